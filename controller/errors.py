@@ -1,0 +1,20 @@
+"""One shape for every error a person will read: a stable code, what happened, what to do."""
+
+from __future__ import annotations
+
+
+class TableError(Exception):
+    """Something a person has to know of and can act on.
+
+    `code` is stable and never reworded (scripts and documents name it); `what` says what happened, in one
+    sentence; `do` says what to do about it. The text form is all three, ready for a terminal.
+    """
+
+    def __init__(self, code: str, what: str, do: str) -> None:
+        super().__init__(code, what, do)
+        self.code = code
+        self.what = what
+        self.do = do
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.what}\n  what to do: {self.do}"

@@ -1,0 +1,76 @@
+"""Cards: rank, suit, point value and the text form used everywhere a card is written.
+
+Text is rank then suit, `KS 9H TD AC`; `10D` is accepted for `TD` on input. Point values are those of every
+baccarat sheet: the ace 1, 2–9 at face value, 10/J/Q/K nothing; a hand's total is the last digit of the sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+
+
+class Rank(IntEnum):
+    """A card's rank; the number is its place in the suit, ace first."""
+
+    ACE = 1
+    TWO = 2
+    THREE = 3
+    FOUR = 4
+    FIVE = 5
+    SIX = 6
+    SEVEN = 7
+    EIGHT = 8
+    NINE = 9
+    TEN = 10
+    JACK = 11
+    QUEEN = 12
+    KING = 13
+
+
+class Suit(Enum):
+    """A card's suit; the value is its letter in text."""
+
+    SPADES = "S"
+    HEARTS = "H"
+    DIAMONDS = "D"
+    CLUBS = "C"
+
+
+_RANK_LETTERS = "A23456789TJQK"
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One card of a deck. Two equal cards of different decks are the same value: the shoe cannot tell them apart."""
+
+    rank: Rank
+    suit: Suit
+
+    def __str__(self) -> str:
+        return _RANK_LETTERS[self.rank - 1] + self.suit.value
+
+    @property
+    def points(self) -> int:
+        """What the card counts in a hand: 0 to 9."""
+        return self.rank if self.rank < Rank.TEN else 0
+
+    @staticmethod
+    def parse(text: str) -> Card:
+        """The card that `text` names, in either case. Raises ValueError when it names none."""
+        rank, suit = text[:-1].upper(), text[-1:].upper()
+        if rank == "10":
+            rank = "T"
+        if len(rank) != 1 or rank not in _RANK_LETTERS or suit not in "SHDC" or not suit:
+            raise ValueError(f"{text!r} is not a card: write rank then suit, for example KS 9H TD AC")
+        return Card(Rank(_RANK_LETTERS.index(rank) + 1), Suit(suit))
+
+
+DECK: tuple[Card, ...] = tuple(Card(rank, suit) for suit in Suit for rank in Rank)
+"""The 52 cards of one deck."""
+
+
+def total(cards: Iterable[Card]) -> int:
+    """A hand's total: the last digit of the sum of its cards' points."""
+    return sum(card.points for card in cards) % 10
