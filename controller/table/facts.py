@@ -1,0 +1,283 @@
+"""Every fact the table is a fold over: what came in and was believed, named in the past tense.
+
+A fact is journalled before anything acts on it. What the shoe says is a fact whatever the table's state thinks of it;
+what a person asks for becomes a fact only once it has been allowed (`requests.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from controller.game.cards import Card
+from controller.table.rules import TableRules
+
+
+class Target(Enum):
+    """Where the shoe says a card went."""
+
+    PLAYER = "player"
+    BANKER = "banker"
+    BURN = "burn"
+    FIRST_CARD = "first_card"
+
+
+class ShoeResult(Enum):
+    """The shoe's own opinion of a finished hand."""
+
+    PLAYER = "player"
+    BANKER = "banker"
+    TIE = "tie"
+    FORCE_QUIT = "force_quit"
+
+
+class ShoeError(Enum):
+    """What the shoe itself complains of."""
+
+    CANNOT_READ = "cannot_read"
+    OVERDRAW = "overdraw"
+    BUTTON_MISHANDLED = "button_mishandled"
+    REVERSE_AT_EXIT = "reverse_at_exit"
+    REVERSE_MIDWAY = "reverse_midway"
+    CARD_CODE = "card_code"
+    DRAW_TIMEOUT = "draw_timeout"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The shoe's report behind a fact: its sequence digit and its whole frame in hex.
+
+    The frame can tell a face-down card, so a report stays in the journal: nothing public is made from it.
+    """
+
+    seq: int
+    frame: str
+
+
+# What the shoe reported. `report` is None where no wire stands behind the fact (a script).
+
+
+@dataclass(frozen=True, slots=True)
+class CardDrawn:
+    """A card left the shoe. `card` is None when it could not be read.
+
+    `target` and `index` (1 for a hand's first card) are the shoe's opinion of where the card goes, where it has one.
+    """
+
+    card: Card | None
+    target: Target | None = None
+    index: int | None = None
+    report: Report | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CardDrawnOutsideGame:
+    """A card left the shoe while its own game was not running; it does not say which card."""
+
+    shoe_mode: str  # "lock", "error" or "setting"
+    report: Report | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CardKept:
+    """A card kept after an overdraw was cleared on the shoe: it belongs to the next round."""
+
+    card: Card | None
+    target: Target | None = None
+    index: int | None = None
+    report: Report | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CutCardDrawn:
+    """The cutting card came, seen by the shoe or by the dealer (`by`: "shoe", "dealer")."""
+
+    by: str
+    report: Report | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BurnCountReported:
+    """The shoe's own statement of how many cards are burned after the first."""
+
+    count: int
+    report: Report | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShoeResultReported:
+    """The shoe's own result of the hand."""
+
+    result: ShoeResult
+    player_pair: bool
+    banker_pair: bool
+    report: Report | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShoeErrorRaised:
+    """The shoe went into error."""
+
+    error: ShoeError
+    report: Report | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShoeErrorCancelled:
+    """The shoe's error was cancelled at the shoe."""
+
+    error: ShoeError
+    report: Report | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShoePoweredUp:
+    """The shoe started communicating: it was switched on, and its sequence digit starts anew."""
+
+    report: Report | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShoeStoodBy:
+    """The shoe is standing by."""
+
+    report: Report | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShoeLockReported:
+    """The shoe's lock is closed or open."""
+
+    locked: bool
+    report: Report | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShoePresetChanged:
+    """A preset of the shoe was changed at the shoe."""
+
+    address: str
+    value: str
+    report: Report | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShoeUnplugged:
+    """The link to the shoe was lost inside a hand."""
+
+
+# What people did.
+
+
+@dataclass(frozen=True, slots=True)
+class ShoeOpened:
+    """A new shoe was announced. It folds to its end under the rules it opened with.
+
+    `by` is "dealer", "first_card" (the shoe's own report), or a supervisor's name. `config_digest` is of the whole
+    configuration; `version` is the program's.
+    """
+
+    shoe: int
+    by: str
+    rules: TableRules
+    config_digest: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class WagersLocked:
+    """Wagers were locked, with what decided it: the seats whose Royal 9 wager stands, and those refused and why."""
+
+    by: str  # "dealer" or "first_card"
+    royal9_seats: tuple[int, ...]
+    refused_seats: tuple[int, ...] = ()
+    refusal: str | None = None  # a code, when any was refused
+
+
+@dataclass(frozen=True, slots=True)
+class HandVoided:
+    """A supervisor ended the hand and returned its wagers."""
+
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class CardNamed:
+    """A supervisor said which card it was that the shoe could not tell."""
+
+    card: Card
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class FaultCleared:
+    """A supervisor looked at the table and let it go on."""
+
+    by: str
+
+
+# What the controller noticed about itself and its links.
+
+
+@dataclass(frozen=True, slots=True)
+class JournalFoundBehindPit:
+    """The pit has acknowledged what this journal does not hold, or holds otherwise."""
+
+    acked_seq: int
+    head_seq: int
+    chain_differs: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PublishRefused:
+    """The broker refused an event with an MQTT 5 reason code of 0x80 or above."""
+
+    seq: int
+    reason_code: int
+
+
+@dataclass(frozen=True, slots=True)
+class HitUnheard:
+    """The broker took a hit that nobody subscribes to (MQTT 5 reason code 0x10)."""
+
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class CommitFailed:
+    """The journal could not be written; what waited was kept in memory and has been written since."""
+
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayDiffered:
+    """At start, the journal's facts did not give the messages that stand beside them."""
+
+    row: int
+
+
+@dataclass(frozen=True, slots=True)
+class StepFailed:
+    """The step over the fact in the row before this one raised; that fact changed nothing."""
+
+    error: str
+
+
+ShoeFact = (
+    CardDrawn
+    | CardDrawnOutsideGame
+    | CardKept
+    | CutCardDrawn
+    | BurnCountReported
+    | ShoeResultReported
+    | ShoeErrorRaised
+    | ShoeErrorCancelled
+    | ShoePoweredUp
+    | ShoeStoodBy
+    | ShoeLockReported
+    | ShoePresetChanged
+)
+Act = ShoeOpened | WagersLocked | HandVoided | CardNamed | FaultCleared
+OwnFact = ShoeUnplugged | JournalFoundBehindPit | PublishRefused | HitUnheard | CommitFailed | ReplayDiffered | StepFailed
+Fact = ShoeFact | Act | OwnFact
