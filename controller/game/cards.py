@@ -54,7 +54,7 @@ class Card:
     @property
     def points(self) -> int:
         """What the card counts in a hand: 0 to 9."""
-        return self.rank if self.rank < Rank.TEN else 0
+        return int(self.rank) if self.rank < Rank.TEN else 0
 
     @staticmethod
     def parse(text: str) -> Card:

@@ -174,7 +174,8 @@ class ShoeOpened:
     """A new shoe was announced. It folds to its end under the rules it opened with.
 
     `by` is "dealer", "first_card" (the shoe's own report), or a supervisor's name. `config_digest` is of the whole
-    configuration; `version` is the program's.
+    configuration; `version` is the program's. What outlives the shoe before stands here too, so that a replay can
+    begin at this fact: the last report, and what a fault held that belongs to the new shoe.
     """
 
     shoe: int
@@ -182,6 +183,8 @@ class ShoeOpened:
     rules: TableRules
     config_digest: str
     version: str
+    last_report: Report | None = None
+    carried: tuple[ShoeFact | OwnFact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,5 +282,7 @@ ShoeFact = (
     | ShoePresetChanged
 )
 Act = ShoeOpened | WagersLocked | HandVoided | CardNamed | FaultCleared
-OwnFact = ShoeUnplugged | JournalFoundBehindPit | PublishRefused | HitUnheard | CommitFailed | ReplayDiffered | StepFailed
+OwnFact = (
+    ShoeUnplugged | JournalFoundBehindPit | PublishRefused | HitUnheard | CommitFailed | ReplayDiffered | StepFailed
+)
 Fact = ShoeFact | Act | OwnFact

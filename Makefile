@@ -1,0 +1,45 @@
+# A fresh Debian 12 or 64-bit Raspberry Pi OS needs nothing first: every target sets up what it needs in .venv.
+
+VENV := .venv/bin
+# Debian keeps Mosquitto in /usr/sbin, where an ordinary user's PATH does not look.
+export PATH := $(PATH):/usr/sbin
+
+.PHONY: help demo test proof lint lock clean
+
+help:  ## what there is to make
+	@sed -n 's/^\([a-z0-9]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 8
+
+demo: .venv/.demo  ## a table on this machine, all simulated; ROUNDS=, SPEED= and SEED= choose how it plays
+	@exec $(VENV)/tablectl demo $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SPEED),--speed $(SPEED)) $(if $(SEED),--seed $(SEED))
+
+test: .venv/.dev  ## the tests; ARGS="-k shoe" and the like go to pytest
+	$(VENV)/python -m pytest $(ARGS)
+
+proof: .venv/.dev  ## the long measurements, into proof/FIGURES.md
+	$(VENV)/python -m pytest --proof $(ARGS)
+
+lint: .venv/.dev  ## ruff and mypy
+	$(VENV)/ruff check .
+	$(VENV)/ruff format --check .
+	$(VENV)/mypy
+
+# The stamp makes every run but the first instant.
+.venv/.demo .venv/.dev: .venv/.%: requirements/%.lock requirements/build.lock pyproject.toml tools/setup.sh
+	@tools/setup.sh $*
+	@touch $@
+
+# Needs uv. The dev lock comes first and binds the others: what was tested is what runs under the table.
+COMPILE := uv pip compile --no-config --quiet --universal --python-version 3.11 --generate-hashes \
+	--custom-compile-command "make lock"
+lock:  ## write requirements/*.lock anew from pyproject.toml; ARGS=--upgrade takes newer releases
+	sed -n '/^\[build-system\]/,/^\[project\]/s/^requires = \["\(.*\)"\]$$/\1/p' pyproject.toml \
+	  | $(COMPILE) $(ARGS) - --output-file requirements/build.lock
+	$(COMPILE) $(ARGS) pyproject.toml --extra dev --output-file requirements/dev.lock
+	for extra in demo pi pi5; do \
+	  $(COMPILE) $(ARGS) pyproject.toml --extra $$extra --constraints requirements/dev.lock \
+	    --output-file requirements/$$extra.lock || exit; \
+	done
+
+clean:  ## away with .venv and everything made by running
+	rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,75 @@
+"""How an event becomes the bytes that are stored, signed and sent: its id, its time, its place in the chain.
+
+The id is `table/epoch/seq`: `seq` has no gaps and never repeats within an epoch, and an epoch is a random name, new
+with a new journal. `chain` is the journal's chain head before the row that made the event, so a pit that keeps the
+last one can prove later that the journal it is shown is the one that spoke to it.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Protocol
+
+from controller.contract.canonical import canonical
+from controller.contract.events import Event
+
+CONTRACT_VERSION = 1
+"""The contract's version, in every event: it changes when a receiver written for the one before would misread."""
+
+GENESIS = bytes(32)
+"""The chain head before a journal's first row."""
+
+
+class Signer(Protocol):
+    """Whoever signs for the table."""
+
+    def sign(self, data: bytes) -> bytes:
+        """The Ed25519 signature of `data`, 64 bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """When a fact came, for people, not for order: ms since 1970 UTC, and whether the clock was synchronised."""
+
+    at_ms: int
+    synchronised: bool
+
+    def text(self) -> str:
+        """RFC 3339 in UTC, to the millisecond."""
+        moment = datetime.fromtimestamp(self.at_ms / 1000, UTC)
+        return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{self.at_ms % 1000:03d}Z"
+
+
+def chain_head(previous: bytes, fact: bytes, messages: Sequence[bytes], salt: bytes) -> bytes:
+    """The chain head after a row: SHA-256 over the head before it, its fact, its messages and its salt.
+
+    Each part goes in with its length, so no two rows hash alike. The salt keeps a face-down card from being found by
+    trying all 52.
+    """
+    digest = hashlib.sha256(previous)
+    for part in (salt, fact, *messages):
+        digest.update(len(part).to_bytes(8, "big"))
+        digest.update(part)
+    return digest.digest()
+
+
+def seal(event: Event, table: str, epoch: str, seq: int, stamp: Stamp, chain: bytes, signer: Signer | None) -> bytes:
+    """The event's canonical bytes, complete and signed; without a signer it carries no signature."""
+    message: dict[str, object] = {
+        **event.body(),
+        "id": f"{table}/{epoch}/{seq}",
+        "contract": CONTRACT_VERSION,
+        "table": table,
+        "epoch": epoch,
+        "seq": seq,
+        "at": stamp.text(),
+        "clock_synchronised": stamp.synchronised,
+        "chain": chain.hex(),
+    }
+    if signer is not None:
+        message["signature"] = base64.b64encode(signer.sign(canonical(message))).decode()
+    return canonical(message)

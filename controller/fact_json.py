@@ -1,0 +1,52 @@
+"""Facts as JSON and back: the form in which the journal keeps them.
+
+Cards and K9s are text, enums their values, a fact's type its class name under `fact`. What cannot be read back is a
+`TableError` with code `fact_unreadable`, never a half-made fact.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import cattrs
+from cattrs.strategies import configure_tagged_union
+
+from controller.contract.canonical import canonical
+from controller.errors import TableError
+from controller.game.cards import Card
+from controller.game.royal9 import PersonalK9
+from controller.table.facts import Fact, OwnFact, ShoeFact
+
+
+def _converter() -> cattrs.Converter:
+    converter = cattrs.Converter(forbid_extra_keys=True)
+    for type_ in (Card, PersonalK9):
+        converter.register_unstructure_hook(type_, str)
+    converter.register_structure_hook(Card, lambda text, _: Card.parse(text))
+    converter.register_structure_hook(PersonalK9, lambda text, _: PersonalK9.parse(text))
+    for union in (ShoeFact | OwnFact, Fact):
+        configure_tagged_union(union, converter, tag_name="fact")
+    return converter
+
+
+_CONVERTER = _converter()
+
+
+def fact_to_json(fact: Fact) -> bytes:
+    """The fact's canonical bytes."""
+    return canonical(_CONVERTER.unstructure(fact, unstructure_as=Fact))
+
+
+def fact_from_json(data: bytes) -> Fact:
+    """The fact these bytes are. Raises TableError `fact_unreadable` when they are none this program knows."""
+    try:
+        value: Any = json.loads(data)
+        fact: Fact = _CONVERTER.structure(value, Fact)  # type: ignore[arg-type]  # a union is not a class to mypy
+    except Exception as error:
+        raise TableError(
+            "fact_unreadable",
+            "A fact in the journal is not one this version of the program knows.",
+            "Run the version that wrote the journal, or set the journal aside and report this.",
+        ) from error
+    return fact

@@ -1,0 +1,362 @@
+"""The journal: every fact in the order it was believed, the events it made, and how far the pit has acknowledged.
+
+One SQLite file. A fact and its events are one row and its messages in one transaction, committed before anything acts
+on them. Each row is chained to the one before by a salted hash (`contract.envelope.chain_head`). Events are kept for
+ever; the outbox is those past the pit's acknowledgement.
+
+Every method blocks on the disk: the daemon calls them on its one commit thread.
+"""
+
+from __future__ import annotations
+
+import base64
+import fcntl
+import json
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from controller.contract.canonical import canonical
+from controller.contract.envelope import GENESIS, Signer, Stamp, chain_head, seal
+from controller.contract.events import Event
+from controller.errors import TableError
+from controller.fact_json import fact_from_json, fact_to_json
+from controller.table.facts import Fact
+
+SCHEMA_VERSION = 1
+
+_SCHEMA = """
+CREATE TABLE journal (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    table_id TEXT NOT NULL,
+    epoch TEXT NOT NULL,
+    public_key BLOB NOT NULL,
+    boots INTEGER NOT NULL,
+    acked_seq INTEGER NOT NULL
+) STRICT;
+CREATE TABLE fact (
+    row INTEGER PRIMARY KEY,
+    at_ms INTEGER NOT NULL,
+    clock_synchronised INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    fact BLOB NOT NULL,
+    salt BLOB NOT NULL,
+    head BLOB NOT NULL
+) STRICT;
+CREATE INDEX shoe_opened ON fact (row) WHERE kind = 'ShoeOpened';
+CREATE TABLE message (
+    seq INTEGER PRIMARY KEY,
+    row INTEGER NOT NULL REFERENCES fact (row),
+    body BLOB NOT NULL
+) STRICT;
+CREATE INDEX message_row ON message (row);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A fact to be journalled, when it came and the events it made."""
+
+    stamp: Stamp
+    fact: Fact
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A fact as it stands in the journal, and the bytes of its messages."""
+
+    number: int
+    stamp: Stamp
+    fact: Fact
+    messages: tuple[bytes, ...]
+    previous_head: bytes
+    first_seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message of the outbox: its number in the stream and its bytes."""
+
+    seq: int
+    body: bytes
+
+
+class Journal:
+    """An open journal, written by this process alone.
+
+    `epoch` names this journal's stream; `boot` counts its openings; `acked_seq` is the pit's acknowledgement as marked;
+    `head_seq` the last event's number.
+    """
+
+    def __init__(self, path: Path, table_id: str, signer: Signer, public_key: bytes) -> None:
+        """Open the journal at `path`, or begin it. Raises TableError: `journal_in_use`, `journal_of_another_table`,
+        `journal_of_another_key`, `journal_too_new`, `journal_damaged`, `journal_unusable`."""
+        self._path = path
+        self._signer = signer
+        self._table_id = table_id
+        self._lock = _lock(path)
+        with _told(path):
+            self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = FULL")
+            self._begin_or_check(public_key)
+            self.epoch, self.boot, self.acked_seq = self._db.execute(
+                "UPDATE journal SET boots = boots + 1 RETURNING epoch, boots, acked_seq"
+            ).fetchone()
+            self._row, self._head = _last_row(self._db)
+            self.head_seq: int = self._db.execute("SELECT coalesce(max(seq), 0) FROM message").fetchone()[0]
+
+    def _begin_or_check(self, public_key: bytes) -> None:
+        version = self._db.execute("PRAGMA user_version").fetchone()[0]
+        if version == 0:
+            epoch = secrets.token_hex(5)
+            with self._transaction():
+                for statement in _SCHEMA.split(";"):
+                    self._db.execute(statement)
+                self._db.execute("INSERT INTO journal VALUES (1, ?, ?, ?, 0, 0)", (self._table_id, epoch, public_key))
+                self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        elif version != SCHEMA_VERSION:
+            raise TableError(
+                "journal_too_new",
+                f"The journal {self._path} has form {version}; this program knows form {SCHEMA_VERSION}.",
+                "Run the version of the program that wrote it.",
+            )
+        table_id, key = self._db.execute("SELECT table_id, public_key FROM journal").fetchone()
+        if table_id != self._table_id:
+            raise TableError(
+                "journal_of_another_table",
+                f"The journal {self._path} belongs to table {table_id}, not to {self._table_id}.",
+                "Correct [journal] path or [table] id in the table's file.",
+            )
+        if key != public_key:
+            raise TableError(
+                "journal_of_another_key",
+                f"The journal {self._path} was signed by another key than [journal] signing_key.",
+                "Restore the key that belongs to this journal, or start a new journal, which the pit must adopt.",
+            )
+
+    def append(self, entries: Sequence[Entry]) -> list[Message]:
+        """Commit the entries, all or none, and return their messages. Raises OSError when the disk would not."""
+        row, head, seq = self._row, self._head, self.head_seq
+        made: list[Message] = []
+        try:
+            with self._transaction():
+                for entry in entries:
+                    row += 1
+                    fact = _fact_bytes(entry.stamp, entry.fact)
+                    salt = os.urandom(16)
+                    messages = [
+                        seal(event, self._table_id, self.epoch, seq + place, entry.stamp, head, self._signer)
+                        for place, event in enumerate(entry.events, 1)
+                    ]
+                    head = chain_head(head, fact, messages, salt)
+                    self._db.execute(
+                        "INSERT INTO fact VALUES (?, ?, ?, ?, ?, ?, ?)",
+                        (
+                            row,
+                            entry.stamp.at_ms,
+                            entry.stamp.synchronised,
+                            type(entry.fact).__name__,
+                            fact_to_json(entry.fact),
+                            salt,
+                            head,
+                        ),
+                    )
+                    for body in messages:
+                        seq += 1
+                        self._db.execute("INSERT INTO message VALUES (?, ?, ?)", (seq, row, body))
+                        made.append(Message(seq, body))
+        except sqlite3.Error as error:
+            raise OSError(f"{type(error).__name__}: {error}") from error
+        self._row, self._head, self.head_seq = row, head, seq
+        return made
+
+    def messages_after(self, seq: int, limit: int) -> list[Message]:
+        """The messages numbered after `seq`, in order, at most `limit`."""
+        rows = self._db.execute("SELECT seq, body FROM message WHERE seq > ? ORDER BY seq LIMIT ?", (seq, limit))
+        return [Message(*row) for row in rows]
+
+    def message(self, seq: int) -> Message | None:
+        """The message of that number, if the journal has it."""
+        row = self._db.execute("SELECT seq, body FROM message WHERE seq = ?", (seq,)).fetchone()
+        return None if row is None else Message(*row)
+
+    def mark_acked(self, seq: int) -> None:
+        """Mark everything through `seq` as acknowledged by the pit. Raises OSError when the disk would not."""
+        try:
+            self._db.execute("UPDATE journal SET acked_seq = ?", (seq,))
+        except sqlite3.Error as error:
+            raise OSError(f"{type(error).__name__}: {error}") from error
+        self.acked_seq = seq
+
+    def open_shoe(self) -> Iterator[Row]:
+        """The rows from the last shoe's opening on (all rows where none was opened), for replay.
+
+        Raises TableError `journal_damaged` at a row that does not fit its chain.
+        """
+        with _told(self._path):
+            start = self._db.execute("SELECT max(row) FROM fact WHERE kind = 'ShoeOpened'").fetchone()[0]
+            yield from _rows(self._db, start or 1)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._db.close()
+        os.close(self._lock)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._db.execute("COMMIT")
+        except BaseException:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What `verify` found good: rows of facts, messages, and the epoch and head they end in."""
+
+    table: str
+    epoch: str
+    rows: int
+    messages: int
+    head: bytes
+
+
+def verify(path: Path) -> Verified:
+    """Read the whole journal and check each row: numbering, chain, message ids, signatures.
+
+    Reads only, also while the table runs. Raises TableError `journal_damaged` naming the first bad row, or
+    `journal_missing`.
+    """
+    if not path.is_file():
+        raise TableError("journal_missing", f"There is no journal at {path}.", "Check the path.")
+    with _told(path):
+        db = sqlite3.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None)
+        try:
+            db.execute("BEGIN")
+            table, epoch, key = db.execute("SELECT table_id, epoch, public_key FROM journal").fetchone()
+            public_key = Ed25519PublicKey.from_public_bytes(key)
+            rows, messages, head = 0, 0, GENESIS
+            for row in _rows(db, 1):
+                for body in row.messages:
+                    messages += 1
+                    _check_message(path, row, body, f"{table}/{epoch}/{messages}", public_key)
+                rows = row.number
+            head = _last_row(db)[1]
+            stray = db.execute("SELECT count(*) FROM message").fetchone()[0] - messages
+            if stray:
+                raise _damaged(path, rows, f"{stray} messages belong to no row")
+        finally:
+            db.close()
+    return Verified(table, epoch, rows, messages, head)
+
+
+def _check_message(path: Path, row: Row, body: bytes, id_: str, public_key: Ed25519PublicKey) -> None:
+    try:
+        message = json.loads(body)
+        signature = base64.b64decode(message.pop("signature"))
+        public_key.verify(signature, canonical(message))
+    except (ValueError, KeyError, AttributeError, InvalidSignature):
+        raise _damaged(path, row.number, f"the signature of message {id_} does not hold") from None
+    if message.get("id") != id_ or message.get("chain") != row.previous_head.hex():
+        raise _damaged(path, row.number, f"a message stands where {id_} should, or names another place in the chain")
+
+
+def _rows(db: sqlite3.Connection, start: int) -> Iterator[Row]:
+    """The rows from `start` on, each checked against its chain."""
+    path = Path(db.execute("PRAGMA database_list").fetchone()[2])
+    head = GENESIS
+    if start > 1:
+        head = db.execute("SELECT head FROM fact WHERE row = ?", (start - 1,)).fetchone()[0]
+    expected = start
+    for number, at_ms, synchronised, kind, fact_json, salt, stored_head in db.execute(
+        "SELECT row, at_ms, clock_synchronised, kind, fact, salt, head FROM fact WHERE row >= ? ORDER BY row", (start,)
+    ):
+        if number != expected:
+            raise _damaged(path, expected, "it is missing")
+        stored = db.execute("SELECT seq, body FROM message WHERE row = ? ORDER BY seq", (number,)).fetchall()
+        messages = tuple(body for _, body in stored)
+        stamp = Stamp(at_ms, bool(synchronised))
+        if chain_head(head, _stamped(stamp, fact_json), messages, salt) != stored_head:
+            raise _damaged(path, number, "it does not fit the chain")
+        fact = fact_from_json(fact_json)
+        if type(fact).__name__ != kind:
+            raise _damaged(path, number, f"it is a {type(fact).__name__}, not a {kind}")
+        yield Row(number, stamp, fact, messages, head, stored[0][0] if stored else 0)
+        head, expected = stored_head, expected + 1
+
+
+def _fact_bytes(stamp: Stamp, fact: Fact) -> bytes:
+    return _stamped(stamp, fact_to_json(fact))
+
+
+def _stamped(stamp: Stamp, fact_json: bytes) -> bytes:
+    """What the chain holds of a fact: its time and itself."""
+    return f"{stamp.at_ms} {int(stamp.synchronised)} ".encode() + fact_json
+
+
+def _last_row(db: sqlite3.Connection) -> tuple[int, bytes]:
+    last = db.execute("SELECT row, head FROM fact ORDER BY row DESC LIMIT 1").fetchone()
+    return (0, GENESIS) if last is None else last
+
+
+def _lock(path: Path) -> int:
+    """One process a journal: an advisory lock on a file beside it."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise TableError(
+            "journal_unusable",
+            f"The journal's folder {path.parent} cannot be written: {error.strerror}.",
+            "Create it and give it to the user the table runs as.",
+        ) from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise TableError(
+            "journal_in_use",
+            f"Another process has the journal {path}.",
+            "Stop the other table controller, or give this table a journal of its own.",
+        ) from None
+    return handle
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """SQLite's complaints about a file, in words for people."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise TableError(
+            "journal_unusable",
+            f"The journal {path} cannot be opened: {error}.",
+            "Check that the disk is not full and that the user the table runs as may write there.",
+        ) from error
+    except (sqlite3.DatabaseError, TypeError) as error:
+        raise TableError(
+            "journal_damaged",
+            f"The journal {path} is not a sound journal: {error}.",
+            "Keep the file for the audit. Restore a copy, or start a new journal, which the pit must adopt.",
+        ) from error
+
+
+def _damaged(path: Path, row: int, why: str) -> TableError:
+    return TableError(
+        "journal_damaged",
+        f"The journal {path} is damaged at row {row}: {why}.",
+        "Keep the file for the audit. Restore a copy, or start a new journal, which the pit must adopt.",
+    )

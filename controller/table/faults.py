@@ -1,0 +1,202 @@
+"""Every fault: its code, what it tells people, who may leave it and by what act.
+
+A fault latches: no report, restart or lapse of time ends it, only a journalled act of a supervisor. Help, screen and
+documents are made from this table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Exit(Enum):
+    """An act by which a supervisor leaves a fault."""
+
+    CLEAR = "clear"  # the table and the journal agree: go on
+    CARD = "card"  # this is the card the shoe could not tell, or that was missed
+    VOID = "void"  # the hand is over, wagers go back, cards held with the fault are dead
+    NEW_SHOE = "new_shoe"  # this shoe ends here
+
+
+class Clearing(Enum):
+    """What `clear` does with the report that raised the fault."""
+
+    PLAY = "play"  # it counts as the shoe reported it
+    PLAY_AS_OURS = "play_as_ours"  # it counts where our rules put it, not where the shoe did
+    BURN = "burn"  # the card is one more burned card
+    DROP = "drop"  # it changes nothing
+
+
+@dataclass(frozen=True, slots=True)
+class FaultKind:
+    """One row of the table. `what` and `do` are sentences for the person at the table."""
+
+    what: str
+    do: str
+    exits: tuple[Exit, ...]
+    clearing: Clearing = Clearing.DROP
+    card_ends_it: bool = False  # naming the card is enough; otherwise a `clear` must follow
+    new_shoe_takes_held: bool = False  # the card held becomes the new shoe's first card
+
+
+_CLEAR, _CARD, _VOID, _NEW_SHOE = Exit.CLEAR, Exit.CARD, Exit.VOID, Exit.NEW_SHOE
+
+FAULTS: dict[str, FaultKind] = {
+    # The shoe's life
+    "card_without_shoe": FaultKind(
+        "A card was drawn and no shoe has been announced.",
+        "If a new shoe has begun, announce it: this card is its first. If not, take the card back and clear.",
+        (_NEW_SHOE, _CLEAR),
+        new_shoe_takes_held=True,
+    ),
+    "card_after_shoe": FaultKind(
+        "A card was drawn after the shoe's last hand.",
+        "If it is a new shoe's first card, announce the shoe. If not, take the card back and clear.",
+        (_NEW_SHOE, _CLEAR),
+        new_shoe_takes_held=True,
+    ),
+    "first_card_in_shoe": FaultKind(
+        "The shoe reports a new shoe's first card, but a shoe is being dealt.",
+        "If a new shoe has begun, announce it: this card is its first. If not, clear: the card is the next card here.",
+        (_NEW_SHOE, _CLEAR, _VOID),
+        Clearing.PLAY_AS_OURS,
+        new_shoe_takes_held=True,
+    ),
+    "burn_short": FaultKind(
+        "A card was dealt to a hand before the burn was complete.",
+        "Put the card with the burned cards and clear, or end the shoe.",
+        (_CLEAR, _NEW_SHOE),
+        Clearing.PLAY_AS_OURS,
+    ),
+    "burn_long": FaultKind(
+        "The shoe reports a burned card after the burn was complete.",
+        "Put the card with the burned cards and clear, or end the shoe.",
+        (_CLEAR, _VOID, _NEW_SHOE),
+        Clearing.BURN,
+    ),
+    "burn_count_differs": FaultKind(
+        "The shoe and the first card disagree on how many cards to burn.",
+        "Count by the first card. Clear to go on with that count, or end the shoe.",
+        (_CLEAR, _NEW_SHOE),
+    ),
+    "cut_card_in_burn": FaultKind(
+        "The cutting card came before the burn was complete.",
+        "Put it back in its place and clear, or end the shoe.",
+        (_CLEAR, _NEW_SHOE),
+    ),
+    "second_cut_card": FaultKind(
+        "A second cutting card came in one shoe.",
+        "Take it out and clear: the first one counts. Or void and end the shoe.",
+        (_CLEAR, _VOID, _NEW_SHOE),
+    ),
+    "shoe_exhausted": FaultKind(
+        "The cards ran out inside a hand. The hand is void and the shoe is closed.",
+        "Return the wagers, clear, and begin a new shoe.",
+        (_CLEAR,),
+    ),
+    # Cards
+    "unreadable_card": FaultKind(
+        "The shoe could not read a card.",
+        "Read the card on the felt and name it. A burned card may stay unnamed: clear. Or void the hand.",
+        (_CARD, _CLEAR, _VOID, _NEW_SHOE),
+        card_ends_it=True,
+    ),
+    "impossible_card": FaultKind(
+        "The shoe reports a card of which no more can be in it.",
+        "Read the card on the felt and name it. If it is truly one too many, void the hand and end the shoe.",
+        (_CARD, _VOID, _NEW_SHOE),
+        card_ends_it=True,
+    ),
+    "card_outside_game": FaultKind(
+        "A card left the shoe outside its game, and the shoe does not say which.",
+        "Name the card: it is the next card. Or void the hand.",
+        (_CARD, _VOID, _NEW_SHOE),
+        card_ends_it=True,
+    ),
+    # Two referees
+    "target_differs": FaultKind(
+        "The shoe and the drawing rules disagree on which hand takes the card.",
+        "Look at the felt. Clear to deal the card by the rules, or void the hand.",
+        (_CLEAR, _VOID, _NEW_SHOE),
+        Clearing.PLAY_AS_OURS,
+    ),
+    "result_differs": FaultKind(
+        "The shoe and the rules disagree on the result of the hand.",
+        "Read the cards on the felt. The result shown is by the rules; clear to go on.",
+        (_CLEAR, _VOID, _NEW_SHOE),
+    ),
+    "force_quit": FaultKind(
+        "The hand was ended by force at the shoe.",
+        "Void the hand, or clear to deal it on.",
+        (_VOID, _CLEAR),
+    ),
+    # The shoe as a machine
+    "shoe_error": FaultKind(
+        "The shoe reports an error.",
+        "Cancel the error at the shoe, compare the cards on the felt with the display, then clear. Or void the hand.",
+        (_CLEAR, _VOID, _NEW_SHOE),
+    ),
+    "reports_missed": FaultKind(
+        "Reports of the shoe were missed: cards may have been drawn unseen.",
+        "Compare the felt with the display. Name each missed card in the order it came, then clear. Or void the hand.",
+        (_CARD, _CLEAR, _VOID, _NEW_SHOE),
+        Clearing.PLAY,
+    ),
+    "shoe_restarted": FaultKind(
+        "The shoe was switched off and on inside a shoe.",
+        "Compare the felt with the display. Name each missed card in the order it came, then clear. Or void the hand.",
+        (_CARD, _CLEAR, _VOID, _NEW_SHOE),
+    ),
+    "shoe_unplugged": FaultKind(
+        "The link to the shoe was lost inside a hand.",
+        "Compare the felt with the display. Name each missed card in the order it came, then clear. Or void the hand.",
+        (_CARD, _CLEAR, _VOID, _NEW_SHOE),
+    ),
+    # The controller itself
+    "journal_behind_pit": FaultKind(
+        "The pit has acknowledged events that this journal does not hold as they were sent: the journal is not the "
+        "one that sent them.",
+        "Stop the table. Keep this journal for the audit, and start a new one, which the pit must adopt.",
+        (),
+    ),
+    "journal_failed": FaultKind(
+        "The journal could not be written for a while. Nothing was lost: what waited has been written.",
+        "Make room on the disk or replace the card before the next shoe, then clear.",
+        (_CLEAR, _VOID, _NEW_SHOE),
+    ),
+    "replay_differs": FaultKind(
+        "After a restart the journal did not give the same events again.",
+        "Compare the felt with the display and report this to the maker. Clear to go on, or void the hand.",
+        (_CLEAR, _VOID, _NEW_SHOE),
+    ),
+    "internal": FaultKind(
+        "The controller failed on the last report or act, which therefore changed nothing.",
+        "Compare the felt with the display, name a missed card if there is one, then clear. Report this to the maker.",
+        (_CARD, _CLEAR, _VOID, _NEW_SHOE),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmKind:
+    """What an alarm tells people; the table goes on."""
+
+    what: str
+    do: str
+
+
+ALARMS: dict[str, AlarmKind] = {
+    "impossible_card": AlarmKind(
+        "A card came of which no more can be in the shoe.",
+        "Count the decks, and look at the shoe and its cards before they are used again.",
+    ),
+    "publish_refused": AlarmKind(
+        "The broker refused an event of this table.",
+        "Look at the broker's access list for this table. The event is kept and sent again.",
+    ),
+    "hit_unheard": AlarmKind(
+        "The broker took a hit that nobody listens for.",
+        "Start the pit's program. The hit is kept and sent again until the pit acknowledges it.",
+    ),
+}

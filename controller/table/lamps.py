@@ -1,0 +1,98 @@
+"""What every lamp shows: a pure view of the table's public face and of what is live around it.
+
+The names are those of `[pins.lamps]` in the table's file. Patterns and meanings are the two tables below.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from controller.table.public import Public
+
+
+class Pattern(Enum):
+    """How a lamp burns: milliseconds lit and dark in turn, over and over; empty is dark, one number is steady."""
+
+    DARK = ()
+    STEADY = (1,)
+    FLASH = (150, 1850)
+    DOUBLE_FLASH = (120, 120, 120, 1640)
+    SLOW_BLINK = (600, 600)
+    FAST_BLINK = (120, 120)
+
+    def lit(self, clock_ms: int) -> bool:
+        """Whether the lamp is lit at this moment of a monotonic clock in milliseconds; equal patterns keep step."""
+        if len(self.value) < 2:
+            return bool(self.value)
+        moment = clock_ms % sum(self.value)
+        lit = True
+        for length in self.value:
+            if moment < length:
+                return lit
+            moment -= length
+            lit = not lit
+        return False
+
+
+class SeatSign(Enum):
+    """What a seat's lamp tells its player of the Royal 9 wager."""
+
+    NOTHING = Pattern.DARK
+    INVITATION = Pattern.FLASH  # the wager may be placed
+    WAGER_SEEN = Pattern.SLOW_BLINK  # the sensor sees it; not locked yet
+    ACCEPTED = Pattern.STEADY  # locked: it plays
+    REFUSED = Pattern.DOUBLE_FLASH  # locked without it: it does not play
+    HIT = Pattern.FAST_BLINK  # it won; until wagers are locked again
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """What is around the table at this moment and is not journalled.
+
+    `royal9_seats` are the seats whose sensor sees a wager; `pit_fresh` says that a progressive can be bet on.
+    """
+
+    royal9_seats: frozenset[int]
+    pit_fresh: bool
+    shoe_up: bool
+    pit_up: bool
+    journal_ok: bool
+
+
+def lamps(face: Public, live: Live) -> dict[str, Pattern]:
+    """Every lamp of the table and its pattern."""
+    burn_due = face.phase in ("first_card_due", "burning") and face.fault is None
+    shown = {f"seat_{seat}": seat_sign(face, live, seat).value for seat in face.seats}
+    for outcome in ("player", "banker", "tie"):
+        shown[outcome] = _steady(face.outcome == outcome)
+    for hand in ("player", "banker"):
+        shown[f"draw_{hand}"] = _steady(burn_due or face.next_hand == hand)
+    shown["fault"] = _fault_lamp(face, live)
+    return shown
+
+
+def seat_sign(face: Public, live: Live, seat: int) -> SeatSign:
+    """What the seat's lamp says."""
+    if any(hit.seat == seat for hit in face.hits):
+        return SeatSign.HIT
+    if seat in face.royal9_seats:
+        return SeatSign.ACCEPTED
+    if seat in face.refused_seats:
+        return SeatSign.REFUSED
+    if face.phase != "wagers_open" or face.fault is not None:
+        return SeatSign.NOTHING
+    if not live.pit_fresh:
+        return SeatSign.REFUSED if seat in live.royal9_seats else SeatSign.NOTHING
+    return SeatSign.WAGER_SEEN if seat in live.royal9_seats else SeatSign.INVITATION
+
+
+def _fault_lamp(face: Public, live: Live) -> Pattern:
+    """Fast: the table stands still. Slow: it plays, but a link is down."""
+    if face.fault is not None or not live.journal_ok:
+        return Pattern.FAST_BLINK
+    return Pattern.DARK if live.shoe_up and live.pit_up else Pattern.SLOW_BLINK
+
+
+def _steady(lit: bool) -> Pattern:
+    return Pattern.STEADY if lit else Pattern.DARK

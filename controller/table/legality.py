@@ -1,0 +1,137 @@
+"""What may happen when: the literal table of reports and requests against phases.
+
+`step` does what this table says, `requests` refuses what it refuses, and the documents' table is drawn from it. A row
+is what happened, a column the phase it happened in. A cell is a `Move`, or `fault("…")`, or for requests
+`refuse("…")`. A standing fault comes before this table: reports are then held, and requests are its exits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from controller.table.states import (
+    Burning,
+    FirstCardDue,
+    HandInPlay,
+    Locked,
+    NoShoe,
+    Phase,
+    ShoeEnded,
+    WagersOpen,
+)
+
+
+class Row(Enum):
+    """What happened, as far as the table below tells it apart."""
+
+    # Reports: they have happened, whatever the phase.
+    CARD = auto()
+    CARD_KEPT = auto()
+    CARD_OUTSIDE_GAME = auto()
+    CUT_CARD = auto()
+    BURN_COUNT = auto()
+    SHOE_RESULT = auto()
+    SHOE_FORCE_QUIT = auto()
+    SHOE_ERROR = auto()
+    SHOE_POWERED_UP = auto()
+    SHOE_UNPLUGGED = auto()
+    # Requests of the dealer or a supervisor: they may be refused.
+    NEW_SHOE = auto()
+    NEW_SHOE_BY_SUPERVISOR = auto()
+    LOCK_WAGERS = auto()
+    VOID = auto()
+
+
+class Move(Enum):
+    """What the core does."""
+
+    IGNORE = auto()
+    TURN_FIRST_CARD = auto()
+    BURN_CARD = auto()
+    TAKE_CARD_IN_ERROR = auto()
+    DEAL_CARD = auto()
+    KEEP_CARD = auto()
+    NOTE_CUT_CARD = auto()
+    COMPARE_BURN_COUNT = auto()
+    COMPARE_RESULT = auto()
+    OPEN_SHOE = auto()
+    LOCK_WAGERS = auto()
+    VOID_HAND = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class RaiseFault:
+    """The report is impossible here: this fault."""
+
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """The request is not allowed here, for this reason."""
+
+    code: str
+
+
+Cell = Move | RaiseFault | Refuse
+
+REFUSALS: dict[str, str] = {
+    "no_shoe": "No shoe is open: announce a new shoe first.",
+    "shoe_open": "A shoe is being dealt. A supervisor may end it early, between hands.",
+    "shoe_announced": "A shoe is announced already: turn up its first card.",
+    "burn_unfinished": "The burn is not complete.",
+    "already_locked": "Wagers are locked already.",
+    "hand_in_play": "A hand is being dealt.",
+    "no_hand": "There is no hand to void.",
+    "fault_stands": "The table is stopped by a fault: leave it first.",
+    "no_fault": "No fault stands.",
+    "not_an_exit": "The standing fault cannot be left that way.",
+    "no_card_to_name": "No card is waiting to be named.",
+    "card_cannot_be": "That card cannot be: all of them have left the shoe.",
+    "no_supervisor": "A supervisor must do this: the key, or a name.",
+}
+"""Why a request was refused, for the person who asked."""
+
+
+def fault(code: str) -> RaiseFault:
+    """A cell that raises a fault of `faults.FAULTS`."""
+    return RaiseFault(code)
+
+
+def refuse(code: str) -> Refuse:
+    """A cell that refuses a request with a code of `REFUSALS`."""
+    return Refuse(code)
+
+
+_PHASES: tuple[type[Phase], ...] = (NoShoe, FirstCardDue, Burning, WagersOpen, Locked, HandInPlay, ShoeEnded)
+_M = Move
+
+# fmt: off
+_TABLE: dict[Row, tuple[Cell, ...]] = {
+    #                            NoShoe                      FirstCardDue                Burning                     WagersOpen                  Locked                      HandInPlay                  ShoeEnded
+    Row.CARD:                   (fault("card_without_shoe"), _M.TURN_FIRST_CARD,         _M.BURN_CARD,               _M.TAKE_CARD_IN_ERROR,      _M.DEAL_CARD,               _M.DEAL_CARD,               fault("card_after_shoe")),
+    Row.CARD_KEPT:              (fault("card_without_shoe"), _M.TURN_FIRST_CARD,         fault("burn_short"),        _M.KEEP_CARD,               _M.DEAL_CARD,               _M.KEEP_CARD,               fault("card_after_shoe")),
+    Row.CARD_OUTSIDE_GAME:      (fault("card_without_shoe"), fault("card_outside_game"), fault("card_outside_game"), fault("card_outside_game"), fault("card_outside_game"), fault("card_outside_game"), fault("card_after_shoe")),
+    Row.CUT_CARD:               (_M.IGNORE,                  fault("cut_card_in_burn"),  fault("cut_card_in_burn"),  _M.NOTE_CUT_CARD,           _M.NOTE_CUT_CARD,           _M.NOTE_CUT_CARD,           _M.IGNORE),
+    Row.BURN_COUNT:             (_M.IGNORE,                  _M.IGNORE,                  _M.COMPARE_BURN_COUNT,      _M.IGNORE,                  _M.IGNORE,                  _M.IGNORE,                  _M.IGNORE),
+    Row.SHOE_RESULT:            (_M.IGNORE,                  _M.IGNORE,                  fault("result_differs"),    _M.COMPARE_RESULT,          _M.COMPARE_RESULT,          _M.COMPARE_RESULT,          _M.COMPARE_RESULT),
+    Row.SHOE_FORCE_QUIT:        (_M.IGNORE,                  _M.IGNORE,                  _M.IGNORE,                  _M.COMPARE_RESULT,          _M.COMPARE_RESULT,          fault("force_quit"),        _M.COMPARE_RESULT),
+    Row.SHOE_ERROR:             (fault("shoe_error"),        fault("shoe_error"),        fault("shoe_error"),        fault("shoe_error"),        fault("shoe_error"),        fault("shoe_error"),        fault("shoe_error")),
+    Row.SHOE_POWERED_UP:        (_M.IGNORE,                  _M.IGNORE,                  fault("shoe_restarted"),    fault("shoe_restarted"),    fault("shoe_restarted"),    fault("shoe_restarted"),    _M.IGNORE),
+    Row.SHOE_UNPLUGGED:         (_M.IGNORE,                  _M.IGNORE,                  fault("shoe_unplugged"),    _M.IGNORE,                  _M.IGNORE,                  fault("shoe_unplugged"),    _M.IGNORE),
+    Row.NEW_SHOE:               (_M.OPEN_SHOE,               refuse("shoe_announced"),   refuse("burn_unfinished"),  refuse("shoe_open"),        refuse("already_locked"),   refuse("hand_in_play"),     _M.OPEN_SHOE),
+    Row.NEW_SHOE_BY_SUPERVISOR: (_M.OPEN_SHOE,               _M.OPEN_SHOE,               _M.OPEN_SHOE,               _M.OPEN_SHOE,               refuse("already_locked"),   refuse("hand_in_play"),     _M.OPEN_SHOE),
+    Row.LOCK_WAGERS:            (refuse("no_shoe"),          refuse("burn_unfinished"),  refuse("burn_unfinished"),  _M.LOCK_WAGERS,             refuse("already_locked"),   refuse("hand_in_play"),     refuse("no_shoe")),
+    Row.VOID:                   (refuse("no_hand"),          refuse("no_hand"),          refuse("no_hand"),          refuse("no_hand"),          _M.VOID_HAND,               _M.VOID_HAND,               refuse("no_hand")),
+}
+# fmt: on
+
+LEGALITY: dict[Row, dict[type[Phase], Cell]] = {
+    row: dict(zip(_PHASES, cells, strict=True)) for row, cells in _TABLE.items()
+}
+
+
+def legality(row: Row, phase: Phase) -> Cell:
+    """What the table says of `row` happening in `phase`."""
+    return LEGALITY[row][type(phase)]

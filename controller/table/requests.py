@@ -1,0 +1,196 @@
+"""What people ask of the table, and what the shoe's report asks for before it can be believed.
+
+A request becomes a fact only when the table of legality, or the standing fault's exits, allow it; otherwise it is
+refused with a code that says why. Pure: what is ambient (sensors, the pit's link) comes in as `Ambient`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from controller.game.cards import Card
+from controller.table import shoe_life
+from controller.table.facts import (
+    CardDrawn,
+    CardNamed,
+    CutCardDrawn,
+    Fact,
+    FaultCleared,
+    HandVoided,
+    ShoeOpened,
+    Target,
+    WagersLocked,
+)
+from controller.table.faults import Exit
+from controller.table.legality import RaiseFault, Refuse, Row, legality, refuse
+from controller.table.rules import TableRules
+from controller.table.states import NoShoe, ShoeEnded, Table, WagersOpen
+from controller.table.step import carried_into_new_shoe, exits
+
+
+@dataclass(frozen=True, slots=True)
+class NewShoe:
+    """Announce a new shoe. By a supervisor (a name, or "key") it may also end the open one, between hands."""
+
+    supervisor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LockWagers:
+    """The dealer's `deal`: no more wagers, the hand begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeeCutCard:
+    """The dealer saw the cutting card, at a shoe that does not report it."""
+
+
+@dataclass(frozen=True, slots=True)
+class VoidHand:
+    """End the hand and return its wagers."""
+
+    supervisor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class NameCard:
+    """Say which card it was."""
+
+    card: Card
+    supervisor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ClearFault:
+    """Let the table go on."""
+
+    supervisor: str | None
+
+
+Request = NewShoe | LockWagers | SeeCutCard | VoidHand | NameCard | ClearFault
+
+
+@dataclass(frozen=True, slots=True)
+class Ambient:
+    """What decides a request and is not the table's own state.
+
+    `royal9_seats` are the seats with a Royal 9 wager in place now. `pit_fresh` is false when the pit has been silent
+    beyond its limit: there is then no progressive to bet on. The rest is what a new shoe would open with.
+    """
+
+    royal9_seats: frozenset[int]
+    pit_fresh: bool
+    rules: TableRules
+    config_digest: str
+    version: str
+
+
+def decide(table: Table, request: Request, ambient: Ambient) -> Fact | Refuse:
+    """The fact that `request` becomes, or why it is refused."""
+    match request:
+        case NewShoe(supervisor):
+            return _new_shoe(table, supervisor, ambient)
+        case LockWagers():
+            return _refused(table, Row.LOCK_WAGERS) or _lock(table, "dealer", ambient)
+        case SeeCutCard():
+            return _see_cut_card(table)
+        case VoidHand(supervisor):
+            if supervisor is None:
+                return refuse("no_supervisor")
+            if table.fault is None:
+                return _refused(table, Row.VOID) or HandVoided(supervisor)
+            return _not_an_exit(table, Exit.VOID) or HandVoided(supervisor)
+        case NameCard(card, supervisor):
+            return _name_card(table, card, supervisor)
+        case ClearFault(supervisor):
+            if supervisor is None:
+                return refuse("no_supervisor")
+            return _not_an_exit(table, Exit.CLEAR) or FaultCleared(supervisor)
+
+
+def before(table: Table, fact: Fact, ambient: Ambient) -> tuple[Fact, ...]:
+    """The facts that a fact brings with it, to be believed first.
+
+    The shoe's own first-card report announces a new shoe; on a table that locks on the first card, that card locks
+    the wagers.
+    """
+    if not _deals_a_card(table, fact):
+        return ()
+    if isinstance(table.phase, NoShoe | ShoeEnded):
+        announces = isinstance(fact, CardDrawn) and fact.target is Target.FIRST_CARD and table.fault is None
+        return (_opened(table, "first_card", ambient),) if announces else ()
+    if isinstance(table.phase, WagersOpen) and table.rules.lock_on == "first_card":
+        return (_lock(table, "first_card", ambient),)
+    return ()
+
+
+def _deals_a_card(table: Table, fact: Fact) -> bool:
+    """Whether the fact puts a card on the table: a card drawn, or a person's word on a card that waits."""
+    if table.fault is None:
+        return isinstance(fact, CardDrawn)
+    waiting = [held.fact for held in (table.fault.raised_by, *table.held) if held is not None]
+    has_card = any(isinstance(held, CardDrawn) for held in waiting)
+    return isinstance(fact, CardNamed) or (isinstance(fact, FaultCleared) and has_card)
+
+
+def _new_shoe(table: Table, supervisor: str | None, ambient: Ambient) -> Fact | Refuse:
+    if table.fault is not None:
+        if supervisor is None:
+            return refuse("no_supervisor")
+        return _not_an_exit(table, Exit.NEW_SHOE) or _opened(table, supervisor, ambient)
+    row = Row.NEW_SHOE if supervisor is None else Row.NEW_SHOE_BY_SUPERVISOR
+    return _refused(table, row) or _opened(table, supervisor or "dealer", ambient)
+
+
+def _opened(table: Table, by: str, ambient: Ambient) -> ShoeOpened:
+    return ShoeOpened(
+        shoe=table.shoes_opened + 1,
+        by=by,
+        rules=ambient.rules,
+        config_digest=ambient.config_digest,
+        version=ambient.version,
+        last_report=table.last_report,
+        carried=carried_into_new_shoe(table),
+    )
+
+
+def _lock(table: Table, by: str, ambient: Ambient) -> WagersLocked:
+    seats = tuple(sorted(ambient.royal9_seats & {seat.number for seat in table.rules.seats}))
+    if ambient.pit_fresh or not seats:
+        return WagersLocked(by, royal9_seats=seats)
+    return WagersLocked(by, royal9_seats=(), refused_seats=seats, refusal="pit_stale")
+
+
+def _see_cut_card(table: Table) -> Fact | Refuse:
+    if table.fault is not None:
+        return refuse("fault_stands")
+    if isinstance(table.phase, NoShoe | ShoeEnded):
+        return refuse("no_shoe")
+    return CutCardDrawn("dealer")
+
+
+def _name_card(table: Table, card: Card, supervisor: str | None) -> Fact | Refuse:
+    if supervisor is None:
+        return refuse("no_supervisor")
+    if table.fault is None:
+        return refuse("no_card_to_name")
+    if refusal := _not_an_exit(table, Exit.CARD):
+        return refusal
+    if table.shoe is not None and not shoe_life.can_still_come(table.shoe, table.rules.shoe, card):
+        return refuse("card_cannot_be")
+    return CardNamed(card, supervisor)
+
+
+def _refused(table: Table, row: Row) -> Refuse | None:
+    """Why the request of `row` is not allowed now; None when it is."""
+    if table.fault is not None:
+        return refuse("fault_stands")
+    cell = legality(row, table.phase)
+    assert not isinstance(cell, RaiseFault), "a request never raises a fault"
+    return cell if isinstance(cell, Refuse) else None
+
+
+def _not_an_exit(table: Table, exit_: Exit) -> Refuse | None:
+    if table.fault is None:
+        return refuse("no_fault")
+    return None if exit_ in exits(table) else refuse("not_an_exit")

@@ -1,0 +1,51 @@
+"""A shoe's life in numbers: its composition, the burn, the cutting card and its end (sheet 000)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from controller.game.cards import DECK, Card, Rank
+from controller.table.rules import ShoeRules
+from controller.table.states import Shoe
+
+_PLACE = {card: place for place, card in enumerate(DECK)}
+
+
+def can_still_come(shoe: Shoe, rules: ShoeRules, card: Card) -> bool:
+    """Whether one of this card may still be in the shoe: it holds each card once a deck."""
+    return shoe.gone[_PLACE[card]] < rules.decks
+
+
+def without(shoe: Shoe, rules: ShoeRules, card: Card | None) -> Shoe:
+    """The shoe after this card left it; None, or a card that could not be there, leaves it as one nobody can name."""
+    if card is None or not can_still_come(shoe, rules, card):
+        return replace(shoe, unnamed=shoe.unnamed + 1)
+    place = _PLACE[card]
+    return replace(shoe, gone=(*shoe.gone[:place], shoe.gone[place] + 1, *shoe.gone[place + 1 :]))
+
+
+def worth_in_burn(first_card: Card) -> int:
+    """What the first card is worth: ace 1, 2-9 at face value, tens and faces 10."""
+    return min(first_card.rank, Rank.TEN)
+
+
+def cards_to_burn(first_card: Card, rules: ShoeRules) -> int:
+    """How many cards are burned after the first card, face down."""
+    return worth_in_burn(first_card) - (1 if rules.burn_counts_first_card else 0)
+
+
+def after_cut_card(shoe: Shoe) -> Shoe:
+    """The shoe once the cutting card was seen: one more wagered hand may begin than have begun.
+
+    Inside a hand that is the hand after it; where a hand's first card would be, it is the hand that begins now.
+    """
+    return replace(shoe, last_hand=shoe.wagered_hands + 1)
+
+
+def ended(shoe: Shoe, rules: ShoeRules, cards_left: int) -> str | None:
+    """Why no further wagered hand may begin in this shoe; None while one may."""
+    if shoe.last_hand is not None and shoe.wagered_hands >= shoe.last_hand:
+        return "last_hand"
+    if cards_left < rules.fewest_cards_to_open:
+        return "too_few_cards"
+    return None

@@ -1,0 +1,157 @@
+"""The table's state: one frozen type a phase, and around it what outlives a phase.
+
+Everything here is made by `step` from facts alone, so a replay of the journal makes it again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from controller.game.baccarat import Done
+from controller.game.cards import Card
+from controller.table.facts import OwnFact, Report, ShoeFact
+from controller.table.rules import TableRules
+
+
+@dataclass(frozen=True, slots=True)
+class Wagers:
+    """The Royal 9 wagers that stand for a hand, and the seats whose wager was refused, with the code why."""
+
+    royal9_seats: tuple[int, ...]
+    refused_seats: tuple[int, ...] = ()
+    refusal: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NoShoe:
+    """No shoe has been announced yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class FirstCardDue:
+    """A shoe is announced; its first card is to be turned up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Burning:
+    """The first card is shown; `left` more cards are to be burned, face down."""
+
+    first_card: Card
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
+class WagersOpen:
+    """Between hands: wagers may be placed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Locked:
+    """Wagers are locked; the hand's first card is to come."""
+
+    wagers: Wagers
+
+
+@dataclass(frozen=True, slots=True)
+class HandInPlay:
+    """A hand being dealt, its cards in the order they came. `wagers` is None in a simulated hand."""
+
+    dealt: tuple[Card, ...]
+    wagers: Wagers | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShoeEnded:
+    """The shoe's last hand is over; a new shoe is to be announced."""
+
+
+Phase = NoShoe | FirstCardDue | Burning | WagersOpen | Locked | HandInPlay | ShoeEnded
+
+
+@dataclass(frozen=True, slots=True)
+class Shoe:
+    """What is known of the shoe being dealt.
+
+    `gone` counts the cards that have left it, in the order of `cards.DECK`; `unnamed` those nobody could name.
+    `rounds` numbers every hand, simulated ones too; `wagered_hands` counts the wagered hands begun, and `last_hand`
+    is the number of the last of those, known once the cutting card was seen.
+    """
+
+    number: int
+    gone: tuple[int, ...] = (0,) * 52
+    unnamed: int = 0
+    rounds: int = 0
+    wagered_hands: int = 0
+    last_hand: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RoyalHit:
+    """A seat's winning Royal 9 wager."""
+
+    seat: int
+    tier: str
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedRound:
+    """The hand dealt last: shown until the next one."""
+
+    number: int
+    done: Done
+    simulated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A fact that came while a fault stood, or that raised it; `after_gap` when reports were missed just before it."""
+
+    fact: ShoeFact | OwnFact
+    after_gap: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StandingFault:
+    """The fault the table stands in. `details` are public: nothing face down is in them.
+
+    `raised_by` is what raised it, where that still waits for a person's word.
+    """
+
+    code: str
+    details: dict[str, str | int]
+    raised_by: Held | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The whole state of a table.
+
+    `kept` are cards that left the shoe already and are the next hand's first; `hits` those of the last wagered hand,
+    until wagers are locked again; `held` what came while the fault stood. `awaiting_result` is the hand whose
+    result the shoe has yet to state, or "voided" when it may still state one for a hand that was void.
+    """
+
+    rules: TableRules
+    phase: Phase = NoShoe()
+    shoe: Shoe | None = None
+    shoes_opened: int = 0
+    kept: tuple[Card, ...] = ()
+    last_round: FinishedRound | None = None
+    hits: tuple[RoyalHit, ...] = ()
+    awaiting_result: Done | Literal["voided"] | None = None
+    fault: StandingFault | None = None
+    held: tuple[Held, ...] = ()
+    last_report: Report | None = None
+
+    @property
+    def round_number(self) -> int | None:
+        """The number of the hand being wagered on or dealt; between hands, None."""
+        return self.shoe.rounds if self.shoe and isinstance(self.phase, Locked | HandInPlay) else None
+
+    @property
+    def cards_left(self) -> int | None:
+        """Cards still in the shoe; None without a shoe."""
+        if self.shoe is None:
+            return None
+        return 52 * self.rules.shoe.decks - sum(self.shoe.gone) - self.shoe.unnamed

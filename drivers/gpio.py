@@ -1,0 +1,118 @@
+"""Lamps and inputs on the Pi's header, through RPi.GPIO's Python API.
+
+The same API is offered by `RPi.GPIO` (Pi 4 and earlier), by `rpi-lgpio` under the same name (Pi 5) and by the
+simulated header, so one driver serves all three. Pins are sampled, never watched: RPi.GPIO's edge detection fails on
+kernels from 6.6, and debounces differently in `rpi-lgpio`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol, cast
+
+from controller.devices import InputWiring, LampWiring
+from controller.errors import TableError
+
+
+class GpioModule(Protocol):
+    """The part of RPi.GPIO's module API that the driver uses. Channels are BCM numbers."""
+
+    BCM: int
+    IN: int
+    OUT: int
+    LOW: int
+    HIGH: int
+    PUD_OFF: int
+    PUD_DOWN: int
+    PUD_UP: int
+
+    def setwarnings(self, state: bool, /) -> None: ...
+    def setmode(self, mode: int, /) -> None: ...
+    def setup(self, channel: int, direction: int, pull_up_down: int = ..., initial: int = ...) -> None: ...
+    def output(self, channel: int, value: int, /) -> None: ...
+    def input(self, channel: int, /) -> int: ...
+    def cleanup(self, channel: int) -> None: ...
+
+
+class GpioPins:
+    """The `Pins` of a table wired to the header.
+
+    Taking the pins darkens every lamp. Raises TableError `gpio_refused` when the header does not let itself be driven.
+    """
+
+    def __init__(self, gpio: GpioModule, lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring]) -> None:
+        self._gpio = gpio
+        self._lamps = dict(lamps)
+        self._inputs = dict(inputs)
+        try:
+            self._take_pins()
+        except Exception as error:  # rpi-lgpio's own error is a plain Exception, and its class is not at hand here
+            raise TableError(
+                "gpio_refused",
+                f"the pins of the header could not be taken: {error}",
+                "let the daemon's user into the group gpio (root is not needed), stop any other program that uses "
+                "these pins, and on a Pi 5 install rpi-lgpio in place of RPi.GPIO",
+            ) from error
+
+    def read(self) -> dict[str, bool]:
+        """Every input by name, sampled now: True is pressed, turned or covered."""
+        return {name: self._gpio.input(wiring.bcm) == self._active(wiring) for name, wiring in self._inputs.items()}
+
+    def write(self, lamp: str, lit: bool) -> None:
+        """Light or darken one lamp. Raises KeyError for a lamp the table has not."""
+        wiring = self._lamps[lamp]
+        self._gpio.output(wiring.bcm, self._active(wiring) if lit else self._dark(wiring))
+
+    def close(self) -> None:
+        """Darken every lamp and let go of the inputs; may be called again."""
+        for lamp in self._lamps:
+            self.write(lamp, False)
+        # Only the inputs are cleaned up: cleanup() makes a pin an input without a pull, and a lamp's driver left
+        # floating may light it. A lamp's pin stays an output at its dark level.
+        for wiring in self._inputs.values():
+            self._gpio.cleanup(wiring.bcm)
+
+    def _take_pins(self) -> None:
+        gpio = self._gpio
+        pulls = {"off": gpio.PUD_OFF, "down": gpio.PUD_DOWN, "up": gpio.PUD_UP}
+        gpio.setwarnings(False)  # they are about pins still set up from a run before, which is how we leave the lamps
+        gpio.setmode(gpio.BCM)
+        for lamp in self._lamps.values():
+            gpio.setup(lamp.bcm, gpio.OUT, initial=self._dark(lamp))  # the level first, so that no lamp flashes
+        for wiring in self._inputs.values():
+            gpio.setup(wiring.bcm, gpio.IN, pull_up_down=pulls[wiring.pull])
+
+    def _active(self, wiring: LampWiring | InputWiring) -> int:
+        return self._gpio.HIGH if wiring.active == "high" else self._gpio.LOW
+
+    def _dark(self, wiring: LampWiring) -> int:
+        return self._gpio.LOW if wiring.active == "high" else self._gpio.HIGH
+
+
+def load_rpi_gpio() -> GpioModule:
+    """The `RPi.GPIO` module of this Pi.
+
+    Raises TableError: `gpio_missing` when no such package is installed, `gpio_not_a_pi` when it finds no Raspberry Pi
+    beneath it, `gpio_folder` when the Pi 5's may not write to the folder the daemon was started in.
+    """
+    try:
+        import RPi.GPIO
+    except ImportError as error:
+        raise TableError(
+            "gpio_missing",
+            f"the RPi.GPIO package cannot be imported: {error}",
+            "install the controller with its extra `pi` (Pi 4 and earlier) or `pi5` (Pi 5)",
+        ) from error
+    except (RuntimeError, NotImplementedError) as error:
+        raise TableError(
+            "gpio_not_a_pi",
+            f"RPi.GPIO refuses this machine: {error}",
+            'run the daemon on the table\'s Pi, or set driver = "simulated" and a page under [pins]',
+        ) from error
+    except OSError as error:
+        raise TableError(
+            "gpio_folder",
+            f"the Pi 5's RPi.GPIO could not make its pipe in the current folder: {error}",
+            "start the daemon in a folder its user may write to (WorkingDirectory= in the systemd unit)",
+        ) from error
+    return cast(GpioModule, RPi.GPIO)

@@ -1,0 +1,291 @@
+"""Angel Eye II-EX: the shoe's bytes in, facts out. A pure byte machine: no clock, no I/O.
+
+A report on the wire is ENQ, a sequence digit, a type byte, its payload, ETX and two upper-case hex characters: the XOR
+of everything from the sequence digit through ETX. No byte of a frame but its first can be ENQ, so an ENQ always begins
+a frame anew: whatever damage came before it, the next good frame is found, and no more than one frame is ever kept.
+
+Each report is sent three times. An 8-bit XOR lets one damaged frame in 256 through, so a report is believed when
+`confirm_copies` of the last three good frames are identical. Waiting for the second copy costs one frame's wire time,
+10 bits a byte at 4800 8N1: 17 ms for a card (8 bytes), at most 25 ms (a preset, 12 bytes), and the shoe's pause between
+copies. A damaged copy costs as much again.
+
+Sequence digits that skip a number are the table's to judge: the codec only hands them on in each fact's `Report`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import reduce
+from operator import xor
+from typing import Literal
+
+from controller.game.cards import Card, Rank, Suit
+from controller.table.facts import (
+    BurnCountReported,
+    CardDrawn,
+    CardDrawnOutsideGame,
+    CardKept,
+    CutCardDrawn,
+    Report,
+    ShoeError,
+    ShoeErrorCancelled,
+    ShoeErrorRaised,
+    ShoeFact,
+    ShoeLockReported,
+    ShoePoweredUp,
+    ShoePresetChanged,
+    ShoeResult,
+    ShoeResultReported,
+    ShoeStoodBy,
+    Target,
+)
+
+STX, ETX, ENQ, ACK, NAK = 0x02, 0x03, 0x05, 0x06, 0x15
+COPIES = 3  # the shoe sends every report so many times
+
+# What the shoe reports, as the wire page has it: type -> payload length in bytes, payload `p` and report `r` -> fact.
+# A decoder looks every byte up in the tables below; a value that is not there is out of range.
+REPORTS: dict[int, tuple[int, Callable[[bytes, Report], ShoeFact]]] = {
+    ord("S"): (0, lambda p, r: ShoePoweredUp(r)),
+    ord("P"): (0, lambda p, r: ShoeStoodBy(r)),
+    ord("D"): (2, lambda p, r: _drawn(p, r)),  # target, card
+    ord("d"): (1, lambda p, r: CardDrawnOutsideGame(_MODES[p[0]], r)),
+    ord("R"): (2, lambda p, r: CardKept(_CARDS[p[1]], *_TARGETS[p[0]], r)),  # target, card
+    ord("G"): (1, lambda p, r: ShoeResultReported(*_RESULTS[p[0]], r)),
+    ord("C"): (0, lambda p, r: CutCardDrawn("shoe", r)),
+    ord("E"): (1, lambda p, r: ShoeErrorRaised(_ERRORS[p[0]], r)),
+    ord("e"): (1, lambda p, r: ShoeErrorCancelled(_ERRORS[p[0]], r)),
+    ord("L"): (1, lambda p, r: ShoeLockReported(_LOCKED[p[0]], r)),
+    ord("M"): (6, lambda p, r: ShoePresetChanged(_text(p[:2]), _text(p[2:]), r)),  # address, value
+}
+
+# Payload bytes, whole: bit 7 is always set, and a bit the wire page gives no meaning must be 0.
+_NO_CARD = 0x80
+_CARDS: dict[int, Card | None] = {_NO_CARD: None} | {
+    0x80 | number << 4 | rank: Card(rank, suit)
+    for number, suit in {1: Suit.DIAMONDS, 2: Suit.CLUBS, 3: Suit.SPADES, 4: Suit.HEARTS}.items()
+    for rank in Rank
+}
+_TARGETS: dict[int, tuple[Target, int]] = {
+    0x80 | number << 4 | index: (target, index)
+    for number, target in {0: Target.PLAYER, 1: Target.BANKER, 2: Target.BURN, 4: Target.FIRST_CARD}.items()
+    for index in range(11)
+}
+_BURN_COUNTS = {0x80 | 5 << 4 | count: count for count in range(11)}
+_RESULTS: dict[int, tuple[ShoeResult, bool, bool]] = {
+    0x80 | number << 4 | pairs: (result, bool(pairs & 1), bool(pairs & 2))  # Player pair, Banker pair
+    for number, result in {
+        1: ShoeResult.PLAYER,
+        2: ShoeResult.TIE,
+        4: ShoeResult.BANKER,
+        7: ShoeResult.FORCE_QUIT,
+    }.items()
+    for pairs in range(4)
+}
+_ERRORS: dict[int, ShoeError] = {
+    0x80 | in_error_mode << 6 | number: error
+    for number, error in {
+        1: ShoeError.CANNOT_READ,
+        2: ShoeError.OVERDRAW,
+        3: ShoeError.BUTTON_MISHANDLED,
+        4: ShoeError.REVERSE_AT_EXIT,
+        5: ShoeError.REVERSE_MIDWAY,
+        6: ShoeError.CARD_CODE,
+        7: ShoeError.DRAW_TIMEOUT,
+    }.items()
+    for in_error_mode in (0, 1)
+}
+_MODES: dict[int, str] = {0x80: "lock", 0x90: "error", 0xA0: "setting"}
+_LOCKED: dict[int, bool] = {0x80: False, 0x81: True}
+
+NAK_MEANINGS = {
+    "01": "overrun, framing or parity error",
+    "02": "check characters wrong",
+    "03": "no ETX",
+    "11": "format or length wrong",
+    "12": "address wrong",
+    "13": "command unknown",
+    "14": "type unknown",
+    "21": "busy",
+    "22": "write in progress",
+    "FF": "another error",
+}
+
+# Which bytes may stand where. The wire page has bit 7 set on payload bytes and a preset's characters in ASCII; both
+# spellings of a printable character are accepted for `M`, since neither can be a control code.
+_DIGIT = frozenset(b"0123456789")
+_TYPE = frozenset(REPORTS)
+_HEX = frozenset(b"0123456789ABCDEF")
+_HIGH = frozenset(range(0x80, 0x100))
+_CHARACTER = frozenset(byte | bit_7 for byte in range(0x20, 0x7F) for bit_7 in (0, 0x80))
+_NAK_SHAPE = (_HEX, _HEX)
+_SHAPES = {
+    kind: (_DIGIT, _TYPE, *[_CHARACTER if kind == ord("M") else _HIGH] * length, frozenset({ETX}), _HEX, _HEX)
+    for kind, (length, _) in REPORTS.items()
+}
+
+Reason = Literal["noise", "shape", "check", "range", "unconfirmed"]
+
+
+@dataclass(frozen=True, slots=True)
+class BadBytes:
+    """`count` bytes that became no fact. They are not kept: they could tell a face-down card.
+
+    `noise` stood outside any frame; `shape` is a frame cut short or with a byte that cannot stand there; `check` a
+    whole frame whose check characters are wrong; `range` one whose check is right and which says what no report can;
+    `unconfirmed` a good frame of which too few copies came.
+    """
+
+    reason: Reason
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The shoe's answer to a command: taken (ACK) or refused (NAK) with a code of `NAK_MEANINGS`, or an unknown one.
+
+    A reply carries no check, so on a noisy line it may be noise. It is for people to see; what the shoe did, its next
+    report says (`ShoeLockReported` after `LK`).
+    """
+
+    ok: bool
+    code: str | None = None
+
+
+Heard = ShoeFact | BadBytes | Reply
+
+
+class AngelEyeCodec:
+    """The bytes of one shoe, in chunks of any size, to facts.
+
+    `confirm_copies` (1 to 3): how many identical copies make a report a fact. `last`: the last report believed before
+    a restart; copies of exactly that frame are repeats. Only the last one is remembered, so the same card under the
+    same digit ten reports later is a new fact, as is any frame seen before the shoe's power-up (`S`). Two power-ups
+    with nothing in between are the same bytes and read as one. `bcc_includes_stx`: whether STX is in the check of a
+    command. Raises ValueError for a `confirm_copies` out of range.
+    """
+
+    def __init__(self, confirm_copies: int = 2, last: Report | None = None, bcc_includes_stx: bool = True) -> None:
+        if not 1 <= confirm_copies <= COPIES:
+            raise ValueError(f"confirm_copies is {confirm_copies}: the shoe sends {COPIES} copies, write 1 to {COPIES}")
+        self._confirm_copies = confirm_copies
+        self._bcc_includes_stx = bcc_includes_stx
+        self._believed = bytes.fromhex(last.frame) if last else b""
+        self._open = bytearray()  # the frame or NAK begun and not yet ended: 12 bytes at most
+        self._unconfirmed: list[bytes] = []  # the last good frames not believed: 3 at most
+
+    def feed(self, data: bytes) -> list[Heard]:
+        """What `data` completes, in the order it came. Total: any bytes at all are answered, never with an error."""
+        heard: list[Heard] = []
+        for byte in data:
+            for item in self._take(byte):
+                match heard, item:
+                    case [*_, BadBytes("noise", count)], BadBytes("noise", more):
+                        heard[-1] = BadBytes("noise", count + more)
+                    case _:
+                        heard.append(item)
+        return heard
+
+    def command(self, kind: CommandKind, number: int) -> bytes:
+        """`command` with this shoe's own check rule."""
+        return command(kind, number, self._bcc_includes_stx)
+
+    def _take(self, byte: int) -> Iterable[Heard]:
+        if byte == ENQ:
+            broken = self._drop()
+            self._open.append(byte)
+            return broken
+        if self._open:
+            return self._take_inside(byte)
+        if byte == NAK:
+            self._open.append(byte)
+            return ()
+        return (Reply(ok=True),) if byte == ACK else (BadBytes("noise", 1),)
+
+    def _take_inside(self, byte: int) -> Iterable[Heard]:
+        """A byte of what is open: a frame is judged byte by byte, so a false ENQ holds nothing back for long."""
+        shape = _shape(self._open)
+        place = len(self._open) - 1
+        self._open.append(byte)
+        if byte not in shape[place]:
+            return self._drop()
+        if place + 1 < len(shape):
+            return ()
+        whole = bytes(self._open)
+        self._open.clear()
+        return self._frame(whole) if whole[0] == ENQ else (Reply(ok=False, code=whole[1:].decode("ascii")),)
+
+    def _drop(self) -> Iterable[Heard]:
+        """What is open will never be whole."""
+        count = len(self._open)
+        self._open.clear()
+        return (BadBytes("shape", count),) if count else ()
+
+    def _frame(self, frame: bytes) -> Iterable[Heard]:
+        """A frame of the right shape: check, range, and whether enough copies agree."""
+        if _bcc(frame[1:-2]) != frame[-2:]:
+            return (BadBytes("check", len(frame)),)
+        try:
+            fact = _fact(frame)
+        except KeyError:
+            return (BadBytes("range", len(frame)),)
+        if frame == self._believed:
+            return ()
+        passed_by = self._unconfirmed[: 1 - COPIES]
+        copies = [*self._unconfirmed[1 - COPIES :], frame]
+        if copies.count(frame) < self._confirm_copies:
+            self._unconfirmed = copies
+            return map(_unconfirmed, passed_by)
+        self._unconfirmed = []
+        self._believed = frame
+        return (*map(_unconfirmed, passed_by), *(_unconfirmed(other) for other in copies if other != frame), fact)
+
+
+CommandKind = Literal["LK", "EC", "GP"]
+_COMMAND_NUMBERS: dict[CommandKind, range] = {"LK": range(1, 3), "EC": range(100), "GP": range(1)}
+
+
+def command(kind: CommandKind, number: int, bcc_includes_stx: bool = True) -> bytes:
+    """A command's frame: `LK` 2 lock, 1 unlock; `EC` n clear error n; `GP` 0 confirm the game process.
+
+    The shoe answers with a `Reply` within 3 s. Raises ValueError for a number the command does not take.
+    """
+    if number not in _COMMAND_NUMBERS[kind]:
+        raise ValueError(f"{kind} does not take the number {number}")
+    body = f"OP{kind}{number:02}".encode("ascii") + bytes([ETX])
+    stx = bytes([STX])
+    return stx + body + _bcc(stx + body if bcc_includes_stx else body)
+
+
+def _shape(begun: bytearray) -> tuple[frozenset[int], ...]:
+    """Which bytes may follow the first. The first two places are alike in all frames: the type then tells the rest."""
+    if begun[0] == NAK:
+        return _NAK_SHAPE
+    return _SHAPES[begun[2] if len(begun) > 2 else ord("S")]
+
+
+def _fact(frame: bytes) -> ShoeFact:
+    """The fact a whole frame states. Raises KeyError when a payload byte is out of range."""
+    _, decode = REPORTS[frame[2]]
+    return decode(frame[3:-3], Report(seq=frame[1] - ord("0"), frame=frame.hex()))
+
+
+def _drawn(payload: bytes, report: Report) -> CardDrawn | BurnCountReported:
+    target, card = payload
+    if target in _BURN_COUNTS and card == _NO_CARD:
+        return BurnCountReported(_BURN_COUNTS[target], report)
+    return CardDrawn(_CARDS[card], *_TARGETS[target], report)
+
+
+def _text(characters: bytes) -> str:
+    return bytes(byte & 0x7F for byte in characters).decode("ascii")
+
+
+def _unconfirmed(frame: bytes) -> BadBytes:
+    return BadBytes("unconfirmed", len(frame))
+
+
+def _bcc(checked: bytes) -> bytes:
+    """The two check characters."""
+    return b"%02X" % reduce(xor, checked)

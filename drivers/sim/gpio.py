@@ -1,0 +1,99 @@
+"""A header without a Pi: the part of RPi.GPIO's module API that the pins driver uses, over the pins page.
+
+Constants, argument checks and their words are those of RPi.GPIO 0.7.1, so that what goes wrong on the Pi goes wrong
+here in the same way.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from drivers.sim.pins import INPUT, OUTPUT, PULL_OFF, PinsPage
+
+
+class SimulatedGpio:
+    """Stands where the RPi.GPIO module stands. `page` is the file of `[pins] page`, made if it is not there.
+
+    Like the module, it knows only the channels it has itself set up. Raises TableError `pins_page` as PinsPage does.
+    """
+
+    BCM = 11
+    IN = 1
+    OUT = 0
+    LOW = 0
+    HIGH = 1
+    PUD_OFF = 20
+    PUD_DOWN = 21
+    PUD_UP = 22
+
+    def __init__(self, page: Path) -> None:
+        self._page = PinsPage(page)
+        self._mode_set = False
+        self._directions: dict[int, int] = {}
+
+    def setwarnings(self, state: bool, /) -> None:
+        """Accepted: nothing here warns."""
+
+    def setmode(self, mode: int, /) -> None:
+        """Number the channels by BCM, the one mode there is here. Raises ValueError for another."""
+        if mode != self.BCM:
+            raise ValueError(
+                "A different mode has already been set!"
+                if self._mode_set
+                else "An invalid mode was passed to setmode()"
+            )
+        self._mode_set = True
+
+    def setup(self, channel: int, direction: int, pull_up_down: int = PUD_OFF, initial: int = -1) -> None:
+        """Make a channel an input with its pull, or an output, at level `initial` from the start unless that is -1.
+
+        Raises ValueError for arguments that do not go together, RuntimeError before setmode().
+        """
+        if direction not in (self.IN, self.OUT):
+            raise ValueError("An invalid direction was passed to setup()")
+        if direction == self.OUT and pull_up_down != self.PUD_OFF:
+            raise ValueError("pull_up_down parameter is not valid for outputs")
+        if direction == self.IN and initial != -1:
+            raise ValueError("initial parameter is not valid for inputs")
+        if pull_up_down not in (self.PUD_OFF, self.PUD_DOWN, self.PUD_UP):
+            raise ValueError(
+                "Invalid value for pull_up_down - should be either PUD_OFF, PUD_UP or PUD_DOWN",
+            )
+        self._check_channel(channel)
+        if initial in (self.LOW, self.HIGH):
+            self._page.write(channel, initial)
+        self._page.set_up(channel, INPUT if direction == self.IN else OUTPUT, pull_up_down - self.PUD_OFF)
+        self._directions[channel] = direction
+
+    def output(self, channel: int, value: int, /) -> None:
+        """Write an output: 0 is low, anything else high. Raises RuntimeError unless the channel was set up as one."""
+        self._check_channel(channel)
+        if self._directions.get(channel) != self.OUT:
+            raise RuntimeError("The GPIO channel has not been set up as an OUTPUT")
+        self._page.write(channel, int(bool(value)))
+
+    def input(self, channel: int, /) -> int:
+        """The level a channel is at, of an output its own. Raises RuntimeError unless the channel was set up."""
+        self._check_channel(channel)
+        if channel not in self._directions:
+            raise RuntimeError("You must setup() the GPIO channel first")
+        return self._page.level(channel)
+
+    def gpio_function(self, channel: int, /) -> int:
+        """OUT or IN, as the pin now is, whoever set it up."""
+        self._check_channel(channel)
+        return self.OUT if self._page.function(channel) == OUTPUT else self.IN
+
+    def cleanup(self, channel: int) -> None:
+        """Make a channel an input without a pull again, and forget it, if it had been set up here."""
+        self._check_channel(channel)
+        if self._directions.pop(channel, None) is not None:
+            self._page.set_up(channel, INPUT, PULL_OFF)
+
+    def _check_channel(self, channel: int) -> None:
+        if not self._mode_set:
+            raise RuntimeError(
+                "Please set pin numbering mode using GPIO.setmode(GPIO.BOARD) or GPIO.setmode(GPIO.BCM)",
+            )
+        if not 0 <= channel <= 53:
+            raise ValueError("The channel sent is invalid on a Raspberry Pi")

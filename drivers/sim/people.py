@@ -1,0 +1,426 @@
+"""The people at a simulated table: a dealer and players who look at its lamps, press its buttons and draw its cards.
+
+A seed alone decides the cards, the wagers and the dealer's slips, so the same seed gives the same shoes. Every pause
+is a human one, in seconds at a real table, and is multiplied by the run's `speed`: 1 can be watched, 0 has no pauses.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from controller.errors import TableError
+from drivers.sim import rules
+from drivers.sim.account import Account
+from drivers.sim.angel_eye import SimulatedAngelEye
+
+CUT = "CUT"
+
+# Human times at speed 1, which make a hand of some eight seconds.
+_SHUFFLE_S = 5.0
+_BURN_S = 0.4
+_CARD_S = 0.7
+_WAGERS_S = 3.0
+_PAY_S = 1.5
+
+_POLL_S = 0.005
+_PRESS_AGAIN_S = 2.0  # a press that has not been answered for so long is made again
+_FAST_BLINK_S = 0.35  # the fault lamp's phases are shorter than this when the table is stopped, longer for a lost link
+_ENOUGH_FOR_TWO_HANDS = 12  # a slip with fewer cards left could leave too few for the hand that is still to come
+
+_OUTCOMES = ("player", "banker", "tie")
+# The lamps draw_player and draw_banker, by where the next card goes.
+_GUIDANCE = {"burn": (True, True), "player": (True, False), "banker": (False, True), None: (False, False)}
+
+Lamps = Mapping[str, bool]
+
+
+class Deck:
+    """The cards of one shoe in their order, with the cutting card so many cards from the end."""
+
+    def __init__(self, cards: Sequence[str], cut_card_from_end: int) -> None:
+        at = len(cards) - cut_card_from_end
+        self._next = list(reversed([*cards[:at], CUT, *cards[at:]]))
+
+    @property
+    def cards_left(self) -> int:
+        """Cards still in the shoe; the cutting card is none."""
+        return len(self._next) - (CUT in self._next)
+
+    def draw(self) -> str:
+        """The next card, or CUT."""
+        return self._next.pop()
+
+
+def shuffled_decks(seed: int, decks: int, cut_card_from_end: int) -> Iterator[Deck]:
+    """Shoe after shoe without end, each of so many 52-card decks."""
+    rng = random.Random(f"{seed} cards")
+    while True:
+        cards = [rank + suit for rank in rules.RANKS for suit in rules.SUITS] * decks
+        rng.shuffle(cards)
+        yield Deck(cards, cut_card_from_end)
+
+
+class Players:
+    """Who puts a Royal 9 wager down: each seat by its own habit, so some wager nearly always and some seldom."""
+
+    def __init__(self, seed: int, seats: Sequence[int]) -> None:
+        self._rng = random.Random(f"{seed} wagers")
+        self._habits = {seat: self._rng.uniform(0.2, 0.9) for seat in seats}
+
+    def choose(self) -> dict[int, bool]:
+        """Every seat, in the order the players act, and whether its wager is down for the next hand."""
+        chosen = {seat: self._rng.random() < habit for seat, habit in self._habits.items()}
+        order = self._rng.sample(sorted(chosen), len(chosen))
+        return {seat: chosen[seat] for seat in order}
+
+
+class Cues(Protocol):
+    """What passes between the dealer and the table apart from the cards: each method returns when the dealer may go on.
+
+    Raises TableError when that moment does not come.
+    """
+
+    def announce_shoe(self) -> None:
+        """A new shoe is in place: announce it."""
+
+    def card_due(self, to: str) -> None:
+        """The next card goes to "burn" (the first card too), "player" or "banker": wait to draw it."""
+
+    def take_wagers(self) -> Sequence[int]:
+        """Let the players wager: the seats with a Royal 9 wager down."""
+
+    def lock_wagers(self) -> None:
+        """No more wagers."""
+
+    def hand_over(self, outcome: str) -> None:
+        """The hand is complete: "player", "banker" or "tie" won it."""
+
+
+class Clock(Protocol):
+    """The module `time`, or a test's stand-in for it."""
+
+    def monotonic(self) -> float:
+        """Seconds from some moment."""
+
+    def sleep(self, seconds: float, /) -> None:
+        """Let so many seconds go by."""
+
+
+class Pins(Protocol):
+    """The table's buttons, sensors and lamps by name."""
+
+    def press(self, name: str) -> None:
+        """Press a button, or cover a seat's sensor."""
+
+    def release(self, name: str) -> None:
+        """Let go of a button, or uncover a seat's sensor."""
+
+    def lamps(self) -> Lamps:
+        """Every lamp, and whether it is lit at this moment."""
+
+
+class Pace:
+    """Cues for a shoe alone, with no table to look at: a card every `card_s` seconds. `attend` is called throughout."""
+
+    def __init__(self, card_s: float, attend: Callable[[], None], clock: Clock = time) -> None:
+        self._card_s = card_s
+        self._attend = attend
+        self._clock = clock
+
+    def announce_shoe(self) -> None:
+        """Nobody to tell."""
+
+    def card_due(self, to: str) -> None:
+        """A card's time."""
+        until = self._clock.monotonic() + self._card_s
+        while self._clock.monotonic() < until:
+            self._attend()
+            self._clock.sleep(_POLL_S)
+        self._attend()
+
+    def take_wagers(self) -> Sequence[int]:
+        """Nobody wagers."""
+        return ()
+
+    def lock_wagers(self) -> None:
+        """Nothing to lock."""
+
+    def hand_over(self, outcome: str) -> None:
+        """Nobody to pay."""
+
+
+class _FaultLamp:
+    """Tells the fault lamp's fast blink (the table is stopped) from the slow one (a link is down)."""
+
+    def __init__(self) -> None:
+        self._lit = False
+        self._changed_s = float("-inf")
+        self._fast = False
+
+    def watch(self, lit: bool, now_s: float) -> None:
+        if lit != self._lit:
+            self._fast = now_s - self._changed_s < _FAST_BLINK_S
+            self._lit, self._changed_s = lit, now_s
+        elif now_s - self._changed_s >= _FAST_BLINK_S:
+            self._fast = False
+
+    @property
+    def stopped(self) -> bool:
+        return self._fast
+
+
+class TableCues:
+    """Cues from a table's lamps and inputs.
+
+    `debounce_s` is how long a change of an input takes to be believed. `attend` is called all the while, for what the
+    shoe has to answer. `patience_s` is how long one thing is waited for, a stopped table's supervisor included.
+    With `watch_lamps` false the dealer looks at no lamp and keeps to the human times alone, whatever the table does.
+
+    Raises TableError `sim_table_stopped` when a fault outlasts the patience, `sim_not_seen` when a lamp does.
+    """
+
+    def __init__(
+        self,
+        pins: Pins,
+        players: Players,
+        attend: Callable[[], None],
+        *,
+        debounce_s: float,
+        speed: float = 1.0,
+        watch_lamps: bool = True,
+        patience_s: float = 60.0,
+        clock: Clock = time,
+    ) -> None:
+        self._pins = pins
+        self._players = players
+        self._attend = attend
+        self._debounce_s = debounce_s
+        self._speed = speed
+        self._watch_lamps = watch_lamps
+        self._patience_s = patience_s
+        self._clock = clock
+        self._believed_s = clock.monotonic()  # when the latest change of an input will have been believed
+        self._fault = _FaultLamp()
+
+    def announce_shoe(self) -> None:
+        """Shuffle, put the shoe in place, and press `new_shoe` until both draw lamps are lit."""
+        self._pause(_SHUFFLE_S)
+        self._press_until("new_shoe", _guides("burn"), "both draw lamps, for the first card of a new shoe")
+
+    def card_due(self, to: str) -> None:
+        """Wait for the draw lamps to name the hand that the dealer would deal to."""
+        self._pause(_BURN_S if to == "burn" else _CARD_S)
+        self._await(_guides(to), f"the draw lamps, for a card to {to}")
+
+    def take_wagers(self) -> Sequence[int]:
+        """Let the players wager: they cover and uncover their seats' sensors."""
+        self._await(_guides(None), "dark draw lamps, for wagers to open")
+        wagers = self._players.choose()
+        for seat, down in wagers.items():
+            self._set(f"seat_{seat}", down)
+            self._pause(_WAGERS_S / len(wagers))
+        return [seat for seat, down in wagers.items() if down]
+
+    def lock_wagers(self) -> None:
+        """Press `deal` until draw_player alone is lit."""
+        self._press_until("deal", _guides("player"), "the lamp draw_player alone, for locked wagers")
+
+    def hand_over(self, outcome: str) -> None:
+        """Wait for the outcome's lamp, and pay."""
+        self._await(_shows(outcome), f"the lamp {outcome} alone, for the outcome")
+        self._pause(_PAY_S)
+
+    def _press_until(self, button: str, seen: Callable[[Lamps], bool], what: str) -> None:
+        gives_up_s = self._clock.monotonic() + self._patience_s
+        self._await(lambda _: True, what)  # no button is pressed at a stopped table
+        while True:
+            self._set(button, True)
+            answered = self._seen(seen, _PRESS_AGAIN_S)
+            self._set(button, False)
+            if answered:
+                return
+            if self._clock.monotonic() >= gives_up_s:
+                raise self._gave_up(what)
+
+    def _set(self, name: str, pressed: bool) -> None:
+        """Change an input. A button changes only once what came before it has been believed; a sensor at any time."""
+        if not name.startswith("seat_"):
+            self._wait(self._believed_s - self._clock.monotonic())
+        (self._pins.press if pressed else self._pins.release)(name)
+        self._believed_s = self._clock.monotonic() + self._debounce_s
+
+    def _await(self, seen: Callable[[Lamps], bool], what: str) -> None:
+        if not self._seen(seen, self._patience_s):
+            raise self._gave_up(what)
+
+    def _seen(self, seen: Callable[[Lamps], bool], timeout_s: float) -> bool:
+        """Whether the lamps came to look so with no fault blinking: twice in a row, as they do not change at once."""
+        gives_up_s = self._clock.monotonic() + timeout_s
+        in_a_row = 0
+        while self._watch_lamps and in_a_row < 2:
+            in_a_row = in_a_row + 1 if seen(self._look()) and not self._fault.stopped else 0
+            if self._clock.monotonic() >= gives_up_s:
+                return False
+            self._clock.sleep(_POLL_S)
+        return True
+
+    def _pause(self, human_s: float) -> None:
+        self._wait(human_s * self._speed)
+
+    def _wait(self, seconds: float) -> None:
+        until_s = self._clock.monotonic() + seconds
+        while (left_s := until_s - self._clock.monotonic()) > 0:
+            self._look()
+            self._clock.sleep(min(_POLL_S, left_s))
+
+    def _look(self) -> Lamps:
+        """The lamps as they are. Everything the dealer does for any length of time passes here."""
+        self._attend()
+        lamps = self._pins.lamps()
+        self._fault.watch(lamps["fault"], self._clock.monotonic())
+        return lamps
+
+    def _gave_up(self, what: str) -> TableError:
+        waited = f"the dealer waited {self._patience_s:g} s for {what}"
+        if self._fault.stopped:
+            return TableError(
+                "sim_table_stopped",
+                f"{waited}, but a fault stands: its lamp blinks fast",
+                "see what `tablectl status` says, clear the fault, and start the simulation again",
+            )
+        lit = ", ".join(name for name, is_lit in self._pins.lamps().items() if is_lit) or "none"
+        return TableError(
+            "sim_not_seen",
+            f"{waited}; lamps lit: {lit}",
+            "see that the controller runs with this same table file, and what `tablectl status` says",
+        )
+
+
+def _guides(to: str | None) -> Callable[[Lamps], bool]:
+    return lambda lamps: (lamps["draw_player"], lamps["draw_banker"]) == _GUIDANCE[to]
+
+
+def _shows(outcome: str) -> Callable[[Lamps], bool]:
+    return lambda lamps: _guides(None)(lamps) and [lamp for lamp in _OUTCOMES if lamps[lamp]] == [outcome]
+
+
+@dataclass
+class _Shoe:
+    """The shoe being dealt."""
+
+    number: int
+    deck: Deck
+    rounds: int = 0
+    wagered_hands: int = 0  # begun
+    last_wagered_hand: int | None = None  # known once the cutting card was seen
+
+
+class Dealer:
+    """Deals shoe after shoe by the sheet, whatever the shoe or the controller may think, and keeps the account.
+
+    `error_rate` is the chance that a card is drawn in error after a finished hand; it opens a simulated hand.
+    """
+
+    def __init__(
+        self,
+        shoe: SimulatedAngelEye,
+        decks: Iterable[Deck],
+        cues: Cues,
+        account: Account,
+        *,
+        seed: int = 0,
+        error_rate: float = 0.0,
+    ) -> None:
+        self._shoe = shoe
+        self._decks = decks
+        self._cues = cues
+        self._account = account
+        self._slips = random.Random(f"{seed} slips")
+        self._error_rate = error_rate
+
+    def play(self, rounds: int | None = None) -> None:
+        """Deal until so many wagered rounds are finished; None for as long as there are decks."""
+        self._rounds_to_go = rounds
+        for number, deck in enumerate(self._decks, 1):
+            self._play_shoe(_Shoe(number, deck))
+            if self._rounds_to_go == 0:
+                return
+
+    def _play_shoe(self, shoe: _Shoe) -> None:
+        self._open(shoe)
+        while self._rounds_to_go != 0:
+            self._wagered_hand(shoe)
+            if shoe.wagered_hands == shoe.last_wagered_hand:
+                self._account.shoe_closed(
+                    shoe=shoe.number,
+                    rounds=shoe.rounds,
+                    wagered_hands=shoe.wagered_hands,
+                    cards_left=shoe.deck.cards_left,
+                )
+                return
+            while self._rounds_to_go != 0 and self._draws_in_error(shoe):
+                self._simulated_hand(shoe)
+
+    def _open(self, shoe: _Shoe) -> None:
+        self._shoe.new_shoe()
+        self._cues.announce_shoe()
+        self._cues.card_due("burn")
+        first_card = self._draw(shoe)
+        for _ in range(rules.burn_count(first_card)):
+            self._cues.card_due("burn")
+            self._draw(shoe)
+        self._account.shoe_opened(
+            shoe=shoe.number,
+            first_card=first_card,
+            burned=rules.burn_count(first_card),
+            cards_left=shoe.deck.cards_left,
+        )
+
+    def _wagered_hand(self, shoe: _Shoe) -> None:
+        wagered_seats = self._cues.take_wagers()
+        self._cues.lock_wagers()
+        self._cues.card_due("player")
+        first_card = self._draw(shoe)
+        shoe.wagered_hands += 1
+        self._finish_hand(shoe, first_card, wagered_seats=wagered_seats, simulated=False)
+        if self._rounds_to_go is not None:
+            self._rounds_to_go -= 1
+
+    def _draws_in_error(self, shoe: _Shoe) -> bool:
+        return shoe.deck.cards_left >= _ENOUGH_FOR_TWO_HANDS and self._slips.random() < self._error_rate
+
+    def _simulated_hand(self, shoe: _Shoe) -> None:
+        """A card that nobody was waiting for, dealt out as a hand without wagers."""
+        self._finish_hand(shoe, self._draw(shoe), wagered_seats=(), simulated=True)
+
+    def _finish_hand(self, shoe: _Shoe, first_card: str, *, wagered_seats: Sequence[int], simulated: bool) -> None:
+        shoe.rounds += 1
+        hands: dict[str, list[str]] = {"player": [first_card], "banker": []}
+        while (side := rules.next_side(hands["player"], hands["banker"])) is not None:
+            self._cues.card_due(side)
+            hands[side].append(self._draw(shoe))
+        self._account.round(
+            shoe=shoe.number,
+            round_=shoe.rounds,
+            player=hands["player"],
+            banker=hands["banker"],
+            simulated=simulated,
+            last_hand=not simulated and shoe.wagered_hands == shoe.last_wagered_hand,
+            wagered_seats=wagered_seats,
+            cards_left=shoe.deck.cards_left,
+        )
+        self._cues.hand_over(rules.outcome(hands["player"], hands["banker"]))
+
+    def _draw(self, shoe: _Shoe) -> str:
+        """Draw a card, and the cutting card first when it lies before it."""
+        card = shoe.deck.draw()
+        if card == CUT:
+            self._shoe.cut_card()
+            shoe.last_wagered_hand = rules.last_wagered_hand(shoe.wagered_hands)
+            card = shoe.deck.draw()
+        self._shoe.draw(card)
+        return card

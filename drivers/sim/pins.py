@@ -1,0 +1,154 @@
+"""The far end of the simulated header: the page that stands in for it, and the hands and eyes at the table.
+
+The page is a file of 4096 bytes, mapped by both ends; one byte for each BCM number N:
+
+    N          level driven from outside: 0, 1, or 255 = nothing drives it, and the pull decides
+    64 + N     level last written to the output: 0 or 1
+    128 + N    function: 0 not used yet, 1 input, 2 output
+    192 + N    pull: 0 off, 1 down, 2 up
+    256..263   how many times an output has been written, little-endian
+
+As on a real header, levels and functions outlive the process that set them.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from controller.errors import TableError
+
+PAGE_BYTES = 4096
+_LEVEL, _OUTPUT, _FUNCTION, _PULL, _WRITES = 0, 64, 128, 192, 256
+_UNDRIVEN = 255
+
+INPUT, OUTPUT = 1, 2
+"""A pin's function."""
+PULL_OFF, PULL_DOWN, PULL_UP = 0, 1, 2
+"""A pin's pull."""
+
+
+class PinsPage:
+    """The page, by BCM number; a fresh one is made where there is none yet.
+
+    Raises TableError `pins_page` when the file cannot be made or is no such page.
+    """
+
+    def __init__(self, path: Path) -> None:
+        try:
+            _make_fresh(path)
+            with path.open("r+b") as file:
+                self._bytes = mmap.mmap(file.fileno(), PAGE_BYTES)
+        except (OSError, ValueError) as error:
+            raise TableError(
+                "pins_page",
+                f"{path} cannot stand in for the header: {error}",
+                "set [pins] page to a file in a folder you may write to; if the file is something else, remove it",
+            ) from error
+
+    def drive(self, bcm: int, level: int | None) -> None:
+        """Drive a pin from outside with level 0 or 1; None stops driving it."""
+        self._bytes[_LEVEL + bcm] = _UNDRIVEN if level is None else level
+
+    def level(self, bcm: int) -> int:
+        """The level the pin is at, 0 or 1: its own output's, or what drives it, or what its pull makes it."""
+        if self.function(bcm) == OUTPUT:
+            return self.output(bcm)
+        driven = self._bytes[_LEVEL + bcm]
+        return int(self.pull(bcm) == PULL_UP) if driven == _UNDRIVEN else driven
+
+    def output(self, bcm: int) -> int:
+        """The level last written to the pin, which shows outside only while its function is OUTPUT."""
+        return self._bytes[_OUTPUT + bcm]
+
+    def function(self, bcm: int) -> int:
+        """INPUT, OUTPUT, or 0 while the pin has never been set up."""
+        return self._bytes[_FUNCTION + bcm]
+
+    def pull(self, bcm: int) -> int:
+        """PULL_OFF, PULL_DOWN or PULL_UP."""
+        return self._bytes[_PULL + bcm]
+
+    @property
+    def writes(self) -> int:
+        """How many times an output has been written since the page was made."""
+        count: int = struct.unpack_from("<Q", self._bytes, _WRITES)[0]
+        return count
+
+    def set_up(self, bcm: int, function: int, pull: int) -> None:
+        """Give a pin its function and pull: the near end's act."""
+        self._bytes[_PULL + bcm] = pull
+        self._bytes[_FUNCTION + bcm] = function
+
+    def write(self, bcm: int, level: int) -> None:
+        """Write an output's level, 0 or 1, and count it: the near end's act."""
+        self._bytes[_OUTPUT + bcm] = level
+        struct.pack_into("<Q", self._bytes, _WRITES, self.writes + 1)
+
+
+def _make_fresh(path: Path) -> None:
+    """Make a fresh page unless there is one; whole at once, since the other end may be about to open it."""
+    fresh = bytes([_UNDRIVEN]) * _OUTPUT + bytes(PAGE_BYTES - _OUTPUT)
+    with tempfile.NamedTemporaryFile(dir=path.parent) as file:
+        file.write(fresh)
+        file.flush()
+        try:
+            os.link(file.name, path)
+        except FileExistsError:
+            return
+
+
+class SimulatedPins:
+    """The hands and eyes at the table: press its inputs, see its lamps, by the names of the table file.
+
+    `page` is the file of `[pins] page`; `lamps` and `inputs` are the tables `[pins.lamps]` and `[pins.inputs]` as
+    tomllib reads them (`{"bcm": 22, "active": "low", "pull": "up"}`). Raises TableError `pins_page` as PinsPage does.
+    """
+
+    def __init__(
+        self, page: Path, lamps: Mapping[str, Mapping[str, Any]], inputs: Mapping[str, Mapping[str, Any]]
+    ) -> None:
+        self._page = PinsPage(page)
+        self._lamps = {name: (lamp["bcm"], _active_level(lamp)) for name, lamp in lamps.items()}
+        self._inputs = {name: (wiring["bcm"], _active_level(wiring)) for name, wiring in inputs.items()}
+
+    def press(self, name: str) -> None:
+        """Press a button, turn the key, cover a sensor; it stays so until released."""
+        self.set(name, True)
+
+    def release(self, name: str) -> None:
+        """Let go of a button, turn the key back, uncover a sensor."""
+        self.set(name, False)
+
+    def set(self, name: str, pressed: bool) -> None:
+        """Press or release. Raises KeyError for an input the table has not."""
+        bcm, active = self._inputs[name]
+        self._page.drive(bcm, active if pressed else 1 - active)
+
+    def lit(self, name: str) -> bool:
+        """Whether a lamp is lit this instant; one whose pin nobody drives is dark. Raises KeyError for an unknown."""
+        bcm, active = self._lamps[name]
+        return self._page.function(bcm) == OUTPUT and self._page.output(bcm) == active
+
+    def lamps(self) -> dict[str, bool]:
+        """Every lamp by name: True is lit this instant."""
+        return {name: self.lit(name) for name in self._lamps}
+
+    def wait_until(self, seen: Callable[[dict[str, bool]], bool], timeout_s: float, poll_s: float = 0.002) -> None:
+        """Look at the lamps until `seen(lamps())` holds. Raises TimeoutError, with the lamps as they last stood."""
+        deadline_s = time.monotonic() + timeout_s
+        while not seen(lamps := self.lamps()):
+            if time.monotonic() >= deadline_s:
+                picture = "  ".join(f"{'●' if lit else '○'} {name}" for name, lit in lamps.items())
+                raise TimeoutError(f"not seen within {timeout_s} s; the lamps now: {picture}")
+            time.sleep(poll_s)
+
+
+def _active_level(wiring: Mapping[str, Any]) -> int:
+    return 1 if wiring["active"] == "high" else 0

@@ -1,0 +1,143 @@
+"""The simulated house's own reading of the Royal 9 Mini Baccarat sheet.
+
+An independent witness: it shares nothing with the controller, so that the two agree only when both are right. Cards are
+plain text, rank then suit (`KS`, `TD`); a hand is a sequence of them in the order they were drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+Side = Literal["player", "banker"]
+Outcome = Literal["player", "banker", "tie"]
+
+RANKS = "A23456789TJQK"
+SUITS = "DCSH"
+
+# Banker's part of the sheet. A row is Banker's total on two cards; the column `s` is for a Player who stood, the others
+# for the value of Player's third card. D: Banker draws.
+_BANKER = """
+      s 0123456789
+    0 D DDDDDDDDDD
+    1 D DDDDDDDDDD
+    2 D DDDDDDDDDD
+    3 D DDDDDDDD.D
+    4 D ..DDDDDD..
+    5 D ....DDDD..
+    6 . ......DD..
+    7 . ..........
+"""
+_BANKER_ROWS = [row.split(maxsplit=1)[1].replace(" ", "") for row in _BANKER.strip().splitlines()[1:]]
+
+ROYAL9_TIERS = (
+    "personal_vs_personal",
+    "banker_personal",
+    "player_personal",
+    "other_identical",
+    "suited_vs_suited",
+    "royal_vs_royal",
+    "suited_royal",
+    "any_royal",
+)
+"""The Royal 9 awards, best first."""
+
+_DRAGON_PAYS = {9: 30, 8: 10, 7: 6, 6: 4, 5: 2, 4: 1}
+
+
+def points(card: str) -> int:
+    """What a card counts: the ace 1, the ten and the faces nothing, the others their face value."""
+    return (RANKS.index(card[0]) + 1) % 10 if card[0] not in "JQK" else 0
+
+
+def total(cards: Sequence[str]) -> int:
+    """A hand's total: the last digit of the sum."""
+    return int(str(sum(map(points, cards)))[-1])
+
+
+def burn_count(first_card: str) -> int:
+    """How many more cards are burned after the first: its face value, ten for a ten or a face card."""
+    return points(first_card) or 10
+
+
+def is_natural(cards: Sequence[str]) -> bool:
+    """An 8 or a 9 on two cards."""
+    return len(cards) == 2 and total(cards) >= 8
+
+
+def next_side(player: Sequence[str], banker: Sequence[str]) -> Side | None:
+    """Which hand the next card goes to, given the cards dealt so far; None when the hand is complete."""
+    dealt = len(player) + len(banker)
+    if dealt < 4:
+        return "banker" if dealt % 2 else "player"
+    if len(banker) == 3 or is_natural(player) or is_natural(banker):
+        return None
+    if len(player) == 2 and total(player) <= 5:
+        return "player"
+    column = 1 + points(player[2]) if len(player) == 3 else 0
+    return "banker" if _BANKER_ROWS[total(banker)][column] == "D" else None
+
+
+def outcome(player: Sequence[str], banker: Sequence[str]) -> Outcome:
+    """Who won a complete hand."""
+    if total(player) == total(banker):
+        return "tie"
+    return "player" if total(player) > total(banker) else "banker"
+
+
+def is_pair(cards: Sequence[str]) -> bool:
+    """A hand's first two cards are of one rank."""
+    return cards[0][0] == cards[1][0]
+
+
+def dragon_bonus(mine: Sequence[str], theirs: Sequence[str]) -> tuple[Literal["win", "push", "lose"], int | None]:
+    """The Dragon Bonus on the hand `mine` against the other: what becomes of it, and what a winner is paid to one."""
+    margin = total(mine) - total(theirs)
+    if is_natural(mine):
+        if margin > 0:
+            return "win", 1
+        return ("push" if margin == 0 else "lose"), None
+    pays = _DRAGON_PAYS.get(margin)
+    return ("win", pays) if pays else ("lose", None)
+
+
+def royal9_tier(seat: int, printed: Mapping[int, str], player: Sequence[str], banker: Sequence[str]) -> str | None:
+    """The best Royal 9 award of a wager at `seat`, or None.
+
+    `printed` has every seat of the table and its combination, as `KS 9H`. Only a hand's first two cards count, in
+    either order.
+    """
+    players, bankers = set(player[:2]), set(banker[:2])
+    mine = set(printed[seat].split())
+    others = [set(combination.split()) for other, combination in printed.items() if other != seat]
+    royals = sum(map(_is_royal, (player, banker)))
+    suited = sum(map(_is_suited_royal, (player, banker)))
+    holds = (
+        players == bankers == mine,
+        bankers == mine,
+        players == mine,
+        players == bankers and players in others,
+        suited == 2,
+        royals == 2,
+        suited == 1,
+        royals == 1,
+    )
+    return next((tier for tier, held in zip(ROYAL9_TIERS, holds, strict=True) if held), None)
+
+
+def last_wagered_hand(begun: int) -> int:
+    """The ordinal of the shoe's last wagered hand, when the cutting card comes with `begun` wagered hands begun.
+
+    A hand is begun with its first card. So, seen inside a wagered hand: that hand and one more. Seen where a hand's
+    first card would be: that hand. Seen in a simulated hand, which is never the one more: one wagered hand.
+    """
+    return begun + 1
+
+
+def _is_royal(cards: Sequence[str]) -> bool:
+    ranks = {card[0] for card in cards[:2]}
+    return "9" in ranks and bool(ranks & set("JQK"))
+
+
+def _is_suited_royal(cards: Sequence[str]) -> bool:
+    return _is_royal(cards) and cards[0][1] == cards[1][1]

@@ -1,0 +1,66 @@
+"""The real RPi.GPIO in a process of its own, over the pins page, used from a test as if it were the module.
+
+Its state is the process's, so each test starts a new one. The near end of this file, `RpiGpioProcess`, sends each call
+as a line of JSON; the far end, `serve`, makes it.
+"""
+
+from __future__ import annotations
+
+import builtins
+import json
+import os
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+
+class RpiGpioProcess:
+    """Every attribute of RPi.GPIO: constants as they are, functions as calls that return or raise what it does."""
+
+    def __init__(self, shim: Path, page: Path) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, __file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"LD_PRELOAD": str(shim), "TABLE_PINS_PAGE": str(page)},
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        return self._ask(name) if name.isupper() else partial(self._ask, name)
+
+    def end(self) -> None:
+        """Let the process come to its own end, with RPi.GPIO's exit functions."""
+        self._process.communicate()
+
+    def _ask(self, name: str, *args: object, **named: object) -> Any:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        print(json.dumps([name, args, named]), file=self._process.stdin, flush=True)
+        answer = self._process.stdout.readline()
+        assert answer, "the process with RPi.GPIO died: its traceback is above"
+        value, error = json.loads(answer)
+        if error:
+            raise getattr(builtins, error[0])(error[1])
+        return value
+
+
+def serve() -> None:
+    """Make the calls that come in on standard input, answering each with [value, null] or [null, [error, text]]."""
+    import RPi.GPIO
+
+    for line in sys.stdin:
+        name, args, named = json.loads(line)
+        attribute = getattr(RPi.GPIO, name)
+        answer: list[Any]
+        try:
+            answer = [attribute(*args, **named) if callable(attribute) else attribute, None]
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is the answer
+            answer = [None, [type(error).__name__, str(error)]]
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    serve()

@@ -1,0 +1,45 @@
+"""The Royal 9 game file, as the rules under test read it."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.game.baccarat import Tableau
+from controller.game.dragon_bonus import DragonBonusPays
+from controller.game.royal9 import Award, Royal9, Tier
+
+_GAME_FILE = Path(__file__).parents[2] / "config" / "games" / "royal9.toml"
+
+
+@pytest.fixture(scope="session")
+def royal9_game() -> dict[str, Any]:
+    """The game file as TOML gives it: every key text, every row a list."""
+    return tomllib.loads(_GAME_FILE.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def tableau(royal9_game: dict[str, Any]) -> Tableau:
+    rows = royal9_game["tableau"]
+    return Tableau(
+        natural=tuple(rows["natural"]),
+        player_draws_on=tuple(rows["player_draws_on"]),
+        banker_draws_on_when_player_stands=tuple(rows["banker_draws_on_when_player_stands"]),
+        banker_draws_on_third_card={int(b): tuple(row) for b, row in rows["banker_draws_on_third_card"].items()},
+    )
+
+
+@pytest.fixture(scope="session")
+def dragon_bonus_pays(royal9_game: dict[str, Any]) -> DragonBonusPays:
+    rows = royal9_game["dragon_bonus"]
+    return DragonBonusPays(rows["natural_win_pays"], {int(margin): pay for margin, pay in rows["margin_pays"].items()})
+
+
+@pytest.fixture(scope="session")
+def royal9(royal9_game: dict[str, Any]) -> Royal9:
+    rows = royal9_game["royal9"]
+    awards = tuple(Award(Tier(row["tier"]), row.get("meter"), row.get("cents")) for row in rows["awards"])
+    return Royal9(rows["price_cents"], awards)

@@ -1,0 +1,109 @@
+"""Every hand of eight decks, dealt through `next_step`: the exact counts published for punto banco and Dragon Bonus.
+
+A count is of ordered sixes of cards (416 × 415 × … × 411 of them), a hand of four or five counted with every way the
+cards after it could lie.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import perm
+
+import pytest
+
+from controller.game.baccarat import Done, Outcome, Tableau, next_step
+from controller.game.cards import Card
+from controller.game.dragon_bonus import DragonBonus, DragonBonusPays, Result, dragon_bonus
+
+CARDS = 8 * 52
+WORTH = [Card.parse(rank + "S") for rank in "TA23456789"]  # one card for each point value: suits play no part
+IN_THE_SHOE = [8 * 16] + [8 * 4] * 9
+SIXES = 416 * 415 * 414 * 413 * 412 * 411
+BOTH_LOSE = DragonBonus(Result.LOSE, Result.LOSE, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What the published tables tell hands apart by."""
+
+    outcome: Outcome
+    natural: bool
+    margin: int
+    dragon_bonus: DragonBonus
+
+
+def every_hand(tableau: Tableau, dealt: tuple[Card, ...] = (), ways: int = 1) -> Iterator[tuple[Done, int]]:
+    """Each complete hand, by point values, and the number of ordered sixes that begin with it."""
+    step = next_step(tableau, dealt)
+    if isinstance(step, Done):
+        yield step, ways * perm(CARDS - len(dealt), 6 - len(dealt))
+        return
+    for card, count in zip(WORTH, IN_THE_SHOE, strict=True):
+        yield from every_hand(tableau, (*dealt, card), ways * (count - dealt.count(card)))
+
+
+@pytest.fixture(scope="module")
+def endings(tableau: Tableau, dragon_bonus_pays: DragonBonusPays) -> Counter[Ending]:
+    """The ways to each ending."""
+    ways: Counter[Ending] = Counter()
+    for done, count in every_hand(tableau):
+        ways[Ending(done.outcome, done.natural, done.margin, dragon_bonus(dragon_bonus_pays, done))] += count
+    return ways
+
+
+@pytest.mark.parametrize(
+    ("outcome", "published"),
+    [
+        (Outcome.PLAYER, 2_230_518_282_592_256),
+        (Outcome.BANKER, 2_292_252_566_437_888),
+        (Outcome.TIE, 475_627_426_473_216),
+    ],
+)
+def test_outcomes(endings: Counter[Ending], outcome: Outcome, published: int) -> None:
+    assert sum(ways for ending, ways in endings.items() if ending.outcome is outcome) == published
+
+
+def test_every_six_cards_are_counted_once(endings: Counter[Ending]) -> None:
+    assert endings.total() == SIXES
+
+
+# Dragon Bonus as published for eight decks: a win's margin, what it pays to one, Player's ways and Banker's.
+WITHOUT_A_NATURAL = [
+    (9, 30, 18_409_431_764_992, 15_390_342_909_952),
+    (8, 10, 34_097_645_543_424, 28_305_092_784_128),
+    (7, 6, 89_590_261_473_280, 79_517_099_278_336),
+    (6, 4, 141_238_897_317_888, 119_200_072_366_080),
+    (5, 2, 166_169_165_987_840, 157_275_882_332_160),
+    (4, 1, 186_780_352_174_080, 201_147_167_287_296),
+]
+NATURAL_WIN = 812_685_054_124_032  # of each hand: until a third card is drawn, the two are alike
+NATURAL_TIE = 89_325_908_267_520
+
+
+@pytest.mark.parametrize(("margin", "pays", "player", "banker"), WITHOUT_A_NATURAL)
+def test_dragon_bonus_without_a_natural(
+    endings: Counter[Ending], margin: int, pays: int, player: int, banker: int
+) -> None:
+    player_wins = Ending(Outcome.PLAYER, False, margin, DragonBonus(Result.WIN, Result.LOSE, pays))
+    banker_wins = Ending(Outcome.BANKER, False, margin, DragonBonus(Result.LOSE, Result.WIN, pays))
+    assert (endings[player_wins], endings[banker_wins]) == (player, banker)
+
+
+def test_dragon_bonus_with_a_natural(endings: Counter[Ending]) -> None:
+    settled: Counter[DragonBonus] = Counter()
+    for ending, ways in endings.items():
+        if ending.natural:
+            settled[ending.dragon_bonus] += ways
+    assert settled == {
+        DragonBonus(Result.WIN, Result.LOSE, 1): NATURAL_WIN,
+        DragonBonus(Result.LOSE, Result.WIN, 1): NATURAL_WIN,
+        DragonBonus(Result.PUSH, Result.PUSH, None): NATURAL_TIE,
+    }
+
+
+def test_dragon_bonus_loses_in_every_other_way(endings: Counter[Ending]) -> None:
+    both_lose = sum(ways for ending, ways in endings.items() if ending.dragon_bonus == BOTH_LOSE)
+    wins = sum(player + banker for _, _, player, banker in WITHOUT_A_NATURAL) + 2 * NATURAL_WIN
+    assert both_lose == SIXES - wins - NATURAL_TIE

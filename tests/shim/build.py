@@ -1,0 +1,36 @@
+"""Compiles the shim that puts the pins page under the real RPi.GPIO (gpio_shim.c says what it is)."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import subprocess
+from pathlib import Path
+
+SOURCE = Path(__file__).with_name("gpio_shim.c")
+
+
+class ShimUnavailableError(Exception):
+    """This machine cannot run the real RPi.GPIO over the pins page; the text says what it lacks."""
+
+
+def build_shim(folder: Path) -> Path:
+    """Compile the shim into `folder`; the path is for LD_PRELOAD.
+
+    Raises ShimUnavailableError without a C compiler or RPi.GPIO, CalledProcessError when the source is at fault.
+    """
+    compiler = shutil.which("cc")
+    if compiler is None:
+        raise ShimUnavailableError("no C compiler: cc is not on the path")
+    if not _rpi_gpio_is_installed():
+        raise ShimUnavailableError(
+            "RPi.GPIO is not installed (rpi-lgpio, of the same name, has no hardware layer to replace)"
+        )
+    shim = folder / "gpio_shim.so"
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o", shim, SOURCE], check=True)
+    return shim
+
+
+def _rpi_gpio_is_installed() -> bool:
+    """Whether its compiled module is there; to import it would need a Pi."""
+    return importlib.util.find_spec("RPi") is not None and importlib.util.find_spec("RPi._GPIO") is not None

@@ -1,0 +1,91 @@
+"""The house's import rules, held over every module; and what importing the daemon must not load."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from importlib.util import resolve_name
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+class Room(NamedTuple):
+    """What a room's modules may import besides the standard library; ``never`` is stronger than ``may``."""
+
+    may: tuple[str, ...]
+    never: tuple[str, ...] = ()
+    third_party: bool = True
+
+
+# A module belongs to the longest name here that it starts with.
+ROOMS = {
+    "controller.game": Room(("controller.game",), third_party=False),
+    "controller.contract": Room(("controller.contract", "controller.game"), third_party=False),
+    "controller.table": Room(("controller.table", "controller.game", "controller.contract"), third_party=False),
+    "controller": Room(("controller",), never=("controller.cli", "controller.pit")),
+    "controller.app": Room(("controller", "drivers"), never=("controller.cli", "controller.pit")),
+    "controller.pit": Room(("controller",), never=("controller.cli",)),
+    "controller.cli": Room(("controller", "drivers")),
+    "drivers": Room(
+        ("drivers", "controller.devices", "controller.errors", "controller.table.facts", "controller.game.cards"),
+        never=("drivers.sim",),
+    ),
+    # The far ends of the wires are written from the wire's description, so they can contradict the drivers.
+    "drivers.sim": Room(("drivers.sim", "controller.devices", "controller.errors")),
+}
+NOT_IN_THE_DAEMON = {"rich", "pytest", "hypothesis", "jsonschema", "controller.pit", "controller.cli", "drivers.sim"}
+
+
+def _name(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+MODULES = {_name(path): path for top in ("controller", "drivers") for path in sorted((ROOT / top).rglob("*.py"))}
+
+
+def _within(name: str, rooms: tuple[str, ...]) -> bool:
+    return any(f"{name}.".startswith(f"{room}.") for room in rooms)
+
+
+def _imports(module: str) -> set[str]:
+    """Every module that is imported anywhere in the file, by its full name."""
+    path = MODULES[module]
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            source = resolve_name("." * node.level + (node.module or ""), package)
+            inside = (f"{source}.{alias.name}" for alias in node.names)
+            found.update(name if name in MODULES else source for name in inside)
+    return found
+
+
+def _permitted(name: str, room: Room) -> bool:
+    if _within(name, ("controller", "drivers")):
+        return _within(name, room.may) and not _within(name, room.never)
+    return room.third_party or name.partition(".")[0] in sys.stdlib_module_names
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_module_imports_only_what_its_room_may(module: str) -> None:
+    room = max((name for name in ROOMS if _within(module, (name,))), key=len)
+    assert {name for name in _imports(module) if not _permitted(name, ROOMS[room])} == set()
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_room_is_lived_in(room: str) -> None:
+    assert room in MODULES, "a rule for a room that has moved holds nothing"
+
+
+def test_importing_the_daemon_loads_neither_the_demo_nor_the_tests_nor_the_pit() -> None:
+    program = "import sys, controller.app; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert NOT_IN_THE_DAEMON.isdisjoint(run.stdout.split())

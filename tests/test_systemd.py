@@ -1,0 +1,85 @@
+"""The service's promises: it comes back for ever, a stuck one is killed, and its lamps go dark after any end."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tomllib
+from configparser import ConfigParser
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+UNIT = ROOT / "systemd" / "table-controller.service"
+SYSUSERS = ROOT / "systemd" / "table-controller.sysusers"
+TABLECTL = "/opt/table-controller/.venv/bin/tablectl"
+TABLE_FILE = "/etc/table-controller/table.toml"
+
+
+@pytest.fixture(scope="module")
+def unit() -> ConfigParser:
+    parser = ConfigParser(interpolation=None)  # strict: a key given twice is an error
+    parser.optionxform = str  # type: ignore[assignment, method-assign]
+    parser.read_string(UNIT.read_text("utf-8"))
+    return parser
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "value"),
+    [
+        ("Service", "Type", "notify"),
+        ("Service", "NotifyAccess", "main"),
+        ("Service", "WatchdogSec", "10"),
+        ("Service", "Restart", "always"),
+        ("Service", "RestartSec", "1"),
+        ("Unit", "StartLimitIntervalSec", "0"),
+        ("Service", "RestartPreventExitStatus", str(os.EX_CONFIG)),
+        ("Service", "ExecStart", f"{TABLECTL} run {TABLE_FILE}"),
+        ("Service", "ExecStopPost", f"{TABLECTL} dark {TABLE_FILE}"),
+        ("Service", "LimitCORE", "0"),
+        ("Install", "WantedBy", "multi-user.target"),
+    ],
+)
+def test_the_promise_is_written_down(unit: ConfigParser, section: str, key: str, value: str) -> None:
+    assert unit[section][key] == value
+
+
+def test_a_table_waits_for_no_network(unit: ConfigParser) -> None:
+    assert {"After", "Wants", "Requires", "BindsTo"}.isdisjoint(unit["Unit"])
+
+
+def test_the_pins_and_a_shoe_plugged_in_later_stay_in_reach(unit: ConfigParser) -> None:
+    assert unit["Service"]["SupplementaryGroups"].split() == ["gpio", "dialout"]
+    assert {"PrivateDevices", "DevicePolicy", "DeviceAllow", "ProtectClock", "ProcSubset"}.isdisjoint(unit["Service"])
+
+
+def test_the_account_is_made(unit: ConfigParser) -> None:
+    lines = [line.split() for line in SYSUSERS.read_text("utf-8").splitlines() if not line.startswith("#")]
+    assert [line[:2] for line in lines] == [["g", "gpio"], ["u", unit["Service"]["User"]]]  # Debian itself has dialout
+
+
+def test_the_example_table_keeps_its_files_where_the_service_may_write(unit: ConfigParser) -> None:
+    table = tomllib.loads((ROOT / "config" / "tables" / "royal9.toml").read_text("utf-8"))
+    state = Path("/var/lib", unit["Service"]["StateDirectory"])
+    runtime = Path("/run", unit["Service"]["RuntimeDirectory"])
+    assert Path(table["journal"]["path"]).parent == state
+    assert Path(table["journal"]["signing_key"]).parent == state
+    assert Path(table["control"]["socket"]).parent == runtime
+
+
+def _complaints(unit: str, folder: Path) -> list[str]:
+    """What systemd has to say about this unit; it reads the machine's others too, and may complain of those."""
+    copy = folder / UNIT.name
+    copy.write_text(unit.replace(TABLECTL, "/bin/true"), "utf-8")  # it wants programs that are there
+    command = ["systemd-analyze", "verify", "--man=no", str(copy)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    return [line for line in run.stderr.splitlines() if UNIT.stem in line]
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
+def test_systemd_itself_finds_nothing_wrong(tmp_path: Path) -> None:
+    good = UNIT.read_text("utf-8")
+    assert _complaints(good, tmp_path) == []
+    assert _complaints(good.replace("WatchdogSec=10", "WatchdogSec=ten"), tmp_path) != []

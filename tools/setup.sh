@@ -1,0 +1,58 @@
+#!/bin/bash
+# tools/setup.sh demo|dev|pi|pi5 makes .venv and installs exactly what requirements/*.lock names, checked by hash.
+# What it needs from Debian it installs itself when run by root; otherwise it names the one command to run, and stops.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+profile=${1:-}
+[[ $profile =~ ^(demo|dev|pi|pi5)$ ]] || { echo "usage: tools/setup.sh demo|dev|pi|pi5" >&2; exit 2; }
+PATH=$PATH:/usr/sbin  # Debian keeps Mosquitto there, where an ordinary user's PATH does not look
+
+has() { command -v "$1" >/dev/null; }
+python_can() { python3 -c "$1" 2>/dev/null; }
+stop() { printf '%s\n' "$@" >&2; exit 1; }
+
+# The Debian packages this profile needs and the machine lacks.
+missing() {
+    python_can 'import ensurepip, venv' || echo python3-venv
+    case $profile in demo | dev) has mosquitto || echo mosquitto ;; esac
+    case $profile in dev | pi)  # RPi.GPIO comes as source, and the tests compile a stand-in for the chip under it
+        has gcc || echo gcc libc6-dev
+        python_can 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' || echo python3-dev ;;
+    esac
+    case $profile in dev) has systemd-analyze || echo systemd ;; esac
+}
+
+packages=$(missing | xargs)
+if [[ -n $packages ]]; then
+    has apt-get || stop "This machine lacks what Debian calls: $packages" "Install it, then run the same command again."
+    [[ $(id -u) == 0 ]] || stop "This machine lacks some of Debian's packages. Install them, then run the same command again:" \
+        "  sudo apt-get update && sudo apt-get install -y $packages"
+    echo "Installing from Debian: $packages"
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get update -qq
+    # shellcheck disable=SC2086  # a list of names
+    apt-get install -y -qq --no-install-recommends $packages >/dev/null
+    [[ $packages != *mosquitto* ]] || echo "Debian also starts a broker of its own on port 1883: nothing here uses it."
+    [[ -z $(missing) ]] || stop "Still missing after the installation: $(missing | xargs)"
+fi
+python_can 'import sys; assert sys.version_info >= (3, 11) and sys.maxsize > 2**32' ||
+    stop "A 64-bit Python 3.11 or newer is needed; this is $(python3 --version)." "Debian 12 and the 64-bit Raspberry Pi OS have it."
+
+[[ $profile != pi5 ]] || python_can 'import sys; assert sys.version_info < (3, 13)' ||
+    stop "lgpio, the Pi 5's pin library, has no wheel for $(python3 --version)." "Take the Raspberry Pi OS of Debian 12."
+
+echo "Setting up .venv ($profile)"
+case $profile in
+    # So that a demo never needs a compiler, everything in it must come as a wheel. The project is run where it lies.
+    demo) clear=() wheels=(--only-binary :all:) editable=(--editable) ;;
+    dev) clear=() wheels=() editable=(--editable) ;;
+    # A table runs a byte-compiled copy in a new environment; `build` could hold files the project no longer has.
+    pi) clear=(--clear) wheels=() editable=(); rm -rf build ;;
+    pi5) clear=(--clear) wheels=(--only-binary :all:) editable=(); rm -rf build ;;
+esac
+python3 -m venv "${clear[@]}" .venv
+pip() { .venv/bin/python -m pip --quiet --disable-pip-version-check "$@"; }
+# Setuptools comes first, from its own lock: an isolated build would fetch one that nobody checked.
+pip install --require-hashes --only-binary :all: -r requirements/build.lock
+pip install --require-hashes "${wheels[@]}" --no-build-isolation --use-pep517 -r "requirements/$profile.lock"
+pip install --no-deps --no-build-isolation "${editable[@]}" .
