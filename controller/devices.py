@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from controller.table.facts import ShoeFact
+
 Level = Literal["high", "low"]
 """The electrical level at which a lamp is lit, or an input is pressed or covered."""
 
@@ -43,3 +45,49 @@ class Pins(Protocol):
 
     def close(self) -> None:
         """Darken every lamp and let go of the pins."""
+
+
+class ShoeListener(Protocol):
+    """Whoever hears the shoe. Called on the event loop."""
+
+    def shoe_reported(self, fact: ShoeFact) -> None:
+        """The shoe said this, and it can be believed."""
+
+    def shoe_link(self, up: bool, why: str) -> None:
+        """The line to the shoe is there or not; `why` is a sentence for people."""
+
+    def shoe_noise(self, reason: str, count: int) -> None:
+        """So many bytes became no fact, and of what kind they were. The bytes themselves are never told."""
+
+
+class Shoe(Protocol):
+    """The card-reading shoe on its line."""
+
+    async def run(self, listener: ShoeListener) -> None:
+        """Keep the line open and tell the listener, until cancelled."""
+
+
+class BrokerListener(Protocol):
+    """Whoever hears the broker. Called on the event loop."""
+
+    def broker_connected(self) -> None:
+        """A new connection stands and its subscriptions are made."""
+
+    def broker_disconnected(self, why: str) -> None:
+        """The connection is gone, or could not be made."""
+
+    def broker_message(self, topic: str, payload: bytes) -> None:
+        """A message on a subscribed topic."""
+
+    def broker_answered(self, token: int, reason_code: int) -> None:
+        """The broker's PUBACK, an MQTT 5 reason code, for the publish that `token` came from."""
+
+
+class Broker(Protocol):
+    """The MQTT broker."""
+
+    async def run(self, listener: BrokerListener) -> None:
+        """Keep connected and tell the listener, until cancelled."""
+
+    def publish(self, topic: str, payload: bytes, retain: bool = False, event_type: str | None = None) -> int | None:
+        """Publish at QoS 1. Returns a token for the answer; None when there is no connection, and nothing was sent."""

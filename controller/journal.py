@@ -190,9 +190,16 @@ class Journal:
         return None if row is None else Message(*row)
 
     def mark_acked(self, seq: int) -> None:
-        """Mark everything through `seq` as acknowledged by the pit. Raises OSError when the disk would not."""
+        """Mark everything through `seq` as acknowledged by the pit. Raises OSError when the disk would not.
+
+        Not synced to the disk: a mark that is lost costs a resend, which the pit drops, and the next fact syncs it.
+        """
         try:
-            self._db.execute("UPDATE journal SET acked_seq = ?", (seq,))
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            try:
+                self._db.execute("UPDATE journal SET acked_seq = ?", (seq,))
+            finally:
+                self._db.execute("PRAGMA synchronous = FULL")
         except sqlite3.Error as error:
             raise OSError(f"{type(error).__name__}: {error}") from error
         self.acked_seq = seq

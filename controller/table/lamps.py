@@ -10,6 +10,9 @@ from enum import Enum
 
 from controller.table.public import Public
 
+LAMPS = ("player", "tie", "banker", "draw_player", "draw_banker", "fault")
+"""The lamps that are not seats' lamps."""
+
 
 class Pattern(Enum):
     """How a lamp burns: milliseconds lit and dark in turn, over and over; empty is dark, one number is steady."""

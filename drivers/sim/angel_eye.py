@@ -111,6 +111,7 @@ class PtyLine:
             fresh.symlink_to(self._device)
             fresh.replace(self._link)
         except OSError as error:
+            self.unplug()
             raise TableError(
                 "sim_port",
                 f"the simulated shoe cannot appear as {self._link}: {error}",

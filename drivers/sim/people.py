@@ -203,7 +203,7 @@ class TableCues:
         self._watch_lamps = watch_lamps
         self._patience_s = patience_s
         self._clock = clock
-        self._believed_s = clock.monotonic()  # when the latest change of an input will have been believed
+        self._believed_s = clock.monotonic() + debounce_s  # when the latest change of an input is believed
         self._fault = _FaultLamp()
 
     def announce_shoe(self) -> None:
@@ -236,8 +236,8 @@ class TableCues:
 
     def _press_until(self, button: str, seen: Callable[[Lamps], bool], what: str) -> None:
         gives_up_s = self._clock.monotonic() + self._patience_s
-        self._await(lambda _: True, what)  # no button is pressed at a stopped table
         while True:
+            self._await(lambda _: True, what)  # no button is pressed at a stopped table
             self._set(button, True)
             answered = self._seen(seen, _PRESS_AGAIN_S)
             self._set(button, False)
@@ -409,7 +409,7 @@ class Dealer:
             player=hands["player"],
             banker=hands["banker"],
             simulated=simulated,
-            last_hand=not simulated and shoe.wagered_hands == shoe.last_wagered_hand,
+            last_hand=shoe.wagered_hands == shoe.last_wagered_hand,
             wagered_seats=wagered_seats,
             cards_left=shoe.deck.cards_left,
         )

@@ -16,6 +16,7 @@ from drivers.sim.pins import SimulatedPins
 
 _DECKS = 8
 _CUT_CARD_FROM_END = 14
+_SIMULATED = ("angel_eye", "simulated", "deal")
 _LISTENING_POLL_S = 0.02
 
 
@@ -37,38 +38,31 @@ def run_table(table_file: Path, account_file: Path, habits: Habits) -> None:
 
     Raises TableError when the file cannot be read or is not of a simulated table, and when the table does not play on.
     """
-    table, decks, cut_card_from_end = _read(table_file)
-    printed = {seat["number"]: seat["k9"] for seat in table["seats"]}
-    wiring = table["pins"]
-    pins = SimulatedPins(Path(wiring["page"]), wiring["lamps"], wiring["inputs"])
-    line = PtyLine(Path(table["shoe"]["port"]))
+    table = _read(table_file)
+    pins = SimulatedPins(table.page, table.lamps, table.inputs)
+    line = PtyLine(table.port)
     try:
-        _release_all(pins, wiring["inputs"])
+        _release_all(pins, table)
         shoe = SimulatedAngelEye(line, wrap=habits.wrap, speed=habits.speed)
         cues = TableCues(
             pins,
-            Players(habits.seed, sorted(printed)),
+            Players(habits.seed, sorted(table.printed)),
             shoe.attend,
-            debounce_s=(wiring["debounce_ms"] + 3 * wiring["sample_ms"]) / 1000,
+            debounce_s=table.debounce_s,
             speed=habits.speed,
             watch_lamps=habits.watch_lamps,
             patience_s=habits.patience_s,
         )
+        decks = shuffled_decks(habits.seed, table.decks, table.cut_card_from_end)
         with account_file.open("w", encoding="utf-8") as out:
-            dealer = Dealer(
-                shoe,
-                shuffled_decks(habits.seed, decks, cut_card_from_end),
-                cues,
-                Account(out, printed),
-                seed=habits.seed,
-                error_rate=habits.error_rate,
-            )
+            account = Account(out, table.printed)
+            dealer = Dealer(shoe, decks, cues, account, seed=habits.seed, error_rate=habits.error_rate)
             if habits.watch_lamps:
                 _await_listener(line, habits.patience_s)
             shoe.power_up()
             dealer.play(habits.rounds)
     finally:
-        _release_all(pins, wiring["inputs"])
+        _release_all(pins, table)
         line.unplug()
 
 
@@ -83,29 +77,50 @@ def run_shoe_alone(line: Line, seed: int, pace_s: float, rounds: int | None, out
     Dealer(shoe, decks, Pace(pace_s, shoe.attend), Account(out, {})).play(rounds)
 
 
-def _read(table_file: Path) -> tuple[dict[str, Any], int, int]:
-    """The table file, and its game's number of decks and place of the cutting card."""
+@dataclass(frozen=True)
+class _Table:
+    """What the people and the shoe have to know of the table file and its game file."""
+
+    port: Path
+    page: Path
+    lamps: dict[str, Any]
+    inputs: dict[str, Any]
+    debounce_s: float
+    printed: dict[int, str]
+    decks: int
+    cut_card_from_end: int
+
+
+def _read(table_file: Path) -> _Table:
     try:
         table = tomllib.loads(table_file.read_text(encoding="utf-8"))
-        drivers = table["shoe"]["driver"], table["pins"]["driver"], table["table"]["lock_on"]
+        if (table["shoe"]["driver"], table["pins"]["driver"], table["table"]["lock_on"]) != _SIMULATED:
+            raise TableError(
+                "sim_not_simulated",
+                f"{table_file} is not of a table that can be simulated",
+                'it needs [shoe] driver = "angel_eye", [pins] driver = "simulated" and [table] lock_on = "deal"',
+            )
         game_file = table_file.parent / table["table"]["game"]
         game_shoe = tomllib.loads(game_file.read_text(encoding="utf-8"))["shoe"]
-        decks, cut_card_from_end = game_shoe["decks"], game_shoe["cut_card_from_end"]
+        pins = table["pins"]
+        return _Table(
+            port=Path(table["shoe"]["port"]),
+            page=Path(pins["page"]),
+            lamps=pins["lamps"],
+            inputs=pins["inputs"],
+            debounce_s=(pins["debounce_ms"] + 3 * pins["sample_ms"]) / 1000,
+            printed={seat["number"]: seat["k9"] for seat in table["seats"]},
+            decks=game_shoe["decks"],
+            cut_card_from_end=game_shoe["cut_card_from_end"],
+        )
     except (OSError, KeyError, tomllib.TOMLDecodeError) as error:
         raise TableError(
             "sim_table_file", f"{table_file} or its game file cannot be used: {error!r}", "see `tablectl check`"
         ) from error
-    if drivers != ("angel_eye", "simulated", "deal"):
-        raise TableError(
-            "sim_not_simulated",
-            f"{table_file} is not of a table that can be simulated",
-            'the simulation needs [shoe] driver = "angel_eye", [pins] driver = "simulated", [table] lock_on = "deal"',
-        )
-    return table, decks, cut_card_from_end
 
 
-def _release_all(pins: SimulatedPins, inputs: dict[str, Any]) -> None:
-    for name in inputs:
+def _release_all(pins: SimulatedPins, table: _Table) -> None:
+    for name in table.inputs:
         pins.release(name)
 
 

@@ -9,10 +9,11 @@ import logging
 import os
 import socket
 import struct
+import tempfile
 import termios
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +140,10 @@ def test_a_command_reaches_the_shoe_and_is_refused_while_the_link_is_down(adapte
             assert os.read(adapter.master, 100) == b"\x02OPLK02\x031B"
             adapter.unplug()
             await heard.down()
-            assert not port.write(b"too late")
+            with ExitStack() as files:  # one of them gets the port's old descriptor
+                others = [files.enter_context(tempfile.TemporaryFile()) for _ in range(30)]
+                assert not port.write(b"too late")
+                assert all(os.fstat(other.fileno()).st_size == 0 for other in others)
 
     run(test)
 
@@ -201,6 +205,19 @@ def test_a_second_opener_is_refused_until_the_first_lets_go(adapter: Adapter) ->
                 os.write(adapter.master, b"yours")
                 assert await heard_second.bytes_of(5) == b"yours"
                 os.close(keep)
+
+    run(test)
+
+
+def test_a_cancelled_run_is_cancelled(adapter: Adapter) -> None:
+    async def test() -> None:
+        heard = Heard()
+        task = asyncio.create_task(ShoePort(str(adapter.link), 4800, heard.on_bytes, heard.on_link).run())
+        await heard.up()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert heard.links.empty(), "stopping is not a lost link"
 
     run(test)
 

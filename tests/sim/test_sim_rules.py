@@ -8,7 +8,7 @@ import pytest
 
 from drivers.sim import rules
 
-# The sheet's lines for Banker when Player has drawn: Banker's total, "draw when Player's third card is", "does not draw".
+# The sheet's lines for Banker when Player has drawn: Banker's total, the third cards on which he draws, and does not.
 SHEET = [
     (0, "1-2-3-4-5-6-7-8-9-0", ""),
     (1, "1-2-3-4-5-6-7-8-9-0", ""),

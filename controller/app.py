@@ -1,0 +1,98 @@
+"""The daemon put together: the only file that picks drivers."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import sys
+from pathlib import Path
+
+from controller.config import Config, PinsSection, load
+from controller.contract.topics import Topics, offline_state
+from controller.control import serve
+from controller.devices import Pins
+from controller.errors import TableError
+from controller.journal import Journal
+from controller.keys import load_or_make_key
+from controller.notify import notify
+from controller.replay import replay
+from controller.runtime import Runtime
+from drivers.gpio import GpioPins, load_rpi_gpio
+from drivers.mqtt import MqttBroker, Will
+from drivers.shoe.angel_eye_shoe import AngelEyeShoe
+
+_log = logging.getLogger(__name__)
+
+EXIT_CONFIGURATION = 78
+"""The exit of a table whose configuration is wrong: starting it again would change nothing (sysexits EX_CONFIG)."""
+
+
+def run_table(path: Path) -> int:
+    """Run the table of this file until SIGTERM or SIGINT; returns the exit code. Raises TableError."""
+    config = load(path)
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
+    for warning in config.warnings:
+        _log.warning("%s", warning)
+    try:
+        asyncio.run(_run(config))
+    except* TableError as group:
+        raise group.exceptions[0] from None
+    return 0
+
+
+def darken(path: Path) -> int:
+    """Darken every lamp of the table of this file, whatever ran before. Raises TableError."""
+    _pins(load(path).file.pins).close()
+    return 0
+
+
+async def _run(config: Config) -> None:
+    file = config.file
+    key = load_or_make_key(Path(file.journal.signing_key))
+    journal = Journal(Path(file.journal.path), file.table.id, key, key.public)
+    try:
+        table, differs = replay(journal.open_shoe(), config.rules, file.table.id, journal.epoch)
+        topics = Topics(file.pit.root, file.table.id)
+        will = Will(topics.state, offline_state(file.table.id, journal.epoch, journal.boot))
+        runtime = Runtime(
+            config,
+            journal,
+            key.public,
+            table,
+            differs,
+            pins=_pins(file.pins),
+            shoe=AngelEyeShoe(file.shoe.port, file.shoe.baud, table.last_report),
+            broker=MqttBroker(
+                file.pit.host, file.pit.port, f"table-{file.table.id}", file.pit.keepalive_s, will, [topics.ack]
+            ),
+            alive=lambda: notify("WATCHDOG=1"),
+        )
+        running = asyncio.create_task(runtime.run())
+        for signal_ in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(signal_, running.cancel)
+        try:
+            server = await serve(runtime, Path(file.control.socket))
+            _log.info("table %s is ready: shoe %s, phase %s", file.table.id, table.shoes_opened, runtime.face.phase)
+            notify("READY=1")
+            await asyncio.wait([running])
+            server.close()
+        finally:
+            notify("STOPPING=1")
+            running.cancel()
+            await asyncio.wait([running])
+        if not running.cancelled():
+            running.result()  # raises what ended it
+    finally:
+        journal.close()
+
+
+def _pins(pins: PinsSection) -> Pins:
+    if pins.driver == "rpi_gpio":
+        return GpioPins(load_rpi_gpio(), pins.lamps, pins.inputs)
+    # A simulator is never part of a table's program: it is loaded only when the table's file names it.
+    from drivers.sim.gpio import SimulatedGpio
+
+    assert pins.page is not None, "the configuration was checked"
+    _log.warning("the pins are simulated: no lamp of a real table is lit")
+    return GpioPins(SimulatedGpio(Path(pins.page)), pins.lamps, pins.inputs)

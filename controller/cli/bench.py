@@ -1,0 +1,105 @@
+"""A table's surroundings on one machine: a private broker, a table file whose hardware is simulated, its processes.
+
+Used by the demo and by the hardware-in-the-loop tests. Everything is on the loopback and below one folder.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from controller.errors import TableError
+
+EXAMPLE_TABLE = Path(__file__).resolve().parents[2] / "config" / "tables" / "royal9.toml"
+
+_PATIENCE_S = 10.0
+
+
+def free_port() -> int:
+    """A TCP port on the loopback that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def simulated_table(folder: Path, broker_port: int, example: Path = EXAMPLE_TABLE, **sections: dict[str, Any]) -> Path:
+    """A table file in `folder`, made from `example`, with every wire simulated there. `sections` change more keys."""
+    values = tomllib.loads(example.read_text("utf-8"))
+    values["table"]["game"] = str((example.parent / values["table"]["game"]).resolve())
+    values["shoe"]["port"] = str(folder / "shoe")
+    values["pins"] |= {"driver": "simulated", "page": str(folder / "header")}
+    values["pit"] |= {"host": "127.0.0.1", "port": broker_port}
+    values["journal"] = {"path": str(folder / "table.journal"), "signing_key": str(folder / "table.key")}
+    values["control"] = {"socket": str(folder / "table.sock")}
+    for name, keys in sections.items():
+        values[name] |= keys
+    path = folder / "table.toml"
+    path.write_text(tomli_w.dumps(values), "utf-8")
+    return path
+
+
+@contextmanager
+def mosquitto(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
+    """A Mosquitto of our own on the loopback. Raises TableError `mosquitto_missing` or `mosquitto_failed`."""
+    program = shutil.which("mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+    if program is None:
+        do = "Install it: sudo apt-get install -y mosquitto"
+        raise TableError("mosquitto_missing", "Mosquitto, the MQTT broker, is not installed.", do)
+    config = folder / "mosquitto.conf"
+    config.write_text(f"listener {port} 127.0.0.1\nallow_anonymous true\npersistence false\nset_tcp_nodelay true\n")
+    with started([program, "-c", str(config)], folder / "mosquitto.log") as broker:
+        _await_port(broker, port, folder / "mosquitto.log")
+        yield broker
+
+
+@contextmanager
+def started(command: Sequence[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A process whose output goes to `log`, stopped at the end. It does not share our terminal's Ctrl-C."""
+    with log.open("ab") as out:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
+    try:
+        yield process
+    finally:
+        stop(process)
+
+
+def stop(process: subprocess.Popen[bytes]) -> int:
+    """Ask a process to end, wait for it, and return its exit code; one that will not end is killed."""
+    if process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+    try:
+        return process.wait(_PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
+
+
+def python(*arguments: str) -> list[str]:
+    """The command that runs this very Python with these arguments."""
+    return [sys.executable, *arguments]
+
+
+def _await_port(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    deadline = time.monotonic() + _PATIENCE_S
+    while time.monotonic() < deadline and process.poll() is None:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.01)
+    words = log.read_text("utf-8", "replace").strip().splitlines()
+    raise TableError(
+        "mosquitto_failed", f"Mosquitto did not start: {words[-1] if words else 'no word'}.", f"See {log}."
+    )

@@ -1,0 +1,85 @@
+"""The far end of the control socket: one request to a running table, and its answer for a person."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+from controller.config import load
+from controller.errors import TableError
+
+_PATIENCE_S = 10.0
+
+
+def ask(table: Path, request: dict[str, object]) -> dict[str, Any]:
+    """The table's answer to `request`. Raises TableError with the table's own words when it refuses, or
+    `table_not_running`."""
+    path = load(table).file.control.socket
+    try:
+        with socket.socket(socket.AF_UNIX) as channel:
+            channel.settimeout(_PATIENCE_S)
+            channel.connect(path)
+            channel.sendall(json.dumps(request).encode() + b"\n")
+            line = channel.makefile("rb").readline()
+    except PermissionError:
+        do = "Join the socket's group, or ask somebody who is in it."
+        raise TableError("not_allowed", f"You may not use the control socket {path}.", do) from None
+    except TimeoutError:
+        do = "Look at the table's log: its disk may be failing."
+        raise TableError("table_silent", "The table runs and does not answer.", do) from None
+    except OSError as error:
+        raise TableError(
+            "table_not_running",
+            f"No table listens at {path}: {error.strerror}.",
+            f"Start it: tablectl run {table}, or systemctl start table-controller.",
+        ) from None
+    answer: dict[str, Any] = json.loads(line or b"{}")
+    if not answer.get("ok"):
+        raise TableError(
+            answer.get("code", "table_silent"),
+            answer.get("what", "The table closed the line without an answer."),
+            answer.get("do", "Look at the table's log."),
+        )
+    return answer
+
+
+def act(table: Path, request: dict[str, object]) -> int:
+    """Have the table do something; 0 when it is done and journalled."""
+    ask(table, request)
+    print("done")
+    return 0
+
+
+def status(table: Path, as_json: bool) -> int:
+    """Print how the table is."""
+    told: dict[str, Any] = ask(table, {"do": "status"})["status"]
+    print(json.dumps(told, indent=2) if as_json else "\n".join(_lines(told)))
+    return 0
+
+
+def _lines(told: dict[str, Any]) -> list[str]:
+    face, pit, shoe, journal = told["face"], told["pit"], told["shoe"], told["journal"]
+    lines = [f"{face['table']}: {face['game']}, {face['phase']}, shoe {face['shoe']}, round {face['round']}"]
+    if face["fault"]:
+        fault = face["fault"]
+        details = ", ".join(f"{key} {value}" for key, value in fault["details"].items())
+        lines += [
+            f"FAULT {fault['code']}: {fault['what']}" + (f" ({details})" if details else ""),
+            f"  what to do: {fault['do']}",
+            f"  exits: {', '.join(fault['exits']) or 'none'}; cards held: {fault['held_cards']}",
+        ]
+    if face["player"] and face["banker"]:
+        hands = (f"{name} {' '.join(face[name]['cards'])} ({face[name]['total']})" for name in ("player", "banker"))
+        lines.append("  ".join(hands) + (f"  -> {face['outcome']}" if face["outcome"] else ""))
+    bad = ", ".join(f"{count} {reason}" for reason, count in shoe["bad_bytes"].items())
+    lines += [
+        f"shoe: {'up' if shoe['up'] else 'DOWN'}: {shoe['why']}" + (f"; bad bytes: {bad}" if bad else ""),
+        f"pit: {pit['stream']}, {pit['acked_seq']} of {pit['head_seq']} events acknowledged"
+        + ("" if pit["fresh"] else "; Royal 9 wagers are refused"),
+        f"journal: {journal['path']}, boot {journal['boot']}"
+        + (f"; FAILING: {journal['error']}" * bool(journal["error"])),
+        f"version {told['version']}, up {told['up_s']} s",
+    ]
+    return lines

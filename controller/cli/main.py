@@ -1,0 +1,167 @@
+"""`tablectl`: everything a person does with a table from a shell."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from controller import __version__
+from controller.errors import TableError
+
+EXIT_TROUBLE = 1
+EXIT_CONFIGURATION = 78
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; returns the exit code. Trouble is told on standard error, with what to do."""
+    options = _parser().parse_args(arguments)
+    try:
+        code: int = options.command(options)
+    except TableError as error:
+        print(error, file=sys.stderr)
+        return EXIT_CONFIGURATION if error.code == "config_invalid" else EXIT_TROUBLE
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()  # whoever read our output has gone
+        return 0
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="tablectl", description="A casino table's controller, from a shell.")
+    parser.add_argument("--version", action="version", version=f"tablectl {__version__}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+
+    run = commands.add_parser("run", help="run a table until SIGTERM or Ctrl-C")
+    run.add_argument("table", type=Path, metavar="TABLE.toml")
+    run.set_defaults(command=_run)
+
+    dark = commands.add_parser("dark", help="darken every lamp of a table that does not run")
+    dark.add_argument("table", type=Path, metavar="TABLE.toml")
+    dark.set_defaults(command=_dark)
+
+    check = commands.add_parser("check", help="read a table's configuration and tell everything wrong with it")
+    check.add_argument("table", type=Path, metavar="TABLE.toml")
+    check.set_defaults(command=_check)
+
+    demo = commands.add_parser("demo", help="a whole table on this machine, all of its hardware simulated")
+    demo.add_argument("--rounds", type=int, metavar="N", help="stop after N wagered rounds (default: at Ctrl-C)")
+    demo.add_argument("--speed", type=float, default=1.0, help="scales time; 0 is as fast as the wire allows")
+    demo.add_argument("--seed", type=int, help="repeats a shoe exactly (default: another shoe each time)")
+    demo.set_defaults(command=_demo)
+
+    deal = commands.add_parser("deal", help="play a text script on a table's rules and print each event")
+    deal.add_argument("table", type=Path, metavar="TABLE.toml")
+    deal.add_argument("script", nargs="?", default="-", metavar="SCRIPT", help="a file, or - for standard input")
+    deal.set_defaults(command=_deal)
+
+    verify = commands.add_parser("verify", help="check every row of a journal; names the first bad one")
+    verify.add_argument("journal", type=Path, metavar="JOURNAL")
+    verify.set_defaults(command=_verify)
+
+    _add_acts(commands)
+
+    sim = commands.add_parser("sim", help="a simulated device alone, the far end of its wire")
+    devices = sim.add_subparsers(title="devices", required=True, metavar="DEVICE")
+    shoe = devices.add_parser("shoe", help="an Angel Eye that deals seeded shoes")
+    place = shoe.add_mutually_exclusive_group(required=True)
+    place.add_argument("--pty", type=Path, metavar="LINK", help="on a pty, with a link to it here")
+    place.add_argument("--port", metavar="PORT", help="on a serial port, the far end of the cable")
+    shoe.add_argument("--baud", type=int, default=4800, choices=(4800, 9600))
+    shoe.add_argument("--seed", type=int, default=0, help="decides the cards")
+    shoe.add_argument("--pace", type=float, default=1.0, metavar="SECONDS", help="between two cards")
+    shoe.add_argument("--rounds", type=int, metavar="N", help="stop after N hands (default: at Ctrl-C)")
+    shoe.set_defaults(command=_sim_shoe)
+    return parser
+
+
+def _add_acts(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """The commands that speak to a running table."""
+    for name, help_ in (
+        ("status", "how a running table is"),
+        ("new-shoe", "announce a new shoe, or end the open one early between hands"),
+        ("cut-card", "say that the cutting card came, at a shoe that does not report it"),
+        ("void", "end the hand and return its wagers"),
+        ("card", "name the card the shoe could not tell, or that was missed"),
+        ("clear", "leave the standing fault and let the table go on"),
+    ):
+        act = commands.add_parser(name, help=help_)
+        act.add_argument("table", type=Path, metavar="TABLE.toml")
+        if name == "card":
+            act.add_argument("card", metavar="CARD", help="rank then suit, for example KS")
+        if name in ("new-shoe", "void", "card", "clear"):
+            act.add_argument("--by", required=True, metavar="SUPERVISOR", help="who says so; it is journalled")
+        if name == "status":
+            act.add_argument("--json", action="store_true", help="everything, as one JSON object")
+        act.set_defaults(command=_status if name == "status" else _act, do=name.replace("-", "_"))
+
+
+# Each command imports what it needs: `tablectl status` should not wait for what `run` loads.
+
+
+def _run(options: argparse.Namespace) -> int:
+    from controller.app import run_table
+
+    return run_table(options.table)
+
+
+def _dark(options: argparse.Namespace) -> int:
+    from controller.app import darken
+
+    return darken(options.table)
+
+
+def _check(options: argparse.Namespace) -> int:
+    from controller.config import load
+
+    config = load(options.table)
+    for warning in config.warnings:
+        print(f"warning: {warning}")
+    rules = config.rules
+    print(f"{rules.table} plays {rules.game}: {len(rules.seats)} seats, {rules.shoe.decks} decks. No mistakes.")
+    return 0
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from controller.cli.demo import demo
+
+    return demo(options.rounds, options.speed, options.seed)
+
+
+def _deal(options: argparse.Namespace) -> int:
+    from controller.cli.deal import deal
+
+    return deal(options.table, options.script)
+
+
+def _verify(options: argparse.Namespace) -> int:
+    from controller.journal import verify
+
+    good = verify(options.journal)
+    print(f"{good.table}/{good.epoch}: {good.rows} rows, {good.messages} events, all good; head {good.head.hex()}")
+    return 0
+
+
+def _status(options: argparse.Namespace) -> int:
+    from controller.cli.client import status
+
+    return status(options.table, options.json)
+
+
+def _act(options: argparse.Namespace) -> int:
+    from controller.cli.client import act
+
+    request = {"do": options.do} | {key: getattr(options, key) for key in ("by", "card") if hasattr(options, key)}
+    return act(options.table, request)
+
+
+def _sim_shoe(options: argparse.Namespace) -> int:
+    from controller.cli.sim import sim_shoe
+
+    return sim_shoe(options.pty, options.port, options.baud, options.seed, options.pace, options.rounds)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

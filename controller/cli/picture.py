@@ -1,0 +1,91 @@
+"""The live picture of a table in a terminal: phase, cards, lamps, hits and what the pit has acknowledged."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from controller.table.lamps import LAMPS, Pattern
+
+_SUIT_SIGNS = {"S": "♠", "H": "♥", "D": "♦", "C": "♣"}
+_COLOURS = {"player": "bright_blue", "banker": "bright_red", "tie": "bright_green", "fault": "bright_red"}
+
+
+def picture(title: str, status: dict[str, Any], last_events: list[str], acked_seq: int) -> RenderableType:
+    """One frame. `status` is the daemon's, `last_events` lines for people, `acked_seq` the pit's word."""
+    face, pit = status["face"], status["pit"]
+    return Panel(
+        Group(
+            _headline(face),
+            Text(),
+            _hand("player", face),
+            _hand("banker", face),
+            Text(),
+            _lamps(status["lamps"], face["seats"]),
+            Text(),
+            *(Text(line, overflow="ellipsis", no_wrap=True) for line in last_events),
+            Text(),
+            Text(
+                f"shoe {'up' if status['shoe']['up'] else 'DOWN'}   pit {pit['stream']}, "
+                f"{acked_seq} of {pit['head_seq']} events acknowledged",
+                style="dim",
+            ),
+        ),
+        title=title,
+    )
+
+
+def _headline(face: dict[str, Any]) -> Text:
+    text = Text(f"shoe {face['shoe'] or '-'}  round {face['round'] or '-'}  ", style="bold")
+    text.append(face["phase"].replace("_", " "), style="bold yellow")
+    if face["burn_left"] is not None:
+        text.append(f"  first card {_card(face['first_card'])}, {face['burn_left']} to burn")
+    if face["cards_left"] is not None:
+        text.append(f"  {face['cards_left']} cards left", style="dim")
+    for mark, shown in (("simulated hand", face["simulated"]), ("last hand", face["last_hand"])):
+        if shown:
+            text.append(f"  {mark}", style="magenta")
+    if face["fault"]:
+        text.append(
+            f"\nFAULT {face['fault']['code']}: {face['fault']['what']}\n{face['fault']['do']}", style="bold red"
+        )
+    return text
+
+
+def _hand(side: str, face: dict[str, Any]) -> Text:
+    text = Text(f"{side:>7}  ", style=_COLOURS[side])
+    hand = face[side]
+    if hand:
+        for card in hand["cards"]:
+            text.append(f"{_card(card)} ", style="red" if card[-1] in "HD" else "bold")
+        text.append(f"= {hand['total']}" if hand["cards"] else "")
+    if face["outcome"] == side:
+        text.append("  wins", style="bold")
+    elif face["outcome"] == "tie":
+        text.append("  tie", style=_COLOURS["tie"])
+    return text
+
+
+def _lamps(patterns: dict[str, str], seats: list[int]) -> Table:
+    """Every lamp as it burns at this moment, and what its pattern is called."""
+    now_ms = time.monotonic_ns() // 1_000_000
+    table = Table.grid(padding=(0, 2))
+    names = [*(f"seat_{seat}" for seat in seats), *LAMPS]
+    for row in (names[: len(seats)], names[len(seats) :]):
+        cells = []
+        for name in row:
+            pattern = patterns[name]
+            lit = Pattern[pattern.upper()].lit(now_ms)
+            style = _COLOURS.get(name.removeprefix("draw_"), "bright_yellow") if lit else "dim"
+            cells.append(Text(f"{'●' if lit else '○'} {name}", style=style))
+        table.add_row(*cells)
+    return table
+
+
+def _card(text: str) -> str:
+    return text[:-1] + _SUIT_SIGNS[text[-1]]

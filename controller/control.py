@@ -1,0 +1,125 @@
+"""The control socket: what `tablectl` asks of a running table, over a Unix socket beside it.
+
+One request is one line of JSON, `{"do": "status"}`; one answer is one line back, `{"ok": true, ...}` or
+`{"ok": false, "code": ..., "what": ..., "do": ...}`. `watch` answers with a status at once and again at every commit.
+The socket's group may connect: who that is, is who may act as a supervisor from the shell.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+from controller.errors import TableError
+from controller.game.cards import Card
+from controller.runtime import Runtime
+from controller.table.requests import ClearFault, NameCard, NewShoe, Request, SeeCutCard, VoidHand
+
+_LONGEST_LINE = 4096
+_WATCH_AT_LEAST_EVERY_S = 0.2
+
+
+async def serve(runtime: Runtime, path: Path) -> asyncio.Server:
+    """Begin to listen at `path`. Raises TableError `control_socket` when that cannot be."""
+
+    async def met(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(ConnectionError):
+            await _converse(runtime, reader, writer)
+        writer.close()
+
+    return await asyncio.start_unix_server(met, sock=_bound(path), limit=_LONGEST_LINE)
+
+
+def _bound(path: Path) -> socket.socket:
+    channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)  # a dead run's: the journal's lock keeps a second live one away
+        channel.bind(str(path))
+        path.chmod(0o660)
+    except OSError as error:
+        channel.close()
+        raise TableError(
+            "control_socket",
+            f"The control socket {path} cannot be made: {error.strerror or error}.",
+            "Name a path of at most 107 characters that the table's user may write, as [control] socket.",
+        ) from error
+    return channel
+
+
+async def _converse(runtime: Runtime, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while True:
+        try:
+            line = await reader.readline()
+        except ValueError:
+            await _say(writer, _refusal("request_too_long", "A request is at most 4096 bytes.", "Send a shorter one."))
+            return
+        if not line:
+            return
+        request = _parse(line)
+        if request is None:
+            do = 'Send one JSON object a line, such as {"do": "status"}; `tablectl` speaks this for you.'
+            await _say(writer, _refusal("bad_request", "This is no request the table knows.", do))
+        elif request == "status":
+            await _say(writer, {"ok": True, "status": runtime.status()})
+        elif request == "watch":
+            await _watch(runtime, writer)
+        elif not isinstance(request, str):
+            await _say(writer, await _act(runtime, request))
+
+
+async def _watch(runtime: Runtime, writer: asyncio.StreamWriter) -> None:
+    watcher = runtime.watch()
+    try:
+        while True:
+            watcher.clear()
+            await _say(writer, {"ok": True, "status": runtime.status()})
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(watcher.wait(), _WATCH_AT_LEAST_EVERY_S)
+    finally:
+        runtime.unwatch(watcher)
+
+
+async def _act(runtime: Runtime, request: Request) -> dict[str, object]:
+    answer = await runtime.ask(request)
+    if answer.refused is not None:
+        return _refusal(answer.refused, answer.why, "See `tablectl status` for what the table waits for.")
+    return {"ok": True}
+
+
+def _refusal(code: str, what: str, do: str) -> dict[str, object]:
+    return {"ok": False, "code": code, "what": what, "do": do}
+
+
+def _parse(line: bytes) -> Request | str | None:
+    """The request in a line: one of the table's, "status", "watch", or None for none."""
+    try:
+        value: Any = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    match value:
+        case {"do": "status" | "watch" as look, **rest} if not rest:
+            return str(look)
+        case {"do": "new_shoe", "by": str(by), **rest} if by.strip() and not rest:
+            return NewShoe(by)
+        case {"do": "cut_card", **rest} if not rest:
+            return SeeCutCard()
+        case {"do": "void", "by": str(by), **rest} if by.strip() and not rest:
+            return VoidHand(by)
+        case {"do": "clear", "by": str(by), **rest} if by.strip() and not rest:
+            return ClearFault(by)
+        case {"do": "card", "card": str(card), "by": str(by), **rest} if by.strip() and not rest:
+            with contextlib.suppress(ValueError):
+                return NameCard(Card.parse(card), by)
+            return None
+        case _:
+            return None
+
+
+async def _say(writer: asyncio.StreamWriter, answer: dict[str, object]) -> None:
+    writer.write(json.dumps(answer).encode() + b"\n")
+    await writer.drain()

@@ -1,0 +1,30 @@
+"""Debouncing: what an input is, once it has stopped bouncing. Pure; samples and their time come in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+class Debouncer:
+    """The settled levels of named inputs: a change counts once it has been read for `debounce_ms` without a break.
+
+    The first sample settles at once, so a button held down at start is no press.
+    """
+
+    def __init__(self, debounce_ms: int) -> None:
+        self._debounce_ms = debounce_ms
+        self._changing_since_ms: dict[str, int] = {}
+        self.settled: dict[str, bool] = {}
+
+    def sample(self, levels: Mapping[str, bool], now_ms: int) -> dict[str, bool]:
+        """Take one sample of all inputs; returns the inputs that settled anew, with their new level."""
+        changed: dict[str, bool] = {}
+        for name, level in levels.items():
+            if name not in self.settled:
+                self.settled[name] = level
+            elif level == self.settled[name]:
+                self._changing_since_ms.pop(name, None)
+            elif now_ms - self._changing_since_ms.setdefault(name, now_ms) >= self._debounce_ms:
+                del self._changing_since_ms[name]
+                self.settled[name] = changed[name] = level
+        return changed

@@ -1,0 +1,185 @@
+"""The delivery guarantee: what of the outbox to send now, and how far the pit has got. Pure; the time comes in.
+
+The stream is numbered without gaps and the pit acknowledges cumulatively, with the chain hash of the event it has got
+to. So nothing is lost while the pit's word is missing, nothing is doubled that the pit can tell apart by its number,
+and a journal that is not the one the pit was told from is found out: it would have to forge the chain.
+
+    OFFLINE ─ connected ─> ASKING ─ the pit's retained ack, or word that there is none ─> STREAMING <─> REFUSED
+                             └──────────── an ack that this journal cannot have earned ───────> BEHIND
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from enum import Enum, auto
+
+WINDOW = 50
+"""At most so many events are on their way without the pit's acknowledgement."""
+
+RESEND_AFTER_S = 2.0
+"""The pit was silent for so long on what it was sent: all of it is sent again."""
+
+RETRY_REFUSED_AFTER_S = 5.0
+"""After the broker refused an event, the oldest is offered again so much later."""
+
+REFUSED_FROM = 0x80
+"""MQTT 5 reason codes from here on are refusals."""
+
+NOBODY_LISTENS = 0x10
+"""MQTT 5: the broker took the message and has nobody to give it to."""
+
+
+class Phase(Enum):
+    """Where the stream stands on this connection."""
+
+    OFFLINE = auto()
+    ASKING = auto()  # connected; the pit's last word is not known yet, so nothing is sent
+    STREAMING = auto()
+    REFUSED = auto()  # the broker refused an event; the oldest is offered again from time to time
+    BEHIND = auto()  # the pit has acknowledged what this journal does not hold: nothing is ever sent
+
+
+@dataclass(frozen=True, slots=True)
+class Ack:
+    """The pit's word: everything of this epoch through `seq` is committed; `chain` is that event's."""
+
+    epoch: str
+    seq: int
+    chain: str
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """The pit's word does not fit this journal: past its head, or another chain at that place."""
+
+    acked_seq: int
+    head_seq: int
+    chain_differs: bool
+
+
+class Delivery:
+    """One table's stream to the pit. Times are seconds of a monotonic clock."""
+
+    def __init__(self, epoch: str, acked_seq: int, head_seq: int, stale_after_s: float) -> None:
+        self.epoch = epoch
+        self.acked_seq = acked_seq
+        self.head_seq = head_seq
+        self.phase = Phase.OFFLINE
+        self._stale_after_s = stale_after_s
+        self._sent_seq = acked_seq  # sent on this connection and not taken back for a resend
+        self._act_at_s = 0.0  # when to send again what the pit is silent on, or to offer again what was refused
+        self._streamed_s: float | None = None  # when the stream last worked
+        self._silent_since_s: float | None = None  # since when events wait without any progress
+
+    @property
+    def unacknowledged(self) -> int:
+        """Events the pit has not acknowledged."""
+        return self.head_seq - self.acked_seq
+
+    def committed(self, head_seq: int, now_s: float) -> None:
+        """The journal has grown to `head_seq`."""
+        if self.unacknowledged == 0 and head_seq > self.head_seq:
+            self._silent_since_s = now_s
+        self.head_seq = head_seq
+
+    def connected(self) -> None:
+        """A new connection: nothing is sent before the pit's last word is known."""
+        if self.phase is not Phase.BEHIND:
+            self.phase = Phase.ASKING
+
+    def disconnected(self, now_s: float) -> None:
+        """The connection is gone; what was on its way counts as unsent."""
+        if self.phase is Phase.STREAMING:
+            self._streamed_s = now_s
+        if self.phase is not Phase.BEHIND:
+            self.phase = Phase.OFFLINE
+
+    def nothing_retained(self, now_s: float) -> None:
+        """The broker keeps no word of the pit for this epoch: the journal's own mark stands."""
+        if self.phase is Phase.ASKING:
+            self._stream(now_s)
+
+    def acked(self, ack: Ack, own_chain: str | None, now_s: float) -> Behind | None:
+        """The pit's word came. `own_chain` is the chain of our event `ack.seq`, None when there is none.
+
+        Of another epoch it says nothing about this stream. A word that goes back is followed: the pit lost what it
+        had, and is sent it again. Returns what is wrong when this journal cannot have earned the word.
+        """
+        if self.phase in (Phase.OFFLINE, Phase.BEHIND) or ack.epoch != self.epoch:
+            return None
+        if ack.seq > self.head_seq or (ack.seq > 0 and own_chain != ack.chain):
+            self.phase = Phase.BEHIND
+            return Behind(ack.seq, self.head_seq, chain_differs=ack.seq <= self.head_seq)
+        if ack.seq != self.acked_seq:
+            self._silent_since_s = now_s if ack.seq < self.head_seq else None
+            self._act_at_s = now_s + RESEND_AFTER_S
+        self.acked_seq = ack.seq
+        self._sent_seq = max(self._sent_seq, ack.seq)
+        if self.phase is Phase.ASKING:
+            self._stream(now_s)
+        return None
+
+    def due(self, now_s: float) -> range:
+        """The numbers of the events to send now; they count as sent. Often empty."""
+        if self.phase is Phase.REFUSED and now_s >= self._act_at_s:
+            self._act_at_s = now_s + RETRY_REFUSED_AFTER_S
+            return range(self.acked_seq + 1, min(self.head_seq, self.acked_seq + 1) + 1)
+        if self.phase is not Phase.STREAMING:
+            return range(0)
+        if self.unacknowledged and now_s >= self._act_at_s:
+            self._sent_seq = self.acked_seq
+        first, last = self._sent_seq + 1, min(self.head_seq, self.acked_seq + WINDOW)
+        if first > last:
+            return range(0)
+        if self._sent_seq == self.acked_seq:
+            self._act_at_s = now_s + RESEND_AFTER_S
+        self._sent_seq = last
+        return range(first, last + 1)
+
+    def published(self, reason_code: int, now_s: float) -> bool:
+        """The broker answered for an event. True when it refused and the stream stopped just now."""
+        if reason_code < REFUSED_FROM:
+            if self.phase is Phase.REFUSED:
+                self._stream(now_s)
+            return False
+        if self.phase is not Phase.STREAMING:
+            return False
+        self._streamed_s = now_s
+        self.phase = Phase.REFUSED
+        self._act_at_s = now_s + RETRY_REFUSED_AFTER_S
+        return True
+
+    def fresh(self, now_s: float) -> bool:
+        """Whether there is a pit to bet a progressive with: the stream works and the pit keeps up, within the limit."""
+        if self._silent_since_s is not None and now_s - self._silent_since_s >= self._stale_after_s:
+            return False
+        if self.phase is Phase.STREAMING:
+            return True
+        return self._streamed_s is not None and now_s - self._streamed_s < self._stale_after_s
+
+    def next_due_s(self, now_s: float) -> float | None:
+        """How long until `due` may have something without anything else happening; None for never."""
+        if self.phase in (Phase.STREAMING, Phase.REFUSED) and self.unacknowledged:
+            return max(0.0, self._act_at_s - now_s)
+        return None
+
+    def _stream(self, now_s: float) -> None:
+        self.phase = Phase.STREAMING
+        self._sent_seq = self.acked_seq
+        self._act_at_s = now_s
+        if self.unacknowledged and self._silent_since_s is None:
+            self._silent_since_s = now_s
+
+
+def parse_ack(payload: bytes) -> Ack | None:
+    """The pit's word from a payload, None when it is not one."""
+    try:
+        value = json.loads(payload)
+    except ValueError:
+        return None
+    match value:
+        case {"epoch": str(epoch), "seq": int(seq), "chain": str(chain), **rest} if seq >= 0 and not rest:
+            return None if isinstance(value["seq"], bool) else Ack(epoch, seq, chain)
+        case _:
+            return None

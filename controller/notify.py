@@ -1,0 +1,16 @@
+"""Telling systemd that the table is ready, alive or stopping: one datagram each, nothing where systemd is not."""
+
+from __future__ import annotations
+
+import os
+import socket
+
+
+def notify(state: str) -> None:
+    """Send `READY=1`, `WATCHDOG=1`, `STOPPING=1` and the like to whoever started us, if it wants to know."""
+    address = os.environ.get("NOTIFY_SOCKET")
+    if not address:
+        return
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as channel:
+        channel.connect("\0" + address[1:] if address.startswith("@") else address)
+        channel.sendall(state.encode())

@@ -1,0 +1,55 @@
+"""Replay: the state of a table, made again from its journal.
+
+Only the open shoe's facts are folded. A fact whose step failed is followed in the journal by `StepFailed`: it is passed
+over, as it was when it happened. Each event made again is compared with the one stored.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from itertools import pairwise
+
+from controller.contract.canonical import canonical
+from controller.contract.envelope import seal
+from controller.contract.events import Event
+from controller.journal import Row
+from controller.table.facts import ShoeOpened, StepFailed
+from controller.table.rules import TableRules
+from controller.table.states import Table
+from controller.table.step import step
+
+
+def replay(rows: Iterable[Row], rules: TableRules, table_id: str, epoch: str) -> tuple[Table, int | None]:
+    """The table after these rows, and the first row whose events came out otherwise than stored (None: none did).
+
+    `rules` are those of a table that has opened no shoe yet.
+    """
+    table = Table(rules)
+    differs: int | None = None
+    for row, following in pairwise([*rows, None]):
+        assert row is not None
+        if following is not None and isinstance(following.fact, StepFailed):
+            continue
+        before, (table, events) = table, step(table, row.fact)
+        # A shoe's opening also closed what was before it, which this replay has not seen.
+        opened_unseen = isinstance(row.fact, ShoeOpened) and before == Table(rules)
+        if not opened_unseen and differs is None and _unsigned(row.messages) != _made(row, events, table_id, epoch):
+            differs = row.number
+    return table, differs
+
+
+def _made(row: Row, events: Iterable[Event], table_id: str, epoch: str) -> list[bytes]:
+    return [
+        seal(event, table_id, epoch, row.first_seq + place, row.stamp, row.previous_head, None)
+        for place, event in enumerate(events)
+    ]
+
+
+def _unsigned(messages: Iterable[bytes]) -> list[bytes]:
+    stripped = []
+    for body in messages:
+        message = json.loads(body)
+        message.pop("signature", None)
+        stripped.append(canonical(message))
+    return stripped

@@ -1,0 +1,347 @@
+"""The loop: facts in, one commit at a time, then lamps, events and answers.
+
+Everything that comes (the shoe's reports, buttons, requests over the socket, what the links notice) waits in one inbox.
+One task takes what waits, folds it, and has it committed by the one thread that may touch the journal; what comes
+meanwhile is the next batch. Lamps, events and answers follow only what is committed. Pins are sampled on a clock of
+their own, whatever the disk does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+import traceback
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from typing import TypeVar
+
+from controller import __version__
+from controller.buttons import pressed
+from controller.clock import stamp_now
+from controller.config import Config
+from controller.debounce import Debouncer
+from controller.devices import Broker, Pins, Shoe
+from controller.journal import Entry, Journal, Message
+from controller.stream import PitStream
+from controller.table.facts import (
+    CommitFailed,
+    Fact,
+    ReplayDiffered,
+    ShoeUnplugged,
+    StepFailed,
+)
+from controller.table.lamps import Live, Pattern, lamps
+from controller.table.legality import REFUSALS, Refuse
+from controller.table.public import public
+from controller.table.requests import Ambient, Request, before, decide
+from controller.table.states import Table
+from controller.table.step import step
+
+_log = logging.getLogger(__name__)
+
+_RETRY_COMMIT_S = 1.0
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of a request: `refused` is None when it was done, otherwise a code of `REFUSALS`."""
+
+    refused: str | None
+
+    @property
+    def why(self) -> str:
+        """The refusal in words."""
+        return "" if self.refused is None else REFUSALS[self.refused]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A request in the inbox, and whoever waits for its answer."""
+
+    request: Request
+    answer: asyncio.Future[Answer] | None
+
+
+@dataclass(slots=True)
+class ShoeLine:
+    """How the line to the shoe is, for people."""
+
+    up: bool = False
+    why: str = "not opened yet"
+    bad_bytes: Counter[str] = field(default_factory=Counter)
+
+
+class Runtime:
+    """A running table.
+
+    `table` is the state replayed from `journal`; `differs` the row where that replay did not give the stored events.
+    `alive` is called from the loop about once a second while facts are being folded (the watchdog).
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        journal: Journal,
+        public_key: bytes,
+        table: Table,
+        differs: int | None,
+        pins: Pins,
+        shoe: Shoe,
+        broker: Broker,
+        alive: Callable[[], None],
+    ) -> None:
+        self._config = config
+        self._journal = journal
+        self._public_key = public_key
+        self._table = table
+        self._pins = pins
+        self._shoe = shoe
+        self._alive = alive
+        self._commit_thread = ThreadPoolExecutor(1, "journal")
+        self._inbox: list[Fact | _Asked | Callable[[], None]] = []
+        self._inbox_has = asyncio.Event()
+        self.stream = PitStream(config.file.pit, config.file.table.id, journal, broker, self._on_journal, self._put)
+        self._debouncer = Debouncer(config.file.pins.debounce_ms)
+        self._journal_error: str | None = None
+        self._shown: dict[str, Pattern] = {}
+        self._written: dict[str, bool] = {}
+        self._started_s = time.monotonic()
+        self._watchers: set[asyncio.Event] = set()
+        self.shoe_line = ShoeLine()
+        self.face = public(table)
+        if differs is not None:
+            self._put(ReplayDiffered(differs))
+
+    async def run(self) -> None:
+        """Run the table until cancelled, then darken the lamps. What the shell cannot handle ends it by raising."""
+        try:
+            self._sample_pins()  # so that the first render already knows the sensors
+            self._render()
+            async with asyncio.TaskGroup() as tasks:
+                for work in (
+                    self._fold_and_commit(),
+                    self._keep_sampling(),
+                    self._keep_pinging(),
+                    self._shoe.run(self),
+                    self.stream.run(self._state),
+                ):
+                    tasks.create_task(work)
+        finally:
+            self._commit_thread.shutdown(wait=True)
+            self._pins.close()
+
+    async def ask(self, request: Request) -> Answer:
+        """Put a request to the table; answered once its fact is committed, or refused."""
+        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._put(_Asked(request, answer))
+        return await answer
+
+    # Facts in, one commit at a time.
+
+    def _put(self, item: Fact | _Asked | Callable[[], None]) -> None:
+        self._inbox.append(item)
+        self._inbox_has.set()
+
+    async def _fold_and_commit(self) -> None:
+        while True:
+            await self._inbox_has.wait()
+            self._inbox_has.clear()
+            inbox, self._inbox = self._inbox, []
+            table, entries, answers = self._fold(inbox)
+            if entries:
+                messages = await self._commit(entries)
+                self._table = table
+                self._committed(messages)
+            for future, answer in answers:
+                if not future.done():
+                    future.set_result(answer)
+
+    def _fold(
+        self, inbox: list[Fact | _Asked | Callable[[], None]]
+    ) -> tuple[Table, list[Entry], list[tuple[asyncio.Future[Answer], Answer]]]:
+        """What waits in the inbox, folded: the table after it, the rows to commit, the answers to give then."""
+        table, entries = self._table, []
+        answers: list[tuple[asyncio.Future[Answer], Answer]] = []
+        for item in inbox:
+            if callable(item):
+                item()
+                continue
+            ambient = self._ambient()
+            if isinstance(item, _Asked):
+                fact = decide(table, item.request, ambient)
+                refused = fact.code if isinstance(fact, Refuse) else None
+                if item.answer is not None:
+                    answers.append((item.answer, Answer(refused)))
+                if isinstance(fact, Refuse):
+                    _log.info("refused %s: %s", type(item.request).__name__, REFUSALS[fact.code])
+                    continue
+            else:
+                fact = item
+            for believed in (*before(table, fact, ambient), fact):
+                table, more = _step_or_fail(table, believed)
+                entries += more
+        return table, entries, answers
+
+    def _ambient(self) -> Ambient:
+        live = self._live()
+        return Ambient(live.royal9_seats, live.pit_fresh, self._config.rules, self._config.digest, __version__)
+
+    async def _commit(self, entries: list[Entry]) -> list[Message]:
+        """Have the rows committed. A disk that would not is tried again: what waits is kept, and shown as waiting."""
+        failed: str | None = None
+        while True:
+            try:
+                messages = await self._on_journal(lambda: self._journal.append(entries))
+            except OSError as error:
+                if failed is None:
+                    _log.error("the journal cannot be written, and is tried again: %s", error)
+                failed = self._journal_error = str(error)
+                self._alive()
+                self._render()
+                await asyncio.sleep(_RETRY_COMMIT_S)
+                continue
+            if failed is not None:
+                _log.warning("the journal can be written again")
+                self._journal_error = None
+                self._put(CommitFailed(failed))
+            return messages
+
+    def _committed(self, messages: list[Message]) -> None:
+        """What follows a commit: the lamps, and the events on their way."""
+        self.face = public(self._table)
+        self._render()
+        self.stream.committed(messages)
+        for watcher in self._watchers:
+            watcher.set()
+
+    def _on_journal(self, work: Callable[[], _T]) -> Awaitable[_T]:
+        """Do `work` in the one thread that may touch the journal."""
+        return asyncio.get_running_loop().run_in_executor(self._commit_thread, work)
+
+    # Pins.
+
+    async def _keep_sampling(self) -> None:
+        sample_s = self._config.file.pins.sample_ms / 1000
+        while True:
+            await asyncio.sleep(sample_s)
+            self._sample_pins()
+            self._render()
+
+    def _sample_pins(self) -> None:
+        """Read every input, and ask for what a button pressed just now asks for."""
+        changed = self._debouncer.sample(self._pins.read(), time.monotonic_ns() // 1_000_000)
+        for name, level in changed.items():
+            if level:
+                key_turned = self._debouncer.settled.get("key", False)
+                request = pressed(name, key_turned, self._table.fault is not None)
+                if request is not None:
+                    self._put(_Asked(request, None))
+
+    def _live(self) -> Live:
+        settled = self._debouncer.settled
+        return Live(
+            royal9_seats=frozenset(seat for seat in self.face.seats if settled.get(f"seat_{seat}", False)),
+            pit_fresh=self.stream.fresh(),
+            shoe_up=self.shoe_line.up,
+            pit_up=self.stream.up,
+            journal_ok=self._journal_error is None,
+        )
+
+    def _render(self) -> None:
+        """Write the lamps that are not as they should be at this moment."""
+        now_ms = time.monotonic_ns() // 1_000_000
+        self._shown = lamps(self.face, self._live())
+        for lamp in self._config.file.pins.lamps:
+            lit = self._shown[lamp].lit(now_ms)
+            if self._written.get(lamp) != lit:
+                self._pins.write(lamp, lit)
+                self._written[lamp] = lit
+
+    # The shoe.
+
+    def shoe_reported(self, fact: Fact) -> None:
+        """A report of the shoe."""
+        self._put(fact)
+
+    def shoe_link(self, up: bool, why: str) -> None:
+        """The line to the shoe went up or down: down in the middle of something is a fact."""
+        self.shoe_line.up, self.shoe_line.why = up, why
+        if not up and self.face.phase in ("hand_in_play", "burning"):
+            self._put(ShoeUnplugged())
+
+    def shoe_noise(self, reason: str, count: int) -> None:
+        """Bytes that became no fact: counted, and logged when they begin."""
+        if not self.shoe_line.bad_bytes[reason]:
+            _log.warning("the shoe's line brings bad bytes (%s); they are counted in the status", reason)
+        self.shoe_line.bad_bytes[reason] += count
+
+    # For the pit and for people.
+
+    def _state(self) -> dict[str, object]:
+        """The table's part of its retained state for the pit."""
+        return {
+            "version": __version__,
+            "config_digest": self._config.digest,
+            "public_key": self._public_key.hex(),
+            "phase": self.face.phase,
+            "shoe": self.face.shoe,
+            "round": self.face.round,
+            "fault": self.face.fault.code if self.face.fault else None,
+            "links": {"shoe": self.shoe_line.up, "journal": self._journal_error is None},
+        }
+
+    def status(self) -> dict[str, object]:
+        """Everything a person may know of the running table, as JSON values."""
+        return {
+            "version": __version__,
+            "up_s": int(time.monotonic() - self._started_s),
+            "face": asdict(self.face),
+            "lamps": {name: pattern.name.lower() for name, pattern in self._shown.items()},
+            "sensors": sorted(self._live().royal9_seats),
+            "shoe": {
+                "up": self.shoe_line.up,
+                "why": self.shoe_line.why,
+                "bad_bytes": dict(self.shoe_line.bad_bytes),
+            },
+            "pit": self.stream.status(),
+            "journal": {
+                "path": self._config.file.journal.path,
+                "boot": self._journal.boot,
+                "error": self._journal_error,
+            },
+        }
+
+    def watch(self) -> asyncio.Event:
+        """An event that is set at every commit; give it back to `unwatch`."""
+        watcher = asyncio.Event()
+        self._watchers.add(watcher)
+        return watcher
+
+    def unwatch(self, watcher: asyncio.Event) -> None:
+        """Stop telling this one."""
+        self._watchers.discard(watcher)
+
+    async def _keep_pinging(self) -> None:
+        """The watchdog's ping goes through the inbox, so a fold that hangs stops it."""
+        while True:
+            self._put(self._alive)
+            await asyncio.sleep(1.0)
+
+
+def _step_or_fail(table: Table, fact: Fact) -> tuple[Table, list[Entry]]:
+    """Step over the fact; should that raise, the fact and its failure are journalled side by side."""
+    stamp = stamp_now()
+    try:
+        after, events = step(table, fact)
+    except Exception as error:  # noqa: BLE001  # step is total; whatever this is must stop the table, not the program
+        failure = StepFailed(f"{type(error).__name__} in {type(fact).__name__}")
+        # The exception's own words could tell a face-down card: where it happened is enough.
+        _log.error("the step failed: %s\n%s", failure.error, "".join(traceback.format_tb(error.__traceback__)))
+        after, events = step(table, failure)
+        return after, [Entry(stamp, fact, ()), Entry(stamp, failure, events)]
+    return after, [Entry(stamp, fact, events)]

@@ -1,0 +1,233 @@
+"""The table's side of the stream to the pit: the delivery's decisions put to the broker and the journal.
+
+What to send and when is `delivery.py`'s to say. Here its answers become publishes, the pit's acknowledgements its
+questions, and what neither can mend a fact for the table.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol, TypeVar
+
+from controller.config import PitSection
+from controller.contract.canonical import canonical
+from controller.contract.envelope import CONTRACT_VERSION
+from controller.contract.topics import Topics
+from controller.delivery import NOBODY_LISTENS, WINDOW, Delivery, Phase, parse_ack
+from controller.devices import Broker
+from controller.journal import Journal, Message
+from controller.table.facts import HitUnheard, JournalFoundBehindPit, OwnFact, PublishRefused
+
+_log = logging.getLogger(__name__)
+
+_STATE_EVERY_S = 0.25
+
+_T = TypeVar("_T")
+
+
+class OnJournal(Protocol):
+    """Does work in the one thread that may touch the journal."""
+
+    def __call__(self, work: Callable[[], _T]) -> Awaitable[_T]:
+        """The result of `work`."""
+
+
+class PitStream:
+    """One table's stream and state, on one broker. `tell` takes what the table must know as facts."""
+
+    def __init__(
+        self,
+        pit: PitSection,
+        table_id: str,
+        journal: Journal,
+        broker: Broker,
+        on_journal: OnJournal,
+        tell: Callable[[OwnFact], None],
+    ) -> None:
+        self._table_id = table_id
+        self._topics = Topics(pit.root, table_id)
+        self._journal = journal
+        self._broker = broker
+        self._on_journal = on_journal
+        self._tell = tell
+        self._delivery = Delivery(journal.epoch, journal.acked_seq, journal.head_seq, float(pit.stale_after_s))
+        self._marked_seq = journal.acked_seq
+        self._outbox: dict[int, Message] = {}  # the next events of the window, by seq; the rest is on the disk
+        self._on_the_way: dict[int, int] = {}  # the broker's tokens for events, to their seq
+        self._unheard: set[int] = set()  # hits already known to have had no listener
+        self._acks: list[bytes] = []  # come and not judged yet
+        self._something_happened = asyncio.Event()
+        self._connected = False
+        self._barrier: int | None = None  # the token whose answer says that no retained ack is coming
+        self._state_sent = b""
+        self._state: Callable[[], dict[str, object]] = dict
+
+    @property
+    def up(self) -> bool:
+        """Whether events flow."""
+        return self._delivery.phase is Phase.STREAMING
+
+    def fresh(self) -> bool:
+        """Whether there is a pit to bet a progressive with."""
+        return self._delivery.fresh(time.monotonic())
+
+    def status(self) -> dict[str, object]:
+        """How the stream is, for people."""
+        delivery = self._delivery
+        return {
+            "connected": self._connected,
+            "stream": delivery.phase.name.lower(),
+            "fresh": self.fresh(),
+            "epoch": delivery.epoch,
+            "head_seq": delivery.head_seq,
+            "acked_seq": delivery.acked_seq,
+            "unacknowledged": delivery.unacknowledged,
+        }
+
+    async def run(self, state: Callable[[], dict[str, object]]) -> None:
+        """Keep connected and deliver, until cancelled. `state` is the table's part of its retained state."""
+        self._state = state
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._broker.run(self))
+            tasks.create_task(self._keep_delivering())
+            tasks.create_task(self._keep_state_published())
+
+    def committed(self, messages: Sequence[Message]) -> None:
+        """The journal has these events; they may go."""
+        for message in messages:
+            _log.info("event %d: %s", message.seq, _type_of(message))
+            if message.seq <= self._delivery.acked_seq + WINDOW:
+                self._outbox[message.seq] = message
+        self._delivery.committed(self._journal.head_seq, time.monotonic())
+        self._something_happened.set()
+
+    # What the broker tells.
+
+    def broker_connected(self) -> None:
+        """A new connection: say how the table is, and learn the pit's last word.
+
+        The broker sends what it retains before it answers the state, so once that is answered and no ack has come,
+        there is none.
+        """
+        self._connected = True
+        self._on_the_way.clear()
+        self._delivery.connected()
+        self._state_sent = self._whole_state()
+        self._barrier = self._broker.publish(self._topics.state, self._state_sent, retain=True)
+
+    def broker_disconnected(self, why: str) -> None:
+        """The connection is gone."""
+        self._connected = False
+        self._barrier = None
+        self._acks.clear()
+        self._delivery.disconnected(time.monotonic())
+
+    def broker_message(self, topic: str, payload: bytes) -> None:
+        """The pit's acknowledgement came."""
+        if topic == self._topics.ack:
+            self._acks.append(payload)
+            self._something_happened.set()
+
+    def broker_answered(self, token: int, reason_code: int) -> None:
+        """The broker took or refused what we published."""
+        if token == self._barrier:
+            self._barrier = None
+            self._something_happened.set()
+            return
+        seq = self._on_the_way.pop(token, None)
+        if seq is None:
+            return
+        if self._delivery.published(reason_code, time.monotonic()):
+            self._tell(PublishRefused(seq, reason_code))
+        elif reason_code == NOBODY_LISTENS and seq not in self._unheard:
+            message = self._outbox.get(seq)
+            if message is not None and _type_of(message) == "hit":
+                self._unheard.add(seq)
+                self._tell(HitUnheard(seq))
+        self._something_happened.set()
+
+    async def _keep_delivering(self) -> None:
+        """Judge the pit's acks and send what is due, whenever something happened or time has passed."""
+        while True:
+            wait_s = self._delivery.next_due_s(time.monotonic())
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._something_happened.wait(), wait_s)
+            self._something_happened.clear()
+            acks, self._acks = self._acks, []
+            for payload in acks:
+                await self._judge_ack(payload)
+            if self._delivery.phase is Phase.ASKING and self._barrier is None:
+                self._delivery.nothing_retained(time.monotonic())
+            await self._send_due()
+            await self._mark_acked()
+
+    async def _judge_ack(self, payload: bytes) -> None:
+        ack = parse_ack(payload)
+        if ack is None:
+            _log.warning("a message on %s is no acknowledgement and is ignored", self._topics.ack)
+            return
+        own = await self._message(ack.seq) if ack.epoch == self._delivery.epoch else None
+        own_chain = None if own is None else str(json.loads(own.body)["chain"])
+        behind = self._delivery.acked(ack, own_chain, time.monotonic())
+        if behind is not None:
+            self._tell(JournalFoundBehindPit(behind.acked_seq, behind.head_seq, behind.chain_differs))
+        for seq in [seq for seq in self._outbox if seq <= self._delivery.acked_seq]:
+            del self._outbox[seq]
+
+    async def _message(self, seq: int) -> Message | None:
+        if seq in self._outbox:
+            return self._outbox[seq]
+        return await self._on_journal(lambda: self._journal.message(seq))
+
+    async def _send_due(self) -> None:
+        due = self._delivery.due(time.monotonic())
+        if due and any(seq not in self._outbox for seq in due):
+            for message in await self._on_journal(lambda: self._journal.messages_after(due.start - 1, len(due))):
+                self._outbox[message.seq] = message
+        for seq in due:
+            message = self._outbox[seq]
+            token = self._broker.publish(self._topics.event, message.body, event_type=_type_of(message))
+            if token is not None:
+                self._on_the_way[token] = seq
+
+    async def _mark_acked(self) -> None:
+        """Mark the pit's progress. Lost marks cost a resend and no more, so it waits until nothing else is to do."""
+        seq = self._delivery.acked_seq
+        if seq > self._marked_seq and not self._acks:
+            try:
+                await self._on_journal(lambda: self._journal.mark_acked(seq))
+                self._marked_seq = seq
+            except OSError as error:
+                _log.warning("the pit's acknowledgement could not be marked: %s", error)
+
+    async def _keep_state_published(self) -> None:
+        while True:
+            await asyncio.sleep(_STATE_EVERY_S)
+            state = self._whole_state()
+            if self._connected and state != self._state_sent:
+                self._broker.publish(self._topics.state, state, retain=True)
+                self._state_sent = state
+
+    def _whole_state(self) -> bytes:
+        oldest = self._outbox.get(self._delivery.acked_seq + 1)
+        return canonical(
+            {
+                **self._state(),
+                "online": True,
+                "contract": CONTRACT_VERSION,
+                "table": self._table_id,
+                "epoch": self._journal.epoch,
+                "boot": self._journal.boot,
+                "unacknowledged": self._delivery.unacknowledged,
+                "oldest_unacknowledged_at": json.loads(oldest.body)["at"] if oldest else None,
+            }
+        )
+
+
+def _type_of(message: Message) -> str:
+    return str(json.loads(message.body)["type"])

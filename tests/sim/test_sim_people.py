@@ -1,0 +1,482 @@
+"""The people at the simulated table, before a small stand-in for the controller that lives in virtual time."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.errors import TableError
+from drivers.sim import rules
+from drivers.sim.account import Account
+from drivers.sim.angel_eye import SimulatedAngelEye
+from drivers.sim.people import Dealer, Deck, Pace, Players, TableCues, shuffled_decks
+from drivers.sim.run import run_shoe_alone
+
+PRINTED = {1: "KS 9S", 2: "KH 9H", 3: "KD 9D"}
+DEBOUNCE_S = 0.06  # a hundredth of it is left to the rounding of virtual time
+LAMP_DELAY_S = 0.03
+OUTCOMES = {0x90: "player", 0xA0: "tie", 0xC0: "banker"}
+CARD_RANKS = " A23456789TJQK"
+
+
+class TableStandIn:
+    """A controller seen by the people: line, pins and clock in one. It knows the cards from the shoe's reports alone.
+
+    An input is believed once it has stood for DEBOUNCE_S; the lamps follow what happens LAMP_DELAY_S later.
+    """
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+        self.attended = 0
+        self.drawn = 0
+        self.presses: Counter[str] = Counter()
+        self.believed_presses: Counter[str] = Counter()
+        self.locked_with: list[list[int]] = []
+        self.refuse: Counter[str] = Counter()  # how many of a button's presses are yet to be refused
+        self.fault: Callable[[], bool] = lambda: False
+        self._writes = 0
+        self._inputs: dict[str, tuple[bool, float]] = {}
+        self._believed: set[str] = set()
+        self._coming: list[tuple[float, set[str]]] = []
+        self._lit: set[str] = set()
+        self._hands: dict[str, list[str]] = {"player": [], "banker": []}
+        self._to_burn = 0
+        self._wagers_open = False
+
+    # The clock.
+
+    def monotonic(self) -> float:
+        return self.now_s
+
+    def sleep(self, seconds: float) -> None:
+        self.now_s += seconds
+        for name, (pressed, since_s) in self._inputs.items():
+            if self.now_s - since_s < 0.99 * DEBOUNCE_S or pressed == (name in self._believed):
+                continue
+            (self._believed.add if pressed else self._believed.discard)(name)
+            if pressed and not name.startswith("seat_"):
+                self._button(name)
+
+    # The pins.
+
+    def press(self, name: str) -> None:
+        self.presses[name] += 1
+        self._inputs[name] = (True, self.now_s)
+
+    def release(self, name: str) -> None:
+        self._inputs[name] = (False, self.now_s)
+
+    def lamps(self) -> Mapping[str, bool]:
+        while self._coming and self._coming[0][0] <= self.now_s:
+            self._lit = self._coming.pop(0)[1]
+        lit = self._lit
+        if self.fault():
+            lit = {"fault"} if self.now_s % 0.25 < 0.125 else set()
+        return {name: name in lit for name in ("draw_player", "draw_banker", "player", "banker", "tie", "fault")}
+
+    # The shoe's line.
+
+    def write(self, data: bytes) -> None:
+        self._writes += 1
+        if self._writes % 3:
+            return
+        code, payload = chr(data[2]), data[3:-3]
+        if code == "D":
+            self._card(payload[0] >> 4 & 7, payload[0] & 15, payload[1])
+        elif code == "G":
+            self._wagers_open = True
+            self._light(OUTCOMES[payload[0] & 0xF0])
+            self._hands = {"player": [], "banker": []}
+
+    def read(self) -> bytes:
+        self.attended += 1
+        return b""
+
+    def _card(self, target: int, index: int, card: int) -> None:
+        if target == 5:
+            self._to_burn = index
+            return
+        self.drawn += 1
+        if target == 2:
+            self._to_burn -= 1
+            if self._to_burn == 0:
+                self._wagers_open = True
+                self._light()
+        elif target in (0, 1):
+            self._wagers_open = False
+            self._hands["banker" if target else "player"].append(CARD_RANKS[card & 15] + "S")
+            side = rules.next_side(self._hands["player"], self._hands["banker"])
+            if side:
+                self._light(f"draw_{side}")
+
+    def _button(self, name: str) -> None:
+        self.believed_presses[name] += 1
+        if self.refuse[name] > 0:
+            self.refuse[name] -= 1
+        elif name == "new_shoe":
+            self._light("draw_player", "draw_banker")
+        elif name == "deal" and self._wagers_open:
+            self._wagers_open = False
+            self.locked_with.append(sorted(int(seat[5:]) for seat in self._believed if seat.startswith("seat_")))
+            self._light("draw_player")
+
+    def _light(self, *lamps: str) -> None:
+        self._coming.append((self.now_s + LAMP_DELAY_S, set(lamps)))
+
+
+def play(
+    table: TableStandIn,
+    *,
+    seed: int = 7,
+    rounds: int | None = None,
+    shoes: int | None = None,
+    speed: float = 0.0,
+    error_rate: float = 0.0,
+    watch_lamps: bool = True,
+) -> list[dict[str, Any]]:
+    """Play a seeded table and give its account."""
+    shoe = SimulatedAngelEye(table, speed=speed, sleep=table.sleep)
+    decks = shuffled_decks(seed, 8, 14)
+    cues = TableCues(
+        table,
+        Players(seed, sorted(PRINTED)),
+        shoe.attend,
+        debounce_s=DEBOUNCE_S,
+        speed=speed,
+        watch_lamps=watch_lamps,
+        patience_s=20.0,
+        clock=table,
+    )
+    out = io.StringIO()
+    limited = decks if shoes is None else [next(decks) for _ in range(shoes)]
+    Dealer(shoe, limited, cues, Account(out, PRINTED), seed=seed, error_rate=error_rate).play(rounds)
+    return read_account(out)
+
+
+def read_account(out: io.StringIO) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+def of_type(account: Sequence[dict[str, Any]], type_: str) -> list[dict[str, Any]]:
+    return [entry for entry in account if entry["type"] == type_]
+
+
+# Whole shoes.
+
+
+@pytest.mark.parametrize("error_rate", [0.0, 0.2])
+def test_a_whole_shoe_adds_up(error_rate: float) -> None:
+    table = TableStandIn()
+    account = play(table, shoes=1, error_rate=error_rate)
+    opened, closed = account[0], account[-1]
+    rounds = account[1:-1]
+    assert (opened["type"], closed["type"]) == ("shoe_opened", "shoe_closed")
+    left = opened["cards_left"]
+    assert left == 416 - 1 - rules.burn_count(opened["first_card"])
+    for number, entry in enumerate(rounds, 1):
+        assert (entry["type"], entry["round"]) == ("round", number)
+        left -= len(entry["player"]["cards"]) + len(entry["banker"]["cards"])
+        assert entry["cards_left"] == left
+    assert closed["cards_left"] == left
+    assert table.drawn == 416 - left
+    assert 0 < left < 14
+    cards = Counter(card for entry in rounds for side in ("player", "banker") for card in entry[side]["cards"])
+    assert max(cards.values()) <= 8
+    assert [entry["last_hand"] for entry in rounds] == [False] * (len(rounds) - 1) + [True]
+    assert closed["wagered_hands"] == sum(not entry["simulated"] for entry in rounds) == len(table.locked_with)
+    assert any(entry["simulated"] for entry in rounds) == (error_rate > 0)
+
+
+def test_the_wagers_of_the_account_are_those_a_controller_believed_at_lock() -> None:
+    table = TableStandIn()
+    account = play(table, rounds=40, error_rate=0.2)
+    wagered = [entry["wagered_seats"] for entry in of_type(account, "round") if not entry["simulated"]]
+    assert wagered == table.locked_with
+    assert len({tuple(seats) for seats in wagered}) > 4
+    assert all(entry["wagered_seats"] == [] for entry in account if entry.get("simulated"))
+
+
+def test_one_seed_is_one_account() -> None:
+    first = play(TableStandIn(), rounds=100, error_rate=0.1)
+    assert play(TableStandIn(), rounds=100, error_rate=0.1, speed=0.2) == first
+    assert play(TableStandIn(), rounds=100, error_rate=0.1, seed=8) != first
+    assert {entry["shoe"] for entry in first} == {1, 2}
+
+
+def test_it_stops_after_so_many_wagered_rounds() -> None:
+    account = play(TableStandIn(), rounds=12, error_rate=0.5)
+    assert sum(not entry["simulated"] for entry in of_type(account, "round")) == 12
+    assert not account[-1]["simulated"]
+
+
+def test_a_hand_takes_its_human_time() -> None:
+    table = TableStandIn()
+    play(table, rounds=1, speed=1.0)
+    opening_s = table.now_s
+    table = TableStandIn()
+    play(table, rounds=21, speed=1.0)
+    assert 6 < (table.now_s - opening_s) / 20 < 10
+
+
+def test_an_account_line() -> None:
+    out = io.StringIO()
+    Account(out, PRINTED).round(
+        shoe=2,
+        round_=5,
+        player=["KS", "9S"],
+        banker=["QH", "8D"],
+        simulated=False,
+        last_hand=True,
+        wagered_seats=[3, 2, 1],
+        cards_left=9,
+    )
+    assert read_account(out) == [
+        {
+            "type": "round",
+            "shoe": 2,
+            "round": 5,
+            "outcome": "player",
+            "player": {"cards": ["KS", "9S"], "total": 9},
+            "banker": {"cards": ["QH", "8D"], "total": 8},
+            "natural": True,
+            "margin": 1,
+            "pairs": {"player": False, "banker": False},
+            "simulated": False,
+            "last_hand": True,
+            "cards_left": 9,
+            "dragon_bonus": {"player": "win", "banker": "lose", "pays_to_one": 1},
+            "wagered_seats": [1, 2, 3],
+            "royal9": [
+                {"seat": 1, "tier": "player_personal"},
+                {"seat": 2, "tier": "suited_royal"},
+                {"seat": 3, "tier": "suited_royal"},
+            ],
+        }
+    ]
+
+
+# The lamps.
+
+
+@pytest.mark.parametrize("button", ["new_shoe", "deal"])
+def test_a_refused_press_is_made_again(button: str) -> None:
+    table = TableStandIn()
+    table.refuse[button] = 2
+    assert len(of_type(play(table, rounds=1), "round")) == 1
+    assert table.presses[button] == table.believed_presses[button] == 3
+
+
+def test_a_stopped_table_is_not_dealt_to_and_the_dealer_goes_on_when_it_is_cleared() -> None:
+    table = TableStandIn()
+    table.fault = lambda: table.drawn >= 20 and table.now_s < 10
+    account = play(table, rounds=30)
+    assert table.now_s > 10
+    assert len(of_type(account, "round")) == 30
+
+
+def test_a_fault_that_stays_is_said_so() -> None:
+    table = TableStandIn()
+    table.fault = lambda: table.drawn >= 20
+    with pytest.raises(TableError) as error:
+        play(table, rounds=30)
+    assert error.value.code == "sim_table_stopped"
+    assert 20 <= table.drawn <= 21  # a lamp takes a moment, and one card may be on its way
+
+
+def test_no_button_is_pressed_at_a_stopped_table() -> None:
+    table = TableStandIn()
+    table.fault = lambda: bool(table.locked_with)
+    with pytest.raises(TableError):
+        play(table, rounds=30)
+    assert table.presses["deal"] == 1
+
+
+def test_a_lamp_that_never_comes_is_said_so() -> None:
+    table = TableStandIn()
+    table.refuse["deal"] = 1000
+    with pytest.raises(TableError) as error:
+        play(table, rounds=30)
+    assert error.value.code == "sim_not_seen"
+    assert "draw_player" in error.value.what
+
+
+def test_a_lamp_for_another_hand_stops_the_dealer(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = TableStandIn()
+    monkeypatch.setattr(table, "_light", lambda *_: table._coming.append((0.0, {"draw_banker"})))
+    with pytest.raises(TableError) as error:
+        play(table, rounds=30)
+    assert error.value.code == "sim_not_seen"
+    assert table.drawn == 0
+
+
+def test_another_outcome_stops_the_dealer(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = TableStandIn()
+    monkeypatch.setitem(OUTCOMES, 0x90, "banker")
+    monkeypatch.setitem(OUTCOMES, 0xC0, "player")
+    with pytest.raises(TableError) as error:
+        play(table, rounds=30)
+    assert error.value.code == "sim_not_seen"
+
+
+def test_a_blind_dealer_needs_no_controller() -> None:
+    table = TableStandIn()
+    table.fault = lambda: True
+    account = play(table, rounds=100, error_rate=0.1, watch_lamps=False)
+    assert account == play(TableStandIn(), rounds=100, error_rate=0.1)
+    assert table.believed_presses["deal"] == 100
+
+
+def test_the_shoe_is_attended_to_throughout() -> None:
+    table = TableStandIn()
+    play(table, rounds=3, speed=1.0)
+    assert table.attended > table.now_s / 0.02
+
+
+# The cutting card and simulated hands, with a shoe of fours alone: four are burned after the first, and each hand is
+# a natural tie of four cards.
+
+
+def deal_fours(cards: int, cut_after: int, *, error_rate: float = 0.0) -> list[dict[str, Any]]:
+    """The account of a shoe of so many fours, the cutting card coming after so many of them."""
+    table = TableStandIn()
+    out = io.StringIO()
+    shoe = SimulatedAngelEye(table)
+    deck = Deck(["4S"] * cards, cut_card_from_end=cards - cut_after)
+    Dealer(shoe, [deck], Pace(0.0, shoe.attend, table), Account(out, PRINTED), error_rate=error_rate).play()
+    return read_account(out)
+
+
+@pytest.mark.parametrize(
+    ("cut_after", "last"),
+    [
+        (5 + 4, 2),  # where hand 2's first card would be: hand 2 is the last
+        (5 + 4 + 1, 3),  # inside hand 2, after its first card: one more
+        (5 + 4 + 3, 3),  # inside hand 2, before its last card: one more
+        (5 + 8, 3),  # where hand 3's first card would be
+    ],
+)
+def test_the_last_hand(cut_after: int, last: int) -> None:
+    account = deal_fours(40, cut_after)
+    assert [entry["last_hand"] for entry in of_type(account, "round")] == [False] * (last - 1) + [True]
+    assert account[-1] == {
+        "type": "shoe_closed",
+        "shoe": 1,
+        "rounds": last,
+        "wagered_hands": last,
+        "cards_left": 35 - 4 * last,
+    }
+
+
+@pytest.mark.parametrize(
+    "cut_after",
+    [
+        5 + 1,  # inside the first wagered hand
+        5 + 4,  # before the card drawn in error
+        5 + 4 + 2,  # inside the first simulated hand
+        5 + 4 + 8,  # before the card that opens the third one
+    ],
+)
+def test_a_simulated_hand_is_never_the_one_more(cut_after: int) -> None:
+    account = deal_fours(29, cut_after, error_rate=1.0)
+    hands = [(entry["simulated"], entry["last_hand"]) for entry in of_type(account, "round")]
+    assert hands == [(False, False), (True, False), (True, False), (True, False), (False, True)]
+    assert (account[-1]["rounds"], account[-1]["wagered_hands"]) == (5, 2)
+
+
+def test_the_cutting_card_lies_where_it_was_put() -> None:
+    deck = next(shuffled_decks(1, 8, 14))
+    assert deck.cards_left == 416
+    drawn = [deck.draw() for _ in range(402)]
+    assert "CUT" not in drawn
+    assert deck.draw() == "CUT"
+    assert deck.cards_left == 14
+    drawn += [deck.draw() for _ in range(14)]
+    assert set(Counter(drawn).values()) == {8}
+    assert len(set(drawn)) == 52
+
+
+# The programs.
+
+
+def test_a_shoe_alone() -> None:
+    table = TableStandIn()
+    out = io.StringIO()
+    run_shoe_alone(table, seed=7, pace_s=0.0, rounds=5, out=out)
+    rounds = of_type(read_account(out), "round")
+    with_people = of_type(play(TableStandIn(), rounds=5), "round")
+    assert [entry["player"] for entry in rounds] == [entry["player"] for entry in with_people]
+
+
+@pytest.fixture
+def table_file(tmp_path: Path) -> Path:
+    """The example table, with its pins and shoe simulated."""
+    config = Path(__file__).parents[2] / "config"
+    text = (config / "tables" / "royal9.toml").read_text()
+    text = text.replace('driver = "rpi_gpio"', f'driver = "simulated"\npage = "{tmp_path}/pins"')
+    lines = [f'port = "{tmp_path}/shoe"' if line.startswith('port = "/dev') else line for line in text.splitlines()]
+    text = "\n".join(lines).replace("../games", str(config / "games"))
+    (tmp_path / "table.toml").write_text(text)
+    return tmp_path / "table.toml"
+
+
+def start(table_file: Path, *options: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "drivers.sim", str(table_file), "--account", str(table_file.with_name("account"))]
+    root = Path(__file__).parents[2]
+    return subprocess.Popen([*command, *options], cwd=root, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def test_the_program_deals_blind(table_file: Path) -> None:
+    run = start(table_file, "--seed", "7", "--rounds", "2", "--speed", "0", "--blind")
+    assert run.communicate(timeout=30)[0] == ""
+    assert run.returncode == 0
+    account = [json.loads(line) for line in table_file.with_name("account").read_text().splitlines()]
+    assert [entry["type"] for entry in account] == ["shoe_opened", "round", "round"]
+
+
+def test_the_program_says_what_it_lacks(table_file: Path) -> None:
+    run = start(table_file, "--patience", "0.1")
+    said, _ = run.communicate(timeout=30)
+    assert said.startswith("sim_unheard: ")
+    assert run.returncode == 1
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_program_cleanly(table_file: Path, ending: signal.Signals) -> None:
+    run = start(table_file)
+    shoe = table_file.with_name("shoe")
+    gives_up_s = time.monotonic() + 30
+    while not os.path.lexists(shoe):
+        assert time.monotonic() < gives_up_s
+        time.sleep(0.01)
+    run.send_signal(ending)
+    assert run.communicate(timeout=30)[0] == ""
+    assert run.returncode == 0
+    assert not os.path.lexists(shoe)
+
+
+def test_a_table_with_real_pins_is_refused(table_file: Path) -> None:
+    table_file.write_text(table_file.read_text().replace('"simulated"', '"rpi_gpio"'))
+    run = start(table_file)
+    said, _ = run.communicate(timeout=30)
+    assert said.startswith("sim_not_simulated: ")
+    assert run.returncode == 1
+
+
+def test_a_table_file_that_lacks_something_is_refused(table_file: Path) -> None:
+    table_file.write_text(table_file.read_text().replace("debounce_ms", "bounce_ms"))
+    run = start(table_file)
+    said, _ = run.communicate(timeout=30)
+    assert said.startswith("sim_table_file: ")
+    assert "debounce_ms" in said
+    assert run.returncode == 1
