@@ -26,6 +26,7 @@ from drivers.sim.run import run_shoe_alone
 PRINTED = {1: "KS 9S", 2: "KH 9H", 3: "KD 9D"}
 DEBOUNCE_S = 0.06  # a hundredth of it is left to the rounding of virtual time
 LAMP_DELAY_S = 0.03
+FLICKER_S = 0.004  # a refused press makes draw_player flicker, and nobody may take that for an answer
 OUTCOMES = {0x90: "player", 0xA0: "tie", 0xC0: "banker"}
 CARD_RANKS = " A23456789TJQK"
 
@@ -45,6 +46,7 @@ class TableStandIn:
         self.locked_with: list[list[int]] = []
         self.refuse: Counter[str] = Counter()  # how many of a button's presses are yet to be refused
         self.fault: Callable[[], bool] = lambda: False
+        self.link_is_down = False
         self._writes = 0
         self._inputs: dict[str, tuple[bool, float]] = {}
         self._believed: set[str] = set()
@@ -81,8 +83,10 @@ class TableStandIn:
         while self._coming and self._coming[0][0] <= self.now_s:
             self._lit = self._coming.pop(0)[1]
         lit = self._lit
+        if self.link_is_down:
+            lit = lit | {"fault"} if self.now_s // 0.6 % 2 else lit
         if self.fault():
-            lit = {"fault"} if self.now_s % 0.25 < 0.125 else set()
+            lit = {"fault"} if self.now_s // 0.12 % 2 else set()
         return {name: name in lit for name in ("draw_player", "draw_banker", "player", "banker", "tie", "fault")}
 
     # The shoe's line.
@@ -124,6 +128,8 @@ class TableStandIn:
         self.believed_presses[name] += 1
         if self.refuse[name] > 0:
             self.refuse[name] -= 1
+            self._light("draw_player")
+            self._coming.append((self._coming[-1][0] + FLICKER_S, set()))
         elif name == "new_shoe":
             self._light("draw_player", "draw_banker")
         elif name == "deal" and self._wagers_open:
@@ -294,6 +300,13 @@ def test_a_fault_that_stays_is_said_so() -> None:
     assert 20 <= table.drawn <= 21  # a lamp takes a moment, and one card may be on its way
 
 
+def test_a_link_that_is_down_stops_nobody() -> None:
+    table, undisturbed = TableStandIn(), TableStandIn()
+    table.link_is_down = True
+    assert play(table, rounds=30) == play(undisturbed, rounds=30)
+    assert table.now_s == undisturbed.now_s
+
+
 def test_no_button_is_pressed_at_a_stopped_table() -> None:
     table = TableStandIn()
     table.fault = lambda: bool(table.locked_with)
@@ -309,6 +322,7 @@ def test_a_lamp_that_never_comes_is_said_so() -> None:
         play(table, rounds=30)
     assert error.value.code == "sim_not_seen"
     assert "draw_player" in error.value.what
+    assert table.locked_with == []
 
 
 def test_a_lamp_for_another_hand_stops_the_dealer(monkeypatch: pytest.MonkeyPatch) -> None:
