@@ -4,7 +4,7 @@ VENV := .venv/bin
 # Debian keeps Mosquitto in /usr/sbin, where an ordinary user's PATH does not look.
 export PATH := $(PATH):/usr/sbin
 
-.PHONY: help demo test proof lint lock clean
+.PHONY: help demo test proof bench lint lock clean
 
 help:  ## what there is to make
 	@sed -n 's/^\([a-z0-9]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 8
@@ -17,6 +17,9 @@ test: .venv/.dev  ## the tests; ARGS="-k shoe" and the like go to pytest
 
 proof: .venv/.dev  ## the long measurements, into proof/FIGURES.md
 	$(VENV)/python -m pytest --proof $(ARGS)
+
+bench: .venv/.dev  ## what a running table costs: memory, start, CPU, disk
+	$(VENV)/python -m tests.bench.figures
 
 lint: .venv/.dev  ## ruff and mypy
 	$(VENV)/ruff check .

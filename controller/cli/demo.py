@@ -28,6 +28,7 @@ from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
 from controller.cli import bench
 from controller.cli.client import ask
+from controller.cli.words import event_line
 from controller.config import Config, load
 from controller.contract.topics import Topics
 from controller.errors import TableError
@@ -234,31 +235,3 @@ def _view(config: Config, seed: int) -> Iterator[_Show]:
 def _plain(_status: dict[str, Any], fresh: list[dict[str, Any]], acked_seq: int) -> None:
     for event in fresh:
         print(f"{event_line(event)}  [acknowledged {acked_seq}]", flush=True)
-
-
-def event_line(event: dict[str, Any]) -> str:
-    """An event of the stream in one line for people."""
-    where = f"{event['seq']:>5} shoe {event['shoe'] or '-'} round {event['round'] or '-'}"
-    match event["type"]:
-        case "round":
-            hands = "  ".join(
-                f"{side} {' '.join(event[side]['cards'])} = {event[side]['total']}" for side in ("player", "banker")
-            )
-            marks = [mark for mark in ("natural", "simulated", "last_hand") if event[mark]]
-            told = f"{hands}  -> {event['outcome']}" + (f" ({', '.join(marks)})" if marks else "")
-        case "wagers_locked":
-            told = f"seats {event['royal9_seats']}" + (
-                f", refused {event['refused_seats']}" * bool(event["refused_seats"])
-            )
-        case "hit":
-            pays = (
-                f"${event['fixed']['cents'] / 100:,.0f}" if event["fixed"] else f"meter {event['progressive']['meter']}"
-            )
-            told = f"seat {event['seat']} {event['tier']}: {pays}"
-        case "fault" | "alarm":
-            told = f"{event['code']}: {event['what']}"
-        case "shoe_closed":
-            told = f"{event['reason']}, {event['rounds']} rounds"
-        case _:
-            told = f"by {event['by']}"
-    return f"{where}  {event['type']:<13} {told}"
