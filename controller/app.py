@@ -8,19 +8,22 @@ import signal
 import sys
 from pathlib import Path
 
-from controller.config import Config, PinsSection, load
+from controller.config import Config, PinsSection, ShoeSection, load
 from controller.contract.topics import Topics, offline_state
 from controller.control import serve
-from controller.devices import Pins
+from controller.devices import Pins, Shoe
 from controller.errors import TableError
 from controller.journal import Journal
 from controller.keys import load_or_make_key
 from controller.notify import notify
 from controller.replay import replay
 from controller.runtime import Runtime
+from controller.table.facts import Report
 from drivers.gpio import GpioPins, load_rpi_gpio
 from drivers.mqtt import MqttBroker, Will
-from drivers.shoe.angel_eye_shoe import AngelEyeShoe
+from drivers.shoe.angel_eye import AngelEyeCodec
+from drivers.shoe.beetek import BeeTekCodec
+from drivers.shoe.line import Codec, ShoeOnLine
 
 _log = logging.getLogger(__name__)
 
@@ -62,7 +65,7 @@ async def _run(config: Config) -> None:
             table,
             differs,
             pins=_pins(file.pins),
-            shoe=AngelEyeShoe(file.shoe.port, file.shoe.baud, table.last_report),
+            shoe=_shoe(file.shoe, table.last_report),
             broker=MqttBroker(
                 file.pit.host, file.pit.port, f"table-{file.table.id}", file.pit.keepalive_s, will, [topics.ack]
             ),
@@ -85,6 +88,12 @@ async def _run(config: Config) -> None:
             running.result()  # raises what ended it
     finally:
         journal.close()
+
+
+def _shoe(shoe: ShoeSection, last: Report | None) -> Shoe:
+    """The shoe that the table's file names; `last` is the last report the journal believed."""
+    codec: Codec = AngelEyeCodec(last=last) if shoe.driver == "angel_eye" else BeeTekCodec()
+    return ShoeOnLine(codec, shoe.port, shoe.baud)
 
 
 def _pins(pins: PinsSection) -> Pins:

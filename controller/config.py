@@ -14,10 +14,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from types import GenericAlias
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 import cattrs
 from cattrs.errors import ForbiddenExtraKeysError
+from cattrs.gen import make_dict_structure_fn
 from cattrs.v import transform_error
 
 from controller.contract.canonical import canonical
@@ -48,11 +49,14 @@ class TableSection:
 
 @dataclass(frozen=True, slots=True)
 class ShoeSection:
-    """`[shoe]`: the card-reading shoe and its serial port, a device or a URL of pyserial's."""
+    """`[shoe]`: the card-reading shoe and its serial port, a device or a URL of pyserial's.
 
-    driver: Literal["angel_eye"]
+    Without a `baud` the line runs at what is usual for the shoe.
+    """
+
+    driver: Literal["angel_eye", "beetek"]
     port: str
-    baud: Literal[4800, 9600] = 4800
+    baud: Literal[4800, 9600] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,8 +204,10 @@ def _read(path: Path) -> tuple[dict[str, Any], list[Problem]]:
         return {}, [Problem(str(path), "(the file)", f"cannot be read: {error.strerror}", do)]
     except UnicodeDecodeError:
         return {}, [Problem(path.name, "(the file)", "is not UTF-8 text", "Save it as UTF-8.")]
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         return {}, [Problem(path.name, "(the file)", f"is not TOML: {error}", "Correct the line it names.")]
+    except ValueError as error:  # a NUL in its name
+        return {}, [Problem(repr(str(path)), "(the file)", f"cannot be a file: {error}", "Name a file that exists.")]
 
 
 _T = TypeVar("_T")
@@ -216,7 +222,7 @@ def _structure(values: dict[str, Any], type_: type[_T], path: Path, problems: li
     except cattrs.BaseValidationError as error:
         for line in transform_error(error, path="", format_exception=_describe):
             told, _, key = line.rpartition(" @ ")
-            what, _, do = told.partition("|")
+            what, _, do = told.rpartition("|")
             problems.append(Problem(path.name, _toml_key(key), what, do))
         return None
 
@@ -238,9 +244,10 @@ def _describe(error: BaseException, type_: type | None) -> str:
             )
         case KeyError():
             return f"{error.args[0]} is missing|Add it: the example table and the game files show its form."
-        case _ if _choices(type_):
-            given = str(error).partition(" not in literal")[0]
-            return f"{given} is not a choice here|Write one of: {', '.join(_choices(type_))}."
+        case AttributeError() | TypeError():
+            return "is not a table|Write its keys and values, as the example table and the game files show."
+        case _ if choices := _choices(type_):
+            return f"{error}|Write one of: {', '.join(map(str, choices))}."
         case _:
             return f"{error}|Write a value of the kind the example table and the game files show."
 
@@ -250,11 +257,24 @@ def _unknown(key: str, known: list[str]) -> str:
     return f"nobody knows the key {key}" + (f", is {close[0]} meant?" if close else "")
 
 
-def _choices(type_: object) -> list[str]:
+def _choices(type_: object) -> list[str | int]:
     """The texts or numbers a value may be, where it is a choice."""
-    if isinstance(type_, type) and issubclass(type_, Tier):
+    if type_ is Tier:
         return [tier.value for tier in Tier]
-    return [str(choice) for choice in get_args(type_) if isinstance(choice, str | int)]
+    if get_origin(type_) is Union:  # TOML has no null: what may be left out is a choice where it is written
+        return [choice for kind in get_args(type_) for choice in _choices(kind)]
+    return list(get_args(type_)) if get_origin(type_) is Literal else []
+
+
+def _is_choice(type_: object) -> bool:
+    return bool(_choices(type_))
+
+
+def _choice(value: object, type_: Any) -> object:
+    """One of the choices, and of its kind: 4800.0 is not 4800."""
+    if not any(type(value) is type(choice) and value == choice for choice in _choices(type_)):
+        raise ValueError(f"{value!r} is not a choice here")
+    return Tier(value) if type_ is Tier else value
 
 
 def _plain(kind: type, word: str) -> Any:
@@ -272,10 +292,26 @@ def _converter() -> cattrs.Converter:
     converter = cattrs.Converter(forbid_extra_keys=True)
     for kind, word in ((bool, "true or false"), (int, "a whole number"), (str, "a text")):
         converter.register_structure_hook(kind, _plain(kind, word))
+    converter.register_structure_hook_func(_is_choice, _choice)
+    converter.register_structure_hook_func(_is_list, _list)
     converter.register_structure_hook_func(_is_by_points, _by_points)
     converter.register_structure_hook(PersonalK9, lambda text, _: PersonalK9.parse(str(text)))
-    converter.register_structure_hook(Award, _award)
+    # An award names a meter or an amount; the one it does not name is None.
+    award = make_dict_structure_fn(Award, converter, _cattrs_forbid_extra_keys=True)
+    converter.register_structure_hook(Award, lambda value, _: award({"meter": None, "cents": None} | value, Award))
     return converter
+
+
+def _is_list(type_: Any) -> bool:
+    return get_origin(type_) is tuple
+
+
+def _list(value: object, type_: Any) -> tuple[Any, ...]:
+    """A list: a text or a table would otherwise count as the list of its letters or keys."""
+    if not isinstance(value, list):
+        raise ValueError(f"{value!r} is not a list")
+    of_one_kind: Any = GenericAlias(list, get_args(type_)[:1])
+    return tuple(_CONVERTER.structure(value, of_one_kind))
 
 
 def _is_by_points(type_: Any) -> bool:
@@ -291,21 +327,19 @@ def _by_points(value: object, type_: Any) -> dict[int, Any]:
     return {int(key): row for key, row in rows.items()}
 
 
-def _award(value: dict[str, Any], _: type) -> Award:
-    """An award names a meter or an amount; the one it does not name is None."""
-    unknown = value.keys() - {"tier", "meter", "cents"}
-    if unknown:
-        raise ForbiddenExtraKeysError("", Award, unknown)
-    return Award(Tier(value["tier"]), value.get("meter"), value.get("cents"))
-
-
 # What types cannot say.
 
 
 def _check_table(table: TableFile, file: str) -> list[Problem]:
     return [
         Problem(file, key, what, do)
-        for key, what, do in (*_check_names(table), *_check_seats(table), *_check_pins(table))
+        for key, what, do in (
+            *_check_names(table),
+            *_check_paths(table),
+            *_check_ranges(table),
+            *_check_seats(table),
+            *_check_pins(table),
+        )
     ]
 
 
@@ -317,9 +351,32 @@ def _check_names(table: TableFile) -> Iterable[_Told]:
         yield "table.id", f"{table.table.id!r} cannot stand in a topic", "Use only a-z, 0-9 and -."
     if not re.fullmatch(r"[a-z0-9-]+(/[a-z0-9-]+)*", table.pit.root):
         yield "pit.root", f"{table.pit.root!r} cannot be a topic's root", "Use words of a-z, 0-9 and -, parted by /."
-    if "://" in table.shoe.port and not table.shoe.port.startswith("socket://"):
+    if not re.fullmatch(r"[A-Za-z0-9._:-]+", table.pit.host):
+        yield "pit.host", f"{table.pit.host!r} is no host", "Write the broker's host name or its address."
+    if "://" in table.shoe.port and not re.fullmatch(r"socket://[^/\s]+:[0-9]{1,5}", table.shoe.port):
         do = "Write a device, best from /dev/serial/by-id, or socket://HOST:PORT."
         yield "shoe.port", f"{table.shoe.port!r} is neither a device nor a serial server", do
+
+
+def _check_paths(table: TableFile) -> Iterable[_Told]:
+    taken: dict[str, str] = {}
+    for key, path in (
+        ("shoe.port", table.shoe.port),
+        ("pins.page", table.pins.page),
+        ("journal.path", table.journal.path),
+        ("journal.signing_key", table.journal.signing_key),
+        ("control.socket", table.control.socket),
+    ):
+        if path is None:
+            continue
+        if "\0" in path or not Path(path).name:
+            yield key, f"{path!r} is no path", "Write the path of a file."
+        elif path in taken:
+            yield key, f"{path} is taken by {taken[path]}", "Give each a path of its own."
+        taken.setdefault(path, key)
+
+
+def _check_ranges(table: TableFile) -> Iterable[_Told]:
     for key, value, low, high in (
         ("pit.port", table.pit.port, 1, 65535),
         ("pit.keepalive_s", table.pit.keepalive_s, 1, 60),
@@ -390,6 +447,8 @@ def _check_game_values(game: GameFile) -> Iterable[_Told]:
         yield "shoe.cut_card_from_end", "is not in the shoe", "Write how many cards lie behind the cutting card."
     if shoe.fewest_cards_to_open < 6:
         yield "shoe.fewest_cards_to_open", "is less than a hand can take", "Write 6 or more."
+    if shoe.fewest_cards_to_open > 52 * shoe.decks:
+        yield "shoe.fewest_cards_to_open", "is more than the shoe holds", "Write 6, or little more."
     for key, totals in (
         ("natural", tableau.natural),
         ("player_draws_on", tableau.player_draws_on),
@@ -400,9 +459,18 @@ def _check_game_values(game: GameFile) -> Iterable[_Told]:
             yield f"tableau.{key}", "holds something that is no number of points", "Write points from 0 to 9."
     if not all(1 <= margin <= 9 for margin in game.dragon_bonus.margin_pays):
         yield "dragon_bonus.margin_pays", "holds a margin no hand wins by", "Write margins from 1 to 9."
+    for key, pays in (
+        ("natural_win_pays", game.dragon_bonus.natural_win_pays),
+        *((f"margin_pays.{margin}", pays) for margin, pays in game.dragon_bonus.margin_pays.items()),
+    ):
+        if pays < 1:
+            yield f"dragon_bonus.{key}", f"{pays} to one is no win", "Write what it pays to one, 1 or more."
     tiers = [award.tier for award in game.royal9.awards]
     if len(set(tiers)) != len(tiers):
         yield "royal9.awards", "holds a tier twice", "Write each tier once, in the sheet's order."
+    for place, award in enumerate(game.royal9.awards):
+        if award.cents is not None and award.cents < 1:
+            yield f"royal9.awards.{place}.cents", f"{award.cents} is no award", "Write the award in cents."
     if game.royal9.price_cents < 1:
         yield "royal9.price_cents", "is no price", "Write the price of the wager in cents."
 
@@ -417,6 +485,11 @@ def _warnings(table: TableFile) -> Iterable[str]:
     for name in ("void", "key", "new_shoe"):
         if name not in table.pins.inputs:
             yield f"there is no input {name}: only `tablectl` can do that"
+    if table.shoe.driver == "beetek":
+        if "cut_card" not in table.pins.inputs:
+            yield "there is no input cut_card: only `tablectl cut-card` can tell the cutting card, this shoe does not"
+        if table.table.lock_on == "first_card":
+            yield "a hand's first card locks the wagers: if this shoe's line loses it between hands, nobody is told"
 
 
 _CONVERTER = _converter()

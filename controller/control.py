@@ -38,7 +38,8 @@ def _bound(path: Path) -> socket.socket:
     channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.unlink(missing_ok=True)  # a dead run's: the journal's lock keeps a second live one away
+        if path.is_socket():
+            path.unlink()  # a dead run's: the journal's lock keeps a second live one away
         channel.bind(str(path))
         path.chmod(0o660)
     except OSError as error:
@@ -104,20 +105,25 @@ def _parse(line: bytes) -> Request | str | None:
     match value:
         case {"do": "status" | "watch" as look, **rest} if not rest:
             return str(look)
-        case {"do": "new_shoe", "by": str(by), **rest} if by.strip() and not rest:
+        case {"do": "new_shoe", "by": str(by), **rest} if _is_name(by) and not rest:
             return NewShoe(by)
         case {"do": "cut_card", **rest} if not rest:
             return SeeCutCard()
-        case {"do": "void", "by": str(by), **rest} if by.strip() and not rest:
+        case {"do": "void", "by": str(by), **rest} if _is_name(by) and not rest:
             return VoidHand(by)
-        case {"do": "clear", "by": str(by), **rest} if by.strip() and not rest:
+        case {"do": "clear", "by": str(by), **rest} if _is_name(by) and not rest:
             return ClearFault(by)
-        case {"do": "card", "card": str(card), "by": str(by), **rest} if by.strip() and not rest:
+        case {"do": "card", "card": str(card), "by": str(by), **rest} if _is_name(by) and not rest:
             with contextlib.suppress(ValueError):
                 return NameCard(Card.parse(card), by)
             return None
         case _:
             return None
+
+
+def _is_name(by: str) -> bool:
+    """Whether it can stand in the journal as somebody's name. JSON can write half a character, which no file holds."""
+    return by.isprintable() and bool(by.strip())
 
 
 async def _say(writer: asyncio.StreamWriter, answer: dict[str, object]) -> None:

@@ -176,7 +176,7 @@ def parse_ack(payload: bytes) -> Ack | None:
     """The pit's word from a payload, None when it is not one."""
     try:
         value = json.loads(payload)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     match value:
         case {"epoch": str(epoch), "seq": int(seq), "chain": str(chain), **rest} if seq >= 0 and not rest:

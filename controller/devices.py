@@ -63,6 +63,10 @@ class ShoeListener(Protocol):
 class Shoe(Protocol):
     """The card-reading shoe on its line."""
 
+    @property
+    def numbered(self) -> bool:
+        """Whether its reports carry numbers: of a shoe without them nobody can tell that a report was missed."""
+
     async def run(self, listener: ShoeListener) -> None:
         """Keep the line open and tell the listener, until cancelled."""
 

@@ -103,27 +103,30 @@ class Journal:
         self._signer = signer
         self._table_id = table_id
         self._lock = _lock(path)
-        with _told(path):
+        with ExitStack() as undo, _told(path):
+            undo.callback(os.close, self._lock)
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            undo.callback(self._db.close)
+            self._begin_or_check(public_key)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = FULL")
-            self._begin_or_check(public_key)
+            self._row, self._head = _last_row(self._db)
+            self.head_seq = _head_seq(self._db, path, self._row)
             self.epoch, self.boot, self.acked_seq = self._db.execute(
                 "UPDATE journal SET boots = boots + 1 RETURNING epoch, boots, acked_seq"
             ).fetchone()
-            self._row, self._head = _last_row(self._db)
-            self.head_seq: int = self._db.execute("SELECT coalesce(max(seq), 0) FROM message").fetchone()[0]
+            undo.pop_all()
 
     def _begin_or_check(self, public_key: bytes) -> None:
         version = self._db.execute("PRAGMA user_version").fetchone()[0]
-        if version == 0:
+        if version == 0 and _is_empty(self._db):
             epoch = secrets.token_hex(5)
             with self._transaction():
                 for statement in _SCHEMA.split(";"):
                     self._db.execute(statement)
                 self._db.execute("INSERT INTO journal VALUES (1, ?, ?, ?, 0, 0)", (self._table_id, epoch, public_key))
                 self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        elif version != SCHEMA_VERSION:
+        elif version > SCHEMA_VERSION:
             raise TableError(
                 "journal_too_new",
                 f"The journal {self._path} has form {version}; this program knows form {SCHEMA_VERSION}.",
@@ -210,7 +213,11 @@ class Journal:
         Raises TableError `journal_damaged` at a row that does not fit its chain.
         """
         with _told(self._path):
-            start = self._db.execute("SELECT max(row) FROM fact WHERE kind = 'ShoeOpened'").fetchone()[0]
+            # One whose step failed opened nothing.
+            start = self._db.execute(
+                "SELECT max(row) FROM fact WHERE kind = 'ShoeOpened' AND NOT EXISTS "
+                "(SELECT 1 FROM fact AS next WHERE next.row = fact.row + 1 AND next.kind = 'StepFailed')"
+            ).fetchone()[0]
             yield from _rows(self._db, start or 1)
 
     def close(self) -> None:
@@ -250,7 +257,7 @@ def verify(path: Path) -> Verified:
     if not path.is_file():
         raise TableError("journal_missing", f"There is no journal at {path}.", "Check the path.")
     with _told(path):
-        db = sqlite3.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None)
+        db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
         try:
             db.execute("BEGIN")
             table, epoch, key = db.execute("SELECT table_id, epoch, public_key FROM journal").fetchone()
@@ -262,9 +269,10 @@ def verify(path: Path) -> Verified:
                     _check_message(path, row, body, f"{table}/{epoch}/{messages}", public_key)
                 rows = row.number
             head = _last_row(db)[1]
-            stray = db.execute("SELECT count(*) FROM message").fetchone()[0] - messages
-            if stray:
+            if stray := _head_seq(db, path, rows) - messages:
                 raise _damaged(path, rows, f"{stray} messages belong to no row")
+            if (sound := db.execute("PRAGMA integrity_check(1)").fetchone()[0]) != "ok":
+                raise _damaged(path, rows, f"all rows are good, but not the file around them: {sound}")
         finally:
             db.close()
     return Verified(table, epoch, rows, messages, head)

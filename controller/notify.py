@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 
+_log = logging.getLogger(__name__)
+
 
 def notify(state: str) -> None:
-    """Send `READY=1`, `WATCHDOG=1`, `STOPPING=1` and the like to whoever started us, if it wants to know."""
+    """Send `READY=1`, `WATCHDOG=1`, `STOPPING=1` and the like to whoever started us, if it wants to know.
+
+    Never waits: whoever does not read its datagrams must not stop the table.
+    """
     address = os.environ.get("NOTIFY_SOCKET")
     if not address:
         return
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as channel:
-        channel.connect("\0" + address[1:] if address.startswith("@") else address)
-        channel.sendall(state.encode())
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK) as channel:
+        try:
+            channel.connect("\0" + address[1:] if address.startswith("@") else address)
+            channel.sendall(state.encode())
+        except OSError as error:
+            _log.warning("%s could not be told to %s: %s", state, address, error)

@@ -44,6 +44,9 @@ _log = logging.getLogger(__name__)
 
 _RETRY_COMMIT_S = 1.0
 
+_DEALING = ("burning", "hand_in_play")
+_CARD_DUE = ("first_card_due", "burning", "wagers_locked", "hand_in_play")
+
 _T = TypeVar("_T")
 
 
@@ -116,6 +119,8 @@ class Runtime:
         self.face = public(table)
         if differs is not None:
             self._put(ReplayDiffered(differs))
+        if not shoe.numbered:
+            self._shoe_was_unheard()
 
     async def run(self) -> None:
         """Run the table until cancelled, then darken the lamps. What the shell cannot handle ends it by raising."""
@@ -269,9 +274,14 @@ class Runtime:
         self._put(fact)
 
     def shoe_link(self, up: bool, why: str) -> None:
-        """The line to the shoe went up or down: down in the middle of something is a fact."""
+        """The line to the shoe went up or down. A shoe without numbers may have dealt until the moment it came up."""
         self.shoe_line.up, self.shoe_line.why = up, why
-        if not up and self.face.phase in ("hand_in_play", "burning"):
+        if not up or not self._shoe.numbered:
+            self._shoe_was_unheard()
+
+    def _shoe_was_unheard(self) -> None:
+        """A fact where a card may have come meanwhile. Before a hand or a shoe, a gap in numbers tells of it later."""
+        if self.face.phase in (_DEALING if self._shoe.numbered else _CARD_DUE):
             self._put(ShoeUnplugged())
 
     def shoe_noise(self, reason: str, count: int) -> None:

@@ -161,7 +161,7 @@ class PitStream:
             acks, self._acks = self._acks, []
             for payload in acks:
                 await self._judge_ack(payload)
-            if self._delivery.phase is Phase.ASKING and self._barrier is None:
+            if self._delivery.phase is Phase.ASKING and self._barrier is None and not self._acks:
                 self._delivery.nothing_retained(time.monotonic())
             await self._send_due()
             await self._mark_acked()
@@ -171,7 +171,8 @@ class PitStream:
         if ack is None:
             _log.warning("a message on %s is no acknowledgement and is ignored", self._topics.ack)
             return
-        own = await self._message(ack.seq) if ack.epoch == self._delivery.epoch else None
+        ours = ack.epoch == self._delivery.epoch and ack.seq <= self._delivery.head_seq
+        own = await self._message(ack.seq) if ours else None
         own_chain = None if own is None else str(json.loads(own.body)["chain"])
         behind = self._delivery.acked(ack, own_chain, time.monotonic())
         if behind is not None:
@@ -189,6 +190,8 @@ class PitStream:
         if due and any(seq not in self._outbox for seq in due):
             for message in await self._on_journal(lambda: self._journal.messages_after(due.start - 1, len(due))):
                 self._outbox[message.seq] = message
+            if self._delivery.phase not in (Phase.STREAMING, Phase.REFUSED):
+                return  # while the disk was read the connection went, and perhaps a new one came
         for seq in due:
             message = self._outbox[seq]
             token = self._broker.publish(self._topics.event, message.body, event_type=_type_of(message))

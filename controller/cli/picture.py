@@ -50,6 +50,10 @@ def _headline(face: dict[str, Any]) -> Text:
     for mark, shown in (("simulated hand", face["simulated"]), ("last hand", face["last_hand"])):
         if shown:
             text.append(f"  {mark}", style="magenta")
+    for hit in face["hits"]:
+        text.append(
+            f"\nROYAL 9: seat {hit['seat']} {hit['tier'].replace('_', ' ')}", style="bold black on bright_yellow"
+        )
     if face["fault"]:
         text.append(
             f"\nFAULT {face['fault']['code']}: {face['fault']['what']}\n{face['fault']['do']}", style="bold red"
@@ -62,7 +66,7 @@ def _hand(side: str, face: dict[str, Any]) -> Text:
     hand = face[side]
     if hand:
         for card in hand["cards"]:
-            text.append(f"{_card(card)} ", style="red" if card[-1] in "HD" else "bold")
+            text.append(f"{_card(card)} ", style="bright_red" if card[-1] in "HD" else "bright_white")
         text.append(f"= {hand['total']}" if hand["cards"] else "")
     if face["outcome"] == side:
         text.append("  wins", style="bold")

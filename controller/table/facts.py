@@ -47,10 +47,11 @@ class ShoeError(Enum):
 class Report:
     """The shoe's report behind a fact: its sequence digit and its whole frame in hex.
 
-    The frame can tell a face-down card, so a report stays in the journal: nothing public is made from it.
+    `seq` is None from a shoe that numbers nothing: no gap ever shows that a report of it was missed. The frame can
+    tell a face-down card, so a report stays in the journal: nothing public is made from it.
     """
 
-    seq: int
+    seq: int | None
     frame: str
 
 
@@ -163,7 +164,11 @@ class ShoePresetChanged:
 
 @dataclass(frozen=True, slots=True)
 class ShoeUnplugged:
-    """The link to the shoe was lost inside a hand."""
+    """The shoe was out of hearing where a card may have been drawn.
+
+    Its link was lost inside a hand or the burn. A shoe that numbers nothing must be heard wherever a card is due, and
+    is as much out of hearing while the controller is off.
+    """
 
 
 # What people did.

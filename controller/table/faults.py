@@ -149,7 +149,7 @@ FAULTS: dict[str, FaultKind] = {
         (_CARD, _CLEAR, _VOID, _NEW_SHOE),
     ),
     "shoe_unplugged": FaultKind(
-        "The link to the shoe was lost inside a hand.",
+        "The shoe was not heard while a card was due: cards may have been drawn unseen.",
         "Compare the felt with the display. Name each missed card in the order it came, then clear. Or void the hand.",
         (_CARD, _CLEAR, _VOID, _NEW_SHOE),
     ),

@@ -140,13 +140,23 @@ def _it_came(table: Table, fact: ShoeFact | OwnFact) -> Stepped:
         held = Held(fact, after_gap=_reports_missed(table.last_report, fact, report))
         table = replace(table, last_report=report)
     if table.fault is not None:
+        if isinstance(fact, ShoeUnplugged) and _out_of_hearing(table.fault, table.held):
+            return table, ()  # nothing came in between: one look at the felt answers for both
         return replace(table, held=(*table.held, held)), ()
     return _believe(table, held)
 
 
+def _out_of_hearing(fault: StandingFault, held: tuple[Held, ...]) -> bool:
+    """Whether the latest that waits for a person's word is that the shoe was out of hearing."""
+    return isinstance(held[-1].fact, ShoeUnplugged) if held else fault.code == "shoe_unplugged"
+
+
 def _reports_missed(last: Report | None, fact: Fact, report: Report) -> bool:
-    """Whether reports were lost before this one. Seq counts 0-9; after 9 some shoes go on with 0, some with 1."""
-    if last is None or isinstance(fact, ShoePoweredUp):
+    """Whether reports were lost before this one. Seq counts 0-9; after 9 some shoes go on with 0, some with 1.
+
+    Of a shoe that numbers nothing none are ever known to be.
+    """
+    if last is None or last.seq is None or report.seq is None or isinstance(fact, ShoePoweredUp):
         return False
     return report.seq not in ({0, 1} if last.seq == 9 else {last.seq + 1})
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import reduce
 from operator import xor
-from typing import Literal
+from typing import ClassVar, Literal
 
 from controller.game.cards import Card, Rank, Suit
 from controller.table.facts import (
@@ -40,6 +40,7 @@ from controller.table.facts import (
     ShoeStoodBy,
     Target,
 )
+from drivers.shoe.bad_bytes import BadBytes, joined
 
 STX, ETX, ENQ, ACK, NAK = 0x02, 0x03, 0x05, 0x06, 0x15
 COPIES = 3  # the shoe sends every report so many times
@@ -125,22 +126,6 @@ _SHAPES = {
     for kind, (length, _) in REPORTS.items()
 }
 
-Reason = Literal["noise", "shape", "check", "range", "unconfirmed"]
-
-
-@dataclass(frozen=True, slots=True)
-class BadBytes:
-    """`count` bytes that became no fact. They are not kept: they could tell a face-down card.
-
-    `noise` stood outside any frame; `shape` is a frame cut short or with a byte that cannot stand there; `check` a
-    whole frame whose check characters are wrong; `range` one whose check is right and which says what no report can;
-    `unconfirmed` a good frame of which too few copies came.
-    """
-
-    reason: Reason
-    count: int
-
-
 @dataclass(frozen=True, slots=True)
 class Reply:
     """The shoe's answer to a command: taken (ACK) or refused (NAK) with a code of `NAK_MEANINGS`, or an unknown one.
@@ -151,6 +136,9 @@ class Reply:
 
     ok: bool
     code: str | None = None
+
+    def __str__(self) -> str:
+        return "taken" if self.ok else f"refused, {NAK_MEANINGS.get(self.code or '', self.code)}"
 
 
 Heard = ShoeFact | BadBytes | Reply
@@ -166,6 +154,9 @@ class AngelEyeCodec:
     command. Raises ValueError for a `confirm_copies` out of range.
     """
 
+    numbered: ClassVar[bool] = True
+    baud: ClassVar[int] = 4800
+
     def __init__(self, confirm_copies: int = 2, last: Report | None = None, bcc_includes_stx: bool = True) -> None:
         if not 1 <= confirm_copies <= COPIES:
             raise ValueError(f"confirm_copies is {confirm_copies}: the shoe sends {COPIES} copies, write 1 to {COPIES}")
@@ -177,15 +168,7 @@ class AngelEyeCodec:
 
     def feed(self, data: bytes) -> list[Heard]:
         """What `data` completes, in the order it came. Total: any bytes at all are answered, never with an error."""
-        heard: list[Heard] = []
-        for byte in data:
-            for item in self._take(byte):
-                match heard, item:
-                    case [*_, BadBytes("noise", count)], BadBytes("noise", more):
-                        heard[-1] = BadBytes("noise", count + more)
-                    case _:
-                        heard.append(item)
-        return heard
+        return joined(item for byte in data for item in self._take(byte))
 
     def command(self, kind: CommandKind, number: int) -> bytes:
         """`command` with this shoe's own check rule."""

@@ -68,9 +68,8 @@ def _measure_playing(folder: Path, table: Path) -> None:
         written = _written_bytes(daemon.pid)
         _play(folder, table)
         written = _written_bytes(daemon.pid) - written
-        print(
-            f"resident memory: {fresh_mib:.1f} MiB at the start, {_resident_mib(daemon.pid):.1f} MiB after {ROUNDS} rounds"
-        )
+        played_mib = _resident_mib(daemon.pid)
+        print(f"resident memory: {fresh_mib:.1f} MiB at the start, {played_mib:.1f} MiB after {ROUNDS} rounds")
         print(f"disk: {written / ROUNDS / 1024:.0f} KiB written a round")
         cpu_s, begun = _cpu_s(daemon.pid), time.monotonic()
         time.sleep(QUIET_S)

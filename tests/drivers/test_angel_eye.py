@@ -30,7 +30,8 @@ from controller.table.facts import (
     ShoeStoodBy,
     Target,
 )
-from drivers.shoe.angel_eye import NAK_MEANINGS, AngelEyeCodec, BadBytes, CommandKind, Heard, Reply, command
+from drivers.shoe.angel_eye import NAK_MEANINGS, AngelEyeCodec, CommandKind, Heard, Reply, command
+from drivers.shoe.bad_bytes import BadBytes
 
 # Golden: Player's first card, the 8 of spades, sequence digit 1.
 EIGHT_OF_SPADES = bytes.fromhex("05 31 44 81 B8 03 34 46")

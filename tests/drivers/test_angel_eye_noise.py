@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from drivers.shoe.angel_eye import AngelEyeCodec, BadBytes, Reply
+from drivers.shoe.angel_eye import AngelEyeCodec, Reply
+from drivers.shoe.bad_bytes import BadBytes
 
 SHAPE = re.compile(
     rb"\x05([0-9](?:[SPC]|[DR][\x80-\xff]{2}|[dGEeL][\x80-\xff]|M[\x20-\x7e\xa0-\xfe]{6})\x03)([0-9A-F]{2})"

@@ -1,0 +1,240 @@
+"""The real daemon as a process, its broker, and what can be asked of them from outside."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import time
+import tomllib
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from controller.cli import bench
+from controller.cli.client import ask
+from controller.errors import TableError
+from controller.journal import Verified, verify
+
+POLL_S = 0.01
+_START_PATIENCE_S = 20.0
+
+
+class Broker:
+    """A Mosquitto of the test's own. It keeps nothing on disk, as a broker that was replaced keeps nothing."""
+
+    def __init__(self, folder: Path) -> None:
+        self.port = bench.free_port()
+        self._folder = folder
+        self._running: ExitStack | None = None
+
+    def up(self) -> None:
+        """Start it."""
+        self._running = ExitStack()
+        self._running.enter_context(bench.mosquitto(self._folder, self.port))
+
+    def down(self) -> None:
+        """Stop it, if it runs."""
+        if self._running is not None:
+            self._running.close()
+            self._running = None
+
+
+class TableFiles:
+    """A generated table's files, and the environment its daemon runs in.
+
+    With a `shim` the daemon's table file names the real RPi.GPIO and the shim puts the pins page under it; without one
+    it names the simulated header. `for_people` is the file for `drivers.sim`, which always names the page.
+    """
+
+    def __init__(self, folder: Path, table_id: str, broker_port: int, shim: Path | None, **sections: Any) -> None:
+        self.table_id = table_id
+        quick_pins = {"sample_ms": 5, "debounce_ms": 15}
+        changes = {"table": {"id": table_id}, "pins": quick_pins} | sections
+        self.for_people = bench.simulated_table(folder, broker_port, **changes)
+        self.values = tomllib.loads(self.for_people.read_text("utf-8"))
+        self.page = Path(self.values["pins"]["page"])
+        self.port = Path(self.values["shoe"]["port"])
+        self.environment: dict[str, str] = {}
+        self.for_daemon = self.for_people
+        if shim is not None:
+            pins = {key: value for key, value in self.values["pins"].items() if key != "page"}
+            self.for_daemon = folder / "daemon.toml"
+            self.for_daemon.write_text(tomli_w.dumps(self.values | {"pins": pins | {"driver": "rpi_gpio"}}), "utf-8")
+            self.environment = {"LD_PRELOAD": str(shim), "TABLE_PINS_PAGE": str(self.page)}
+
+
+class Table:
+    """A table's daemon: `tablectl run` on its file, started, killed and asked from outside."""
+
+    def __init__(self, files: TableFiles, folder: Path) -> None:
+        self.files = files
+        self.file = files.for_daemon
+        self.table_id = files.table_id
+        self.journal = Path(files.values["journal"]["path"])
+        self._log = folder / "daemon.log"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    # The process.
+
+    def start(self, await_ready: bool = True, **environment: str) -> None:
+        """Start the daemon, and wait until it answers on its control socket."""
+        assert not self.runs, "the table runs already"
+        with self._log.open("ab") as out:
+            self._process = subprocess.Popen(
+                self._tablectl("run"),
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+                env=self._environment(environment),
+                start_new_session=True,
+            )
+        if await_ready:
+            self._await_answer()
+
+    def kill(self) -> None:
+        """SIGKILL: the process ends between two instructions, and nothing of it runs any more."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+
+    def stop(self) -> int:
+        """SIGTERM; returns the exit code."""
+        assert self._process is not None
+        return bench.stop(self._process)
+
+    def restart(self) -> None:
+        """Kill it and start it again."""
+        self.kill()
+        self.start()
+
+    def close(self) -> None:
+        """End the process, if there is one."""
+        if self._process is not None:
+            bench.stop(self._process)
+
+    @property
+    def runs(self) -> bool:
+        """Whether the process is there."""
+        return self._process is not None and self._process.poll() is None
+
+    @property
+    def process(self) -> subprocess.Popen[bytes]:
+        """The process."""
+        assert self._process is not None
+        return self._process
+
+    def _await_answer(self) -> None:
+        gives_up_s = time.monotonic() + _START_PATIENCE_S
+        while True:
+            try:
+                self.status()
+                return
+            except TableError as error:
+                assert self.runs, f"the table ended with code {self.process.returncode}:\n{self.log_tail()}"
+                assert time.monotonic() < gives_up_s, f"the table does not answer: {error}\n{self.log_tail()}"
+            time.sleep(POLL_S)
+
+    # What can be asked of it.
+
+    def status(self) -> dict[str, Any]:
+        """Its status, over the control socket. Raises TableError when nobody answers."""
+        told: dict[str, Any] = ask(self.file, {"do": "status"})["status"]
+        return told
+
+    @property
+    def face(self) -> dict[str, Any]:
+        """Its public face."""
+        face: dict[str, Any] = self.status()["face"]
+        return face
+
+    @property
+    def phase(self) -> str:
+        """Its phase."""
+        return str(self.face["phase"])
+
+    @property
+    def fault(self) -> str | None:
+        """The standing fault's code."""
+        fault = self.face["fault"]
+        return None if fault is None else str(fault["code"])
+
+    def links_up(self) -> bool:
+        """Whether the shoe's line and the stream to the pit are up."""
+        told = self.status()
+        return bool(told["shoe"]["up"] and told["pit"]["stream"] == "streaming")
+
+    def unacknowledged(self) -> int:
+        """Events the pit has not acknowledged."""
+        return int(self.status()["pit"]["unacknowledged"])
+
+    def supervisor(self, act: str, **said: str) -> None:
+        """Have a supervisor do something over the socket: "clear", "void", "new_shoe", or "card" with `card="KS"`.
+
+        Raises TableError with the code of the refusal.
+        """
+        ask(self.file, {"do": act, "by": "Ann"} | said)
+
+    def tablectl(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run `tablectl COMMAND TABLE.toml ...` as a person does."""
+        command = self._tablectl(*arguments)
+        return subprocess.run(
+            command, env=self._environment({}), capture_output=True, text=True, timeout=30, check=False
+        )
+
+    def _tablectl(self, command: str, *arguments: str) -> list[str]:
+        return bench.python("-m", "controller.cli.main", command, str(self.file), *arguments)
+
+    def _environment(self, more: Mapping[str, str]) -> dict[str, str]:
+        return os.environ | self.files.environment | more
+
+    # Its journal and log.
+
+    def verify(self) -> Verified:
+        """The journal, every row checked. Raises TableError at the first bad one."""
+        return verify(self.journal)
+
+    def facts(self, after_row: int = 0) -> list[dict[str, Any]]:
+        """The journal's facts as they are stored, in order, with their `row`. Only of a table that runs."""
+        with closing(sqlite3.connect(f"file:{self.journal}?mode=ro", uri=True)) as db:
+            rows = db.execute("SELECT row, fact FROM fact WHERE row > ? ORDER BY row", (after_row,)).fetchall()
+        return [{"row": row} | json.loads(fact) for row, fact in rows]
+
+    def copy_journal(self, to: Path) -> None:
+        """Take a copy of the journal of a table that was stopped."""
+        assert not self.runs
+        shutil.copy(self.journal, to)
+
+    def restore_journal(self, copy: Path) -> None:
+        """Put an older copy of the journal in its place."""
+        assert not self.runs
+        shutil.copy(copy, self.journal)
+
+    @property
+    def log(self) -> str:
+        """All it has logged."""
+        return self._log.read_text("utf-8", "replace") if self._log.exists() else ""
+
+    def log_tail(self, lines: int = 15) -> str:
+        """The end of the log."""
+        return "\n".join(f"  {line}" for line in self.log.splitlines()[-lines:])
+
+
+def comes_true(condition: Callable[[], object], within_s: float) -> bool:
+    """Whether the condition holds within so many seconds; a table that does not answer just now is asked again."""
+    gives_up_s = time.monotonic() + within_s
+    while True:
+        try:
+            if condition():
+                return True
+        except TableError as error:
+            if error.code not in ("table_not_running", "table_silent"):
+                raise
+        if time.monotonic() >= gives_up_s:
+            return False
+        time.sleep(POLL_S)

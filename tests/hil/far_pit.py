@@ -1,0 +1,191 @@
+"""A pit of the tests' own: it hears the table as any subscriber does, trusts nothing, and acknowledges.
+
+Written from the contract alone (topics, schemas, the signature's rule), so that it can contradict the table.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from jsonschema import Draft202012Validator
+from paho.mqtt.client import Client, MQTTMessage
+from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
+
+SCHEMAS = Path(__file__).parents[2] / "controller" / "contract" / "schemas"
+
+Event = dict[str, Any]
+
+
+class FarPit:
+    """One table's pit. `events` are all it has committed, in order; `wrong` is what the table must never have sent.
+
+    It takes an event only after the one before it, so `events[n]` has seq n+1. A repeat with another body is wrong.
+    """
+
+    def __init__(self, broker_port: int, table_id: str, root: str = "pit/v1") -> None:
+        self._topic = f"{root}/{table_id}"
+        self._port = broker_port
+        self._valid = {
+            name: Draft202012Validator(json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8")))
+            for name in ("event", "state", "ack")
+        }
+        self._speaks = True
+        self._client: Client | None = None
+        self._bodies: list[bytes] = []
+        self._lock = threading.Lock()
+        self._there = threading.Event()
+        self.events: list[Event] = []
+        self.repeats = 0
+        self.states: list[dict[str, Any]] = []
+        self.wrong: list[str] = []
+        self.come()
+
+    # The events by type.
+
+    def told(self, type_: str) -> list[Event]:
+        """The events of one type, in order."""
+        return [event for event in self.events if event["type"] == type_]
+
+    @property
+    def types(self) -> list[str]:
+        """The types of all events, in order."""
+        return [event["type"] for event in self.events]
+
+    @property
+    def rounds(self) -> list[Event]:
+        """The finished hands."""
+        return self.told("round")
+
+    @property
+    def hits(self) -> list[Event]:
+        """The winning Royal 9 wagers."""
+        return self.told("hit")
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The table's state as last heard; empty before the first."""
+        return self.states[-1] if self.states else {}
+
+    # What a pit can do to a table.
+
+    def silent(self) -> None:
+        """Go on listening, and acknowledge nothing more."""
+        self._speaks = False
+
+    def speak(self) -> None:
+        """Acknowledge again, from where it stands."""
+        self._speaks = True
+        self._acknowledge()
+
+    def gone(self) -> None:
+        """Leave the broker."""
+        client, self._client = self._client, None
+        if client is not None:
+            client.disconnect()
+            client.loop_stop()
+
+    def come(self) -> None:
+        """Connect to the broker; what was missed is sent again by the table."""
+        client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
+        client.reconnect_delay_set(0.05, 0.2)
+        client.on_connect = self._on_connect
+        client.on_subscribe = self._on_subscribe
+        client.on_message = self._on_message
+        self._there.clear()
+        self._client = client
+        client.connect("127.0.0.1", self._port)
+        client.loop_start()
+        assert self._there.wait(10), "the test's own pit cannot reach the broker"
+
+    def say(self, payload: bytes, topic: str = "ack") -> None:
+        """Publish these bytes, retained, as if they were an acknowledgement (or on another topic of the table)."""
+        assert self._client is not None
+        self._client.publish(f"{self._topic}/{topic}", payload, qos=1, retain=True).wait_for_publish(10)
+
+    def forget(self) -> None:
+        """Lose everything that was committed, as a pit restored from an old copy does, and say so."""
+        with self._lock:
+            self.events.clear()
+            self._bodies.clear()
+        self._acknowledge()
+
+    # What it hears, in paho's thread.
+
+    def _on_connect(self, client: Client, *_: Any) -> None:
+        client.subscribe([(f"{self._topic}/state", 1), (f"{self._topic}/event", 1)])
+
+    def _on_subscribe(self, *_: Any) -> None:
+        self._there.set()
+        if self.events:
+            self._acknowledge()  # a broker that was restarted retains nothing
+
+    def _on_message(self, _client: Client, _data: Any, message: MQTTMessage) -> None:
+        try:
+            if message.topic.endswith("/state"):
+                self._heard_state(message)
+            else:
+                self._heard_event(message)
+        except Exception as error:  # noqa: BLE001  # paho's thread would end quietly
+            self.wrong.append(f"{type(error).__name__}: {error} at {message.payload!r}")
+
+    def _heard_state(self, message: MQTTMessage) -> None:
+        state = json.loads(message.payload)
+        self._valid["state"].validate(state)
+        self.states.append(state)
+
+    def _heard_event(self, message: MQTTMessage) -> None:
+        body = bytes(message.payload)
+        event = json.loads(body)
+        seq = event["seq"]
+        with self._lock:
+            if seq <= len(self.events):
+                self.repeats += 1
+                if self._bodies[seq - 1] != body:
+                    self.wrong.append(f"event {seq} came again with another body: {body!r}")
+            elif seq == len(self.events) + 1:
+                self._check(message, event)
+                self.events.append(event)
+                self._bodies.append(body)
+        # An event past the next one is not taken: the acknowledgement says again where we stand.
+        self._acknowledge()
+
+    def _check(self, message: MQTTMessage, event: Event) -> None:
+        self._valid["event"].validate(event)
+        seq, epoch = event["seq"], event["epoch"]
+        if message.retain:
+            self.wrong.append(f"event {seq} is retained")
+        properties = dict(getattr(message.properties, "UserProperty", []))
+        if properties != {"type": event["type"]}:
+            self.wrong.append(f"event {seq} has the user properties {properties}")
+        if event["id"] != f"{event['table']}/{epoch}/{seq}":
+            self.wrong.append(f"event {seq} is called {event['id']}")
+        if self.events and self.events[-1]["epoch"] != epoch:
+            self.wrong.append(f"event {seq} is of another epoch, {epoch}")
+        if event["seq"] > 1 and event["chain"] == "0" * 64 and self.events[-1]["chain"] != "0" * 64:
+            self.wrong.append(f"event {seq} begins the chain anew")
+        unsigned = {key: value for key, value in event.items() if key != "signature"}
+        signed = json.dumps(unsigned, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+        try:
+            key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(self._public_key()))
+            key.verify(base64.b64decode(event["signature"]), signed)
+        except InvalidSignature:
+            self.wrong.append(f"the signature of event {seq} does not hold")
+
+    def _public_key(self) -> str:
+        return str(next(state["public_key"] for state in reversed(self.states) if state["online"]))
+
+    def _acknowledge(self) -> None:
+        client = self._client
+        if not self._speaks or client is None:
+            return
+        with self._lock:
+            last = self.events[-1] if self.events else {"epoch": self.state.get("epoch", ""), "chain": "0" * 64}
+            ack = {"epoch": last["epoch"], "seq": len(self.events), "chain": last["chain"]}
+        self._valid["ack"].validate(ack)
+        client.publish(f"{self._topic}/ack", json.dumps(ack), qos=1, retain=True)

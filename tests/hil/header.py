@@ -1,0 +1,157 @@
+"""The table's front as its dealer and players have it: buttons to press, sensors to cover, lamps with their patterns."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from drivers.sim.pins import SimulatedPins
+
+SEAT_SIGNS = {
+    "dark": "nothing",
+    "flash": "invitation",
+    "slow_blink": "wager_seen",
+    "steady": "accepted",
+    "double_flash": "refused",
+    "fast_blink": "hit",
+}
+"""What a seat's lamp tells its player, by the pattern it burns in."""
+
+Stretch = tuple[bool, float]
+"""How long a lamp was lit (True) or dark, in seconds."""
+
+_SHORT_S, _MEDIUM_S = 0.3, 1.1  # a blink's or flash's 0.12-0.15 s; a slow blink's 0.6 s; a pause between flashes
+_STEADY_S = 0.75  # lit for longer than any pattern that goes out again
+_DARK_S = 2.1  # dark for longer than any pattern that comes back
+
+_LOOK_EVERY_S = 0.005
+_STRETCHES = 8  # enough to tell every pattern
+_HOLD_S = 0.08  # a quick person's press
+_PRESS_AGAIN_S = 1.0
+_PATIENCE_S = 10.0
+
+
+def pattern(seen: Sequence[Stretch]) -> str | None:
+    """The pattern that a lamp burns in, from what was seen of it, oldest first; the last stretch is not over.
+
+    None while it could still be several: a steady lamp is told after 0.75 s, a dark one only after 2.1 s.
+    """
+    *past, (lit, length_s) = seen
+    if length_s >= (_STEADY_S if lit else _DARK_S):
+        return "steady" if lit else "dark"
+    told = "".join(_letter(*stretch) for stretch in past)
+    over_short = length_s >= _SHORT_S
+    if re.search("[sS]{4}$", told) and not over_short:
+        return "fast_blink"
+    if re.search("(Mm|mM)$", told):
+        return "slow_blink"
+    if re.search("(?<!s)SsSl$", told) or (re.search("(?<!s)SsS$", told) and over_short):
+        return "double_flash"
+    if re.search("(?<!s)Sl$", told) or (re.search("(?<!s)S$", told) and over_short and not lit):
+        return "flash"
+    return None
+
+
+def _letter(lit: bool, length_s: float) -> str:
+    """s, m or l for a short, medium or long stretch; upper case when it was lit."""
+    letter = "s" if length_s < _SHORT_S else "m" if length_s < _MEDIUM_S else "l"
+    return letter.upper() if lit else letter
+
+
+class Pins:
+    """The hands and eyes at a table, by the names of its file. A thread watches the lamps until `close`."""
+
+    def __init__(self, page: Path, lamps: Mapping[str, Mapping[str, Any]], inputs: Mapping[str, Mapping[str, Any]]):
+        self._front = SimulatedPins(page, lamps, inputs)
+        for name in inputs:
+            self._front.release(name)
+        now_s = time.monotonic()
+        self._changes: dict[str, tuple[tuple[bool, float], ...]] = {name: ((False, now_s),) for name in lamps}
+        self._closing = threading.Event()
+        self._watching = threading.Thread(target=self._watch, name="lamps", daemon=True)
+        self._watching.start()
+
+    def close(self) -> None:
+        """Stop looking."""
+        self._closing.set()
+        self._watching.join()
+
+    def press(self, button: str, until: Callable[[], bool] | None = None) -> None:
+        """Press a button for a moment; with `until`, hold it until that holds, and press again while it does not."""
+        gives_up_s = time.monotonic() + _PATIENCE_S
+        while True:
+            self._front.press(button)
+            answered = until is None or _comes_true(until, _PRESS_AGAIN_S)
+            if until is None:
+                time.sleep(_HOLD_S)
+            self._front.release(button)
+            time.sleep(_HOLD_S)
+            if answered:
+                return
+            assert time.monotonic() < gives_up_s, f"{button} was pressed for {_PATIENCE_S} s and nothing came of it"
+
+    def hold(self, button: str) -> None:
+        """Press a button and keep it pressed."""
+        self._front.press(button)
+
+    def let_go(self, button: str) -> None:
+        """Release a button."""
+        self._front.release(button)
+
+    def cover(self, *seats: int) -> None:
+        """Put Royal 9 wagers on these seats' sensors."""
+        for seat in seats:
+            self._front.press(f"seat_{seat}")
+
+    def uncover(self, *seats: int) -> None:
+        """Take the wagers of these seats away."""
+        for seat in seats:
+            self._front.release(f"seat_{seat}")
+
+    def turn_key(self) -> None:
+        """Turn the supervisor's key; it stays so until `turn_key_back`."""
+        self._front.press("key")
+        time.sleep(_HOLD_S)
+
+    def turn_key_back(self) -> None:
+        """Turn the supervisor's key back."""
+        self._front.release("key")
+        time.sleep(_HOLD_S)
+
+    def lamp(self, name: str) -> str | None:
+        """The pattern a lamp burns in: dark, steady, flash, double_flash, slow_blink or fast_blink; None: not clear."""
+        changes, now_s = self._changes[name], time.monotonic()
+        ends_s = [since_s for _, since_s in changes[1:]] + [now_s]
+        return pattern([(lit, end_s - since_s) for (lit, since_s), end_s in zip(changes, ends_s, strict=True)])
+
+    def seat(self, number: int) -> str | None:
+        """What a seat's lamp says: a value of `SEAT_SIGNS`."""
+        shown = self.lamp(f"seat_{number}")
+        return None if shown is None else SEAT_SIGNS[shown]
+
+    def lamps(self) -> dict[str, str | None]:
+        """Every lamp's pattern."""
+        return {name: self.lamp(name) for name in self._changes}
+
+    def lit(self) -> set[str]:
+        """The lamps lit this instant."""
+        return {name for name, lit in self._front.lamps().items() if lit}
+
+    def _watch(self) -> None:
+        while not self._closing.wait(_LOOK_EVERY_S):
+            now_s = time.monotonic()
+            for name, lit in self._front.lamps().items():
+                changes = self._changes[name]
+                if changes[-1][0] != lit:
+                    self._changes[name] = (*changes, (lit, now_s))[-_STRETCHES:]
+
+
+def _comes_true(condition: Callable[[], bool], within_s: float) -> bool:
+    gives_up_s = time.monotonic() + within_s
+    while not (true := condition()) and time.monotonic() < gives_up_s:
+        time.sleep(_LOOK_EVERY_S)
+    return true

@@ -1,0 +1,395 @@
+"""The pit's ledger against hand-made streams. What it holds is read straight from its file, not through its code."""
+
+from __future__ import annotations
+
+import base64
+import json
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from controller.contract.envelope import Stamp, seal
+from controller.contract.events import Alarm, Event
+from controller.errors import TableError
+from controller.keys import TableKey
+from controller.pit import ledger as ledger_module
+from controller.pit.__main__ import main
+from controller.pit.ledger import Ack, Ledger, Received, only_pit
+
+TABLE, EPOCH = "royal9-01", "ab12cd"
+KEY, OTHER_KEY = TableKey(bytes(32)), TableKey(bytes([7] * 32))
+ZEROS = "0" * 64
+
+
+def chain(seq: int) -> bytes:
+    """What stands as the chain in the event `seq`: any 32 bytes, another for each."""
+    return seq.to_bytes(32, "big")
+
+
+def event(
+    seq: int, table: str = TABLE, epoch: str = EPOCH, key: TableKey | None = KEY, what: str = "Something."
+) -> bytes:
+    body: Event = Alarm(shoe=None, round=None, code="test", what=what, do="Nothing.", details={})
+    return seal(body, table, epoch, seq, Stamp(1_750_000_000_000, True), chain(seq), key)
+
+
+def changed(body: bytes, key: TableKey = KEY, **fields: object) -> bytes:
+    """The event with other fields, signed anew: what only the holder of the key could make."""
+    message = {name: value for name, value in json.loads(body).items() if name != "signature"} | fields
+    signed = json.dumps(message, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    message["signature"] = base64.b64encode(key.sign(signed)).decode()
+    return json.dumps(message, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def state(table: str = TABLE, epoch: str = EPOCH, key: TableKey = KEY) -> bytes:
+    return json.dumps({"online": True, "table": table, "epoch": epoch, "public_key": key.public.hex()}).encode()
+
+
+def ack(seq: int, epoch: str = EPOCH) -> Ack:
+    return Ack(epoch, seq, chain(seq).hex() if seq else ZEROS)
+
+
+def held(path: Path, table: str = TABLE, epoch: str = EPOCH) -> list[tuple[int, bytes]]:
+    """What the file holds of an epoch, in the order it was committed."""
+    db = sqlite3.connect(path)
+    try:
+        return db.execute(
+            "SELECT seq, body FROM event WHERE table_id = ? AND epoch = ? ORDER BY number", (table, epoch)
+        ).fetchall()
+    finally:
+        db.close()
+
+
+def codes(received: Received) -> list[str]:
+    return [refusal.code for _, refusal in received.refused]
+
+
+def code_of(call: Callable[[], object]) -> str:
+    with pytest.raises(TableError) as told:
+        call()
+    return told.value.code
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "ledger.sqlite"
+
+
+@pytest.fixture
+def ledger(path: Path) -> Iterator[Ledger]:
+    """A ledger that has adopted the table."""
+    ledger = Ledger(path)
+    ledger.adopt(TABLE, EPOCH, KEY.public.hex())
+    yield ledger
+    ledger.close()
+
+
+def give(ledger: Ledger, *bodies: bytes, table: str = TABLE) -> Received:
+    return ledger.receive([(table, body) for body in bodies])
+
+
+# The stream.
+
+
+def test_events_in_order_are_committed_byte_for_byte_and_acknowledged_with_their_chain(
+    ledger: Ledger, path: Path
+) -> None:
+    assert ledger.ack(TABLE) == ack(0)
+    for seq in (1, 2, 3):
+        received = give(ledger, event(seq))
+        assert [(done.table, done.seq, done.type) for done in received.committed] == [(TABLE, seq, "alarm")]
+        assert received.acks == {TABLE: ack(seq)}
+        assert held(path) == [(n, event(n)) for n in range(1, seq + 1)]
+    assert json.loads(ledger.acks()[TABLE].payload()) == {"epoch": EPOCH, "seq": 3, "chain": chain(3).hex()}
+
+
+def test_a_batch_is_acknowledged_once_a_table(ledger: Ledger, path: Path) -> None:
+    ledger.adopt("royal9-02", "ffff", OTHER_KEY.public.hex())
+    second = [event(seq, "royal9-02", "ffff", OTHER_KEY) for seq in (1, 2)]
+    received = ledger.receive(
+        [(TABLE, event(1)), ("royal9-02", second[0]), (TABLE, event(2)), ("royal9-02", second[1])]
+    )
+    assert received.acks == {TABLE: ack(2), "royal9-02": ack(2, "ffff")}
+    assert held(path, "royal9-02", "ffff") == list(enumerate(second, 1))
+
+
+def test_after_a_gap_nothing_is_committed_and_the_last_ack_is_repeated(ledger: Ledger, path: Path) -> None:
+    give(ledger, event(1))
+    received = give(ledger, event(3), event(4))
+    assert received == Received((), {TABLE: ack(1)}, ())
+    assert held(path) == [(1, event(1))]
+
+
+def test_a_duplicate_is_dropped_and_the_ack_repeated(ledger: Ledger, path: Path) -> None:
+    give(ledger, event(1), event(2))
+    assert give(ledger, event(1), event(2)) == Received((), {TABLE: ack(2)}, ())
+    assert held(path) == [(1, event(1)), (2, event(2))]
+
+
+def test_another_body_under_a_committed_id_is_an_alarm_and_changes_nothing(ledger: Ledger, path: Path) -> None:
+    give(ledger, event(1), event(2))
+    received = give(ledger, event(1, what="Something else."))
+    assert codes(received) == ["body_differs"]
+    assert f"{TABLE}/{EPOCH}/1" in received.refused[0][1].what
+    assert received.acks == {TABLE: ack(2)}
+    assert held(path) == [(1, event(1)), (2, event(2))]
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (event(2, key=None), "signature_invalid"),
+        (event(2, key=OTHER_KEY), "signature_invalid"),
+        (event(2).replace(b"Something.", b"Some thing"), "signature_invalid"),
+        (event(2).replace(b'"signature":"', b'"signature":"!'), "signature_invalid"),
+        (event(1, key=OTHER_KEY, what="Forged."), "signature_invalid"),
+        (event(2, table="royal9-02"), "event_of_another_table"),
+        (event(2, epoch="beef"), "event_of_another_epoch"),
+        (changed(event(2), id=f"{TABLE}/{EPOCH}/3"), "event_id_differs"),
+        (changed(event(3), seq=2), "event_id_differs"),
+        (changed(event(2), contract=2), "contract_unknown"),
+        (changed(event(2), seq=0, id=f"{TABLE}/{EPOCH}/0"), "event_malformed"),
+        (changed(event(2), seq=2.0, id=f"{TABLE}/{EPOCH}/2.0"), "event_malformed"),
+        (changed(event(2), seq=True, id=f"{TABLE}/{EPOCH}/True"), "event_malformed"),
+        (changed(event(2), chain="short"), "event_malformed"),
+        (changed(event(2), type="\x1b[2J"), "event_malformed"),
+        (changed(event(2), epoch="; rm -r", id=f"{TABLE}/; rm -r/2"), "event_malformed"),
+        (event(2) + b" ", "event_malformed"),
+        (event(2).replace(b"{", b'{"at":"doubled",', 1), "event_malformed"),
+        (event(2).decode().encode("utf-16"), "event_malformed"),
+        (b"", "event_malformed"),
+        (b"null", "event_malformed"),
+        (b"[1,2]", "event_malformed"),
+        (b"{}", "event_malformed"),
+        (b"\xff\x00\xfe", "event_malformed"),
+        (b'{"seq":' + b"9" * 5000 + b"}", "event_malformed"),
+        (b"[" * 100_000, "event_malformed"),
+        (b'{"a":' * 100_000, "event_malformed"),
+        (b'{"x":"\\ud800"}', "event_malformed"),
+        (b'{"x":NaN}', "event_malformed"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else repr(value[:20]),
+)
+def test_what_is_no_sound_event_is_refused_and_the_good_ones_beside_it_are_committed(
+    ledger: Ledger, path: Path, body: bytes, code: str
+) -> None:
+    give(ledger, event(1))
+    received = give(ledger, body, event(2))
+    assert codes(received) == [code]
+    assert received.acks == {TABLE: ack(2)}
+    assert held(path) == [(1, event(1)), (2, event(2))]
+    text = str(received.refused[0][1])
+    assert all(character.isprintable() or character == "\n" for character in text), text
+
+
+def test_a_seq_beyond_what_the_file_could_hold_is_a_gap(ledger: Ledger, path: Path) -> None:
+    assert give(ledger, event(10**30)) == Received((), {TABLE: ack(0)}, ())
+    assert held(path) == []
+
+
+def test_a_batch_the_disk_would_not_take_is_not_acknowledged(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledger_module, "_BUSY_S", 0.0)
+    ledger = Ledger(path)
+    ledger.adopt(TABLE, EPOCH, KEY.public.hex())
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    assert code_of(lambda: give(ledger, event(1))) == "ledger_locked"
+    other.execute("ROLLBACK")
+    other.close()
+    assert held(path) == []
+    assert give(ledger, event(1)).acks == {TABLE: ack(1)}
+    ledger.close()
+
+
+def test_a_ledger_opened_again_goes_on_where_it_was(ledger: Ledger, path: Path) -> None:
+    give(ledger, event(1), event(2))
+    ledger.close()
+    again = Ledger(path)
+    assert again.acks() == {TABLE: ack(2)}
+    assert give(again, event(1), event(2), event(3)).acks == {TABLE: ack(3)}
+    assert held(path) == [(n, event(n)) for n in (1, 2, 3)]
+    again.close()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_however_a_stream_is_shuffled_and_doubled_it_is_committed_once_in_order(data: Any) -> None:
+    """The table resends what is not acknowledged; the network loses, doubles and reorders, and the pit restarts."""
+    last = data.draw(st.integers(1, 8), label="events")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "ledger.sqlite"
+        ledger = Ledger(path)
+        ledger.adopt(TABLE, EPOCH, KEY.public.hex())
+        acked = 0
+        while acked < last:
+            wild = data.draw(st.lists(st.integers(1, last), max_size=12), label="comes")
+            heard = [seq for seq in [*wild, acked + 1] if data.draw(st.booleans(), label="heard") or seq == acked + 1]
+            word = give(ledger, *map(event, heard)).acks[TABLE]
+            assert acked < word.seq <= last, "the next one came, so the ack must have grown"
+            assert held(path) == [(n, event(n)) for n in range(1, word.seq + 1)]
+            acked = word.seq
+            if data.draw(st.booleans(), label="restart"):
+                ledger.close()
+                ledger = Ledger(path)
+        assert ledger.acks() == {TABLE: ack(last)}
+        ledger.close()
+
+
+# Epochs.
+
+
+def test_a_new_table_is_told_to_a_person_with_the_command_that_adopts_it(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ledger = Ledger(path)
+    with pytest.raises(TableError) as told:
+        ledger.meet(TABLE, state(), adopt_new=False)
+    assert told.value.code == "epoch_to_adopt"
+    assert codes(give(ledger, event(1))) == ["event_of_another_epoch"]
+    assert ledger.acks() == {}
+
+    command = told.value.do.partition("python -m controller.pit ")[2].split()
+    assert main(command) == 0
+    assert EPOCH in capsys.readouterr().out
+    assert ledger.meet(TABLE, state(), adopt_new=False) is False, "the running pit has noticed"
+    assert give(ledger, event(1)).acks == {TABLE: ack(1)}
+    ledger.close()
+
+
+def test_the_first_epoch_of_an_unknown_table_may_be_adopted_unasked_a_second_never(path: Path) -> None:
+    ledger = Ledger(path)
+    assert ledger.meet(TABLE, state(), adopt_new=True)
+    assert not ledger.meet(TABLE, state(), adopt_new=True)
+    give(ledger, event(1))
+    assert code_of(lambda: ledger.meet(TABLE, state(epoch="beef"), adopt_new=True)) == "epoch_to_adopt"
+    assert code_of(lambda: ledger.meet(TABLE, state(key=OTHER_KEY), adopt_new=True)) == "epoch_of_another_key"
+    received = give(ledger, event(1, epoch="beef"))
+    assert codes(received) == ["event_of_another_epoch"]
+    assert received.acks == {TABLE: ack(1)}
+    ledger.close()
+
+
+def test_an_adopted_second_epoch_begins_at_zero_and_ends_the_first(ledger: Ledger, path: Path) -> None:
+    give(ledger, event(1), event(2))
+    ledger.adopt(TABLE, "beef", OTHER_KEY.public.hex())
+    assert ledger.acks() == {TABLE: ack(0, "beef")}
+    assert codes(give(ledger, event(3))) == ["event_of_another_epoch"]
+    assert give(ledger, event(1, epoch="beef", key=OTHER_KEY)).acks == {TABLE: ack(1, "beef")}
+    assert held(path) == [(1, event(1)), (2, event(2))]
+
+    ledger.adopt(TABLE, EPOCH, KEY.public.hex())  # the person was wrong, and goes back
+    assert give(ledger, event(3)).acks == {TABLE: ack(3)}
+
+
+def test_an_epoch_keeps_its_key(ledger: Ledger) -> None:
+    assert code_of(lambda: ledger.adopt(TABLE, EPOCH, OTHER_KEY.public.hex())) == "epoch_of_another_key"
+    assert give(ledger, event(1)).acks == {TABLE: ack(1)}
+
+
+@pytest.mark.parametrize("words", [("Royal 9", EPOCH, ZEROS), (TABLE, "", ZEROS), (TABLE, EPOCH, "00")])
+def test_words_that_cannot_be_adopted_are_refused(ledger: Ledger, words: tuple[str, str, str]) -> None:
+    assert code_of(lambda: ledger.adopt(*words)) == "adoption_malformed"
+
+
+def test_a_table_that_says_goodbye_is_nothing_to_judge(path: Path) -> None:
+    ledger = Ledger(path)
+    goodbye = json.dumps({"online": False, "table": TABLE, "epoch": EPOCH, "boot": 1, "contract": 1}).encode()
+    assert not ledger.meet(TABLE, goodbye, adopt_new=True)
+    assert ledger.acks() == {}
+    ledger.close()
+
+
+@pytest.mark.parametrize(
+    ("table", "payload"),
+    [
+        (TABLE, b""),
+        (TABLE, b"["),
+        (TABLE, b"3"),
+        (TABLE, state(table="royal9-02")),
+        (TABLE, state(epoch="$(reboot)")),
+        ("Royal 9", state(table="Royal 9")),
+        (TABLE, state().replace(KEY.public.hex().encode(), b"00")),
+    ],
+)
+def test_a_state_that_is_none_is_refused_and_adopts_nothing(path: Path, table: str, payload: bytes) -> None:
+    ledger = Ledger(path)
+    assert code_of(lambda: ledger.meet(table, payload, adopt_new=True)) == "state_malformed"
+    assert ledger.acks() == {}
+    ledger.close()
+
+
+# The file.
+
+
+def test_only_one_pit_runs_on_a_ledger(path: Path) -> None:
+    with only_pit(path):
+        assert code_of(lambda: only_pit(path).__enter__()) == "ledger_locked"
+    with only_pit(path):
+        pass
+
+
+def test_a_file_that_is_no_database_is_damaged(path: Path) -> None:
+    path.write_bytes(b"not a database at all, but long enough to be taken for one" * 100)
+    assert code_of(lambda: Ledger(path)) == "ledger_damaged"
+
+
+def test_a_damaged_page_is_told_when_it_is_met(path: Path) -> None:
+    ledger = Ledger(path)
+    ledger.adopt(TABLE, EPOCH, KEY.public.hex())
+    give(ledger, event(1))
+    ledger.close()
+    page = 4096
+    raw = bytearray(path.read_bytes())
+    raw[page:] = b"\xa5" * (len(raw) - page)  # the first page, with the header and the schema, is whole
+    path.write_bytes(raw)
+    ledger = Ledger(path)
+    assert code_of(ledger.acks) == "ledger_damaged"
+    assert code_of(lambda: give(ledger, event(2))) == "ledger_damaged"
+    ledger.close()
+
+
+def test_a_committed_event_that_cannot_be_read_again_is_damage(ledger: Ledger, path: Path) -> None:
+    give(ledger, event(1))
+    db = sqlite3.connect(path)
+    db.execute("UPDATE event SET body = ?", (b"\xa5" * 40,))
+    db.commit()
+    db.close()
+    assert code_of(lambda: ledger.ack(TABLE)) == "ledger_damaged"
+
+
+def test_another_database_is_left_alone(path: Path) -> None:
+    db = sqlite3.connect(path)
+    db.execute("CREATE TABLE fact (row INTEGER PRIMARY KEY)")
+    db.close()
+    before = path.read_bytes()
+    assert code_of(lambda: Ledger(path)) == "ledger_of_another_program"
+    assert path.read_bytes() == before
+
+
+def test_a_ledger_of_a_later_program_is_left_alone(path: Path) -> None:
+    Ledger(path).close()
+    db = sqlite3.connect(path)
+    db.execute("PRAGMA user_version = 99")
+    db.close()
+    assert code_of(lambda: Ledger(path)) == "ledger_too_new"
+
+
+def test_a_folder_is_no_ledger(tmp_path: Path) -> None:
+    assert code_of(lambda: Ledger(tmp_path)) == "ledger_unusable"
+
+
+def test_adopting_into_a_ledger_that_is_not_there_makes_none(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["adopt", "--ledger", str(path), TABLE, EPOCH, KEY.public.hex()]) == 1
+    assert capsys.readouterr().err.startswith("ledger_missing: ")
+    assert not path.exists()
+
+
+def test_a_commit_is_on_the_disk_before_its_ack(ledger: Ledger) -> None:
+    assert ledger._db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert ledger._db.execute("PRAGMA synchronous").fetchone() == (2,), "FULL"

@@ -1,0 +1,60 @@
+"""The golden scripts: hands a dealer would recognise, and beside each what the table must say of it.
+
+A `.script` file is a script as `tablectl deal` reads it. A line `#> …` is what the lines above it, since the last such
+line, must have given, one outcome a line (`telling.py` has the form). A first line `# house: decks=1 …` changes the
+example table's rules.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+
+from controller.config import Config, load
+from controller.script import ScriptTable
+from controller.table.legality import REFUSALS
+from tests.scripts.telling import line
+from tests.support.tables import TABLE_FILE, house
+
+SCRIPTS = sorted(Path(__file__).parent.glob("*.script"))
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_the_script_gives_what_stands_beside_it(script: Path) -> None:
+    lines = script.read_text(encoding="utf-8").splitlines()
+    table = ScriptTable(_config(lines[0]))
+    given, first = [], 1
+    for expected, block in groupby(lines, lambda text: text.startswith("#>")):
+        texts = list(block)
+        if not expected:  # blank lines before it, so that what goes wrong is told with its line in the file
+            outcomes = table.play("\n" * (first - 1) + "\n".join(texts))
+            given += [*texts, *(f"#> {line(outcome)}" for outcome in outcomes)]
+        first += len(texts)
+    assert given == lines
+
+
+def _config(first_line: str) -> Config:
+    config = load(TABLE_FILE)
+    if not first_line.startswith("# house:"):
+        return config
+    changes = dict(change.split("=") for change in first_line.removeprefix("# house:").split())
+    lock_on = changes.pop("lock_on", None)
+    rules = house(config.rules, lock_on=lock_on, **{name: _value(text) for name, text in changes.items()})
+    return replace(config, rules=rules)
+
+
+def _value(text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def test_every_refusal_a_script_can_meet_is_met_in_one() -> None:
+    everything = "\n".join(script.read_text(encoding="utf-8") for script in SCRIPTS)
+    unmet = {code for code in REFUSALS if f": {code}\n" not in everything}
+    assert unmet == {"no_supervisor"}, "a script always names its supervisor"

@@ -1,0 +1,84 @@
+"""An event loop whose time is simulated: it never waits, it goes on to the next moment something is due."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import Any
+
+
+class PowerCut(BaseException):
+    """The table's computer stops at this very place."""
+
+
+class _NothingToSelect:
+    """In place of a selector: no file is ever ready, and waiting only moves the clock."""
+
+    def __init__(self, loop: VirtualLoop) -> None:
+        self._loop = loop
+
+    def select(self, timeout_s: float | None) -> list[Any]:
+        assert timeout_s is not None, "the simulation waits for something that will never come"
+        self._loop.now_s += timeout_s
+        return []
+
+
+class VirtualLoop(asyncio.BaseEventLoop):
+    """asyncio with simulated time, and an executor that is one simulated disk: no thread, no file descriptor.
+
+    `work_takes_s` is how long the executor's work takes. `on_power_cut` is called when it ends in a `PowerCut`; that
+    work's result, like all results of `forget_work`, is never told.
+    """
+
+    def __init__(self, on_power_cut: Callable[[], None]) -> None:
+        super().__init__()
+        self.now_s = 1000.0
+        self.work_takes_s = 0.0
+        self._on_power_cut = on_power_cut
+        self._life = 0
+        self._selector = _NothingToSelect(self)
+        self._clock_resolution = 1e-6
+        self.set_exception_handler(lambda loop, context: None)
+
+    def time(self) -> float:
+        """The simulated moment, in seconds."""
+        return self.now_s
+
+    def run_for(self, seconds: float) -> None:
+        """Let simulated time go by."""
+        stop = self.call_later(seconds, self.stop)
+        self.run_forever()
+        stop.cancel()
+
+    def forget_work(self) -> None:
+        """What was given to the executor is never done."""
+        self._life += 1
+
+    def run_in_executor(  # type: ignore[override]  # the one caller awaits the result
+        self, executor: Executor | None, func: Callable[..., Any], *args: Any
+    ) -> asyncio.Future[Any]:
+        """Do the work a little later, on this thread."""
+        result = self.create_future()
+        self.call_later(self.work_takes_s, self._work, self._life, result, func, args)
+        return result
+
+    def _work(self, life: int, result: asyncio.Future[Any], func: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        if life != self._life:
+            return
+        try:
+            value = func(*args)
+        except PowerCut:
+            self._on_power_cut()
+        except Exception as error:  # noqa: BLE001  # as an executor does: it is the caller's
+            if not result.done():
+                result.set_exception(error)
+        else:
+            if not result.done():
+                result.set_result(value)
+
+    def _process_events(self, event_list: list[Any]) -> None:
+        """No files, no events."""
+
+    def _write_to_self(self) -> None:
+        """Nothing to wake."""

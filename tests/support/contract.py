@@ -1,0 +1,32 @@
+"""The written contract, held against every event that a test makes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+_SCHEMA_FILE = Path(__file__).parents[2] / "controller" / "contract" / "schemas" / "event.schema.json"
+
+EVENT_SCHEMA: dict[str, Any] = json.loads(_SCHEMA_FILE.read_text(encoding="utf-8"))
+_UNSIGNED_SCHEMA = EVENT_SCHEMA | {
+    "required": [name for name in EVENT_SCHEMA["required"] if name != "signature"],
+    "properties": {name: rule for name, rule in EVENT_SCHEMA["properties"].items() if name != "signature"},
+}
+_SIGNED, _UNSIGNED = Draft202012Validator(EVENT_SCHEMA), Draft202012Validator(_UNSIGNED_SCHEMA)
+
+
+def check_event(body: bytes, *, signed: bool = True) -> dict[str, Any]:
+    """The event in `body`, if it keeps the contract; AssertionError says all that breaks it.
+
+    An event that no table signed (a script's) must keep everything else, and have no signature.
+    """
+    event: dict[str, Any] = json.loads(body)
+    broken = [f"{error.json_path}: {error.message}" for error in (_SIGNED if signed else _UNSIGNED).iter_errors(event)]
+    assert not broken, f"{event.get('type')} breaks the contract: {'; '.join(broken)}"
+    assert event["id"] == f"{event['table']}/{event['epoch']}/{event['seq']}"
+    again = json.dumps(event, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    assert body == again, "a receiver that writes an event again gets the same bytes"
+    return event

@@ -1,0 +1,201 @@
+"""A table under test: facts and requests go in as the daemon feeds them, and nothing it says goes unchecked.
+
+Every fact is read back from its JSON before it is believed, every event is sealed and held against the contract, and
+the journal's rows are kept, so that any test can ask for the replay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from controller.config import load
+from controller.contract.envelope import GENESIS, Stamp, chain_head, seal
+from controller.fact_json import fact_from_json, fact_to_json
+from controller.game.cards import Card
+from controller.journal import Row
+from controller.replay import replay
+from controller.table.facts import (
+    CardDrawn,
+    CutCardDrawn,
+    Fact,
+    FaultCleared,
+    HandVoided,
+    Report,
+    ShoeOpened,
+    Target,
+    WagersLocked,
+)
+from controller.table.legality import Refuse
+from controller.table.public import Public, public
+from controller.table.requests import (
+    Ambient,
+    ClearFault,
+    LockWagers,
+    NameCard,
+    NewShoe,
+    Request,
+    VoidHand,
+    before,
+    decide,
+)
+from controller.table.rules import TableRules
+from controller.table.states import Table
+from controller.table.step import exits, step
+from tests.support.contract import check_event
+
+TABLE_FILE = Path(__file__).parents[2] / "config" / "tables" / "royal9.toml"
+ROYAL9 = load(TABLE_FILE).rules
+"""The example table: eight decks, seats 1 to 7 with KS 9S, KH 9H, KD 9D, KC 9C, KS 9H, KH 9S, KD 9C."""
+
+EPOCH = "0"
+
+
+def house(rules: TableRules = ROYAL9, *, lock_on: str | None = None, **shoe: Any) -> TableRules:
+    """The rules of a house that differs: `house(decks=1, drawn_in_error="burn")`."""
+    changed = replace(rules, shoe=replace(rules.shoe, **shoe))
+    return changed if lock_on is None else replace(changed, lock_on=lock_on)
+
+
+def cards(text: str) -> list[Card]:
+    """`cards("KS 9H")`."""
+    return [Card.parse(word) for word in text.split()]
+
+
+@dataclass
+class TableUnderTest:
+    """A table, what it has said, and its journal's rows."""
+
+    rules: TableRules = ROYAL9
+    pit_fresh: bool = True
+    wagers: set[int] = field(default_factory=set)  # the seats whose sensor is covered
+
+    def __post_init__(self) -> None:
+        self.table = Table(self.rules)
+        self.rows: list[Row] = []
+        self.events: list[dict[str, Any]] = []
+        self._read = 0
+        self._head = GENESIS
+
+    # What happens to it.
+
+    def believe(self, *facts: Fact) -> TableUnderTest:
+        """The facts happened, each with what it brings along; as the daemon folds them."""
+        for fact in facts:
+            for believed in (*before(self.table, fact, self.ambient), fact):
+                self._step(believed)
+        return self
+
+    def ask(self, request: Request) -> str | None:
+        """Ask for something: None when it was done, otherwise the code of the refusal."""
+        fact = decide(self.table, request, self.ambient)
+        if isinstance(fact, Refuse):
+            return fact.code
+        self.believe(fact)
+        return None
+
+    def do(self, *requests: Request) -> TableUnderTest:
+        """Ask for what must be allowed."""
+        for request in requests:
+            assert (refused := self.ask(request)) is None, f"{request} was refused: {refused}"
+        return self
+
+    def draw(self, text: str) -> TableUnderTest:
+        """Cards come as in a script: `CUT` the cutting card, `??` one that cannot be read; no shoe's opinions."""
+        for word in text.split():
+            self.believe(
+                CutCardDrawn("shoe") if word == "CUT" else CardDrawn(None if word == "??" else Card.parse(word))
+            )
+        return self
+
+    def to(self, target: Target, index: int, card: str, seq: int | None = None) -> TableUnderTest:
+        """A card comes with the shoe's opinion of its place, and with its Seq where the test is about that."""
+        return self.believe(CardDrawn(Card.parse(card), target, index, None if seq is None else seen(seq)))
+
+    def open_shoe(self, burn: str = "AS 2D") -> TableUnderTest:
+        """Announce a shoe and burn: the first card, and as many more as it is worth."""
+        return self.do(NewShoe()).draw(burn)
+
+    def lock(self, *seats: int) -> TableUnderTest:
+        """Royal 9 wagers at `seats`, then the dealer's `deal`."""
+        self.wagers = set(seats)
+        return self.do(LockWagers())
+
+    def clear(self) -> TableUnderTest:
+        return self.do(ClearFault("Smith"))
+
+    def void(self) -> TableUnderTest:
+        return self.do(VoidHand("Smith"))
+
+    def name(self, card: str) -> TableUnderTest:
+        return self.do(NameCard(Card.parse(card), "Smith"))
+
+    def new_shoe_by_supervisor(self) -> TableUnderTest:
+        return self.do(NewShoe("Smith"))
+
+    def _step(self, fact: Fact) -> None:
+        read_back = fact_from_json(fact_to_json(fact))
+        assert read_back == fact, "the journal gives the fact back as it was"
+        self.table, made = step(self.table, read_back)
+        stamp = Stamp(1000 * (len(self.rows) + 1), synchronised=False)
+        first = len(self.events) + 1
+        bodies = tuple(
+            seal(event, self.rules.table, EPOCH, first + place, stamp, self._head, None)
+            for place, event in enumerate(made)
+        )
+        self.events += [check_event(body, signed=False) for body in bodies]
+        self.rows.append(Row(len(self.rows) + 1, stamp, read_back, bodies, self._head, first))
+        self._head = chain_head(self._head, fact_to_json(fact), bodies, bytes(16))
+
+    # What it says.
+
+    @property
+    def ambient(self) -> Ambient:
+        return Ambient(frozenset(self.wagers), self.pit_fresh, self.rules, "0" * 64, "test")
+
+    @property
+    def face(self) -> Public:
+        return public(self.table)
+
+    @property
+    def fault(self) -> str | None:
+        """The standing fault's code."""
+        return self.table.fault.code if self.table.fault else None
+
+    @property
+    def exits(self) -> set[str]:
+        """The acts by which the standing fault can be left now."""
+        return {exit_.value for exit_ in exits(self.table)}
+
+    def told(self) -> list[dict[str, Any]]:
+        """The events since this was asked last."""
+        new, self._read = self.events[self._read :], len(self.events)
+        return new
+
+    def told_types(self) -> list[str]:
+        """The types of the events since they were asked for last; a fault's with its code."""
+        return [f"fault {event['code']}" if event["type"] == "fault" else event["type"] for event in self.told()]
+
+    def of_type(self, type_: str) -> list[dict[str, Any]]:
+        """Every event of a type so far."""
+        return [event for event in self.events if event["type"] == type_]
+
+    def replayed(self) -> tuple[Table, int | None]:
+        """The table made again from the open shoe's rows, and the first row that came out otherwise."""
+        opened = [place for place, row in enumerate(self.rows) if isinstance(row.fact, ShoeOpened)]
+        return replay(self.rows[opened[-1] if opened else 0 :], self.rules, self.rules.table, EPOCH)
+
+
+def seen(seq: int) -> Report:
+    """A report of that sequence digit."""
+    return Report(seq, "05")
+
+
+def words(made: Iterable[Card]) -> str:
+    """Cards as text."""
+    return " ".join(map(str, made))
+
+
+ACTS = (ShoeOpened, WagersLocked, HandVoided, FaultCleared)
