@@ -75,7 +75,7 @@ class BrokerListener(Protocol):
     """Whoever hears the broker. Called on the event loop."""
 
     def broker_connected(self) -> None:
-        """A new connection stands and its subscriptions are made."""
+        """A new connection stands and its subscriptions are made; told before anything that comes on it."""
 
     def broker_disconnected(self, why: str) -> None:
         """The connection is gone, or could not be made."""

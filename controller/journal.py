@@ -16,7 +16,7 @@ import os
 import secrets
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -118,20 +118,14 @@ class Journal:
             undo.pop_all()
 
     def _begin_or_check(self, public_key: bytes) -> None:
-        version = self._db.execute("PRAGMA user_version").fetchone()[0]
-        if version == 0 and _is_empty(self._db):
+        if not self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             epoch = secrets.token_hex(5)
             with self._transaction():
                 for statement in _SCHEMA.split(";"):
                     self._db.execute(statement)
                 self._db.execute("INSERT INTO journal VALUES (1, ?, ?, ?, 0, 0)", (self._table_id, epoch, public_key))
                 self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        elif version > SCHEMA_VERSION:
-            raise TableError(
-                "journal_too_new",
-                f"The journal {self._path} has form {version}; this program knows form {SCHEMA_VERSION}.",
-                "Run the version of the program that wrote it.",
-            )
+        _check_form(self._db, self._path)
         table_id, key = self._db.execute("SELECT table_id, public_key FROM journal").fetchone()
         if table_id != self._table_id:
             raise TableError(
@@ -254,28 +248,43 @@ def verify(path: Path) -> Verified:
     Reads only, also while the table runs. Raises TableError `journal_damaged` naming the first bad row, or
     `journal_missing`.
     """
+    with _reading(path) as db:
+        table, epoch, key = db.execute("SELECT table_id, epoch, public_key FROM journal").fetchone()
+        public_key = Ed25519PublicKey.from_public_bytes(key)
+        rows, messages = 0, 0
+        for row in _rows(db, 1):
+            for body in row.messages:
+                messages += 1
+                _check_message(path, row, body, f"{table}/{epoch}/{messages}", public_key)
+            rows = row.number
+        head = _last_row(db)[1]
+        _head_seq(db, path, rows)
+        if stray := db.execute("SELECT count(*) FROM message").fetchone()[0] - messages:
+            raise _damaged(path, rows, f"{stray} messages belong to no row")
+        if (sound := db.execute("PRAGMA integrity_check(1)").fetchone()[0]) != "ok":
+            raise _damaged(path, rows, f"all rows are good, but not the file around them: {sound}")
+    return Verified(table, epoch, rows, messages, head)
+
+
+def read_rows(path: Path) -> Iterator[Row]:
+    """Every row of a journal, each checked against its chain; reads only, also while the table runs.
+
+    Raises TableError `journal_missing` or `journal_damaged`.
+    """
+    with _reading(path) as db:
+        yield from _rows(db, 1)
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """The journal as it stands at this moment, to be read only."""
     if not path.is_file():
         raise TableError("journal_missing", f"There is no journal at {path}.", "Check the path.")
-    with _told(path):
-        db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
-        try:
-            db.execute("BEGIN")
-            table, epoch, key = db.execute("SELECT table_id, epoch, public_key FROM journal").fetchone()
-            public_key = Ed25519PublicKey.from_public_bytes(key)
-            rows, messages, head = 0, 0, GENESIS
-            for row in _rows(db, 1):
-                for body in row.messages:
-                    messages += 1
-                    _check_message(path, row, body, f"{table}/{epoch}/{messages}", public_key)
-                rows = row.number
-            head = _last_row(db)[1]
-            if stray := _head_seq(db, path, rows) - messages:
-                raise _damaged(path, rows, f"{stray} messages belong to no row")
-            if (sound := db.execute("PRAGMA integrity_check(1)").fetchone()[0]) != "ok":
-                raise _damaged(path, rows, f"all rows are good, but not the file around them: {sound}")
-        finally:
-            db.close()
-    return Verified(table, epoch, rows, messages, head)
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    with _told(path), closing(sqlite3.connect(address, uri=True, isolation_level=None)) as db:
+        db.execute("BEGIN")
+        _check_form(db, path)
+        yield db
 
 
 def _check_message(path: Path, row: Row, body: bytes, id_: str, public_key: Ed25519PublicKey) -> None:
@@ -283,7 +292,7 @@ def _check_message(path: Path, row: Row, body: bytes, id_: str, public_key: Ed25
         message = json.loads(body)
         signature = base64.b64decode(message.pop("signature"))
         public_key.verify(signature, canonical(message))
-    except (ValueError, KeyError, AttributeError, InvalidSignature):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, InvalidSignature):
         raise _damaged(path, row.number, f"the signature of message {id_} does not hold") from None
     if message.get("id") != id_ or message.get("chain") != row.previous_head.hex():
         raise _damaged(path, row.number, f"a message stands where {id_} should, or names another place in the chain")
@@ -295,6 +304,8 @@ def _rows(db: sqlite3.Connection, start: int) -> Iterator[Row]:
     head = GENESIS
     if start > 1:
         head = db.execute("SELECT head FROM fact WHERE row = ?", (start - 1,)).fetchone()[0]
+    last = db.execute("SELECT seq FROM message WHERE row < ? ORDER BY seq DESC LIMIT 1", (start,)).fetchone()
+    seq = 0 if last is None else last[0]
     expected = start
     for number, at_ms, synchronised, kind, fact_json, salt, stored_head in db.execute(
         "SELECT row, at_ms, clock_synchronised, kind, fact, salt, head FROM fact WHERE row >= ? ORDER BY row", (start,)
@@ -306,11 +317,13 @@ def _rows(db: sqlite3.Connection, start: int) -> Iterator[Row]:
         stamp = Stamp(at_ms, bool(synchronised))
         if chain_head(head, _stamped(stamp, fact_json), messages, salt) != stored_head:
             raise _damaged(path, number, "it does not fit the chain")
+        if [number for number, _ in stored] != [*range(seq + 1, seq + 1 + len(stored))]:
+            raise _damaged(path, number, "its messages are not numbered on from those before")
         fact = fact_from_json(fact_json)
         if type(fact).__name__ != kind:
             raise _damaged(path, number, f"it is a {type(fact).__name__}, not a {kind}")
-        yield Row(number, stamp, fact, messages, head, stored[0][0] if stored else 0)
-        head, expected = stored_head, expected + 1
+        yield Row(number, stamp, fact, messages, head, seq + 1)
+        head, expected, seq = stored_head, expected + 1, seq + len(stored)
 
 
 def _fact_bytes(stamp: Stamp, fact: Fact) -> bytes:
@@ -325,6 +338,29 @@ def _stamped(stamp: Stamp, fact_json: bytes) -> bytes:
 def _last_row(db: sqlite3.Connection) -> tuple[int, bytes]:
     last = db.execute("SELECT row, head FROM fact ORDER BY row DESC LIMIT 1").fetchone()
     return (0, GENESIS) if last is None else last
+
+
+def _head_seq(db: sqlite3.Connection, path: Path, row: int) -> int:
+    """The last event's number, past which the pit cannot have acknowledged."""
+    head_seq: int
+    head_seq, acked_seq = db.execute(
+        "SELECT (SELECT coalesce(max(seq), 0) FROM message), acked_seq FROM journal"
+    ).fetchone()
+    if not 0 <= acked_seq <= head_seq:
+        raise _damaged(path, row, f"event {acked_seq} is marked as acknowledged, and the last is {head_seq}")
+    return head_seq
+
+
+def _check_form(db: sqlite3.Connection, path: Path) -> None:
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if version > SCHEMA_VERSION:
+        raise TableError(
+            "journal_too_new",
+            f"The journal {path} has form {version}; this program knows form {SCHEMA_VERSION}.",
+            "Run the version of the program that wrote it.",
+        )
+    if version < SCHEMA_VERSION:
+        raise _unsound(path, f"it has form {version}, which no program wrote")
 
 
 def _lock(path: Path) -> int:
@@ -355,23 +391,29 @@ def _told(path: Path) -> Iterator[None]:
     """SQLite's complaints about a file, in words for people."""
     try:
         yield
-    except sqlite3.OperationalError as error:
+    except (sqlite3.Error, TypeError, ValueError) as error:
+        if not isinstance(error, sqlite3.OperationalError) or _about_content(error):
+            raise _unsound(path, str(error)) from error
         raise TableError(
             "journal_unusable",
             f"The journal {path} cannot be opened: {error}.",
             "Check that the disk is not full and that the user the table runs as may write there.",
         ) from error
-    except (sqlite3.DatabaseError, TypeError) as error:
-        raise TableError(
-            "journal_damaged",
-            f"The journal {path} is not a sound journal: {error}.",
-            "Keep the file for the audit. Restore a copy, or start a new journal, which the pit must adopt.",
-        ) from error
+
+
+def _about_content(error: sqlite3.OperationalError) -> bool:
+    """Whether it is about what the file holds (no such table, no text), not about the file, the disk or the rights."""
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) == sqlite3.SQLITE_ERROR
 
 
 def _damaged(path: Path, row: int, why: str) -> TableError:
-    return TableError(
-        "journal_damaged",
-        f"The journal {path} is damaged at row {row}: {why}.",
-        "Keep the file for the audit. Restore a copy, or start a new journal, which the pit must adopt.",
-    )
+    return _journal_damaged(f"The journal {path} is damaged at row {row}: {why}.")
+
+
+def _unsound(path: Path, why: str) -> TableError:
+    return _journal_damaged(f"The journal {path} is not a sound journal: {why}.")
+
+
+def _journal_damaged(what: str) -> TableError:
+    do = "Keep the file for the audit. Restore a copy, or start a new journal, which the pit must adopt."
+    return TableError("journal_damaged", what, do)

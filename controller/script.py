@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 
 from controller import __version__
 from controller.config import Config
@@ -154,15 +155,16 @@ class ScriptTable:
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    """The script's tokens; a command takes the words after it, on its own line or the next."""
+    """The script's tokens; a command takes the words after it, on its own line or the next, up to another command."""
     words = [
         (number, word) for number, line in enumerate(text.splitlines(), 1) for word in line.partition("#")[0].split()
     ]
     while words:
         line, name = words.pop(0)
-        takes = _ARGUMENTS.get(name, 0)
-        yield _Token(line, (name, *(word for _, word in words[:takes])))
-        del words[:takes]
+        taken = tuple(takewhile(lambda word: not word.startswith("!"), (word for _, word in words)))
+        arguments = taken[: _ARGUMENTS.get(name, 0)]
+        yield _Token(line, (name, *arguments))
+        del words[: len(arguments)]
 
 
 def _fact(word: str) -> Fact:

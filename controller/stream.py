@@ -158,9 +158,10 @@ class PitStream:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._something_happened.wait(), wait_s)
             self._something_happened.clear()
-            acks, self._acks = self._acks, []
-            for payload in acks:
-                await self._judge_ack(payload)
+            if self._connected:  # the broker may bring the retained word before it confirms the subscription
+                acks, self._acks = self._acks, []
+                for payload in acks:
+                    await self._judge_ack(payload)
             if self._delivery.phase is Phase.ASKING and self._barrier is None and not self._acks:
                 self._delivery.nothing_retained(time.monotonic())
             await self._send_due()

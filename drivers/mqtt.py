@@ -60,17 +60,10 @@ class MqttBroker:
             connection = _Connection(asyncio.get_running_loop())
             client = self._new_client(connection, listener)
             try:
-                await asyncio.to_thread(client.connect, self._host, self._port, self._keepalive_s, clean_start=True)
-                client.loop_start()
-                why = await connection.refused_or_up()
-                if why is None:
-                    self._client = client
-                    _log.info("connected to the broker %s:%d", self._host, self._port)
+                await self._connect(client, connection)
+                if await connection.stands():
                     told, retry_s = "", _FIRST_RETRY_S
-                    listener.broker_connected()
-                    why = await connection.ended
-            except OSError as error:
-                why = f"cannot reach the broker {self._host}:{self._port}: {error}"
+                why = await connection.ended
             finally:
                 up, self._client = self._client is client, None
                 await asyncio.shield(asyncio.to_thread(self._end, client, up))
@@ -89,6 +82,22 @@ class MqttBroker:
             properties.UserProperty = ("type", event_type)
         info = self._client.publish(topic, payload, qos=1, retain=retain, properties=properties)
         return info.mid if info.rc is MQTTErrorCode.MQTT_ERR_SUCCESS else None
+
+    async def _connect(self, client: Client, connection: _Connection) -> None:
+        try:
+            await asyncio.to_thread(client.connect, self._host, self._port, self._keepalive_s, clean_start=True)
+            client.loop_start()
+        except (OSError, ValueError) as error:  # the latter for a host that cannot be one
+            connection.end(f"cannot reach the broker {self._host}:{self._port}: {error}")
+
+    def _come_up(self, connection: _Connection, client: Client, listener: BrokerListener) -> None:
+        """The connection stands. Told at once: the messages retained for it are next in line."""
+        if connection.ended.done():
+            return
+        _log.info("connected to the broker %s:%d", self._host, self._port)
+        self._client = client
+        connection.up.set_result(None)
+        listener.broker_connected()
 
     def _new_client(self, connection: _Connection, listener: BrokerListener) -> Client:
         client = Client(
@@ -112,7 +121,7 @@ class MqttBroker:
             if refused:
                 connection.hop(connection.end, f"the broker refused the subscription to {', '.join(refused)}")
             else:
-                connection.hop(connection.come_up)
+                connection.hop(self._come_up, connection, client, listener)
 
         def on_disconnect(_client: Client, _data: Any, _flags: Any, reason_code: Any, _properties: Any) -> None:
             connection.hop(connection.end, f"the broker {self._host}:{self._port} went away: {reason_code}")
@@ -151,23 +160,26 @@ class _Connection:
         self.ended: asyncio.Future[str] = loop.create_future()
 
     def hop(self, call: Callable[..., None], *args: object) -> None:
-        """Call on the loop, from paho's thread. After the loop's end there is nobody to tell."""
+        """Call on the loop, from paho's thread; what it raises ends `run`. After the loop's end nobody is told."""
         try:
-            self._loop.call_soon_threadsafe(call, *args)
+            self._loop.call_soon_threadsafe(self._call, call, *args)
         except RuntimeError:
             _log.debug("the loop is closed")
 
-    def come_up(self) -> None:
-        if not self.up.done():
-            self.up.set_result(None)
+    def _call(self, call: Callable[..., None], *args: object) -> None:
+        try:
+            call(*args)
+        except Exception as error:  # noqa: BLE001  # whatever it is, it goes on in `run`
+            if not self.ended.done():
+                self.ended.set_exception(error)
 
     def end(self, why: str) -> None:
         if not self.ended.done():
             self.ended.set_result(why)
 
-    async def refused_or_up(self) -> str | None:
-        """Wait for the connection to stand; why it does not, otherwise."""
+    async def stands(self) -> bool:
+        """Wait for the connection to stand; one that does not in time has ended."""
         await asyncio.wait((self.up, self.ended), timeout=_CONNECT_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED)
-        if self.ended.done():
-            return self.ended.result()
-        return None if self.up.done() else "the broker took the connection and did not answer"
+        if not self.up.done():
+            self.end("the broker took the connection and did not answer")
+        return self.up.done()

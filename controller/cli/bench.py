@@ -39,7 +39,7 @@ def simulated_table(folder: Path, broker_port: int, example: Path = EXAMPLE_TABL
     """A table file in `folder`, made from `example`, with every wire simulated there. `sections` change more keys."""
     values = tomllib.loads(example.read_text("utf-8"))
     values["table"]["game"] = str((example.parent / values["table"]["game"]).resolve())
-    values["shoe"]["port"] = str(folder / "shoe")
+    values["shoe"] = {"driver": values["shoe"]["driver"], "port": str(folder / "shoe")}
     values["pins"] |= {"driver": "simulated", "page": str(folder / "header")}
     values["pit"] |= {"host": "127.0.0.1", "port": broker_port}
     values["journal"] = {"path": str(folder / "table.journal"), "signing_key": str(folder / "table.key")}

@@ -1,6 +1,6 @@
 """`tablectl demo`: the real daemon on this machine, and the far end of each of its wires simulated.
 
-A private Mosquitto, the reference pit, a simulated Angel Eye on a pty, a dealer and players on simulated pins. What is
+A private Mosquitto, the reference pit, a simulated shoe on a pty, a dealer and players on simulated pins. What is
 shown comes from where a person or the pit would get it: the control socket and the broker.
 """
 
@@ -40,13 +40,13 @@ _REFRESH_S = 0.1
 _LAST_EVENTS = 10
 
 
-def demo(rounds: int | None, speed: float, seed: int | None) -> int:
+def demo(rounds: int | None, speed: float, seed: int | None, shoe: str) -> int:
     """Run the demo until `rounds` wagered rounds are dealt, or Ctrl-C; 0 when it ended as it should."""
     if (rounds is not None and rounds < 1) or speed < 0:
         raise TableError("demo_options", "ROUNDS is at least 1, and SPEED at least 0.", "For example ROUNDS=5 SPEED=0.")
     seed = random.SystemRandom().randrange(1_000_000) if seed is None else seed
     with tempfile.TemporaryDirectory(prefix="table-demo-") as name, _stop_signals() as stopping:
-        return _Demo(Path(name), rounds, speed, seed).run(stopping)
+        return _Demo(Path(name), rounds, speed, seed, shoe).run(stopping)
 
 
 @contextmanager
@@ -68,18 +68,19 @@ def _stop_signals() -> Iterator[threading.Event]:
 class _Demo:
     """The processes of a demo, and what has been heard of them."""
 
-    def __init__(self, folder: Path, rounds: int | None, speed: float, seed: int) -> None:
+    def __init__(self, folder: Path, rounds: int | None, speed: float, seed: int, shoe: str) -> None:
         self._folder = folder
         self._rounds = rounds
         self._speed = speed
         self._seed = seed
+        self._shoe = shoe
         self._heard: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self._counted: Counter[str] = Counter()
         self._acked_seq = 0
 
     def run(self, stopping: threading.Event) -> int:
         port = bench.free_port()
-        table = bench.simulated_table(self._folder, port)
+        table = bench.simulated_table(self._folder, port, shoe={"driver": self._shoe})
         config = load(table)
         with ExitStack() as stack:
             stack.enter_context(bench.mosquitto(self._folder, port))

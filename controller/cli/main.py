@@ -11,6 +11,7 @@ from controller.errors import TableError
 
 EXIT_TROUBLE = 1
 EXIT_CONFIGURATION = 78
+SHOES = ("angel_eye", "beetek")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -50,6 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--rounds", type=int, metavar="N", help="stop after N wagered rounds (default: at Ctrl-C)")
     demo.add_argument("--speed", type=float, default=1.0, help="scales time; 0 is as fast as the wire allows")
     demo.add_argument("--seed", type=int, help="repeats a shoe exactly (default: another shoe each time)")
+    demo.add_argument("--shoe", choices=SHOES, default=SHOES[0], help="the shoe it plays with (default: %(default)s)")
     demo.set_defaults(command=_demo)
 
     deal = commands.add_parser("deal", help="play a text script on a table's rules and print each event")
@@ -61,15 +63,25 @@ def _parser() -> argparse.ArgumentParser:
     verify.add_argument("journal", type=Path, metavar="JOURNAL")
     verify.set_defaults(command=_verify)
 
+    rounds = commands.add_parser("rounds", help="every round in a journal, a line each")
+    rounds.add_argument("journal", type=Path, metavar="JOURNAL")
+    rounds.set_defaults(command=_rounds)
+
+    replay = commands.add_parser("replay", help="one finished round, step by step from its own frames")
+    replay.add_argument("journal", type=Path, metavar="JOURNAL")
+    replay.add_argument("round", metavar="SHOE/ROUND")
+    replay.set_defaults(command=_replay)
+
     _add_acts(commands)
 
     sim = commands.add_parser("sim", help="a simulated device alone, the far end of its wire")
     devices = sim.add_subparsers(title="devices", required=True, metavar="DEVICE")
-    shoe = devices.add_parser("shoe", help="an Angel Eye that deals seeded shoes")
+    shoe = devices.add_parser("shoe", help="a card shoe that deals seeded shoes")
+    shoe.add_argument("--driver", choices=SHOES, default=SHOES[0], help="which one (default: %(default)s)")
     place = shoe.add_mutually_exclusive_group(required=True)
     place.add_argument("--pty", type=Path, metavar="LINK", help="on a pty, with a link to it here")
     place.add_argument("--port", metavar="PORT", help="on a serial port, the far end of the cable")
-    shoe.add_argument("--baud", type=int, default=4800, choices=(4800, 9600))
+    shoe.add_argument("--baud", type=int, choices=(4800, 9600), help="default: what is usual for the shoe")
     shoe.add_argument("--seed", type=int, default=0, help="decides the cards")
     shoe.add_argument("--pace", type=float, default=1.0, metavar="SECONDS", help="between two cards")
     shoe.add_argument("--rounds", type=int, metavar="N", help="stop after N hands (default: at Ctrl-C)")
@@ -127,7 +139,7 @@ def _check(options: argparse.Namespace) -> int:
 def _demo(options: argparse.Namespace) -> int:
     from controller.cli.demo import demo
 
-    return demo(options.rounds, options.speed, options.seed)
+    return demo(options.rounds, options.speed, options.seed, options.shoe)
 
 
 def _deal(options: argparse.Namespace) -> int:
@@ -142,6 +154,18 @@ def _verify(options: argparse.Namespace) -> int:
     good = verify(options.journal)
     print(f"{good.table}/{good.epoch}: {good.rows} rows, {good.messages} events, all good; head {good.head.hex()}")
     return 0
+
+
+def _rounds(options: argparse.Namespace) -> int:
+    from controller.cli.history import rounds
+
+    return rounds(options.journal)
+
+
+def _replay(options: argparse.Namespace) -> int:
+    from controller.cli.history import replay_round
+
+    return replay_round(options.journal, options.round)
 
 
 def _status(options: argparse.Namespace) -> int:
@@ -160,7 +184,7 @@ def _act(options: argparse.Namespace) -> int:
 def _sim_shoe(options: argparse.Namespace) -> int:
     from controller.cli.sim import sim_shoe
 
-    return sim_shoe(options.pty, options.port, options.baud, options.seed, options.pace, options.rounds)
+    return sim_shoe(options.driver, options.pty, options.port, options.baud, options.seed, options.pace, options.rounds)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ One SQLite file. A table is heard in one epoch at a time, the last one adopted f
 with that epoch. How far a table has got is read from its committed events and kept nowhere beside them, so an
 acknowledgement can never be ahead of the disk.
 
-Refusals and alarms are TableErrors: a stable code, what came, what to do.
+What came and is not taken is a RefusedError, the ledger being well; any other TableError says that it is not well.
 """
 
 from __future__ import annotations
@@ -61,6 +61,10 @@ _FORMS = {
 }
 
 
+class RefusedError(TableError):
+    """Something came that the pit does not take, and its people must look at."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ack:
     """The pit's word to a table: everything of `epoch` through `seq` is committed; `chain` is that event's.
@@ -93,7 +97,7 @@ class Received:
 
     committed: tuple[Committed, ...]
     acks: dict[str, Ack]
-    refused: tuple[tuple[str, TableError], ...]
+    refused: tuple[tuple[str, RefusedError], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +126,11 @@ class Ledger:
     def adopt(self, table: str, epoch: str, public_key: str) -> None:
         """Hear the table in this epoch from now on, under this key (64 hex digits); a person's decision.
 
-        Raises TableError `adoption_malformed`, or `epoch_of_another_key`: an epoch has one key for ever.
+        Raises RefusedError `adoption_malformed`, or `epoch_of_another_key`: an epoch has one key for ever.
         """
         for name, value in (("table", table), ("epoch", epoch), ("public_key", public_key)):
             if not _FORMS[name].fullmatch(value):
-                raise TableError(
+                raise RefusedError(
                     "adoption_malformed",
                     f"{value!r} cannot be a {name.replace('_', ' ')}.",
                     "Take the three words from what the pit says when the table speaks.",
@@ -146,7 +150,7 @@ class Ledger:
     def meet(self, table: str, payload: bytes, adopt_new: bool) -> bool:
         """Judge the state that a table retains; True when its epoch was adopted just now.
 
-        That happens with `adopt_new` alone, and for a table never heard of. Raises TableError `epoch_to_adopt` with
+        That happens with `adopt_new` alone, and for a table never heard of. Raises RefusedError `epoch_to_adopt` with
         the command that adopts it, `epoch_of_another_key`, or `state_malformed`.
         """
         match _parse(payload):
@@ -157,7 +161,7 @@ class Ledger:
             ):
                 pass
             case _:
-                raise TableError(
+                raise RefusedError(
                     "state_malformed",
                     f"What came on the state topic of {table!r} is not that table's state.",
                     "Find out who publishes there: only the table may.",
@@ -169,7 +173,7 @@ class Ledger:
             return True
         if adopted is None or adopted[0] != epoch:
             command = f"adopt --ledger {shlex.quote(str(self._path))} {table} {epoch} {public_key}"
-            raise TableError(
+            raise RefusedError(
                 "epoch_to_adopt",
                 f"Table {table} speaks in the epoch {epoch}, which nobody has adopted; its events are not committed.",
                 f"If its journal is known to be new, adopt it: python -m controller.pit {command}",
@@ -187,12 +191,12 @@ class Ledger:
         `signature_invalid`, and `body_differs` for another body under the id of a committed event.
         """
         committed: list[Committed] = []
-        refused: list[tuple[str, TableError]] = []
+        refused: list[tuple[str, RefusedError]] = []
         with self._transaction():
             for table, payload in events:
                 try:
                     committed.extend(self._receive(table, payload))
-                except TableError as refusal:
+                except RefusedError as refusal:
                     refused.append((table, refusal))
             acks = self._acks(table for table, _ in events)
         return Received(tuple(committed), acks, tuple(refused))
@@ -216,7 +220,7 @@ class Ledger:
         event = _read(table, payload)
         adopted = self._adopted(table)
         if adopted is None or adopted[0] != event.epoch:
-            raise TableError(
+            raise RefusedError(
                 "event_of_another_epoch",
                 f"Table {table} sends events of the epoch {event.epoch}, which is not the one adopted.",
                 "Adopt it if its journal is known to be new; otherwise find out which machine speaks for the table.",
@@ -226,13 +230,13 @@ class Ledger:
         if body == payload:
             return
         if not _signature_holds(event.message, adopted[1]):
-            raise TableError(
+            raise RefusedError(
                 "signature_invalid",
                 f"An event of {table}/{event.epoch} is not signed by the key adopted with that epoch.",
                 "Find out which machine speaks for the table: it does not hold the table's key.",
             )
         if body is not None:
-            raise TableError(
+            raise RefusedError(
                 "body_differs",
                 f"{table}/{event.epoch}/{event.seq} came with another body than the one committed, which stands.",
                 "Stop the table and verify its journal: its disk lost what it had written, or it was copied.",
@@ -353,25 +357,25 @@ def _read(table: str, payload: bytes) -> _Event:
         ):
             pass
         case _:
-            raise TableError(
+            raise RefusedError(
                 "event_malformed",
                 f"What came on the event topic of {table!r} is no event in canonical JSON.",
                 "Find out who publishes there: only the table may.",
             )
     if name != table:
-        raise TableError(
+        raise RefusedError(
             "event_of_another_table",
             f"An event of table {name} came on the topic of {table!r}.",
             "Find out who publishes there, and check the broker's access list.",
         )
     if id_ != f"{name}/{epoch}/{seq}":
-        raise TableError(
+        raise RefusedError(
             "event_id_differs",
             f"An event of {table} has an id that is not {table}/{epoch}/{seq}, which its fields say it is.",
             "Find out which machine speaks for the table: no table controller makes such an event.",
         )
     if contract != CONTRACT_VERSION:
-        raise TableError(
+        raise RefusedError(
             "contract_unknown",
             f"Table {table} speaks version {contract} of the contract; this pit knows version {CONTRACT_VERSION}.",
             "Run the pit's version that goes with the table's.",
@@ -444,8 +448,8 @@ def _unusable(path: Path, why: str | None) -> TableError:
     )
 
 
-def _of_another_key(table: str, epoch: str) -> TableError:
-    return TableError(
+def _of_another_key(table: str, epoch: str) -> RefusedError:
+    return RefusedError(
         "epoch_of_another_key",
         f"Table {table} is said to speak in the epoch {epoch} with another key than the one adopted with it.",
         "Find out which machine speaks for the table. A table with a new key has a new journal and a new epoch.",

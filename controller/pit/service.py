@@ -22,8 +22,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from controller.contract.topics import Topics
-from controller.errors import TableError
-from controller.pit.ledger import Ack, Ledger
+from controller.pit.ledger import Ack, Ledger, RefusedError
 
 _KEEPALIVE_S = 10
 _WAIT_S = 1.0  # for the network, when nothing comes; messages and signals cut it short
@@ -52,18 +51,18 @@ class Pit:
         self._arrived: list[tuple[str, bytes]] = []  # topics and payloads waiting for the ledger
         self._acked: dict[str, Ack] = {}  # what each table was told last on this connection
         self._on_the_way: dict[int, str] = {}  # acks the broker has not answered: paho's number, the table
-        self._alarms: dict[str, dict[str, TableError]] = {}  # said, by table and code
+        self._why_ended = ""  # what was said when the connection ended, until one stands again
+        self._alarms: dict[str, dict[str, RefusedError]] = {}  # said, by table and code
 
     def run(self) -> NoReturn:
         """Serve until the process is ended. Raises TableError when the ledger will not do."""
-        told = ""
         while True:
             try:
                 self._serve()
             except _ConnectionEndedError as ended:
-                if str(ended) != told:
+                if str(ended) != self._why_ended:
                     _say(f"{ended}; trying again")
-                told = str(ended)
+                self._why_ended = str(ended)
             time.sleep(_RETRY_S)
 
     def _serve(self) -> NoReturn:
@@ -122,7 +121,7 @@ class Pit:
         try:
             if self._ledger.meet(table, payload, self._adopt_new):
                 _say(f"adopted table {table}, which was new")
-        except TableError as alarm:
+        except RefusedError as alarm:
             self._alarm(table, alarm)
         ack = self._ledger.ack(table)
         if ack is not None and ack != self._acked.get(table):
@@ -133,7 +132,7 @@ class Pit:
         self._on_the_way[info.mid] = table
         self._acked[table] = ack
 
-    def _alarm(self, table: str, alarm: TableError) -> None:
+    def _alarm(self, table: str, alarm: RefusedError) -> None:
         said = self._alarms.setdefault(table, {}).get(alarm.code)
         if said is None or said.what != alarm.what:
             self._alarms[table][alarm.code] = alarm
@@ -159,6 +158,7 @@ class Pit:
         refused = [code for code in codes if code.is_failure]
         if refused:
             raise _ConnectionEndedError(f"the broker refused the subscription below {self._root}: {refused[0]}")
+        self._why_ended = ""
         _say(f"connected to the broker {self._host}:{self._port}, listening below {self._root}")
         for table, ack in self._ledger.acks().items():
             self._acknowledge(client, table, ack)
@@ -171,7 +171,7 @@ class Pit:
         if reason.is_failure:
             self._alarm(
                 table,
-                TableError(
+                RefusedError(
                     "ack_refused",
                     f"The broker refused the acknowledgement for table {table}: {reason}.",
                     f"Let the pit publish on {Topics(self._root, table).ack} in the broker's access list.",

@@ -100,6 +100,7 @@ FAULTS: dict[str, FaultKind] = {
         "The shoe could not read a card.",
         "Read the card on the felt and name it. A burned card may stay unnamed: clear. Or void the hand.",
         (_CARD, _CLEAR, _VOID, _NEW_SHOE),
+        Clearing.BURN,
         card_ends_it=True,
     ),
     "impossible_card": FaultKind(

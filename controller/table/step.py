@@ -453,14 +453,24 @@ def _expected_target(table: Table) -> tuple[Target, int | None]:
         case HandInPlay(dealt):
             return _target_in_hand(table, dealt)
         case _:
-            return _target_in_hand(table, table.kept)
+            return _target_in_hand(table, _begun_by_kept(table))
 
 
-def _target_in_hand(table: Table, dealt: tuple[Card, ...]) -> tuple[Target, int | None]:
+def _begun_by_kept(table: Table) -> tuple[Card, ...]:
+    """The cards of the hand that the kept cards leave unfinished: they may make whole hands."""
+    dealt: tuple[Card, ...] = ()
+    for card in table.kept:
+        dealt = (*dealt, card)
+        if isinstance(next_step(table.rules.tableau, dealt), Done):
+            dealt = ()
+    return dealt
+
+
+def _target_in_hand(table: Table, dealt: tuple[Card, ...]) -> tuple[Target, int]:
     drawn = next_step(table.rules.tableau, dealt)
-    hand = drawn.hand if isinstance(drawn, Draw) else Hand.PLAYER
+    assert isinstance(drawn, Draw), "a complete hand is not in play"
     index = 3 if len(dealt) >= 4 else len(dealt) // 2 + 1
-    return (Target.PLAYER if hand is Hand.PLAYER else Target.BANKER), index
+    return (Target.PLAYER if drawn.hand is Hand.PLAYER else Target.BANKER), index
 
 
 def _differing_target(table: Table, fact: CardDrawn) -> str | None:

@@ -126,6 +126,7 @@ _SHAPES = {
     for kind, (length, _) in REPORTS.items()
 }
 
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """The shoe's answer to a command: taken (ACK) or refused (NAK) with a code of `NAK_MEANINGS`, or an unknown one.

@@ -24,12 +24,12 @@ class BadBytes:
     count: int
 
 
-def joined(heard: Iterable[_Heard | BadBytes]) -> list[_Heard | BadBytes]:
+def joined(heard: Iterable[_Heard]) -> list[_Heard | BadBytes]:
     """What was heard, byte by byte, with each run of noise as one."""
     out: list[_Heard | BadBytes] = []
     for item in heard:
-        match out, item:
-            case [*_, BadBytes("noise", count)], BadBytes("noise", more):
+        match out[-1:], item:
+            case [BadBytes("noise", count)], BadBytes("noise", more):
                 out[-1] = BadBytes("noise", count + more)
             case _:
                 out.append(item)

@@ -9,9 +9,9 @@ A line is a card only when it is whole, CR and LF included: what is cut off befo
 line was damaged is missed, and since this shoe repeats and numbers nothing, a missed card shows only as a hand that
 waits for a card already on the felt. For the same reason two equal lines in a row are two cards.
 
-What the check cannot tell: a sum does not see two characters change places (`*0D21`, the ace of clubs, and `*0D12`, the
-2 of diamonds, have the check D7), nor two changes that make up for each other. Any one changed character it does see. With one copy
-of each line there is nothing to hold such a line against; the shoe's composition and the eyes at the table remain.
+What the check cannot tell: any one changed character shows in a sum, but not two that change places (`*0D21`, the ace
+of clubs, and `*0D12`, the 2 of diamonds, both have the check D7), nor two changes that make up for each other. With one
+copy of each line there is nothing to hold such a line against; the shoe's composition and the eyes at the table remain.
 
 Only card lines have been described. Any other line whose check is right is told as `unknown` and counted; its
 characters are not kept, since nobody knows that they tell no face-down card.

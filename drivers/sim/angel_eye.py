@@ -200,6 +200,8 @@ class SimulatedAngelEye:
     check of a host's command. `corrupt(copy, frame)`, when set, gives the bytes that reach the line for copy 0, 1 or 2.
     """
 
+    tells_cut_card = True
+
     def __init__(
         self,
         line: Line,

@@ -15,7 +15,6 @@ from typing import Protocol
 from controller.errors import TableError
 from drivers.sim import rules
 from drivers.sim.account import Account
-from drivers.sim.angel_eye import SimulatedAngelEye
 
 CUT = "CUT"
 
@@ -28,6 +27,7 @@ _PAY_S = 1.5
 
 _POLL_S = 0.005
 _PRESS_AGAIN_S = 2.0  # a press that has not been answered for so long is made again
+_HOLD_S = 0.25  # how long a press is held that nothing answers: many times what a table takes to believe it
 _FAST_BLINK_S = 0.35  # the fault lamp's phases are shorter than this when the table is stopped, longer for a lost link
 _ENOUGH_FOR_TWO_HANDS = 12  # a slip with fewer cards left could leave too few for the hand that is still to come
 
@@ -78,6 +78,30 @@ class Players:
         return {seat: chosen[seat] for seat in order}
 
 
+class CardShoe(Protocol):
+    """A simulated shoe, whatever it says on its wire.
+
+    `tells_cut_card`: whether it reports the cutting card itself; otherwise the dealer has to.
+    """
+
+    tells_cut_card: bool
+
+    def power_up(self) -> None:
+        """Switch the shoe on."""
+
+    def new_shoe(self) -> None:
+        """Make the next card the first of a new shoe."""
+
+    def draw(self, card: str) -> None:
+        """Draw a card."""
+
+    def cut_card(self) -> None:
+        """Draw the cutting card."""
+
+    def attend(self) -> None:
+        """Answer what has come from the host. Call it often; it does not wait."""
+
+
 class Cues(Protocol):
     """What passes between the dealer and the table apart from the cards: each method returns when the dealer may go on.
 
@@ -95,6 +119,9 @@ class Cues(Protocol):
 
     def lock_wagers(self) -> None:
         """No more wagers."""
+
+    def cut_card_out(self) -> None:
+        """The cutting card came, and the shoe does not report it: tell of it before the next card is drawn."""
 
     def hand_over(self, outcome: str) -> None:
         """The hand is complete: "player", "banker" or "tie" won it."""
@@ -148,6 +175,9 @@ class Pace:
 
     def lock_wagers(self) -> None:
         """Nothing to lock."""
+
+    def cut_card_out(self) -> None:
+        """Nobody to tell."""
 
     def hand_over(self, outcome: str) -> None:
         """Nobody to pay."""
@@ -228,6 +258,13 @@ class TableCues:
     def lock_wagers(self) -> None:
         """Press `deal` until draw_player alone is lit."""
         self._press_until("deal", _guides("player"), "the lamp draw_player alone, for locked wagers")
+
+    def cut_card_out(self) -> None:
+        """Press `cut_card`, and hold it for a while: no lamp answers, and it must be believed before the next card."""
+        self._await(lambda _: True, "a table that goes on, for the cutting card")
+        self._set("cut_card", True)
+        self._wait(_HOLD_S)
+        self._set("cut_card", False)
 
     def hand_over(self, outcome: str) -> None:
         """Wait for the outcome's lamp, and pay."""
@@ -327,7 +364,7 @@ class Dealer:
 
     def __init__(
         self,
-        shoe: SimulatedAngelEye,
+        shoe: CardShoe,
         decks: Iterable[Deck],
         cues: Cues,
         account: Account,
@@ -420,6 +457,8 @@ class Dealer:
         card = shoe.deck.draw()
         if card == CUT:
             self._shoe.cut_card()
+            if not self._shoe.tells_cut_card:
+                self._cues.cut_card_out()
             shoe.last_wagered_hand = rules.last_wagered_hand(shoe.wagered_hands)
             card = shoe.deck.draw()
         self._shoe.draw(card)

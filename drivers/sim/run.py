@@ -11,12 +11,15 @@ from typing import Any, TextIO
 from controller.errors import TableError
 from drivers.sim.account import Account
 from drivers.sim.angel_eye import Line, PtyLine, SimulatedAngelEye
-from drivers.sim.people import Dealer, Pace, Players, TableCues, shuffled_decks
+from drivers.sim.beetek import SimulatedBeeTek
+from drivers.sim.people import CardShoe, Dealer, Pace, Players, TableCues, shuffled_decks
 from drivers.sim.pins import SimulatedPins
 
 _DECKS = 8
 _CUT_CARD_FROM_END = 14
-_SIMULATED = ("angel_eye", "simulated", "deal")
+_SIMULATED = ("simulated", "deal")
+# What the dealer must be able to press, by the shoe's driver.
+_BUTTONS = {"angel_eye": {"deal", "new_shoe"}, "beetek": {"deal", "new_shoe", "cut_card"}}
 _LISTENING_POLL_S = 0.02
 
 
@@ -43,7 +46,7 @@ def run_table(table_file: Path, account_file: Path, habits: Habits) -> None:
     line = PtyLine(table.port)
     try:
         _release_all(pins, table)
-        shoe = SimulatedAngelEye(line, wrap=habits.wrap, speed=habits.speed)
+        shoe = _shoe(table.driver, line, habits)
         cues = TableCues(
             pins,
             Players(habits.seed, sorted(table.printed)),
@@ -66,21 +69,31 @@ def run_table(table_file: Path, account_file: Path, habits: Habits) -> None:
         line.unplug()
 
 
-def run_shoe_alone(line: Line, seed: int, pace_s: float, rounds: int | None, out: TextIO) -> None:
+def run_shoe_alone(
+    line: Line, seed: int, pace_s: float, rounds: int | None, out: TextIO, driver: str = "angel_eye"
+) -> None:
     """Deal seeded shoes of eight decks on a line, a card every `pace_s` seconds, with no table to look at.
 
     Stops after `rounds` hands (None: never). The account goes to `out`, a JSON line a hand.
     """
-    shoe = SimulatedAngelEye(line)
+    shoe = _shoe(driver, line, Habits(speed=0.0))
     shoe.power_up()
     decks = shuffled_decks(seed, _DECKS, _CUT_CARD_FROM_END)
     Dealer(shoe, decks, Pace(pace_s, shoe.attend), Account(out, {})).play(rounds)
+
+
+def _shoe(driver: str, line: Line, habits: Habits) -> CardShoe:
+    """The far end of the driver that the table file names."""
+    if driver == "beetek":
+        return SimulatedBeeTek(line, speed=habits.speed)
+    return SimulatedAngelEye(line, wrap=habits.wrap, speed=habits.speed)
 
 
 @dataclass(frozen=True)
 class _Table:
     """What the people and the shoe have to know of the table file and its game file."""
 
+    driver: str
     port: Path
     page: Path
     lamps: dict[str, Any]
@@ -94,16 +107,18 @@ class _Table:
 def _read(table_file: Path) -> _Table:
     try:
         table = tomllib.loads(table_file.read_text(encoding="utf-8"))
-        if (table["shoe"]["driver"], table["pins"]["driver"], table["table"]["lock_on"]) != _SIMULATED:
+        driver, pins = table["shoe"]["driver"], table["pins"]
+        if (pins["driver"], table["table"]["lock_on"]) != _SIMULATED or not _BUTTONS[driver] <= pins["inputs"].keys():
             raise TableError(
                 "sim_not_simulated",
                 f"{table_file} is not of a table that can be simulated",
-                'it needs [shoe] driver = "angel_eye", [pins] driver = "simulated" and [table] lock_on = "deal"',
+                'it needs [pins] driver = "simulated", [table] lock_on = "deal", and the inputs '
+                + ", ".join(sorted(_BUTTONS[driver])),
             )
         game_file = table_file.parent / table["table"]["game"]
         game_shoe = tomllib.loads(game_file.read_text(encoding="utf-8"))["shoe"]
-        pins = table["pins"]
         return _Table(
+            driver=driver,
             port=Path(table["shoe"]["port"]),
             page=Path(pins["page"]),
             lamps=pins["lamps"],

@@ -149,8 +149,8 @@ def pit(broker: Broker, table_files: TableFiles) -> Iterator[FarPit]:
 
 
 @pytest.fixture
-def unstarted_table(table_files: TableFiles, tmp_path: Path) -> Iterator[Table]:
-    """The daemon, not started yet. It is ended with the test, and its journal must then be sound."""
+def unstarted_table(table_files: TableFiles, pins: Pins, tmp_path: Path) -> Iterator[Table]:
+    """The daemon before its header, not started yet. It is ended with the test, and its journal must then be sound."""
     table = Table(table_files, tmp_path)
     yield table
     table.close()

@@ -7,9 +7,11 @@ import json
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -106,7 +108,16 @@ def test_events_in_order_are_committed_byte_for_byte_and_acknowledged_with_their
         assert [(done.table, done.seq, done.type) for done in received.committed] == [(TABLE, seq, "alarm")]
         assert received.acks == {TABLE: ack(seq)}
         assert held(path) == [(n, event(n)) for n in range(1, seq + 1)]
-    assert json.loads(ledger.acks()[TABLE].payload()) == {"epoch": EPOCH, "seq": 3, "chain": chain(3).hex()}
+
+
+def test_an_ack_is_what_the_contract_says(ledger: Ledger) -> None:
+    schema = json.loads(files("controller.contract").joinpath("schemas/ack.schema.json").read_text("utf-8"))
+    nothing = json.loads(ledger.acks()[TABLE].payload())
+    assert nothing == {"epoch": EPOCH, "seq": 0, "chain": ZEROS}
+    one = json.loads(give(ledger, event(1)).acks[TABLE].payload())
+    assert one == {"epoch": EPOCH, "seq": 1, "chain": chain(1).hex()}
+    for value in (nothing, one):
+        jsonschema.validate(value, schema)
 
 
 def test_a_batch_is_acknowledged_once_a_table(ledger: Ledger, path: Path) -> None:

@@ -374,14 +374,17 @@ def test_a_ledger_that_is_none_ends_the_pit_with_words_for_people(house: House) 
     assert until(pit.err, "what to do")[0].startswith("ledger_damaged: ")
 
 
-def test_a_ledger_lost_while_the_pit_runs_ends_it_without_an_ack(house: House) -> None:
+@pytest.mark.parametrize("lost", ["event", "adoption"])
+def test_a_ledger_lost_while_the_pit_runs_ends_it(house: House, lost: str) -> None:
+    """Trouble with the ledger is not taken for trouble with what came."""
     far = house.far()
     far.say_state()
     pit = house.pit("--adopt-new")
     far.ack(ack(0))
     db = sqlite3.connect(house.ledger)
-    db.execute("DROP TABLE event")
+    db.execute(f"DROP TABLE {lost}")
     db.close()
+    far.say_state()
     far.send(event(1))
     assert pit.process.wait(PATIENCE_S) == 1
     told = until(pit.err, "what to do")

@@ -54,7 +54,6 @@ def _value(text: str) -> object:
         return text
 
 
-def test_every_refusal_a_script_can_meet_is_met_in_one() -> None:
+def test_every_refusal_is_met_in_a_script() -> None:
     everything = "\n".join(script.read_text(encoding="utf-8") for script in SCRIPTS)
-    unmet = {code for code in REFUSALS if f": {code}\n" not in everything}
-    assert unmet == {"no_supervisor"}, "a script always names its supervisor"
+    assert [code for code in REFUSALS if f": {code}\n" not in everything] == []

@@ -1,0 +1,103 @@
+"""`tablectl rounds` and `tablectl replay`: what a journal tells of the past, for technicians.
+
+A replay goes through the shoe's own frames: the codec reads each again, which must give the fact that was journalled.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import fields
+from enum import Enum
+from pathlib import Path
+
+from controller.cli.words import event_line
+from controller.errors import TableError
+from controller.journal import Row, read_rows
+from controller.table.facts import Fact, Report, ShoeOpened, StepFailed
+from controller.table.public import public
+from controller.table.states import Table
+from controller.table.step import step
+from drivers.shoe.angel_eye import AngelEyeCodec
+
+_OF_A_ROUND = ("round", "void", "correction")
+
+
+def rounds(path: Path) -> int:
+    """Print every round of the journal, void and corrected ones too, a line each."""
+    for row in read_rows(path):
+        for body in row.messages:
+            event = json.loads(body)
+            if event["type"] in _OF_A_ROUND:
+                print(event["at"], event_line(event))
+    return 0
+
+
+def replay_round(path: Path, which: str) -> int:
+    """Print one finished round step by step; `which` is SHOE/ROUND. Raises TableError `no_such_round`."""
+    shoe, _, number = which.partition("/")
+    if not (shoe.isdecimal() and number.isdecimal()):
+        raise TableError("no_such_round", f"{which} names no round.", "Write SHOE/ROUND, for example 3/12.")
+    lines = list(_replay(path, int(shoe), int(number)))
+    if not lines:
+        do = "`tablectl rounds` lists those there are; a hand still in play is not shown."
+        raise TableError("no_such_round", f"The journal holds no finished round {which}.", do)
+    print("\n".join(lines))
+    return 0
+
+
+def _replay(path: Path, shoe: int, number: int) -> Iterator[str]:
+    """The steps of the round; nothing when it never finished."""
+    table: Table | None = None
+    lines: list[str] = []
+    rows = list(read_rows(path))
+    for row, following in zip(rows, [*rows[1:], None], strict=True):
+        if isinstance(row.fact, ShoeOpened):
+            table = Table(row.fact.rules)
+        if table is None or (following is not None and isinstance(following.fact, StepFailed)):
+            continue
+        before, (table, _) = table, step(table, row.fact)
+        if table.shoe is None or table.shoe.number != shoe:
+            continue
+        finished = any(_is(body, shoe, number) for body in row.messages)
+        if finished or number in (before.round_number, table.round_number):
+            lines += _step_in_words(row, table)
+        if finished:
+            yield from lines
+            return
+
+
+def _is(body: bytes, shoe: int, number: int) -> bool:
+    event = json.loads(body)
+    return event["type"] in ("round", "void") and (event["shoe"], event["round"]) == (shoe, number)
+
+
+def _step_in_words(row: Row, table: Table) -> Iterator[str]:
+    yield f"row {row.number}  {row.stamp.text()}  {_fact_in_words(row.fact)}"
+    report: Report | None = getattr(row.fact, "report", None)
+    if report is not None:
+        heard = AngelEyeCodec(confirm_copies=1).feed(bytes.fromhex(report.frame))
+        agrees = "which reads so again" if heard == [row.fact] else f"WHICH READS {heard} NOW"
+        yield f"    frame {report.frame}, {agrees}"
+    face = public(table)
+    for side, hand in (("player", face.player), ("banker", face.banker)):
+        if hand is not None and hand.cards:
+            yield f"    {side} {' '.join(hand.cards)} = {hand.total}"
+    then = f"next card to {face.next_hand}" if face.next_hand else face.phase.replace("_", " ")
+    yield f"    then: {f'FAULT {face.fault.code}' if face.fault else then}"
+    for body in row.messages:
+        yield f"    event {event_line(json.loads(body))}"
+
+
+def _fact_in_words(fact: Fact) -> str:
+    """The fact's name and what it says, without its report."""
+    said = ", ".join(
+        f"{field.name} {_value_in_words(getattr(fact, field.name))}"
+        for field in fields(fact)
+        if field.name not in ("report", "rules", "carried", "last_report") and getattr(fact, field.name) is not None
+    )
+    return f"{type(fact).__name__}({said})"
+
+
+def _value_in_words(value: object) -> str:
+    return str(value.value) if isinstance(value, Enum) else str(value)

@@ -1,0 +1,73 @@
+"""A BeeTek seen from outside: a shoe that reads each card drawn, says which it is, and knows nothing more.
+
+Written from the description of the wire, and from nothing of the driver that reads it. A card is one line,
+
+    *  0 D  suit  rank  check check  CR LF
+
+with the suit 0 hearts, 1 diamonds, 2 clubs, 3 spades, the rank a hexadecimal digit from 1 (ace) to D (king), and the
+check the low byte of the sum of the character codes between the star and itself, as two hexadecimal characters.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from drivers.sim import rules
+from drivers.sim.angel_eye import Line
+
+BAUD = 9600
+_BYTE_S = 10 / BAUD  # 8N1: ten bits a byte
+_SUITS = "HDCS"
+
+
+def line_of(text: str) -> bytes:
+    """A whole line that says `text`: star, check and line end are put around it."""
+    return f"*{text}{sum(map(ord, text)) % 256:02X}\r\n".encode("ascii")
+
+
+def card_line(card: str) -> bytes:
+    """The line of a card (`KS`)."""
+    return line_of(f"0D{_SUITS.index(card[1])}{1 + rules.RANKS.index(card[0]):X}")
+
+
+class SimulatedBeeTek:
+    """The shoe. It has no game of its own, so what is not a card drawn it says nothing of.
+
+    `speed` 1 takes the time a line takes on a 9600 baud wire, 0 takes none, and what lies between takes that share.
+    `corrupt(line)`, when set, gives the bytes that reach the host for a line; none, and the line is lost.
+    """
+
+    tells_cut_card = False
+
+    def __init__(self, line: Line, *, speed: float = 0.0, sleep: Callable[[float], None] = time.sleep) -> None:
+        self._line = line
+        self._speed = speed
+        self._sleep = sleep
+        self.corrupt: Callable[[bytes], bytes] | None = None
+
+    def draw(self, card: str) -> None:
+        """Draw a card: its line, once."""
+        self._send(card_line(card))
+
+    def say(self, text: str) -> None:
+        """Say something else, with the check it should have: nobody has described such a line."""
+        self._send(line_of(text))
+
+    def power_up(self) -> None:
+        """Switch the shoe on: it says nothing."""
+
+    def new_shoe(self) -> None:
+        """Fill it anew: it does not know."""
+
+    def cut_card(self) -> None:
+        """Draw the cutting card: it says nothing."""
+
+    def attend(self) -> None:
+        """Let what the host says go by: this shoe takes no commands."""
+        self._line.read()
+
+    def _send(self, whole: bytes) -> None:
+        self._line.write(self.corrupt(whole) if self.corrupt else whole)
+        if self._speed:
+            self._sleep(self._speed * len(whole) * _BYTE_S)

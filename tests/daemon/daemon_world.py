@@ -1,0 +1,332 @@
+"""A daemon's surroundings in memory: pins, a shoe, a broker and a pit that a test holds in its hand."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from controller.cli.bench import simulated_table
+from controller.config import Config, load
+from controller.contract.topics import Topics
+from controller.devices import BrokerListener, ShoeListener
+from controller.game.cards import Card
+from controller.journal import Entry, Journal, Message, Row
+from controller.keys import TableKey
+from controller.replay import replay
+from controller.runtime import Runtime
+from controller.table.facts import CardDrawn
+from controller.table.requests import ClearFault, LockWagers, NewShoe, Request
+
+PATIENCE_S = 20.0
+"""A test that waits so long has failed."""
+
+KEY = TableKey(bytes(range(32)))
+
+_T = TypeVar("_T")
+
+
+def run(work: Coroutine[Any, Any, _T]) -> _T:
+    """Run a test's coroutine on a loop of its own."""
+
+    async def in_time() -> _T:
+        return await asyncio.wait_for(work, 3 * PATIENCE_S)
+
+    return asyncio.run(in_time())
+
+
+async def eventually(holds: Callable[[], object], what: str = "") -> None:
+    """Wait until `holds()`, looking again and again."""
+    deadline_s = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < deadline_s, f"waited {PATIENCE_S} s in vain {what}"
+        await asyncio.sleep(0.005)
+
+
+def eventually_now(holds: Callable[[], object], what: str = "") -> None:
+    """The same where there is no loop."""
+    deadline_s = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < deadline_s, f"waited {PATIENCE_S} s in vain {what}"
+        time.sleep(0.01)
+
+
+class HeldPins:
+    """Pins whose buttons, key and sensors are the names in `pressed`."""
+
+    def __init__(self, config: Config) -> None:
+        self._names = list(config.file.pins.inputs)
+        self.lit = {lamp: False for lamp in config.file.pins.lamps}
+        self.pressed: set[str] = set()
+        self.samples = 0
+        self.closed = False
+
+    def read(self) -> dict[str, bool]:
+        self.samples += 1
+        return {name: name in self.pressed for name in self._names}
+
+    def write(self, lamp: str, lit: bool) -> None:
+        assert lamp in self.lit, lamp
+        self.lit[lamp] = lit
+
+    def close(self) -> None:
+        self.lit = dict.fromkeys(self.lit, False)
+        self.closed = True
+
+    async def sampled(self, times: int) -> None:
+        """Wait until the inputs have been read so many more times."""
+        until = self.samples + times
+        await eventually(lambda: self.samples >= until)
+
+
+class HeldShoe:
+    """A shoe that reports what a test says."""
+
+    numbered = True
+
+    def __init__(self) -> None:
+        self.listener: ShoeListener | None = None
+
+    async def run(self, listener: ShoeListener) -> None:
+        self.listener = listener
+        listener.shoe_link(True, "the test's shoe")
+        await asyncio.Event().wait()
+
+    def deal(self, text: str) -> None:
+        """Cards leave the shoe, without its opinion of their place."""
+        assert self.listener is not None
+        for word in text.split():
+            self.listener.shoe_reported(CardDrawn(Card.parse(word)))
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """One publish of the table."""
+
+    token: int
+    topic: str
+    payload: bytes
+    retain: bool
+    event_type: str | None
+
+    @property
+    def value(self) -> dict[str, Any]:
+        value: dict[str, Any] = json.loads(self.payload)
+        return value
+
+
+class HeldBroker:
+    """A broker that answers each publish with `reason(published)`; None answers nothing. Keeps `retained`."""
+
+    def __init__(self, topics: Topics) -> None:
+        self._topics = topics
+        self.listener: BrokerListener | None = None
+        self.up = False
+        self.published: list[Published] = []
+        self.retained: bytes | None = None  # the pit's word
+        self.reason: Callable[[Published], int | None] = lambda _: 0
+        self.on_event: Callable[[dict[str, Any]], None] = lambda _: None
+
+    async def run(self, listener: BrokerListener) -> None:
+        self.listener = listener
+        await asyncio.Event().wait()
+
+    def publish(self, topic: str, payload: bytes, retain: bool = False, event_type: str | None = None) -> int | None:
+        if not self.up:
+            return None
+        published = Published(len(self.published) + 1, topic, payload, retain, event_type)
+        self.published.append(published)
+        asyncio.get_running_loop().call_soon(self._answer, published)
+        return published.token
+
+    def connect(self) -> None:
+        """The connection stands; what is retained comes before any answer, as from a real broker."""
+        assert self.listener is not None
+        self.up = True
+        self.listener.broker_connected()
+        if self.retained is not None:
+            self.say(self.retained)
+
+    def disconnect(self) -> None:
+        assert self.listener is not None
+        self.up = False
+        self.listener.broker_disconnected("the test cut it")
+
+    def say(self, payload: bytes, topic: str | None = None) -> None:
+        """A message comes, on the pit's topic unless said otherwise."""
+        assert self.listener is not None
+        self.listener.broker_message(topic or self._topics.ack, payload)
+
+    def events(self) -> list[dict[str, Any]]:
+        """Every event published so far, repeats too."""
+        return [published.value for published in self.published if published.topic == self._topics.event]
+
+    def states(self) -> list[Published]:
+        return [published for published in self.published if published.topic == self._topics.state]
+
+    def _answer(self, published: Published) -> None:
+        assert self.listener is not None
+        if not self.up:
+            return
+        reason = self.reason(published)
+        if reason is not None:
+            self.listener.broker_answered(published.token, reason)
+        if published.topic == self._topics.event and reason == 0:
+            self.on_event(published.value)
+
+
+class HeldPit:
+    """A pit that commits in order and repeats its last word otherwise; `acks` can be switched off."""
+
+    def __init__(self, broker: HeldBroker) -> None:
+        self._broker = broker
+        self.ledger: list[dict[str, Any]] = []
+        self.acks = True
+        broker.on_event = self._hear
+
+    def types(self) -> list[str]:
+        return [event["type"] for event in self.ledger]
+
+    def _hear(self, event: dict[str, Any]) -> None:
+        if event["seq"] == len(self.ledger) + 1:
+            self.ledger.append(event)
+        if self.acks and self.ledger:
+            last = self.ledger[-1]
+            self._broker.retained = ack(last["epoch"], last["seq"], last["chain"])
+            self._broker.say(self._broker.retained)
+
+
+def ack(epoch: str, seq: int, chain: str) -> bytes:
+    """The pit's word as it goes over the wire."""
+    return json.dumps({"epoch": epoch, "seq": seq, "chain": chain}).encode()
+
+
+class HeldJournal(Journal):
+    """A real journal whose disk can hang (`gate` closed) or fail (`failing`)."""
+
+    gate: threading.Event
+    at_gate: bool
+    failing: bool
+    batches: list[list[str]]
+
+    def append(self, entries: Sequence[Entry]) -> list[Message]:
+        self.at_gate = True
+        assert self.gate.wait(PATIENCE_S)
+        self.at_gate = False
+        if self.failing:
+            raise OSError("No space left on device")
+        made = super().append(entries)
+        self.batches.append([type(entry.fact).__name__ for entry in entries])
+        return made
+
+
+@dataclass
+class World:
+    """A running table and everything around it."""
+
+    config: Config
+    journal: HeldJournal
+    pins: HeldPins
+    shoe: HeldShoe
+    broker: HeldBroker
+    pit: HeldPit
+    runtime: Runtime
+    pings: list[float]
+    task: asyncio.Task[None]
+
+    async def do(self, *requests: Request) -> None:
+        """Ask for what must be allowed."""
+        for request in requests:
+            answer = await self.runtime.ask(request)
+            assert answer.refused is None, answer
+
+    async def deal(self, text: str) -> None:
+        """Cards leave the shoe, and the table has committed them."""
+        self.shoe.deal(text)
+        await self.settle()
+
+    async def settle(self) -> None:
+        """Wait until everything that came before is committed and shown."""
+        await self.runtime.ask(ClearFault(None))  # always refused, and answered in its turn
+
+    async def open_shoe(self) -> None:
+        """A shoe, its first card and the one to burn: wagers are open."""
+        await self.do(NewShoe())
+        await self.deal("AS 2D")
+        assert self.runtime.face.phase == "wagers_open"
+
+    async def wager(self, *seats: int) -> None:
+        """Royal 9 wagers are placed, and the sensors have settled."""
+        self.pins.pressed |= {f"seat_{seat}" for seat in seats}
+        await eventually(lambda: self.runtime.status()["sensors"] == sorted(seats))
+
+    async def play_hit(self) -> None:
+        """A hand in which seat 1 wins with its own King and 9."""
+        await self.wager(1)
+        await self.do(LockWagers())
+        await self.deal("KS 2D 9S 3D")
+
+    def rows(self) -> list[Row]:
+        """Every row of the open shoe, from the disk."""
+        return list(self.journal.open_shoe())
+
+
+def table_config(folder: Path, **sections: dict[str, Any]) -> Config:
+    """The example table with everything below `folder`."""
+    return load(simulated_table(folder, 1883, **sections))
+
+
+def open_journal(config: Config) -> HeldJournal:
+    """The table's journal, its disk in order."""
+    file = config.file
+    journal = HeldJournal(Path(file.journal.path), file.table.id, KEY, KEY.public)
+    journal.gate = threading.Event()
+    journal.gate.set()
+    journal.at_gate = journal.failing = False
+    journal.batches = []
+    return journal
+
+
+@asynccontextmanager
+async def running(folder: Path, *, connected: bool = True, **sections: dict[str, Any]) -> AsyncIterator[World]:
+    """The table of the journal in `folder`, running; put together as the daemon does it."""
+    config = table_config(folder, **sections)
+    topics = Topics(config.file.pit.root, config.file.table.id)
+    journal = open_journal(config)
+    try:
+        table, differs = replay(journal.open_shoe(), config.rules, config.file.table.id, journal.epoch)
+        pins, shoe, broker, pings = HeldPins(config), HeldShoe(), HeldBroker(topics), list[float]()
+        runtime = Runtime(
+            config,
+            journal,
+            KEY.public,
+            table,
+            differs,
+            pins,
+            shoe,
+            broker,
+            alive=lambda: pings.append(time.monotonic()),
+        )
+        task = asyncio.create_task(runtime.run())
+        world = World(config, journal, pins, shoe, broker, HeldPit(broker), runtime, pings, task)
+        try:
+            await eventually(lambda: task.done() or (broker.listener and shoe.listener))
+            if connected:
+                broker.connect()
+                await eventually(lambda: runtime.stream.up)
+            yield world
+            if task.done():
+                task.result()  # a table that ended by itself has failed
+        finally:
+            journal.gate.set()
+            task.cancel()
+            await asyncio.wait([task])
+            assert pins.closed
+    finally:
+        journal.close()

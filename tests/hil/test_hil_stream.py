@@ -1,0 +1,181 @@
+"""The stream to the pit, through a real broker: nothing lost, nothing doubled, nothing out of order."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from controller.cli import bench
+from tests.hil.daemon import Broker, Table
+from tests.hil.far_pit import FarPit
+from tests.hil.far_shoe import FarShoe
+from tests.hil.header import Pins
+from tests.hil.plugin import Dealer, Eventually
+
+PLAYER_WINS = "9C TD TC 5D"
+
+
+def test_what_happens_while_the_broker_is_down_arrives_in_order(
+    table: Table, broker: Broker, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually
+) -> None:
+    dealer.open_shoe()
+    broker.down()
+    eventually(lambda: pins.lamp("fault") == "slow_blink")
+    for _ in range(3):
+        dealer.play(PLAYER_WINS)
+    broker.up()
+    eventually(lambda: table.unacknowledged() == 0, within_s=15)
+    assert pit.types == ["shoe_opened", *["wagers_locked", "round"] * 3]
+    assert [hand["round"] for hand in pit.rounds] == [1, 2, 3]
+    eventually(lambda: pins.lamp("fault") == "dark")
+
+
+def test_what_happens_while_the_pit_is_away_and_the_table_is_killed_arrives_in_order(
+    table: Table, pit: FarPit, dealer: Dealer, eventually: Eventually
+) -> None:
+    dealer.open_shoe()
+    pit.gone()
+    for _ in range(2):
+        dealer.play(PLAYER_WINS)
+        table.restart()
+    pit.come()
+    eventually(lambda: table.unacknowledged() == 0)
+    assert pit.types == ["shoe_opened", *["wagers_locked", "round"] * 2]
+
+
+def test_a_pit_restored_from_an_old_copy_is_told_everything_again(
+    table: Table, pit: FarPit, dealer: Dealer, eventually: Eventually
+) -> None:
+    dealer.open_shoe()
+    dealer.play(PLAYER_WINS)
+    eventually(lambda: table.unacknowledged() == 0)
+    before = list(pit.events)
+    pit.forget()
+    eventually(lambda: pit.events == before)
+    eventually(lambda: table.unacknowledged() == 0)
+
+
+def test_a_journal_restored_from_an_old_copy_is_found_out_by_the_pits_word(
+    table: Table, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually, tmp_path: Path
+) -> None:
+    dealer.open_shoe()
+    table.stop()
+    table.copy_journal(tmp_path / "old")
+    table.start()
+    eventually(table.links_up)
+    dealer.play(PLAYER_WINS)
+    eventually(lambda: len(pit.events) == 3 and table.unacknowledged() == 0)
+    for _ in range(5):  # the pit's word may come at any moment of connecting
+        table.stop()
+        table.restore_journal(tmp_path / "old")
+        table.start()
+        eventually(lambda: table.fault == "journal_behind_pit")
+    assert table.face["fault"]["exits"] == []
+    assert table.status()["pit"]["stream"] == "behind"
+    eventually(lambda: pins.lamp("fault") == "fast_blink")
+    table.restart()
+    assert table.fault == "journal_behind_pit"
+    assert len(pit.events) == 3  # nothing was ever sent from the old copy
+
+
+def test_an_acknowledgement_with_another_chain_is_no_word_on_this_journal(
+    table: Table, pit: FarPit, dealer: Dealer, eventually: Eventually
+) -> None:
+    dealer.open_shoe()
+    eventually(lambda: table.unacknowledged() == 0)
+    pit.silent()
+    pit.say(json.dumps({"epoch": pit.events[0]["epoch"], "seq": 1, "chain": "ab" * 32}).encode())
+    eventually(lambda: table.fault == "journal_behind_pit")
+    assert table.face["fault"]["details"]["chain"] == "differs"
+
+
+_EPOCH = "EPOCH"
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b"",
+        b"{",
+        b"\xff\xfe",
+        b"[]",
+        b"null",
+        b"7" * 10_000,
+        b"[" * 100_000,
+        b'{"epoch": "another", "seq": 99, "chain": "00"}',
+        b'{"epoch": "EPOCH", "seq": -1, "chain": "00"}',
+        b'{"epoch": "EPOCH", "seq": true, "chain": "00"}',
+        b'{"epoch": "EPOCH", "seq": 1.5, "chain": "00"}',
+        b'{"epoch": "EPOCH", "seq": 1e999, "chain": "00"}',
+        b'{"epoch": "EPOCH", "seq": 1}',
+        b'{"epoch": "EPOCH", "seq": 1, "chain": "00", "more": 1}',
+    ],
+    ids=range(14),
+)
+def test_what_is_no_acknowledgement_changes_nothing(
+    payload: bytes, table: Table, pit: FarPit, dealer: Dealer, eventually: Eventually
+) -> None:
+    epoch = table.status()["pit"]["epoch"]
+    pit.say(payload.replace(b"EPOCH", epoch.encode()))
+    dealer.open_shoe()
+    eventually(lambda: table.unacknowledged() == 0)
+    assert table.runs
+    assert table.fault is None
+
+
+def test_an_acknowledgement_of_an_absurd_number_is_past_the_head(
+    table: Table, pit: FarPit, eventually: Eventually
+) -> None:
+    epoch = table.status()["pit"]["epoch"]
+    pit.say(json.dumps({"epoch": epoch, "seq": 10**30, "chain": "00" * 32}).encode())
+    eventually(lambda: table.fault == "journal_behind_pit")
+
+
+@pytest.fixture
+def reference_pit(tmp_path: Path, broker: Broker) -> Iterator[ReferencePit]:
+    pit = ReferencePit(tmp_path, broker.port)
+    pit.start()
+    yield pit
+    pit.end()
+
+
+class ReferencePit:
+    """The project's own pit as a process."""
+
+    def __init__(self, folder: Path, port: int) -> None:
+        self._folder = folder
+        self._command = bench.python(
+            *("-m", "controller.pit", "run", "--broker", f"127.0.0.1:{port}"),
+            *("--ledger", str(folder / "ledger"), "--adopt-new"),
+        )
+        self._running = ExitStack()
+
+    def start(self) -> None:
+        self._process = self._running.enter_context(bench.started(self._command, self._folder / "pit.log"))
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    def end(self) -> None:
+        self._running.close()
+
+
+def test_the_reference_pit_acknowledges_all_it_hears_also_after_a_kill(
+    reference_pit: ReferencePit, table: Table, shoe: FarShoe, pit: FarPit, dealer: Dealer, eventually: Eventually
+) -> None:
+    pit.silent()  # only the reference pit speaks
+    dealer.open_shoe()
+    dealer.play("KS 2D 9S 3C", 1)
+    eventually(lambda: len(pit.hits) == 1 and table.unacknowledged() == 0)
+    reference_pit.kill()
+    dealer.play(PLAYER_WINS)
+    eventually(lambda: len(pit.rounds) == 2)
+    assert table.unacknowledged() > 0
+    reference_pit.start()
+    eventually(lambda: table.unacknowledged() == 0)
+    assert table.fault is None

@@ -1,0 +1,67 @@
+"""`tablectl deal`, as a person runs it: what is printed where, and the exit code."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.contract import check_event
+from tests.support.tables import TABLE_FILE
+
+ROOT = Path(__file__).parents[2]
+HERE = Path(__file__).parent
+
+
+def _deal(script: str, *, given: bytes = b"", table: Path = TABLE_FILE) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "controller.cli.main", "deal", str(table), script]
+    return subprocess.run(command, cwd=ROOT, input=given, capture_output=True, check=False)
+
+
+def _types(run: subprocess.CompletedProcess[bytes]) -> list[str]:
+    return [check_event(body, signed=False)["type"] for body in run.stdout.splitlines()]
+
+
+def test_a_clean_script_exits_0_and_two_runs_print_the_same_bytes() -> None:
+    run, again = (_deal(str(HERE / "royal9_two_personals.script")) for _ in range(2))
+    assert (run.returncode, run.stderr) == (0, b"")
+    assert _types(run) == ["shoe_opened", "wagers_locked", "round", "hit", "hit", "hit"]
+    assert [json.loads(body)["seq"] for body in run.stdout.splitlines()] == [1, 2, 3, 4, 5, 6]
+    assert again.stdout == run.stdout
+
+
+def test_a_script_comes_on_standard_input() -> None:
+    run = _deal("-", given=b"!new-shoe AS 2D !deal 9S 7H KD TC")
+    assert (run.returncode, _types(run)) == (0, ["shoe_opened", "wagers_locked", "round"])
+
+
+def test_a_refusal_exits_1_and_is_told_with_what_to_do() -> None:
+    run = _deal("-", given=b"!new-shoe AS 2D\n!deal !deal")
+    assert (run.returncode, _types(run)) == (1, ["shoe_opened", "wagers_locked"])
+    told, do = run.stderr.decode().splitlines()
+    assert told == "line 2: !deal: already_locked: Wagers are locked already."
+    assert do.startswith("  what to do: ")
+
+
+def test_a_fault_exits_1_and_is_an_event_besides() -> None:
+    run = _deal("-", given="!new-shoe AS 2D !deal ??  # ein Kärtchen".encode())
+    assert (run.returncode, _types(run)) == (1, ["shoe_opened", "wagers_locked", "fault"])
+    assert run.stderr.startswith(b"line 1: ??: unreadable_card: The shoe could not read a card.\n  what to do: ")
+
+
+@pytest.mark.parametrize(
+    ("script", "given"), [("no-such.script", b""), ("-", b"\xff\xfe"), (".", b"")], ids=["missing", "no text", "folder"]
+)
+def test_a_script_that_cannot_be_read_exits_1(script: str, given: bytes) -> None:
+    run = _deal(script, given=given)
+    assert (run.returncode, run.stdout) == (1, b"")
+    assert run.stderr.startswith(b"script_unreadable: ")
+
+
+def test_a_table_that_is_no_table_exits_78(tmp_path: Path) -> None:
+    run = _deal("-", table=tmp_path / "none.toml")
+    assert (run.returncode, run.stdout) == (78, b"")
+    assert run.stderr.startswith(b"config_invalid: ")

@@ -1,0 +1,48 @@
+"""`python -m tests.simulation`: play many seeds, or one; print what fails, made small, with how to repeat it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+
+from tests.simulation.run import STEPS, Failure, play_seed, smallest
+
+
+def main() -> int:
+    """Returns 1 when a seed failed."""
+    parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
+    parser.add_argument("--seeds", type=int, default=200, help="how many seeds to play")
+    parser.add_argument("--from", type=int, default=0, dest="first", metavar="N", help="the first of them")
+    parser.add_argument("--seed", type=int, help="play this one alone")
+    parser.add_argument("--steps", type=int, default=STEPS, help="actions a seed")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes, each with tables of its own")
+    asked = parser.parse_args()
+    seeds = range(asked.first, asked.first + asked.seeds) if asked.seed is None else range(asked.seed, asked.seed + 1)
+    began = time.perf_counter()
+    failures = list(_failures(seeds, asked.steps, asked.jobs))
+    took_s = time.perf_counter() - began
+    for failure in failures:
+        print(smallest(failure), end="\n\n")
+    print(
+        f"{len(seeds)} seeds, {len(seeds) * asked.steps} actions, {len(failures)} failed; "
+        f"{len(seeds) / took_s:.1f} seeds/s, {len(seeds) * asked.steps / took_s:.0f} actions/s"
+    )
+    return 1 if failures else 0
+
+
+def _failures(seeds: range, steps: int, jobs: int) -> Iterable[Failure]:
+    play = partial(play_seed, steps=steps)
+    if jobs == 1 or len(seeds) == 1:
+        yield from filter(None, map(play, seeds))
+        return
+    with ProcessPoolExecutor(jobs) as pool:
+        yield from filter(None, pool.map(play, seeds, chunksize=8))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,475 @@
+"""What must be true after every step, said again in the simulation's own words.
+
+The auditor reads the journal's file like an inspector: row by row, with a connection of its own. It folds the facts
+itself and keeps its own count of the cards, the hands, the wagers and the reports; the referee of the rules is the far
+end's (`drivers.sim.rules`), which shares nothing with the table's. What it finds is raised as `Broken`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+import controller.table.step as core
+from controller.contract import envelope
+from controller.contract.envelope import Signer, Stamp
+from controller.fact_json import fact_from_json
+from controller.table import facts
+from controller.table.facts import CardDrawn, CardDrawnOutsideGame, CardKept, Fact, Report
+from controller.table.public import public
+from controller.table.rules import TableRules
+from controller.table.states import Burning, FirstCardDue, HandInPlay, Locked, NoShoe, ShoeEnded, Table
+from drivers.sim import rules as referee
+from tests.simulation.shoe import Reported
+
+_SCHEMA = Path(envelope.__file__).parent / "schemas" / "event.schema.json"
+_VALIDATOR = jsonschema.Draft202012Validator(json.loads(_SCHEMA.read_text("utf-8")))
+_ACTS = (facts.ShoeOpened, facts.HandVoided, facts.CardNamed, facts.FaultCleared)
+_CARD_FACTS = (CardDrawn, CardKept, CardDrawnOutsideGame)
+_CARD = re.compile(r"\b[A23456789TJQK][SHDC]\b")
+_TAKEN_BACK = ("card_without_shoe", "card_after_shoe")
+
+
+class Broken(Exception):  # noqa: N818  # what was promised is broken
+    """A promise that did not hold: `invariant` names it, the same for every way it can break."""
+
+    def __init__(self, invariant: str, detail: object = "") -> None:
+        super().__init__(f"{invariant}: {detail}")
+        self.invariant = invariant
+
+
+def hold(invariant: str, holds: bool, detail: object = "") -> None:
+    """Raise Broken unless it holds."""
+    if not holds:
+        raise Broken(invariant, detail)
+
+
+@dataclass
+class _Hand:
+    """A hand as the messages tell it."""
+
+    shoe: int
+    round: int
+    seats: tuple[int, ...] | None  # None in a simulated hand
+    over: bool = False
+
+
+@dataclass
+class _ShoeAccount:
+    """The cards and hands of one shoe as the auditor counts them."""
+
+    drawn: list[str | None] = field(default_factory=list)  # every card that came, in order; None nobody can tell
+    kept: list[str | None] = field(default_factory=list)
+    taken: list[int] = field(default_factory=lambda: [0, 0])  # how far the rounds have got in either
+    burned_checked: bool = False
+    last_hand: int | None = None
+
+    @property
+    def all_cards(self) -> Counter[str | None]:
+        return Counter(self.drawn) + Counter(self.kept)
+
+
+class Auditor:
+    """Follows the journal at `path`. `reported` is the shoe's own record of what it said."""
+
+    def __init__(self, path: Path, rules: TableRules, signer: Signer, reported: list[Reported], wrap: int) -> None:
+        self.table = Table(rules)
+        self.bodies: list[bytes] = []  # the journal's messages, by seq - 1
+        self.missed: list[str] = []  # cards whose reports never came, for the supervisor to name
+        self.step_was_broken = False  # the simulation had a step raise
+        self._rules = rules
+        self._signer = signer
+        self._reported = reported
+        self._wrap = wrap
+        self._next_report = 0
+        self._db = sqlite3.connect(path, isolation_level=None)
+        self._table_id, self._epoch = self._db.execute("SELECT table_id, epoch FROM journal").fetchone()
+        self._row, self._head = 0, envelope.GENESIS
+        self._salts: set[bytes] = set()
+        self._account = _ShoeAccount()
+        self._hand: _Hand | None = None
+        self._rounds: set[tuple[int, int]] = set()
+        self._hits: set[tuple[int, int, int]] = set()
+        self._round_hits: list[tuple[int, str]] = []
+        self._pit_checked = 0
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._db.close()
+
+    def read(self, life: int) -> None:
+        """Read what the journal has grown by, and check it. `life` is the run of the table's program that lives."""
+        rows = self._db.execute(
+            "SELECT row, at_ms, clock_synchronised, fact, salt, head FROM fact WHERE row > ? ORDER BY row", (self._row,)
+        ).fetchall()
+        for place, (number, at_ms, synchronised, fact_json, salt, head) in enumerate(rows):
+            hold("rows are numbered without gaps", number == self._row + 1, number)
+            hold("every row has a salt of its own", salt not in self._salts and len(salt) == 16, number)
+            self._salts.add(salt)
+            fact = fact_from_json(fact_json)
+            bodies = [
+                body for (body,) in self._db.execute("SELECT body FROM message WHERE row = ? ORDER BY seq", (number,))
+            ]
+            fails = place + 1 < len(rows) and json.loads(rows[place + 1][3])["fact"] == "StepFailed"
+            if fails:
+                hold("a failed step makes no events", not bodies, number)
+                self._reports_arrived(self.table, fact, life)
+            else:
+                self._row_committed(fact, Stamp(at_ms, bool(synchronised)), bodies, life)
+            digest = hashlib.sha256(self._head)
+            for part in (salt, f"{at_ms} {int(bool(synchronised))} ".encode() + fact_json, *bodies):
+                digest.update(len(part).to_bytes(8, "big") + part)
+            self._row, self._head = number, digest.digest()
+            hold("the chain holds", head == self._head, number)
+
+    def _row_committed(self, fact: Fact, stamp: Stamp, bodies: list[bytes], life: int) -> None:
+        before = self.table
+        after, events = core.step(before, fact)
+        again = [
+            envelope.seal(event, self._table_id, self._epoch, len(self.bodies) + n, stamp, self._head, self._signer)
+            for n, event in enumerate(events, 1)
+        ]
+        hold("the facts give the same events again", bodies == again, fact)
+        if isinstance(fact, facts.ShoeOpened):
+            hold("a replay can begin at any shoe", core.step(Table(self._rules), fact)[0] == after, fact)
+        self.table = after
+        self.bodies += bodies
+        self._reports_arrived(before, fact, life)
+        messages = [json.loads(body) for body in bodies]
+        self._faults(before, fact, after, messages)
+        self._cards(before, fact, after)
+        self._shoes_hands(before, fact, after, messages)
+        self._secrets(fact, bodies)
+        for seq, message in enumerate(messages, len(self.bodies) - len(bodies) + 1):
+            if seq % 25 == 1:
+                error = next(_VALIDATOR.iter_errors(message), None)
+                hold("every event keeps to its schema", error is None, error)
+
+    # What the shoe said.
+
+    def _reports_arrived(self, before: Table, fact: Fact, life: int) -> None:
+        """The fact's report is one the shoe made, after the last one; what lies between was truly lost."""
+        report: Report | None = getattr(fact, "report", None)
+        if report is None:
+            return
+        for place in range(self._next_report, len(self._reported)):
+            if self._reported[place].frame == report.frame:
+                break
+        else:
+            raise Broken("every report is believed once and in order", fact)
+        skipped = self._reported[self._next_report : place]
+        self._next_report = place + 1
+        for lost in skipped:
+            hold("no report that came is lost", not _came(lost, life), lost)
+            if lost.real is not None and not isinstance(before.phase, NoShoe | ShoeEnded):
+                self.missed.append(lost.real)
+        if isinstance(fact, facts.ShoePoweredUp) or self.table == before or before.fault is not None:
+            return
+        gap = any(lost.kind != "S" for lost in skipped)
+        code = self.table.fault.code if self.table.fault else None
+        if not skipped:
+            hold("no gap is seen that was none", code != "reports_missed", fact)
+        elif gap and not isinstance(before.phase, NoShoe | ShoeEnded) and not any(s.kind == "S" for s in skipped):
+            hold("a gap in a shoe stops the table", code == "reports_missed", (fact, skipped))
+
+    def all_reports_arrived(self, life: int) -> None:
+        """Everything the shoe said by now and the table heard is in the journal."""
+        for report in self._reported[self._next_report :]:
+            hold("no report that came is lost", not _came(report, life), report)
+
+    # Faults.
+
+    def _faults(self, before: Table, fact: Fact, after: Table, messages: Sequence[dict[str, Any]]) -> None:
+        if before.fault is not None and not isinstance(fact, _ACTS):
+            same = after.fault is not None and after.fault == before.fault
+            hold("no fault clears by itself", same, (fact, before.fault, after.fault))
+        raised = [message["code"] for message in messages if message["type"] == "fault"]
+        for code in raised:
+            hold("the journal is never behind the pit", code != "journal_behind_pit", messages)
+            hold("a replay never differs", code != "replay_differs", messages)
+            hold("no step fails", code != "internal" or self.step_was_broken, messages)
+        for message in messages:
+            if message["type"] == "fault_cleared":
+                hold("a fault is left by a person", isinstance(fact, _ACTS) and bool(fact.by), (fact, message))
+        if after.fault is not None and after.fault != before.fault and not raised:
+            hold("a fault is told", isinstance(fact, facts.CardNamed), (fact, after.fault))
+
+    # Hands, wagers, hits.
+
+    def _shoes_hands(self, before: Table, fact: Fact, after: Table, messages: Iterable[dict[str, Any]]) -> None:
+        if isinstance(fact, facts.CutCardDrawn) and before.fault is None and after.fault is None and before.shoe:
+            assert after.shoe is not None
+            if after.shoe.last_hand != before.shoe.last_hand:
+                due = referee.last_wagered_hand(before.shoe.wagered_hands)
+                hold("the last hand is one more than begun", after.shoe.last_hand == due, after.shoe)
+        for message in messages:
+            match message["type"]:
+                case "wagers_locked":
+                    self._begin(message["shoe"], message["round"], tuple(message["royal9_seats"]))
+                case "round":
+                    self._round(message)
+                case "hit":
+                    self._hit(message)
+                case "void":
+                    self._void(message)
+                case "shoe_closed" if message["reason"] == "last_hand":
+                    assert after.shoe is not None
+                    wagered = message["wagered_hands"]
+                    hold("a shoe ends after its last hand", wagered == after.shoe.last_hand, message)
+        expected_hits = [(hit.seat, hit.tier) for hit in after.hits]
+        if any(message["type"] == "round" and not message["simulated"] for message in messages):
+            hold("the table shows the hits of the round", expected_hits == self._round_hits, after.hits)
+
+    def _begin(self, shoe: int, number: int, seats: tuple[int, ...] | None) -> None:
+        hold("one hand at a time", self._hand is None or self._hand.over or self._hand.shoe != shoe, self._hand)
+        self._hand = _Hand(shoe, number, seats)
+
+    def _over(self, message: dict[str, Any]) -> _Hand:
+        """The hand that this message ends, which no other has."""
+        place = (message["shoe"], message["round"])
+        hold("no hand ends twice", place not in self._rounds, message)
+        self._rounds.add(place)
+        if message["simulated"]:
+            self._begin(*place, None)
+        hand = self._hand
+        assert hand is not None
+        hold("a hand ends that was begun", (hand.shoe, hand.round) == place and not hand.over, (hand, message))
+        hold("a simulated hand is called one", message["simulated"] == (hand.seats is None), message)
+        hold("the wagers are those locked", tuple(message["royal9_seats"]) == (hand.seats or ()), (hand, message))
+        hand.over = True
+        return hand
+
+    def _round(self, message: dict[str, Any]) -> None:
+        hand = self._over(message)
+        player, banker = message["player"]["cards"], message["banker"]["cards"]
+        order = _as_dealt(player, banker)
+        hold("a hand is dealt by the rules", order is not None, message)
+        assert order is not None
+        told = (message["outcome"], message["player"]["total"], message["banker"]["total"], message["natural"])
+        natural = referee.is_natural(player) or referee.is_natural(banker)
+        ours = (referee.outcome(player, banker), referee.total(player), referee.total(banker), natural)
+        hold("the round is judged by the rules", told == ours, (message, ours))
+        pairs = {"player": referee.is_pair(player), "banker": referee.is_pair(banker)}
+        hold("pairs are pairs", message["pairs"] == pairs, message)
+        dragon = [referee.dragon_bonus(player, banker), referee.dragon_bonus(banker, player)]
+        dragon_told = [message["dragon_bonus"]["player"], message["dragon_bonus"]["banker"]]
+        hold("the Dragon Bonus is by the sheet", dragon_told == [what for what, _ in dragon], message)
+        hold("the cards are those that came, in that order", self._consume(order), (message, self._account))
+        printed = {seat.number: str(seat.k9) for seat in self._rules.seats}
+        won = [
+            (seat, tier)
+            for seat in hand.seats or ()
+            if (tier := referee.royal9_tier(seat, printed, player, banker)) is not None
+        ]
+        won.sort(key=lambda hit: (referee.ROYAL9_TIERS.index(hit[1]), hit[0]))
+        told_won = [(hit["seat"], hit["tier"]) for hit in message["royal9"]]
+        hold("the hits are the sheet's, best first", told_won == won, (message, won))
+        if hand.seats is not None:
+            self._round_hits = []
+        self._hits_due = list(won)
+
+    def _hit(self, message: dict[str, Any]) -> None:
+        hit = (message["seat"], message["tier"])
+        hold("a hit is of a locked seat that won", bool(self._hits_due) and self._hits_due[0] == hit, message)
+        self._hits_due.pop(0)
+        self._round_hits.append(hit)
+        place = (message["shoe"], message["round"], message["seat"])
+        hold("no hit twice", place not in self._hits, message)
+        self._hits.add(place)
+
+    def _void(self, message: dict[str, Any]) -> None:
+        self._over(message)
+
+    def _consume(self, order: Sequence[str]) -> bool:
+        """Take the hand's cards from those that came, forward only; kept cards stand in a line of their own."""
+        account = self._account
+
+        def search(place: int, drawn_at: int, kept_at: int) -> tuple[int, int] | None:
+            if place == len(order):
+                return drawn_at, kept_at
+            for lane, start in ((account.kept, kept_at), (account.drawn, drawn_at)):
+                for at in range(start, len(lane)):
+                    if lane[at] == order[place]:
+                        ahead = (drawn_at, at + 1) if lane is account.kept else (at + 1, kept_at)
+                        found = search(place + 1, *ahead)
+                        if found is not None:
+                            return found
+                        break
+            return None
+
+        found = search(0, *account.taken)
+        if found is None:
+            return False
+        account.taken[:] = found
+        return True
+
+    # Cards.
+
+    def _cards(self, before: Table, fact: Fact, after: Table) -> None:
+        """Every card that came in this shoe is in one place: counted as gone, as one nobody can name, or held."""
+        account = self._account
+        match fact:
+            case facts.ShoeOpened(carried=carried):
+                account = self._account = _ShoeAccount()
+                for held in carried:
+                    self._came(account, held)
+            case facts.CardNamed(card):
+                assert before.fault is not None
+                self._named(account, before, str(card))
+            case facts.FaultCleared() if before.fault is not None and before.fault.code in _TAKEN_BACK:
+                raised_by = before.fault.raised_by
+                assert raised_by is not None
+                card = _text(raised_by.fact)
+                lane = account.kept if isinstance(raised_by.fact, CardKept) else account.drawn
+                lane.remove(card)
+            case _:
+                self._came(account, fact)
+        waiting = () if after.fault is None else (after.fault.raised_by, *after.held)
+        held_cards = Counter(_text(h.fact) for h in waiting if h is not None and isinstance(h.fact, _CARD_FACTS))
+        placed = account.all_cards
+        placed.subtract(held_cards)
+        decks = self._rules.shoe.decks
+        if after.shoe is None or not after.shoe.number:
+            hold("no card is placed without a shoe", not any(placed.values()), placed)
+            return
+        hold("no card is held that never came", min(placed.values(), default=0) >= 0, (placed, fact))
+        gone = {str(card): count for card, count in zip(_deck(), after.shoe.gone, strict=True) if count}
+        named = {card: min(count, decks) for card, count in placed.items() if card is not None and count}
+        hold("every card that came is in one place", gone == named, _difference(gone, named, fact))
+        unnamed = sum(placed.values()) - sum(named.values())
+        hold("every card nobody can name is counted", after.shoe.unnamed == unnamed, (fact, after.shoe.unnamed, placed))
+        left = public(after).cards_left
+        hold("the composition adds up", left == 52 * decks - sum(account.all_cards.values()), (left, account))
+        burned = isinstance(before.phase, Burning) and not isinstance(after.phase, Burning | FirstCardDue)
+        if burned and not isinstance(after.phase, ShoeEnded) and not account.burned_checked:
+            account.burned_checked = True
+            self._burn_complete(account, before, after)
+
+    def _burn_complete(self, account: _ShoeAccount, before: Table, after: Table) -> None:
+        assert isinstance(before.phase, Burning)
+        first = str(before.phase.first_card)
+        due = 1 + referee.burn_count(first) - self._rules.shoe.burn_counts_first_card
+        waiting = () if after.fault is None else (after.fault.raised_by, *after.held)
+        held = sum(h is not None and isinstance(h.fact, _CARD_FACTS) for h in waiting)
+        dealt = len(after.phase.dealt) if isinstance(after.phase, HandInPlay) else 0
+        burned = sum(account.all_cards.values()) - held - dealt - len(after.kept)
+        if not after.last_round and self._rules.shoe.drawn_in_error != "burn":
+            hold("the burn is as the first card says", burned == due, (first, burned, due, account))
+
+    def _came(self, account: _ShoeAccount, fact: object) -> None:
+        if isinstance(fact, CardKept):
+            account.kept.append(_text(fact))
+        elif isinstance(fact, CardDrawn | CardDrawnOutsideGame):
+            account.drawn.append(_text(fact))
+
+    def _named(self, account: _ShoeAccount, before: Table, card: str) -> None:
+        """The card is the one that waits for its name, or one that was missed before all that wait."""
+        assert before.fault is not None
+        if card in self.missed:
+            self.missed.remove(card)
+        raised_by = before.fault.raised_by
+        ends = before.fault.code in ("unreadable_card", "impossible_card", "card_outside_game")
+        if ends and raised_by is not None:
+            lane = account.kept if isinstance(raised_by.fact, CardKept) else account.drawn
+            lane[_last_index(lane, _text(raised_by.fact), before)] = card
+            return
+        waiting = sum(
+            held is not None and isinstance(held.fact, CardDrawn | CardDrawnOutsideGame)
+            for held in (raised_by, *before.held)
+        )
+        account.drawn.insert(len(account.drawn) - waiting, card)
+
+    # Secrets.
+
+    def _secrets(self, fact: Fact, bodies: Iterable[bytes]) -> None:
+        report: Report | None = getattr(fact, "report", None)
+        for body in bodies:
+            if report is not None:
+                hold("no frame gets out", report.frame.encode() not in body, body)
+            message = json.loads(body)
+            if message["type"] in ("fault", "alarm") and isinstance(self.table.phase, Burning | FirstCardDue):
+                text = json.dumps([message["details"], message["what"]])
+                hold("no burned card gets out", not _CARD.search(text), message)
+
+    def secret_in(self, published: str) -> None:
+        """What may be seen of the table names only cards that lie face up."""
+        table, face_up = self.table, set[str]()
+        if isinstance(table.phase, HandInPlay):
+            face_up |= {str(card) for card in table.phase.dealt}
+        if table.last_round is not None:
+            face_up |= {str(card) for card in (*table.last_round.done.player, *table.last_round.done.banker)}
+        if isinstance(table.phase, Burning):
+            face_up.add(str(table.phase.first_card))
+        elif table.fault is not None and table.fault.code == "impossible_card":
+            face_up.add(str(table.fault.details.get("card")))
+        seen = set(_CARD.findall(published))
+        hold("no card is shown that is not face up", seen <= face_up, seen - face_up)
+
+    # The pit.
+
+    def ledger(self, ledger: Sequence[bytes], alarms: Sequence[str]) -> None:
+        """The pit's ledger is a prefix of the journal's messages."""
+        hold("the pit has nothing to complain of", not alarms, alarms)
+        hold("the pit knows nothing the journal does not", len(ledger) <= len(self.bodies), len(ledger))
+        start = min(self._pit_checked, len(ledger))
+        same = ledger[start:] == self.bodies[start : len(ledger)]
+        hold("the pit's ledger is a prefix of the journal", same, start)
+        self._pit_checked = len(ledger)
+
+    def locked_or_dealt(self) -> bool:
+        """Whether a hand is on."""
+        return isinstance(self.table.phase, Locked | HandInPlay)
+
+
+def _came(report: Reported, life: int) -> bool:
+    """Whether the program that lives now heard enough of the report to believe it."""
+    return report.heard_by == life and report.good_copies >= 2
+
+
+def _text(fact: object) -> str | None:
+    card = getattr(fact, "card", None)
+    return None if card is None else str(card)
+
+
+def _deck() -> tuple[object, ...]:
+    from controller.game.cards import DECK
+
+    return DECK
+
+
+def _last_index(lane: list[str | None], card: str | None, before: Table) -> int:
+    """Where the card that waits stands in its line: before as many as came after it and wait too."""
+    kind = CardKept if before.fault and before.fault.raised_by and isinstance(before.fault.raised_by.fact, CardKept) else (
+        CardDrawn | CardDrawnOutsideGame
+    )
+    after_it = sum(isinstance(held.fact, kind) for held in before.held)
+    place = len(lane) - 1 - after_it
+    assert lane[place] == card, (lane, place, card)
+    return place
+
+
+def _difference(gone: dict[str, int], named: dict[str, int], fact: Fact) -> object:
+    return {"gone": Counter(gone) - Counter(named), "came": Counter(named) - Counter(gone), "fact": fact}
+
+
+def _as_dealt(player: Sequence[str], banker: Sequence[str]) -> list[str] | None:
+    """The hand's cards in the order they were dealt, None if the rules would not have dealt it so."""
+    order: list[str] = []
+    hands: dict[str, list[str]] = {"player": [], "banker": []}
+    source = {"player": list(player), "banker": list(banker)}
+    while (side := referee.next_side(hands["player"], hands["banker"])) is not None:
+        if not source[side]:
+            return None
+        card = source[side].pop(0)
+        hands[side].append(card)
+        order.append(card)
+    return None if source["player"] or source["banker"] else order

@@ -1,0 +1,246 @@
+"""Who acts on the table, and when: a seeded mixture of good play, impatience, faulty machines and supervisors.
+
+Everything is decided here and recorded as an `Action`, so that a run can be played again without any chance.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from controller.table.public import Public
+from drivers.sim import rules
+from tests.simulation.world import Action, World
+
+_FATES = ("good", "good", "bad", "alias", "lost")
+_SHORT_S = 0.02
+
+
+class People:
+    """Chooses what happens next. How rough the run is differs by seed: some are calm, so that shoes get to their end."""
+
+    def __init__(self, seed: int) -> None:
+        self._luck = random.Random(f"{seed} people")
+        self._roughness = self._luck.choice((0.02, 0.05, 0.1, 0.2))
+        self._lost_in_a_row = 0
+
+    def next(self, world: World) -> Action:
+        """What happens now."""
+        luck = self._luck
+        if luck.random() < self._roughness:
+            return self._mishap(world)
+        if luck.random() < self._roughness / 2:
+            return self._repair(world)
+        face = world.face
+        if face is None:
+            return Action("start") if luck.random() < 0.7 else self._draw(world)
+        if face.fault is not None:
+            return self._stopped(world, face)
+        return self._play(world, face)
+
+    # Play.
+
+    def _play(self, world: World, face: Public) -> Action:
+        luck = self._luck
+        match face.phase:
+            case "no_shoe" | "shoe_ended":
+                return self._between_shoes(world)
+            case "first_card_due" | "burning":
+                return self._draw(world) if luck.random() < 0.95 else self._impatience()
+            case "wagers_open":
+                return self._wagers_open(world)
+            case _:
+                return self._hand(world)
+
+    def _between_shoes(self, world: World) -> Action:
+        luck = self._luck
+        roll = luck.random()
+        if world.shoe.cards_left < 52 * world.config.rules.shoe.decks:
+            return Action("refill")
+        if roll < 0.7:
+            return Action("press", ("new_shoe",))
+        if roll < 0.85:
+            return self._draw(world)  # the shoe's own first card announces it
+        return self._impatience()
+
+    def _wagers_open(self, world: World) -> Action:
+        luck = self._luck
+        if world.shoe.in_hand and luck.random() < 0.9:
+            return Action("close_hand")
+        roll = luck.random()
+        if roll < 0.3:
+            seats = [seat.number for seat in world.config.rules.seats]
+            return Action("wagers", tuple(luck.sample(seats, luck.randrange(len(seats) + 1))), 0.12)
+        if roll < 0.9 and world.config.rules.lock_on == "deal":
+            return Action("press", ("deal",))
+        if roll < 0.94 or (roll < 0.97 and world.config.rules.lock_on == "first_card"):
+            return self._draw(world)
+        return self._impatience() if roll < 0.98 else Action("wait", (), luck.choice((0.5, 4.0)))
+
+    def _hand(self, world: World) -> Action:
+        luck = self._luck
+        roll = luck.random()
+        if roll < 0.96:
+            return self._draw(world)
+        return self._impatience()
+
+    def _impatience(self) -> Action:
+        return self._luck.choice(
+            (
+                Action("press", ("deal",)),
+                Action("twice", ("deal",)),
+                Action("press", ("new_shoe",)),
+                Action("press", ("cut_card",)),
+                Action("press", ("void",)),
+                Action("press", ("key", "void")),
+                Action("press", ("key", "new_shoe")),
+                Action("press", ("key", "deal")),
+                Action("ask", (self._luck.choice(("void", "clear", "new_shoe", "cut_card")),)),
+                Action("name", (self._card(),)),
+                Action("draw"),
+                Action("draw", (), 0.0),
+                Action("wait", (), 0.3),
+            )
+        )
+
+    def _draw(self, world: World) -> Action:
+        """A card, told well; some come so fast that two are committed at once."""
+        if world.shoe.cards_left == 0:
+            return Action("refill")
+        self._lost_in_a_row = 0
+        return Action("draw", (), self._luck.choice((0.0, _SHORT_S, _SHORT_S, _SHORT_S, 0.1)))
+
+    def _stopped(self, world: World, face: Public) -> Action:
+        luck = self._luck
+        assert face.fault is not None
+        roll = luck.random()
+        if roll < 0.1:
+            return self._draw(world)
+        if roll < 0.2:
+            return self._impatience()
+        if face.fault.code == "shoe_error" and roll < 0.6:
+            return Action("report", ("cancel_error", 2))
+        if "card" in face.fault.exits and roll < 0.7:
+            return Action("name_missed")
+        return Action("leave", (luck.randrange(4), luck.random() < 0.3))
+
+    # Mishaps.
+
+    def _mishap(self, world: World) -> Action:
+        luck = self._luck
+        kinds: tuple[tuple[int, Callable[[World], Action]], ...] = (
+            (6, self._damaged_copies),
+            (3, self._lost_report),
+            (2, self._wrong_card),
+            (3, self._of_the_shoe),
+            (4, self._of_the_program),
+            (4, self._of_the_network),
+            (2, self._of_the_line),
+            (2, lambda world: self._impatience()),
+        )
+        weights = [weight for weight, _ in kinds]
+        return luck.choices([make for _, make in kinds], weights)[0](world)
+
+    def _damaged_copies(self, world: World) -> Action:
+        fates = [self._luck.choice(_FATES) for _ in range(3)]
+        while fates.count("alias") > 1:
+            fates[fates.index("alias")] = "bad"
+        if fates.count("good") < 2:
+            if self._lost_in_a_row >= 6:
+                return self._draw(world)
+            self._lost_in_a_row += 1
+        return Action("draw", tuple(fates))
+
+    def _lost_report(self, world: World) -> Action:
+        if self._lost_in_a_row >= 6:
+            return self._draw(world)
+        self._lost_in_a_row += 1
+        if self._luck.random() < 0.3:
+            return Action("report_lost", self._luck.choice((("stand_by",), ("cut_card",), ("report_lock", False))))
+        return Action("draw", ("lost", "lost", "lost"))
+
+    def _wrong_card(self, world: World) -> Action:
+        luck = self._luck
+        self._lost_in_a_row = 0
+        return luck.choice(
+            (
+                Action("unreadable"),
+                Action("unreadable"),
+                Action("misread", (self._card(),)),
+                Action("draw_wrong", (luck.choice(("PLAYER", "BANKER", "BURNED", "FIRST_CARD")), luck.randrange(4))),
+                Action("draw_result", (luck.choice(("PLAYER", "BANKER", "TIE")),)),
+                Action("draw_outside", (luck.choice(("lock", "error", "setting")),)),
+                Action("keep"),
+            )
+        )
+
+    def _of_the_shoe(self, world: World) -> Action:
+        luck = self._luck
+        self._lost_in_a_row = 0
+        return luck.choice(
+            (
+                Action("report", ("raise_error", luck.choice((2, 3, 4)))),
+                Action("report", ("power_up",)),
+                Action("report", ("force_quit",)),
+                Action("report", ("cut_card",)),
+                Action("report", ("stand_by",)),
+                Action("report", ("report_lock", luck.random() < 0.5)),
+                Action("refill"),
+            )
+        )
+
+    def _of_the_program(self, world: World) -> Action:
+        luck = self._luck
+        return luck.choice(
+            (
+                Action("kill"),
+                Action("lose_power"),
+                Action("cut_at_commit", (luck.choice(("before", "after")),)),
+                Action("cut_at_publish", (luck.randrange(1, 4),)),
+                Action("crash_in_copies", (luck.choice((1, 2)), luck.random() < 0.7)),
+                Action("disk", (True, 0.0)),
+                Action("disk", (False, luck.choice((0.01, 0.1)))),
+                Action("step_fails"),
+            )
+        )
+
+    def _of_the_network(self, world: World) -> Action:
+        luck = self._luck
+        return luck.choice(
+            (
+                Action("weather", (luck.choice((0.0, 0.3)), luck.choice((0.0, 0.3)), luck.choice((0.0, 0.5)))),
+                Action("broker", (luck.choice(("down", "drop", "restart", "forget", "refuse")),)),
+                Action("pit", (luck.choice(("crash", "slow")),)),
+                Action("stray_ack", (luck.randrange(40),)),
+                Action("wait", (), luck.choice((2.1, 5.0))),
+            )
+        )
+
+    def _of_the_line(self, world: World) -> Action:
+        luck = self._luck
+        return luck.choice(
+            (
+                Action("cable", (False,), luck.choice((0.0, 0.3))),
+                Action("noise", (luck.randbytes(luck.randrange(1, 12)).hex(),)),
+            )
+        )
+
+    def _repair(self, world: World) -> Action:
+        luck = self._luck
+        return luck.choice(
+            (
+                Action("start"),
+                Action("cable", (True,)),
+                Action("disk", (False, 0.0), 1.2),
+                Action("weather", (0.0, 0.0, 0.0)),
+                Action("broker", ("up",), 0.4),
+                Action("broker", ("allow",)),
+                Action("pit", ("start",)),
+                Action("pit", ("quick",)),
+                Action("report", ("report_lock", False)),
+                Action("report", ("cancel_error", 2)),
+            )
+        )
+
+    def _card(self) -> str:
+        return self._luck.choice(rules.RANKS) + self._luck.choice(rules.SUITS)

@@ -1,0 +1,84 @@
+"""One seed from its first action to its last, played again from a record, and made small when it fails."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tests.simulation.auditor import Broken
+from tests.simulation.people import People
+from tests.simulation.world import Action, World
+
+STEPS = 300
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A promise that did not hold, and the actions that led there."""
+
+    seed: int
+    invariant: str
+    detail: str
+    actions: tuple[Action, ...]
+
+    def __str__(self) -> str:
+        steps = "\n".join(f"{number:4}  {action}" for number, action in enumerate(self.actions, 1))
+        detail = self.detail if len(self.detail) < 3000 else f"{self.detail[:3000]} ..."
+        return (
+            f"seed {self.seed}: {self.invariant}\n{detail}\n"
+            f"after {len(self.actions)} actions, and then everything mended:\n{steps}\n"
+            f"repeat it: python -m tests.simulation --seed {self.seed}"
+        )
+
+
+def play_seed(seed: int, steps: int = STEPS) -> Failure | None:
+    """Play one seed; its first failure, if any."""
+    actions: list[Action] = []
+
+    def perform(world: World) -> None:
+        people = People(seed)
+        for _ in range(steps):
+            actions.append(people.next(world))
+            world.do(actions[-1])
+        world.settle()
+
+    return _failure(seed, perform, actions)
+
+
+def play_again(seed: int, actions: Sequence[Action]) -> Failure | None:
+    """Play a record in the world of a seed."""
+
+    def perform(world: World) -> None:
+        for action in actions:
+            world.do(action)
+        world.settle()
+
+    return _failure(seed, perform, actions)
+
+
+def smallest(failure: Failure) -> Failure:
+    """The failure with as few actions as leaving some out, chunk by chunk, can find."""
+    chunk = len(failure.actions) // 2
+    while chunk:
+        start = 0
+        while start < len(failure.actions):
+            fewer = play_again(failure.seed, failure.actions[:start] + failure.actions[start + chunk :])
+            if fewer is not None and fewer.invariant == failure.invariant:
+                failure = fewer
+            else:
+                start += chunk
+        chunk //= 2
+    return failure
+
+
+def _failure(seed: int, perform: Callable[[World], None], actions: Sequence[Action]) -> Failure | None:
+    logging.disable(logging.CRITICAL)  # thousands of mishaps, each logged as it should be
+    try:
+        with World(seed) as world:
+            perform(world)
+    except Broken as broken:
+        return Failure(seed, broken.invariant, str(broken), tuple(actions))
+    finally:
+        logging.disable(logging.NOTSET)
+    return None

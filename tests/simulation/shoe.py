@@ -1,0 +1,156 @@
+"""The shoe: the far end's own Angel Eye on an in-memory line, its deck of cards, and a record of all it reported."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from drivers.sim import rules
+from drivers.sim.angel_eye import SimulatedAngelEye
+
+ALL_COPIES = ("good", "good", "good")
+
+
+@dataclass
+class Reported:
+    """One report as it left the shoe: its frame, and the card that truly was drawn with it, if one was."""
+
+    frame: str
+    real: str | None
+    heard_by: int = 0  # the life of the table's program that got good copies of it
+    good_copies: int = 0  # that this life got
+
+    @property
+    def kind(self) -> str:
+        """The report's type letter."""
+        return chr(int(self.frame[4:6], 16))
+
+
+class Port:
+    """The table's end of the line, in place of `drivers.shoe.port.ShoePort`."""
+
+    def __init__(self, cable: Cable, on_bytes: Callable[[bytes], None], on_link: Callable[[bool, str], None]) -> None:
+        self.on_bytes = on_bytes
+        self.on_link = on_link
+        self._cable = cable
+        cable.port = self
+
+    async def run(self) -> None:
+        """Keep the port open."""
+        self.on_link(self._cable.plugged, "as the cable is")
+        await asyncio.Event().wait()
+
+
+class Cable:
+    """The line: what is written while nobody listens is lost."""
+
+    def __init__(self) -> None:
+        self.plugged = True
+        self.port: Port | None = None
+
+    def plug(self, plugged: bool) -> None:
+        """Plug the cable in, or pull it."""
+        if plugged != self.plugged:
+            self.plugged = plugged
+            if self.port is not None:
+                self.port.on_link(plugged, "the cable was moved")
+
+    @property
+    def heard(self) -> bool:
+        """Whether bytes arrive."""
+        return self.plugged and self.port is not None
+
+    def write(self, data: bytes) -> None:
+        """Bytes of the shoe."""
+        if self.plugged and self.port is not None and data:
+            self.port.on_bytes(data)
+
+    def read(self) -> bytes:
+        """The table sends the shoe nothing."""
+        return b""
+
+
+class CardShoe:
+    """The shoe and the cards in it. `life` tells which run of the table's program hears it."""
+
+    def __init__(self, seed: str, decks: int, cut_card_from_end: int, wrap: int) -> None:
+        self.cable = Cable()
+        self.angel = SimulatedAngelEye(self.cable, wrap=wrap)
+        self.angel.corrupt = self._on_the_wire
+        self.reported: list[Reported] = []
+        self.life = 0
+        self.between_copies: Callable[[int], None] = lambda copy: None
+        self._seed, self._decks, self._cut = seed, decks, cut_card_from_end
+        self._shoes = 0
+        self._cards: list[str] = []
+        self._cut_card_in = False
+        self._damage: Sequence[str] = ALL_COPIES
+        self._real: str | None = None
+
+    @property
+    def cards_left(self) -> int:
+        """Cards still in it."""
+        return len(self._cards)
+
+    @property
+    def in_hand(self) -> bool:
+        """Whether its own game is in the middle of a hand."""
+        return bool(self.angel._player)
+
+    def refill(self) -> None:
+        """A freshly shuffled shoe is put in place."""
+        self._shoes += 1
+        self._cards = [rank + suit for rank in rules.RANKS for suit in rules.SUITS] * self._decks
+        random.Random(f"{self._seed} shoe {self._shoes}").shuffle(self._cards)
+        self._cut_card_in = True
+        self.angel.new_shoe()
+
+    def draw(self, how: Callable[[str], None], damage: Sequence[str] = ALL_COPIES) -> None:
+        """Draw the next card, and the cutting card first when it lies before it; `how` has the shoe report it.
+
+        `damage` is what becomes of each copy of the card's report: "good", "bad", "alias" or "lost".
+        """
+        if self._cut_card_in and len(self._cards) <= self._cut:
+            self._cut_card_in = False
+            self.report(self.angel.cut_card)
+        if self._cards:
+            card = self._cards.pop()
+            self._real, self._damage = card, damage
+            how(card)
+            self._real, self._damage = None, ALL_COPIES
+
+    def report(self, what: Callable[[], None], damage: Sequence[str] = ALL_COPIES) -> None:
+        """Have the shoe report something else than a card."""
+        self._damage = damage
+        what()
+        self._damage = ALL_COPIES
+
+    def _on_the_wire(self, copy: int, frame: bytes) -> bytes:
+        """What arrives of one copy."""
+        if copy == 0:
+            self.reported.append(Reported(frame.hex(), self._real))
+        report, fate = self.reported[-1], self._damage[copy]
+        if copy:
+            self.between_copies(copy)
+        if copy == 2:
+            self._real, self._damage = None, ALL_COPIES  # the next report of the same event is another one
+        if fate == "lost":
+            return b""
+        if fate == "bad":
+            return frame[:3] + b"\x7f" + frame[3:]
+        if fate == "alias":  # two flips that the check does not see: another good frame
+            return frame if len(frame) < 8 else _alias(frame)
+        if self.cable.heard:
+            report.good_copies = 1 + (report.good_copies if report.heard_by == self.life else 0)
+            report.heard_by = self.life
+        return frame
+
+
+def _alias(frame: bytes) -> bytes:
+    """A card's frame in which two damaged bits hide from the check: another card and another index."""
+    changed = bytearray(frame)
+    changed[-4] ^= 0x01
+    changed[-5] ^= 0x01
+    return bytes(changed)

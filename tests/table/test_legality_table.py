@@ -1,0 +1,186 @@
+"""What may happen when, said over again in a dealer's words, and each cell of it tried on a table in that phase."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from controller.game.cards import Card
+from controller.table.facts import (
+    BurnCountReported,
+    CardDrawn,
+    CardDrawnOutsideGame,
+    CardKept,
+    CutCardDrawn,
+    Fact,
+    ShoeError,
+    ShoeErrorCancelled,
+    ShoeErrorRaised,
+    ShoeLockReported,
+    ShoePoweredUp,
+    ShoePresetChanged,
+    ShoeResult,
+    ShoeResultReported,
+    ShoeStoodBy,
+    ShoeUnplugged,
+    Target,
+)
+from controller.table.faults import FAULTS
+from controller.table.legality import LEGALITY, REFUSALS, Move, RaiseFault, Refuse, Row
+from controller.table.requests import LockWagers, NewShoe, Request, SeeCutCard, VoidHand
+from controller.table.states import Held
+from tests.support.tables import TableUnderTest
+
+CARD = Card.parse("7C")
+
+# A word is what must be seen to happen (`SEEN`), a fault's code, or the code of a refusal.
+GRID = """
+                        no_shoe            first_card_due     burning            wagers_open        wagers_locked      hand_in_play       shoe_ended
+card                    card_without_shoe  turned_up          burned             simulated          dealt              dealt              card_after_shoe
+card_kept               card_without_shoe  turned_up          burn_short         kept               dealt              kept               card_after_shoe
+card_outside_game       card_without_shoe  card_outside_game  card_outside_game  card_outside_game  card_outside_game  card_outside_game  card_after_shoe
+cut_card                nothing            cut_card_in_burn   cut_card_in_burn   noted              noted              noted              nothing
+burn_count              nothing            nothing            nothing            nothing            nothing            nothing            nothing
+shoe_result             nothing            nothing            result_differs     agreed             agreed             result_differs     agreed
+shoe_force_quit         nothing            nothing            nothing            result_differs     result_differs     force_quit         result_differs
+shoe_error              shoe_error         shoe_error         shoe_error         shoe_error         shoe_error         shoe_error         shoe_error
+shoe_powered_up         nothing            nothing            shoe_restarted     shoe_restarted     shoe_restarted     shoe_restarted     nothing
+shoe_unplugged          nothing            shoe_unplugged     shoe_unplugged     nothing            shoe_unplugged     shoe_unplugged     nothing
+new_shoe                opened             shoe_announced     burn_unfinished    shoe_open          already_locked     hand_in_play       opened
+new_shoe_by_supervisor  opened             opened             opened             opened             already_locked     hand_in_play       opened
+lock_wagers             no_shoe            burn_unfinished    burn_unfinished    locked             already_locked     hand_in_play       no_shoe
+void                    no_hand            no_hand            no_hand            no_hand            void               void               no_hand
+"""  # noqa: E501
+_HEAD, *_ROWS = [line.split() for line in GRID.strip().splitlines()]
+CELLS = [(row, phase, word) for row, *words in _ROWS for phase, word in zip(_HEAD, words, strict=True)]
+
+HAPPENINGS: dict[str, Fact | Request] = {
+    "card": CardDrawn(CARD),
+    "card_kept": CardKept(CARD, Target.PLAYER, 1),
+    "card_outside_game": CardDrawnOutsideGame("lock"),
+    "cut_card": CutCardDrawn("shoe"),
+    "burn_count": BurnCountReported(3),
+    "shoe_result": ShoeResultReported(ShoeResult.TIE, player_pair=False, banker_pair=False),
+    "shoe_force_quit": ShoeResultReported(ShoeResult.FORCE_QUIT, player_pair=False, banker_pair=False),
+    "shoe_error": ShoeErrorRaised(ShoeError.OVERDRAW),
+    "shoe_powered_up": ShoePoweredUp(),
+    "shoe_unplugged": ShoeUnplugged(),
+    "new_shoe": NewShoe(),
+    "new_shoe_by_supervisor": NewShoe("Smith"),
+    "lock_wagers": LockWagers(),
+    "void": VoidHand("Smith"),
+}
+
+# The hand before was a natural tie, and the shoe has yet to say so.
+PHASES: dict[str, Callable[[], TableUnderTest]] = {
+    "no_shoe": TableUnderTest,
+    "first_card_due": lambda: TableUnderTest().do(NewShoe()),
+    "burning": lambda: TableUnderTest().do(NewShoe()).draw("3H"),
+    "wagers_open": lambda: TableUnderTest().open_shoe().lock().draw("4S TH 5D 9C"),
+    "wagers_locked": lambda: TableUnderTest().open_shoe().lock().draw("4S TH 5D 9C").lock(),
+    "hand_in_play": lambda: TableUnderTest().open_shoe().lock().draw("4S TH 5D 9C").lock().draw("2S"),
+    "shoe_ended": lambda: TableUnderTest().open_shoe().lock().draw("CUT 4S TH 5D 9C"),
+}
+
+
+def _took_a_card(before: TableUnderTest, after: TableUnderTest) -> bool:
+    old, new = before.face.cards_left, after.face.cards_left
+    return old is not None and new == old - 1
+
+
+def _on_the_layout(table: TableUnderTest) -> list[str]:
+    hands = (table.face.player, table.face.banker)
+    return [card for hand in hands if hand is not None for card in hand.cards]
+
+
+# What must be seen, besides the events (`EVENTS`), when the table was as before and is as after.
+SEEN: dict[str, Callable[[TableUnderTest, TableUnderTest], bool]] = {
+    "nothing": lambda before, after: after.table == before.table,
+    "turned_up": lambda before, after: (after.face.first_card, after.face.burn_left) == ("7C", 7),
+    "burned": lambda before, after: (before.face.burn_left, after.face.burn_left) == (3, 2),
+    "simulated": lambda before, after: after.face.simulated and _on_the_layout(after) == ["7C"],
+    "dealt": lambda before, after: not after.face.simulated and _on_the_layout(after)[-1] == "7C",
+    "kept": lambda before, after: after.table.kept == (CARD,) and after.face.phase == before.face.phase,
+    "noted": lambda before, after: after.table.shoe is not None and after.table.shoe.last_hand is not None,
+    "agreed": lambda before, after: after.table.awaiting_result is None and after.face == before.face,
+    "opened": lambda before, after: after.face.phase == "first_card_due" and after.face.cards_left == 416,
+    "locked": lambda before, after: after.face.phase == "wagers_locked" and after.face.outcome is None,
+    "void": lambda before, after: after.face.phase == "wagers_open" and after.face.outcome is None,
+}
+EVENTS = {"opened": "shoe_opened", "locked": "wagers_locked", "void": "void"}
+TAKES_A_CARD = {"turned_up", "burned", "simulated", "dealt", "kept"}
+
+
+@pytest.mark.parametrize(("row", "phase", "word"), CELLS)
+def test_each_cell_is_what_happens(row: str, phase: str, word: str) -> None:
+    before, table = PHASES[phase](), PHASES[phase]()
+    assert (before.face.phase, before.fault) == (phase, None)
+    table.told()
+    happening = HAPPENINGS[row]
+    if isinstance(happening, Request):
+        refused = table.ask(happening)
+        assert refused == (word if word in REFUSALS else None)
+    else:
+        table.believe(happening)
+    told = [type_ for type_ in table.told_types() if type_ != "shoe_closed"]
+    if word in SEEN:
+        assert SEEN[word](before, table)
+        assert _took_a_card(before, table) == (word in TAKES_A_CARD)
+        assert (table.fault, told) == (None, [EVENTS[word]] if word in EVENTS else [])
+    elif word in FAULTS:
+        assert (table.fault, told) == (word, [f"fault {word}"])
+        assert table.table.phase == before.table.phase
+    else:
+        assert word in REFUSALS
+        assert (table.table, told) == (before.table, [])
+
+
+def test_the_grid_is_the_whole_table() -> None:
+    assert [row for row, *_ in _ROWS] == [row.name.lower() for row in Row] == list(HAPPENINGS)
+    assert list(LEGALITY) == list(Row)
+    assert {len(columns) for columns in LEGALITY.values()} == {len(_HEAD)}
+
+
+def test_what_the_table_raises_and_refuses_has_words_and_every_move_is_in_it() -> None:
+    cells = {cell for columns in LEGALITY.values() for cell in columns.values()}
+    assert {cell.code for cell in cells if isinstance(cell, RaiseFault)} <= FAULTS.keys()
+    assert {cell.code for cell in cells if isinstance(cell, Refuse)} <= REFUSALS.keys()
+    assert {cell for cell in cells if isinstance(cell, Move)} == set(Move)
+
+
+@pytest.mark.parametrize("row", [row for row, it in HAPPENINGS.items() if not isinstance(it, Request)])
+@pytest.mark.parametrize("phase", PHASES)
+def test_while_a_fault_stands_a_report_is_held_and_changes_nothing(row: str, phase: str) -> None:
+    report = HAPPENINGS[row]
+    assert not isinstance(report, Request)
+    table = PHASES[phase]().believe(ShoeErrorRaised(ShoeError.CANNOT_READ))
+    stopped = table.table
+    table.told()
+    table.believe(report)
+    assert (table.table, table.told()) == (replace(stopped, held=(Held(report),)), [])
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_while_a_fault_stands_the_dealer_is_refused(phase: str) -> None:
+    table = PHASES[phase]().believe(ShoeErrorRaised(ShoeError.CANNOT_READ))
+    stopped = table.table
+    assert table.ask(LockWagers()) == "fault_stands"
+    assert table.ask(SeeCutCard()) == "fault_stands"
+    assert table.ask(NewShoe()) == "no_supervisor"
+    assert table.table == stopped
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_the_shoe_talks_of_itself_and_nothing_happens(phase: str) -> None:
+    table = PHASES[phase]()
+    before = table.table
+    table.told()
+    table.believe(
+        ShoeStoodBy(),
+        ShoeLockReported(locked=True),
+        ShoePresetChanged("01", "0008"),
+        ShoeErrorCancelled(ShoeError.OVERDRAW),
+    )
+    assert (table.table, table.told()) == (before, [])
