@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,25 +18,9 @@ _PATIENCE_S = 10.0
 def ask(table: Path, request: dict[str, object]) -> dict[str, Any]:
     """The table's answer to `request`. Raises TableError with the table's own words when it refuses, or
     `table_not_running`."""
-    path = load(table).file.control.socket
-    try:
-        with socket.socket(socket.AF_UNIX) as channel:
-            channel.settimeout(_PATIENCE_S)
-            channel.connect(path)
-            channel.sendall(json.dumps(request).encode() + b"\n")
-            line = channel.makefile("rb").readline()
-    except PermissionError:
-        do = "Join the socket's group, or ask somebody who is in it."
-        raise TableError("not_allowed", f"You may not use the control socket {path}.", do) from None
-    except TimeoutError:
-        do = "Look at the table's log: its disk may be failing."
-        raise TableError("table_silent", "The table runs and does not answer.", do) from None
-    except OSError as error:
-        raise TableError(
-            "table_not_running",
-            f"No table listens at {path}: {error.strerror}.",
-            f"Start it: tablectl run {table}, or systemctl start table-controller.",
-        ) from None
+    with _connected(table) as channel:
+        channel.sendall(json.dumps(request).encode() + b"\n")
+        line = channel.makefile("rb").readline()
     answer: dict[str, Any] = json.loads(line or b"{}")
     if not answer.get("ok"):
         raise TableError(
@@ -43,6 +29,14 @@ def ask(table: Path, request: dict[str, object]) -> dict[str, Any]:
             answer.get("do", "Look at the table's log."),
         )
     return answer
+
+
+def watch(table: Path) -> Iterator[dict[str, Any]]:
+    """The table's status now, and again at every commit and a few times a second, until it stops or refuses."""
+    with _connected(table) as channel:
+        channel.sendall(b'{"do": "watch"}\n')
+        for line in channel.makefile("rb"):
+            yield json.loads(line)["status"]
 
 
 def act(table: Path, request: dict[str, object]) -> int:
@@ -55,11 +49,35 @@ def act(table: Path, request: dict[str, object]) -> int:
 def status(table: Path, as_json: bool) -> int:
     """Print how the table is."""
     told: dict[str, Any] = ask(table, {"do": "status"})["status"]
-    print(json.dumps(told, indent=2) if as_json else "\n".join(_lines(told)))
+    print(json.dumps(told, indent=2) if as_json else "\n".join(status_lines(told)))
     return 0
 
 
-def _lines(told: dict[str, Any]) -> list[str]:
+@contextmanager
+def _connected(table: Path) -> Iterator[socket.socket]:
+    """A line to the running table; what goes wrong on it, in words for people."""
+    path = load(table).file.control.socket
+    try:
+        with socket.socket(socket.AF_UNIX) as channel:
+            channel.settimeout(_PATIENCE_S)
+            channel.connect(path)
+            yield channel
+    except PermissionError:
+        do = "Join the socket's group, or ask somebody who is in it."
+        raise TableError("not_allowed", f"You may not use the control socket {path}.", do) from None
+    except TimeoutError:
+        do = "Look at the table's log: its disk may be failing."
+        raise TableError("table_silent", "The table runs and does not answer.", do) from None
+    except OSError as error:
+        raise TableError(
+            "table_not_running",
+            f"No table listens at {path}: {error.strerror}.",
+            f"Start it: tablectl run {table}, or systemctl start table-controller.",
+        ) from None
+
+
+def status_lines(told: dict[str, Any]) -> list[str]:
+    """A running table's status in words, the time it has been up last."""
     face, pit, shoe, journal = told["face"], told["pit"], told["shoe"], told["journal"]
     lines = [f"{face['table']}: {face['game']}, {face['phase']}, shoe {face['shoe']}, round {face['round']}"]
     if face["fault"]:

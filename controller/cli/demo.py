@@ -10,7 +10,6 @@ import json
 import queue
 import random
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -27,7 +26,7 @@ from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
 from controller.cli import bench
-from controller.cli.client import ask
+from controller.cli.client import ask, watch
 from controller.cli.words import event_line
 from controller.config import Config, load
 from controller.contract.topics import Topics
@@ -152,19 +151,14 @@ class _Demo:
         show: Callable[[dict[str, Any], list[dict[str, Any]], int], None],
     ) -> None:
         """Show the table until its people have left, something died, or somebody stops the demo."""
-        with socket.socket(socket.AF_UNIX) as channel:
-            channel.connect(load(table).file.control.socket)
-            channel.sendall(b'{"do": "watch"}\n')
-            lines = channel.makefile("rb")
-            shown_s = 0.0
-            while people.poll() is None and daemon.poll() is None and not stopping.is_set():
-                line = lines.readline()
-                if not line:
-                    return
-                fresh = self._take_heard()
-                if fresh or time.monotonic() - shown_s >= _REFRESH_S:
-                    show(json.loads(line)["status"], fresh, self._acked_seq)
-                    shown_s = time.monotonic()
+        shown_s = 0.0
+        for status in watch(table):
+            if people.poll() is not None or daemon.poll() is not None or stopping.is_set():
+                return
+            fresh = self._take_heard()
+            if fresh or time.monotonic() - shown_s >= _REFRESH_S:
+                show(status, fresh, self._acked_seq)
+                shown_s = time.monotonic()
 
     def _take_heard(self) -> list[dict[str, Any]]:
         fresh: list[dict[str, Any]] = []

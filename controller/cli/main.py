@@ -63,6 +63,10 @@ def _parser() -> argparse.ArgumentParser:
     verify.add_argument("journal", type=Path, metavar="JOURNAL")
     verify.set_defaults(command=_verify)
 
+    watch = commands.add_parser("watch", help="a running table, live in the terminal")
+    watch.add_argument("table", type=Path, metavar="TABLE.toml")
+    watch.set_defaults(command=_watch)
+
     rounds = commands.add_parser("rounds", help="every round in a journal, a line each")
     rounds.add_argument("journal", type=Path, metavar="JOURNAL")
     rounds.set_defaults(command=_rounds)
@@ -154,6 +158,12 @@ def _verify(options: argparse.Namespace) -> int:
     good = verify(options.journal)
     print(f"{good.table}/{good.epoch}: {good.rows} rows, {good.messages} events, all good; head {good.head.hex()}")
     return 0
+
+
+def _watch(options: argparse.Namespace) -> int:
+    from controller.cli.watch import watch_table
+
+    return watch_table(options.table)
 
 
 def _rounds(options: argparse.Namespace) -> int:
