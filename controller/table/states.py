@@ -130,6 +130,7 @@ class Table:
     `kept` are cards that left the shoe already and are the next hand's first; `hits` those of the last wagered hand,
     until wagers are locked again; `held` what came while the fault stood. `awaiting_result` is the hand whose
     result the shoe has yet to state, or "voided" when it may still state one for a hand that was void.
+    `seq_counts_zero` once the shoe, since it was switched on, has numbered a report 0: from then on 0 follows its 9.
     """
 
     rules: TableRules
@@ -143,6 +144,7 @@ class Table:
     fault: StandingFault | None = None
     held: tuple[Held, ...] = ()
     last_report: Report | None = None
+    seq_counts_zero: bool = False
 
     @property
     def round_number(self) -> int | None:
