@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator
-from typing import Any
+from typing import TypeVar
 
 import pytest
 
@@ -39,8 +39,12 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
     return _no_skip((yield))
 
 
-def _no_skip(report: Any) -> Any:
+_Report = TypeVar("_Report", pytest.TestReport, pytest.CollectReport)
+
+
+def _no_skip(report: _Report) -> _Report:
     if report.skipped and os.environ.get("CI") == "true" and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
-        report.longrepr = f"skipped, where CI has everything: {report.longrepr[2]}"
+        why = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+        report.longrepr = f"skipped, where CI has everything: {why}"
     return report

@@ -137,8 +137,8 @@ def _is_last_hand(table: Table) -> bool:
     """Whether the hand now wagered on or dealt is the shoe's last."""
     if table.shoe is None or table.shoe.last_hand is None:
         return False
-    begun = isinstance(table.phase, HandInPlay) and table.phase.wagers is not None
-    return table.shoe.wagered_hands + (0 if begun else 1) >= table.shoe.last_hand
+    in_play = isinstance(table.phase, HandInPlay)  # a simulated hand is none of those counted, so never the last
+    return table.shoe.wagered_hands + (0 if in_play else 1) >= table.shoe.last_hand
 
 
 def _fault(table: Table) -> PublicFault | None:

@@ -99,22 +99,29 @@ def exits(table: Table) -> tuple[Exit, ...]:
     """The acts that leave the standing fault as the table is now; none without a fault."""
     if table.fault is None:
         return ()
+    kind = FAULTS[table.fault.code]
     in_hand = isinstance(table.phase, Locked | HandInPlay)
     nowhere = {Exit.NEW_SHOE if in_hand else Exit.VOID}
     if table.fault.code == "unreadable_card" and not isinstance(table.phase, Burning):
         nowhere.add(Exit.CLEAR)  # only a burned card may stay unnamed
-    return tuple(exit_ for exit_ in FAULTS[table.fault.code].exits if exit_ not in nowhere)
+    if isinstance(table.phase, NoShoe | ShoeEnded) and not kind.new_shoe_takes_held:
+        nowhere.add(Exit.NEW_SHOE)  # no shoe is there to end, and cards that wait may be the next one's
+    return tuple(exit_ for exit_ in kind.exits if exit_ not in nowhere)
 
 
 def carried_into_new_shoe(table: Table) -> tuple[ShoeFact | OwnFact, ...]:
-    """What the standing fault holds that a new shoe takes over: what the controller noticed of itself, and all of it
-    where the card that raised the fault is the new shoe's first."""
+    """What the standing fault holds that a new shoe takes over: what the controller noticed of itself, and what came
+    from the new shoe's first card on."""
     if table.fault is None:
         return ()
     waiting = [held.fact for held in (*_raiser(table.fault), *table.held)]
-    if FAULTS[table.fault.code].new_shoe_takes_held:
-        return tuple(waiting)
-    return tuple(fact for fact in waiting if isinstance(fact, _OF_THE_CONTROLLER))
+    takes_all = FAULTS[table.fault.code].new_shoe_takes_held
+    carried: list[ShoeFact | OwnFact] = []
+    for fact in waiting:
+        takes_all = takes_all or (isinstance(fact, CardDrawn) and fact.target is Target.FIRST_CARD)
+        if takes_all or isinstance(fact, _OF_THE_CONTROLLER):
+            carried.append(fact)
+    return tuple(carried)
 
 
 def next_hand(table: Table) -> Hand | None:
@@ -603,7 +610,8 @@ def _name_card(table: Table, card: Card, by: str) -> Stepped:
     table, made = _believe(freed, Held(CardDrawn(card)))
     if table.fault is None:
         return replace(table, fault=fault, held=later), made
-    return replace(table, held=(*table.held, *_raiser(fault), *later)), made
+    cleared = _cleared(freed, by, Exit.CARD, fault.code)  # the named card raised a fault of its own
+    return replace(table, held=(*table.held, *_raiser(fault), *later)), (cleared, *made)
 
 
 def _with_card(fact: ShoeFact | OwnFact, card: Card) -> CardDrawn | CardKept:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from controller.cli.bench import simulated_table
+from controller.cli.bench import EXAMPLE_TABLE, simulated_table
 from controller.config import Config, load
 from controller.contract.topics import Topics
 from controller.devices import BrokerListener, ShoeListener
@@ -63,7 +63,7 @@ class HeldPins:
 
     def __init__(self, config: Config) -> None:
         self._names = list(config.file.pins.inputs)
-        self.lit = {lamp: False for lamp in config.file.pins.lamps}
+        self.lit = dict.fromkeys(config.file.pins.lamps, False)
         self.pressed: set[str] = set()
         self.samples = 0
         self.closed = False
@@ -241,6 +241,21 @@ class World:
     pings: list[float]
     task: asyncio.Task[None]
 
+    @property
+    def status(self) -> dict[str, Any]:
+        """What `tablectl status` would show."""
+        return self.runtime.status()
+
+    def fault(self) -> str | None:
+        """The standing fault's code."""
+        return self.runtime.face.fault.code if self.runtime.face.fault else None
+
+    @property
+    def lamps(self) -> dict[str, str]:
+        """Every lamp's pattern."""
+        shown: dict[str, str] = self.status["lamps"]
+        return shown
+
     async def do(self, *requests: Request) -> None:
         """Ask for what must be allowed."""
         for request in requests:
@@ -265,7 +280,7 @@ class World:
     async def wager(self, *seats: int) -> None:
         """Royal 9 wagers are placed, and the sensors have settled."""
         self.pins.pressed |= {f"seat_{seat}" for seat in seats}
-        await eventually(lambda: self.runtime.status()["sensors"] == sorted(seats))
+        await eventually(lambda: self.status["sensors"] == sorted(seats))
 
     async def play_hit(self) -> None:
         """A hand in which seat 1 wins with its own King and 9."""
@@ -286,7 +301,7 @@ class World:
 
 def table_config(folder: Path, **sections: dict[str, Any]) -> Config:
     """The example table with everything below `folder`."""
-    return load(simulated_table(folder, 1883, **sections))
+    return load(simulated_table(folder, 1883, EXAMPLE_TABLE, **sections))
 
 
 def open_journal(config: Config) -> HeldJournal:

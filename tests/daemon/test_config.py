@@ -97,7 +97,12 @@ def test_the_values_arrive_as_written(tmp_path: Path) -> None:
 
 def test_what_may_be_left_out_has_its_default(tmp_path: Path) -> None:
     def leave_out(values: Values) -> None:
-        del values["table"]["lock_on"], values["shoe"]["baud"], values["pins"]["sample_ms"], values["pins"]["debounce_ms"]
+        del (
+            values["table"]["lock_on"],
+            values["shoe"]["baud"],
+            values["pins"]["sample_ms"],
+            values["pins"]["debounce_ms"],
+        )
         values["pit"] = {"host": "broker"}
 
     file = load(changed(tmp_path, leave_out)).file
@@ -499,7 +504,10 @@ anything = st.recursive(
     max_leaves=4,
 )
 mutation = st.tuples(
-    st.sampled_from(PLACES), st.sampled_from(["delete", "replace", "add"]), anything, st.text(st.characters(codec="utf-8"), max_size=6)
+    st.sampled_from(PLACES),
+    st.sampled_from(["delete", "replace", "add"]),
+    anything,
+    st.text(st.characters(codec="utf-8"), max_size=6),
 )
 
 

@@ -95,7 +95,7 @@ def test_the_acts_of_a_supervisor(tmp_path: Path) -> None:
             await world.settle()
             assert (await line.ask(do="clear", by="Smith"))["code"] == "not_an_exit"
             assert await line.ask(do="card", card="KS", by="Smith") == {"ok": True}
-            assert world.runtime.face.fault is None
+            assert world.fault() is None
             assert (await line.ask(do="clear", by="Smith"))["code"] == "no_fault"
             assert await line.ask(do="void", by="Jörg Ñandú") == {"ok": True}
             opened = world.rows()[0].fact

@@ -21,7 +21,6 @@ from controller.table.facts import (
     ShoeOpened,
     ShoePresetChanged,
     ShoeUnplugged,
-    StepFailed,
     WagersLocked,
 )
 from controller.table.public import Public, public
@@ -61,7 +60,7 @@ def test_until_the_commit_nothing_is_shown_said_or_answered_and_sampling_goes_on
 
             assert not asked.done()
             assert world.runtime.face.phase == "no_shoe"
-            assert world.runtime.status()["lamps"]["draw_player"] == "dark"
+            assert world.lamps["draw_player"] == "dark"
             assert {name: lit for name, lit in world.pins.lit.items() if not name.startswith("seat_")} == {
                 name: lit for name, lit in before.items() if not name.startswith("seat_")
             }
@@ -119,14 +118,17 @@ def test_what_comes_while_the_disk_is_busy_is_the_next_commit(tmp_path: Path) ->
 def test_the_lamps_follow_the_hand(tmp_path: Path) -> None:
     async def test() -> None:
         async with running(tmp_path) as world:
-            told = lambda: world.runtime.status()["lamps"]  # noqa: E731
+
+            def shown(*lamps: str) -> list[str]:
+                return [world.lamps[lamp] for lamp in lamps]
+
             await world.open_shoe()
             await world.wager(1)
-            assert (told()["seat_1"], told()["seat_2"]) == ("slow_blink", "flash")
+            assert shown("seat_1", "seat_2") == ["slow_blink", "flash"]
             await world.do(LockWagers())
-            assert (told()["seat_1"], told()["seat_2"], told()["draw_player"]) == ("steady", "dark", "steady")
+            assert shown("seat_1", "seat_2", "draw_player") == ["steady", "dark", "steady"]
             await world.deal("KS 2D 9S 3D")
-            assert (told()["seat_1"], told()["player"], told()["banker"]) == ("fast_blink", "steady", "dark")
+            assert shown("seat_1", "player", "banker") == ["fast_blink", "steady", "dark"]
             await eventually(lambda: world.pins.lit["player"])
 
     run(test())
@@ -226,10 +228,8 @@ def test_a_step_that_raises_is_a_fault_and_the_table_stays_alive(
             await world.settle()
 
             assert world.journal.batches == [["ShoePresetChanged", "StepFailed"]]
-            fault = world.runtime.face.fault
-            assert fault is not None
-            assert fault.code == "internal"
-            assert "KS" not in str(fault.details)
+            assert world.fault() == "internal"
+            assert "KS" not in str(world.runtime.face.fault)
             await eventually(lambda: world.pit.types()[-1:] == ["fault"])
             assert "KS" not in str(world.pit.ledger[-1])
             world.shoe.deal("9D")  # a card goes on being journalled
@@ -357,24 +357,22 @@ def test_a_failing_disk_keeps_what_waits_and_tells_of_it_afterwards(
             await world.do(LockWagers())
             world.journal.failing = True
             world.shoe.deal("KS 2D")
-            await eventually(lambda: world.runtime.status()["journal"]["error"])
+            await eventually(lambda: world.status["journal"]["error"])
             world.shoe.deal("9S 3D")
             asked = asyncio.create_task(world.runtime.ask(NewShoe("Smith")))
             pings, samples = len(world.pings), world.pins.samples
             await eventually(lambda: len(world.pings) > pings + 2)  # a failing disk is no hanging program
             await eventually(lambda: world.pins.samples > samples + 5)
-            assert world.runtime.status()["lamps"]["fault"] == "fast_blink"
+            assert world.lamps["fault"] == "fast_blink"
             assert not asked.done()
             assert world.runtime.face.phase == "wagers_locked"
             await eventually(lambda: world.broker.states()[-1].value["links"]["journal"] is False)
 
             world.journal.failing = False
             await asyncio.wait([asked])
-            await eventually(lambda: world.runtime.face.fault)
-            fault = world.runtime.face.fault
-            assert fault is not None
-            assert fault.code == "journal_failed"
-            assert world.runtime.status()["journal"]["error"] is None
+            await eventually(world.fault)
+            assert world.fault() == "journal_failed"
+            assert world.status["journal"]["error"] is None
             await eventually(lambda: world.broker.states()[-1].value["links"]["journal"] is True)
             assert kinds(world.rows()) == ["ShoeOpened", CommitFailed.__name__]
             assert (await asked).refused is None
@@ -398,17 +396,15 @@ def test_a_link_lost_in_a_hand_is_a_fault_and_between_hands_is_not(tmp_path: Pat
             assert world.shoe.listener is not None
             world.shoe.listener.shoe_link(False, "unplugged")
             await world.settle()
-            assert world.runtime.face.fault is None
-            assert world.runtime.status()["shoe"] == {"up": False, "why": "unplugged", "bad_bytes": {}}
-            await eventually(lambda: world.runtime.status()["lamps"]["fault"] == "slow_blink")
+            assert world.fault() is None
+            assert world.status["shoe"] == {"up": False, "why": "unplugged", "bad_bytes": {}}
+            await eventually(lambda: world.lamps["fault"] == "slow_blink")
             world.shoe.listener.shoe_link(True, "back")
             await world.do(LockWagers())
             await world.deal("KS")
             world.shoe.listener.shoe_link(False, "unplugged")
             await world.settle()
-            fault = world.runtime.face.fault
-            assert fault is not None
-            assert fault.code == "shoe_unplugged"
+            assert world.fault() == "shoe_unplugged"
             assert kinds(world.rows())[-1] == ShoeUnplugged.__name__
 
     run(test())
@@ -420,7 +416,7 @@ def test_bad_bytes_are_counted_by_kind_and_logged_once(tmp_path: Path, caplog: p
             assert world.shoe.listener is not None
             for reason, count in (("checksum", 3), ("checksum", 4), ("no frame", 1)):
                 world.shoe.listener.shoe_noise(reason, count)
-            assert world.runtime.status()["shoe"]["bad_bytes"] == {"checksum": 7, "no frame": 1}
+            assert world.status["shoe"]["bad_bytes"] == {"checksum": 7, "no frame": 1}
             assert world.rows() == []
 
     run(test())
@@ -545,9 +541,7 @@ def test_a_shoe_without_numbers_is_unheard_while_the_table_was_off(
     async def second() -> None:
         async with running(tmp_path) as world:
             await world.settle()
-            fault = world.runtime.face.fault
-            assert fault is not None
-            assert fault.code == "shoe_unplugged"
+            assert world.fault() == "shoe_unplugged"
 
     run(second())
 

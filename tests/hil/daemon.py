@@ -9,8 +9,8 @@ import sqlite3
 import subprocess
 import time
 import tomllib
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from controller.cli import bench
 from controller.cli.client import ask
 from controller.errors import TableError
 from controller.journal import Verified, verify
+from tests.hil.far_shoe import FarShoe
 
 POLL_S = 0.01
 _START_PATIENCE_S = 20.0
@@ -52,11 +53,13 @@ class TableFiles:
     it names the simulated header. `for_people` is the file for `drivers.sim`, which always names the page.
     """
 
-    def __init__(self, folder: Path, table_id: str, broker_port: int, shim: Path | None, **sections: Any) -> None:
+    def __init__(
+        self, folder: Path, table_id: str, broker_port: int, shim: Path | None, **sections: dict[str, Any]
+    ) -> None:
         self.table_id = table_id
-        quick_pins = {"sample_ms": 5, "debounce_ms": 15}
-        changes = {"table": {"id": table_id}, "pins": quick_pins} | sections
-        self.for_people = bench.simulated_table(folder, broker_port, **changes)
+        sections["table"] = {"id": table_id} | sections.get("table", {})
+        sections["pins"] = {"sample_ms": 5, "debounce_ms": 15} | sections.get("pins", {})
+        self.for_people = bench.simulated_table(folder, broker_port, bench.EXAMPLE_TABLE, **sections)
         self.values = tomllib.loads(self.for_people.read_text("utf-8"))
         self.page = Path(self.values["pins"]["page"])
         self.port = Path(self.values["shoe"]["port"])
@@ -130,15 +133,9 @@ class Table:
         return self._process
 
     def _await_answer(self) -> None:
-        gives_up_s = time.monotonic() + _START_PATIENCE_S
-        while True:
-            try:
-                self.status()
-                return
-            except TableError as error:
-                assert self.runs, f"the table ended with code {self.process.returncode}:\n{self.log_tail()}"
-                assert time.monotonic() < gives_up_s, f"the table does not answer: {error}\n{self.log_tail()}"
-            time.sleep(POLL_S)
+        comes_true(lambda: not self.runs or self.status(), _START_PATIENCE_S)
+        assert self.runs, f"the table ended with code {self.process.returncode}:\n{self.log_tail()}"
+        self.status()  # raises where it still does not answer
 
     # What can be asked of it.
 
@@ -184,7 +181,7 @@ class Table:
 
         Raises TableError with the code of the refusal.
         """
-        ask(self.file, {"do": act, "by": "Ann"} | said)
+        ask(self.file, {"do": act, "by": "Ann", **said})
 
     def tablectl(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run `tablectl COMMAND TABLE.toml ...` as a person does."""
@@ -197,7 +194,7 @@ class Table:
         return bench.python("-m", "controller.cli.main", command, str(self.file), *arguments)
 
     def _environment(self, more: Mapping[str, str]) -> dict[str, str]:
-        return os.environ | self.files.environment | more
+        return {**os.environ, **self.files.environment, **more}
 
     # Its journal and log.
 
@@ -210,6 +207,25 @@ class Table:
         with closing(sqlite3.connect(f"file:{self.journal}?mode=ro", uri=True)) as db:
             rows = db.execute("SELECT row, fact FROM fact WHERE row > ? ORDER BY row", (after_row,)).fetchall()
         return [{"row": row} | json.loads(fact) for row, fact in rows]
+
+    @contextmanager
+    def busy_disk(self) -> Iterator[None]:
+        """Keep the daemon from committing for a while, as a slow disk does; after 5 s it takes the disk for broken."""
+        with closing(sqlite3.connect(self.journal, isolation_level=None)) as db:
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            finally:
+                db.execute("ROLLBACK")
+
+    def has_read(self, shoe: FarShoe) -> bool:
+        """Whether the daemon has read all that the shoe wrote until now: asked by a byte that only counts as noise."""
+        before = self._noise()
+        shoe.line.write(b"\xff")
+        return comes_true(lambda: self._noise() > before, 1.0)
+
+    def _noise(self) -> int:
+        return int(self.status()["shoe"]["bad_bytes"].get("noise", 0))
 
     def copy_journal(self, to: Path) -> None:
         """Take a copy of the journal of a table that was stopped."""

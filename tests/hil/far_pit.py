@@ -93,7 +93,7 @@ class FarPit:
     def come(self) -> None:
         """Connect to the broker; what was missed is sent again by the table."""
         client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
-        client.reconnect_delay_set(0.05, 0.2)
+        client.reconnect_delay_set(1, 1)
         client.on_connect = self._on_connect
         client.on_subscribe = self._on_subscribe
         client.on_message = self._on_message

@@ -1,4 +1,4 @@
-"""The table's front as its dealer and players have it: buttons to press, sensors to cover, lamps with their patterns."""
+"""The table's front as dealer and players have it: buttons to press, sensors to cover, lamps and their patterns."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Pins:
         for name in inputs:
             self._front.release(name)
         now_s = time.monotonic()
-        self._changes: dict[str, tuple[tuple[bool, float], ...]] = {name: ((False, now_s),) for name in lamps}
+        self._changes: dict[str, tuple[tuple[bool, float], ...]] = dict.fromkeys(lamps, ((False, now_s),))
         self._closing = threading.Event()
         self._watching = threading.Thread(target=self._watch, name="lamps", daemon=True)
         self._watching.start()

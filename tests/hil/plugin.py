@@ -2,7 +2,7 @@
 
 `-p tests.hil.plugin` brings these fixtures to any test, this repository's or another's:
 
-    table       the daemon `tablectl run` on a generated table file, its pins through the real RPi.GPIO where that can be
+    table       the daemon `tablectl run` on a generated table file, its pins through the real RPi.GPIO where possible
     shoe        an Angel Eye on a pty
     pins        the buttons, sensors and lamps, with the patterns the lamps burn in
     pit         a pit of the tests' own, which checks every event it hears, and acknowledges
@@ -10,7 +10,7 @@
     broker      the Mosquitto between table and pit
     eventually  waits until a condition holds, and shows the whole table when it does not
 
-`@pytest.mark.table(pit={"stale_after_s": 1}, shoe_wrap=1)` changes the table file's sections, and the shoe's Seq after 9.
+`@pytest.mark.table(pit={"stale_after_s": 1}, shoe_wrap=1)` changes sections of the table file, and the Seq after 9.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ _numbers = itertools.count(1)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "table(shoe_wrap=0, **sections): changes to the table file of the fixture `table`")
+    config.addinivalue_line(
+        "markers", "table(shoe_wrap=0, **sections): changes to the table file of the fixture `table`"
+    )
 
 
 class Dealer:
@@ -61,8 +63,12 @@ class Dealer:
 
     def deal(self, cards: str) -> None:
         """Deal these cards of a hand, and wait until the last of them is shown."""
+        already = 0 if self._table.phase == "wagers_locked" else self._shown()
         self._shoe.deal(cards)
-        self._eventually(lambda: cards.split()[-1] in sum(self._table.hands.values(), []))
+        self._eventually(lambda: self._shown() == already + len(cards.split()))
+
+    def _shown(self) -> int:
+        return sum(map(len, self._table.hands.values()))
 
     def play(self, cards: str, *seats: int) -> None:
         """Lock, deal a whole hand, and wait until it is over."""
@@ -93,8 +99,9 @@ class Eventually:
         lamps = " ".join(f"{name}={shown}" for name, shown in self._pins.lamps().items() if shown != "dark")
         events = "\n".join(f"  {event}" for event in self._pit.events[-5:])
         return (
-            f"status: {status}\nlamps not dark: {lamps}\npit: {len(self._pit.events)} events, wrong: {self._pit.wrong}\n"
-            f"{events}\nlog:\n{self._table.log_tail()}"
+            f"status: {status}\nlamps not dark: {lamps}\n"
+            f"pit: {len(self._pit.events)} events, wrong: {self._pit.wrong}\n{events}\n"
+            f"log:\n{self._table.log_tail()}"
         )
 
 
@@ -117,9 +124,7 @@ def broker(tmp_path: Path) -> Iterator[Broker]:
 
 
 @pytest.fixture
-def table_files(
-    request: pytest.FixtureRequest, tmp_path: Path, broker: Broker, shim: Path | None
-) -> TableFiles:
+def table_files(request: pytest.FixtureRequest, tmp_path: Path, broker: Broker, shim: Path | None) -> TableFiles:
     """The files of a table nobody has run yet."""
     marker = request.node.get_closest_marker("table")
     sections: dict[str, Any] = {} if marker is None else dict(marker.kwargs)

@@ -38,7 +38,8 @@ def _judge(played: list[Played], pit: FarPit) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seed", "kills"), [(9, KILLS), pytest.param(1000, 1000, marks=pytest.mark.proof, id="proof")]
+    ("seed", "kills"),
+    [(9, KILLS), pytest.param(1000, 1000, marks=[pytest.mark.proof, pytest.mark.table(shoe_wrap=1)], id="proof")],
 )
 def test_a_table_killed_a_hundred_times_tells_the_pit_every_hand_once_and_right(
     seed: int, kills: int, table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, eventually: Eventually
@@ -53,8 +54,9 @@ def test_a_table_killed_a_hundred_times_tells_the_pit_every_hand_once_and_right(
     assert table.fault is None
     faults, cleared = pit.told("fault"), pit.told("fault_cleared")
     assert [event["code"] for event in faults] == [event["code"] for event in cleared]
+    assert {event["code"] for event in faults} <= {"reports_missed", "shoe_unplugged"}
     happened = evening.happened
     assert happened["kills"] >= kills
     assert len(pit.rounds) > kills / 10
-    for rare in ("fault reports_missed", "a card was named", "a hand was voided"):
+    for rare in ("a card was named", "a hand was voided", "dealt on while the daemon was down"):
         assert happened[rare] > 0, f"this evening was too quiet: {rare} never happened"

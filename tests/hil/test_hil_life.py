@@ -37,7 +37,9 @@ def test_a_table_killed_inside_a_hand_stands_where_it_stood(
     assert table.face == face
     assert table.status()["lamps"] == lamps
     assert table.status()["journal"]["boot"] == boot + 1
-    eventually(lambda: pins.seat(1) == pins.seat(7) == pins.lamp("draw_player") == "steady" or pins.seat(7) == "accepted")
+    eventually(
+        lambda: pins.seat(1) == pins.seat(7) == pins.lamp("draw_player") == "steady" or pins.seat(7) == "accepted"
+    )
     shoe.deal("9S 3C")
     eventually(lambda: [hit["seat"] for hit in pit.hits] == [1, 7])
     face = table.face
@@ -45,6 +47,39 @@ def test_a_table_killed_inside_a_hand_stands_where_it_stood(
     assert table.face == face
     eventually(lambda: pins.seat(1) == pins.seat(7) == "hit")
     assert [event["boot"] for event in pit.states if event["online"]][-1] == boot + 2
+
+
+def test_what_is_not_committed_is_shown_to_nobody(
+    table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually
+) -> None:
+    dealer.open_shoe()
+    dealer.lock(1)
+    dealer.deal("KS 2D 9S")
+    eventually(lambda: len(pit.events) == 2)
+    with table.busy_disk():
+        shoe.deal("3C")
+        eventually(lambda: table.has_read(shoe))
+        assert table.hands == {"player": ["KS", "9S"], "banker": ["2D"]}
+        assert "player" not in pins.lit()
+        table.kill()
+    table.start()
+    eventually(table.links_up)
+    assert table.phase == "hand_in_play"
+    assert len(pit.events) == 2
+
+
+def test_a_disk_that_fails_for_a_while_loses_nothing_and_is_a_fault(
+    table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually
+) -> None:
+    dealer.open_shoe()
+    dealer.lock(1)
+    with table.busy_disk():
+        shoe.deal("KS 2D 9S 3C")
+        eventually(lambda: table.status()["journal"]["error"], within_s=10)
+        eventually(lambda: pins.lamp("fault") == "fast_blink")
+    eventually(lambda: table.fault == "journal_failed", within_s=10)
+    table.supervisor("clear")
+    eventually(lambda: [hit["seat"] for hit in pit.hits] == [1])
 
 
 def test_a_second_table_on_the_same_journal_says_so_and_leaves_the_first_alone(

@@ -31,7 +31,9 @@ def test_a_whole_hand_from_new_shoe_to_a_royal_9_hit(
     shoe.deal("2D 9S 3C")  # Player: the king and nine of spades, printed at seat 1
     eventually(lambda: pins.seat(1) == pins.seat(2) == "hit")
     eventually(lambda: pins.lamp("player") == "steady")
-    eventually(lambda: {pins.lamp(name) for name in ("banker", "tie", "draw_player", "draw_banker", "fault")} == {"dark"})
+    eventually(
+        lambda: {pins.lamp(name) for name in ("banker", "tie", "draw_player", "draw_banker", "fault")} == {"dark"}
+    )
 
     eventually(lambda: table.unacknowledged() == 0)
     assert pit.types == ["shoe_opened", "wagers_locked", "round", "hit", "hit"]
@@ -56,10 +58,24 @@ def test_a_whole_hand_from_new_shoe_to_a_royal_9_hit(
     eventually(lambda: pins.seat(1) == "nothing" and pins.lamp("player") == "dark")
 
 
-def test_the_shoes_own_first_card_announces_it(table: Table, shoe: FarShoe, pit: FarPit, eventually: Eventually) -> None:
+def test_the_shoes_own_first_card_announces_it(
+    table: Table, shoe: FarShoe, pit: FarPit, eventually: Eventually
+) -> None:
     shoe.deal("AC KC")
     eventually(lambda: table.phase == "wagers_open")
     eventually(lambda: [event["by"] for event in pit.told("shoe_opened")] == ["first_card"])
+
+
+@pytest.mark.table(table={"lock_on": "first_card"})
+def test_at_a_table_without_a_deal_button_the_first_card_locks(
+    table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually
+) -> None:
+    dealer.open_shoe()
+    pins.cover(2)
+    eventually(lambda: table.status()["sensors"] == [2])
+    shoe.deal("KS 2D 9S 3C")
+    eventually(lambda: [hit["seat"] for hit in pit.hits] == [2])
+    assert pit.told("wagers_locked")[0]["by"] == "first_card"
 
 
 def test_a_wager_put_down_after_the_lock_does_not_play(

@@ -30,6 +30,9 @@ def test_a_clean_script_exits_0_and_two_runs_print_the_same_bytes() -> None:
     assert (run.returncode, run.stderr) == (0, b"")
     assert _types(run) == ["shoe_opened", "wagers_locked", "round", "hit", "hit", "hit"]
     assert [json.loads(body)["seq"] for body in run.stdout.splitlines()] == [1, 2, 3, 4, 5, 6]
+    heads = [json.loads(body)["chain"] for body in run.stdout.splitlines()]
+    assert heads[0] == "00" * 32
+    assert len(set(heads)) == 3, "a round and its hits are one row of the chain"
     assert again.stdout == run.stdout
 
 

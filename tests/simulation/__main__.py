@@ -26,8 +26,11 @@ def main() -> int:
     began = time.perf_counter()
     failures = list(_failures(seeds, asked.steps, asked.jobs))
     took_s = time.perf_counter() - began
-    for failure in failures:
+    by_invariant = {failure.invariant: failure for failure in reversed(failures)}
+    for failure in by_invariant.values():
         print(smallest(failure), end="\n\n")
+    if len(failures) > len(by_invariant):
+        print("seeds that failed:", *(failure.seed for failure in failures))
     print(
         f"{len(seeds)} seeds, {len(seeds) * asked.steps} actions, {len(failures)} failed; "
         f"{len(seeds) / took_s:.1f} seeds/s, {len(seeds) * asked.steps / took_s:.0f} actions/s"

@@ -104,6 +104,8 @@ class Auditor:
         self._rounds: set[tuple[int, int]] = set()
         self._hits: set[tuple[int, int, int]] = set()
         self._round_hits: list[tuple[int, str]] = []
+        self._hits_due: list[tuple[int, str]] = []
+        self._result_due: tuple[str, bool, bool] | None = None  # of the hand just finished, until the next card
         self._pit_checked = 0
 
     def close(self) -> None:
@@ -196,7 +198,12 @@ class Auditor:
         code = self.table.fault.code if self.table.fault else None
         if not skipped:
             hold("no gap is seen that was none", code != "reports_missed", fact)
-        elif gap and not unseen_zero and not isinstance(before.phase, NoShoe | ShoeEnded) and not any(s.kind == "S" for s in skipped):
+        elif (
+            gap
+            and not unseen_zero
+            and not isinstance(before.phase, NoShoe | ShoeEnded)
+            and not any(s.kind == "S" for s in skipped)
+        ):
             hold("a gap in a shoe stops the table", code == "reports_missed", (fact, skipped))
 
     def all_reports_arrived(self, life: int) -> None:
@@ -229,6 +236,7 @@ class Auditor:
             if after.shoe.last_hand != before.shoe.last_hand:
                 due = referee.last_wagered_hand(before.shoe.wagered_hands)
                 hold("the last hand is one more than begun", after.shoe.last_hand == due, after.shoe)
+        self._result(before, fact, after)
         for message in messages:
             match message["type"]:
                 case "wagers_locked":
@@ -294,6 +302,7 @@ class Auditor:
         if hand.seats is not None:
             self._round_hits = []
         self._hits_due = list(won)
+        self._result_due = (message["outcome"], pairs["player"], pairs["banker"])
 
     def _hit(self, message: dict[str, Any]) -> None:
         hit = (message["seat"], message["tier"])
@@ -306,6 +315,18 @@ class Auditor:
 
     def _void(self, message: dict[str, Any]) -> None:
         self._over(message)
+        self._result_due = None
+
+    def _result(self, before: Table, fact: Fact, after: Table) -> None:
+        """Whatever the shoe says of the hand just finished is compared, and a difference stops the table."""
+        due = self._result_due
+        if not isinstance(fact, facts.ShoeErrorRaised | facts.ShoeStoodBy | facts.ShoeLockReported):
+            self._result_due = None
+        if isinstance(fact, facts.ShoeResultReported) and due is not None and before.fault is None:
+            differs = due != (fact.result.value, fact.player_pair, fact.banker_pair)
+            code = after.fault.code if after.fault else None
+            allowed = ("result_differs", "reports_missed") if differs else (None, "reports_missed")
+            hold("the shoe's result is compared", code in allowed, (due, fact, code))
 
     def _consume(self, order: Sequence[str]) -> bool:
         """Take the hand's cards from those that came, forward only; kept cards stand in a line of their own."""
@@ -366,7 +387,7 @@ class Auditor:
         unnamed = sum(placed.values()) - sum(named.values())
         hold("every card nobody can name is counted", after.shoe.unnamed == unnamed, (fact, after.shoe.unnamed, placed))
         left = public(after).cards_left
-        hold("the composition adds up", left == 52 * decks - sum(account.all_cards.values()), (left, account))
+        hold("the composition adds up", left == max(0, 52 * decks - sum(account.all_cards.values())), (left, account))
         burned = isinstance(before.phase, Burning) and not isinstance(after.phase, Burning | FirstCardDue)
         same_shoe = before.shoe is not None and before.shoe.number == after.shoe.number
         if burned and same_shoe and not isinstance(after.phase, ShoeEnded) and not account.burned_checked:
@@ -467,8 +488,10 @@ def _deck() -> tuple[object, ...]:
 
 def _last_index(lane: list[str | None], card: str | None, before: Table) -> int:
     """Where the card that waits stands in its line: before as many as came after it and wait too."""
-    kind = CardKept if before.fault and before.fault.raised_by and isinstance(before.fault.raised_by.fact, CardKept) else (
-        CardDrawn | CardDrawnOutsideGame
+    kind = (
+        CardKept
+        if before.fault and before.fault.raised_by and isinstance(before.fault.raised_by.fact, CardKept)
+        else (CardDrawn | CardDrawnOutsideGame)
     )
     after_it = sum(isinstance(held.fact, kind) for held in before.held)
     place = len(lane) - 1 - after_it

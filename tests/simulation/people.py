@@ -199,7 +199,7 @@ class People:
                 Action("cut_at_publish", (luck.randrange(1, 4),)),
                 Action("crash_in_copies", (luck.choice((1, 2)), luck.random() < 0.7)),
                 Action("disk", (True, 0.0)),
-                Action("disk", (False, luck.choice((0.01, 0.1)))),
+                Action("disk", (False, luck.choice((0.013, 0.107)))),
                 Action("step_fails"),
             )
         )

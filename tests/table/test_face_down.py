@@ -129,3 +129,9 @@ def test_the_last_hand_is_announced_from_the_cutting_card_on() -> None:
     assert [table.draw(cards).face.last_hand for cards in drawn] == [False, False, True], "this one, then one more"
     assert table.lock().face.last_hand
     assert table.draw("4S").face.last_hand
+
+
+def test_a_simulated_hand_is_never_the_last() -> None:
+    table = TableUnderTest().open_shoe().draw("CUT 4S")
+    assert (table.face.simulated, table.face.last_hand) == (True, False)
+    assert table.draw("TH 5D 9C").lock().face.last_hand

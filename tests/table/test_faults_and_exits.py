@@ -302,7 +302,7 @@ def test_where_the_first_card_locks_a_new_shoes_first_card_does_not() -> None:
     table = TableUnderTest(house(lock_on="first_card")).open_shoe().to(FIRST_CARD, 0, "3H")
     assert (table.face.phase, table.exits) == ("wagers_open", {"new_shoe", "clear"})
     table.clear()
-    assert (table.face.phase, table.face.next_hand) == ("hand_in_play", "banker"), "cleared, it is the hand's first"
+    assert (table.face.simulated, table.face.next_hand) == (False, "banker"), "cleared, it is the hand's first"
 
 
 @pytest.mark.parametrize("card", ["4S", "??"])
@@ -483,7 +483,9 @@ def test_a_missed_card_after_the_last_hand_is_a_fault_of_its_own_and_the_first_i
     table = between().lock().draw("CUT 4S TH 5D").believe(ShoeStoodBy(seen(1)), TIE_SEEN(3))
     table.name("9C")
     assert (table.face.phase, table.fault) == ("shoe_ended", "reports_missed")
+    table.told()
     assert table.name("KS").fault == "card_after_shoe"
+    assert table.told_types() == ["fault_cleared", "fault card_after_shoe"], "one fault stands at a time"
     assert table.clear().fault is None
     assert table.table.awaiting_result is None, "the report that came after the gap was believed"
 
@@ -524,6 +526,24 @@ def test_the_cards_that_waited_are_dealt_in_the_order_they_came() -> None:
     table = between().lock(2).believe(ERROR).draw("KH 2S 9H 3D").clear()
     (hit,) = table.of_type("hit")
     assert (hit["seat"], hit["player"]["cards"], hit["banker"]["cards"]) == (2, ["KH", "9H"], ["2S", "3D"])
+
+
+def test_a_new_shoes_first_card_is_not_lost_with_the_old_shoes_cards() -> None:
+    table = between().believe(ShoeStoodBy(seen(1)), CardDrawn(Card.parse("5D"), report=seen(3)))
+    table.to(FIRST_CARD, 0, "3H", 4).to(BURN, 1, "8C", 5)
+    assert table.fault == "reports_missed"
+    assert table.new_shoe_by_supervisor().fault is None
+    assert (table.face.first_card, table.face.burn_left, table.face.cards_left) == ("3H", 2, 414)
+
+
+@pytest.mark.parametrize("came", [ERROR, CommitFailed("disk full"), ReplayDiffered(7), StepFailed("ValueError")])
+def test_with_no_shoe_to_end_a_fault_is_cleared_before_the_next_is_announced(came: Fact) -> None:
+    """What waits may be the next shoe's first card: it is not thrown away with a shoe that is not there."""
+    for table in (TableUnderTest(), ended()):
+        table.believe(came).draw("3H")
+        assert table.exits == ({"card", "clear"} if isinstance(came, StepFailed) else {"clear"})
+        assert table.clear().exits == {"clear", "new_shoe"}
+        assert table.new_shoe_by_supervisor().face.first_card == "3H"
 
 
 def test_a_new_shoe_leaves_the_old_shoes_cards_but_not_what_the_controller_noticed() -> None:

@@ -51,6 +51,7 @@ STOPPED_BURNING = TableUnderTest().do(NewShoe()).draw("3H").believe(ERROR)
         (PLAYER_WON, HEALTHY, SeatSign.HIT),
         (PLAYER_WON, replace(HEALTHY, royal9_seats=frozenset({2})), SeatSign.HIT),
         (HIT_THEN_SIMULATED, HEALTHY, SeatSign.HIT),
+        (TableUnderTest().open_shoe().lock(2).draw("KH 2S 9H 3D 4S TH 5D 9C"), HEALTHY, SeatSign.HIT),
         (HIT_THEN_LOCKED, HEALTHY, SeatSign.NOTHING),
         (BANKER_WON, HEALTHY, SeatSign.INVITATION),
         *(

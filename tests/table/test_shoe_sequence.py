@@ -34,12 +34,13 @@ def test_a_shoe_that_numbers_nothing_has_no_gaps() -> None:
     assert table.fault is None
 
 
-def test_a_shoe_dealt_over_both_wraps_misses_nothing() -> None:
-    table = TableUnderTest().do(NewShoe())
-    table.to(FIRST_CARD, 0, "2H", 8).to(BURN, 1, "3C", 9).to(BURN, 2, "3C", 0)  # 9, 0
-    table.lock()
-    seq = 0
-    for _ in range(3):
+@pytest.mark.parametrize("after_nine", [0, 1])
+def test_a_shoe_dealt_over_its_wrap_misses_nothing(after_nine: int) -> None:
+    table, seq = TableUnderTest().do(NewShoe()), after_nine
+    table.to(FIRST_CARD, 0, "2H", seq).to(BURN, 1, "3C", seq + 1).to(BURN, 2, "3C", seq + 2)
+    seq += 2
+    for _ in range(6):
+        table.lock()
         for target, index, card in (
             (Target.PLAYER, 1, "2S"),
             (Target.BANKER, 1, "TH"),
@@ -48,10 +49,19 @@ def test_a_shoe_dealt_over_both_wraps_misses_nothing() -> None:
             (Target.PLAYER, 3, "9D"),
             (Target.BANKER, 3, "2H"),
         ):
-            seq = 1 if seq == 9 else seq + 1  # 9, 1
+            seq = after_nine if seq == 9 else seq + 1
             table.to(target, index, card, seq)
-        table.lock()
-    assert (table.fault, len(table.of_type("round"))) == (None, 3)
+    assert (table.fault, len(table.of_type("round"))) == (None, 6)
+
+
+def test_a_shoe_that_has_counted_0_goes_on_with_0_until_it_is_switched_on_again() -> None:
+    def counting(*seqs: int) -> list[ShoeStoodBy]:
+        return [ShoeStoodBy(seen(seq)) for seq in seqs]
+
+    table = TableUnderTest().believe(*counting(0, 1, 2, 3, 4, 5)).open_shoe().believe(*counting(6, 7, 8, 9, 1))
+    assert table.fault == "reports_missed", "its 0, whatever that was"
+    table = TableUnderTest().believe(*counting(0), ShoePoweredUp(seen(5))).open_shoe()
+    assert table.believe(*counting(6, 7, 8, 9, 1)).fault is None
 
 
 def test_switched_on_again_the_shoe_numbers_from_anywhere() -> None:

@@ -111,13 +111,16 @@ class CheckedTable(TableUnderTest):
         assert self._rounds_to_come >= 0
 
     def check_numbers(self) -> None:
-        """No round is numbered twice, and a shoe's last hand is the last that is wagered on."""
+        """No round is numbered twice, a shoe's last hand is the last wagered on, and one fault stands at a time."""
         ended = [(event["shoe"], event["round"]) for event in self.events if event["type"] in ("round", "void")]
         locked = [(event["shoe"], event["round"]) for event in self.of_type("wagers_locked")]
         assert ended == sorted(set(ended))
         assert locked == sorted(set(locked))
         last = {round_["shoe"]: round_["round"] for round_ in self.of_type("round") if round_["last_hand"]}
         assert all(number <= last.get(shoe, number) for shoe, number in locked)
+        faults = [(event["type"], event["code"]) for event in self.events if event["type"].startswith("fault")]
+        stood = [code for type_, code in faults if type_ == "fault"]
+        assert faults == [(type_, code) for code in stood for type_ in ("fault", "fault_cleared")][: len(faults)]
         assert [event["shoe"] for event in self.of_type("shoe_opened")] == list(
             range(1, len(self.of_type("shoe_opened")) + 1)
         )

@@ -1,0 +1,278 @@
+"""`tablectl` as a person uses it: exit codes, what is said on which stream, and never a traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.cli.bench import simulated_table
+from controller.cli.main import main
+from controller.journal import Journal
+from controller.keys import TableKey
+from drivers.sim.pins import PinsPage
+from tests.daemon.daemon_world import eventually_now
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "config" / "tables" / "royal9.toml"
+KEY = TableKey(bytes(range(32)))
+
+PLAYING = ["run", "dark", "check", "deal", "status", "watch", "new-shoe", "cut-card", "void", "card", "clear"]
+COMMANDS = [*PLAYING, "verify", "rounds", "replay", "demo", "sim", "sim shoe"]
+
+
+def tablectl(*arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run it as a process of its own; whatever happens, no traceback reaches a person."""
+    done = subprocess.run(
+        [sys.executable, "-m", "controller.cli.main", *map(str, arguments)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        **options,
+    )
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """A table file with everything simulated below a folder of its own, and no broker."""
+    return simulated_table(tmp_path, 1)
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([*command.split(), "--help"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: tablectl {command}".rstrip())
+
+
+def test_the_help_tells_of_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    text = capsys.readouterr().out
+    assert all(f"    {command.partition(' ')[0]} " in text for command in COMMANDS)
+
+
+def test_no_command_is_a_mistake_of_usage() -> None:
+    done = tablectl()
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "usage: tablectl" in done.stderr
+
+
+def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    from controller import __version__
+
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"tablectl {__version__}\n"
+
+
+# Configuration.
+
+
+def test_check_a_table_that_is_right() -> None:
+    done = tablectl("check", EXAMPLE)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "royal9-01 plays Royal 9 Mini Baccarat: 7 seats, 8 decks. No mistakes.\n"
+
+
+def test_check_tells_warnings_and_is_content(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = simulated_table(tmp_path, 1)
+    text = table.read_text().replace("[pins.inputs.void]", "[pins.lamps.tie2]")
+    table.write_text(text.replace('[pins.lamps.tie2]\nbcm = 25\nactive = "low"\npull = "up"\n', ""))
+    assert main(["check", str(table)]) == 0
+    assert "warning: there is no input void" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["check", "run", "dark", "status", "new-shoe --by Smith", "deal"])
+def test_mistakes_are_told_all_at_once_with_exit_78(tmp_path: Path, command: str) -> None:
+    table = simulated_table(tmp_path, 1, shoe={"bauds": 1})
+    name, *rest = command.split()
+    done = tablectl(name, table, *rest, stdin=subprocess.DEVNULL)
+    assert (done.returncode, done.stdout) == (78, "")
+    assert done.stderr.startswith("config_invalid: the configuration has 1 mistake\n")
+    assert "table.toml: shoe: nobody knows the key bauds, is baud meant?" in done.stderr
+
+    table = simulated_table(tmp_path, 1, pit={"port": 0, "root": "#"})
+    done = tablectl(name, table, *rest, stdin=subprocess.DEVNULL)
+    assert done.returncode == 78
+    assert "has 2 mistakes" in done.stderr
+    assert done.stderr.count("what to do:") == 2
+
+
+def test_a_table_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(tmp_path / "nowhere.toml")]) == 78
+    assert "No such file" in capsys.readouterr().err
+
+
+# A table that does not run.
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["status", "status --json", "new-shoe --by S", "cut-card", "void --by S", "card KS --by S", "clear --by S"],
+)
+def test_without_a_running_table_it_says_so(
+    table: Path, command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, *rest = command.split()
+    assert main([name, str(table), *rest]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("table_not_running: ")
+    assert "what to do: Start it: tablectl run" in said.err
+
+
+def test_a_supervisors_act_needs_a_name(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["void", str(table)])
+    assert ended.value.code == 2
+    assert "--by" in capsys.readouterr().err
+
+
+def test_dark_darkens_whatever_ran_before(table: Path, tmp_path: Path) -> None:
+    page = PinsPage(tmp_path / "header")
+    for bcm in range(2, 15):  # the lamps of the example, all lit and left so by whatever was killed
+        page.set_up(bcm, 2, 0)
+        page.write(bcm, 1)
+    assert tablectl("dark", table).returncode == 0
+    assert [page.output(bcm) for bcm in range(2, 15)] == [0] * 13
+    assert {page.function(bcm) for bcm in range(2, 15)} == {2}, "held dark, not let go"
+
+
+# The journal.
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    from tests.daemon.test_journal import SHOES, TABLE
+
+    path = tmp_path / "a journal"
+    opened = Journal(path, TABLE, KEY, KEY.public)
+    opened.append(SHOES)
+    opened.close()
+    return path
+
+
+def test_verify_a_good_journal(journal: Path) -> None:
+    done = tablectl("verify", journal)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "all good" in done.stdout
+
+
+def test_verify_a_missing_journal(tmp_path: Path) -> None:
+    done = tablectl("verify", tmp_path / "nowhere")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("journal_missing: ")
+
+
+def test_verify_a_damaged_journal(journal: Path) -> None:
+    with closing(sqlite3.connect(journal)) as db, db:
+        db.execute("UPDATE fact SET salt = zeroblob(16) WHERE row = 4")
+    done = tablectl("verify", journal)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("journal_damaged: ")
+    assert "at row 4:" in done.stderr
+    assert "what to do: Keep the file" in done.stderr
+
+
+def test_verify_something_else(tmp_path: Path) -> None:
+    for content in (b"", b"no journal", os.urandom(9000)):
+        (tmp_path / "file").write_bytes(content)
+        done = tablectl("verify", tmp_path / "file")
+        assert done.returncode == 1
+        assert done.stderr.startswith("journal_damaged: ")
+
+
+# A table that runs.
+
+
+@contextmanager
+def running_table(table: Path) -> Iterator[subprocess.Popen[str]]:
+    """`tablectl run`, ready for requests."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "controller.cli.main", "run", str(table)], cwd=ROOT, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            eventually_now(lambda: process.poll() is not None or (table.parent / "table.sock").is_socket())
+            yield process
+        finally:
+            process.kill()
+
+
+def test_a_whole_life_from_the_shell(table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with running_table(table) as process:
+        eventually_now(lambda: main(["status", str(table)]) == 0)
+        assert main(["new-shoe", str(table), "--by", "Smith"]) == 0
+        assert main(["void", str(table), "--by", "Smith"]) == 1
+        assert "no_hand: There is no hand to void." in capsys.readouterr().err
+        assert main(["status", str(table), "--json"]) == 0
+        status = json.loads(capsys.readouterr().out)
+        assert (status["face"]["phase"], status["face"]["shoe"]) == ("first_card_due", 1)
+        assert main(["status", str(table)]) == 0
+        assert "royal9-01: Royal 9 Mini Baccarat, first_card_due, shoe 1" in capsys.readouterr().out
+
+        second = tablectl("run", table)
+        assert second.returncode == 1
+        assert "journal_in_use: " in second.stderr
+
+        page = PinsPage(tmp_path / "header")
+        eventually_now(lambda: page.output(12) and page.output(13))  # draw_player, draw_banker
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+        assert [page.output(bcm) for bcm in range(2, 15)] == [0] * 13
+        assert process.stderr is not None
+        assert "Traceback" not in process.stderr.read()
+    assert main(["verify", str(tmp_path / "table.journal")]) == 0
+    assert "1 rows, 1 events, all good" in capsys.readouterr().out
+
+
+def test_a_table_whose_journal_is_damaged_does_not_start_and_changes_nothing(table: Path, tmp_path: Path) -> None:
+    with running_table(table) as process:
+        eventually_now(lambda: main(["new-shoe", str(table), "--by", "Smith"]) == 0)
+        process.send_signal(signal.SIGTERM)
+        process.wait(30)
+    path = tmp_path / "table.journal"
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE fact SET salt = zeroblob(16)")
+    facts = _facts(path)
+    done = tablectl("run", table)
+    assert done.returncode == 1
+    assert "journal_damaged: " in done.stderr
+    assert "at row 1:" in done.stderr
+    assert _facts(path) == facts
+
+
+def _facts(path: Path) -> list[Any]:
+    with closing(sqlite3.connect(path)) as db:
+        return db.execute("SELECT * FROM fact").fetchall() + db.execute("SELECT * FROM message").fetchall()
+
+
+@pytest.mark.parametrize(
+    ("section", "keys", "code"),
+    [
+        ("journal", {"path": "/proc/no/journal"}, "journal_unusable"),
+        ("journal", {"signing_key": "/proc/no/key"}, "signing_key_unusable"),
+        ("control", {"socket": "/proc/no/socket"}, "control_socket"),
+        ("pins", {"page": "/proc/no/page"}, "pins_page"),
+    ],
+)
+def test_what_a_table_cannot_have_is_told(tmp_path: Path, section: str, keys: dict[str, str], code: str) -> None:
+    done = tablectl("run", simulated_table(tmp_path, 1, EXAMPLE, **{section: keys}))
+    assert done.returncode == 1
+    assert f"{code}: " in done.stderr
+    assert "what to do: " in done.stderr

@@ -1,0 +1,70 @@
+"""`python -m tests.mutants`: plant each defect in turn and have the simulation look for it; print who found what."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.mutants.defects import MUTANTS
+
+_ROOT = Path(__file__).parents[2]
+SEEDS = 2000
+"""A defect that so many seeds do not find is not found."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the simulation found with a mutant planted (None: with none): the seed and the promise that broke."""
+
+    mutant: str | None
+    seed: int | None
+    invariant: str
+
+
+def hunt(mutant: str | None, seeds: int = SEEDS) -> Found:
+    """Play seeds until one fails, in a process of its own."""
+    environment = {name: value for name, value in os.environ.items() if name != "TABLE_MUTANT"}
+    if mutant is not None:
+        environment["TABLE_MUTANT"] = mutant
+    run = subprocess.run(
+        [sys.executable, "-m", "tests.mutants.hunt", str(seeds)],
+        cwd=_ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if run.returncode:
+        raise RuntimeError(f"{mutant} cannot be planted:\n{run.stderr}")
+    if not run.stdout:
+        return Found(mutant, None, "not found")
+    seed, _, invariant = run.stdout.strip().partition("\t")
+    return Found(mutant, int(seed), invariant)
+
+
+def hunt_all(seeds: int) -> Iterator[Found]:
+    """Every mutant, and the program as it is, for which nothing may be found."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        yield from pool.map(lambda name: hunt(name, seeds), [None, *(mutant.name for mutant in MUTANTS)])
+
+
+def main() -> int:
+    """Returns 1 when a mutant was not found, or something was found without one."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
+    parser.add_argument("--seeds", type=int, default=SEEDS, help="seeds to look for each")
+    bad = False
+    for found in hunt_all(parser.parse_args().seeds):
+        bad |= (found.seed is None) != (found.mutant is None)
+        place = "-" if found.seed is None else f"seed {found.seed}"
+        print(f"{found.mutant or '(no mutant)':30} {place:10} {found.invariant}", flush=True)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

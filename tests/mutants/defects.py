@@ -1,0 +1,179 @@
+"""Defects to plant: each a few words of the program exchanged for others, in memory only.
+
+A patch names a module, what stands there (exactly once, or the mutant is out of date) and what stands there instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Patch:
+    """`old` in the source of `module` becomes `new`."""
+
+    module: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A defect: what it does, and its patches."""
+
+    name: str
+    what: str
+    patches: tuple[Patch, ...]
+
+
+def _mutant(name: str, what: str, *patches: tuple[str, str, str]) -> Mutant:
+    return Mutant(name, what, tuple(Patch(*patch) for patch in patches))
+
+
+_STEP = "controller.table.step"
+_DELIVERY = "controller.delivery"
+_ANGEL_EYE = "drivers.shoe.angel_eye"
+
+MUTANTS = (
+    _mutant(
+        "shown_before_commit",
+        "the lamps and the face follow a fact before its commit",
+        (
+            "controller.runtime",
+            "                messages = await self._commit(entries)\n",
+            "                self.face = public(table)\n                self._render()\n"
+            "                messages = await self._commit(entries)\n",
+        ),
+    ),
+    _mutant(
+        "acted_on_before_safe",
+        "after the first acknowledgement commits are no longer synced, so events leave before they are safe",
+        (
+            "controller.journal",
+            'finally:\n                self._db.execute("PRAGMA synchronous = FULL")',
+            'finally:\n                self._db.execute("PRAGMA synchronous = NORMAL")',
+        ),
+    ),
+    _mutant(
+        "acked_before_the_pit",
+        "all that was sent is marked as acknowledged",
+        ("controller.stream", "        seq = self._delivery.acked_seq\n", "        seq = self._delivery.head_seq\n"),
+    ),
+    _mutant(
+        "constant_salt",
+        "every row has the same salt, so a burned card's hash can be guessed",
+        ("controller.journal", "salt = os.urandom(16)", "salt = bytes(16)"),
+    ),
+    _mutant(
+        "resend_off_by_one",
+        "a resend leaves out the first unacknowledged event",
+        (
+            _DELIVERY,
+            "now_s >= self._act_at_s:\n            self._sent_seq = self.acked_seq\n",
+            "now_s >= self._act_at_s:\n            self._sent_seq = self.acked_seq + 1\n",
+        ),
+    ),
+    _mutant(
+        "another_epochs_ack",
+        "the pit's word for another journal is believed",
+        (_DELIVERY, " or ack.epoch != self.epoch:", ":"),
+        ("controller.stream", "ack.epoch == self._delivery.epoch and ", ""),
+    ),
+    _mutant(
+        "copy_taken_for_a_card",
+        "one copy is enough, and a restart does not know the last report",
+        (_ANGEL_EYE, "confirm_copies: int = 2", "confirm_copies: int = 1"),
+        (_ANGEL_EYE, 'bytes.fromhex(last.frame) if last else b""', 'b""'),
+    ),
+    _mutant(
+        "gap_not_noticed",
+        "a number that does not follow the last is taken for the next",
+        (_STEP, "return report.seq != last.seq + 1\n", "return False\n"),
+    ),
+    _mutant(
+        "lost_zero_not_noticed",
+        "after 9 a 1 is the next even of a shoe that counts from 0",
+        (_STEP, "(report.seq != 1 or table.seq_counts_zero)", "report.seq != 1"),
+    ),
+    _mutant(
+        "banker_row_short",
+        "the third case of each of Banker's rows is dropped",
+        (
+            "controller.game.baccarat",
+            "player[2].points in tableau.banker_draws_on_third_card[total(banker)]",
+            "player[2].points in [p for n, p in enumerate(tableau.banker_draws_on_third_card[total(banker)]) if n != 2]",
+        ),
+    ),
+    _mutant(
+        "fault_clears_itself",
+        "a shoe error goes when it is cancelled at the shoe",
+        (
+            _STEP,
+            "    if table.fault is not None:\n        if isinstance(fact, ShoeUnplugged)",
+            "    if isinstance(fact, ShoeErrorCancelled):\n        return replace(table, fault=None), ()\n"
+            "    if table.fault is not None:\n        if isinstance(fact, ShoeUnplugged)",
+        ),
+    ),
+    _mutant(
+        "held_cards_dropped",
+        "clearing a fault forgets what was held",
+        (
+            _STEP,
+            "    table, released = _release(table, later)\n    return table, (*made, *released)\n",
+            "    table, released = _release(table, ())\n    return table, (*made, *released)\n",
+        ),
+    ),
+    _mutant(
+        "one_hand_too_many",
+        "two hands follow the cutting card",
+        ("controller.table.shoe_life", "last_hand=shoe.wagered_hands + 1", "last_hand=shoe.wagered_hands + 2"),
+    ),
+    _mutant(
+        "void_keeps_wagers",
+        "a void does not say whose wagers go back",
+        (_STEP, "royal9_seats=wagers.royal9_seats if wagers else (),", "royal9_seats=(),"),
+    ),
+    _mutant(
+        "failed_step_replayed",
+        "a replay steps over the fact that failed when it happened",
+        ("controller.replay", "isinstance(following.fact, StepFailed)", "isinstance(following.fact, type)"),
+    ),
+    _mutant(
+        "hit_for_anybody",
+        "a seat hits without a locked wager",
+        (
+            _STEP,
+            "awards = _awards(table, done, seats)",
+            "awards = _awards(table, done, [seat.number for seat in table.rules.seats])",
+        ),
+    ),
+    _mutant(
+        "burned_cards_not_counted",
+        "a burned card does not count as gone from the shoe",
+        (
+            _STEP,
+            "taken = replace(table, shoe=shoe_life.without(_shoe(table), table.rules.shoe, card))",
+            "taken = table if move is Move.BURN_CARD else "
+            "replace(table, shoe=shoe_life.without(_shoe(table), table.rules.shoe, card))",
+        ),
+    ),
+    _mutant(
+        "result_not_compared",
+        "the shoe's result is taken whatever it says",
+        (_STEP, "    if ours == shoes:\n", "    if ours or shoes:\n"),
+    ),
+    _mutant(
+        "burned_card_named",
+        "the alarm of an impossible card names it even in the burn",
+        (_STEP, "if not isinstance(table.phase, Burning):  # a burned card", "if True:  # a burned card"),
+    ),
+    _mutant(
+        "shoe_forgets_the_last_report",
+        "a new shoe forgets the shoe's numbers, so a gap just after it does not show",
+        (
+            "controller.table.requests",
+            "last_report=None if first_card_came else table.last_report",
+            "last_report=None",
+        ),
+    ),
+)

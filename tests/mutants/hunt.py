@@ -1,0 +1,24 @@
+"""`python -m tests.mutants.hunt SEEDS [FIRST]`: play seeds until one fails, in a process that may hold a mutant.
+
+Prints the seed and the broken promise, parted by a tab, or nothing when none failed.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import tests.mutants.plant  # noqa: F401  # first: before the program is imported
+from tests.simulation.run import play_seed
+
+
+def main(seeds: int, first: int = 0) -> None:
+    """Print the first failure."""
+    for seed in range(first, first + seeds):
+        failure = play_seed(seed)
+        if failure is not None:
+            print(seed, failure.invariant, sep="\t")
+            return
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
