@@ -148,6 +148,19 @@ LEGALITY: dict[Row, dict[type[Phase], Cell]] = {
     row: dict(zip(_PHASES, cells, strict=True)) for row, cells in _TABLE.items()
 }
 
+LEADS_TO: dict[Move, tuple[type[Phase], ...]] = {
+    Move.OPEN_SHOE: (FirstCardDue,),
+    Move.TURN_FIRST_CARD: (Burning, WagersOpen),
+    Move.BURN_CARD: (Burning, WagersOpen),
+    Move.TAKE_CARD_IN_ERROR: (HandInPlay, WagersOpen),
+    Move.LOCK_WAGERS: (Locked, HandInPlay, WagersOpen, ShoeEnded),  # kept cards can be a whole hand
+    Move.DEAL_CARD: (HandInPlay, WagersOpen, ShoeEnded),
+    Move.VOID_HAND: (WagersOpen, ShoeEnded),
+    Move.CHANGE_ODD_CARD: (WagersOpen,),
+    Move.CLOSE_SHOE: (ShoeEnded,),
+}
+"""The phases a move may end in. A move that is not here leaves the phase as it is."""
+
 
 def legality(row: Row, phase: Phase) -> Cell:
     """What the table says of `row` happening in `phase`."""
