@@ -443,12 +443,13 @@ def _check_game_values(game: GameFile) -> Iterable[_Told]:
     shoe, tableau = game.shoe, game.tableau
     if not 1 <= shoe.decks <= 12:
         yield "shoe.decks", f"{shoe.decks} is out of range", "Write a number from 1 to 12."
-    if not 0 <= shoe.cut_card_from_end <= 52 * shoe.decks:
-        yield "shoe.cut_card_from_end", "is not in the shoe", "Write how many cards lie behind the cutting card."
+    else:
+        if not 0 <= shoe.cut_card_from_end <= 52 * shoe.decks:
+            yield "shoe.cut_card_from_end", "is not in the shoe", "Write how many cards lie behind the cutting card."
+        if shoe.fewest_cards_to_open > 52 * shoe.decks:
+            yield "shoe.fewest_cards_to_open", "is more than the shoe holds", "Write 6, or little more."
     if shoe.fewest_cards_to_open < 6:
         yield "shoe.fewest_cards_to_open", "is less than a hand can take", "Write 6 or more."
-    if shoe.fewest_cards_to_open > 52 * shoe.decks:
-        yield "shoe.fewest_cards_to_open", "is more than the shoe holds", "Write 6, or little more."
     for key, totals in (
         ("natural", tableau.natural),
         ("player_draws_on", tableau.player_draws_on),
@@ -487,9 +488,9 @@ def _warnings(table: TableFile) -> Iterable[str]:
             yield f"there is no input {name}: only `tablectl` can do that"
     if table.shoe.driver == "beetek":
         if "cut_card" not in table.pins.inputs:
-            yield "there is no input cut_card: only `tablectl cut-card` can tell the cutting card, this shoe does not"
+            yield "there is no input cut_card, and a BeeTek does not report that card: only `tablectl cut-card` can"
         if table.table.lock_on == "first_card":
-            yield "a hand's first card locks the wagers: if this shoe's line loses it between hands, nobody is told"
+            yield "a first card locks the wagers, and a BeeTek numbers nothing: one lost between hands goes unnoticed"
 
 
 _CONVERTER = _converter()

@@ -92,7 +92,8 @@ async def _watch(runtime: Runtime, writer: asyncio.StreamWriter) -> None:
             watcher.clear()
             await _say(writer, {"ok": True, "status": runtime.status()})
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(watcher.wait(), _WATCH_AT_LEAST_EVERY_S)
+                async with asyncio.timeout(_WATCH_AT_LEAST_EVERY_S):  # wait_for of 3.11 can swallow a cancellation
+                    await watcher.wait()
     finally:
         runtime.unwatch(watcher)
 

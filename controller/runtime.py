@@ -36,7 +36,7 @@ from controller.table.facts import (
 )
 from controller.table.lamps import Live, Pattern, lamps
 from controller.table.legality import REFUSALS, Refuse
-from controller.table.public import public
+from controller.table.public import PHASE_NAMES, public
 from controller.table.requests import Ambient, Request, before, decide
 from controller.table.states import Table
 from controller.table.step import step
@@ -123,7 +123,7 @@ class Runtime:
         if differs is not None:
             self._put(ReplayDiffered(differs))
         if not shoe.numbered:
-            self._shoe_was_unheard()
+            self._put(ShoeUnplugged())
 
     async def run(self) -> None:
         """Run the table until cancelled, then darken the lamps. What the shell cannot handle ends it by raising."""
@@ -190,6 +190,8 @@ class Runtime:
                 if isinstance(fact, Refuse):
                     _log.info("refused %s: %s", type(item.request).__name__, REFUSALS[fact.code])
                     continue
+            elif isinstance(item, ShoeUnplugged) and not self._card_may_have_come(table):
+                continue
             else:
                 fact = item
             for believed in (*before(table, fact, ambient), fact):
@@ -284,12 +286,11 @@ class Runtime:
         """The line to the shoe went up or down. A shoe without numbers may have dealt until the moment it came up."""
         self.shoe_line.up, self.shoe_line.why = up, why
         if not up or not self._shoe.numbered:
-            self._shoe_was_unheard()
-
-    def _shoe_was_unheard(self) -> None:
-        """A fact where a card may have come meanwhile. Before a hand or a shoe, a gap in numbers tells of it later."""
-        if self.face.phase in (_DEALING if self._shoe.numbered else _CARD_DUE):
             self._put(ShoeUnplugged())
+
+    def _card_may_have_come(self, table: Table) -> bool:
+        """Whether a shoe unheard is a fact here: before a hand or a shoe, a gap in its numbers tells of it later."""
+        return PHASE_NAMES[type(table.phase)] in (_DEALING if self._shoe.numbered else _CARD_DUE)
 
     def shoe_noise(self, reason: str, count: int) -> None:
         """Bytes that became no fact: counted, and logged when they begin."""

@@ -156,7 +156,8 @@ class PitStream:
         while True:
             wait_s = self._delivery.next_due_s(time.monotonic())
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._something_happened.wait(), wait_s)
+                async with asyncio.timeout(wait_s):  # wait_for of Python 3.11 can swallow a cancellation
+                    await self._something_happened.wait()
             self._something_happened.clear()
             if self._connected:  # the broker may bring the retained word before it confirms the subscription
                 acks, self._acks = self._acks, []

@@ -89,7 +89,14 @@ def _parser() -> argparse.ArgumentParser:
     shoe.add_argument("--seed", type=int, default=0, help="decides the cards")
     shoe.add_argument("--pace", type=float, default=1.0, metavar="SECONDS", help="between two cards")
     shoe.add_argument("--rounds", type=int, metavar="N", help="stop after N hands (default: at Ctrl-C)")
+    shoe.add_argument("--verbs", action="store_true", help="do what standard input says instead; `help` lists it")
     shoe.set_defaults(command=_sim_shoe)
+    pins = devices.add_parser("pins", help="a table's buttons, sensors and lamps, by verbs on standard input")
+    pins.add_argument("table", type=Path, metavar="TABLE.toml")
+    pins.set_defaults(command=_sim_pins)
+    pit = devices.add_parser("pit", help="a pit that acknowledges, or not, by verbs on standard input")
+    pit.add_argument("table", type=Path, metavar="TABLE.toml")
+    pit.set_defaults(command=_sim_pit)
     return parser
 
 
@@ -206,7 +213,28 @@ def _act(options: argparse.Namespace) -> int:
 def _sim_shoe(options: argparse.Namespace) -> int:
     from controller.cli.sim import sim_shoe
 
-    return sim_shoe(options.driver, options.pty, options.port, options.baud, options.seed, options.pace, options.rounds)
+    return sim_shoe(
+        options.driver,
+        options.pty,
+        options.port,
+        options.baud,
+        options.seed,
+        options.pace,
+        options.rounds,
+        options.verbs,
+    )
+
+
+def _sim_pins(options: argparse.Namespace) -> int:
+    from controller.cli.sim import sim_pins
+
+    return sim_pins(options.table)
+
+
+def _sim_pit(options: argparse.Namespace) -> int:
+    from controller.cli.sim import sim_pit
+
+    return sim_pit(options.table)
 
 
 if __name__ == "__main__":

@@ -187,7 +187,7 @@ class ShoeOpened:
 
     `by` is "dealer", "first_card" (the shoe's own report), or a supervisor's name. `config_digest` is of the whole
     configuration; `version` is the program's. What outlives the shoe before stands here too, so that a replay can
-    begin at this fact: the last report, and what a fault held that belongs to the new shoe.
+    begin at this fact: the last report, or None where the new shoe's own have begun, and what a fault held of those.
     """
 
     shoe: int

@@ -171,4 +171,4 @@ def _held_cards(table: Table) -> int:
 
 
 def _cards_left(table: Table) -> int | None:
-    return None if table.cards_left is None else table.cards_left - _held_cards(table)
+    return None if table.cards_left is None else max(0, table.cards_left - _held_cards(table))

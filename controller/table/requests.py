@@ -22,14 +22,15 @@ from controller.table.facts import (
     OddCardTold,
     RoundCorrected,
     ShoeClosed,
+    ShoeFact,
     ShoeOpened,
     Target,
     WagersLocked,
 )
-from controller.table.faults import Exit
+from controller.table.faults import FAULTS, Clearing, Exit
 from controller.table.legality import RaiseFault, Refuse, Row, legality, refuse
 from controller.table.rules import TableRules
-from controller.table.states import NoShoe, ShoeEnded, Table, WagersOpen
+from controller.table.states import NoShoe, ShoeEnded, StandingFault, Table, WagersOpen
 from controller.table.step import carried_into_new_shoe, exits, finished_round, odd_card
 
 
@@ -172,23 +173,46 @@ def before(table: Table, fact: Fact, ambient: Ambient) -> tuple[Fact, ...]:
     The shoe's own first-card report announces a new shoe; on a table that locks on the first card, that card locks
     the wagers.
     """
-    if not _deals_a_card(table, fact):
-        return ()
-    if isinstance(table.phase, NoShoe | ShoeEnded):
-        announces = isinstance(fact, CardDrawn) and fact.target is Target.FIRST_CARD and table.fault is None
-        return (_opened(table, "first_card", ambient),) if announces else ()
-    if isinstance(table.phase, WagersOpen) and table.rules.lock_on == "first_card":
-        return (_lock(table, "first_card", ambient),)
-    return ()
+    if _announces_a_shoe(table, fact):
+        return (_opened(table, "first_card", ambient),)
+    locks = table.rules.lock_on == "first_card" and isinstance(table.phase, WagersOpen)
+    return (_lock(table, "first_card", ambient),) if locks and _deals_a_card(table, fact) else ()
+
+
+def _announces_a_shoe(table: Table, fact: Fact) -> bool:
+    closed = isinstance(table.phase, NoShoe | ShoeEnded) and table.fault is None
+    return closed and isinstance(fact, CardDrawn) and fact.target is Target.FIRST_CARD
 
 
 def _deals_a_card(table: Table, fact: Fact) -> bool:
-    """Whether the fact puts a card on the table: a card drawn, or a person's word on a card that waits."""
+    """Whether the fact deals a card to a hand: one drawn, or a person's word on one that waits or was missed."""
     if table.fault is None:
-        return isinstance(fact, CardDrawn)
-    waiting = [held.fact for held in (table.fault.raised_by, *table.held) if held is not None]
-    has_card = any(isinstance(held, CardDrawn) for held in waiting)
-    return isinstance(fact, CardNamed) or (isinstance(fact, FaultCleared) and has_card)
+        return _is_for_a_hand(fact)
+    match fact:
+        case CardNamed():
+            return True
+        case FaultCleared():
+            return _raiser_is_dealt(table.fault) or any(_is_for_a_hand(held.fact) for held in table.held)
+        case _:
+            return False
+
+
+def _raiser_is_dealt(fault: StandingFault) -> bool:
+    """Whether clearing the fault deals the card that raised it to a hand."""
+    if fault.raised_by is None:
+        return False
+    match FAULTS[fault.code].clearing:
+        case Clearing.PLAY:
+            return _is_for_a_hand(fault.raised_by.fact)
+        case Clearing.PLAY_AS_OURS:
+            return isinstance(fault.raised_by.fact, CardDrawn)
+        case _:
+            return False
+
+
+def _is_for_a_hand(fact: Fact) -> bool:
+    """Whether the shoe, if it has an opinion, puts the card drawn in a hand."""
+    return isinstance(fact, CardDrawn) and fact.target not in (Target.FIRST_CARD, Target.BURN)
 
 
 def _new_shoe(table: Table, supervisor: str | None, ambient: Ambient) -> Fact | Refuse:
@@ -201,14 +225,17 @@ def _new_shoe(table: Table, supervisor: str | None, ambient: Ambient) -> Fact | 
 
 
 def _opened(table: Table, by: str, ambient: Ambient) -> ShoeOpened:
+    carried = carried_into_new_shoe(table)
+    # What was missed before the shoe's first card is none of its cards: its reports follow one another from there.
+    first_card_came = by == "first_card" or any(isinstance(fact, ShoeFact) for fact in carried)
     return ShoeOpened(
         shoe=table.shoes_opened + 1,
         by=by,
         rules=ambient.rules,
         config_digest=ambient.config_digest,
         version=ambient.version,
-        last_report=table.last_report,
-        carried=carried_into_new_shoe(table),
+        last_report=None if first_card_came else table.last_report,
+        carried=carried,
     )
 
 

@@ -154,7 +154,7 @@ class Table:
 
     @property
     def cards_left(self) -> int | None:
-        """Cards still in the shoe; None without a shoe."""
+        """Cards still in the shoe, none where more came than it holds; None without a shoe."""
         if self.shoe is None:
             return None
-        return 52 * self.rules.shoe.decks - sum(self.shoe.gone) - self.shoe.unnamed
+        return max(0, 52 * self.rules.shoe.decks - sum(self.shoe.gone) - self.shoe.unnamed)

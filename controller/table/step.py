@@ -555,8 +555,11 @@ def _open_shoe(table: Table, fact: ShoeOpened) -> Stepped:
         version=fact.version,
     )
     opened = Table(rules, FirstCardDue(), Shoe(fact.shoe), shoes_opened=fact.shoe, last_report=fact.last_report)
-    opened, released = _release(opened, tuple(map(Held, fact.carried)))
-    return opened, (*made, event, *released)
+    made = (*made, event)
+    for carried in fact.carried:
+        opened, more = _it_came(opened, carried)
+        made = (*made, *more)
+    return opened, made
 
 
 def _lock_wagers(table: Table, fact: WagersLocked) -> Stepped:

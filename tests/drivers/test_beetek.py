@@ -1,4 +1,4 @@
-"""The BeeTek codec: lines written by hand from the wire page, every card, and a bad line against an independent referee.
+"""The BeeTek codec: lines by hand from the wire page, every card, and a bad line against an independent referee.
 
 The referee sees a whole stream at once and finds the good lines in it with a regular expression; the codec sees it in
 chunks and byte by byte. They must believe exactly the same cards.
@@ -20,8 +20,8 @@ from drivers.shoe.beetek import BeeTekCodec
 
 ACE_OF_CLUBS = b"*0D21D7\r\n"
 
-# By hand from the page: suit 0 hearts, 1 diamonds, 2 clubs, 3 spades; rank 1 to D. `0` is 48 and `D` 68, so a card's sum
-# begins at 116.
+# By hand from the page: suit 0 hearts, 1 diamonds, 2 clubs, 3 spades; rank 1 to D. `0` is 48 and `D` 68, so a card's
+# sum begins at 116.
 GOLDEN = {
     "AC": b"*0D21D7\r\n",  # 116 + 50 + 49 = 215 = D7
     "AH": b"*0D01D5\r\n",  # 116 + 48 + 49 = 213 = D5
@@ -150,6 +150,11 @@ def test_a_broken_line_is_no_card_and_the_next_one_is_found(broken: bytes) -> No
     assert bad[0].reason in ("shape", "check")
 
 
+@pytest.mark.parametrize("byte", [0x00, 0x1F, 0x7F, 0x80, 0xB1, 0xFF])
+def test_a_byte_that_is_no_character_ends_the_line(byte: int) -> None:
+    assert BeeTekCodec().feed(line(b"OK%c" % byte))[0] == BadBytes("shape", 4)
+
+
 def test_a_star_begins_a_line_anew() -> None:
     assert BeeTekCodec().feed(b"*0D2" + ACE_OF_CLUBS)[0] == BadBytes("shape", 4)
     assert believed([b"***0D" + ACE_OF_CLUBS]) == ["AC"]
@@ -219,12 +224,14 @@ def garbage(size: int, rng: random.Random) -> bytes:
 
 def test_a_million_bytes_of_noise_around_good_lines() -> None:
     rng = random.Random(20240902)
-    stream, planted = bytearray(), []
-    while len(stream) < 1_000_000:
+    pieces: list[bytes] = []
+    planted: list[str] = []
+    while sum(map(len, pieces)) < 1_000_000:
         suit, rank = rng.randrange(4), rng.randrange(1, 14)
         planted.append("?A23456789TJQK"[rank] + "HDCS"[suit])
-        stream += garbage(rng.randrange(4000), rng) + line(b"0D%d%X" % (suit, rank))
-    cards = believed(chunked(bytes(stream), rng))
+        pieces += [garbage(rng.randrange(4000), rng), line(b"0D%d%X" % (suit, rank))]
+    stream = b"".join(pieces)
+    cards = believed(chunked(stream, rng))
     assert cards == referee(stream)
     rest = iter(cards)
     assert all(card in rest for card in planted), "a good line was lost"

@@ -164,6 +164,12 @@ class Table:
         fault = self.face["fault"]
         return None if fault is None else str(fault["code"])
 
+    @property
+    def hands(self) -> dict[str, list[str]]:
+        """The cards it shows, by hand: of the hand in play, or of the last one."""
+        face = self.face
+        return {hand: face[hand]["cards"] if face[hand] else [] for hand in ("player", "banker")}
+
     def links_up(self) -> bool:
         """Whether the shoe's line and the stream to the pit are up."""
         told = self.status()

@@ -59,6 +59,11 @@ class Dealer:
         self._eventually(lambda: set(seats) <= set(self._table.status()["sensors"]))
         self._pins.press("deal", until=lambda: self._table.phase == "wagers_locked")
 
+    def deal(self, cards: str) -> None:
+        """Deal these cards of a hand, and wait until the last of them is shown."""
+        self._shoe.deal(cards)
+        self._eventually(lambda: cards.split()[-1] in sum(self._table.hands.values(), []))
+
     def play(self, cards: str, *seats: int) -> None:
         """Lock, deal a whole hand, and wait until it is over."""
         self.lock(*seats)

@@ -23,8 +23,7 @@ def test_a_shoe_unplugged_inside_a_hand_stops_the_table_until_a_supervisor_clear
     table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually
 ) -> None:
     dealer.lock(1)
-    shoe.deal("KS 2D")
-    eventually(lambda: table.face["next_hand"] == "player")
+    dealer.deal("KS 2D")
     shoe.unplug()
     eventually(lambda: table.fault == "shoe_unplugged")
     eventually(lambda: pins.lamp("fault") == "fast_blink" and pins.seat(1) == "accepted")
@@ -56,8 +55,7 @@ def test_a_person_at_a_shell_sees_the_fault_and_clears_it(
     table: Table, shoe: FarShoe, pit: FarPit, dealer: Dealer, eventually: Eventually
 ) -> None:
     dealer.lock()
-    shoe.deal("9C TD")
-    eventually(lambda: table.face["next_hand"] == "player")
+    dealer.deal("9C TD")
     shoe.unplug()
     eventually(lambda: table.fault == "shoe_unplugged")
     shoe.plug()
@@ -91,8 +89,7 @@ def test_cards_drawn_while_the_shoe_is_unplugged_are_named_in_their_order(
     table: Table, shoe: FarShoe, pit: FarPit, dealer: Dealer, eventually: Eventually
 ) -> None:
     dealer.lock(1)
-    shoe.deal("KS")
-    eventually(lambda: table.face["next_hand"] == "banker")
+    dealer.deal("KS")
     shoe.unplug()
     shoe.deal("2D 9S")
     shoe.plug()
@@ -212,8 +209,7 @@ def test_a_hand_is_voided_with_key_and_button(
     table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually
 ) -> None:
     dealer.lock(1, 5)
-    shoe.deal("KS 2D")
-    eventually(lambda: table.face["next_hand"] == "player")
+    dealer.deal("KS 2D")
     pins.press("void")
     assert table.phase == "hand_in_play"  # no supervisor, no void
     pins.turn_key()

@@ -29,8 +29,7 @@ def test_a_table_killed_inside_a_hand_stands_where_it_stood(
 ) -> None:
     dealer.open_shoe()
     dealer.lock(1, 7)
-    shoe.deal("KS 2D")
-    eventually(lambda: table.face["next_hand"] == "player")
+    dealer.deal("KS 2D")
     eventually(lambda: pins.seat(7) == "accepted" and pins.lamp("fault") == "dark")
     face, lamps, boot = table.face, table.status()["lamps"], table.status()["journal"]["boot"]
     table.restart()

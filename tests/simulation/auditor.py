@@ -106,6 +106,11 @@ class Auditor:
         """Let go of the file."""
         self._db.close()
 
+    @property
+    def backlog(self) -> int:
+        """Reports of the shoe since the last one in the journal."""
+        return len(self._reported) - self._next_report
+
     def read(self, life: int) -> None:
         """Read what the journal has grown by, and check it. `life` is the run of the table's program that lives."""
         rows = self._db.execute(

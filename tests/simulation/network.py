@@ -102,6 +102,7 @@ class Network:
         self.table_state: bytes | None = None
         self.sent: list[bytes] = []  # everything the table ever published, events and states
         self._client: Client | None = None
+        self._messages = 0
         self.pit = Pit(table, self._acknowledged, loop.call_later)
 
     def restart(self, forgets: bool) -> None:
@@ -181,7 +182,9 @@ class Network:
         if luck.random() < weather.lost:
             return []
         copies = 2 if luck.random() < weather.doubled else 1
-        return [_LATENCY_S + (luck.uniform(0.0, _LATE_S) if luck.random() < weather.late else 0.0)] * copies
+        late_s = luck.uniform(0.0, _LATE_S) if luck.random() < weather.late else 0.0
+        self._messages += 1  # what is not late keeps its order; moments that are equal would not
+        return [_LATENCY_S + late_s + self._messages * 1e-6 % 0.002] * copies
 
 
 class Client:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -79,6 +80,8 @@ def _failure(seed: int, perform: Callable[[World], None], actions: Sequence[Acti
             perform(world)
     except Broken as broken:
         return Failure(seed, broken.invariant, str(broken), tuple(actions))
+    except Exception as error:  # noqa: BLE001  # nothing may raise anything else
+        return Failure(seed, f"nothing raises {type(error).__name__}", traceback.format_exc(), tuple(actions))
     finally:
         logging.disable(logging.NOTSET)
     return None

@@ -6,27 +6,25 @@ the journal's rows are kept, so that any test can ask for the replay.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from controller.config import load
 from controller.contract.envelope import GENESIS, Stamp, chain_head, seal
+from controller.contract.events import Event
 from controller.fact_json import fact_from_json, fact_to_json
 from controller.game.cards import Card
-from controller.journal import Row
+from controller.journal import Entry, Row
 from controller.replay import replay
 from controller.table.facts import (
     CardDrawn,
     CutCardDrawn,
     Fact,
-    FaultCleared,
-    HandVoided,
     Report,
     ShoeOpened,
+    StepFailed,
     Target,
-    WagersLocked,
 )
 from controller.table.legality import Refuse
 from controller.table.public import Public, public
@@ -75,6 +73,7 @@ class TableUnderTest:
     def __post_init__(self) -> None:
         self.table = Table(self.rules)
         self.rows: list[Row] = []
+        self.entries: list[Entry] = []
         self.events: list[dict[str, Any]] = []
         self._read = 0
         self._head = GENESIS
@@ -135,12 +134,22 @@ class TableUnderTest:
     def new_shoe_by_supervisor(self) -> TableUnderTest:
         return self.do(NewShoe("Smith"))
 
+    def fail_on(self, fact: Fact) -> TableUnderTest:
+        """The step over `fact` raised: it is journalled with nothing made of it, and what failed beside it."""
+        self._journal(fact, ())
+        self._step(StepFailed(f"ValueError in {type(fact).__name__}"))
+        return self
+
     def _step(self, fact: Fact) -> None:
+        self.table, made = step(self.table, fact)
+        self._journal(fact, made)
+
+    def _journal(self, fact: Fact, made: tuple[Event, ...]) -> None:
         read_back = fact_from_json(fact_to_json(fact))
         assert read_back == fact, "the journal gives the fact back as it was"
-        self.table, made = step(self.table, read_back)
         stamp = Stamp(1000 * (len(self.rows) + 1), synchronised=False)
         first = len(self.events) + 1
+        self.entries.append(Entry(stamp, fact, made))
         bodies = tuple(
             seal(event, self.rules.table, EPOCH, first + place, stamp, self._head, None)
             for place, event in enumerate(made)
@@ -188,14 +197,6 @@ class TableUnderTest:
         return replay(self.rows[opened[-1] if opened else 0 :], self.rules, self.rules.table, EPOCH)
 
 
-def seen(seq: int) -> Report:
-    """A report of that sequence digit."""
+def seen(seq: int | None) -> Report:
+    """A report of that sequence digit; None from a shoe that numbers nothing."""
     return Report(seq, "05")
-
-
-def words(made: Iterable[Card]) -> str:
-    """Cards as text."""
-    return " ".join(map(str, made))
-
-
-ACTS = (ShoeOpened, WagersLocked, HandVoided, FaultCleared)

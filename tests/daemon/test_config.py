@@ -1,0 +1,552 @@
+"""The configuration: every mistake is told, all at once, with its file, its key and what to write."""
+
+from __future__ import annotations
+
+import copy
+import datetime
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomli_w
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from controller.config import Config, ConfigError, Problem, load
+from controller.game.royal9 import Tier
+from controller.table.lamps import LAMPS
+
+CONFIG = Path(__file__).parents[2] / "config"
+TABLES = sorted((CONFIG / "tables").glob("*.toml"))
+GAMES = sorted((CONFIG / "games").glob("*.toml"))
+EXAMPLE = tomllib.loads((CONFIG / "tables" / "royal9.toml").read_text("utf-8"))
+GAME = tomllib.loads((CONFIG / "games" / "royal9.toml").read_text("utf-8"))
+
+Values = dict[str, Any]
+Change = Callable[[Values], object]
+
+
+def written(folder: Path, table: Values, game: Values) -> Path:
+    """The two files in `folder`, the table's naming the game's."""
+    if isinstance(table.get("table"), dict) and table["table"].get("game") == EXAMPLE["table"]["game"]:
+        table["table"]["game"] = "game.toml"
+    (folder / "game.toml").write_text(tomli_w.dumps(game), "utf-8")
+    path = folder / "table.toml"
+    path.write_text(tomli_w.dumps(table), "utf-8")
+    return path
+
+
+def changed(folder: Path, in_table: Change | None = None, in_game: Change | None = None) -> Path:
+    """The example, changed."""
+    table, game = copy.deepcopy(EXAMPLE), copy.deepcopy(GAME)
+    if in_table is not None:
+        in_table(table)
+    if in_game is not None:
+        in_game(game)
+    return written(folder, table, game)
+
+
+def problems(path: Path) -> tuple[Problem, ...]:
+    """Everything that is told of a file that must have a mistake; each with a file, a key and a suggestion."""
+    with pytest.raises(ConfigError) as caught:
+        load(path)
+    told = caught.value
+    assert told.code == "config_invalid"
+    assert len(told.problems) >= 1
+    for problem in told.problems:
+        assert problem.file
+        assert problem.key
+        assert problem.what
+        assert problem.do.endswith("."), problem
+        assert str(problem) in str(told)
+    return told.problems
+
+
+# What is right.
+
+
+@pytest.mark.parametrize("path", TABLES, ids=lambda path: path.name)
+def test_every_shipped_table_is_right(path: Path) -> None:
+    config = load(path)
+    assert isinstance(config, Config)
+    assert config.warnings == ()
+    assert config.rules.table == config.file.table.id
+
+
+@pytest.mark.parametrize("path", GAMES, ids=lambda path: path.name)
+def test_every_shipped_game_is_right(path: Path, tmp_path: Path) -> None:
+    config = load(changed(tmp_path, lambda v: v["table"].update(game=str(path))))
+    assert config.rules.game == tomllib.loads(path.read_text("utf-8"))["name"]
+
+
+def test_the_values_arrive_as_written(tmp_path: Path) -> None:
+    config = load(changed(tmp_path))
+    file, rules = config.file, config.rules
+    assert (file.table.id, file.table.lock_on) == ("royal9-01", "deal")
+    assert [(seat.number, str(seat.k9)) for seat in rules.seats][:2] == [(1, "KS 9S"), (2, "KH 9H")]
+    assert (file.pins.lamps["tie"].bcm, file.pins.inputs["key"].pull) == (10, "up")
+    assert (file.pit.port, file.pit.root, file.pit.stale_after_s) == (1883, "pit/v1", 10)
+    assert rules.tableau.banker_draws_on_third_card[3] == (0, 1, 2, 3, 4, 5, 6, 7, 9)
+    assert rules.dragon_bonus.margin_pays == {9: 30, 8: 10, 7: 6, 6: 4, 5: 2, 4: 1}
+    assert [award.tier for award in rules.royal9.awards] == list(Tier)
+    assert (rules.royal9.awards[0].meter, rules.royal9.awards[0].cents) == ("personal_vs_personal", None)
+    assert (rules.royal9.awards[7].meter, rules.royal9.awards[7].cents) == (None, 2500)
+
+
+def test_what_may_be_left_out_has_its_default(tmp_path: Path) -> None:
+    def leave_out(values: Values) -> None:
+        del values["table"]["lock_on"], values["shoe"]["baud"], values["pins"]["sample_ms"], values["pins"]["debounce_ms"]
+        values["pit"] = {"host": "broker"}
+
+    file = load(changed(tmp_path, leave_out)).file
+    assert (file.table.lock_on, file.shoe.baud, file.pins.sample_ms, file.pins.debounce_ms) == ("deal", None, 10, 30)
+    assert (file.pit.port, file.pit.root, file.pit.keepalive_s, file.pit.stale_after_s) == (1883, "pit/v1", 5, 10)
+
+
+def test_the_digest_is_of_the_values_of_both_files(tmp_path: Path) -> None:
+    first = load(changed(tmp_path)).digest
+    (tmp_path / "game.toml").write_text("# a comment changes nothing\n" + (tmp_path / "game.toml").read_text())
+    assert load(tmp_path / "table.toml").digest == first
+    assert load(changed(tmp_path, in_game=lambda v: v["royal9"].update(price_cents=600))).digest != first
+    assert load(changed(tmp_path, lambda v: v["pins"].update(debounce_ms=31))).digest != first
+
+
+def test_what_works_but_may_surprise_is_a_warning(tmp_path: Path) -> None:
+    def unwire(values: Values) -> None:
+        for name in ("seat_3", "void"):
+            del values["pins"]["inputs"][name]
+        for name in ("seat_2", "tie"):
+            del values["pins"]["lamps"][name]
+
+    told = load(changed(tmp_path, unwire)).warnings
+    assert len(told) == 4
+    for words in ("seat 3 has no sensor", "no lamp seat_2", "no lamp tie", "no input void"):
+        assert any(words in warning for warning in told), words
+
+
+# What is wrong. Each case: the change, the key told, and words of what is told.
+
+Case = tuple[Change, str, str]
+
+WRONG_IN_TABLE: dict[str, Case] = {
+    "a section missing": (lambda v: v.pop("pit"), "pit", "missing"),
+    "a key missing": (lambda v: v["table"].pop("id"), "table.id", "missing"),
+    "a wire without its pin": (lambda v: v["pins"]["lamps"]["tie"].pop("bcm"), "pins.lamps.tie.bcm", "missing"),
+    "no k9": (lambda v: v["seats"][2].pop("k9"), "seats.2.k9", "missing"),
+    "an unknown section": (lambda v: v.update(pitt={}), "(the file)", "nobody knows the key pitt, is pit meant?"),
+    "an unknown key": (
+        lambda v: v["pins"].update(debounc_ms=3),
+        "pins",
+        "nobody knows the key debounc_ms, is debounce_ms meant?",
+    ),
+    "an unknown key of a wire": (lambda v: v["pins"]["lamps"]["tie"].update(pull="up"), "pins.lamps.tie", "pull"),
+    "a text for a number": (lambda v: v["pit"].update(port="1883"), "pit.port", "'1883' is not a whole number"),
+    "a number for a text": (lambda v: v["table"].update(name=7), "table.name", "7 is not a text"),
+    "a fraction": (lambda v: v["pins"].update(sample_ms=10.0), "pins.sample_ms", "10.0 is not a whole number"),
+    "a truth for a number": (lambda v: v["pit"].update(port=True), "pit.port", "True is not a whole number"),
+    "a date for a text": (lambda v: v["table"].update(name=datetime.date(2026, 1, 1)), "table.name", "not a text"),
+    "bars and signs in a value": (lambda v: v["table"].update(id=["a|b @ c"]), "table.id", "['a|b @ c'] is not a text"),
+    "a number for a section": (lambda v: v.update(pins=5), "pins", "not a table"),
+    "a list for a section": (lambda v: v.update(pit=[]), "pit", "not a table"),
+    "a list of lamps": (lambda v: v["pins"].update(lamps=[]), "pins.lamps", "not a table"),
+    "a number for a wire": (lambda v: v["pins"]["lamps"].update(tie=10), "pins.lamps.tie", "not a table"),
+    "seats that are no list": (lambda v: v.update(seats={}), "seats", "{} is not a list"),
+    "a seat that is a text": (lambda v: v.update(seats=["KS 9S"]), "seats.0", "not a table"),
+    "no choice": (lambda v: v["table"].update(lock_on="lever"), "table.lock_on", "'lever' is not a choice"),
+    "no driver": (lambda v: v["shoe"].update(driver="angeleye"), "shoe.driver", "not a choice"),
+    "a baud rate": (lambda v: v["shoe"].update(baud=115200), "shoe.baud", "115200 is not a choice"),
+    "a baud rate as a fraction": (lambda v: v["shoe"].update(baud=4800.0), "shoe.baud", "4800.0 is not a choice"),
+    "a level": (lambda v: v["pins"]["lamps"]["tie"].update(active="hi"), "pins.lamps.tie.active", "not a choice"),
+    "a pull": (lambda v: v["pins"]["inputs"]["deal"].update(pull="none"), "pins.inputs.deal.pull", "not a choice"),
+    "a k9 of another rank": (lambda v: v["seats"][0].update(k9="QS 9S"), "seats.0.k9", "not a personal K9"),
+    "a k9 that is no card": (lambda v: v["seats"][0].update(k9="KS 9X"), "seats.0.k9", "not a card"),
+    "a k9 that is no text": (lambda v: v["seats"][0].update(k9=9), "seats.0.k9", "not a card"),
+    "an id with a slash": (lambda v: v["table"].update(id="a/b"), "table.id", "topic"),
+    "an id of capitals": (lambda v: v["table"].update(id="Table-1"), "table.id", "topic"),
+    "no id": (lambda v: v["table"].update(id=""), "table.id", "topic"),
+    "an id and a line": (lambda v: v["table"].update(id="a\n"), "table.id", "topic"),
+    "a root with a wildcard": (lambda v: v["pit"].update(root="pit/#"), "pit.root", "root"),
+    "a root with an end": (lambda v: v["pit"].update(root="pit/"), "pit.root", "root"),
+    "no host": (lambda v: v["pit"].update(host=""), "pit.host", "no host"),
+    "a host with a blank": (lambda v: v["pit"].update(host="the pit"), "pit.host", "no host"),
+    "a port of another kind": (lambda v: v["shoe"].update(port="loop://"), "shoe.port", "neither"),
+    "a serial server without a port": (lambda v: v["shoe"].update(port="socket://shoe"), "shoe.port", "neither"),
+    "no shoe port": (lambda v: v["shoe"].update(port=""), "shoe.port", "no path"),
+    "no journal": (lambda v: v["journal"].update(path=""), "journal.path", "no path"),
+    "a journal with a NUL": (lambda v: v["journal"].update(path="/var/\0"), "journal.path", "no path"),
+    "the key in the journal's place": (
+        lambda v: v["journal"].update(signing_key=v["journal"]["path"]),
+        "journal.signing_key",
+        "taken by journal.path",
+    ),
+    "the socket in the journal's place": (
+        lambda v: v["control"].update(socket=v["journal"]["path"]),
+        "control.socket",
+        "taken by journal.path",
+    ),
+    "port 0": (lambda v: v["pit"].update(port=0), "pit.port", "out of range"),
+    "port 65536": (lambda v: v["pit"].update(port=65536), "pit.port", "out of range"),
+    "keepalive 0": (lambda v: v["pit"].update(keepalive_s=0), "pit.keepalive_s", "out of range"),
+    "stale at once": (lambda v: v["pit"].update(stale_after_s=0), "pit.stale_after_s", "out of range"),
+    "samples too fast": (lambda v: v["pins"].update(sample_ms=4), "pins.sample_ms", "out of range"),
+    "samples too slow": (lambda v: v["pins"].update(sample_ms=51), "pins.sample_ms", "out of range"),
+    "a long debounce": (lambda v: v["pins"].update(debounce_ms=501), "pins.debounce_ms", "out of range"),
+    "seat 0": (lambda v: v["seats"][0].update(number=0), "seats.0.number", "no seat number"),
+    "a seat twice": (lambda v: v["seats"][3].update(number=2), "seats.3.number", "seat 2 stands twice"),
+    "a k9 twice": (lambda v: v["seats"][3].update(k9="9S KS"), "seats.3.k9", "printed at seat 1 already"),
+    "no seats": (lambda v: v.update(seats=[]), "seats", "no seats"),
+    "a lamp of no seat": (
+        lambda v: v["pins"]["lamps"].update(seat_8={"bcm": 27, "active": "high"}),
+        "pins.lamps.seat_8",
+        "nobody knows",
+    ),
+    "a misspelt lamp": (
+        lambda v: v["pins"]["lamps"].update(bankr={"bcm": 27, "active": "high"}),
+        "pins.lamps.bankr",
+        "is banker meant?",
+    ),
+    "a misspelt input": (
+        lambda v: v["pins"]["inputs"].update(dael={"bcm": 27, "active": "low", "pull": "up"}),
+        "pins.inputs.dael",
+        "is deal meant?",
+    ),
+    "a pin twice": (
+        lambda v: v["pins"]["inputs"]["deal"].update(bcm=2),
+        "pins.inputs.deal.bcm",
+        "BCM 2 is taken by pins.lamps.seat_1",
+    ),
+    "an EEPROM's pin": (lambda v: v["pins"]["lamps"]["tie"].update(bcm=1), "pins.lamps.tie.bcm", "not on the header"),
+    "a pin past the header": (
+        lambda v: v["pins"]["lamps"]["tie"].update(bcm=28),
+        "pins.lamps.tie.bcm",
+        "not on the header",
+    ),
+    "no deal button": (lambda v: v["pins"]["inputs"].pop("deal"), "pins.inputs.deal", "wagers are locked by it"),
+    "simulated pins without a page": (lambda v: v["pins"].update(driver="simulated"), "pins.page", "missing"),
+    "real pins with a page": (lambda v: v["pins"].update(page="/tmp/p"), "pins.page", "only for the simulated"),
+    "a game that is not there": (lambda v: v["table"].update(game="nowhere.toml"), "(the file)", "cannot be read"),
+    "a game that is a folder": (lambda v: v["table"].update(game=""), "(the file)", "cannot be read"),
+    "a game that cannot be": (lambda v: v["table"].update(game="a\0b"), "(the file)", "cannot be a file"),
+}
+
+
+def _third_cards(values: Values) -> Values:
+    rows: Values = values["tableau"]["banker_draws_on_third_card"]
+    return rows
+
+
+WRONG_IN_GAME: dict[str, Case] = {
+    "a section missing": (lambda v: v.pop("royal9"), "royal9", "missing"),
+    "an unknown key": (lambda v: v["shoe"].update(deks=8), "shoe", "is decks meant?"),
+    "another game": (lambda v: v.update(kind="blackjack"), "kind", "'blackjack' is not a choice"),
+    "no decks": (lambda v: v["shoe"].update(decks=0), "shoe.decks", "out of range"),
+    "13 decks": (lambda v: v["shoe"].update(decks=13), "shoe.decks", "out of range"),
+    "true decks": (lambda v: v["shoe"].update(decks=True), "shoe.decks", "True is not a whole number"),
+    "1 for true": (
+        lambda v: v["shoe"].update(burn_counts_first_card=1),
+        "shoe.burn_counts_first_card",
+        "1 is not true or false",
+    ),
+    "a cutting card outside": (lambda v: v["shoe"].update(cut_card_from_end=417), "shoe.cut_card_from_end", "not in"),
+    "a cutting card before": (lambda v: v["shoe"].update(cut_card_from_end=-1), "shoe.cut_card_from_end", "not in"),
+    "too few to open": (lambda v: v["shoe"].update(fewest_cards_to_open=5), "shoe.fewest_cards_to_open", "less"),
+    "too many to open": (lambda v: v["shoe"].update(fewest_cards_to_open=417), "shoe.fewest_cards_to_open", "more"),
+    "a card in error": (lambda v: v["shoe"].update(drawn_in_error="redeal"), "shoe.drawn_in_error", "not a choice"),
+    "a total of 10": (lambda v: v["tableau"].update(player_draws_on=[0, 10]), "tableau.player_draws_on", "points"),
+    "a third card of -1": (
+        lambda v: _third_cards(v).update({"3": [-1]}),
+        "tableau.banker_draws_on_third_card.3",
+        "points",
+    ),
+    "a row missing": (lambda v: _third_cards(v).pop("3"), "tableau", "one row of third cards"),
+    "a row named otherwise": (
+        lambda v: _third_cards(v).update(three=[1]),
+        "tableau.banker_draws_on_third_card",
+        "three is no number",
+    ),
+    "rows that are a list": (
+        lambda v: v["tableau"].update(banker_draws_on_third_card=[]),
+        "tableau.banker_draws_on_third_card",
+        "not a table",
+    ),
+    "a text for a list": (lambda v: v["tableau"].update(player_draws_on=""), "tableau.player_draws_on", "not a list"),
+    "a table for a list": (lambda v: v["tableau"].update(player_draws_on={}), "tableau.player_draws_on", "not a list"),
+    "a text in a list": (lambda v: v["tableau"].update(natural=[8, "9"]), "tableau.natural.1", "not a whole number"),
+    "a margin of 10": (
+        lambda v: v["dragon_bonus"]["margin_pays"].update({"10": 50}),
+        "dragon_bonus.margin_pays",
+        "no hand wins by",
+    ),
+    "a margin that pays nothing": (
+        lambda v: v["dragon_bonus"]["margin_pays"].update({"4": 0}),
+        "dragon_bonus.margin_pays.4",
+        "no win",
+    ),
+    "a natural that costs": (
+        lambda v: v["dragon_bonus"].update(natural_win_pays=-1),
+        "dragon_bonus.natural_win_pays",
+        "no win",
+    ),
+    "an unknown tier": (
+        lambda v: v["royal9"]["awards"][0].update(tier="royal_flush"),
+        "royal9.awards.0.tier",
+        "'royal_flush' is not a choice",
+    ),
+    "a tier missing": (lambda v: v["royal9"]["awards"][0].pop("tier"), "royal9.awards.0.tier", "missing"),
+    "a tier twice": (lambda v: v["royal9"]["awards"].append(v["royal9"]["awards"][0]), "royal9.awards", "twice"),
+    "an award without a pay": (
+        lambda v: v["royal9"]["awards"][7].pop("cents"),
+        "royal9.awards.7",
+        "either a meter or an amount",
+    ),
+    "an award with two": (
+        lambda v: v["royal9"]["awards"][7].update(meter="m"),
+        "royal9.awards.7",
+        "either a meter or an amount",
+    ),
+    "a meter that is a number": (
+        lambda v: v["royal9"]["awards"][0].update(meter=5),
+        "royal9.awards.0.meter",
+        "5 is not a text",
+    ),
+    "a meter that is a date": (
+        lambda v: v["royal9"]["awards"][0].update(meter=datetime.date(2026, 1, 1)),
+        "royal9.awards.0.meter",
+        "not a text",
+    ),
+    "an award in quotes": (
+        lambda v: v["royal9"]["awards"][7].update(cents="2500"),
+        "royal9.awards.7.cents",
+        "'2500' is not a whole number",
+    ),
+    "an award of nothing": (lambda v: v["royal9"]["awards"][7].update(cents=0), "royal9.awards.7.cents", "no award"),
+    "an award's unknown key": (lambda v: v["royal9"]["awards"][7].update(sents=1), "royal9.awards.7", "is cents meant"),
+    "an award that is a number": (lambda v: v["royal9"]["awards"].append(5), "royal9.awards.8", "not a table"),
+    "no price": (lambda v: v["royal9"].update(price_cents=0), "royal9.price_cents", "no price"),
+}
+
+
+def _tells(told: tuple[Problem, ...], file: str, key: str, words: str) -> bool:
+    return any(problem.key == key and words in problem.what and file in problem.file for problem in told)
+
+
+@pytest.mark.parametrize("case", WRONG_IN_TABLE)
+def test_a_mistake_in_the_tables_file_is_told(case: str, tmp_path: Path) -> None:
+    change, key, words = WRONG_IN_TABLE[case]
+    told = problems(changed(tmp_path, change))
+    assert _tells(told, "" if key == "(the file)" else "table.toml", key, words), told
+
+
+@pytest.mark.parametrize("case", WRONG_IN_GAME)
+def test_a_mistake_in_the_games_file_is_told(case: str, tmp_path: Path) -> None:
+    change, key, words = WRONG_IN_GAME[case]
+    told = problems(changed(tmp_path, in_game=change))
+    assert _tells(told, "game.toml", key, words), told
+    assert len(told) == 1, told
+
+
+def test_a_choice_is_told_with_what_may_be_chosen(tmp_path: Path) -> None:
+    (told,) = problems(changed(tmp_path, in_game=lambda v: v["royal9"]["awards"][0].update(tier="x")))
+    assert all(tier.value in told.do for tier in Tier)
+    (told,) = problems(changed(tmp_path, lambda v: v["shoe"].update(baud=1)))
+    assert "4800, 9600" in told.do
+
+
+def test_an_unknown_lamp_is_told_with_every_lamp_there_is(tmp_path: Path) -> None:
+    (told,) = problems(changed(tmp_path, lambda v: v["pins"]["lamps"].update(x={"bcm": 27, "active": "low"})))
+    assert all(lamp in told.do for lamp in (*LAMPS, "seat_1", "seat_7"))
+
+
+def test_everything_wrong_in_both_files_is_told_at_once(tmp_path: Path) -> None:
+    def table(values: Values) -> None:
+        values["table"]["id"] = "A B"
+        values["pit"]["port"] = 0
+        values["seats"][1]["number"] = 1
+        values["pins"]["lamps"]["tie"]["bcm"] = 2
+        del values["pins"]["inputs"]["deal"]
+
+    def game(values: Values) -> None:
+        values["shoe"]["decks"] = 0
+        values["royal9"]["price_cents"] = 0
+
+    keys = {problem.key for problem in problems(changed(tmp_path, table, game))}
+    assert keys == {
+        "table.id",
+        "pit.port",
+        "seats.1.number",
+        "pins.lamps.seat_2",  # which is no seat any more
+        "pins.inputs.seat_2",
+        "pins.lamps.tie.bcm",
+        "pins.inputs.deal",
+        "shoe.decks",
+        "royal9.price_cents",
+    }
+
+
+def test_every_value_of_a_wrong_kind_is_told_at_once(tmp_path: Path) -> None:
+    def table(values: Values) -> None:
+        values["table"]["name"] = 5
+        values["pit"]["port"] = "x"
+        values["pins"]["lamps"]["tie"]["active"] = "hi"
+        values["seats"][4]["k9"] = "KS KS"
+        values["control"]["sock"] = "x"
+        del values["journal"]["path"]
+
+    def game(values: Values) -> None:
+        values["shoe"]["decks"] = "eight"
+
+    keys = {problem.key for problem in problems(changed(tmp_path, table, game))}
+    assert keys == {
+        "table.name",
+        "pit.port",
+        "pins.lamps.tie.active",
+        "seats.4.k9",
+        "control",
+        "journal.path",
+        "shoe.decks",
+    }
+
+
+# Files that are none.
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    (told,) = problems(tmp_path / "nowhere.toml")
+    assert "nowhere.toml" in told.file
+    assert "No such file" in told.what
+
+
+def test_a_folder(tmp_path: Path) -> None:
+    (told,) = problems(tmp_path)
+    assert "directory" in told.what
+
+
+@pytest.mark.parametrize("text", ["[table\n", "id = \n", "id = 'a'\nid = 'b'\n", "a = " + "[" * 5000])
+def test_a_file_that_is_no_toml(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "table.toml"
+    path.write_text(text)
+    (told,) = problems(path)
+    assert told.file == "table.toml"
+    assert "not TOML" in told.what
+
+
+def test_toml_mistakes_name_their_line(tmp_path: Path) -> None:
+    path = tmp_path / "table.toml"
+    path.write_text("[table]\nid = 'a'\nname = what\n")
+    (told,) = problems(path)
+    assert "line 3" in told.what
+
+
+def test_a_file_that_is_no_utf_8(tmp_path: Path) -> None:
+    path = changed(tmp_path)
+    path.write_bytes(path.read_bytes().replace(b"Royal 9, table 1", b"Caf\xe9"))
+    (told,) = problems(path)
+    assert "UTF-8" in told.what
+
+
+def test_an_empty_file(tmp_path: Path) -> None:
+    (tmp_path / "table.toml").write_text("")
+    keys = {problem.key for problem in problems(tmp_path / "table.toml")}
+    assert keys == {"table", "seats", "shoe", "pins", "pit", "journal", "control"}
+
+
+@pytest.mark.parametrize("broken", [b"[shoe\n", b"\xff\xfe", b""])
+def test_a_broken_game_file_does_not_hide_the_tables_mistakes(tmp_path: Path, broken: bytes) -> None:
+    path = changed(tmp_path, lambda v: v["pit"].update(port=0))
+    (tmp_path / "game.toml").write_bytes(broken)
+    told = problems(path)
+    assert {problem.file for problem in told} == {"table.toml", "game.toml"}
+
+
+# Whatever stands there, it is read or told, and nothing falls over.
+
+
+def _places(value: Any, at: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """The place of every value, as the keys that lead to it."""
+    if isinstance(value, dict | list):
+        for key, below in value.items() if isinstance(value, dict) else enumerate(value):
+            yield (*at, key)
+            yield from _places(below, (*at, key))
+
+
+PLACES = [(which, place) for which, values in (("table", EXAMPLE), ("game", GAME)) for place in _places(values)]
+
+anything = st.recursive(
+    st.one_of(
+        st.integers(-(2**63), 2**63 - 1),
+        st.integers(-3, 30),
+        st.booleans(),
+        st.floats(),
+        st.text(st.characters(codec="utf-8"), max_size=8),
+        st.sampled_from(["KS 9S", "high", "angel_eye", "seat_1", "a|b @ c", "..", "/", "\0", "1" * 5000]),
+        st.dates(),
+        st.datetimes(),
+        st.times(),
+    ),
+    lambda below: st.one_of(
+        st.lists(below, max_size=3),
+        st.dictionaries(
+            st.one_of(
+                st.text(st.characters(codec="utf-8"), max_size=5),
+                st.sampled_from(["bcm", "number", "k9", "cents", "meter", "0", "9", "٣", "id", "tier", "pull"]),
+            ),
+            below,
+            max_size=3,
+        ),
+    ),
+    max_leaves=4,
+)
+mutation = st.tuples(
+    st.sampled_from(PLACES), st.sampled_from(["delete", "replace", "add"]), anything, st.text(st.characters(codec="utf-8"), max_size=6)
+)
+
+
+def _mutate(values: Values, place: tuple[str | int, ...], how: str, new: Any, key: str) -> None:
+    holder: Any = values
+    for step in place[:-1]:
+        try:
+            holder = holder[step]
+        except (KeyError, IndexError, TypeError):
+            return  # an earlier mutation took it away
+    last = place[-1]
+    if isinstance(holder, list) and isinstance(last, int) and last < len(holder):
+        if how == "delete":
+            del holder[last]
+        elif how == "replace":
+            holder[last] = new
+        else:
+            holder.append(new)
+    elif isinstance(holder, dict) and isinstance(last, str):
+        if how == "delete":
+            holder.pop(last, None)
+        else:
+            holder[last if how == "replace" else key] = new
+
+
+@settings(max_examples=250, deadline=None)
+@given(st.lists(mutation, min_size=1, max_size=4))
+def test_no_value_anywhere_makes_the_reader_fall_over(
+    tmp_path_factory: pytest.TempPathFactory, mutations: list[tuple[Any, str, Any, str]]
+) -> None:
+    files = {"table": copy.deepcopy(EXAMPLE), "game": copy.deepcopy(GAME)}
+    for (which, place), how, new, key in mutations:
+        _mutate(files[which], place, how, new, key)
+    path = written(tmp_path_factory.getbasetemp(), files["table"], files["game"])
+    try:
+        config = load(path)
+    except ConfigError as error:
+        assert error.problems  # noqa: PT017
+        assert all(problem.what and problem.do and problem.key for problem in error.problems)  # noqa: PT017
+    else:
+        assert len(config.digest) == 64
+
+
+@settings(max_examples=100, deadline=None)
+@given(data=st.binary(max_size=200))
+def test_no_bytes_make_the_reader_fall_over(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
+    path = tmp_path_factory.getbasetemp() / "bytes.toml"
+    path.write_bytes(data)
+    with pytest.raises(ConfigError):
+        load(path)

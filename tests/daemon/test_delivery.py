@@ -1,0 +1,608 @@
+"""The delivery guarantee: its transitions one by one, and the whole of it against a pit behind a bad network."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from controller.delivery import WINDOW, Ack, Behind, Delivery, Phase, parse_ack
+
+EPOCH = "0123456789"
+STALE_S = 10.0
+
+
+def chain(seq: int, journal: str = "ours") -> str:
+    """The chain hash of an event, as a word one can read."""
+    return f"{journal}-{seq}"
+
+
+def word(seq: int) -> Ack:
+    """The pit's genuine word on this journal's event `seq`."""
+    return Ack(EPOCH, seq, chain(seq))
+
+
+def streaming(acked: int = 0, head: int = 0, now_s: float = 0.0) -> Delivery:
+    """A delivery whose connection just came up, nothing retained."""
+    delivery = Delivery(EPOCH, acked, head, STALE_S)
+    delivery.connected()
+    delivery.nothing_retained(now_s)
+    assert delivery.phase is Phase.STREAMING
+    return delivery
+
+
+# Transitions.
+
+
+def test_a_new_delivery_is_offline_and_sends_nothing() -> None:
+    delivery = Delivery(EPOCH, 0, 5, STALE_S)
+    assert delivery.phase is Phase.OFFLINE
+    assert list(delivery.due(100.0)) == []
+    assert delivery.next_due_s(100.0) is None
+    assert delivery.unacknowledged == 5
+
+
+def test_while_asking_nothing_is_sent_however_long_it_takes() -> None:
+    delivery = Delivery(EPOCH, 0, 5, STALE_S)
+    delivery.connected()
+    assert delivery.phase is Phase.ASKING
+    for now_s in (0.0, 1.0, 100.0, 10_000.0):
+        assert list(delivery.due(now_s)) == []
+        assert delivery.next_due_s(now_s) is None
+
+
+def test_no_retained_word_and_the_journals_own_mark_stands() -> None:
+    assert list(streaming(acked=3, head=5).due(0.0)) == [4, 5]
+
+
+def test_the_retained_word_is_ahead_of_the_mark() -> None:
+    delivery = Delivery(EPOCH, 1, 5, STALE_S)
+    delivery.connected()
+    assert delivery.acked(word(4), chain(4), 0.0) is None
+    assert delivery.phase is Phase.STREAMING
+    assert list(delivery.due(0.0)) == [5]
+
+
+def test_the_retained_word_is_behind_the_mark() -> None:
+    delivery = Delivery(EPOCH, 4, 5, STALE_S)
+    delivery.connected()
+    assert delivery.acked(word(1), chain(1), 0.0) is None
+    assert list(delivery.due(0.0)) == [2, 3, 4, 5]
+
+
+def test_the_retained_word_may_be_that_there_is_nothing_yet() -> None:
+    delivery = Delivery(EPOCH, 0, 2, STALE_S)
+    delivery.connected()
+    assert delivery.acked(Ack(EPOCH, 0, "0" * 64), None, 0.0) is None
+    assert list(delivery.due(0.0)) == [1, 2]
+
+
+def test_a_word_of_another_epoch_says_nothing() -> None:
+    delivery = Delivery(EPOCH, 1, 5, STALE_S)
+    delivery.connected()
+    assert delivery.acked(Ack("other", 99, "x"), None, 0.0) is None
+    assert delivery.phase is Phase.ASKING
+    assert delivery.acked_seq == 1
+
+
+def test_a_word_that_comes_offline_says_nothing() -> None:
+    delivery = Delivery(EPOCH, 1, 5, STALE_S)
+    assert delivery.acked(word(4), chain(4), 0.0) is None
+    assert delivery.acked_seq == 1
+
+
+def test_nothing_is_sent_twice_without_a_reason() -> None:
+    delivery = streaming(head=3)
+    assert list(delivery.due(0.0)) == [1, 2, 3]
+    assert list(delivery.due(1.9)) == []
+    delivery.committed(4, 1.9)
+    assert list(delivery.due(1.9)) == [4]
+
+
+def test_a_silent_pit_is_sent_everything_again_after_two_seconds() -> None:
+    delivery = streaming(head=3)
+    delivery.due(0.0)
+    assert delivery.next_due_s(0.5) == pytest.approx(1.5)
+    assert list(delivery.due(1.99)) == []
+    assert list(delivery.due(2.0)) == [1, 2, 3]
+    assert list(delivery.due(2.0)) == []
+    assert list(delivery.due(4.0)) == [1, 2, 3]
+
+
+def test_a_pit_that_makes_progress_is_given_two_seconds_more() -> None:
+    delivery = streaming(head=3)
+    delivery.due(0.0)
+    delivery.acked(word(1), chain(1), 1.5)
+    assert list(delivery.due(2.0)) == []
+    assert list(delivery.due(3.5)) == [2, 3]
+
+
+def test_a_pit_that_repeats_itself_makes_no_progress() -> None:
+    delivery = streaming(head=3)
+    delivery.due(0.0)
+    delivery.acked(word(1), chain(1), 0.5)
+    delivery.acked(word(1), chain(1), 2.0)
+    assert list(delivery.due(2.5)) == [2, 3]
+
+
+def test_the_window_is_fifty() -> None:
+    delivery = streaming(head=120)
+    assert list(delivery.due(0.0)) == list(range(1, 51))
+    assert list(delivery.due(0.1)) == []
+    delivery.acked(word(10), chain(10), 0.2)
+    assert list(delivery.due(0.2)) == list(range(51, 61))
+    assert list(delivery.due(2.2)) == list(range(11, 61))
+
+
+def test_everything_acknowledged_leaves_nothing_to_do() -> None:
+    delivery = streaming(head=3)
+    delivery.due(0.0)
+    delivery.acked(word(3), chain(3), 0.1)
+    assert delivery.unacknowledged == 0
+    assert list(delivery.due(100.0)) == []
+    assert delivery.next_due_s(100.0) is None
+
+
+def test_a_word_that_goes_back_is_followed() -> None:
+    delivery = streaming(head=5)
+    delivery.due(0.0)
+    delivery.acked(word(5), chain(5), 0.1)
+    delivery.acked(word(2), chain(2), 50.0)
+    assert delivery.unacknowledged == 3
+    assert list(delivery.due(50.0)) == []
+    assert list(delivery.due(52.0)) == [3, 4, 5]
+
+
+def test_a_lost_connection_takes_back_what_was_on_its_way() -> None:
+    delivery = streaming(head=3)
+    delivery.due(0.0)
+    delivery.disconnected(0.5)
+    assert delivery.phase is Phase.OFFLINE
+    assert list(delivery.due(5.0)) == []
+    delivery.connected()
+    assert list(delivery.due(5.0)) == []
+    delivery.acked(word(1), chain(1), 5.0)
+    assert list(delivery.due(5.0)) == [2, 3]
+
+
+def test_word_that_nothing_is_retained_counts_only_while_asking() -> None:
+    delivery = streaming(head=1)
+    delivery.disconnected(0.0)
+    delivery.nothing_retained(0.0)
+    assert delivery.phase is Phase.OFFLINE
+
+
+# A journal that the pit does not know.
+
+
+@pytest.mark.parametrize(
+    ("ack", "own_chain", "behind"),
+    [
+        (word(6), None, Behind(6, 5, chain_differs=False)),
+        (Ack(EPOCH, 3, chain(3, "theirs")), chain(3), Behind(3, 5, chain_differs=True)),
+        (Ack(EPOCH, 3, chain(3)), None, Behind(3, 5, chain_differs=True)),
+    ],
+    ids=["past its head", "another chain", "an event that is gone"],
+)
+@pytest.mark.parametrize("asking", [True, False], ids=["asking", "streaming"])
+def test_a_word_this_journal_cannot_have_earned_ends_the_stream_for_good(
+    ack: Ack, own_chain: str | None, behind: Behind, asking: bool
+) -> None:
+    delivery = streaming(acked=1, head=5)
+    if asking:
+        delivery.disconnected(0.0)
+        delivery.connected()
+    assert delivery.acked(ack, own_chain, 1.0) == behind
+    assert delivery.phase is Phase.BEHIND
+    later: list[Callable[[], object]] = [
+        lambda: delivery.acked(word(2), chain(2), 2.0),
+        lambda: delivery.committed(9, 2.0),
+        lambda: delivery.published(0, 2.0),
+        lambda: delivery.published(0x87, 2.0),
+        lambda: delivery.disconnected(2.0),
+        lambda: delivery.connected(),
+        lambda: delivery.nothing_retained(2.0),
+    ]
+    for act in (*later, *later):
+        act()
+        assert list(delivery.due(1000.0)) == []
+        assert delivery.phase is Phase.BEHIND
+    assert not delivery.fresh(1000.0)
+
+
+# A broker that refuses.
+
+
+def test_a_refusal_stops_the_stream_and_is_told_once() -> None:
+    delivery = streaming(head=3)
+    delivery.due(0.0)
+    assert delivery.published(0x87, 0.1)
+    assert delivery.phase is Phase.REFUSED
+    assert not delivery.published(0x87, 0.1)
+    assert not delivery.published(0x97, 0.2)
+    assert list(delivery.due(5.0)) == []
+
+
+@pytest.mark.parametrize("reason_code", [0x00, 0x10, 0x7F])
+def test_what_is_below_0x80_is_no_refusal(reason_code: int) -> None:
+    delivery = streaming(head=1)
+    delivery.due(0.0)
+    assert not delivery.published(reason_code, 0.1)
+    assert delivery.phase is Phase.STREAMING
+
+
+def test_0x80_is_a_refusal() -> None:
+    delivery = streaming(head=1)
+    delivery.due(0.0)
+    assert delivery.published(0x80, 0.1)
+
+
+def test_what_was_refused_is_offered_alone_every_five_seconds() -> None:
+    delivery = streaming(acked=1, head=60)
+    delivery.due(0.0)
+    delivery.published(0x87, 0.0)
+    assert delivery.next_due_s(1.0) == pytest.approx(4.0)
+    assert list(delivery.due(4.9)) == []
+    assert list(delivery.due(5.0)) == [2]
+    assert list(delivery.due(5.1)) == []
+    assert list(delivery.due(10.0)) == [2]
+
+
+def test_an_offer_that_is_taken_lets_everything_flow_again() -> None:
+    delivery = streaming(head=3)
+    delivery.due(0.0)
+    delivery.published(0x87, 0.0)
+    delivery.due(5.0)
+    assert not delivery.published(0, 5.1)
+    assert delivery.phase is Phase.STREAMING
+    assert list(delivery.due(5.1)) == [1, 2, 3]
+    assert delivery.published(0x87, 6.0), "the next episode is told again"
+
+
+def test_a_refused_stream_that_loses_its_connection_asks_again() -> None:
+    delivery = streaming(head=3)
+    delivery.due(0.0)
+    delivery.published(0x87, 0.0)
+    delivery.disconnected(1.0)
+    delivery.connected()
+    assert delivery.phase is Phase.ASKING
+
+
+# Whether there is a pit to bet with.
+
+
+def test_without_a_pit_ever_there_is_nothing_to_bet_with() -> None:
+    delivery = Delivery(EPOCH, 0, 0, STALE_S)
+    assert not delivery.fresh(0.0)
+    delivery.connected()
+    assert not delivery.fresh(0.0)
+    delivery.nothing_retained(0.0)
+    assert delivery.fresh(0.0)
+
+
+def test_an_idle_stream_stays_fresh() -> None:
+    assert streaming().fresh(100_000.0)
+
+
+def test_a_lost_connection_is_fresh_until_the_limit() -> None:
+    delivery = streaming()
+    delivery.disconnected(50.0)
+    assert delivery.fresh(59.9)
+    assert not delivery.fresh(60.0)
+    delivery.connected()
+    assert not delivery.fresh(60.0), "connected is not yet streaming"
+    delivery.nothing_retained(60.0)
+    assert delivery.fresh(60.0)
+
+
+def test_retrying_in_vain_does_not_keep_it_fresh() -> None:
+    delivery = streaming()
+    delivery.disconnected(50.0)
+    for now_s in (52.0, 55.0, 58.0):
+        delivery.connected()
+        delivery.disconnected(now_s)
+    assert not delivery.fresh(60.0)
+
+
+def test_a_refused_stream_is_fresh_until_the_limit() -> None:
+    delivery = streaming(head=1)
+    delivery.due(0.0)
+    delivery.published(0x87, 1.0)
+    assert delivery.fresh(9.9)
+    assert not delivery.fresh(11.0)
+
+
+def test_a_pit_that_acknowledges_nothing_is_stale_at_the_limit() -> None:
+    delivery = streaming(now_s=0.0)
+    delivery.committed(1, 100.0)
+    assert delivery.fresh(109.9)
+    assert not delivery.fresh(110.0)
+    delivery.committed(2, 111.0)
+    assert not delivery.fresh(111.0), "more events are no word of the pit"
+    delivery.acked(word(1), chain(1), 112.0)
+    assert delivery.fresh(112.0)
+    assert not delivery.fresh(122.0)
+    delivery.acked(word(2), chain(2), 123.0)
+    assert delivery.fresh(100_000.0)
+
+
+def test_a_pit_that_repeats_itself_is_stale_at_the_limit() -> None:
+    delivery = streaming(head=2, now_s=0.0)
+    delivery.acked(word(1), chain(1), 1.0)
+    for now_s in (3.0, 6.0, 9.0):
+        delivery.acked(word(1), chain(1), now_s)
+    assert not delivery.fresh(11.0)
+
+
+def test_events_that_waited_offline_are_stale_until_acknowledged() -> None:
+    delivery = streaming(now_s=0.0)
+    delivery.disconnected(1.0)
+    delivery.committed(1, 2.0)
+    delivery.connected()
+    delivery.nothing_retained(100.0)
+    assert not delivery.fresh(100.0)
+    delivery.acked(word(1), chain(1), 100.5)
+    assert delivery.fresh(100.5)
+
+
+# The pit's word as bytes.
+
+
+def test_a_word_is_read() -> None:
+    assert parse_ack(b'{"epoch": "e", "seq": 7, "chain": "c"}') == Ack("e", 7, "c")
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b"",
+        b"7",
+        b"null",
+        b"[]",
+        b"{}",
+        b"not JSON",
+        b"\xff\xfe\x00",
+        b"[" * 100_000,
+        b'{"epoch": "e", "seq": 7}',
+        b'{"epoch": "e", "seq": "7", "chain": "c"}',
+        b'{"epoch": "e", "seq": 7.0, "chain": "c"}',
+        b'{"epoch": "e", "seq": true, "chain": "c"}',
+        b'{"epoch": "e", "seq": null, "chain": "c"}',
+        b'{"epoch": "e", "seq": -1, "chain": "c"}',
+        b'{"epoch": 1, "seq": 7, "chain": "c"}',
+        b'{"epoch": "e", "seq": 7, "chain": 5}',
+        b'{"epoch": "e", "seq": 7, "chain": "c", "more": 1}',
+        b'{"epoch": "e", "seq": ' + b"9" * 10_000 + b', "chain": "c"}',
+    ],
+    ids=lambda payload: repr(payload[:40]),
+)
+def test_what_is_no_word_is_none(payload: bytes) -> None:
+    assert parse_ack(payload) is None
+
+
+@given(st.binary() | st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists).map(
+    lambda value: json.dumps(value).encode()
+))
+def test_no_bytes_make_the_reader_fall_over(payload: bytes) -> None:
+    parse_ack(payload)
+
+
+# The whole of it: a table, a broker that loses, repeats and delays, and a pit that may forget.
+
+
+@dataclass
+class Pit:
+    """Commits in order, otherwise repeats its last word. A body seen again must be the same."""
+
+    ledger: list[str] = field(default_factory=list)
+
+    def hear(self, seq: int, body: str) -> Ack:
+        if seq == len(self.ledger) + 1:
+            self.ledger.append(body)
+        elif seq <= len(self.ledger):
+            assert self.ledger[seq - 1] == body, "an id came again with another body"
+        return self.word()
+
+    def word(self) -> Ack:
+        return word(len(self.ledger))
+
+
+class Network:
+    """One table, its broker and its pit, in simulated time. Every check of the promise is in here."""
+
+    def __init__(self, dice: random.Random) -> None:
+        self.dice = dice
+        self.now_s = 0.0
+        self.head = 0
+        self.mark = 0
+        self.delivery = Delivery(EPOCH, 0, 0, STALE_S)
+        self.pit = Pit()
+        self.retained: Ack | None = None
+        self.to_pit: list[int] = []
+        self.to_table: list[Ack] = []
+        self.asking_answered = False
+
+    # What may happen.
+
+    def commit(self, count: int) -> None:
+        self.head += 1 + count % 30
+        self.delivery.committed(self.head, self.now_s)
+
+    def wait(self, tenths: int) -> None:
+        self.now_s += tenths / 10
+
+    def connect(self, _: int) -> None:
+        if self.delivery.phase is Phase.OFFLINE:
+            self.to_table.clear()
+            self.delivery.connected()
+
+    def disconnect(self, _: int) -> None:
+        if self.delivery.phase is not Phase.OFFLINE:
+            self.to_table.clear()
+            self.delivery.disconnected(self.now_s)
+
+    def hear_retained(self, _: int) -> None:
+        if self.delivery.phase is Phase.ASKING:
+            if self.retained is not None:
+                self.table_hears(self.retained)
+            self.delivery.nothing_retained(self.now_s)
+            assert self.delivery.phase is Phase.STREAMING
+
+    def send(self, _: int = 0) -> None:
+        """The table sends what is due; the check that it may."""
+        acked, phase = self.delivery.acked_seq, self.delivery.phase
+        due = self.delivery.due(self.now_s)
+        if not due:
+            return
+        assert phase in (Phase.STREAMING, Phase.REFUSED), f"sent while {phase}"
+        assert acked < due.start <= due[-1] <= min(self.head, acked + 50), "sent what is not to be sent"
+        assert len(due) == 1 or phase is Phase.STREAMING
+        self.to_pit += due
+
+    def deliver(self, place: int) -> None:
+        """One event reaches the pit, not always the oldest."""
+        if self.to_pit:
+            seq = self.to_pit.pop(place % min(3, len(self.to_pit)))
+            self.pit_says(self.pit.hear(seq, f"body {seq}"))
+
+    def deliver_many(self, count: int) -> None:
+        for _ in range(count):
+            self.deliver(0)
+
+    def repeat(self, place: int) -> None:
+        """The broker delivers an event twice, now or much later."""
+        if self.to_pit:
+            self.to_pit.insert(place % len(self.to_pit), self.to_pit[0])
+
+    def lose(self, count: int) -> None:
+        del self.to_pit[: count % 7]
+
+    def hear_pit(self, place: int) -> None:
+        """A word of the pit reaches the table, not always in order."""
+        if self.to_table and self.delivery.phase is not Phase.OFFLINE:
+            self.table_hears(self.to_table.pop(place % len(self.to_table)))
+
+    def lose_word(self, count: int) -> None:
+        del self.to_table[: count % 5]
+
+    def forget(self, count: int) -> None:
+        """The pit is restored from an older copy of its ledger; it may or may not say so."""
+        del self.pit.ledger[max(0, len(self.pit.ledger) - count) :]
+        if count % 2:
+            self.pit_says(self.pit.word())
+
+    def lose_retained(self, _: int) -> None:
+        self.retained = None
+
+    def retain_another_epoch(self, seq: int) -> None:
+        self.retained = Ack("fedcba9876", seq, "x")
+
+    def hear_another_epoch(self, seq: int) -> None:
+        self.table_hears(Ack("fedcba9876", seq * 100, "x"))
+
+    def refuse(self, _: int) -> None:
+        self.delivery.published(0x87, self.now_s)
+
+    def accept(self, _: int) -> None:
+        self.delivery.published(0, self.now_s)
+
+    def mark_on_disk(self, _: int) -> None:
+        self.mark = self.delivery.acked_seq
+
+    def restart(self, _: int) -> None:
+        """The table's program starts again, with whatever mark its disk kept."""
+        self.to_table.clear()
+        self.delivery = Delivery(EPOCH, self.mark, self.head, STALE_S)
+
+    # How they meet.
+
+    def pit_says(self, said: Ack) -> None:
+        self.retained = said
+        if self.delivery.phase is not Phase.OFFLINE:
+            self.to_table.append(said)
+
+    def table_hears(self, said: Ack) -> None:
+        before = self.delivery.acked_seq
+        own = chain(said.seq) if 0 < said.seq <= self.head else None
+        assert self.delivery.acked(said, own, self.now_s) is None, "a pit that spoke the truth is believed"
+        if said.epoch != EPOCH:
+            assert self.delivery.acked_seq == before
+        assert self.delivery.unacknowledged >= 0
+
+    def settle(self) -> None:
+        """Losses stop and the table goes on: everything must arrive, and be acknowledged, within minutes."""
+        if self.dice.random() < 0.5:
+            self.lose_retained(0)
+        self.commit(0)
+        for _ in range(3000):
+            if self.delivery.acked_seq == self.head == len(self.pit.ledger) and not self.to_table:
+                return
+            self.connect(0)
+            self.hear_retained(0)
+            self.send()
+            if self.delivery.phase is Phase.REFUSED and self.to_pit:
+                self.accept(0)
+            while self.to_pit:
+                self.deliver(0)
+            while self.to_table:
+                self.table_hears(self.to_table.pop(0))
+            self.now_s += 0.5
+        raise AssertionError(f"stuck: {self.delivery.acked_seq} of {self.head}, the pit has {len(self.pit.ledger)}")
+
+
+HAPPENINGS = (
+    *(Network.commit,) * 4,
+    *(Network.send,) * 6,
+    *(Network.deliver,) * 3,
+    *(Network.deliver_many,) * 3,
+    *(Network.hear_pit,) * 5,
+    *(Network.connect,) * 4,
+    *(Network.hear_retained,) * 4,
+    *(Network.wait,) * 3,
+    Network.disconnect,
+    Network.repeat,
+    Network.lose,
+    Network.lose_word,
+    Network.forget,
+    Network.lose_retained,
+    Network.retain_another_epoch,
+    Network.hear_another_epoch,
+    Network.refuse,
+    Network.accept,
+    Network.mark_on_disk,
+    Network.restart,
+)
+
+
+def _hold(network: Network, story: list[tuple[Callable[[Network, int], None], int]]) -> None:
+    for happening, number in story:
+        happening(network, number)
+        ledger = network.pit.ledger
+        assert ledger == [f"body {seq}" for seq in range(1, len(ledger) + 1)]
+    network.settle()
+    assert network.pit.ledger == [f"body {seq}" for seq in range(1, network.head + 1)]
+    assert network.delivery.unacknowledged == 0
+    assert network.delivery.fresh(network.now_s)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(HAPPENINGS), st.integers(0, 60)), max_size=60), st.integers(0, 1))
+def test_whatever_the_network_does_the_pit_gets_everything_once_and_in_order(
+    story: list[tuple[Callable[[Network, int], None], int]], seed: int
+) -> None:
+    _hold(Network(random.Random(seed)), story)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_long_bad_night(seed: int) -> None:
+    dice = random.Random(seed)
+    _hold(Network(dice), [(dice.choice(HAPPENINGS), dice.randrange(61)) for _ in range(1500)])
+
+
+def test_the_window_is_the_one_promised() -> None:
+    assert WINDOW == 50

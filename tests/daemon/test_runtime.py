@@ -1,0 +1,578 @@
+"""The loop: nothing is shown or said before it is committed, and nothing that goes wrong loses a card."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller import runtime as runtime_module
+from controller.game.cards import Card
+from controller.journal import Row, verify
+from controller.replay import replay
+from controller.runtime import Answer
+from controller.table.facts import (
+    CommitFailed,
+    Fact,
+    ShoeOpened,
+    ShoePresetChanged,
+    ShoeUnplugged,
+    StepFailed,
+    WagersLocked,
+)
+from controller.table.public import Public, public
+from controller.table.requests import ClearFault, LockWagers, NameCard, NewShoe, Request, SeeCutCard, VoidHand
+from controller.table.states import Table
+from controller.table.step import step
+from tests.daemon.daemon_world import HeldShoe, World, eventually, open_journal, run, running, table_config
+from tests.support.contract import check_event
+
+
+def kinds(rows: list[Row]) -> list[str]:
+    return [type(row.fact).__name__ for row in rows]
+
+
+def replayed(folder: Path) -> tuple[Public, int | None]:
+    """What a restart would make of the journal in `folder`."""
+    config = table_config(folder)
+    journal = open_journal(config)
+    try:
+        table, differs = replay(journal.open_shoe(), config.rules, config.file.table.id, journal.epoch)
+        return public(table), differs
+    finally:
+        journal.close()
+
+
+# Commit, then act.
+
+
+def test_until_the_commit_nothing_is_shown_said_or_answered_and_sampling_goes_on(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            before = dict(world.pins.lit)
+            world.journal.gate.clear()
+            asked = asyncio.create_task(world.runtime.ask(NewShoe()))
+            await eventually(lambda: world.journal.at_gate)
+            await world.pins.sampled(20)
+
+            assert not asked.done()
+            assert world.runtime.face.phase == "no_shoe"
+            assert world.runtime.status()["lamps"]["draw_player"] == "dark"
+            assert {name: lit for name, lit in world.pins.lit.items() if not name.startswith("seat_")} == {
+                name: lit for name, lit in before.items() if not name.startswith("seat_")
+            }
+            assert world.broker.events() == []
+
+            world.journal.gate.set()
+            assert (await asked).refused is None
+            assert world.runtime.face.phase == "first_card_due"
+            await eventually(lambda: world.pins.lit["draw_player"] and world.pins.lit["draw_banker"])
+            await eventually(lambda: world.pit.types() == ["shoe_opened"])
+
+    run(test())
+
+
+def test_an_event_is_on_the_disk_before_it_is_published(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            on_disk: list[int] = []
+            committed = world.pit._hear
+
+            def look_at_the_disk(event: dict[str, Any]) -> None:
+                on_disk.append(verify(Path(world.config.file.journal.path)).messages)
+                assert event["seq"] <= on_disk[-1]
+                committed(event)
+
+            world.broker.on_event = look_at_the_disk
+            await world.open_shoe()
+            await world.play_hit()
+            await eventually(lambda: len(world.pit.ledger) == world.journal.head_seq)
+            assert len(on_disk) >= 4
+
+    run(test())
+
+
+def test_what_comes_while_the_disk_is_busy_is_the_next_commit(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            await world.open_shoe()
+            world.journal.batches.clear()
+            world.journal.gate.clear()
+            locked = asyncio.create_task(world.runtime.ask(LockWagers()))
+            await eventually(lambda: world.journal.at_gate)
+            world.shoe.deal("KS 2D 9S 3D")
+            await world.pins.sampled(3)
+            assert world.runtime.face.phase == "wagers_open"
+            world.journal.gate.set()
+            await locked
+            await world.settle()
+            assert world.journal.batches == [["WagersLocked"], ["CardDrawn"] * 4]
+            assert world.runtime.face.outcome == "player"
+
+    run(test())
+
+
+def test_the_lamps_follow_the_hand(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            told = lambda: world.runtime.status()["lamps"]  # noqa: E731
+            await world.open_shoe()
+            await world.wager(1)
+            assert (told()["seat_1"], told()["seat_2"]) == ("slow_blink", "flash")
+            await world.do(LockWagers())
+            assert (told()["seat_1"], told()["seat_2"], told()["draw_player"]) == ("steady", "dark", "steady")
+            await world.deal("KS 2D 9S 3D")
+            assert (told()["seat_1"], told()["player"], told()["banker"]) == ("fast_blink", "steady", "dark")
+            await eventually(lambda: world.pins.lit["player"])
+
+    run(test())
+
+
+def test_the_lamps_are_dark_once_the_table_has_ended(tmp_path: Path) -> None:
+    async def test() -> World:
+        async with running(tmp_path) as world:
+            await world.do(NewShoe())
+            await eventually(lambda: world.pins.lit["draw_player"])
+            return world
+
+    world = run(test())
+    assert world.pins.closed
+    assert not any(world.pins.lit.values())
+
+
+# Requests.
+
+
+def test_a_request_that_may_not_be_is_refused_with_its_code(tmp_path: Path) -> None:
+    cases: dict[str, list[tuple[Request, str]]] = {
+        "no_shoe": [
+            (LockWagers(), "no_shoe"),
+            (SeeCutCard(), "no_shoe"),
+            (VoidHand("Smith"), "no_hand"),
+            (VoidHand(None), "no_supervisor"),
+            (ClearFault("Smith"), "no_fault"),
+            (NameCard(Card.parse("KS"), "Smith"), "no_card_to_name"),
+        ],
+        "wagers_open": [(NewShoe(), "shoe_open")],
+        "wagers_locked": [(LockWagers(), "already_locked"), (NewShoe("Smith"), "already_locked")],
+    }
+
+    async def refuse_all(world: World, phase: str) -> None:
+        assert world.runtime.face.phase == phase
+        for request, code in cases[phase]:
+            answer = await world.runtime.ask(request)
+            assert answer.refused == code
+            assert answer.why.endswith(".")
+
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            await refuse_all(world, "no_shoe")
+            assert world.rows() == [], "a refused request is no fact"
+            await world.open_shoe()
+            await refuse_all(world, "wagers_open")
+            await world.do(LockWagers())
+            await refuse_all(world, "wagers_locked")
+            assert kinds(world.rows()) == ["ShoeOpened", "CardDrawn", "CardDrawn", "WagersLocked"]
+
+    run(test())
+
+
+def test_an_answer_tells_why(tmp_path: Path) -> None:
+    assert Answer(None).why == ""
+    assert Answer("no_fault").why == "No fault stands."
+
+
+def test_whoever_asked_and_left_does_not_stop_the_table(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            world.journal.gate.clear()
+            asked = asyncio.create_task(world.runtime.ask(NewShoe()))
+            await eventually(lambda: world.journal.at_gate)
+            asked.cancel()
+            await asyncio.wait([asked])
+            world.journal.gate.set()
+            await world.settle()
+            assert world.runtime.face.phase == "first_card_due"
+
+    run(test())
+
+
+# A step that fails.
+
+
+def _failing_on(monkeypatch: pytest.MonkeyPatch, kind: type[Fact], secret: str) -> None:
+    def failing(table: Table, fact: Fact) -> Any:
+        if isinstance(fact, kind):
+            raise ValueError(secret)
+        return step(table, fact)
+
+    monkeypatch.setattr(runtime_module, "step", failing)
+
+
+def test_a_step_that_raises_is_a_fault_and_the_table_stays_alive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def test() -> Public:
+        async with running(tmp_path) as world:
+            await world.open_shoe()
+            _failing_on(monkeypatch, ShoePresetChanged, secret="the card was KS")
+            assert world.shoe.listener is not None
+            world.journal.batches.clear()
+            world.shoe.listener.shoe_reported(ShoePresetChanged("01", "2"))
+            await world.settle()
+
+            assert world.journal.batches == [["ShoePresetChanged", "StepFailed"]]
+            fault = world.runtime.face.fault
+            assert fault is not None
+            assert fault.code == "internal"
+            assert "KS" not in str(fault.details)
+            await eventually(lambda: world.pit.types()[-1:] == ["fault"])
+            assert "KS" not in str(world.pit.ledger[-1])
+            world.shoe.deal("9D")  # a card goes on being journalled
+            await world.settle()
+            assert kinds(world.rows())[-1] == "CardDrawn"
+            return world.runtime.face
+
+    face = run(test())
+    assert "the card was KS" not in caplog.text
+    again, differs = replayed(tmp_path)
+    assert again == face
+    assert differs is None
+    assert again.fault is not None
+    assert again.fault.code == "internal"
+
+
+@pytest.mark.parametrize("kind", [ShoeOpened, WagersLocked])
+def test_an_act_whose_step_raised_changed_nothing_also_after_a_restart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type[Fact]
+) -> None:
+    async def test() -> Public:
+        async with running(tmp_path) as world:
+            await world.open_shoe()
+            await world.do(LockWagers())
+            await world.deal("KS 2D 9S 3D")
+            _failing_on(monkeypatch, kind, "")
+            await world.do(NewShoe("Smith") if kind is ShoeOpened else LockWagers())
+            face = world.runtime.face
+            assert face.fault is not None
+            assert (face.fault.code, face.phase, face.shoe) == ("internal", "wagers_open", 1)
+            return face
+
+    face = run(test())
+    monkeypatch.undo()
+    assert replayed(tmp_path) == (face, None)
+
+    async def goes_on() -> None:
+        async with running(tmp_path) as world:
+            await world.do(ClearFault("Smith"), LockWagers())
+            await world.deal("KS 2D 9S 3D")
+            assert world.runtime.face.outcome == "player"
+
+    run(goes_on())
+
+
+def test_what_fails_besides_the_step_ends_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(face: Public, live: object) -> Any:
+        raise ZeroDivisionError
+
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            monkeypatch.setattr(runtime_module, "lamps", failing)
+            await eventually(world.task.done)
+
+    with pytest.raises(ExceptionGroup) as caught:
+        run(test())
+    assert caught.group_contains(ZeroDivisionError)
+
+
+# A restart.
+
+
+def test_a_restart_in_a_hand_goes_on_where_it_was(tmp_path: Path) -> None:
+    async def first() -> Public:
+        async with running(tmp_path) as world:
+            await world.open_shoe()
+            await world.wager(2)
+            await world.do(LockWagers())
+            await world.deal("KS 2D 9S")
+            return world.runtime.face
+
+    before = run(first())
+
+    async def second() -> None:
+        async with running(tmp_path) as world:
+            assert world.runtime.face == before
+            assert world.journal.boot == 2
+            await world.deal("3D")
+            assert world.runtime.face.outcome == "player"
+            await eventually(lambda: world.pit.types()[-1:] == ["round"])
+
+    run(second())
+    assert verify(Path(table_config(tmp_path).file.journal.path)).rows == 8
+
+
+def test_a_replay_that_gives_other_events_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after an update that judges a hand otherwise, inside an open shoe."""
+
+    async def first() -> None:
+        async with running(tmp_path) as world:
+            await world.open_shoe()
+            await world.do(LockWagers())
+
+    run(first())
+    from controller import replay as replay_module
+
+    def other_step(table: Table, fact: Fact) -> Any:
+        table, events = step(table, fact)
+        return table, () if isinstance(fact, WagersLocked) else events
+
+    monkeypatch.setattr(replay_module, "step", other_step)
+
+    async def second() -> None:
+        async with running(tmp_path) as world:
+            await world.settle()
+            fault = world.runtime.face.fault
+            assert fault is not None
+            assert (fault.code, fault.details) == ("replay_differs", {"journal_row": 4})
+
+    run(second())
+
+
+# A disk that fails.
+
+
+def test_a_failing_disk_keeps_what_waits_and_tells_of_it_afterwards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runtime_module, "_RETRY_COMMIT_S", 0.02)
+
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            await world.open_shoe()
+            await world.do(LockWagers())
+            rows = len(world.rows())
+            world.journal.failing = True
+            world.shoe.deal("KS 2D")
+            await eventually(lambda: world.runtime.status()["journal"]["error"])
+            world.shoe.deal("9S 3D")
+            asked = asyncio.create_task(world.runtime.ask(NewShoe("Smith")))
+            pings, samples = len(world.pings), world.pins.samples
+            await eventually(lambda: len(world.pings) > pings + 2)  # a failing disk is no hanging program
+            await eventually(lambda: world.pins.samples > samples + 5)
+            assert world.runtime.status()["lamps"]["fault"] == "fast_blink"
+            assert not asked.done()
+            assert world.runtime.face.phase == "wagers_locked"
+            await eventually(lambda: world.broker.states()[-1].value["links"]["journal"] is False)
+
+            world.journal.failing = False
+            await asyncio.wait([asked])
+            await eventually(lambda: world.runtime.face.fault)
+            fault = world.runtime.face.fault
+            assert fault is not None
+            assert fault.code == "journal_failed"
+            assert world.runtime.status()["journal"]["error"] is None
+            await eventually(lambda: world.broker.states()[-1].value["links"]["journal"] is True)
+            drawn = [row.fact for row in world.journal.open_shoe()]
+            assert CommitFailed in map(type, drawn)
+            assert len(world.rows()) >= rows or world.runtime.face.shoe == 2
+            await eventually(lambda: len(world.pit.ledger) == world.journal.head_seq)
+            assert world.pit.types().count("round") == 1
+            assert world.pit.types()[-1] == "fault"
+
+    run(test())
+    path = Path(table_config(tmp_path).file.journal.path)
+    assert [type_ for type_ in kinds(list(_all_rows(path))) if type_ == "CardDrawn"] == ["CardDrawn"] * 6
+
+
+def _all_rows(path: Path) -> list[Row]:
+    from controller.journal import read_rows
+
+    return list(read_rows(path))
+
+
+# The shoe.
+
+
+def test_a_link_lost_in_a_hand_is_a_fault_and_between_hands_is_not(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            await world.open_shoe()
+            assert world.shoe.listener is not None
+            world.shoe.listener.shoe_link(False, "unplugged")
+            await world.settle()
+            assert world.runtime.face.fault is None
+            assert world.runtime.status()["shoe"] == {"up": False, "why": "unplugged", "bad_bytes": {}}
+            assert world.runtime.status()["lamps"]["fault"] == "slow_blink"
+            world.shoe.listener.shoe_link(True, "back")
+            await world.do(LockWagers())
+            await world.deal("KS")
+            world.shoe.listener.shoe_link(False, "unplugged")
+            await world.settle()
+            fault = world.runtime.face.fault
+            assert fault is not None
+            assert fault.code == "shoe_unplugged"
+            assert kinds(world.rows())[-1] == ShoeUnplugged.__name__
+
+    run(test())
+
+
+def test_bad_bytes_are_counted_by_kind_and_logged_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            assert world.shoe.listener is not None
+            for reason, count in (("checksum", 3), ("checksum", 4), ("no frame", 1)):
+                world.shoe.listener.shoe_noise(reason, count)
+            assert world.runtime.status()["shoe"]["bad_bytes"] == {"checksum": 7, "no frame": 1}
+            assert world.rows() == []
+
+    run(test())
+    assert len(re.findall("bad bytes", caplog.text)) == 2
+
+
+# Buttons.
+
+
+def test_the_buttons_play_a_hand(tmp_path: Path) -> None:
+    async def press(world: World, button: str) -> None:
+        world.pins.pressed.add(button)
+        await world.pins.sampled(8)
+        world.pins.pressed.discard(button)
+        await world.pins.sampled(8)
+
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            await press(world, "new_shoe")
+            await eventually(lambda: world.runtime.face.phase == "first_card_due")
+            await world.deal("AS 2D")
+            await press(world, "deal")
+            await eventually(lambda: world.runtime.face.phase == "wagers_locked")
+            await press(world, "void")  # without the key: refused
+            assert world.runtime.face.phase == "wagers_locked"
+            world.pins.pressed.add("key")
+            await world.pins.sampled(8)
+            await press(world, "void")
+            await eventually(lambda: world.runtime.face.phase == "wagers_open")
+            assert kinds(world.rows()) == ["ShoeOpened", "CardDrawn", "CardDrawn", "WagersLocked", "HandVoided"]
+            assert world.pit.ledger[-1]["by"] == "key"
+
+    run(test())
+
+
+def test_a_button_held_at_start_is_no_press(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.daemon import daemon_world
+
+    class Held(daemon_world.HeldPins):
+        def __init__(self, config: Any) -> None:
+            super().__init__(config)
+            self.pressed = {"new_shoe"}
+
+    monkeypatch.setattr(daemon_world, "HeldPins", Held)
+
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            await world.pins.sampled(10)
+            await world.settle()
+            assert world.rows() == []
+            world.pins.pressed.clear()
+            await world.pins.sampled(8)
+            world.pins.pressed.add("new_shoe")
+            await eventually(lambda: world.runtime.face.phase == "first_card_due")
+
+    run(test())
+
+
+# The watchdog, and those who watch.
+
+
+def test_the_watchdog_is_told_through_the_fold_and_not_when_it_hangs(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            await eventually(lambda: len(world.pings) >= 2)
+            world.journal.gate.clear()
+            asked = asyncio.create_task(world.runtime.ask(NewShoe()))
+            await eventually(lambda: world.journal.at_gate)
+            told = len(world.pings)
+            await world.pins.sampled(130)  # at 10 ms: more than a second, in which a ping is due
+            assert len(world.pings) == told
+            world.journal.gate.set()
+            await asked
+            await eventually(lambda: len(world.pings) > told)
+
+    run(test())
+
+
+def test_an_absent_shoe_and_broker_do_not_stop_the_watchdog(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with running(tmp_path, connected=False) as world:
+            assert world.shoe.listener is not None
+            world.shoe.listener.shoe_link(False, "no such device")
+            await eventually(lambda: len(world.pings) >= 3)
+
+    run(test())
+
+
+def test_a_watcher_is_told_at_every_commit_until_it_leaves(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            watcher = world.runtime.watch()
+            await world.do(NewShoe())
+            assert watcher.is_set()
+            watcher.clear()
+            world.runtime.unwatch(watcher)
+            await world.deal("AS")
+            assert not watcher.is_set()
+            world.runtime.unwatch(watcher)  # twice is no harm
+
+    run(test())
+
+
+def test_a_shoe_without_numbers_is_unheard_while_the_table_was_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.daemon import daemon_world
+
+    async def first() -> None:
+        async with running(tmp_path) as world:
+            await world.open_shoe()
+            await world.do(LockWagers())
+            await world.deal("KS")
+
+    run(first())
+
+    class Unnumbered(HeldShoe):
+        numbered = False
+
+    monkeypatch.setattr(daemon_world, "HeldShoe", Unnumbered)
+
+    async def second() -> None:
+        async with running(tmp_path) as world:
+            await world.settle()
+            fault = world.runtime.face.fault
+            assert fault is not None
+            assert fault.code == "shoe_unplugged"
+
+    run(second())
+
+
+def test_every_event_of_a_whole_shoe_keeps_the_contract_and_the_journal_verifies(tmp_path: Path) -> None:
+    async def test() -> World:
+        async with running(tmp_path) as world:
+            await world.open_shoe()
+            await world.play_hit()
+            world.shoe.deal("4C")  # nobody needs it: a simulated hand
+            await world.deal("5C 6C 7C")
+            await world.do(NewShoe("Smith"))
+            await eventually(lambda: len(world.pit.ledger) == world.journal.head_seq)
+            return world
+
+    world = run(test())
+    events = [
+        check_event(published.payload) for published in world.broker.published if published.topic.endswith("/event")
+    ]
+    assert {"shoe_opened", "wagers_locked", "round", "hit", "shoe_closed"} <= {event["type"] for event in events}
+    assert all(p.event_type == p.value["type"] for p in world.broker.published if p.topic.endswith("/event"))
+    assert not any(published.retain for published in world.broker.published if published.topic.endswith("/event"))
+    assert verify(Path(world.config.file.journal.path)).messages == len(world.pit.ledger)

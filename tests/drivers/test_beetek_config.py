@@ -1,0 +1,148 @@
+"""A table file with a BeeTek: what it may say, what is warned of, and the line that the daemon opens for it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import termios
+import tomllib
+import tty
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import pytest
+import tomli_w
+
+from controller.app import _shoe
+from controller.cli.bench import EXAMPLE_TABLE
+from controller.cli.main import SHOES
+from controller.config import Config, ConfigError, ShoeSection, load
+from controller.table.facts import CardDrawn, Fact, Report
+
+
+def with_table(folder: Path, **changes: Any) -> Config:
+    """The example table as loaded after these changes: `shoe={"baud": None}` takes the key out."""
+    values = tomllib.loads(EXAMPLE_TABLE.read_text("utf-8"))
+    values["table"]["game"] = str((EXAMPLE_TABLE.parent / values["table"]["game"]).resolve())
+    for section, keys in changes.items():
+        values[section] |= keys
+        values[section] = {key: value for key, value in values[section].items() if value is not None}
+    path = folder / "table.toml"
+    path.write_text(tomli_w.dumps(values), "utf-8")
+    return load(path)
+
+
+def without_input(name: str) -> dict[str, Any]:
+    values = tomllib.loads(EXAMPLE_TABLE.read_text("utf-8"))
+    return {"inputs": {key: wiring for key, wiring in values["pins"]["inputs"].items() if key != name}}
+
+
+@pytest.mark.parametrize("baud", [4800, 9600, None])
+@pytest.mark.parametrize("driver", ["angel_eye", "beetek"])
+def test_either_shoe_at_either_baud(tmp_path: Path, driver: str, baud: int | None) -> None:
+    shoe = with_table(tmp_path, shoe={"driver": driver, "baud": baud}).file.shoe
+    assert (shoe.driver, shoe.baud) == (driver, baud)
+
+
+@pytest.mark.parametrize("baud", [19200, 0, "9600", 9600.0, True])
+def test_another_baud_is_refused_with_the_choices(tmp_path: Path, baud: object) -> None:
+    with pytest.raises(ConfigError) as error:
+        with_table(tmp_path, shoe={"driver": "beetek", "baud": baud})
+    [problem] = error.value.problems
+    assert problem.key == "shoe.baud"
+    assert "4800, 9600" in problem.do
+
+
+def test_another_shoe_is_refused_with_the_choices(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as error:
+        with_table(tmp_path, shoe={"driver": "bee_tek"})
+    [problem] = error.value.problems
+    assert problem.key == "shoe.driver"
+    assert "angel_eye, beetek" in problem.do
+
+
+def test_tablectl_knows_the_shoes_of_the_configuration() -> None:
+    assert get_args(get_type_hints(ShoeSection)["driver"]) == SHOES
+
+
+@pytest.mark.parametrize(("driver", "warned"), [("angel_eye", False), ("beetek", True)])
+def test_a_beetek_needs_somebody_to_tell_the_cutting_card(tmp_path: Path, driver: str, warned: bool) -> None:
+    told = with_table(tmp_path, shoe={"driver": driver}, pins=without_input("cut_card")).warnings
+    assert any("`tablectl cut-card`" in warning for warning in told) == warned
+
+
+@pytest.mark.parametrize("driver", ["angel_eye", "beetek"])
+def test_a_table_with_all_its_buttons_has_no_warnings(tmp_path: Path, driver: str) -> None:
+    assert with_table(tmp_path, shoe={"driver": driver}).warnings == ()
+
+
+def test_a_beetek_without_a_new_shoe_button_is_warned_of(tmp_path: Path) -> None:
+    told = with_table(tmp_path, shoe={"driver": "beetek"}, pins=without_input("new_shoe")).warnings
+    assert any("new_shoe" in warning and "tablectl" in warning for warning in told)
+
+
+@pytest.mark.parametrize(("driver", "warned"), [("angel_eye", False), ("beetek", True)])
+def test_locking_on_a_card_that_may_be_lost_is_warned_of(tmp_path: Path, driver: str, warned: bool) -> None:
+    told = with_table(tmp_path, shoe={"driver": driver}, table={"lock_on": "first_card"}).warnings
+    assert any("first card" in warning for warning in told) == warned
+
+
+class Listener:
+    """Hears the shoe, until the link is up and a card has come."""
+
+    def __init__(self) -> None:
+        self.up = asyncio.Event()
+        self.heard = asyncio.Event()
+        self.reported: list[Fact] = []
+        self.bad: list[tuple[str, int]] = []
+
+    def shoe_link(self, up: bool, why: str) -> None:
+        if up:
+            self.up.set()
+
+    def shoe_reported(self, fact: Fact) -> None:
+        self.reported.append(fact)
+        self.heard.set()
+
+    def shoe_noise(self, reason: str, count: int) -> None:
+        self.bad.append((reason, count))
+
+
+@pytest.mark.parametrize(
+    ("driver", "baud", "speed", "numbered", "frame"),
+    [
+        ("angel_eye", None, termios.B4800, True, bytes.fromhex("05 31 44 81 B8 03 34 46")),
+        ("angel_eye", 9600, termios.B9600, True, bytes.fromhex("05 31 44 81 B8 03 34 46")),
+        ("beetek", None, termios.B9600, False, b"*0D38DF\r\n"),
+        ("beetek", 4800, termios.B4800, False, b"*0D38DF\r\n"),
+    ],
+)
+def test_the_daemon_opens_the_line_of_the_shoe_it_is_told(
+    driver: Any, baud: Any, speed: int, numbered: bool, frame: bytes
+) -> None:
+    """The 8 of spades over a pty: the baud that the port is set to, and the codec that reads it."""
+    far, near = os.openpty()
+    tty.setraw(near)
+    listener = Listener()
+    shoe = _shoe(ShoeSection(driver, os.ttyname(near), baud), None)
+    assert shoe.numbered == numbered
+
+    async def hear() -> None:
+        running = asyncio.create_task(shoe.run(listener))
+        await asyncio.wait_for(listener.up.wait(), 10)
+        assert termios.tcgetattr(near)[4:6] == [speed, speed]
+        os.write(far, b"?" + frame + frame)
+        await asyncio.wait_for(listener.heard.wait(), 10)
+        running.cancel()
+        await asyncio.wait([running])
+
+    try:
+        asyncio.run(hear())
+    finally:
+        os.close(far)
+        os.close(near)
+    [told, *_] = listener.reported
+    assert isinstance(told, CardDrawn)
+    assert str(told.card) == "8S"
+    assert told.report == Report(1 if numbered else None, frame.hex())
+    assert listener.bad == [("noise", 1)]

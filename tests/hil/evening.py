@@ -1,0 +1,348 @@
+"""An evening at a table whose daemon is killed at every chance: a dealer, a supervisor, and the one who kills.
+
+The dealer deals seeded decks by the sheet. The supervisor knows what lies on the felt, and mends what the table missed
+by naming or voiding. Which reports it missed is known from its journal beside what the shoe sent, so each fault that
+comes can be told to be right, and each that does not. `played` is what the table must have told the pit in the end.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import socket
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from drivers.sim import rules
+from drivers.sim.people import shuffled_decks
+from tests.hil.daemon import Table
+from tests.hil.far_shoe import FarShoe
+from tests.hil.header import Pins
+from tests.hil.plugin import Eventually
+
+DECKS = 8
+_HANDS_A_SHOE = 30  # then a supervisor ends it early, before the cutting card
+_SEATS = range(1, 8)
+_ANY_MOMENT_S = 0.02  # from a byte on the wire to its commit takes a few ms
+
+# What happens at a card, and how often.
+_MISCHIEF = {
+    "none": 10,
+    "killed after it": 6,
+    "killed between its copies": 4,
+    "killed before it": 4,
+    "killed at rest after it": 3,
+    "killed twice after it": 1,
+}
+
+
+@dataclass
+class Played:
+    """A hand as it really went."""
+
+    shoe: int
+    round: int
+    seats: list[int]
+    player: list[str] = field(default_factory=list)
+    banker: list[str] = field(default_factory=list)
+    voided: bool = False
+    cards_left: int = 0  # as the table must count them: a card that nobody told it of still counts
+
+    @property
+    def over(self) -> bool:
+        """Whether no card is to come."""
+        return rules.next_side(self.player, self.banker) is None
+
+
+@dataclass
+class Wire:
+    """What the shoe sent beside what the journal has of it: each report once, in its order, or never."""
+
+    table: Table
+    shoe: FarShoe
+    heard: int = 0  # reports up to the last one in the journal
+    _row: int = 0
+
+    def look(self) -> tuple[int, int]:
+        """Read on in the journal: how many gaps are new in it that the numbering tells, and how many it cannot tell.
+
+        It cannot where a 9 may be followed by 0 or by 1.
+        """
+        told = silent = 0
+        for fact in self.table.facts(self._row):
+            self._row = fact["row"]
+            report = fact.get("report")
+            if report is not None:
+                sent = self.shoe.sent[self.heard :]
+                assert report["frame"] in sent, f"the shoe did not send this now, or sent it only once: {fact}"
+                skipped = sent.index(report["frame"])
+                if skipped and self.heard:
+                    before, after = (self._seq(place) for place in (self.heard - 1, self.heard + skipped))
+                    is_silent = after in ({0, 1} if before == 9 else {before + 1})
+                    told, silent = told + (not is_silent), silent + is_silent
+                self.heard += skipped + 1
+        return told, silent
+
+    def heard_all(self) -> bool:
+        """Whether the journal has the shoe's last report."""
+        return self.heard == len(self.shoe.sent)
+
+    def _seq(self, place: int) -> int:
+        return int(bytes.fromhex(self.shoe.sent[place])[1:2])
+
+
+class Evening:
+    """`deal` goes on until the daemon was killed `kills` times and the hand is over."""
+
+    def __init__(self, table: Table, shoe: FarShoe, pins: Pins, eventually: Eventually, seed: int, kills: int) -> None:
+        self._table = table
+        self._shoe = shoe
+        self._pins = pins
+        self._eventually = eventually
+        self._wire = Wire(table, shoe)
+        self._rng = random.Random(seed)
+        self._decks = shuffled_decks(seed, DECKS, 0)
+        self._kills_to_go = kills
+        self._shoe_number = 0
+        self._drawn = 0  # cards drawn from this shoe
+        self._untold = 0  # of these, the ones that the table never heard of, by shoe or supervisor
+        self._felt: list[str] = []  # the cards of this burn or hand, in the order they were drawn
+        self._gap_told = self._gap_silent = False  # gaps in the numbering that no fault has been looked for yet
+        self.played: list[Played] = []
+        self.happened: Counter[str] = Counter()
+
+    def deal(self) -> None:
+        """The whole evening."""
+        self._shoe.power_up()
+        self._await_all_heard()
+        while self._kills_to_go > 0:
+            self._open_shoe()
+            for number in range(1, _HANDS_A_SHOE + 1):
+                if self._kills_to_go > 0:
+                    self._hand(number)
+
+    # The dealer.
+
+    def _open_shoe(self) -> None:
+        """Announce a shoe and burn; where the table missed the end of the burn, announce it anew with other cards."""
+        while True:
+            self._deck = next(self._decks)
+            self._shoe_number += 1
+            self._drawn = self._untold = 0
+            self._felt = []
+            self._have_done("new_shoe", lambda: self._table.face["shoe"] == self._shoe_number)
+            self._shoe.new_shoe()
+            self._draw()
+            while len(self._felt) <= rules.burn_count(self._felt[0]) and self._set_right_in_burn():
+                self._draw()
+            if self._set_right_in_burn() and self._table.phase == "wagers_open":
+                return
+            self.happened["a burn was begun anew"] += 1
+
+    def _hand(self, number: int) -> None:
+        seats = sorted(self._rng.sample(_SEATS, self._rng.randint(0, 3)))
+        hand = Played(self._shoe_number, number, seats)
+        self._pins.uncover(*_SEATS)
+        self._pins.cover(*seats)
+        self._eventually(lambda: self._table.status()["sensors"] == seats)
+        self._lock()
+        self._felt = []
+        while not hand.voided and (side := rules.next_side(hand.player, hand.banker)) is not None:
+            (hand.player if side == "player" else hand.banker).append(self._draw())
+            self._set_right(hand)
+        hand.cards_left = 52 * DECKS - self._drawn + self._untold
+        self.played.append(hand)
+
+    def _lock(self) -> None:
+        if self._chance(0.25):
+            self._pins.hold("deal")
+            time.sleep(self._rng.uniform(0, 0.08))
+            self._kill("at the deal button")
+            self._pins.let_go("deal")
+            self._start()
+        if self._table.phase != "wagers_locked":
+            self._pins.press("deal", until=lambda: self._table.phase == "wagers_locked")
+
+    def _draw(self) -> str:
+        """Draw a card, with some mischief or none. Afterwards the daemon runs and has heard what it ever will."""
+        card = self._deck.draw()
+        self._felt.append(card)
+        self._drawn += 1
+        mischief = self._rng.choices(list(_MISCHIEF), list(_MISCHIEF.values()))[0] if self._kills_to_go > 0 else "none"
+        match mischief:
+            case "none":
+                self._shoe.deal(card)
+                self._await_all_heard()
+            case "killed before it":
+                self._kill(mischief)
+                self._shoe.deal(card)
+                self._start()
+            case "killed after it":
+                self._shoe.deal(card)
+                time.sleep(self._rng.uniform(0, _ANY_MOMENT_S))
+                self._kill(mischief)
+                self._start()
+            case "killed between its copies":
+                self._deal_and_kill_before_copy(card, self._rng.choice((1, 2)))
+            case _:
+                self._shoe.deal(card)
+                self._await_all_heard()
+                self._kill_at_rest(mischief)
+        self._look()
+        return card
+
+    def _deal_and_kill_before_copy(self, card: str, doomed: int) -> None:
+        """Kill the daemon while the card's report is on the wire; it is there again for the rest of the copies."""
+
+        def before_copy(copy: int) -> None:
+            if copy == doomed:
+                self._shoe.before_copy = None
+                self._kill(f"after copy {copy} of 3")
+                self._start()
+
+        self._shoe.before_copy = before_copy
+        already_sent = len(self._shoe.sent)
+        self._shoe.deal(card)
+        if doomed == 1 or len(self._shoe.sent) > already_sent + 1:
+            self._await_all_heard()  # two copies of it, or all of a report after it, came to a daemon that runs
+
+    # The supervisor.
+
+    def _set_right_in_burn(self) -> bool:
+        """Name what was missed; False where the burn has to be begun anew."""
+        fault = self._fault()
+        if fault is None:
+            return True
+        if fault != "reports_missed":
+            return False
+        self._name_and_clear(self._burned)
+        return True
+
+    def _burned(self) -> int:
+        """How many cards of this burn the table counts, the first card among them."""
+        face = self._table.face
+        if face["phase"] == "burning":
+            return 1 + rules.burn_count(face["first_card"]) - int(face["burn_left"])
+        return 0 if face["phase"] == "first_card_due" else len(self._felt)
+
+    def _set_right(self, hand: Played) -> None:
+        """See that the table is right about the hand so far, or stopped with reason; then set it right."""
+        fault = self._fault()
+        if fault == "reports_missed" and self._rng.random() < 0.7:
+            self._name_and_clear(self._shown)
+        elif fault is not None:
+            self._void(hand)
+            return
+        hands = self._table.hands
+        assert hands["player"] == hand.player[: len(hands["player"])], "Player's hand is shown as it never was"
+        assert hands["banker"] == hand.banker[: len(hands["banker"])], "Banker's hand is shown as it never was"
+        if hand.over and self._shown() < len(self._felt):
+            self._mend_end(hand)
+
+    def _mend_end(self, hand: Played) -> None:
+        """The hand is over on the felt, and the table waits for cards that have been drawn."""
+        if self._rng.random() < 0.5:
+            self._void(hand)
+            return
+        self._shoe.unplug()  # so that the table stops, and can be told
+        self._eventually(lambda: self._table.fault == "shoe_unplugged")
+        self._shoe.plug()
+        self._eventually(lambda: self._table.status()["shoe"]["up"])
+        self._name_and_clear(self._shown)
+
+    def _shown(self) -> int:
+        return sum(map(len, self._table.hands.values()))
+
+    def _held(self) -> int:
+        fault = self._table.face["fault"]
+        return 0 if fault is None else int(fault["held_cards"])
+
+    def _name_and_clear(self, taken: Callable[[], int]) -> None:
+        """Name the cards of the felt that the table has neither `taken` nor holds, in their order, and clear."""
+        while (place := taken()) + self._held() < len(self._felt):
+            self._have_done("card", lambda place=place: taken() > place, card=self._felt[place])  # type: ignore[misc]
+            self.happened["a card was named"] += 1
+        self._have_done("clear", lambda: self._table.fault is None)
+        assert taken() == len(self._felt)
+
+    def _void(self, hand: Played) -> None:
+        self._untold += len(self._felt) - self._shown() - self._held()
+        self._have_done("void", lambda: self._table.phase == "wagers_open")
+        hand.voided = True
+        self.happened["a hand was voided"] += 1
+        if not hand.over:
+            self._shoe.force_quit()
+            self._await_all_heard()
+
+    def _have_done(self, act: str, done: Callable[[], bool], **said: str) -> None:
+        """Have the supervisor do it; should the daemon be killed as it is asked, see whether it was done."""
+        while not done():
+            if self._chance(0.2):
+                self._ask_and_kill({"do": act, "by": "Ann"} | said)
+            else:
+                self._table.supervisor(act, **said)
+                assert done(), f"{act} was answered, and is not done"
+
+    def _ask_and_kill(self, request: dict[str, str]) -> None:
+        with socket.socket(socket.AF_UNIX) as channel:
+            channel.connect(self._table.files.values["control"]["socket"])
+            channel.sendall(json.dumps(request).encode() + b"\n")
+            time.sleep(self._rng.uniform(0, _ANY_MOMENT_S))
+            self._kill(f"at a supervisor's {request['do']}")
+        self._start()
+
+    # Whether a fault is right.
+
+    def _fault(self) -> str | None:
+        """The standing fault, if any. It must be the one that what was missed leads to, and none for nothing missed."""
+        fault = self._table.fault
+        if self._gap_told:
+            assert fault == "reports_missed", f"reports were missed, and the fault is {fault}"
+        elif fault is not None:
+            assert self._gap_silent, f"fault {fault}, and nothing was missed"
+            assert fault in ("target_differs", "result_differs")
+        self._gap_told = self._gap_silent = False
+        if fault is not None:
+            self.happened[f"fault {fault}"] += 1
+        return fault
+
+    def _look(self) -> None:
+        told, silent = self._wire.look()
+        self._gap_told |= told > 0
+        self._gap_silent |= silent > 0
+        self.happened["a gap that the numbering cannot tell"] += silent
+
+    def _await_all_heard(self) -> None:
+        def heard() -> bool:
+            self._look()
+            return self._wire.heard_all()
+
+        self._eventually(heard)
+
+    # The one who kills.
+
+    def _chance(self, probability: float) -> bool:
+        return self._kills_to_go > 0 and self._rng.random() < probability
+
+    def _kill_at_rest(self, how: str) -> None:
+        face = self._table.face
+        self._kill(how)
+        if how == "killed twice after it":
+            self._table.start(await_ready=False)
+            time.sleep(self._rng.uniform(0, 0.3))
+            self._kill("while it started")
+        self._start()
+        assert self._table.face == face, "nothing was missed, and yet the table stands elsewhere"
+
+    def _kill(self, when: str) -> None:
+        self._table.kill()
+        self._kills_to_go -= 1
+        self.happened["kills"] += 1
+        self.happened[when] += 1
+
+    def _start(self) -> None:
+        self._table.start()
+        self._eventually(lambda: self._table.status()["shoe"]["up"])

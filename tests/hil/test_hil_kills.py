@@ -1,0 +1,60 @@
+"""A hundred kills: whatever instant the daemon is killed at, no round is ever wrong, doubled, or missing in silence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from drivers.sim import rules
+from tests.hil.daemon import Table
+from tests.hil.evening import Evening, Played
+from tests.hil.far_pit import FarPit
+from tests.hil.far_shoe import FarShoe
+from tests.hil.header import Pins
+from tests.hil.plugin import Eventually
+
+KILLS = 100
+
+
+def _hand(event: dict[str, Any]) -> tuple[int, int]:
+    return event["shoe"], event["round"]
+
+
+def _judge(played: list[Played], pit: FarPit) -> None:
+    """Hold what the pit was told against what was really dealt."""
+    hands = {(hand.shoe, hand.round): hand for hand in played}
+    assert [_hand(event) for event in pit.told("wagers_locked")] == list(hands), "each hand was locked once, in order"
+    for event in pit.told("wagers_locked"):
+        # Just after a restart there is no pit to bet with yet: such a wager is refused.
+        assert event["royal9_seats"] + event["refused_seats"] == hands[_hand(event)].seats
+    assert [_hand(event) for event in pit.told("void")] == [place for place, hand in hands.items() if hand.voided]
+    assert [_hand(event) for event in pit.rounds] == [place for place, hand in hands.items() if not hand.voided]
+    for event in pit.rounds:
+        hand = hands[_hand(event)]
+        assert (event["player"]["cards"], event["banker"]["cards"]) == (hand.player, hand.banker)
+        assert event["outcome"] == rules.outcome(hand.player, hand.banker)
+        assert (event["cards_left"], event["simulated"]) == (hand.cards_left, False)
+
+
+@pytest.mark.parametrize(
+    ("seed", "kills"), [(9, KILLS), pytest.param(1000, 1000, marks=pytest.mark.proof, id="proof")]
+)
+def test_a_table_killed_a_hundred_times_tells_the_pit_every_hand_once_and_right(
+    seed: int, kills: int, table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, eventually: Eventually
+) -> None:
+    evening = Evening(table, shoe, pins, eventually, seed, kills)
+    evening.deal()
+    eventually(lambda: table.unacknowledged() == 0, within_s=20)
+    print(dict(evening.happened))  # shown when something fails, and with -s
+
+    _judge(evening.played, pit)
+    assert table.verify().messages == len(pit.events)
+    assert table.fault is None
+    faults, cleared = pit.told("fault"), pit.told("fault_cleared")
+    assert [event["code"] for event in faults] == [event["code"] for event in cleared]
+    happened = evening.happened
+    assert happened["kills"] >= kills
+    assert len(pit.rounds) > kills / 10
+    for rare in ("fault reports_missed", "a card was named", "a hand was voided"):
+        assert happened[rare] > 0, f"this evening was too quiet: {rare} never happened"

@@ -1,0 +1,72 @@
+"""Whole shoes, dealt by simulated people through every wire: the pit's account against theirs, line by line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.cli import bench
+from tests.hil.daemon import Table
+from tests.hil.far_pit import Event, FarPit
+from tests.hil.far_shoe import FarShoe
+from tests.hil.plugin import Eventually
+
+_A_SHOE_S = 120
+_ENVELOPE = {"id", "contract", "table", "epoch", "seq", "at", "clock_synchronised", "chain", "signature"}
+
+
+def _in_the_houses_words(event: Event) -> dict[str, Any]:
+    """A round as the simulated house writes it in its account."""
+    said = {key: value for key, value in event.items() if key not in _ENVELOPE}
+    return said | {"wagered_seats": said.pop("royal9_seats")}
+
+
+def _account(path: Path, type_: str, shoes: int) -> list[dict[str, Any]]:
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return [line for line in lines if line["type"] == type_ and line["shoe"] <= shoes]
+
+
+@pytest.mark.parametrize(
+    ("seed", "shoes"),
+    [
+        pytest.param(7, 1, id="a shoe"),
+        pytest.param(70, 12, marks=pytest.mark.proof, id="proof"),
+    ],
+)
+def test_the_pits_account_of_a_whole_shoe_is_the_houses(
+    seed: int, shoes: int, table: Table, shoe: FarShoe, pit: FarPit, eventually: Eventually, tmp_path: Path
+) -> None:
+    shoe.unplug()  # the people bring their own
+    account = tmp_path / "account"
+    people = ["-m", "drivers.sim", str(table.files.for_people), "--account", str(account)]
+    habits = ["--seed", str(seed), "--speed", "0", "--error-rate", "0.05", "--wrap", str(seed % 2)]
+
+    def over() -> bool:
+        assert dealing.poll() is None, (tmp_path / "people.log").read_text("utf-8")
+        return account.exists() and len(_account(account, "shoe_closed", shoes)) == shoes
+
+    with bench.started(bench.python(*people, *habits), tmp_path / "people.log") as dealing:
+        eventually(over, within_s=shoes * _A_SHOE_S)
+    eventually(lambda: table.unacknowledged() == 0)
+
+    def told(type_: str) -> list[Event]:
+        return [event for event in pit.told(type_) if event["shoe"] <= shoes]  # they may have begun one more
+
+    theirs = _account(account, "round", shoes)
+    ours = [_in_the_houses_words(event) for event in told("round")]
+    for number, (our, their) in enumerate(zip(ours, theirs, strict=True), 1):
+        assert our == their, f"hand {number}"
+    won = [(line["shoe"], line["round"], win["seat"], win["tier"]) for line in theirs for win in line["royal9"]]
+    assert [(hit["shoe"], hit["round"], hit["seat"], hit["tier"]) for hit in told("hit")] == won
+    for our, their in zip(told("shoe_closed"), _account(account, "shoe_closed", shoes), strict=True):
+        assert {key: our[key] for key in their} == their
+        assert our["reason"] == "last_hand"
+    assert (told("fault"), told("alarm"), told("void")) == ([], [], [])
+    assert table.verify().messages == len(pit.events)
+
+    assert len(theirs) > 70 * shoes
+    assert any(line["simulated"] for line in theirs), "no card was drawn in error: choose another seed"
+    assert won, "no wager won: choose another seed"

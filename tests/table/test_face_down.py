@@ -1,0 +1,123 @@
+"""What lies face down is told to nobody: other cards burned in the same way, and all that can be seen is the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from controller.game.cards import DECK, Card
+from controller.table.facts import CardDrawn, CardDrawnOutsideGame, CardKept, Report, ShoeError, ShoeErrorRaised, Target
+from controller.table.lamps import Live, lamps
+from controller.table.requests import NewShoe
+from tests.support.tables import TableUnderTest
+
+HEALTHY = Live(frozenset({1}), pit_fresh=True, shoe_up=True, pit_up=True, journal_ok=True)
+BURN, PLAYER, FIRST_CARD = Target.BURN, Target.PLAYER, Target.FIRST_CARD
+
+
+class Watched(TableUnderTest):
+    """A table beside somebody who writes down all that can be seen, fact by fact."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.seen: list[Any] = []
+        self._seq = 0
+
+    def believe(self, *facts: Any) -> TableUnderTest:
+        for fact in facts:
+            super().believe(fact)
+            self.seen.append((asdict(self.face), lamps(self.face, HEALTHY), self._without_the_chain()))
+        return self
+
+    def report(self, card: Card | None, missed: int = 0) -> Report:
+        """The next report, whose frame tells the card, as the wire's does."""
+        self._seq = (self._seq + 1 + missed) % 10
+        return Report(self._seq, f"05 {card}")
+
+    def _without_the_chain(self) -> list[dict[str, Any]]:
+        """The events so far; their chain says nothing to anybody, being salted."""
+        return [{name: said for name, said in event.items() if name != "chain"} for event in self.events]
+
+
+Way = Callable[[Watched, Card], object]
+
+# The ways a card can come to be burned.
+WAYS: dict[str, Way] = {
+    "with the shoe's opinion": lambda table, card: table.believe(CardDrawn(card, BURN, 1, table.report(card))),
+    "without": lambda table, card: table.believe(CardDrawn(card, report=table.report(card))),
+    "unreadable and named": lambda table, card: table.believe(CardDrawn(None, BURN, 1, table.report(card))).name(
+        str(card)
+    ),
+    "unreadable and left so": lambda table, card: table.believe(CardDrawn(None, BURN, 1, table.report(card))).clear(),
+    "dealt to a hand": lambda table, card: table.believe(CardDrawn(card, PLAYER, 1, table.report(card))).clear(),
+    "called a first card": lambda table, card: table.believe(
+        CardDrawn(card, FIRST_CARD, 0, table.report(card))
+    ).clear(),
+    "kept": lambda table, card: table.believe(CardKept(card, PLAYER, 1, table.report(card))).clear(),
+    "outside the game": lambda table, card: table.believe(CardDrawnOutsideGame("lock", table.report(card))).name(
+        str(card)
+    ),
+    "while stopped": lambda table, card: table.believe(
+        ShoeErrorRaised(ShoeError.CANNOT_READ), CardDrawn(card, BURN, 1, table.report(card))
+    ).clear(),
+    "after a gap": lambda table, card: table.believe(CardDrawn(card, BURN, 1, table.report(card, missed=1))).clear(),
+}
+
+
+def _play(burned: list[Card], ways: list[str], stray: Card) -> Watched:
+    """Burn five cards in these ways, then one hand, one burned card too many inside the next, and its end."""
+    table = Watched()
+    table.do(NewShoe()).believe(CardDrawn(Card.parse("5D"), FIRST_CARD, 0, table.report(None)))
+    for card, way in zip(burned, ways, strict=True):
+        WAYS[way](table, card)
+    assert (table.face.phase, table.fault) == ("wagers_open", None)
+    table.lock(1).draw("KS 2S 9S 3D").lock(2).draw("4S TH")
+    table.believe(CardDrawn(stray, BURN, 6, table.report(stray))).clear().draw("5D 9C")
+    assert len(table.of_type("round")) == 2
+    return table
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.sampled_from(sorted(WAYS)), min_size=5, max_size=5),
+    st.lists(st.sampled_from(DECK), min_size=12, max_size=12, unique=True),
+)
+def test_what_is_burned_cannot_be_told_from_anything_seen(ways: list[str], cards: list[Card]) -> None:
+    these, those = (_play(cards[n : n + 5], ways, cards[n + 5]) for n in (0, 6))
+    assert these.seen == those.seen
+    assert these.table.shoe != those.table.shoe, "but the core knows: the shoe's composition is its to keep"
+
+
+def test_the_first_card_is_shown_and_those_burned_after_it_are_counted() -> None:
+    table = TableUnderTest().do(NewShoe()).draw("3H 8C")
+    assert (table.face.first_card, table.face.burn_left) == ("3H", 2)
+    assert "8C" not in str(asdict(table.face))
+    table.draw("8C 8C")
+    assert (table.face.first_card, table.face.burn_left) == (None, None)
+
+
+def test_the_public_face_of_a_hand() -> None:
+    table = TableUnderTest().open_shoe().lock(2)
+    assert (table.face.round, table.face.royal9_seats, table.face.next_hand) == (1, (2,), "player")
+    table.draw("KH 2S 9H")
+    assert table.face.player is not None
+    assert table.face.banker is not None
+    assert (table.face.player.cards, table.face.player.total) == (("KH", "9H"), 9)
+    assert (table.face.banker.cards, table.face.banker.total) == (("2S",), 2)
+    table.draw("3D")
+    assert (table.face.outcome, table.face.next_hand, table.face.round) == ("player", None, 1)
+    assert [(hit.seat, hit.tier) for hit in table.face.hits] == [(2, "player_personal")]
+    assert table.face.banker.cards == ("2S",), "a face once taken does not change"
+
+
+def test_the_last_hand_is_announced_from_the_cutting_card_on() -> None:
+    table = TableUnderTest().open_shoe().lock().draw("4S CUT")
+    assert not table.face.last_hand, "this one is not: one more"
+    table.draw("TH 5D 9C")
+    assert table.face.last_hand
+    assert table.lock().face.last_hand
+    assert table.draw("4S").face.last_hand

@@ -1,0 +1,578 @@
+"""Every fault: how the table gets into it, each way out of it, and what then becomes of the cards that waited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from controller.game.cards import Card
+from controller.table.facts import (
+    BurnCountReported,
+    CardDrawn,
+    CardDrawnOutsideGame,
+    CardKept,
+    CommitFailed,
+    CutCardDrawn,
+    Fact,
+    HitUnheard,
+    JournalFoundBehindPit,
+    PublishRefused,
+    ReplayDiffered,
+    ShoeError,
+    ShoeErrorCancelled,
+    ShoeErrorRaised,
+    ShoeLockReported,
+    ShoePoweredUp,
+    ShoePresetChanged,
+    ShoeResult,
+    ShoeResultReported,
+    ShoeStoodBy,
+    ShoeUnplugged,
+    StepFailed,
+    Target,
+)
+from controller.table.faults import FAULTS
+from controller.table.requests import ClearFault, LockWagers, NameCard, NewShoe, Request, SeeCutCard, VoidHand
+from tests.support.tables import TableUnderTest, house, seen
+
+PLAYER, BANKER, BURN, FIRST_CARD = Target.PLAYER, Target.BANKER, Target.BURN, Target.FIRST_CARD
+ONE_DECK = house(decks=1, drawn_in_error="burn")
+ALL_BUT_SIX = (
+    "TS 2S 2H 2D 2C 3S 3H 3D 3C 7S 7H KS AS 9S AH KH AD 9H AC QS 6S 8S 7D QH 6H 8H 7C "
+    "KD 6D 9D QD KC 6C 9C QC JS 5S 8D JH JD 5H 8C JC 4S TH 4H"
+)
+TIE = ShoeResultReported(ShoeResult.TIE, player_pair=False, banker_pair=False)
+PLAYER_WON = ShoeResultReported(ShoeResult.PLAYER, player_pair=False, banker_pair=False)
+FORCE_QUIT = ShoeResultReported(ShoeResult.FORCE_QUIT, player_pair=False, banker_pair=False)
+ERROR = ShoeErrorRaised(ShoeError.CANNOT_READ)
+
+
+def announced() -> TableUnderTest:
+    return TableUnderTest().do(NewShoe())
+
+
+def burning() -> TableUnderTest:
+    """Three cards are to be burned."""
+    return announced().draw("3H")
+
+
+def between() -> TableUnderTest:
+    """A shoe is open, wagers are open, two cards are gone."""
+    return TableUnderTest().open_shoe()
+
+
+def in_hand() -> TableUnderTest:
+    """Seats 2 and 5 bet Royal 9; Player has 4♠, Banker T♥."""
+    return between().lock(2, 5).draw("4S TH")
+
+
+def ended() -> TableUnderTest:
+    return between().lock().draw("CUT 4S TH 5D 9C")
+
+
+def after_gap(table: TableUnderTest) -> TableUnderTest:
+    """Reports 1 and 3 came: a card that only the felt shows, and Player's 5♦ after it."""
+    return table.believe(ShoeStoodBy(seen(1)), CardDrawn(Card.parse("5D"), report=seen(3)))
+
+
+# Every fault, in each phase that has another way out of it.
+IN: dict[str, list[Callable[[], TableUnderTest]]] = {
+    "card_without_shoe": [lambda: TableUnderTest().draw("KS")],
+    "card_after_shoe": [lambda: ended().draw("KS")],
+    "first_card_in_shoe": [
+        lambda: between().to(FIRST_CARD, 0, "2C"),
+        lambda: in_hand().to(FIRST_CARD, 0, "2C"),
+        lambda: burning().to(FIRST_CARD, 0, "2C"),
+    ],
+    "burn_short": [lambda: burning().to(PLAYER, 1, "2C"), lambda: announced().to(PLAYER, 1, "2C")],
+    "burn_long": [lambda: between().to(BURN, 2, "2C"), lambda: in_hand().to(BURN, 2, "2C")],
+    "burn_count_differs": [lambda: burning().believe(BurnCountReported(4))],
+    "cut_card_in_burn": [lambda: burning().draw("CUT"), lambda: announced().draw("CUT")],
+    "second_cut_card": [lambda: between().draw("CUT CUT"), lambda: in_hand().draw("CUT CUT")],
+    "shoe_exhausted": [
+        lambda: TableUnderTest(ONE_DECK).do(NewShoe()).draw(ALL_BUT_SIX).draw("4C").lock(3).draw("TD TC 5D 4D 5C")
+    ],
+    "unreadable_card": [
+        lambda: burning().draw("??"),
+        lambda: in_hand().draw("??"),
+        lambda: between().draw("??"),
+        lambda: announced().draw("??"),
+    ],
+    "impossible_card": [
+        lambda: TableUnderTest(ONE_DECK).open_shoe("AS 2D").lock(4).draw("KS KS"),
+        lambda: TableUnderTest(ONE_DECK).open_shoe("AS 2D").draw("2D"),
+        lambda: TableUnderTest(ONE_DECK).do(NewShoe()).draw("2S 2S"),
+    ],
+    "card_outside_game": [
+        lambda: in_hand().believe(CardDrawnOutsideGame("lock")),
+        lambda: between().believe(CardDrawnOutsideGame("error")),
+    ],
+    "target_differs": [lambda: in_hand().to(BANKER, 2, "5D"), lambda: announced().to(BURN, 1, "3H")],
+    "result_differs": [lambda: in_hand().believe(TIE), lambda: between().believe(TIE)],
+    "force_quit": [lambda: in_hand().believe(FORCE_QUIT)],
+    "shoe_error": [lambda: in_hand().believe(ERROR), lambda: between().believe(ERROR)],
+    "reports_missed": [lambda: after_gap(in_hand()), lambda: after_gap(between())],
+    "shoe_restarted": [lambda: in_hand().believe(ShoePoweredUp()), lambda: between().believe(ShoePoweredUp())],
+    "shoe_unplugged": [lambda: in_hand().believe(ShoeUnplugged()), lambda: burning().believe(ShoeUnplugged())],
+    "journal_behind_pit": [lambda: in_hand().believe(JournalFoundBehindPit(9, 4, chain_differs=False))],
+    "journal_failed": [
+        lambda: in_hand().believe(CommitFailed("disk full")),
+        lambda: between().believe(CommitFailed("disk full")),
+    ],
+    "replay_differs": [
+        lambda: in_hand().believe(ReplayDiffered(7)),
+        lambda: between().believe(ReplayDiffered(7)),
+    ],
+    "internal": [
+        lambda: in_hand().fail_on(CardDrawn(Card.parse("5D"))),
+        lambda: between().fail_on(CutCardDrawn("shoe")),
+    ],
+}
+EACH = [pytest.param(code, enter, id=f"{code}-{n}") for code, ways in IN.items() for n, enter in enumerate(ways)]
+
+EXITS: dict[str, Request] = {
+    "clear": ClearFault("Smith"),
+    "card": NameCard(Card.parse("9D"), "Smith"),
+    "void": VoidHand("Smith"),
+    "new_shoe": NewShoe("Smith"),
+}
+COMES_BY_ITSELF: list[Fact] = [
+    CardDrawn(Card.parse("9C")),
+    CardDrawn(None, PLAYER, 2),
+    CardKept(Card.parse("9C")),
+    CardDrawnOutsideGame("setting"),
+    CutCardDrawn("shoe"),
+    BurnCountReported(10),
+    TIE,
+    FORCE_QUIT,
+    ERROR,
+    ShoeErrorCancelled(ShoeError.CANNOT_READ),
+    ShoePoweredUp(),
+    ShoeStoodBy(),
+    ShoeLockReported(locked=True),
+    ShoePresetChanged("01", "0008"),
+    ShoeUnplugged(),
+    JournalFoundBehindPit(9, 4, chain_differs=True),
+    CommitFailed("disk full"),
+    ReplayDiffered(7),
+    PublishRefused(3, 0x87),
+    HitUnheard(3),
+]
+
+
+def test_every_fault_is_entered_here_and_every_exit_taken() -> None:
+    assert IN.keys() == FAULTS.keys()
+    for code, ways in IN.items():
+        taken = set().union(*(enter().exits for enter in ways))
+        assert taken == {exit_.value for exit_ in FAULTS[code].exits}, code
+
+
+@pytest.mark.parametrize(("code", "enter"), EACH)
+def test_the_fault_is_told_once_with_its_exits_and_what_to_do(code: str, enter: Callable[[], TableUnderTest]) -> None:
+    table = enter()
+    (fault,) = table.of_type("fault")
+    face = table.face.fault
+    assert face is not None
+    assert (fault["code"], face.code) == (code, code)
+    assert (fault["what"], fault["do"]) == (FAULTS[code].what, FAULTS[code].do)
+    assert set(fault["exits"]) == set(face.exits) == table.exits
+    assert fault["details"] == face.details
+    assert fault["round"] == table.table.round_number
+
+
+@pytest.mark.parametrize(("code", "enter"), EACH)
+def test_nothing_that_comes_by_itself_leaves_it(code: str, enter: Callable[[], TableUnderTest]) -> None:
+    table = enter()
+    fault, phase = table.table.fault, table.table.phase
+    table.told()
+    table.believe(*COMES_BY_ITSELF).fail_on(CutCardDrawn("shoe"))
+    assert (table.table.fault, table.table.phase) == (fault, phase)
+    assert set(table.told_types()) == {"alarm"}, "the links' two alarms do not wait"
+    assert table.replayed()[0] == table.table, "nor does a restart"
+
+
+@pytest.mark.parametrize(("code", "enter"), EACH)
+def test_no_other_act_leaves_it_and_none_without_a_supervisor(code: str, enter: Callable[[], TableUnderTest]) -> None:
+    table = enter()
+    stopped = table.table
+    assert table.ask(LockWagers()) == "fault_stands"
+    assert table.ask(SeeCutCard()) == "fault_stands"
+    for name, act in EXITS.items():
+        if name not in table.exits:
+            assert table.ask(act) == "not_an_exit"
+    for act in (ClearFault(None), NameCard(Card.parse("9D"), None), VoidHand(None), NewShoe(None)):
+        assert table.ask(act) == "no_supervisor"
+    assert table.table == stopped
+
+
+@pytest.mark.parametrize(
+    ("code", "enter", "exit_"),
+    [
+        pytest.param(code, enter, exit_, id=f"{code}-{n}-{exit_}")
+        for code, ways in IN.items()
+        for n, enter in enumerate(ways)
+        for exit_ in sorted(enter().exits)
+    ],
+)
+def test_each_exit_leaves_it(code: str, enter: Callable[[], TableUnderTest], exit_: str) -> None:
+    table = enter()
+    table.told()
+    table.do(EXITS[exit_])
+    if exit_ == "card" and not FAULTS[code].card_ends_it:
+        assert table.fault == code, "more cards may have been missed"
+        assert "fault_cleared" not in table.told_types()
+        return
+    assert table.fault is None
+    cleared = [event for event in table.told() if event["type"] == "fault_cleared"]
+    assert [(event["code"], event["by"], event["exit"]) for event in cleared] == [(code, "Smith", exit_)]
+
+
+# A card with no shoe, or in the wrong one.
+
+
+@pytest.mark.parametrize("stray", ["no_shoe", "ended"])
+def test_a_card_before_the_announcement_is_the_announced_shoes_first(stray: str) -> None:
+    table = TableUnderTest() if stray == "no_shoe" else ended()
+    table.draw("3H 8C KD")  # nobody pressed `new shoe`, and the dealer burns on
+    assert table.fault in ("card_without_shoe", "card_after_shoe")
+    table.told()
+    table.new_shoe_by_supervisor()
+    assert table.told_types() == ["fault_cleared", "shoe_opened"]
+    assert (table.face.phase, table.face.first_card, table.face.burn_left) == ("burning", "3H", 1)
+    assert table.face.cards_left == 413
+
+
+def test_a_card_that_was_no_shoes_is_taken_back() -> None:
+    table = TableUnderTest().draw("3H").clear()
+    assert (table.face.phase, table.face.cards_left) == ("no_shoe", None)
+    assert table.open_shoe().face.cards_left == 414
+
+
+def test_a_first_card_inside_a_shoe_may_begin_the_next_one() -> None:
+    table = between().to(FIRST_CARD, 0, "3H").to(BURN, 1, "8C")
+    table.told()
+    table.new_shoe_by_supervisor()
+    closed, cleared, opened = table.told()
+    assert (closed["type"], closed["reason"], closed["by"]) == ("shoe_closed", "closed_early", "Smith")
+    assert cleared["exit"] == "new_shoe"
+    assert (opened["type"], opened["shoe"]) == ("shoe_opened", 2)
+    assert (table.face.first_card, table.face.burn_left, table.face.cards_left) == ("3H", 2, 414)
+
+
+def test_or_it_is_the_next_card_here() -> None:
+    table = in_hand().to(FIRST_CARD, 0, "5D").clear()
+    assert table.face.player is not None
+    assert table.face.player.cards == ("4S", "5D")
+
+
+# The burn.
+
+
+def test_a_card_dealt_before_the_burn_is_complete_is_burned() -> None:
+    table = burning().to(PLAYER, 1, "2C")
+    assert table.face.fault is not None
+    assert table.face.fault.details == {"shoe_says": "player", "rules_say": "burn"}
+    table.clear()
+    assert (table.face.burn_left, table.face.cards_left) == (2, 414)
+
+
+def test_a_card_kept_inside_the_burn_is_burned() -> None:
+    table = burning().believe(CardKept(Card.parse("2C"), PLAYER, 1))
+    assert table.fault == "burn_short"
+    assert table.clear().face.burn_left == 2
+
+
+@pytest.mark.parametrize("where", [between, in_hand])
+def test_a_burned_card_after_the_burn_is_one_more_and_in_no_hand(where: Callable[[], TableUnderTest]) -> None:
+    before, table = where().face, where().to(BURN, 2, "2C")
+    assert table.face.cards_left == (before.cards_left or 0) - 1, "it has left the shoe, whatever it is"
+    table.clear()
+    assert (table.face.phase, table.face.player, table.face.banker) == (before.phase, before.player, before.banker)
+    assert table.face.cards_left == (before.cards_left or 0) - 1
+    assert table.face.next_hand == before.next_hand
+
+
+def test_where_the_first_card_locks_a_burned_card_does_not() -> None:
+    table = TableUnderTest(house(lock_on="first_card")).open_shoe().to(BURN, 2, "2C").clear()
+    assert (table.face.phase, table.face.cards_left) == ("wagers_open", 413)
+
+
+def test_where_the_first_card_locks_a_new_shoes_first_card_does_not() -> None:
+    table = TableUnderTest(house(lock_on="first_card")).open_shoe().to(FIRST_CARD, 0, "3H")
+    assert (table.face.phase, table.exits) == ("wagers_open", {"new_shoe", "clear"})
+    table.clear()
+    assert (table.face.phase, table.face.next_hand) == ("hand_in_play", "banker"), "cleared, it is the hand's first"
+
+
+@pytest.mark.parametrize("card", ["4S", "??"])
+def test_where_the_first_card_locks_so_does_one_that_waited(card: str) -> None:
+    table = TableUnderTest(house(lock_on="first_card"), wagers={2}).open_shoe().believe(ERROR).draw(card).clear()
+    (locked,) = table.of_type("wagers_locked")
+    assert (locked["by"], locked["royal9_seats"]) == ("first_card", [2])
+    assert table.fault == (None if card == "4S" else "unreadable_card")
+
+
+def test_where_the_first_card_locks_a_missed_one_does() -> None:
+    table = after_gap(TableUnderTest(house(lock_on="first_card")).open_shoe())
+    assert table.face.phase == "wagers_locked", "the card that came is a hand's"
+    table = TableUnderTest(house(lock_on="first_card")).open_shoe().believe(ShoePoweredUp()).name("4S")
+    assert (table.face.phase, table.face.next_hand, table.fault) == ("hand_in_play", None, "shoe_restarted")
+
+
+def test_the_first_cards_worth_is_what_counts() -> None:
+    table = burning().believe(BurnCountReported(4))
+    assert table.face.fault is not None
+    assert table.face.fault.details == {"shoe_says": 4, "first_card_is_worth": 3}
+    assert table.clear().draw("2C 2C 2C").face.phase == "wagers_open"
+
+
+def test_an_unreadable_burned_card_may_stay_unnamed_and_is_burned() -> None:
+    table = burning().draw("2C ?? 2C")
+    assert table.fault == "unreadable_card"
+    table.clear()
+    assert (table.face.phase, table.face.cards_left) == ("wagers_open", 412)
+
+
+# Cards that a person names.
+
+
+def test_a_named_card_goes_where_it_lay_and_what_waited_follows() -> None:
+    table = in_hand().believe(CardDrawn(None, PLAYER, 2)).to(BANKER, 2, "9C")
+    assert table.face.fault is not None
+    assert (table.face.fault.held_cards, table.face.cards_left) == (2, 410)
+    table.told()
+    table.name("5D")
+    cleared, round_ = table.told()
+    assert (cleared["type"], cleared["exit"]) == ("fault_cleared", "card")
+    assert (round_["player"]["cards"], round_["banker"]["cards"]) == (["4S", "5D"], ["TH", "9C"])
+    assert round_["cards_left"] == 410
+
+
+def test_a_named_card_that_was_kept_is_kept() -> None:
+    table = between().believe(CardKept(None, PLAYER, 1)).name("4S")
+    assert (table.face.phase, list(map(str, table.table.kept))) == ("wagers_open", ["4S"])
+
+
+def test_a_card_drawn_outside_the_game_is_named_and_is_the_next_card() -> None:
+    table = in_hand().believe(CardDrawnOutsideGame("lock"))
+    assert table.face.fault is not None
+    assert table.face.fault.details == {"shoe_mode": "lock"}
+    table.name("5D")
+    assert table.face.player is not None
+    assert (table.face.player.cards, table.face.cards_left) == (("4S", "5D"), 411)
+
+
+def test_between_hands_it_begins_a_simulated_one_and_in_the_burn_it_is_burned() -> None:
+    table = between().believe(CardDrawnOutsideGame("error")).name("5D")
+    assert (table.face.phase, table.face.simulated) == ("hand_in_play", True)
+    table = burning().believe(CardDrawnOutsideGame("error")).name("5D")
+    assert (table.face.phase, table.face.burn_left) == ("burning", 2)
+
+
+def test_after_the_shoe_it_waits_to_be_named_as_the_next_ones_first() -> None:
+    table = ended().believe(CardDrawnOutsideGame("lock")).new_shoe_by_supervisor()
+    assert table.fault == "card_outside_game"
+    assert table.name("5D").face.first_card == "5D"
+
+
+# Void with cards waiting.
+
+
+@pytest.mark.parametrize(
+    ("waits", "gone"),
+    [
+        ([CardDrawn(None)], 1),
+        ([CardDrawn(Card.parse("5D"), BANKER, 2), CardDrawn(Card.parse("9C"), PLAYER, 2)], 2),
+        ([CardDrawnOutsideGame("lock"), CardKept(Card.parse("9C"))], 2),
+        ([ERROR, CardDrawn(Card.parse("9C")), CardDrawn(None)], 2),
+    ],
+)
+def test_void_ends_the_hand_and_the_cards_that_waited_are_dead(waits: list[Fact], gone: int) -> None:
+    table = in_hand().believe(*waits)
+    code = table.fault
+    table.told()
+    table.void()
+    void, cleared = table.told()
+    assert (void["type"], void["by"], void["reason"], void["round"]) == ("void", "Smith", code, 1)
+    assert (void["simulated"], void["royal9_seats"]) == (False, [2, 5])
+    assert (cleared["code"], cleared["exit"], cleared["round"]) == (code, "void", 1)
+    assert (table.face.phase, table.face.cards_left, table.face.player) == ("wagers_open", 412 - gone, None)
+
+
+def test_what_else_waited_is_believed_after_the_void() -> None:
+    table = in_hand().believe(ERROR).draw("5D CUT").void()
+    assert table.face.last_hand, "the cutting card came inside the hand that is void: one more"
+    table.lock().draw("4S TH 5D 9C")
+    assert table.face.phase == "shoe_ended"
+    table = in_hand().believe(ERROR, ShoePoweredUp()).void()
+    assert table.fault == "shoe_restarted"
+
+
+def test_more_cards_than_the_shoe_holds_leave_none() -> None:
+    table = TableUnderTest(ONE_DECK).do(NewShoe()).draw(ALL_BUT_SIX).lock(3).draw("TD TC").believe(ERROR)
+    table.draw("5D 4D 5C 4C ?? ??")
+    assert table.face.cards_left == 0
+    table.void()
+    (closed,) = table.of_type("shoe_closed")
+    assert (closed["reason"], closed["cards_left"]) == ("too_few_cards", 0)
+
+
+# Two referees.
+
+
+def test_the_shoes_opinion_is_shown_beside_ours_and_clear_deals_by_the_rules() -> None:
+    table = in_hand().to(BANKER, 2, "5D")
+    assert table.face.fault is not None
+    assert table.face.fault.details == {"shoe_says": "banker card 2", "rules_say": "player card 2"}
+    table.clear()
+    assert table.face.player is not None
+    assert table.face.player.cards == ("4S", "5D")
+
+
+def test_clear_deals_a_card_by_the_rules_only_once_it_is_known() -> None:
+    table = in_hand().believe(CardDrawn(None, BANKER, 2)).clear()
+    assert table.fault == "unreadable_card"
+    assert table.name("5D").face.next_hand == "banker"
+
+
+def test_a_hand_forced_to_its_end_is_void_or_dealt_on() -> None:
+    table = in_hand().believe(FORCE_QUIT).void()
+    assert table.face.phase == "wagers_open"
+    table = in_hand().believe(FORCE_QUIT).clear().draw("5D 9C")
+    assert table.face.outcome == "tie"
+
+
+def test_a_result_that_differs_leaves_the_result_by_the_rules() -> None:
+    table = between().lock().draw("4S TH 5D 9C").believe(PLAYER_WON)
+    assert table.face.fault is not None
+    assert table.face.fault.details == {"shoe_says": "player", "rules_say": "tie"}
+    table.clear()
+    assert (table.face.outcome, table.face.phase) == ("tie", "wagers_open")
+    assert [round_["outcome"] for round_ in table.of_type("round")] == ["tie"]
+
+
+# Reports missed: the felt shows what the shoe did not tell.
+
+
+def test_missed_cards_are_named_in_their_order_and_then_what_came_is_believed() -> None:
+    table = in_hand().believe(ShoeStoodBy(seen(1)))
+    table.believe(CardDrawn(Card.parse("2C"), PLAYER, 3, seen(4)))  # Player's 5♦ and Banker's A♣ were missed
+    assert table.fault == "reports_missed"
+    table.name("3D").name("AC")
+    assert (table.fault, table.face.next_hand) == ("reports_missed", None)
+    table.clear()
+    assert table.face.player is not None
+    assert table.face.banker is not None
+    assert (table.face.player.cards, table.face.banker.cards) == (("4S", "3D"), ("TH", "AC"))
+
+
+def test_a_missed_card_that_ends_a_hand_settles_it_while_the_fault_stands() -> None:
+    table = in_hand().draw("5D").believe(ShoeStoodBy(seen(1)), ShoeStoodBy(seen(3)))
+    table.told()
+    table.name("9C")
+    assert (table.told_types(), table.fault, table.exits) == (
+        ["round"],
+        "reports_missed",
+        {"card", "clear", "new_shoe"},
+    )
+    assert table.clear().face.phase == "wagers_open"
+
+
+def test_a_missed_card_after_the_last_hand_is_a_fault_of_its_own_and_the_first_is_kept() -> None:
+    table = between().lock().draw("CUT 4S TH 5D").believe(ShoeStoodBy(seen(1)), TIE_SEEN(3))
+    table.name("9C")
+    assert (table.face.phase, table.fault) == ("shoe_ended", "reports_missed")
+    table.name("KS")
+    assert table.fault == "card_after_shoe"
+    table.clear()
+    assert table.fault is None
+    assert table.table.awaiting_result is None, "the report that came after the gap was believed"
+
+
+def TIE_SEEN(seq: int) -> Fact:  # noqa: N802
+    return ShoeResultReported(ShoeResult.TIE, player_pair=False, banker_pair=False, report=seen(seq))
+
+
+@pytest.mark.parametrize("came", [ShoePoweredUp(), ShoeUnplugged(), StepFailed("ValueError in CardDrawn")])
+def test_cards_missed_while_the_shoe_was_away_are_named(came: Fact) -> None:
+    table = in_hand().believe(came).name("5D").name("9C")
+    assert (table.face.outcome, table.face.phase) == ("tie", "wagers_open")
+    assert table.clear().fault is None
+
+
+def test_a_missed_card_that_cannot_be_is_refused() -> None:
+    table = TableUnderTest(ONE_DECK).open_shoe("AS 2D").lock().draw("KS").believe(ShoeUnplugged())
+    assert table.ask(NameCard(Card.parse("KS"), "Smith")) == "card_cannot_be"
+    assert table.ask(NameCard(Card.parse("KH"), "Smith")) is None
+
+
+# One fault behind another.
+
+
+def test_what_waited_is_believed_in_order_until_the_next_fault_and_the_rest_waits_on() -> None:
+    table = in_hand().believe(ERROR).draw("5D ?? CUT").believe(CommitFailed("disk full"))
+    table.told()
+    table.clear()
+    assert table.told_types() == ["fault_cleared", "fault unreadable_card"]
+    assert [type(held.fact) for held in table.table.held] == [CutCardDrawn, CommitFailed]
+    table.name("9C")
+    assert table.told_types() == ["fault_cleared", "round", "fault journal_failed"]
+    assert table.face.last_hand
+    assert (table.clear().fault, table.table.held) == (None, ())
+
+
+def test_the_cards_that_waited_are_dealt_in_the_order_they_came() -> None:
+    table = between().lock(2).believe(ERROR).draw("KH 2S 9H 3D").clear()
+    (hit,) = table.of_type("hit")
+    assert (hit["seat"], hit["player"]["cards"], hit["banker"]["cards"]) == (2, ["KH", "9H"], ["2S", "3D"])
+
+
+def test_a_new_shoe_leaves_the_old_shoes_cards_but_not_what_the_controller_noticed() -> None:
+    table = between().believe(ERROR).draw("5D").believe(JournalFoundBehindPit(9, 4, chain_differs=True))
+    table.told()
+    table.new_shoe_by_supervisor()
+    assert table.told_types() == ["shoe_closed", "fault_cleared", "shoe_opened", "fault journal_behind_pit"]
+    assert (table.face.phase, table.face.cards_left) == ("first_card_due", 416)
+    assert table.exits == set(), "the audit has this table now"
+
+
+def test_a_shoe_out_of_hearing_twice_needs_one_look() -> None:
+    table = in_hand().believe(ShoeUnplugged(), ShoeUnplugged()).clear()
+    assert table.fault is None
+    table = in_hand().believe(ShoeUnplugged()).draw("5D").believe(ShoeUnplugged()).clear()
+    assert table.fault == "shoe_unplugged", "but a card came in between"
+
+
+# What the controller notices of itself, and alarms.
+
+
+@pytest.mark.parametrize(
+    ("fact", "details"),
+    [
+        (JournalFoundBehindPit(9, 4, chain_differs=True), {"acked_seq": 9, "head_seq": 4, "chain": "differs"}),
+        (JournalFoundBehindPit(9, 4, chain_differs=False), {"acked_seq": 9, "head_seq": 4, "chain": "unknown"}),
+        (CommitFailed("disk full"), {"error": "disk full"}),
+        (ReplayDiffered(7), {"journal_row": 7}),
+        (StepFailed("ValueError in CardDrawn"), {"error": "ValueError in CardDrawn"}),
+    ],
+)
+def test_the_controllers_own_faults_tell_what_was_found(fact: Fact, details: dict[str, object]) -> None:
+    (event,) = TableUnderTest().believe(fact).told()
+    assert event["details"] == details
+
+
+@pytest.mark.parametrize(
+    ("fact", "code", "details"),
+    [
+        (PublishRefused(3, 0x87), "publish_refused", {"seq": 3, "reason_code": 0x87}),
+        (HitUnheard(4), "hit_unheard", {"seq": 4}),
+    ],
+)
+def test_an_alarm_does_not_stop_the_table(fact: Fact, code: str, details: dict[str, object]) -> None:
+    table = in_hand()
+    before = table.table
+    table.told()
+    (alarm,) = table.believe(fact).told()
+    assert (alarm["type"], alarm["code"], alarm["details"], alarm["round"]) == ("alarm", code, details, 1)
+    assert table.table == before

@@ -1,0 +1,111 @@
+"""The sequence digit of a shoe's reports: 0 to 9, then 0 or 1 again, and what a hole in it means."""
+
+from __future__ import annotations
+
+import pytest
+
+from controller.game.cards import Card
+from controller.table.facts import CardDrawn, ShoeLockReported, ShoePoweredUp, ShoeStoodBy, Target
+from controller.table.requests import NewShoe
+from tests.support.tables import TableUnderTest, house, seen
+
+FIRST_CARD, BURN = Target.FIRST_CARD, Target.BURN
+
+
+def in_hand(last_seq: int | None = None) -> TableUnderTest:
+    table = TableUnderTest().open_shoe().lock()
+    return table if last_seq is None else table.believe(ShoeStoodBy(seen(last_seq)))
+
+
+@pytest.mark.parametrize("last", range(10))
+@pytest.mark.parametrize("now", range(10))
+def test_a_digit_that_does_not_follow_means_reports_were_missed(last: int, now: int) -> None:
+    follows = now == last + 1 or (last == 9 and now in (0, 1))
+    table = in_hand(last).believe(ShoeLockReported(locked=False, report=seen(now)))
+    assert table.fault == (None if follows else "reports_missed")
+
+
+def test_the_first_report_of_all_follows_anything() -> None:
+    assert in_hand().believe(ShoeStoodBy(seen(7))).fault is None
+
+
+def test_a_shoe_that_numbers_nothing_has_no_gaps() -> None:
+    table = in_hand(3).believe(ShoeStoodBy(seen(None)), ShoeStoodBy(seen(7)), ShoeStoodBy(seen(8)))
+    assert table.fault is None
+
+
+def test_a_shoe_dealt_over_both_wraps_misses_nothing() -> None:
+    table = TableUnderTest().do(NewShoe())
+    table.to(FIRST_CARD, 0, "2H", 8).to(BURN, 1, "3C", 9).to(BURN, 2, "3C", 0)  # 9, 0
+    table.lock()
+    seq = 0
+    for _ in range(3):
+        for target, index, card in (
+            (Target.PLAYER, 1, "2S"),
+            (Target.BANKER, 1, "TH"),
+            (Target.PLAYER, 2, "3D"),
+            (Target.BANKER, 2, "2C"),
+            (Target.PLAYER, 3, "9D"),
+            (Target.BANKER, 3, "2H"),
+        ):
+            seq = 1 if seq == 9 else seq + 1  # 9, 1
+            table.to(target, index, card, seq)
+        table.lock()
+    assert (table.fault, len(table.of_type("round"))) == (None, 3)
+
+
+def test_switched_on_again_the_shoe_numbers_from_anywhere() -> None:
+    table = in_hand(3).believe(ShoePoweredUp(seen(8)))
+    assert table.fault == "shoe_restarted"
+    assert table.believe(ShoeStoodBy(seen(9))).clear().fault is None
+    assert in_hand(3).believe(ShoePoweredUp(seen(8)), ShoeStoodBy(seen(2))).clear().fault == "reports_missed"
+
+
+def test_a_gap_outside_a_shoe_is_none_of_its_cards() -> None:
+    table = TableUnderTest().believe(ShoeStoodBy(seen(1)), ShoeStoodBy(seen(5)))
+    assert table.fault is None
+    table.to(FIRST_CARD, 0, "3H", 8)  # it announces the shoe
+    assert (table.fault, table.face.first_card) == (None, "3H")
+    assert table.to(BURN, 1, "2C", 9).fault is None
+    assert table.to(BURN, 2, "2C", 3).fault == "reports_missed"
+
+
+def test_a_gap_after_the_last_hand_is_none_of_its_cards() -> None:
+    table = in_hand(1).draw("CUT 4S TH 5D 9C")
+    assert table.face.phase == "shoe_ended"
+    assert table.believe(ShoeStoodBy(seen(5))).fault is None
+
+
+def test_a_gap_after_the_announcement_is() -> None:
+    table = TableUnderTest().believe(ShoeStoodBy(seen(1))).do(NewShoe()).to(FIRST_CARD, 0, "3H", 5)
+    assert table.fault == "reports_missed"
+    assert table.clear().face.first_card == "3H"
+
+
+def test_a_gap_while_a_fault_stands_is_the_next_fault() -> None:
+    table = in_hand(1).believe(CardDrawn(None, report=seen(2)), CardDrawn(Card.parse("5D"), report=seen(7)))
+    table.name("4S")
+    assert (table.fault, table.face.next_hand) == ("reports_missed", None)
+    table.name("TH").clear()
+    assert table.face.player is not None
+    assert table.face.player.cards == ("4S", "5D")
+
+
+def test_a_gap_among_cards_that_waited_for_their_shoe_is_not_lost() -> None:
+    table = TableUnderTest().believe(CardDrawn(Card.parse("3H"), report=seen(1)))
+    table.believe(CardDrawn(Card.parse("2C"), report=seen(3)))  # a burned card was missed
+    assert table.fault == "card_without_shoe"
+    table.new_shoe_by_supervisor()
+    assert (table.fault, table.face.first_card, table.face.burn_left) == ("reports_missed", "3H", 3)
+    table.name("9S").clear()
+    assert (table.fault, table.face.burn_left) == (None, 1)
+    assert table.to(BURN, 3, "2C", 4).fault is None
+
+
+def test_where_the_first_card_locks_a_gap_before_it_stops_the_locked_hand() -> None:
+    table = TableUnderTest(house(lock_on="first_card"), wagers={1}).open_shoe().believe(ShoeStoodBy(seen(1)))
+    table.to(Target.PLAYER, 2, "4S", 3)
+    assert (table.fault, table.face.phase, table.face.royal9_seats) == ("reports_missed", "wagers_locked", (1,))
+    table.name("2S").name("TH").clear()
+    assert table.face.player is not None
+    assert table.face.player.cards == ("2S", "4S")

@@ -1,0 +1,269 @@
+"""What holds whatever comes: cards in any order, with any opinion, missed, unreadable, impossible; and any act."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from controller.game.cards import DECK, Card
+from controller.journal import Journal, verify
+from controller.keys import TableKey
+from controller.replay import replay
+from controller.table.facts import (
+    BurnCountReported,
+    CardDrawn,
+    CardDrawnOutsideGame,
+    CardKept,
+    CardNamed,
+    CommitFailed,
+    CutCardDrawn,
+    Fact,
+    FaultCleared,
+    HandVoided,
+    HitUnheard,
+    PublishRefused,
+    Report,
+    ShoeError,
+    ShoeErrorCancelled,
+    ShoeErrorRaised,
+    ShoeLockReported,
+    ShoeOpened,
+    ShoePoweredUp,
+    ShoeResult,
+    ShoeResultReported,
+    ShoeStoodBy,
+    ShoeUnplugged,
+    Target,
+)
+from controller.table.lamps import Live, lamps
+from controller.table.requests import ClearFault, LockWagers, NameCard, NewShoe, Request, SeeCutCard, VoidHand
+from controller.table.rules import TableRules
+from controller.table.states import HandInPlay, NoShoe, ShoeEnded, Table
+from tests.support.contract import check_event
+from tests.support.tables import TableUnderTest, house
+
+CardFact = CardDrawn | CardKept | CardDrawnOutsideGame
+
+
+def waiting(table: Table) -> int:
+    """Cards that wait with the standing fault."""
+    held = (table.fault.raised_by, *table.held) if table.fault else ()
+    return sum(one is not None and isinstance(one.fact, CardFact) for one in held)
+
+
+class CheckedTable(TableUnderTest):
+    """A table that is looked at after every fact."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._came = 0  # cards that left the open shoe, by the shoe's and the people's word
+        self._rounds_to_come: int | None = None  # wagered rounds that may end yet, once the cutting card was seen
+
+    def _step(self, fact: Fact) -> None:
+        before, said = self.table, len(self.events)
+        super()._step(fact)
+        made = self.events[said:]
+        self._check_fault(before, fact)
+        self._check_cards(before, fact)
+        self._check_last_hand(before, [event for event in made if event["type"] == "round"])
+        lamps(self.face, Live(frozenset({1}), pit_fresh=True, shoe_up=True, pit_up=True, journal_ok=True))
+
+    def _check_fault(self, before: Table, fact: Fact) -> None:
+        """It latches, and what the table does while it stands is nothing."""
+        if before.fault is None or isinstance(fact, ShoeOpened | HandVoided | CardNamed | FaultCleared):
+            return
+        assert self.table.fault == before.fault
+        if isinstance(fact, CardFact | CutCardDrawn | ShoeResultReported):
+            assert (self.table.phase, self.table.shoe) == (before.phase, before.shoe)
+
+    def _check_cards(self, before: Table, fact: Fact) -> None:
+        """Every card that left the shoe is gone from it, or waits with the fault; none is counted twice."""
+        if isinstance(fact, ShoeOpened):
+            self._came = sum(isinstance(carried, CardFact) for carried in fact.carried)
+        named_a_missed_one = isinstance(fact, CardNamed) and waiting(self.table) == waiting(before)
+        self._came += isinstance(fact, CardFact) or named_a_missed_one
+        shoe = self.table.shoe
+        if shoe is None:
+            return
+        left, gone = self.table.cards_left, sum(shoe.gone) + shoe.unnamed
+        assert left is not None
+        assert left == max(0, 52 * self.table.rules.shoe.decks - gone)
+        assert max(shoe.gone) <= self.table.rules.shoe.decks
+        if not isinstance(self.table.phase, NoShoe | ShoeEnded):
+            assert gone + waiting(self.table) == self._came
+
+    def _check_last_hand(self, before: Table, rounds: list[dict[str, object]]) -> None:
+        """Once the cutting card was seen, the wagered hand in play and one more."""
+        if self.table.shoe is None or self.table.shoe.last_hand is None:
+            self._rounds_to_come = None
+            return
+        if self._rounds_to_come is None or before.shoe is None or before.shoe.number != self.table.shoe.number:
+            in_play = isinstance(self.table.phase, HandInPlay) and self.table.phase.wagers is not None
+            self._rounds_to_come = 2 if in_play else 1
+            return
+        self._rounds_to_come -= sum(not round_["simulated"] for round_ in rounds)
+        assert self._rounds_to_come >= 0
+
+    def check_numbers(self) -> None:
+        """No round is numbered twice, and a shoe's last hand is the last that is wagered on."""
+        ended = [(event["shoe"], event["round"]) for event in self.events if event["type"] in ("round", "void")]
+        locked = [(event["shoe"], event["round"]) for event in self.of_type("wagers_locked")]
+        assert ended == sorted(set(ended))
+        assert locked == sorted(set(locked))
+        last = {round_["shoe"]: round_["round"] for round_ in self.of_type("round") if round_["last_hand"]}
+        assert all(number <= last.get(shoe, number) for shoe, number in locked)
+        assert [event["shoe"] for event in self.of_type("shoe_opened")] == list(
+            range(1, len(self.of_type("shoe_opened")) + 1)
+        )
+
+
+# What may come.
+
+Happening = Callable[[CheckedTable], object]
+
+CARDS = st.sampled_from(DECK)
+BY = st.sampled_from(["Smith", "Jones", None])
+MAYBE_REPORT = st.none() | st.builds(Report, seq=st.integers(0, 9), frame=st.just("05"))
+
+REPORTS: st.SearchStrategy[Fact] = st.one_of(
+    st.builds(
+        CardDrawn,
+        st.none() | CARDS,
+        st.none() | st.sampled_from(Target),
+        st.integers(0, 4),
+        MAYBE_REPORT,
+    ),
+    st.builds(CardKept, st.none() | CARDS, st.sampled_from(Target), st.integers(1, 3), MAYBE_REPORT),
+    st.builds(CardDrawnOutsideGame, st.sampled_from(["lock", "error", "setting"]), MAYBE_REPORT),
+    st.builds(CutCardDrawn, st.sampled_from(["shoe", "dealer"]), MAYBE_REPORT),
+    st.builds(BurnCountReported, st.integers(1, 10), MAYBE_REPORT),
+    st.builds(ShoeResultReported, st.sampled_from(ShoeResult), st.booleans(), st.booleans(), MAYBE_REPORT),
+    st.builds(ShoeErrorRaised, st.sampled_from(ShoeError), MAYBE_REPORT),
+    st.builds(ShoeErrorCancelled, st.sampled_from(ShoeError), MAYBE_REPORT),
+    st.builds(ShoePoweredUp, MAYBE_REPORT),
+    st.builds(ShoeStoodBy, MAYBE_REPORT),
+    st.builds(ShoeLockReported, st.booleans(), MAYBE_REPORT),
+    st.builds(ShoeUnplugged),
+    st.builds(CommitFailed, st.just("disk full")),
+    st.builds(PublishRefused, st.just(3), st.just(0x87)),
+    st.builds(HitUnheard, st.just(3)),
+)
+REQUESTS: st.SearchStrategy[Request] = st.one_of(
+    st.builds(NewShoe, BY),
+    st.builds(LockWagers),
+    st.builds(SeeCutCard),
+    st.builds(VoidHand, BY),
+    st.builds(NameCard, CARDS, BY),
+    st.builds(ClearFault, BY),
+)
+
+
+def _a_card(table: CheckedTable, dice: Random) -> Card:
+    """As a rule one that can still be in the shoe."""
+    shoe, decks = table.table.shoe, table.table.rules.shoe.decks
+    there = [card for card, gone in zip(DECK, shoe.gone, strict=True) if gone < decks] if shoe else DECK
+    return dice.choice(there if there and dice.random() < 0.95 else DECK)
+
+
+def go_on(seed: int) -> Happening:
+    """For some turns the people at the table go on: leave a fault by one of its exits, announce, lock, or draw."""
+
+    def happens(table: CheckedTable) -> None:
+        dice = Random(seed)
+        for _ in range(dice.randint(1, 12)):
+            card = _a_card(table, dice)
+            if table.table.fault is not None:
+                act = dice.choice(sorted(table.exits))
+                refused = table.ask(
+                    {
+                        "clear": ClearFault("Smith"),
+                        "card": NameCard(card, "Smith"),
+                        "void": VoidHand("Smith"),
+                        "new_shoe": NewShoe("Smith"),
+                    }[act]
+                )
+                assert refused in (None, "card_cannot_be"), "an exit that is told is open"
+            elif table.face.phase in ("no_shoe", "shoe_ended"):
+                table.do(NewShoe())
+            elif table.face.phase == "wagers_open" and dice.random() < 0.8:
+                table.lock(dice.randint(1, 7))
+            else:
+                table.believe(CardDrawn(card))
+
+    return happens
+
+
+GO_ON = st.integers(0, 2**32).map(go_on)
+COMES = REPORTS.map(lambda fact: lambda table: table.believe(fact))
+FAILS = REPORTS.map(lambda fact: lambda table: table.fail_on(fact))
+ASKED = REQUESTS.map(lambda request: lambda table: table.ask(request))
+HAPPENINGS: st.SearchStrategy[list[Happening]] = st.lists(
+    st.sampled_from([*[GO_ON] * 12, *[COMES] * 5, *[ASKED] * 2, FAILS]).flatmap(lambda kind: kind),
+    min_size=15,
+    max_size=40,
+)
+HOUSES: st.SearchStrategy[TableRules] = st.builds(
+    house,
+    lock_on=st.sampled_from(["deal", "first_card"]),
+    decks=st.sampled_from([1, 2]),
+    drawn_in_error=st.sampled_from(["simulated_hand", "burn", "next_card"]),
+    burn_counts_first_card=st.booleans(),
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(HOUSES, HAPPENINGS)
+def test_whatever_comes_the_table_holds_together_and_a_restart_makes_it_again(
+    rules: TableRules, happenings: list[Happening]
+) -> None:
+    table = CheckedTable(rules)
+    for happens in happenings:
+        happens(table)
+    table.check_numbers()
+    assert table.replayed() == (table.table, None)
+
+
+@settings(max_examples=40, deadline=None)
+@given(HOUSES, st.integers(0, 2**24), st.integers(0, 51))
+def test_a_shoe_dealt_to_its_end_from_one_deck(rules: TableRules, seed: int, cut_after: int) -> None:
+    """A whole deck, each card once: no card is impossible, and the shoe ends by its last hand or by its last cards."""
+    order = Random(seed).sample(DECK, 52)
+    table = CheckedTable(replace(rules, shoe=replace(rules.shoe, decks=1))).do(NewShoe())
+    for place, card in enumerate(order):
+        if place == cut_after:
+            table.believe(CutCardDrawn("shoe"))
+            if table.fault is not None:
+                table.clear()
+        if table.face.phase == "wagers_open":
+            table.lock()
+        if table.face.phase == "shoe_ended":
+            break
+        table.believe(CardDrawn(card))
+        assert table.fault in (None, "shoe_exhausted")
+    table.check_numbers()
+    (closed,) = table.of_type("shoe_closed")
+    assert closed["reason"] in ("last_hand", "too_few_cards")
+    assert closed["rounds"] == closed["wagered_hands"] == len(table.of_type("round"))
+
+
+@settings(max_examples=15, deadline=None)
+@given(HOUSES, HAPPENINGS)
+def test_the_journal_on_the_disk_gives_the_same_table(rules: TableRules, happenings: list[Happening]) -> None:
+    table = CheckedTable(rules)
+    for happens in happenings:
+        happens(table)
+    key = TableKey(bytes(range(32)))
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "table.journal"
+        journal = Journal(path, rules.table, key, key.public)
+        messages = journal.append(table.entries)
+        assert replay(journal.open_shoe(), rules, rules.table, journal.epoch) == (table.table, None)
+        assert verify(path).rows == len(table.rows)
+        journal.close()
+    assert [check_event(message.body)["type"] for message in messages] == [event["type"] for event in table.events]
