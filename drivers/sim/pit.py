@@ -35,7 +35,11 @@ class SimulatedPit:
     def come(self) -> None:
         """Connect; what was missed is sent again by the table. Raises TableError `sim_broker`."""
         client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
-        client.on_connect = lambda *_: client.subscribe(f"{self._topic}/event", qos=1)
+
+        def on_connect(*_: object) -> None:
+            client.subscribe(f"{self._topic}/event", qos=1)
+
+        client.on_connect = on_connect
         client.on_message = self._heard
         try:
             client.connect(*self._address)
