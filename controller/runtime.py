@@ -289,7 +289,7 @@ class Runtime:
             self._put(ShoeUnplugged())
 
     def _card_may_have_come(self, table: Table) -> bool:
-        """Whether a shoe unheard is a fact here: before a hand or a shoe, a gap in its numbers tells of it later."""
+        """Whether a shoe unheard is a fact here. Before a hand or a shoe, a gap in its numbers tells later."""
         return PHASE_NAMES[type(table.phase)] in (_DEALING if self._shoe.numbered else _CARD_DUE)
 
     def shoe_noise(self, reason: str, count: int) -> None:

@@ -196,6 +196,7 @@ class ShoeOpened:
     config_digest: str
     version: str
     last_report: Report | None = None
+    seq_counts_zero: bool = False
     carried: tuple[ShoeFact | OwnFact, ...] = ()
 
 

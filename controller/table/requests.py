@@ -22,7 +22,6 @@ from controller.table.facts import (
     OddCardTold,
     RoundCorrected,
     ShoeClosed,
-    ShoeFact,
     ShoeOpened,
     Target,
     WagersLocked,
@@ -225,17 +224,16 @@ def _new_shoe(table: Table, supervisor: str | None, ambient: Ambient) -> Fact | 
 
 
 def _opened(table: Table, by: str, ambient: Ambient) -> ShoeOpened:
-    carried = carried_into_new_shoe(table)
-    # What was missed before the shoe's first card is none of its cards: its reports follow one another from there.
-    first_card_came = by == "first_card" or any(isinstance(fact, ShoeFact) for fact in carried)
+    # What was missed before the shoe's own first-card report is none of its cards: its reports follow on from there.
     return ShoeOpened(
         shoe=table.shoes_opened + 1,
         by=by,
         rules=ambient.rules,
         config_digest=ambient.config_digest,
         version=ambient.version,
-        last_report=None if first_card_came else table.last_report,
-        carried=carried,
+        last_report=None if by == "first_card" else table.last_report,
+        seq_counts_zero=table.seq_counts_zero,
+        carried=carried_into_new_shoe(table),
     )
 
 

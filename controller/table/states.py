@@ -131,7 +131,8 @@ class Table:
     `finished` are the shoe's rounds; `last_round` is the one shown, until the next hand; `hits` those of the last
     wagered hand, until wagers are locked again. `kept` are cards that left the shoe already and are the next hand's
     first. `held` is what came while the fault stood. `awaiting_result` is the hand whose result the shoe has yet to
-    state, or "voided" when it may still state one for a hand that was void.
+    state, or "voided" when it may still state one for a hand that was void. `seq_counts_zero` once the shoe, since it
+    was switched on, has numbered a report 0: from then on 0 follows its 9.
     """
 
     rules: TableRules
@@ -146,6 +147,7 @@ class Table:
     fault: StandingFault | None = None
     held: tuple[Held, ...] = ()
     last_report: Report | None = None
+    seq_counts_zero: bool = False
 
     @property
     def round_number(self) -> int | None:

@@ -156,8 +156,9 @@ def _it_came(table: Table, fact: ShoeFact | OwnFact) -> Stepped:
     held = Held(fact)
     report: Report | None = getattr(fact, "report", None)
     if report is not None:
-        held = Held(fact, after_gap=_reports_missed(table.last_report, fact, report))
-        table = replace(table, last_report=report)
+        held = Held(fact, after_gap=_reports_missed(table, fact, report))
+        counts_zero = report.seq == 0 or (table.seq_counts_zero and not isinstance(fact, ShoePoweredUp))
+        table = replace(table, last_report=report, seq_counts_zero=counts_zero)
     if table.fault is not None:
         if isinstance(fact, ShoeUnplugged) and _out_of_hearing(table.fault, table.held):
             return table, ()  # nothing came in between: one look at the felt answers for both
@@ -170,14 +171,18 @@ def _out_of_hearing(fault: StandingFault, held: tuple[Held, ...]) -> bool:
     return isinstance(held[-1].fact, ShoeUnplugged) if held else fault.code == "shoe_unplugged"
 
 
-def _reports_missed(last: Report | None, fact: Fact, report: Report) -> bool:
-    """Whether reports were lost before this one. Seq counts 0-9; after 9 some shoes go on with 0, some with 1.
+def _reports_missed(table: Table, fact: Fact, report: Report) -> bool:
+    """Whether reports were lost before this one. After 9 some shoes go on with 0, some with 1.
 
-    Of a shoe that numbers nothing none are ever known to be.
+    A shoe that has numbered a report 0 is one of the former: were a 1 taken after its 9, one lost report in ten would
+    not show. Of a shoe that numbers nothing none are ever known to be.
     """
+    last = table.last_report
     if last is None or last.seq is None or report.seq is None or isinstance(fact, ShoePoweredUp):
         return False
-    return report.seq not in ({0, 1} if last.seq == 9 else {last.seq + 1})
+    if last.seq == 9:
+        return report.seq != 0 and (report.seq != 1 or table.seq_counts_zero)
+    return report.seq != last.seq + 1
 
 
 def _believe(table: Table, held: Held) -> Stepped:
@@ -554,7 +559,14 @@ def _open_shoe(table: Table, fact: ShoeOpened) -> Stepped:
         config_digest=fact.config_digest,
         version=fact.version,
     )
-    opened = Table(rules, FirstCardDue(), Shoe(fact.shoe), shoes_opened=fact.shoe, last_report=fact.last_report)
+    opened = Table(
+        rules,
+        FirstCardDue(),
+        Shoe(fact.shoe),
+        shoes_opened=fact.shoe,
+        last_report=fact.last_report,
+        seq_counts_zero=fact.seq_counts_zero,
+    )
     made = (*made, event)
     for carried in fact.carried:
         opened, more = _it_came(opened, carried)

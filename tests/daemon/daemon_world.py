@@ -36,7 +36,8 @@ def run(work: Coroutine[Any, Any, _T]) -> _T:
     """Run a test's coroutine on a loop of its own."""
 
     async def in_time() -> _T:
-        return await asyncio.wait_for(work, 3 * PATIENCE_S)
+        async with asyncio.timeout(3 * PATIENCE_S):
+            return await work
 
     return asyncio.run(in_time())
 
@@ -184,9 +185,9 @@ class HeldBroker:
 class HeldPit:
     """A pit that commits in order and repeats its last word otherwise; `acks` can be switched off."""
 
-    def __init__(self, broker: HeldBroker) -> None:
+    def __init__(self, broker: HeldBroker, ledger: list[dict[str, Any]]) -> None:
         self._broker = broker
-        self.ledger: list[dict[str, Any]] = []
+        self.ledger = ledger
         self.acks = True
         broker.on_event = self._hear
 
@@ -196,9 +197,9 @@ class HeldPit:
     def _hear(self, event: dict[str, Any]) -> None:
         if event["seq"] == len(self.ledger) + 1:
             self.ledger.append(event)
-        if self.acks and self.ledger:
-            last = self.ledger[-1]
-            self._broker.retained = ack(last["epoch"], last["seq"], last["chain"])
+        if self.acks:
+            chain = self.ledger[-1]["chain"] if self.ledger else "0" * 64
+            self._broker.retained = ack(event["epoch"], len(self.ledger), chain)
             self._broker.say(self._broker.retained)
 
 
@@ -272,6 +273,12 @@ class World:
         await self.do(LockWagers())
         await self.deal("KS 2D 9S 3D")
 
+    async def do_hands(self, count: int) -> None:
+        """So many hands, without a wager."""
+        for _ in range(count):
+            await self.do(LockWagers())
+            await self.deal("KS 2D 9S 3D")
+
     def rows(self) -> list[Row]:
         """Every row of the open shoe, from the disk."""
         return list(self.journal.open_shoe())
@@ -294,8 +301,17 @@ def open_journal(config: Config) -> HeldJournal:
 
 
 @asynccontextmanager
-async def running(folder: Path, *, connected: bool = True, **sections: dict[str, Any]) -> AsyncIterator[World]:
-    """The table of the journal in `folder`, running; put together as the daemon does it."""
+async def running(
+    folder: Path,
+    *,
+    connected: bool = True,
+    ledger: Sequence[dict[str, Any]] = (),
+    **sections: dict[str, Any],
+) -> AsyncIterator[World]:
+    """The table of the journal in `folder`, running; put together as the daemon does it.
+
+    `ledger` is what the pit has already; `sections` change the table's file.
+    """
     config = table_config(folder, **sections)
     topics = Topics(config.file.pit.root, config.file.table.id)
     journal = open_journal(config)
@@ -314,7 +330,7 @@ async def running(folder: Path, *, connected: bool = True, **sections: dict[str,
             alive=lambda: pings.append(time.monotonic()),
         )
         task = asyncio.create_task(runtime.run())
-        world = World(config, journal, pins, shoe, broker, HeldPit(broker), runtime, pings, task)
+        world = World(config, journal, pins, shoe, broker, HeldPit(broker, list(ledger)), runtime, pings, task)
         try:
             await eventually(lambda: task.done() or (broker.listener and shoe.listener))
             if connected:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from controller.errors import TableError
@@ -49,6 +51,20 @@ def test_a_shoe_unplugged_inside_a_hand_stops_the_table_until_a_supervisor_clear
         ("shoe_unplugged", "key", "clear")
     ]
     eventually(lambda: pins.lamp("fault") == "dark")
+
+
+@pytest.mark.parametrize("pause_ms", [1, 2, 3, 4, 6])
+def test_a_shoe_unplugged_just_after_a_hands_first_cards_leaves_no_hand_in_play_without_a_fault(
+    pause_ms: int, table: Table, shoe: FarShoe, dealer: Dealer, eventually: Eventually
+) -> None:
+    dealer.lock()
+    shoe.deal("KS 2D")
+    time.sleep(pause_ms / 1000)  # the cards are on their way into the journal, or there, or lost with the line
+    shoe.unplug()
+    eventually(lambda: not table.status()["shoe"]["up"])
+    shoe.plug()
+    eventually(table.links_up)
+    assert (table.phase, table.fault) in [("wagers_locked", None), ("hand_in_play", "shoe_unplugged")]
 
 
 def test_a_person_at_a_shell_sees_the_fault_and_clears_it(

@@ -11,6 +11,7 @@ import json
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,13 +42,12 @@ def _config(first_line: str) -> Config:
     config = load(TABLE_FILE)
     if not first_line.startswith("# house:"):
         return config
-    changes = dict(change.split("=") for change in first_line.removeprefix("# house:").split())
-    lock_on = changes.pop("lock_on", None)
-    rules = house(config.rules, lock_on=lock_on, **{name: _value(text) for name, text in changes.items()})
-    return replace(config, rules=rules)
+    changes = (change.split("=") for change in first_line.removeprefix("# house:").split())
+    values = {name: _value(text) for name, text in changes}
+    return replace(config, rules=house(config.rules, **values))
 
 
-def _value(text: str) -> object:
+def _value(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError:

@@ -91,6 +91,10 @@ class Auditor:
         self._reported = reported
         self._wrap = wrap
         self._next_report = 0
+        self._first_seen = False  # some report came: numbers are counted on from it
+        self._announced = False  # the shoe's own first-card report comes next: what was missed before it is no matter
+        self._report_failed = False
+        self._zero_seen = False  # this shoe has numbered a report 0, so that a lost 0 must show
         self._db = sqlite3.connect(path, isolation_level=None)
         self._table_id, self._epoch = self._db.execute("SELECT table_id, epoch FROM journal").fetchone()
         self._row, self._head = 0, envelope.GENESIS
@@ -127,7 +131,7 @@ class Auditor:
             fails = place + 1 < len(rows) and json.loads(rows[place + 1][3])["fact"] == "StepFailed"
             if fails:
                 hold("a failed step makes no events", not bodies, number)
-                self._reports_arrived(self.table, fact, life)
+                self._reports_arrived(self.table, fact, life, fails=True)
             else:
                 self._row_committed(fact, Stamp(at_ms, bool(synchronised)), bodies, life)
             digest = hashlib.sha256(self._head)
@@ -161,10 +165,11 @@ class Auditor:
 
     # What the shoe said.
 
-    def _reports_arrived(self, before: Table, fact: Fact, life: int) -> None:
+    def _reports_arrived(self, before: Table, fact: Fact, life: int, fails: bool = False) -> None:
         """The fact's report is one the shoe made, after the last one; what lies between was truly lost."""
         report: Report | None = getattr(fact, "report", None)
         if report is None:
+            self._announced = isinstance(fact, facts.ShoeOpened) and fact.by == "first_card"
             return
         for place in range(self._next_report, len(self._reported)):
             if self._reported[place].frame == report.frame:
@@ -177,13 +182,21 @@ class Auditor:
             hold("no report that came is lost", not _came(lost, life), lost)
             if lost.real is not None and not isinstance(before.phase, NoShoe | ShoeEnded):
                 self.missed.append(lost.real)
-        if isinstance(fact, facts.ShoePoweredUp) or self.table == before or before.fault is not None:
+        failed, self._report_failed = self._report_failed, fails
+        unseen_zero = [lost.frame[2:4] for lost in skipped] == ["30"] and not self._zero_seen
+        still_seen = self._zero_seen and not isinstance(fact, facts.ShoePoweredUp)
+        self._zero_seen = still_seen or report.frame[2:4] == "30"
+        first, self._first_seen = not self._first_seen, True
+        announced, self._announced = self._announced, False
+        if first or fails or failed or announced:
+            return  # nothing to count on from, or a failed step's report was not counted
+        if isinstance(fact, facts.ShoePoweredUp) or before.fault is not None:
             return
         gap = any(lost.kind != "S" for lost in skipped)
         code = self.table.fault.code if self.table.fault else None
         if not skipped:
             hold("no gap is seen that was none", code != "reports_missed", fact)
-        elif gap and not isinstance(before.phase, NoShoe | ShoeEnded) and not any(s.kind == "S" for s in skipped):
+        elif gap and not unseen_zero and not isinstance(before.phase, NoShoe | ShoeEnded) and not any(s.kind == "S" for s in skipped):
             hold("a gap in a shoe stops the table", code == "reports_missed", (fact, skipped))
 
     def all_reports_arrived(self, life: int) -> None:
@@ -355,7 +368,8 @@ class Auditor:
         left = public(after).cards_left
         hold("the composition adds up", left == 52 * decks - sum(account.all_cards.values()), (left, account))
         burned = isinstance(before.phase, Burning) and not isinstance(after.phase, Burning | FirstCardDue)
-        if burned and not isinstance(after.phase, ShoeEnded) and not account.burned_checked:
+        same_shoe = before.shoe is not None and before.shoe.number == after.shoe.number
+        if burned and same_shoe and not isinstance(after.phase, ShoeEnded) and not account.burned_checked:
             account.burned_checked = True
             self._burn_complete(account, before, after)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from controller.config import load
 from controller.contract.envelope import GENESIS, Stamp, chain_head, seal
@@ -39,7 +39,7 @@ from controller.table.requests import (
     before,
     decide,
 )
-from controller.table.rules import TableRules
+from controller.table.rules import LockOn, TableRules
 from controller.table.states import Table
 from controller.table.step import exits, step
 from tests.support.contract import check_event
@@ -51,7 +51,7 @@ ROYAL9 = load(TABLE_FILE).rules
 EPOCH = "0"
 
 
-def house(rules: TableRules = ROYAL9, *, lock_on: str | None = None, **shoe: Any) -> TableRules:
+def house(rules: TableRules = ROYAL9, *, lock_on: LockOn | None = None, **shoe: Any) -> TableRules:
     """The rules of a house that differs: `house(decks=1, drawn_in_error="burn")`."""
     changed = replace(rules, shoe=replace(rules.shoe, **shoe))
     return changed if lock_on is None else replace(changed, lock_on=lock_on)
@@ -80,7 +80,7 @@ class TableUnderTest:
 
     # What happens to it.
 
-    def believe(self, *facts: Fact) -> TableUnderTest:
+    def believe(self, *facts: Fact) -> Self:
         """The facts happened, each with what it brings along; as the daemon folds them."""
         for fact in facts:
             for believed in (*before(self.table, fact, self.ambient), fact):
@@ -95,13 +95,13 @@ class TableUnderTest:
         self.believe(fact)
         return None
 
-    def do(self, *requests: Request) -> TableUnderTest:
+    def do(self, *requests: Request) -> Self:
         """Ask for what must be allowed."""
         for request in requests:
             assert (refused := self.ask(request)) is None, f"{request} was refused: {refused}"
         return self
 
-    def draw(self, text: str) -> TableUnderTest:
+    def draw(self, text: str) -> Self:
         """Cards come as in a script: `CUT` the cutting card, `??` one that cannot be read; no shoe's opinions."""
         for word in text.split():
             self.believe(
@@ -109,32 +109,32 @@ class TableUnderTest:
             )
         return self
 
-    def to(self, target: Target, index: int, card: str, seq: int | None = None) -> TableUnderTest:
+    def to(self, target: Target, index: int, card: str, seq: int | None = None) -> Self:
         """A card comes with the shoe's opinion of its place, and with its Seq where the test is about that."""
         return self.believe(CardDrawn(Card.parse(card), target, index, None if seq is None else seen(seq)))
 
-    def open_shoe(self, burn: str = "AS 2D") -> TableUnderTest:
+    def open_shoe(self, burn: str = "AS 2D") -> Self:
         """Announce a shoe and burn: the first card, and as many more as it is worth."""
         return self.do(NewShoe()).draw(burn)
 
-    def lock(self, *seats: int) -> TableUnderTest:
+    def lock(self, *seats: int) -> Self:
         """Royal 9 wagers at `seats`, then the dealer's `deal`."""
         self.wagers = set(seats)
         return self.do(LockWagers())
 
-    def clear(self) -> TableUnderTest:
+    def clear(self) -> Self:
         return self.do(ClearFault("Smith"))
 
-    def void(self) -> TableUnderTest:
+    def void(self) -> Self:
         return self.do(VoidHand("Smith"))
 
-    def name(self, card: str) -> TableUnderTest:
+    def name(self, card: str) -> Self:
         return self.do(NameCard(Card.parse(card), "Smith"))
 
-    def new_shoe_by_supervisor(self) -> TableUnderTest:
+    def new_shoe_by_supervisor(self) -> Self:
         return self.do(NewShoe("Smith"))
 
-    def fail_on(self, fact: Fact) -> TableUnderTest:
+    def fail_on(self, fact: Fact) -> Self:
         """The step over `fact` raised: it is journalled with nothing made of it, and what failed beside it."""
         self._journal(fact, ())
         self._step(StepFailed(f"ValueError in {type(fact).__name__}"))

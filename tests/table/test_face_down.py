@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Self
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from controller.game.cards import DECK, Card
-from controller.table.facts import CardDrawn, CardDrawnOutsideGame, CardKept, Report, ShoeError, ShoeErrorRaised, Target
+from controller.table.facts import (
+    CardDrawn,
+    CardDrawnOutsideGame,
+    CardKept,
+    Fact,
+    Report,
+    ShoeError,
+    ShoeErrorRaised,
+    Target,
+)
 from controller.table.lamps import Live, lamps
 from controller.table.requests import NewShoe
 from tests.support.tables import TableUnderTest
@@ -27,7 +36,7 @@ class Watched(TableUnderTest):
         self.seen: list[Any] = []
         self._seq = 0
 
-    def believe(self, *facts: Any) -> TableUnderTest:
+    def believe(self, *facts: Fact) -> Self:
         for fact in facts:
             super().believe(fact)
             self.seen.append((asdict(self.face), lamps(self.face, HEALTHY), self._without_the_chain()))
@@ -64,7 +73,7 @@ WAYS: dict[str, Way] = {
     "while stopped": lambda table, card: table.believe(
         ShoeErrorRaised(ShoeError.CANNOT_READ), CardDrawn(card, BURN, 1, table.report(card))
     ).clear(),
-    "after a gap": lambda table, card: table.believe(CardDrawn(card, BURN, 1, table.report(card, missed=1))).clear(),
+    "after a gap": lambda table, card: table.believe(CardDrawn(card, BURN, 1, table.report(card, missed=2))).clear(),
 }
 
 
@@ -111,13 +120,12 @@ def test_the_public_face_of_a_hand() -> None:
     table.draw("3D")
     assert (table.face.outcome, table.face.next_hand, table.face.round) == ("player", None, 1)
     assert [(hit.seat, hit.tier) for hit in table.face.hits] == [(2, "player_personal")]
-    assert table.face.banker.cards == ("2S",), "a face once taken does not change"
+    assert table.face.banker.cards == ("2S", "3D")
 
 
 def test_the_last_hand_is_announced_from_the_cutting_card_on() -> None:
-    table = TableUnderTest().open_shoe().lock().draw("4S CUT")
-    assert not table.face.last_hand, "this one is not: one more"
-    table.draw("TH 5D 9C")
-    assert table.face.last_hand
+    table = TableUnderTest().open_shoe().lock()
+    drawn = ["4S", "CUT", "TH 5D 9C"]
+    assert [table.draw(cards).face.last_hand for cards in drawn] == [False, False, True], "this one, then one more"
     assert table.lock().face.last_hand
     assert table.draw("4S").face.last_hand

@@ -483,10 +483,8 @@ def test_a_missed_card_after_the_last_hand_is_a_fault_of_its_own_and_the_first_i
     table = between().lock().draw("CUT 4S TH 5D").believe(ShoeStoodBy(seen(1)), TIE_SEEN(3))
     table.name("9C")
     assert (table.face.phase, table.fault) == ("shoe_ended", "reports_missed")
-    table.name("KS")
-    assert table.fault == "card_after_shoe"
-    table.clear()
-    assert table.fault is None
+    assert table.name("KS").fault == "card_after_shoe"
+    assert table.clear().fault is None
     assert table.table.awaiting_result is None, "the report that came after the gap was believed"
 
 

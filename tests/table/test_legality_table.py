@@ -14,10 +14,11 @@ from controller.table.facts import (
     CardDrawnOutsideGame,
     CardKept,
     CutCardDrawn,
-    Fact,
+    OwnFact,
     ShoeError,
     ShoeErrorCancelled,
     ShoeErrorRaised,
+    ShoeFact,
     ShoeLockReported,
     ShoePoweredUp,
     ShoePresetChanged,
@@ -56,7 +57,7 @@ void                    no_hand            no_hand            no_hand           
 _HEAD, *_ROWS = [line.split() for line in GRID.strip().splitlines()]
 CELLS = [(row, phase, word) for row, *words in _ROWS for phase, word in zip(_HEAD, words, strict=True)]
 
-HAPPENINGS: dict[str, Fact | Request] = {
+HAPPENINGS: dict[str, ShoeFact | OwnFact | Request] = {
     "card": CardDrawn(CARD),
     "card_kept": CardKept(CARD, Target.PLAYER, 1),
     "card_outside_game": CardDrawnOutsideGame("lock"),

@@ -97,9 +97,10 @@ def test_a_gap_among_cards_that_waited_for_their_shoe_is_not_lost() -> None:
     assert table.fault == "card_without_shoe"
     table.new_shoe_by_supervisor()
     assert (table.fault, table.face.first_card, table.face.burn_left) == ("reports_missed", "3H", 3)
-    table.name("9S").clear()
-    assert (table.fault, table.face.burn_left) == (None, 1)
-    assert table.to(BURN, 3, "2C", 4).fault is None
+    table.name("9S")
+    assert table.clear().fault is None
+    assert table.face.burn_left == 1
+    assert table.to(BURN, 3, "2C", 4).face.phase == "wagers_open"
 
 
 def test_where_the_first_card_locks_a_gap_before_it_stops_the_locked_hand() -> None:

@@ -171,6 +171,16 @@ def _a_card(table: CheckedTable, dice: Random) -> Card:
     return dice.choice(there if there and dice.random() < 0.95 else DECK)
 
 
+def _act(exit_: str, card: Card) -> Request:
+    acts: dict[str, Request] = {
+        "clear": ClearFault("Smith"),
+        "card": NameCard(card, "Smith"),
+        "void": VoidHand("Smith"),
+        "new_shoe": NewShoe("Smith"),
+    }
+    return acts[exit_]
+
+
 def go_on(seed: int) -> Happening:
     """For some turns the people at the table go on: leave a fault by one of its exits, announce, lock, or draw."""
 
@@ -179,15 +189,7 @@ def go_on(seed: int) -> Happening:
         for _ in range(dice.randint(1, 12)):
             card = _a_card(table, dice)
             if table.table.fault is not None:
-                act = dice.choice(sorted(table.exits))
-                refused = table.ask(
-                    {
-                        "clear": ClearFault("Smith"),
-                        "card": NameCard(card, "Smith"),
-                        "void": VoidHand("Smith"),
-                        "new_shoe": NewShoe("Smith"),
-                    }[act]
-                )
+                refused = table.ask(_act(dice.choice(sorted(table.exits)), card))
                 assert refused in (None, "card_cannot_be"), "an exit that is told is open"
             elif table.face.phase in ("no_shoe", "shoe_ended"):
                 table.do(NewShoe())

@@ -1,0 +1,303 @@
+"""The control socket: what `tablectl` may ask, and that nobody who connects can hurt the table."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import stat
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.control import serve
+from controller.errors import TableError
+from controller.table.facts import CardDrawn, ShoeOpened
+from tests.daemon.daemon_world import PATIENCE_S, World, eventually, run, running
+
+
+class Line:
+    """One connection, as `tablectl` makes it."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader, self.writer = reader, writer
+
+    async def send(self, raw: bytes) -> None:
+        self.writer.write(raw)
+        await self.writer.drain()
+
+    async def answer(self) -> dict[str, Any]:
+        async with asyncio.timeout(PATIENCE_S):
+            line = await self._reader.readline()
+        assert line.endswith(b"\n"), line
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    async def ask(self, **request: object) -> dict[str, Any]:
+        await self.send(json.dumps(request).encode() + b"\n")
+        return await self.answer()
+
+    async def closed(self) -> bool:
+        async with asyncio.timeout(PATIENCE_S):
+            return await self._reader.read() == b""
+
+
+@asynccontextmanager
+async def served(folder: Path) -> AsyncIterator[tuple[World, Path]]:
+    """A running table and its socket."""
+    async with running(folder) as world:
+        path = Path(world.config.file.control.socket)
+        server = await serve(world.runtime, path)
+        try:
+            yield world, path
+            assert not world.task.done(), "the table lives"
+        finally:
+            server.close()
+
+
+@asynccontextmanager
+async def connected(path: Path) -> AsyncIterator[Line]:
+    line = Line(*await asyncio.open_unix_connection(path))
+    try:
+        yield line
+    finally:
+        line.writer.close()
+
+
+def test_status_tells_everything_as_json(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with served(tmp_path) as (world, path), connected(path) as line:
+            await world.open_shoe()
+            answer = await line.ask(do="status")
+            assert answer["ok"] is True
+            status = answer["status"]
+            assert status["face"]["phase"] == "wagers_open"
+            assert set(status) == {"version", "up_s", "face", "lamps", "sensors", "shoe", "pit", "journal"}
+            assert status["pit"]["head_seq"] == 1
+            assert set(status["lamps"]) == set(world.config.file.pins.lamps)
+
+    run(test())
+
+
+def test_the_acts_of_a_supervisor(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with served(tmp_path) as (world, path), connected(path) as line:
+            assert await line.ask(do="new_shoe", by="Smith") == {"ok": True}
+            await world.deal("AS 2D")
+            assert await line.ask(do="cut_card") == {"ok": True}
+            assert world.runtime.face.last_hand
+            assert (await line.ask(do="void", by="Smith"))["code"] == "no_hand"
+            assert world.shoe.listener is not None
+            world.shoe.listener.shoe_reported(CardDrawn(None))
+            await world.settle()
+            assert (await line.ask(do="clear", by="Smith"))["code"] == "not_an_exit"
+            assert await line.ask(do="card", card="KS", by="Smith") == {"ok": True}
+            assert world.runtime.face.fault is None
+            assert (await line.ask(do="clear", by="Smith"))["code"] == "no_fault"
+            assert await line.ask(do="void", by="Jörg Ñandú") == {"ok": True}
+            opened = world.rows()[0].fact
+            assert isinstance(opened, ShoeOpened)
+            assert opened.by == "Smith"
+
+    run(test())
+
+
+def test_a_refusal_says_what_and_what_to_do(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with served(tmp_path) as (_, path), connected(path) as line:
+            answer = await line.ask(do="void", by="Smith")
+            assert answer == {
+                "ok": False,
+                "code": "no_hand",
+                "what": "There is no hand to void.",
+                "do": "See `tablectl status` for what the table waits for.",
+            }
+
+    run(test())
+
+
+def test_an_act_is_answered_once_it_is_committed(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with served(tmp_path) as (world, path), connected(path) as line:
+            world.journal.gate.clear()
+            await line.send(b'{"do": "new_shoe", "by": "Smith"}\n')
+            await eventually(lambda: world.journal.at_gate)
+            answer = asyncio.create_task(line.answer())
+            await world.pins.sampled(10)
+            assert not answer.done()
+            async with connected(path) as other:
+                assert (await other.ask(do="status"))["ok"], "whoever only looks need not wait for the disk"
+            world.journal.gate.set()
+            assert await answer == {"ok": True}
+
+    run(test())
+
+
+def test_watch_tells_at_once_and_at_every_commit(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with served(tmp_path) as (world, path), connected(path) as line:
+            await line.send(b'{"do": "watch"}\n')
+            assert (await line.answer())["status"]["face"]["phase"] == "no_shoe"
+            await world.open_shoe()
+            while (await line.answer())["status"]["face"]["phase"] != "wagers_open":
+                pass
+
+    run(test())
+
+
+def test_a_watcher_that_leaves_or_never_reads_is_no_burden(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with served(tmp_path) as (world, path):
+            with socket.socket(socket.AF_UNIX) as deaf:
+                deaf.connect(str(path))
+                deaf.sendall(b'{"do": "watch"}\n')
+                async with connected(path) as leaving:
+                    await leaving.send(b'{"do": "watch"}\n')
+                    await leaving.answer()
+                await world.open_shoe()
+                await world.do_hands(5)
+                async with connected(path) as line:
+                    assert (await line.ask(do="status"))["status"]["face"]["round"] == 5
+
+    run(test())
+
+
+def test_many_requests_on_one_line_are_answered_in_order(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with served(tmp_path) as (_, path), connected(path) as line:
+            await line.send(b'{"do": "status"}\nnonsense\n{"do": "void", "by": "S"}\n{"do": "status"}\n')
+            answers = [await line.answer() for _ in range(4)]
+            assert [answer.get("code") for answer in answers] == [None, "bad_request", "no_hand", None]
+
+    run(test())
+
+
+NO_REQUEST = [
+    b"",
+    b"status",
+    b"null",
+    b"7",
+    b'"status"',
+    b"[]",
+    b"{}",
+    b"\x00\x01\xff",
+    b"\xff\xfe{\x00}\x00",
+    b"[" * 4000,
+    b'{"a":' * 800,
+    b'{"do": null}',
+    b'{"do": ["status"]}',
+    b'{"do": "Status"}',
+    b'{"do": "status", "more": 1}',
+    b'{"do": "watch", "by": "Smith"}',
+    b'{"do": "deal"}',
+    b'{"do": "lock"}',
+    b'{"do": "run", "command": "rm"}',
+    b'{"do": "new_shoe"}',
+    b'{"do": "new_shoe", "by": ""}',
+    b'{"do": "new_shoe", "by": "   "}',
+    b'{"do": "new_shoe", "by": null}',
+    b'{"do": "new_shoe", "by": 5}',
+    b'{"do": "new_shoe", "by": ["Smith"]}',
+    b'{"do": "new_shoe", "by": "\\ud800"}',
+    b'{"do": "new_shoe", "by": "Smith\\nERROR a line of its own"}',
+    b'{"do": "new_shoe", "by": "\\u0000"}',
+    b'{"do": "new_shoe", "by": "Smith", "shoe": 9}',
+    b'{"do": "cut_card", "by": "Smith"}',
+    b'{"do": "void"}',
+    b'{"do": "clear", "by": {}}',
+    b'{"do": "card", "by": "Smith"}',
+    b'{"do": "card", "card": "KS"}',
+    b'{"do": "card", "card": "KX", "by": "Smith"}',
+    b'{"do": "card", "card": "", "by": "Smith"}',
+    b'{"do": "card", "card": 5, "by": "Smith"}',
+    b'{"do": "card", "card": "\\ud83d\\ud83d", "by": "Smith"}',
+    b"9" * 4000,
+]
+
+
+def test_what_is_no_request_is_answered_and_changes_nothing(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with served(tmp_path) as (world, path), connected(path) as line:
+            for raw in NO_REQUEST:
+                await line.send(raw + b"\n")
+                answer = await line.answer()
+                assert (answer["ok"], answer["code"]) == (False, "bad_request"), raw
+                assert answer["what"].endswith(".")
+                assert answer["do"].endswith(".")
+            assert world.rows() == []
+            assert (await line.ask(do="status"))["ok"]
+
+    run(test())
+
+
+@pytest.mark.parametrize("end", [b"", b"\n"])
+def test_a_line_too_long_is_told_and_the_connection_closed(tmp_path: Path, end: bytes) -> None:
+    async def test() -> None:
+        async with served(tmp_path) as (_, path):
+            async with connected(path) as line:
+                await line.send(b"x" * 10_000 + end)
+                assert (await line.answer())["code"] == "request_too_long"
+                assert await line.closed()
+            async with connected(path) as line:
+                assert (await line.ask(do="status"))["ok"]
+
+    run(test())
+
+
+def test_half_a_request_and_gone(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with served(tmp_path) as (world, path):
+            for raw in (b"", b'{"do": "new_sh', b'{"do": "status"}\n'):
+                async with connected(path) as line:
+                    await line.send(raw)
+            async with connected(path) as line:
+                assert (await line.ask(do="status"))["ok"]
+            assert world.rows() == []
+
+    run(test())
+
+
+def test_the_socket_is_for_its_user_and_group(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with served(tmp_path) as (_, path):
+            assert stat.S_IMODE(path.stat().st_mode) == 0o660
+
+    run(test())
+
+
+def test_a_dead_runs_socket_is_replaced(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            path = Path(world.config.file.control.socket)
+            with socket.socket(socket.AF_UNIX) as dead:
+                dead.bind(str(path))
+            server = await serve(world.runtime, path)
+            async with connected(path) as line:
+                assert (await line.ask(do="status"))["ok"]
+            server.close()
+
+    run(test())
+
+
+@pytest.mark.parametrize("where", ["a file", "a folder", "a path too long", "below a file"])
+def test_where_no_socket_can_be_is_told_and_nothing_removed(tmp_path: Path, where: str) -> None:
+    file = tmp_path / "precious"
+    file.write_text("the journal, perhaps")
+    path = {
+        "a file": file,
+        "a folder": tmp_path,
+        "a path too long": tmp_path / ("x" * 120),
+        "below a file": file / "sock",
+    }[where]
+
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            with pytest.raises(TableError) as caught:
+                await serve(world.runtime, path)
+            assert caught.value.code == "control_socket"
+
+    run(test())
+    assert file.read_text() == "the journal, perhaps"

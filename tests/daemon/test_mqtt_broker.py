@@ -1,0 +1,405 @@
+"""The MQTT driver against a real Mosquitto: connections, answers, refusals, the will, and a broker that goes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import queue
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from paho.mqtt.client import Client, MQTTMessage
+from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.properties import Properties
+
+from controller.cli.bench import free_port, mosquitto, started
+from drivers import mqtt
+from drivers.mqtt import MqttBroker, Will
+from tests.daemon.daemon_world import PATIENCE_S, eventually, eventually_now, run
+
+ROOT = Path(__file__).parents[2]
+ACK = "pit/v1/table/ack"
+EVENT = "pit/v1/table/event"
+STATE = "pit/v1/table/state"
+WILL = Will(STATE, b'{"online":false}')
+
+
+@dataclass
+class Heard:
+    """What a broker told its listener, in order."""
+
+    told: list[tuple[Any, ...]] = field(default_factory=list)
+    raising: Exception | None = None
+
+    def broker_connected(self) -> None:
+        self.told.append(("connected",))
+
+    def broker_disconnected(self, why: str) -> None:
+        self.told.append(("disconnected", why))
+
+    def broker_message(self, topic: str, payload: bytes) -> None:
+        self.told.append(("message", topic, payload))
+        if self.raising is not None:
+            raise self.raising
+
+    def broker_answered(self, token: int, reason_code: int) -> None:
+        self.told.append(("answered", token, reason_code))
+
+    def of(self, kind: str) -> list[tuple[Any, ...]]:
+        return [told for told in self.told if told[0] == kind]
+
+
+@dataclass
+class Connected:
+    broker: MqttBroker
+    heard: Heard
+    task: asyncio.Task[None]
+
+    async def answer(self, token: int | None) -> int:
+        """The reason code with which the broker answers this publish."""
+        assert token is not None
+        await eventually(lambda: any(told[1] == token for told in self.heard.of("answered")))
+        return next(int(told[2]) for told in self.heard.of("answered") if told[1] == token)
+
+
+@asynccontextmanager
+async def broker_at(port: int, host: str = "127.0.0.1", up: bool = True) -> AsyncIterator[Connected]:
+    """The driver, running; connected unless said otherwise."""
+    broker, heard = MqttBroker(host, port, "table-test", 5, WILL, [ACK]), Heard()
+    task = asyncio.create_task(broker.run(heard))
+    try:
+        if up:
+            await eventually(lambda: heard.of("connected"))
+        yield Connected(broker, heard, task)
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+
+
+class FarEnd:
+    """Another client of the same broker: the pit's program."""
+
+    def __init__(self, port: int) -> None:
+        self.messages: queue.SimpleQueue[MQTTMessage] = queue.SimpleQueue()
+        self._client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
+        self._client.on_message = lambda _client, _data, message: self.messages.put(message)
+        subscribed: queue.SimpleQueue[bool] = queue.SimpleQueue()
+        self._client.on_subscribe = lambda *_: subscribed.put(True)
+        self._client.connect("127.0.0.1", port)
+        self._client.loop_start()
+        self._client.subscribe([(EVENT, 1), (STATE, 1)])
+        subscribed.get(timeout=PATIENCE_S)
+
+    def publish(self, topic: str, payload: bytes, retain: bool = False) -> None:
+        self._client.publish(topic, payload, qos=1, retain=retain).wait_for_publish(PATIENCE_S)
+
+    def next(self) -> MQTTMessage:
+        return self.messages.get(timeout=PATIENCE_S)
+
+    def close(self) -> None:
+        self._client.disconnect()
+        self._client.loop_stop()
+
+
+@contextmanager
+def far_end(port: int) -> Iterator[FarEnd]:
+    other = FarEnd(port)
+    try:
+        yield other
+    finally:
+        other.close()
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """A Mosquitto that serves this module."""
+    free = free_port()
+    with mosquitto(tmp_path_factory.mktemp("mosquitto"), free):
+        yield free
+
+
+@pytest.fixture
+def pit(port: int) -> Iterator[FarEnd]:
+    """A far end that leaves nothing retained."""
+    with far_end(port) as other:
+        yield other
+        for topic in (ACK, STATE):
+            other.publish(topic, b"", retain=True)
+
+
+def test_what_is_published_arrives_with_its_type_and_is_answered(port: int, pit: FarEnd) -> None:
+    async def test() -> None:
+        async with broker_at(port) as table:
+            token = table.broker.publish(EVENT, b'{"seq":1}', event_type="round")
+            assert await table.answer(token) == 0x00
+
+    run(test())
+    message = pit.next()
+    assert (message.topic, message.payload, message.qos, message.retain) == (EVENT, b'{"seq":1}', 1, False)
+    assert message.properties is not None
+    assert message.properties.UserProperty == [("type", "round")]
+
+
+def test_an_event_nobody_subscribes_to_is_answered_0x10(port: int) -> None:
+    async def test() -> None:
+        async with broker_at(port) as table:
+            assert await table.answer(table.broker.publish(EVENT, b"{}")) == 0x10
+
+    run(test())
+
+
+def test_the_retained_word_comes_after_the_connection_is_told_and_before_any_answer(port: int, pit: FarEnd) -> None:
+    pit.publish(ACK, b"the last word", retain=True)
+
+    class Asking(Heard):
+        broker: MqttBroker
+
+        def broker_connected(self) -> None:
+            super().broker_connected()
+            assert self.broker.publish(STATE, b"{}", retain=True) is not None, "publishing works from here on"
+
+    async def once() -> None:
+        heard = Asking()
+        heard.broker = MqttBroker("127.0.0.1", port, "table-test", 5, WILL, [ACK])
+        task = asyncio.create_task(heard.broker.run(heard))
+        await eventually(lambda: heard.of("answered"))
+        task.cancel()
+        await asyncio.wait([task])
+        assert [told[0] for told in heard.told[:3]] == ["connected", "message", "answered"]
+        assert heard.told[1] == ("message", ACK, b"the last word")
+
+    for _ in range(10):
+        run(once())
+
+
+def test_what_the_pit_says_comes_through(port: int, pit: FarEnd) -> None:
+    async def test() -> None:
+        async with broker_at(port) as table:
+            await asyncio.to_thread(pit.publish, ACK, b"word")
+            await asyncio.to_thread(pit.publish, "pit/v1/other/ack", b"not ours")
+            await asyncio.to_thread(pit.publish, ACK, b"another")
+            await eventually(lambda: len(table.heard.of("message")) == 2)
+            assert table.heard.of("message") == [("message", ACK, b"word"), ("message", ACK, b"another")]
+
+    run(test())
+
+
+def test_a_state_is_retained(port: int, pit: FarEnd) -> None:
+    async def test() -> None:
+        async with broker_at(port) as table:
+            await table.answer(table.broker.publish(STATE, b'{"online":true}', retain=True))
+            with far_end(port) as late:
+                message = await asyncio.to_thread(late.next)
+            assert (message.payload, message.retain) == (b'{"online":true}', True)
+
+    run(test())
+
+
+def test_many_at_once_are_each_answered_in_order(port: int, pit: FarEnd) -> None:
+    async def test() -> None:
+        async with broker_at(port) as table:
+            tokens = [table.broker.publish(EVENT, str(number).encode()) for number in range(90)]
+            assert None not in tokens
+            await eventually(lambda: len(table.heard.of("answered")) == 90)
+            assert {told[1] for told in table.heard.of("answered")} == set(tokens)
+
+    run(test())
+    assert [int(pit.next().payload) for _ in range(90)] == list(range(90))
+
+
+def test_a_clean_end_says_goodbye_with_the_wills_words(port: int, pit: FarEnd) -> None:
+    async def test() -> None:
+        async with broker_at(port) as table:
+            await table.answer(table.broker.publish(STATE, b'{"online":true}', retain=True))
+
+    run(test())
+    assert [pit.next().payload for _ in range(2)] == [b'{"online":true}', WILL.payload]
+    with far_end(port) as late:
+        message = late.next()
+        assert (message.payload, message.retain) == (WILL.payload, True)
+
+
+def test_a_process_that_is_killed_leaves_its_will(port: int, pit: FarEnd) -> None:
+    program = f"""
+        import asyncio, sys
+        sys.path.insert(0, {str(ROOT)!r})
+        from tests.daemon.test_mqtt_broker import broker_at, STATE
+        async def main():
+            async with broker_at({port}) as table:
+                await table.answer(table.broker.publish(STATE, b'{{"online":true}}', retain=True))
+                await asyncio.Event().wait()
+        asyncio.run(main())
+    """
+    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)], cwd=ROOT) as table:
+        assert pit.next().payload == b'{"online":true}'
+        table.kill()
+    message = pit.next()
+    assert message.payload == WILL.payload
+    with far_end(port) as late:
+        assert late.next().retain
+
+
+def test_a_broker_that_goes_is_told_and_one_that_comes_back_is_found(tmp_path: Path) -> None:
+    free = free_port()
+
+    async def test() -> None:
+        with ExitStack() as first:
+            process = first.enter_context(mosquitto(tmp_path, free))
+            async with broker_at(free) as table:
+                process.send_signal(signal.SIGKILL)
+                await eventually(lambda: table.heard.of("disconnected"))
+                assert "went away" in table.heard.told[-1][1]
+                assert table.broker.publish(EVENT, b"{}") is None, "nothing is queued without a connection"
+                first.pop_all().close()
+                with mosquitto(tmp_path, free):
+                    with far_end(free) as pit:
+                        await eventually(lambda: len(table.heard.of("connected")) == 2)
+                        assert await table.answer(table.broker.publish(EVENT, b"after")) == 0
+                        assert pit.next().payload == b"after", "nothing from before was sent again"
+
+    run(test())
+
+
+def test_an_unreachable_broker_is_told_once_and_tried_again(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mqtt, "_FIRST_RETRY_S", 0.01)
+    monkeypatch.setattr(mqtt, "_LONGEST_RETRY_S", 0.02)
+    caplog.set_level(logging.DEBUG, "drivers.mqtt")
+
+    async def test() -> None:
+        async with broker_at(free_port(), up=False) as table:
+            await eventually(lambda: len(table.heard.told) >= 5)
+            assert not table.heard.of("connected")
+            assert "cannot reach the broker" in table.heard.told[0][1]
+
+    run(test())
+    told = [(record.levelname, record.message) for record in caplog.records if "cannot reach" in record.message]
+    assert [level for level, _ in told][:5] == ["WARNING", "DEBUG", "DEBUG", "DEBUG", "DEBUG"]
+
+
+@pytest.mark.parametrize("host", ["", "no such host", "a..b", "x" * 70 + ".example", "\0"])
+def test_a_host_that_cannot_be_is_told_like_one_that_is_not_there(host: str) -> None:
+    async def test() -> None:
+        async with broker_at(1883, host=host, up=False) as table:
+            await eventually(lambda: table.heard.of("disconnected") or table.task.done())
+            assert not table.task.done()
+            assert "cannot reach the broker" in table.heard.told[0][1]
+
+    run(test())
+
+
+def test_something_that_takes_the_connection_and_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mqtt, "_CONNECT_TIMEOUT_S", 0.2)
+
+    async def test() -> None:
+        server = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
+        free = server.sockets[0].getsockname()[1]
+        async with broker_at(free, up=False) as table:
+            await eventually(lambda: table.heard.of("disconnected"))
+            assert "did not answer" in table.heard.told[0][1]
+        server.close()
+
+    run(test())
+
+
+def test_a_listener_that_raises_ends_the_run(port: int, pit: FarEnd) -> None:
+    async def test() -> None:
+        async with broker_at(port) as table:
+            table.heard.raising = ZeroDivisionError()
+            await asyncio.to_thread(pit.publish, ACK, b"x")
+            await eventually(table.task.done)
+            assert isinstance(table.task.exception(), ZeroDivisionError)
+
+    run(test())
+
+
+# A broker with an access list.
+
+
+@contextmanager
+def guarded(folder: Path, access: str) -> Iterator[int]:
+    """A Mosquitto where a client without a name may do what `access` says."""
+    program = shutil.which("mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+    assert program is not None
+    free = free_port()
+    (folder / "acl").write_text(textwrap.dedent(access))
+    config = folder / "guarded.conf"
+    config.write_text(f"listener {free} 127.0.0.1\nallow_anonymous true\npersistence false\nacl_file {folder / 'acl'}\n")
+    folder.chmod(0o755)
+    with started([program, "-c", str(config)], folder / "guarded.log") as process:
+        eventually_now(lambda: process.poll() is not None or f"port {free}" in (folder / "guarded.log").read_text())
+        eventually_now(lambda: "running" in (folder / "guarded.log").read_text(), (folder / "guarded.log").read_text())
+        yield free
+
+
+def test_an_event_the_access_list_refuses_is_answered_0x87_and_others_go_on(tmp_path: Path) -> None:
+    with guarded(tmp_path, f"topic read {ACK}\ntopic write {STATE}\n") as free:
+
+        async def test() -> None:
+            async with broker_at(free) as table:
+                assert await table.answer(table.broker.publish(EVENT, b"{}")) == 0x87
+                assert await table.answer(table.broker.publish(STATE, b"{}", retain=True)) in (0x00, 0x10)
+                assert not table.heard.of("disconnected")
+
+        run(test())
+
+
+# The broker takes two words for one: MQTT 5 answers each subscription with a reason code.
+
+
+def test_a_refused_subscription_is_no_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mosquitto takes every subscription and delivers nothing, so a broker that refuses is made by hand."""
+
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1000)
+        writer.write(bytes([0x20, 3, 0, 0, 0]))  # CONNACK, success
+        subscribe = await reader.read(1000)
+        writer.write(bytes([0x90, 4, *subscribe[2:4], 0, 0x87]))  # SUBACK, not authorised
+        await reader.read(1000)
+        writer.close()
+
+    async def test() -> None:
+        server = await asyncio.start_server(refuse, "127.0.0.1", 0)
+        async with broker_at(server.sockets[0].getsockname()[1], up=False) as table:
+            await eventually(lambda: table.heard.of("disconnected"))
+            assert not table.heard.of("connected")
+            assert table.heard.told[0][1] == f"the broker refused the subscription to {ACK}"
+        server.close()
+
+    run(test())
+
+
+def test_a_refused_connection_is_told_with_its_reason() -> None:
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1000)
+        writer.write(bytes([0x20, 3, 0, 0x87, 0]))  # CONNACK, not authorised
+        await reader.read(1000)
+        writer.close()
+
+    async def test() -> None:
+        server = await asyncio.start_server(refuse, "127.0.0.1", 0)
+        async with broker_at(server.sockets[0].getsockname()[1], up=False) as table:
+            await eventually(lambda: table.heard.of("disconnected"))
+            assert not table.heard.of("connected")
+            assert table.heard.told[0][1] == "the broker refused the connection: Not authorized"
+        server.close()
+
+    run(test())
+
+
+def test_the_type_of_an_event_is_the_only_property_it_carries() -> None:
+    """A publish without a type has none: what paho would add would be between us and the receiver."""
+    assert json.loads(json.dumps(Properties(PacketTypes.PUBLISH).json())) == {}  # type: ignore[no-untyped-call]

@@ -1,0 +1,458 @@
+"""The stream to the pit, from the running table: acknowledgements, alarms, the retained state, a journal left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from controller import delivery
+from controller.contract.topics import offline_state
+from controller.game.cards import Card
+from controller.journal import Entry
+from controller.table.facts import CardDrawn, HitUnheard, PublishRefused
+from controller.table.requests import LockWagers, NewShoe
+from tests.daemon.daemon_world import (
+    KEY,
+    HeldBroker,
+    Published,
+    World,
+    ack,
+    eventually,
+    open_journal,
+    run,
+    running,
+    table_config,
+)
+
+SCHEMAS = Path(__file__).parents[2] / "controller" / "contract" / "schemas"
+STATE = Draft202012Validator(json.loads((SCHEMAS / "state.schema.json").read_text("utf-8")))
+ACK = Draft202012Validator(json.loads((SCHEMAS / "ack.schema.json").read_text("utf-8")))
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Repeats come after hundredths of a second."""
+    monkeypatch.setattr(delivery, "RESEND_AFTER_S", 0.05)
+    monkeypatch.setattr(delivery, "RETRY_REFUSED_AFTER_S", 0.05)
+
+
+def sent(broker: HeldBroker) -> list[int]:
+    """The numbers of the events published, in order."""
+    return [event["seq"] for event in broker.events()]
+
+
+def alarms(world: World) -> list[str]:
+    return [event["code"] for event in world.pit.ledger if event["type"] == "alarm"]
+
+
+# Delivery.
+
+
+def test_every_event_reaches_the_pit_and_is_marked(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            await world.open_shoe()
+            await world.play_hit()
+            await eventually(lambda: world.pit.types() == ["shoe_opened", "wagers_locked", "round", "hit"])
+            await eventually(lambda: world.journal.acked_seq == 4)
+            status = world.runtime.stream.status()
+            assert (status["unacknowledged"], status["acked_seq"], status["stream"]) == (0, 4, "streaming")
+            assert sent(world.broker) == [1, 2, 3, 4], "nothing was sent twice"
+
+    run(test())
+
+
+def test_what_is_not_acknowledged_is_sent_again_until_it_is(tmp_path: Path, quick: None) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            world.pit.acks = False
+            await world.do(NewShoe())
+            await eventually(lambda: sent(world.broker).count(1) >= 4)
+            first, *others = [published.payload for published in world.broker.published if published.event_type]
+            assert set(others) == {first}, "the same bytes each time"
+            world.pit.acks = True
+            await eventually(lambda: world.journal.acked_seq == 1)
+
+    run(test())
+
+
+def test_events_made_without_a_broker_are_delivered_when_it_comes(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with running(tmp_path, connected=False) as world:
+            await world.open_shoe()
+            await world.do(LockWagers())
+            await world.deal("KS 2D 9S 3D")
+            assert world.broker.published == []
+            assert world.runtime.stream.status()["stream"] == "offline"
+            world.broker.connect()
+            await eventually(lambda: world.pit.types() == ["shoe_opened", "wagers_locked", "round"])
+
+    run(test())
+
+
+def test_a_backlog_on_the_disk_goes_out_in_windows_of_fifty(tmp_path: Path) -> None:
+    config = table_config(tmp_path)
+    journal = open_journal(config)
+    from controller.clock import stamp_now
+    from controller.table.states import Table
+    from controller.table.step import step
+
+    for number in range(130):
+        _, events = step(Table(config.rules), PublishRefused(number, 0x87))
+        journal.append([Entry(stamp_now(), PublishRefused(number, 0x87), tuple(events))])
+    journal.close()
+
+    async def test() -> None:
+        async with running(tmp_path, connected=False) as world:
+            world.pit.acks = False
+            world.broker.connect()
+            await eventually(lambda: len(sent(world.broker)) >= 50)
+            await world.pins.sampled(10)
+            assert set(sent(world.broker)) == set(range(1, 51))
+            assert world.runtime.stream.status()["unacknowledged"] == 130
+            await world.do(NewShoe())  # an event beyond the window waits on the disk
+            await world.pins.sampled(10)
+            assert set(sent(world.broker)) == set(range(1, 51))
+            world.pit.acks = True
+            await eventually(lambda: world.pit.types()[-1:] == ["shoe_opened"])
+            await eventually(lambda: world.journal.acked_seq == 131)
+
+    run(test())
+
+
+def test_a_new_connection_begins_with_the_pits_retained_word(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            await world.open_shoe()
+            await world.do(LockWagers())
+            await eventually(lambda: world.journal.acked_seq == 2)
+            world.broker.disconnect()
+            assert not world.runtime.stream.up
+            await world.deal("KS 2D 9S 3D")
+            before = len(world.broker.published)
+            world.broker.connect()
+            await eventually(lambda: world.pit.types()[-1] == "round")
+            again = [p.value["seq"] for p in world.broker.published[before:] if p.topic.endswith("/event")]
+            assert again == [3]
+
+    run(test())
+
+
+def test_nothing_is_sent_until_the_retained_word_or_its_absence_is_known(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with running(tmp_path, connected=False) as world:
+            await world.open_shoe()
+            silent: list[Published] = []
+            world.broker.reason = lambda published: silent.append(published)
+            world.broker.connect()
+            await eventually(lambda: silent)
+            await world.pins.sampled(20)
+            assert world.broker.events() == []
+            assert world.runtime.stream.status()["stream"] == "asking"
+            assert not world.runtime.stream.up
+            barrier = silent[0]
+            assert barrier.topic.endswith("/state"), "the state's answer says that no retained word is coming"
+            world.broker.reason = lambda _: 0
+            assert world.broker.listener is not None
+            world.broker.listener.broker_answered(barrier.token, 0)
+            await eventually(lambda: world.pit.types() == ["shoe_opened"])
+
+    run(test())
+
+
+def test_a_word_of_another_epoch_is_as_good_as_none(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with running(tmp_path, connected=False) as world:
+            await world.open_shoe()
+            world.broker.retained = ack("0000000000", 1, "0" * 64)
+            world.broker.connect()
+            await eventually(lambda: world.pit.types() == ["shoe_opened"])
+            assert world.runtime.face.fault is None
+
+    run(test())
+
+
+def test_a_word_said_before_the_answer_to_the_state_is_heard_first(tmp_path: Path) -> None:
+    """Though the journal's thread, which looks up what the word is about, is busy with the disk."""
+
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            await world.open_shoe()
+            await eventually(lambda: world.journal.acked_seq == 1)
+            world.broker.disconnect()
+            world.journal.gate.clear()
+            asked = asyncio.create_task(world.runtime.ask(LockWagers()))
+            await eventually(lambda: world.journal.at_gate)
+            before = len(world.broker.published)
+            world.broker.retained = ack(world.journal.epoch, 0, "0" * 64)  # the pit lost everything
+            world.broker.connect()
+            await world.pins.sampled(5)
+            world.journal.gate.set()
+            await asked
+            world.pit.ledger.clear()
+            await eventually(lambda: world.pit.types() == ["shoe_opened", "wagers_locked"])
+            events = [p.value["seq"] for p in world.broker.published[before:] if p.topic.endswith("/event")]
+            assert events[0] == 1
+
+    run(test())
+
+
+def test_a_pit_that_lost_its_ledger_is_sent_it_again(tmp_path: Path, quick: None) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            await world.open_shoe()
+            await world.play_hit()
+            await eventually(lambda: world.journal.acked_seq == 4)
+            whole = list(world.pit.ledger)
+            del world.pit.ledger[1:]
+            world.broker.say(ack(whole[0]["epoch"], 1, whole[0]["chain"]))
+            await eventually(lambda: world.pit.ledger == whole)
+
+    run(test())
+
+
+# A journal the pit does not know.
+
+
+@pytest.mark.parametrize("case", ["past the head", "another chain", "far past any number"])
+@pytest.mark.parametrize("retained", [True, False], ids=["retained", "live"])
+def test_a_journal_behind_the_pit_stops_the_table_and_sends_nothing_more(
+    tmp_path: Path, case: str, retained: bool
+) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            await world.open_shoe()
+            await eventually(lambda: world.journal.acked_seq == 1)
+            seq = {"past the head": 2, "another chain": 1, "far past any number": 10**30}[case]
+            word = ack(world.journal.epoch, seq, "ab" * 32)
+            before = len(world.broker.events())
+            if retained:
+                world.broker.disconnect()
+                world.broker.retained = word
+                world.broker.connect()
+            else:
+                world.broker.say(word)
+            await eventually(lambda: world.runtime.face.fault)
+            fault = world.runtime.face.fault
+            assert fault is not None
+            assert fault.code == "journal_behind_pit"
+            assert fault.exits == ()
+            assert fault.details == {
+                "acked_seq": seq,
+                "head_seq": 1,
+                "chain": "differs" if case == "another chain" else "unknown",
+            }
+            world.broker.retained = None
+            for _ in range(2):
+                world.broker.disconnect()
+                world.broker.connect()
+            await world.deal("KS")
+            await world.pins.sampled(10)
+            assert len(world.broker.events()) == before
+            assert world.runtime.stream.status()["stream"] == "behind"
+            assert world.broker.states()[-1].value["fault"] == "journal_behind_pit"
+            assert world.runtime.status()["lamps"]["fault"] == "fast_blink"
+
+    run(test())
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b"",
+        b"\x00\xff",
+        b"[" * 100_000,
+        b"[]",
+        b'{"seq": 5}',
+        b'{"epoch": "%s", "seq": "1", "chain": "x"}',
+        b'{"epoch": "%s", "seq": -1, "chain": "x"}',
+        b'{"epoch": "%s", "seq": true, "chain": "x"}',
+        b'{"epoch": "%s", "seq": 99, "chain": "x", "extra": 1}',
+        b'{"epoch": "%s", "seq": 1e3, "chain": "x"}',
+        b'{"epoch": "%s", "seq": ' + b"9" * 5000 + b', "chain": "x"}',
+    ],
+    ids=lambda payload: repr(payload[:45]),
+)
+def test_what_is_no_word_of_the_pit_is_passed_over(tmp_path: Path, payload: bytes) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            world.broker.say(payload.replace(b"%s", world.journal.epoch.encode()))
+            await world.open_shoe()
+            await eventually(lambda: world.pit.types() == ["shoe_opened"])
+            assert world.runtime.face.fault is None
+            world.broker.disconnect()
+            world.broker.retained = payload.replace(b"%s", world.journal.epoch.encode())
+            world.broker.connect()
+            await world.do(LockWagers())
+            await eventually(lambda: world.pit.types() == ["shoe_opened", "wagers_locked"])
+
+    run(test())
+
+
+def test_what_comes_on_another_topic_is_no_word_of_the_pit(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            word = ack(world.journal.epoch, 99, "x")
+            world.broker.say(word, topic="pit/v1/royal9-02/ack")
+            world.broker.say(word, topic="pit/v1/royal9-01/award")
+            await world.open_shoe()
+            await eventually(lambda: world.pit.types() == ["shoe_opened"])
+            assert world.runtime.face.fault is None
+
+    run(test())
+
+
+# Alarms.
+
+
+def test_a_refused_event_alarms_once_an_episode(tmp_path: Path, quick: None) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            refuse = lambda published: 0x87 if published.event_type else 0  # noqa: E731
+            world.broker.reason = refuse
+            await world.do(NewShoe())
+            await eventually(lambda: sent(world.broker).count(1) >= 5)
+            assert world.runtime.stream.status()["stream"] == "refused"
+            assert not world.runtime.stream.up
+            refusals = [row.fact for row in world.rows() if isinstance(row.fact, PublishRefused)]
+            assert refusals == [PublishRefused(1, 0x87)]
+            assert world.runtime.face.fault is None, "an alarm stops no table"
+
+            world.broker.reason = lambda _: 0
+            await eventually(lambda: world.pit.types() == ["shoe_opened", "alarm"])
+            assert world.pit.ledger[1]["code"] == "publish_refused"
+            assert world.pit.ledger[1]["details"] == {"seq": 1, "reason_code": 0x87}
+
+            world.broker.reason = refuse
+            await world.deal("AS 2D")
+            await world.do(LockWagers())
+            await eventually(lambda: sent(world.broker).count(3) >= 3)
+            world.broker.reason = lambda _: 0
+            await eventually(lambda: alarms(world) == ["publish_refused"] * 2)
+
+    run(test())
+
+
+def test_a_hit_nobody_heard_alarms_once(tmp_path: Path, quick: None) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            await world.open_shoe()
+            await eventually(lambda: world.journal.acked_seq == 1)
+            world.pit.acks = False
+            world.broker.reason = lambda published: 0x10 if published.event_type else 0
+            await world.play_hit()
+            await eventually(lambda: sent(world.broker).count(4) >= 5)
+            unheard = [row.fact for row in world.rows() if isinstance(row.fact, HitUnheard)]
+            assert unheard == [HitUnheard(4)], "the hit's, once; a lock or a round unheard is no alarm"
+            world.pit.acks = True
+            world.broker.reason = lambda _: 0
+            await eventually(lambda: alarms(world) == ["hit_unheard"])
+            assert world.pit.types()[:4] == ["shoe_opened", "wagers_locked", "round", "hit"]
+
+    run(test())
+
+
+def test_without_a_pit_the_royal_9_wager_is_refused_and_baccarat_goes_on(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with running(tmp_path, connected=False) as world:
+            await world.open_shoe()
+            await world.wager(1)
+            await eventually(lambda: world.runtime.status()["lamps"]["seat_1"] == "double_flash")
+            await world.do(LockWagers())
+            assert world.runtime.face.royal9_seats == ()
+            assert (world.runtime.face.refused_seats, world.runtime.face.refusal) == ((1,), "pit_stale")
+            await world.deal("KS 2D 9S 3D")
+            assert world.runtime.face.outcome == "player"
+            assert world.runtime.face.hits == ()
+
+    run(test())
+
+
+def test_a_locked_wager_stays_good_without_the_pit_and_its_hit_is_kept(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            await world.open_shoe()
+            await world.wager(1)
+            await world.do(LockWagers())
+            world.broker.disconnect()
+            await world.deal("KS 2D 9S 3D")
+            assert [hit.seat for hit in world.runtime.face.hits] == [1]
+            world.broker.connect()
+            await eventually(lambda: world.pit.types()[-1] == "hit")
+
+    run(test())
+
+
+# The retained state.
+
+
+def test_the_state_is_retained_follows_the_table_and_keeps_its_schema(tmp_path: Path) -> None:
+    async def test() -> World:
+        async with running(tmp_path) as world:
+            first = world.broker.published[0]
+            assert first.topic == "pit/v1/royal9-01/state", "the first word on a connection is how the table is"
+            assert (first.value["online"], first.value["phase"], first.value["boot"]) == (True, "no_shoe", 1)
+            assert first.value["public_key"] == KEY.public.hex()
+            assert first.value["config_digest"] == world.config.digest
+            world.pit.acks = False
+            await world.open_shoe()
+            await eventually(lambda: world.broker.states()[-1].value["phase"] == "wagers_open")
+            last = world.broker.states()[-1].value
+            assert (last["unacknowledged"], last["shoe"]) == (1, 1)
+            assert last["oldest_unacknowledged_at"] == world.broker.events()[0]["at"]
+            world.shoe.deal("AS")  # nobody needs it: a simulated hand begins
+            assert world.shoe.listener is not None
+            world.shoe.listener.shoe_link(False, "unplugged")
+            await eventually(lambda: world.broker.states()[-1].value["fault"] == "shoe_unplugged")
+            assert world.broker.states()[-1].value["links"] == {"shoe": False, "journal": True}
+            return world
+
+    world = run(test())
+    for published in world.broker.states():
+        STATE.validate(published.value)
+        assert published.retain
+        assert published.event_type is None
+
+
+def test_a_state_that_does_not_change_is_not_published_again(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            await eventually(lambda: world.broker.states()[-1].value["links"]["shoe"])
+            states = len(world.broker.states())
+            await world.pins.sampled(60)  # at 10 ms: more than twice as long as a change may wait
+            assert len(world.broker.states()) == states
+
+    run(test())
+
+
+def test_the_will_keeps_the_schema_and_names_this_boot(tmp_path: Path) -> None:
+    will: dict[str, Any] = json.loads(offline_state("royal9-01", "0123456789", 7))
+    STATE.validate(will)
+    assert will == {"online": False, "table": "royal9-01", "epoch": "0123456789", "boot": 7, "contract": 1}
+    ACK.validate(json.loads(ack("0123456789", 0, "0" * 64)))
+
+
+def test_face_down_cards_are_in_no_message_and_no_status(tmp_path: Path) -> None:
+    async def test() -> tuple[World, str]:
+        async with running(tmp_path) as world:
+            await world.do(NewShoe())
+            await world.deal("3S")
+            await world.deal("7C 8H QD")  # burned
+            await eventually(lambda: world.broker.states()[-1].value["phase"] == "wagers_open")
+            return world, json.dumps(world.runtime.status())
+
+    world, status = run(test())
+    said = status + "".join(published.payload.decode() for published in world.broker.published)
+    assert not any(f'"{card}"' in said for card in ("7C", "8H", "QD"))
+    assert CardDrawn(Card.parse("7C")) in _facts(world)
+
+
+def _facts(world: World) -> list[object]:
+    from controller.journal import read_rows
+
+    return [row.fact for row in read_rows(Path(world.config.file.journal.path))]
