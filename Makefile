@@ -4,7 +4,7 @@ VENV := .venv/bin
 # Debian keeps Mosquitto in /usr/sbin, where an ordinary user's PATH does not look.
 export PATH := $(PATH):/usr/sbin
 
-.PHONY: help demo test proof bench lint lock clean
+.PHONY: help demo test proof bench pages lint lock clean
 
 help:  ## what there is to make
 	@sed -n 's/^\([a-z0-9]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 8
@@ -21,6 +21,9 @@ proof: .venv/.dev  ## the long measurements, into proof/FIGURES.md
 
 bench: .venv/.dev  ## what a running table costs: memory, start, CPU, disk
 	$(VENV)/python -m tests.bench.figures
+
+pages: .venv/.dev  ## the documents that are made from the code: docs/legality.md, faults.md, lamps.md
+	$(VENV)/python -m tests.documents.pages
 
 lint: .venv/.dev  ## ruff and mypy
 	$(VENV)/ruff check .

@@ -17,7 +17,19 @@ from typing import Any
 from controller.errors import TableError
 from controller.game.cards import Card
 from controller.runtime import Runtime
-from controller.table.requests import ClearFault, NameCard, NewShoe, Request, SeeCutCard, VoidHand
+from controller.table.facts import OddCardFate
+from controller.table.requests import (
+    ClearFault,
+    CloseShoe,
+    CorrectRound,
+    LampTest,
+    NameCard,
+    NewShoe,
+    Request,
+    SeeCutCard,
+    TellOddCard,
+    VoidHand,
+)
 
 _LONGEST_LINE = 4096
 _WATCH_AT_LEAST_EVERY_S = 0.2
@@ -114,6 +126,18 @@ def _parse(line: bytes) -> Request | str | None:
             return VoidHand(by)
         case {"do": "clear", "by": str(by), **rest} if _is_name(by) and not rest:
             return ClearFault(by)
+        case {"do": "close_shoe", "by": str(by), **rest} if by.strip() and not rest:
+            return CloseShoe(by)
+        case {"do": "lamp_test", "by": str(by), **rest} if by.strip() and not rest:
+            return LampTest(by)
+        case {"do": "odd_card", "fate": "next_card" | "burn" as fate, "by": str(by), **rest} if by.strip() and not rest:
+            return TellOddCard(OddCardFate(fate), by)
+        case {"do": "correct", "round": int(number), "player": str(player), "banker": str(banker), **rest}:
+            match rest:
+                case {"by": str(by), "witness": str(witness), **more} if by.strip() and witness.strip() and not more:
+                    with contextlib.suppress(ValueError):
+                        return CorrectRound(number, _cards(player), _cards(banker), by, witness)
+            return None
         case {"do": "card", "card": str(card), "by": str(by), **rest} if _is_name(by) and not rest:
             with contextlib.suppress(ValueError):
                 return NameCard(Card.parse(card), by)
@@ -125,6 +149,10 @@ def _parse(line: bytes) -> Request | str | None:
 def _is_name(by: str) -> bool:
     """Whether it can stand in the journal as somebody's name. JSON can write half a character, which no file holds."""
     return by.isprintable() and bool(by.strip())
+
+
+def _cards(text: str) -> tuple[Card, ...]:
+    return tuple(map(Card.parse, text.split()))
 
 
 async def _say(writer: asyncio.StreamWriter, answer: dict[str, object]) -> None:

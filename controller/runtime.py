@@ -29,6 +29,7 @@ from controller.stream import PitStream
 from controller.table.facts import (
     CommitFailed,
     Fact,
+    LampsTested,
     ReplayDiffered,
     ShoeUnplugged,
     StepFailed,
@@ -43,6 +44,7 @@ from controller.table.step import step
 _log = logging.getLogger(__name__)
 
 _RETRY_COMMIT_S = 1.0
+_LAMP_TEST_S = 5.0
 
 _DEALING = ("burning", "hand_in_play")
 _CARD_DUE = ("first_card_due", "burning", "wagers_locked", "hand_in_play")
@@ -102,6 +104,7 @@ class Runtime:
         self._journal = journal
         self._public_key = public_key
         self._table = table
+        self._lamp_test_ends_s = 0.0
         self._pins = pins
         self._shoe = shoe
         self._alive = alive
@@ -161,6 +164,8 @@ class Runtime:
             if entries:
                 messages = await self._commit(entries)
                 self._table = table
+                if any(isinstance(entry.fact, LampsTested) for entry in entries):
+                    self._lamp_test_ends_s = time.monotonic() + _LAMP_TEST_S
                 self._committed(messages)
             for future, answer in answers:
                 if not future.done():
@@ -245,7 +250,7 @@ class Runtime:
         for name, level in changed.items():
             if level:
                 key_turned = self._debouncer.settled.get("key", False)
-                request = pressed(name, key_turned, self._table.fault is not None)
+                request = pressed(name, key_turned, self._table)
                 if request is not None:
                     self._put(_Asked(request, None))
 
@@ -263,6 +268,8 @@ class Runtime:
         """Write the lamps that are not as they should be at this moment."""
         now_ms = time.monotonic_ns() // 1_000_000
         self._shown = lamps(self.face, self._live())
+        if time.monotonic() < self._lamp_test_ends_s:
+            self._shown = dict.fromkeys(self._shown, Pattern.STEADY)
         for lamp in self._config.file.pins.lamps:
             lit = self._shown[lamp].lit(now_ms)
             if self._written.get(lamp) != lit:

@@ -19,6 +19,7 @@ from controller.table.public import public
 from controller.table.states import Table
 from controller.table.step import step
 from drivers.shoe.angel_eye import AngelEyeCodec
+from drivers.shoe.beetek import BeeTekCodec
 
 _OF_A_ROUND = ("round", "void", "correction")
 
@@ -76,7 +77,8 @@ def _step_in_words(row: Row, table: Table) -> Iterator[str]:
     yield f"row {row.number}  {row.stamp.text()}  {_fact_in_words(row.fact)}"
     report: Report | None = getattr(row.fact, "report", None)
     if report is not None:
-        heard = AngelEyeCodec(confirm_copies=1).feed(bytes.fromhex(report.frame))
+        codec = BeeTekCodec() if report.seq is None else AngelEyeCodec(confirm_copies=1)
+        heard = codec.feed(bytes.fromhex(report.frame))
         agrees = "which reads so again" if heard == [row.fact] else f"WHICH READS {heard} NOW"
         yield f"    frame {report.frame}, {agrees}"
     face = public(table)

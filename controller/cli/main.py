@@ -89,7 +89,14 @@ def _parser() -> argparse.ArgumentParser:
     shoe.add_argument("--seed", type=int, default=0, help="decides the cards")
     shoe.add_argument("--pace", type=float, default=1.0, metavar="SECONDS", help="between two cards")
     shoe.add_argument("--rounds", type=int, metavar="N", help="stop after N hands (default: at Ctrl-C)")
+    shoe.add_argument("--verbs", action="store_true", help="do what standard input says instead; `help` lists it")
     shoe.set_defaults(command=_sim_shoe)
+    pins = devices.add_parser("pins", help="a table's buttons, sensors and lamps, by verbs on standard input")
+    pins.add_argument("table", type=Path, metavar="TABLE.toml")
+    pins.set_defaults(command=_sim_pins)
+    pit = devices.add_parser("pit", help="a pit that acknowledges, or not, by verbs on standard input")
+    pit.add_argument("table", type=Path, metavar="TABLE.toml")
+    pit.set_defaults(command=_sim_pit)
     return parser
 
 
@@ -102,13 +109,24 @@ def _add_acts(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         ("void", "end the hand and return its wagers"),
         ("card", "name the card the shoe could not tell, or that was missed"),
         ("clear", "leave the standing fault and let the table go on"),
+        ("odd-card", "say that a card drawn in error was not exposed, and what becomes of it"),
+        ("correct", "amend a finished round of this shoe, by two people"),
+        ("close-shoe", "end the shoe early, between hands"),
+        ("lamp-test", "light every lamp for five seconds"),
     ):
         act = commands.add_parser(name, help=help_)
         act.add_argument("table", type=Path, metavar="TABLE.toml")
         if name == "card":
             act.add_argument("card", metavar="CARD", help="rank then suit, for example KS")
-        if name in ("new-shoe", "void", "card", "clear"):
-            act.add_argument("--by", required=True, metavar="SUPERVISOR", help="who says so; it is journalled")
+        if name == "odd-card":
+            act.add_argument("fate", choices=("next_card", "burn"), help="the next hand's first card, or burned")
+        if name == "correct":
+            act.add_argument("round", type=int, metavar="ROUND", help="its number in the open shoe")
+            act.add_argument("--player", required=True, metavar="CARDS", help='as they lay, for example "KS 9H"')
+            act.add_argument("--banker", required=True, metavar="CARDS")
+            act.add_argument("--witness", required=True, metavar="NAME", help="the second person")
+        if name not in ("status", "cut-card"):
+            act.add_argument("--by", required=True, metavar="NAME", help="who says so; it is journalled")
         if name == "status":
             act.add_argument("--json", action="store_true", help="everything, as one JSON object")
         act.set_defaults(command=_status if name == "status" else _act, do=name.replace("-", "_"))
@@ -187,14 +205,36 @@ def _status(options: argparse.Namespace) -> int:
 def _act(options: argparse.Namespace) -> int:
     from controller.cli.client import act
 
-    request = {"do": options.do} | {key: getattr(options, key) for key in ("by", "card") if hasattr(options, key)}
+    said = ("by", "card", "fate", "round", "player", "banker", "witness")
+    request = {"do": options.do} | {key: getattr(options, key) for key in said if hasattr(options, key)}
     return act(options.table, request)
 
 
 def _sim_shoe(options: argparse.Namespace) -> int:
     from controller.cli.sim import sim_shoe
 
-    return sim_shoe(options.driver, options.pty, options.port, options.baud, options.seed, options.pace, options.rounds)
+    return sim_shoe(
+        options.driver,
+        options.pty,
+        options.port,
+        options.baud,
+        options.seed,
+        options.pace,
+        options.rounds,
+        options.verbs,
+    )
+
+
+def _sim_pins(options: argparse.Namespace) -> int:
+    from controller.cli.sim import sim_pins
+
+    return sim_pins(options.table)
+
+
+def _sim_pit(options: argparse.Namespace) -> int:
+    from controller.cli.sim import sim_pit
+
+    return sim_pit(options.table)
 
 
 if __name__ == "__main__":

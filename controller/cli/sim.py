@@ -4,24 +4,87 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
-from drivers.sim import angel_eye, beetek
-from drivers.sim.angel_eye import PtyLine, SerialLine
+from controller.cli.words import event_line
+from controller.config import Config, load
+from controller.contract.topics import Topics
+from controller.errors import TableError
+from drivers.sim import angel_eye, beetek, console
+from drivers.sim.angel_eye import PtyLine, SerialLine, SimulatedAngelEye
+from drivers.sim.beetek import SimulatedBeeTek
+from drivers.sim.pins import SimulatedPins
+from drivers.sim.pit import SimulatedPit
 from drivers.sim.run import run_shoe_alone
 
 _USUAL_BAUD = {"angel_eye": angel_eye.BAUD, "beetek": beetek.BAUD}
 
 
 def sim_shoe(
-    driver: str, pty: Path | None, port: str | None, baud: int | None, seed: int, pace_s: float, rounds: int | None
+    driver: str,
+    pty: Path | None,
+    port: str | None,
+    baud: int | None,
+    seed: int,
+    pace_s: float,
+    rounds: int | None,
+    verbs: bool,
 ) -> int:
     """A shoe on a pty or a serial port, dealing until `rounds` are dealt; what it dealt on standard output.
 
-    `driver` as in a table file's `[shoe]`; without a `baud` the port runs at what is usual for that shoe.
+    With `verbs` it deals nothing by itself and does what standard input says instead. `driver` as in a table file's
+    `[shoe]`; without a `baud` the port runs at what is usual for that shoe.
     """
     line = PtyLine(pty) if pty is not None else SerialLine(str(port), baud or _USUAL_BAUD[driver])
     try:
-        run_shoe_alone(line, seed, pace_s, rounds, sys.stdout, driver)
+        if verbs:
+            _shoe_at_a_prompt(driver, line)
+        else:
+            run_shoe_alone(line, seed, pace_s, rounds, sys.stdout, driver)
     finally:
         line.unplug()
+    return 0
+
+
+def _shoe_at_a_prompt(driver: str, line: PtyLine | SerialLine) -> None:
+    console.prompt(f"a simulated {driver} shoe")
+    if driver == "beetek":
+        console.converse(console.beetek_verbs(SimulatedBeeTek(line), line), sys.stdin)
+    else:
+        shoe = SimulatedAngelEye(line)
+        console.converse(console.angel_eye_verbs(shoe, line), sys.stdin, shoe.attend)
+
+
+def sim_pins(table: Path) -> int:
+    """The front of the table of this file, whose pins are simulated; does what standard input says."""
+    pins = _simulated_pins(load(table))
+    console.prompt("the table's buttons, sensors and lamps")
+    console.converse(console.pins_verbs(pins), sys.stdin)
+    return 0
+
+
+def _simulated_pins(config: Config) -> SimulatedPins:
+    wiring = config.file.pins
+    if wiring.page is None:
+        do = 'Set pins.driver = "simulated" and pins.page, or press the real buttons.'
+        raise TableError("sim_not_simulated", "The pins of this table are real.", do)
+    lamps: dict[str, dict[str, Any]] = {
+        name: {"bcm": lamp.bcm, "active": lamp.active} for name, lamp in wiring.lamps.items()
+    }
+    inputs: dict[str, dict[str, Any]] = {
+        name: {"bcm": wired.bcm, "active": wired.active, "pull": wired.pull} for name, wired in wiring.inputs.items()
+    }
+    return SimulatedPins(Path(wiring.page), lamps, inputs)
+
+
+def sim_pit(table: Path) -> int:
+    """A pit for the table of this file, on its broker; prints what it hears and does what standard input says."""
+    file = load(table).file
+    topic = Topics(file.pit.root, file.table.id).event.removesuffix("/event")
+    pit = SimulatedPit(file.pit.host, file.pit.port, topic, lambda event: print(event_line(event), flush=True))
+    console.prompt("a pit that acknowledges")
+    try:
+        console.converse(console.pit_verbs(pit), sys.stdin)
+    finally:
+        pit.gone()
     return 0

@@ -8,26 +8,31 @@ from typing import Any
 def event_line(event: dict[str, Any]) -> str:
     """An event of the stream in one line for people."""
     where = f"{event['seq']:>5} shoe {event['shoe'] or '-'} round {event['round'] or '-'}"
+    return f"{where}  {event['type']:<13} {_told(event)}"
+
+
+def _told(event: dict[str, Any]) -> str:
     match event["type"]:
         case "round":
-            hands = "  ".join(
-                f"{side} {' '.join(event[side]['cards'])} = {event[side]['total']}" for side in ("player", "banker")
-            )
             marks = [mark for mark in ("natural", "simulated", "last_hand") if event[mark]]
-            told = f"{hands}  -> {event['outcome']}" + (f" ({', '.join(marks)})" if marks else "")
+            return _hands(event) + (f" ({', '.join(marks)})" if marks else "")
+        case "correction":
+            return f"{_hands(event)} (by {event['by']} and {event['witness']})"
         case "wagers_locked":
-            told = f"seats {event['royal9_seats']}" + (
-                f", refused {event['refused_seats']}" * bool(event["refused_seats"])
-            )
+            refused = event["refused_seats"]
+            return f"seats {event['royal9_seats']}" + (f", refused {refused}" if refused else "")
         case "hit":
-            pays = (
-                f"${event['fixed']['cents'] / 100:,.0f}" if event["fixed"] else f"meter {event['progressive']['meter']}"
-            )
-            told = f"seat {event['seat']} {event['tier']}: {pays}"
+            fixed, meter = event["fixed"], event["progressive"]
+            pays = f"${fixed['cents'] / 100:,.0f}" if fixed else f"meter {meter['meter']}"
+            return f"seat {event['seat']} {event['tier']}: {pays}"
         case "fault" | "alarm":
-            told = f"{event['code']}: {event['what']}"
+            return f"{event['code']}: {event['what']}"
         case "shoe_closed":
-            told = f"{event['reason']}, {event['rounds']} rounds"
+            return f"{event['reason']}, {event['rounds']} rounds"
         case _:
-            told = f"by {event['by']}"
-    return f"{where}  {event['type']:<13} {told}"
+            return f"by {event['by']}"
+
+
+def _hands(event: dict[str, Any]) -> str:
+    hands = (f"{side} {' '.join(event[side]['cards'])} = {event[side]['total']}" for side in ("player", "banker"))
+    return "  ".join(hands) + f"  -> {event['outcome']}"

@@ -143,6 +143,28 @@ class Hit(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Correction(Event):
+    """A finished round amended by reference: `shoe` and `round` name it, and the rest is what holds instead.
+
+    `royal9_before` is what had been told of the Royal 9 wagers, by the round or its last correction.
+    """
+
+    TYPE = "correction"
+
+    by: str
+    witness: str
+    outcome: str
+    player: HandShown
+    banker: HandShown
+    natural: bool
+    margin: int
+    pairs: Pairs
+    dragon_bonus: DragonBonusShown
+    royal9: tuple[SeatTier, ...]
+    royal9_before: tuple[SeatTier, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Void(Event):
     """A hand ended without a result: its wagers go back, and what `royal9_seats` put on the meters is reversed."""
 

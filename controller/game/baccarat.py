@@ -107,6 +107,18 @@ def next_step(tableau: Tableau, dealt: Sequence[Card]) -> Draw | Done:
     return Done(player, banker, _outcome(total(player), total(banker)), _has_natural(tableau, player, banker))
 
 
+def as_it_lies(tableau: Tableau, player: Sequence[Card], banker: Sequence[Card]) -> Done:
+    """A hand judged by the cards on the felt alone, whether or not the tableau would have drawn them.
+
+    Raises ValueError unless each side has two or three cards.
+    """
+    if not (2 <= len(player) <= 3 and 2 <= len(banker) <= 3):
+        raise ValueError("each hand has two or three cards")
+    sides = tuple(player), tuple(banker)
+    natural = len(player) == len(banker) == 2 and _has_natural(tableau, *sides)
+    return Done(*sides, _outcome(total(player), total(banker)), natural)
+
+
 def hands(tableau: Tableau, dealt: Sequence[Card]) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
     """Player's and Banker's cards of a hand, complete or not, `dealt` in order from its first card.
 

@@ -13,6 +13,13 @@ from controller.game.cards import Card
 from controller.table.rules import TableRules
 
 
+class OddCardFate(Enum):
+    """What becomes of a card drawn in error that nobody saw."""
+
+    NEXT_CARD = "next_card"
+    BURN = "burn"
+
+
 class Target(Enum):
     """Where the shoe says a card went."""
 
@@ -225,6 +232,39 @@ class FaultCleared:
     by: str
 
 
+@dataclass(frozen=True, slots=True)
+class OddCardTold:
+    """The card just drawn in error was not exposed, and this is its fate: it opens no simulated hand after all."""
+
+    fate: OddCardFate
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class RoundCorrected:
+    """Two people read a finished round's cards anew: these lay on the felt. The round itself stays as it was told."""
+
+    round: int
+    player: tuple[Card, ...]
+    banker: tuple[Card, ...]
+    by: str
+    witness: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShoeClosed:
+    """A supervisor ended the shoe early, between hands, with no new one to follow yet."""
+
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class LampsTested:
+    """Somebody had every lamp lit for a while."""
+
+    by: str
+
+
 # What the controller noticed about itself and its links.
 
 
@@ -287,7 +327,17 @@ ShoeFact = (
     | ShoeLockReported
     | ShoePresetChanged
 )
-Act = ShoeOpened | WagersLocked | HandVoided | CardNamed | FaultCleared
+Act = (
+    ShoeOpened
+    | WagersLocked
+    | HandVoided
+    | CardNamed
+    | FaultCleared
+    | OddCardTold
+    | RoundCorrected
+    | ShoeClosed
+    | LampsTested
+)
 OwnFact = (
     ShoeUnplugged | JournalFoundBehindPit | PublishRefused | HitUnheard | CommitFailed | ReplayDiffered | StepFailed
 )

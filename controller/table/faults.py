@@ -38,6 +38,7 @@ class FaultKind:
     clearing: Clearing = Clearing.DROP
     card_ends_it: bool = False  # naming the card is enough; otherwise a `clear` must follow
     new_shoe_takes_held: bool = False  # the card held becomes the new shoe's first card
+    details: tuple[str, ...] = ()  # what the fault's event and the status tell besides, by name
 
 
 _CLEAR, _CARD, _VOID, _NEW_SHOE = Exit.CLEAR, Exit.CARD, Exit.VOID, Exit.NEW_SHOE
@@ -49,12 +50,14 @@ FAULTS: dict[str, FaultKind] = {
         "If a new shoe has begun, announce it: this card is its first. If not, take the card back and clear.",
         (_NEW_SHOE, _CLEAR),
         new_shoe_takes_held=True,
+        details=("shoe_mode",),
     ),
     "card_after_shoe": FaultKind(
         "A card was drawn after the shoe's last hand.",
         "If it is a new shoe's first card, announce the shoe. If not, take the card back and clear.",
         (_NEW_SHOE, _CLEAR),
         new_shoe_takes_held=True,
+        details=("shoe_mode",),
     ),
     "first_card_in_shoe": FaultKind(
         "The shoe reports a new shoe's first card, but a shoe is being dealt.",
@@ -62,23 +65,27 @@ FAULTS: dict[str, FaultKind] = {
         (_NEW_SHOE, _CLEAR, _VOID),
         Clearing.PLAY_AS_OURS,
         new_shoe_takes_held=True,
+        details=("shoe_says", "rules_say"),
     ),
     "burn_short": FaultKind(
         "A card was dealt to a hand before the burn was complete.",
         "Put the card with the burned cards and clear, or end the shoe.",
         (_CLEAR, _NEW_SHOE),
         Clearing.PLAY_AS_OURS,
+        details=("shoe_says", "rules_say"),
     ),
     "burn_long": FaultKind(
         "The shoe reports a burned card after the burn was complete.",
         "Put the card with the burned cards and clear, or end the shoe.",
         (_CLEAR, _VOID, _NEW_SHOE),
         Clearing.BURN,
+        details=("shoe_says", "rules_say"),
     ),
     "burn_count_differs": FaultKind(
         "The shoe and the first card disagree on how many cards to burn.",
         "Count by the first card. Clear to go on with that count, or end the shoe.",
         (_CLEAR, _NEW_SHOE),
+        details=("shoe_says", "first_card_is_worth"),
     ),
     "cut_card_in_burn": FaultKind(
         "The cutting card came before the burn was complete.",
@@ -102,18 +109,21 @@ FAULTS: dict[str, FaultKind] = {
         (_CARD, _CLEAR, _VOID, _NEW_SHOE),
         Clearing.BURN,
         card_ends_it=True,
+        details=("where",),
     ),
     "impossible_card": FaultKind(
         "The shoe reports a card of which no more can be in it.",
         "Read the card on the felt and name it. If it is truly one too many, void the hand and end the shoe.",
         (_CARD, _VOID, _NEW_SHOE),
         card_ends_it=True,
+        details=("where", "card"),
     ),
     "card_outside_game": FaultKind(
         "A card left the shoe outside its game, and the shoe does not say which.",
         "Name the card: it is the next card. Or void the hand.",
         (_CARD, _VOID, _NEW_SHOE),
         card_ends_it=True,
+        details=("shoe_mode",),
     ),
     # Two referees
     "target_differs": FaultKind(
@@ -121,11 +131,13 @@ FAULTS: dict[str, FaultKind] = {
         "Look at the felt. Clear to deal the card by the rules, or void the hand.",
         (_CLEAR, _VOID, _NEW_SHOE),
         Clearing.PLAY_AS_OURS,
+        details=("shoe_says", "rules_say"),
     ),
     "result_differs": FaultKind(
         "The shoe and the rules disagree on the result of the hand.",
         "Read the cards on the felt. The result shown is by the rules; clear to go on.",
         (_CLEAR, _VOID, _NEW_SHOE),
+        details=("shoe_says", "rules_say"),
     ),
     "force_quit": FaultKind(
         "The hand was ended by force at the shoe.",
@@ -137,6 +149,7 @@ FAULTS: dict[str, FaultKind] = {
         "The shoe reports an error.",
         "Cancel the error at the shoe, compare the cards on the felt with the display, then clear. Or void the hand.",
         (_CLEAR, _VOID, _NEW_SHOE),
+        details=("error",),
     ),
     "reports_missed": FaultKind(
         "Reports of the shoe were missed: cards may have been drawn unseen.",
@@ -160,21 +173,25 @@ FAULTS: dict[str, FaultKind] = {
         "one that sent them.",
         "Stop the table. Keep this journal for the audit, and start a new one, which the pit must adopt.",
         (),
+        details=("acked_seq", "head_seq", "chain"),
     ),
     "journal_failed": FaultKind(
         "The journal could not be written for a while. Nothing was lost: what waited has been written.",
         "Make room on the disk or replace the card before the next shoe, then clear.",
         (_CLEAR, _VOID, _NEW_SHOE),
+        details=("error",),
     ),
     "replay_differs": FaultKind(
         "After a restart the journal did not give the same events again.",
         "Compare the felt with the display and report this to the maker. Clear to go on, or void the hand.",
         (_CLEAR, _VOID, _NEW_SHOE),
+        details=("journal_row",),
     ),
     "internal": FaultKind(
         "The controller failed on the last report or act, which therefore changed nothing.",
         "Compare the felt with the display, name a missed card if there is one, then clear. Report this to the maker.",
         (_CARD, _CLEAR, _VOID, _NEW_SHOE),
+        details=("error",),
     ),
 }
 

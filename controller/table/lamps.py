@@ -70,7 +70,8 @@ def lamps(face: Public, live: Live) -> dict[str, Pattern]:
     for outcome in ("player", "banker", "tie"):
         shown[outcome] = _steady(face.outcome == outcome)
     for hand in ("player", "banker"):
-        shown[f"draw_{hand}"] = _steady(burn_due or face.next_hand == hand)
+        due = burn_due or face.next_hand == hand
+        shown[f"draw_{hand}"] = Pattern.SLOW_BLINK if due and face.odd_card else _steady(due)
     shown["fault"] = _fault_lamp(face, live)
     return shown
 

@@ -41,6 +41,10 @@ class Row(Enum):
     NEW_SHOE_BY_SUPERVISOR = auto()
     LOCK_WAGERS = auto()
     VOID = auto()
+    TELL_ODD_CARD = auto()
+    CORRECT_ROUND = auto()
+    CLOSE_SHOE = auto()
+    TEST_LAMPS = auto()
 
 
 class Move(Enum):
@@ -58,6 +62,10 @@ class Move(Enum):
     OPEN_SHOE = auto()
     LOCK_WAGERS = auto()
     VOID_HAND = auto()
+    CHANGE_ODD_CARD = auto()
+    CORRECT_ROUND = auto()
+    CLOSE_SHOE = auto()
+    TEST_LAMPS = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +93,11 @@ REFUSALS: dict[str, str] = {
     "hand_in_play": "A hand is being dealt.",
     "no_hand": "There is no hand to void.",
     "fault_stands": "The table is stopped by a fault: leave it first.",
+    "no_odd_card": "No card drawn in error waits for a word: only its first card can be told otherwise.",
+    "no_such_round": "This shoe has no finished round of that number.",
+    "not_two_people": "A correction needs two people: whoever makes it, and a witness.",
+    "not_a_hand": "A hand is two or three cards.",
+    "nothing_differs": "The round has these very cards.",
     "no_fault": "No fault stands.",
     "not_an_exit": "The standing fault cannot be left that way.",
     "no_card_to_name": "No card is waiting to be named.",
@@ -124,12 +137,29 @@ _TABLE: dict[Row, tuple[Cell, ...]] = {
     Row.NEW_SHOE_BY_SUPERVISOR: (_M.OPEN_SHOE,               _M.OPEN_SHOE,               _M.OPEN_SHOE,               _M.OPEN_SHOE,               refuse("already_locked"),   refuse("hand_in_play"),     _M.OPEN_SHOE),
     Row.LOCK_WAGERS:            (refuse("no_shoe"),          refuse("burn_unfinished"),  refuse("burn_unfinished"),  _M.LOCK_WAGERS,             refuse("already_locked"),   refuse("hand_in_play"),     refuse("no_shoe")),
     Row.VOID:                   (refuse("no_hand"),          refuse("no_hand"),          refuse("no_hand"),          refuse("no_hand"),          _M.VOID_HAND,               _M.VOID_HAND,               refuse("no_hand")),
+    Row.TELL_ODD_CARD:          (refuse("no_odd_card"),      refuse("no_odd_card"),      refuse("no_odd_card"),      refuse("no_odd_card"),      refuse("no_odd_card"),      _M.CHANGE_ODD_CARD,         refuse("no_odd_card")),
+    Row.CORRECT_ROUND:          (refuse("no_such_round"),    refuse("no_such_round"),    refuse("no_such_round"),    _M.CORRECT_ROUND,           refuse("already_locked"),   refuse("hand_in_play"),     _M.CORRECT_ROUND),
+    Row.CLOSE_SHOE:             (refuse("no_shoe"),          _M.CLOSE_SHOE,              _M.CLOSE_SHOE,              _M.CLOSE_SHOE,              refuse("already_locked"),   refuse("hand_in_play"),     refuse("no_shoe")),
+    Row.TEST_LAMPS:             (_M.TEST_LAMPS,              _M.TEST_LAMPS,              refuse("burn_unfinished"),  _M.TEST_LAMPS,              refuse("already_locked"),   refuse("hand_in_play"),     _M.TEST_LAMPS),
 }
 # fmt: on
 
 LEGALITY: dict[Row, dict[type[Phase], Cell]] = {
     row: dict(zip(_PHASES, cells, strict=True)) for row, cells in _TABLE.items()
 }
+
+LEADS_TO: dict[Move, tuple[type[Phase], ...]] = {
+    Move.OPEN_SHOE: (FirstCardDue,),
+    Move.TURN_FIRST_CARD: (Burning, WagersOpen),
+    Move.BURN_CARD: (Burning, WagersOpen),
+    Move.TAKE_CARD_IN_ERROR: (HandInPlay, WagersOpen),
+    Move.LOCK_WAGERS: (Locked, HandInPlay, WagersOpen, ShoeEnded),  # kept cards can be a whole hand
+    Move.DEAL_CARD: (HandInPlay, WagersOpen, ShoeEnded),
+    Move.VOID_HAND: (WagersOpen, ShoeEnded),
+    Move.CHANGE_ODD_CARD: (WagersOpen,),
+    Move.CLOSE_SHOE: (ShoeEnded,),
+}
+"""The phases a move may end in. A move that is not here leaves the phase as it is."""
 
 
 def legality(row: Row, phase: Phase) -> Cell:

@@ -22,7 +22,7 @@ from controller.table.states import (
     Table,
     WagersOpen,
 )
-from controller.table.step import exits, next_hand
+from controller.table.step import exits, next_hand, odd_card
 
 PHASE_NAMES: dict[type[Phase], str] = {
     NoShoe: "no_shoe",
@@ -66,7 +66,10 @@ class PublicHit:
 
 @dataclass(frozen=True, slots=True)
 class Public:
-    """Everything that may be shown. `player` and `banker` are the hand in play, or the last one until the next."""
+    """Everything that may be shown. `player` and `banker` are the hand in play, or the last one until the next.
+
+    `odd_card` says that the card just drawn in error may still be told to be something else than a simulated hand's.
+    """
 
     table: str
     game: str
@@ -81,6 +84,7 @@ class Public:
     next_hand: str | None
     outcome: str | None
     simulated: bool
+    odd_card: bool
     last_hand: bool
     cards_left: int | None
     royal9_seats: tuple[int, ...]
@@ -110,6 +114,7 @@ def public(table: Table) -> Public:
         next_hand=next_to_draw.value if next_to_draw else None,
         outcome=last.done.outcome.value if last else None,
         simulated=(isinstance(phase, HandInPlay) and phase.wagers is None) or bool(last and last.simulated),
+        odd_card=odd_card(table),
         last_hand=_is_last_hand(table),
         cards_left=_cards_left(table),
         royal9_seats=wagers.royal9_seats if wagers else (),

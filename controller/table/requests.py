@@ -17,7 +17,11 @@ from controller.table.facts import (
     Fact,
     FaultCleared,
     HandVoided,
-    ShoeFact,
+    LampsTested,
+    OddCardFate,
+    OddCardTold,
+    RoundCorrected,
+    ShoeClosed,
     ShoeOpened,
     Target,
     WagersLocked,
@@ -26,7 +30,7 @@ from controller.table.faults import FAULTS, Clearing, Exit
 from controller.table.legality import RaiseFault, Refuse, Row, legality, refuse
 from controller.table.rules import TableRules
 from controller.table.states import NoShoe, ShoeEnded, StandingFault, Table, WagersOpen
-from controller.table.step import carried_into_new_shoe, exits
+from controller.table.step import carried_into_new_shoe, exits, finished_round, odd_card
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,51 @@ class ClearFault:
     supervisor: str | None
 
 
-Request = NewShoe | LockWagers | SeeCutCard | VoidHand | NameCard | ClearFault
+@dataclass(frozen=True, slots=True)
+class TellOddCard:
+    """The card just drawn in error was not exposed."""
+
+    fate: OddCardFate
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectRound:
+    """Amend a finished round of the open shoe: the cards as two people read them."""
+
+    round: int
+    player: tuple[Card, ...]
+    banker: tuple[Card, ...]
+    supervisor: str
+    witness: str
+
+
+@dataclass(frozen=True, slots=True)
+class CloseShoe:
+    """End the shoe early, between hands."""
+
+    supervisor: str
+
+
+@dataclass(frozen=True, slots=True)
+class LampTest:
+    """Light every lamp for a while."""
+
+    by: str
+
+
+Request = (
+    NewShoe
+    | LockWagers
+    | SeeCutCard
+    | VoidHand
+    | NameCard
+    | ClearFault
+    | TellOddCard
+    | CorrectRound
+    | CloseShoe
+    | LampTest
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +155,15 @@ def decide(table: Table, request: Request, ambient: Ambient) -> Fact | Refuse:
             if supervisor is None:
                 return refuse("no_supervisor")
             return _not_an_exit(table, Exit.CLEAR) or FaultCleared(supervisor)
+        case TellOddCard(fate, by):
+            refusal = None if odd_card(table) else refuse("no_odd_card")
+            return _refused(table, Row.TELL_ODD_CARD) or refusal or OddCardTold(fate, by)
+        case CorrectRound():
+            return _refused(table, Row.CORRECT_ROUND) or _correct_round(table, request)
+        case CloseShoe(supervisor):
+            return _refused(table, Row.CLOSE_SHOE) or ShoeClosed(supervisor)
+        case LampTest(by):
+            return _refused(table, Row.TEST_LAMPS) or LampsTested(by)
 
 
 def before(table: Table, fact: Fact, ambient: Ambient) -> tuple[Fact, ...]:
@@ -207,6 +264,23 @@ def _name_card(table: Table, card: Card, supervisor: str | None) -> Fact | Refus
     if table.shoe is not None and not shoe_life.can_still_come(table.shoe, table.rules.shoe, card):
         return refuse("card_cannot_be")
     return CardNamed(card, supervisor)
+
+
+def _correct_round(table: Table, request: CorrectRound) -> Fact | Refuse:
+    finished = finished_round(table, request.round)
+    if finished is None or table.shoe is None:
+        return refuse("no_such_round")
+    if request.supervisor.casefold() == request.witness.casefold():
+        return refuse("not_two_people")
+    if not all(2 <= len(hand) <= 3 for hand in (request.player, request.banker)):
+        return refuse("not_a_hand")
+    if (request.player, request.banker) == (finished.done.player, finished.done.banker):
+        return refuse("nothing_differs")
+    were, are = (*finished.done.player, *finished.done.banker), (*request.player, *request.banker)
+    corrected = shoe_life.corrected(table.shoe, table.rules.shoe, were, are)
+    if corrected.unnamed > table.shoe.unnamed:
+        return refuse("card_cannot_be")
+    return RoundCorrected(request.round, request.player, request.banker, request.supervisor, request.witness)
 
 
 def _refused(table: Table, row: Row) -> Refuse | None:

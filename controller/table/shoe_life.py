@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from controller.game.cards import DECK, Card, Rank
@@ -22,6 +23,17 @@ def without(shoe: Shoe, rules: ShoeRules, card: Card | None) -> Shoe:
         return replace(shoe, unnamed=shoe.unnamed + 1)
     place = _PLACE[card]
     return replace(shoe, gone=(*shoe.gone[:place], shoe.gone[place] + 1, *shoe.gone[place + 1 :]))
+
+
+def corrected(shoe: Shoe, rules: ShoeRules, were: Iterable[Card], are: Iterable[Card]) -> Shoe:
+    """The shoe once the cards that were taken for `were` turn out to have been `are`."""
+    gone = list(shoe.gone)
+    for card in were:
+        gone[_PLACE[card]] -= 1
+    shoe = replace(shoe, gone=tuple(gone))
+    for card in are:
+        shoe = without(shoe, rules, card)
+    return shoe
 
 
 def worth_in_burn(first_card: Card) -> int:

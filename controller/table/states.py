@@ -96,11 +96,12 @@ class RoyalHit:
 
 @dataclass(frozen=True, slots=True)
 class FinishedRound:
-    """The hand dealt last: shown until the next one."""
+    """A hand that was dealt, with the Royal 9 wagers that stood on it. `done` is as corrected."""
 
     number: int
     done: Done
     simulated: bool
+    royal9_seats: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +128,11 @@ class StandingFault:
 class Table:
     """The whole state of a table.
 
-    `kept` are cards that left the shoe already and are the next hand's first; `hits` those of the last wagered hand,
-    until wagers are locked again; `held` what came while the fault stood. `awaiting_result` is the hand whose
-    result the shoe has yet to state, or "voided" when it may still state one for a hand that was void.
-    `seq_counts_zero` once the shoe, since it was switched on, has numbered a report 0: from then on 0 follows its 9.
+    `finished` are the shoe's rounds; `last_round` is the one shown, until the next hand; `hits` those of the last
+    wagered hand, until wagers are locked again. `kept` are cards that left the shoe already and are the next hand's
+    first. `held` is what came while the fault stood. `awaiting_result` is the hand whose result the shoe has yet to
+    state, or "voided" when it may still state one for a hand that was void. `seq_counts_zero` once the shoe, since it
+    was switched on, has numbered a report 0: from then on 0 follows its 9.
     """
 
     rules: TableRules
@@ -138,6 +140,7 @@ class Table:
     shoe: Shoe | None = None
     shoes_opened: int = 0
     kept: tuple[Card, ...] = ()
+    finished: tuple[FinishedRound, ...] = ()
     last_round: FinishedRound | None = None
     hits: tuple[RoyalHit, ...] = ()
     awaiting_result: Done | Literal["voided"] | None = None

@@ -13,7 +13,7 @@ from typing import assert_never
 
 from controller.contract import events
 from controller.contract.events import Event
-from controller.game.baccarat import Done, Draw, Hand, next_step
+from controller.game.baccarat import Done, Draw, Hand, as_it_lies, next_step
 from controller.game.cards import Card, total
 from controller.game.dragon_bonus import dragon_bonus
 from controller.game.royal9 import Award, judge
@@ -31,10 +31,15 @@ from controller.table.facts import (
     HandVoided,
     HitUnheard,
     JournalFoundBehindPit,
+    LampsTested,
+    OddCardFate,
+    OddCardTold,
     OwnFact,
     PublishRefused,
     ReplayDiffered,
     Report,
+    RoundCorrected,
+    ShoeClosed,
     ShoeErrorCancelled,
     ShoeErrorRaised,
     ShoeFact,
@@ -87,6 +92,15 @@ def step(table: Table, fact: Fact) -> Stepped:
             return _name_card(table, card, by)
         case FaultCleared(by):
             return _clear(table, by)
+        case OddCardTold(fate):
+            return _change_odd_card(table, fate)
+        case RoundCorrected():
+            return _correct_round(table, fact)
+        case ShoeClosed(by):
+            closed, event = _close_shoe(table, "closed_early", by)
+            return closed, (event,)
+        case LampsTested():
+            return table, ()  # for the lamps alone; it is journalled because somebody did it
         case PublishRefused(seq, reason_code):
             return table, (_alarm(table, "publish_refused", {"seq": seq, "reason_code": reason_code}),)
         case HitUnheard(seq):
@@ -122,6 +136,11 @@ def carried_into_new_shoe(table: Table) -> tuple[ShoeFact | OwnFact, ...]:
         if takes_all or isinstance(fact, _OF_THE_CONTROLLER):
             carried.append(fact)
     return tuple(carried)
+
+
+def odd_card(table: Table) -> bool:
+    """Whether the last card opened a simulated hand and may still be told otherwise: nothing has followed it."""
+    return isinstance(table.phase, HandInPlay) and table.phase.wagers is None and len(table.phase.dealt) == 1
 
 
 def next_hand(table: Table) -> Hand | None:
@@ -342,12 +361,14 @@ def _finish(table: Table, hand: HandInPlay, done: Done) -> Stepped:
         cards_left=_cards_left(table),
         dragon_bonus=_dragon_bonus(table, done),
         royal9_seats=seats,
-        royal9=tuple(events.SeatTier(seat, award.tier.value) for seat, award in awards),
+        royal9=_seat_tiers(awards),
     )
+    finished = FinishedRound(shoe.rounds, done, simulated, seats)
     table = replace(
         table,
-        last_round=FinishedRound(shoe.rounds, done, simulated),
-        hits=table.hits if simulated else tuple(RoyalHit(seat, award.tier.value) for seat, award in awards),
+        finished=(*table.finished, finished),
+        last_round=finished,
+        hits=table.hits if simulated else _royal_hits(awards),
         awaiting_result=done,
     )
     hits = tuple(_hit(round_event, seat, award) for seat, award in awards)
@@ -366,6 +387,14 @@ def _awards(table: Table, done: Done, seats: Iterable[int]) -> list[tuple[int, A
         if award is not None:
             won.append((seat, award))
     return sorted(won, key=lambda seat_award: (royal9.awards.index(seat_award[1]), seat_award[0]))
+
+
+def _seat_tiers(awards: Iterable[tuple[int, Award]]) -> tuple[events.SeatTier, ...]:
+    return tuple(events.SeatTier(seat, award.tier.value) for seat, award in awards)
+
+
+def _royal_hits(awards: Iterable[tuple[int, Award]]) -> tuple[RoyalHit, ...]:
+    return tuple(RoyalHit(seat, award.tier.value) for seat, award in awards)
 
 
 def _hit(round_event: events.Round, seat: int, award: Award) -> events.Hit:
@@ -596,6 +625,53 @@ def _void_hand(table: Table, by: str) -> Stepped:
     others = tuple(held for held in waiting if not isinstance(held.fact, CardDrawn | CardKept | CardDrawnOutsideGame))
     table, released = _release(table, others)
     return table, (*made, *after, *released)
+
+
+def _change_odd_card(table: Table, fate: OddCardFate) -> Stepped:
+    """The simulated hand never began: its one card is the next hand's first, or burned."""
+    assert isinstance(table.phase, HandInPlay), "only asked with an odd card"
+    shoe = _shoe(table)
+    kept = table.phase.dealt if fate is OddCardFate.NEXT_CARD else ()
+    shoe = replace(shoe, rounds=shoe.rounds - 1)
+    return replace(table, phase=WagersOpen(), shoe=shoe, kept=(*kept, *table.kept)), ()
+
+
+def _correct_round(table: Table, fact: RoundCorrected) -> Stepped:
+    """A finished round is amended by reference; its own event stands as it was sent."""
+    before = finished_round(table, fact.round)
+    assert before is not None, "only asked of a finished round"
+    done = as_it_lies(table.rules.tableau, fact.player, fact.banker)
+    awards, awards_before = (_awards(table, each, before.royal9_seats) for each in (done, before.done))
+    event = events.Correction(
+        shoe=_shoe_number(table),
+        round=fact.round,
+        by=fact.by,
+        witness=fact.witness,
+        outcome=done.outcome.value,
+        player=_shown(done.player),
+        banker=_shown(done.banker),
+        natural=done.natural,
+        margin=done.margin,
+        pairs=events.Pairs(done.player_pair, done.banker_pair),
+        dragon_bonus=_dragon_bonus(table, done),
+        royal9=_seat_tiers(awards),
+        royal9_before=_seat_tiers(awards_before),
+    )
+    after = replace(before, done=done)
+    were, are = (*before.done.player, *before.done.banker), (*done.player, *done.banker)
+    table = replace(
+        table,
+        shoe=shoe_life.corrected(_shoe(table), table.rules.shoe, were, are),
+        finished=tuple(after if finished is before else finished for finished in table.finished),
+        last_round=after if table.last_round is before else table.last_round,
+        hits=_royal_hits(awards) if table.last_round is before and not before.simulated else table.hits,
+    )
+    return table, (event,)
+
+
+def finished_round(table: Table, number: int) -> FinishedRound | None:
+    """The open shoe's finished round of that number."""
+    return next((finished for finished in table.finished if finished.number == number), None)
 
 
 def _name_card(table: Table, card: Card, by: str) -> Stepped:

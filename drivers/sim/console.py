@@ -1,0 +1,149 @@
+"""A simulated device at a prompt: one verb a line, with the device's faults among them.
+
+Each device has one table of verbs; `help` prints it. A line that cannot be done is told and changes nothing.
+"""
+
+from __future__ import annotations
+
+import selectors
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TextIO
+
+from drivers.sim.angel_eye import PtyLine, SerialLine, SimulatedAngelEye, Target
+from drivers.sim.beetek import SimulatedBeeTek
+from drivers.sim.pins import SimulatedPins
+from drivers.sim.pit import SimulatedPit
+
+_ATTEND_S = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """What a word does. `arguments` names what follows it; `do` takes those words and may return what to tell."""
+
+    arguments: str
+    help: str
+    do: Callable[..., str | None]
+
+
+Verbs = dict[str, Verb]
+
+
+def converse(verbs: Verbs, lines: TextIO, attend: Callable[[], None] = lambda: None) -> None:
+    """Do what each line says until the lines end; `attend` is called meanwhile, some fifty times a second."""
+    verbs = {**verbs, "help": Verb("", "this", lambda: _help(verbs))}
+    with selectors.DefaultSelector() as waiting:
+        waiting.register(lines, selectors.EVENT_READ)
+        while True:
+            while not waiting.select(_ATTEND_S):
+                attend()
+            line = lines.readline()
+            if not line:
+                return
+            told = _do(verbs, line.split())
+            if told:
+                print(told, flush=True)
+
+
+def _do(verbs: Verbs, words: list[str]) -> str | None:
+    if not words:
+        return None
+    name, *arguments = words
+    verb = verbs.get(name)
+    if verb is None:
+        return f"{name} is no verb here; `help` names them"
+    if len(arguments) != len(verb.arguments.split()):
+        return f"write: {name} {verb.arguments}"
+    try:
+        return verb.do(*arguments)
+    except (ValueError, KeyError, IndexError) as error:
+        return f"{name} cannot be done: {error}"
+
+
+def _help(verbs: Verbs) -> str:
+    return "\n".join(f"{f'{name} {verb.arguments}':<22} {verb.help}" for name, verb in verbs.items())
+
+
+def angel_eye_verbs(shoe: SimulatedAngelEye, line: PtyLine | SerialLine) -> Verbs:
+    """An Angel Eye, good and bad."""
+
+    def only(copies: str, card: str) -> None:
+        shoe.draw(card, copies=tuple(number < int(copies) for number in range(3)))
+
+    def lie(target: str, card: str) -> None:
+        shoe.draw(card, target=Target[target.upper()])
+
+    return {
+        "draw": Verb("CARD", "draw it; the shoe's own game says where it goes, and reports a hand's result", shoe.draw),
+        "cut": Verb("", "the cutting card comes", shoe.cut_card),
+        "new-shoe": Verb("", "the next card is a new shoe's first", shoe.new_shoe),
+        "copies": Verb("N CARD", "draw it, but only N of its three copies reach the wire", only),
+        "lie": Verb("TARGET CARD", "draw it and say it went to player, banker, burn or first_card", lie),
+        "unreadable": Verb("CARD", "draw it without being able to read it", shoe.unreadable),
+        "keep": Verb("CARD", "a card kept after an overdraw: the next round's", shoe.keep),
+        "outside": Verb("MODE", "a card leaves outside the game: lock, error or setting", shoe.draw_outside_game),
+        "error": Verb(
+            "N", "go into error N: 1 cannot read, 2 overdraw ... 7 time-out", lambda n: shoe.raise_error(int(n))
+        ),
+        "cancel": Verb("N", "error N is cancelled at the shoe", lambda n: shoe.cancel_error(int(n))),
+        "force-quit": Verb("", "end the hand by force", shoe.force_quit),
+        "power-up": Verb("", "switch off and on", shoe.power_up),
+        "skip": Verb("N", "lose N reports whole", lambda n: shoe.skip_seq(int(n))),
+        **_cable_verbs(line),
+    }
+
+
+def beetek_verbs(shoe: SimulatedBeeTek, line: PtyLine | SerialLine) -> Verbs:
+    """A BeeTek, which says nothing but its cards."""
+    return {
+        "draw": Verb("CARD", "draw it", shoe.draw),
+        "say": Verb("TEXT", "send this line, whatever it is", shoe.say),
+        **_cable_verbs(line),
+    }
+
+
+def _cable_verbs(line: PtyLine | SerialLine) -> Verbs:
+    verbs = {"noise": Verb("HEX", "put these bytes on the wire", lambda text: line.write(bytes.fromhex(text)))}
+    if isinstance(line, PtyLine):
+        verbs["unplug"] = Verb("", "pull the cable", line.unplug)
+        verbs["plug"] = Verb("", "put it back", line.plug)
+    return verbs
+
+
+def pins_verbs(pins: SimulatedPins) -> Verbs:
+    """A table's front: buttons and sensors in, lamps out."""
+
+    def seat(number: str, covered: bool) -> None:
+        pins.set(f"seat_{number}", covered)
+
+    return {
+        "press": Verb("INPUT", "press it and hold it", pins.press),
+        "release": Verb("INPUT", "let it go", pins.release),
+        "cover": Verb("SEAT", "put a chip on the seat's sensor", lambda number: seat(number, True)),
+        "uncover": Verb("SEAT", "take it away", lambda number: seat(number, False)),
+        "lamps": Verb("", "which lamps are lit at this moment", lambda: _lit(pins)),
+    }
+
+
+def _lit(pins: SimulatedPins) -> str:
+    return "lit: " + (", ".join(name for name, lit in pins.lamps().items() if lit) or "none")
+
+
+def pit_verbs(pit: SimulatedPit) -> Verbs:
+    """A pit that acknowledges, or does not."""
+    return {
+        "silent": Verb("", "take events and acknowledge nothing", pit.silent),
+        "speak": Verb("", "acknowledge again", pit.speak),
+        "forget": Verb("SEQ", "go back to having committed only through SEQ", lambda seq: pit.forget(int(seq))),
+        "claim": Verb("SEQ", "acknowledge SEQ with a chain that never was", lambda seq: pit.claim(int(seq))),
+        "gone": Verb("", "leave the broker", pit.gone),
+        "come": Verb("", "come back to it", pit.come),
+    }
+
+
+def prompt(what: str) -> None:
+    """Say on a terminal that verbs are awaited."""
+    if sys.stdin.isatty():
+        print(f"{what}: `help` names the verbs, Ctrl-D ends it", flush=True)

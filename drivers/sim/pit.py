@@ -1,0 +1,99 @@
+"""A pit that only acknowledges, the far end of a table's stream, with a pit's faults at will.
+
+Written from the contract: events in order, the retained `{"epoch", "seq", "chain"}` after each.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from paho.mqtt.client import Client, MQTTMessage
+from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
+
+from controller.errors import TableError
+
+_BEFORE_THE_FIRST = "0" * 64
+
+
+class SimulatedPit:
+    """One table's pit on a broker, in memory alone. `told` gets every event it takes, in paho's thread."""
+
+    def __init__(self, host: str, port: int, topic: str, told: Callable[[dict[str, Any]], None]) -> None:
+        self._address = host, port
+        self._topic = topic
+        self._told = told
+        self._lock = threading.Lock()
+        self._chains: list[str] = []
+        self._epoch: str | None = None
+        self._speaks = True
+        self._client: Client | None = None
+        self.come()
+
+    def come(self) -> None:
+        """Connect; what was missed is sent again by the table. Raises TableError `sim_broker`."""
+        client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
+
+        def on_connect(*_: object) -> None:
+            client.subscribe(f"{self._topic}/event", qos=1)
+
+        client.on_connect = on_connect
+        client.on_message = self._heard
+        try:
+            client.connect(*self._address)
+        except OSError as error:
+            host, port = self._address
+            raise TableError("sim_broker", f"No broker at {host}:{port}: {error}.", "Start it first.") from None
+        client.loop_start()
+        self._client = client
+
+    def gone(self) -> None:
+        """Leave the broker."""
+        client, self._client = self._client, None
+        if client is not None:
+            client.disconnect()
+            client.loop_stop()
+
+    def silent(self) -> None:
+        """Take events, and acknowledge nothing."""
+        self._speaks = False
+
+    def speak(self) -> None:
+        """Acknowledge again, from where it stands."""
+        self._speaks = True
+        self._acknowledge()
+
+    def forget(self, seq: int) -> None:
+        """Go back to having committed only through `seq`, as a pit restored from an old copy does."""
+        with self._lock:
+            del self._chains[seq:]
+        self._acknowledge()
+
+    def claim(self, seq: int) -> None:
+        """Acknowledge `seq`, ever heard or not, with a chain that never was."""
+        self._say(seq, "f" * 64)
+
+    def _heard(self, _client: Client, _data: object, message: MQTTMessage) -> None:
+        event = json.loads(message.payload)
+        with self._lock:
+            if event["epoch"] != self._epoch:
+                self._epoch, self._chains = event["epoch"], []
+            taken = event["seq"] == len(self._chains) + 1
+            if taken:
+                self._chains.append(event["chain"])
+        if taken:
+            self._told(event)
+        self._acknowledge()
+
+    def _acknowledge(self) -> None:
+        with self._lock:
+            seq, chain = len(self._chains), self._chains[-1] if self._chains else _BEFORE_THE_FIRST
+        if self._speaks:
+            self._say(seq, chain)
+
+    def _say(self, seq: int, chain: str) -> None:
+        if self._client is not None and self._epoch is not None:
+            word = json.dumps({"epoch": self._epoch, "seq": seq, "chain": chain})
+            self._client.publish(f"{self._topic}/ack", word, qos=1, retain=True)

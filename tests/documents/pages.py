@@ -1,0 +1,203 @@
+"""The documents that are made from the code: `make pages` writes them, a test says when one is stale.
+
+What they tell stands in one place each: `legality.py`, `faults.py`, `lamps.py` and `buttons.py`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from controller.buttons import MEANINGS
+from controller.table.faults import ALARMS, FAULTS, Clearing, Exit, FaultKind
+from controller.table.lamps import Pattern, SeatSign
+from controller.table.legality import LEADS_TO, LEGALITY, REFUSALS, Cell, Move, RaiseFault, Row
+from controller.table.public import PHASE_NAMES
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+_REQUESTS = [row for row in Row if any(not isinstance(cell, RaiseFault | Move) for cell in LEGALITY[row].values())]
+
+_CLEARING = {
+    Clearing.PLAY: "the card counts as the shoe reported it",
+    Clearing.PLAY_AS_OURS: "the card counts where the rules put it",
+    Clearing.BURN: "the card is one more burned card",
+    Clearing.DROP: "the table goes on; a report that raised the fault changes nothing",
+}
+
+_SIGNS = {
+    SeatSign.NOTHING: "nothing to say",
+    SeatSign.INVITATION: "the Royal 9 wager is open",
+    SeatSign.WAGER_SEEN: "a wager is seen, not locked yet",
+    SeatSign.ACCEPTED: "accepted: it plays",
+    SeatSign.REFUSED: "refused: there is no progressive to bet on now",
+    SeatSign.HIT: "it won; until wagers are locked again",
+}
+
+
+def pages() -> dict[str, str]:
+    """Every made document: its file name in `docs` and its text."""
+    return {"legality.md": _legality(), "faults.md": _faults(), "lamps.md": _lamps()}
+
+
+def _legality() -> str:
+    return _text(
+        "# What may happen when",
+        "",
+        "Made from `controller/table/legality.py` by `make pages`. A standing fault comes before these tables: reports",
+        "are then held, and what may be asked for is the fault's exits ([faults.md](faults.md)).",
+        "",
+        "```mermaid",
+        "stateDiagram-v2",
+        "    [*] --> no_shoe",
+        *_edges(),
+        "```",
+        "",
+        "## Reports",
+        "",
+        "They have happened, whatever the phase. In bold: the fault they raise.",
+        "",
+        *_grid(row for row in Row if row not in _REQUESTS),
+        "",
+        "## Requests",
+        "",
+        "Of the dealer or a supervisor. In italics: the code they are refused with.",
+        "",
+        *_grid(_REQUESTS),
+        "",
+        "| refusal | what it tells |",
+        "|---|---|",
+        *(f"| `{code}` | {what} |" for code, what in REFUSALS.items()),
+    )
+
+
+def _edges() -> Iterable[str]:
+    """An arrow a move, from each phase it may happen in to each it may end in."""
+    edges: dict[tuple[str, str], set[str]] = {}
+    for cells in LEGALITY.values():
+        for start, cell in cells.items():
+            if isinstance(cell, Move):
+                for end in LEADS_TO.get(cell, ()):
+                    edges.setdefault((PHASE_NAMES[start], PHASE_NAMES[end]), set()).add(_words(cell.name))
+    for (start_name, end_name), moves in edges.items():
+        yield f"    {start_name} --> {end_name}: {', '.join(sorted(moves))}"
+
+
+def _grid(rows: Iterable[Row]) -> Iterable[str]:
+    yield "| | " + " | ".join(_words(name) for name in PHASE_NAMES.values()) + " |"
+    yield "|---" * (len(PHASE_NAMES) + 1) + "|"
+    for row in rows:
+        yield f"| {_words(row.name)} | " + " | ".join(_cell(LEGALITY[row][phase]) for phase in PHASE_NAMES) + " |"
+
+
+def _cell(cell: Cell) -> str:
+    match cell:
+        case Move.IGNORE:
+            return ""
+        case Move():
+            return _words(cell.name)
+        case RaiseFault(code):
+            return f"**{code}**"
+        case _:
+            return f"*{cell.code}*"
+
+
+def _faults() -> str:
+    return _text(
+        "# Faults and alarms",
+        "",
+        "Made from `controller/table/faults.py` by `make pages`.",
+        "",
+        "A fault stops the table. The dealer sees the fault lamp blink fast and the draw lamps dark; the seats' lamps",
+        "stay as they were. It survives power cuts and restarts. Only a supervisor leaves it, with the key at the",
+        "table or with `tablectl` and a name, by one of its exits:",
+        "",
+        "| exit | at the table | `tablectl` | what it says |",
+        "|---|---|---|---|",
+        "| `clear` | key and `deal` | `clear TABLE.toml --by NAME` | felt and display agree: go on |",
+        "| `card` | | `card TABLE.toml KS --by NAME` | this is the card |",
+        "| `void` | key and `void` | `void TABLE.toml --by NAME` | the hand is over, wagers go back |",
+        "| `new_shoe` | key and `new_shoe` | `new-shoe TABLE.toml --by NAME` | this shoe ends here |",
+        "",
+        "`void` is there inside a hand only, `new_shoe` outside one only. Cards that come while a fault stands are",
+        "kept, and dealt in the order they came once it is left; a `void` makes them dead.",
+        "",
+        *(line for code, kind in FAULTS.items() for line in _fault(code, kind)),
+        "## Alarms",
+        "",
+        "The table goes on.",
+        "",
+        "| alarm | what happened | what to do |",
+        "|---|---|---|",
+        *(f"| `{code}` | {kind.what} | {kind.do} |" for code, kind in ALARMS.items()),
+    )
+
+
+def _fault(code: str, kind: FaultKind) -> Iterable[str]:
+    yield f"## {code}"
+    yield ""
+    yield f"{kind.what} {kind.do}"
+    yield ""
+    yield "Exits: " + (", ".join(f"`{exit_.value}`" for exit_ in kind.exits) or "none") + "."
+    if Exit.CLEAR in kind.exits:
+        yield f"Cleared, {_CLEARING[kind.clearing]}."
+    if Exit.CARD in kind.exits:
+        yield "Naming the card ends it." if kind.card_ends_it else "After naming what was missed, clear."
+    if kind.new_shoe_takes_held:
+        yield "A new shoe takes the card as its first."
+    if kind.details:
+        yield "Details: " + ", ".join(f"`{name}`" for name in kind.details) + "."
+    yield ""
+
+
+def _lamps() -> str:
+    return _text(
+        "# Lamps and buttons",
+        "",
+        "Made from `controller/table/lamps.py` and `controller/buttons.py` by `make pages`.",
+        "",
+        "| lamp | pattern | meaning |",
+        "|---|---|---|",
+        *(f"| `seat_N` | {_pattern(sign.value)} | {meaning} |" for sign, meaning in _SIGNS.items()),
+        f"| `draw_player`, `draw_banker` | both {_pattern(Pattern.STEADY)} | the first card, or cards to burn |",
+        f"| | one {_pattern(Pattern.STEADY)} | the next card goes to that hand |",
+        f"| | one {_pattern(Pattern.SLOW_BLINK)} | the same, and the card drawn in error may still be told otherwise |",
+        f"| `player`, `banker`, `tie` | {_pattern(Pattern.STEADY)} | the hand just finished |",
+        f"| `fault` | {_pattern(Pattern.FAST_BLINK)} | the table stands still |",
+        f"| | {_pattern(Pattern.SLOW_BLINK)} | it plays, but the shoe's or the pit's link is down |",
+        "",
+        "| pattern | lit and dark in turn, ms |",
+        "|---|---|",
+        *(f"| {_words(p.name)} | {', '.join(map(str, p.value)) if len(p.value) > 1 else '-'} |" for p in Pattern),
+        "",
+        "| button | key | when | what it says |",
+        "|---|---|---|---|",
+        *(f"| `{m.button}` | {'turned' if m.key_turned else ''} | {m.when.value} | {m.says} |" for m in MEANINGS),
+        "",
+        "The first row that fits holds.",
+    )
+
+
+def _pattern(pattern: Pattern) -> str:
+    return _words(pattern.name)
+
+
+def _words(name: str) -> str:
+    return name.lower().replace("_", " ")
+
+
+def _text(*lines: str) -> str:
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def main() -> int:
+    """Write every made document."""
+    DOCS.mkdir(exist_ok=True)
+    for name, text in pages().items():
+        (DOCS / name).write_text(text, "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

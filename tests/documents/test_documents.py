@@ -1,0 +1,12 @@
+"""The documents made from the code say what the code says, and the code keeps what they rest on."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.documents.pages import DOCS, pages
+
+
+@pytest.mark.parametrize("name", sorted(pages()))
+def test_a_made_document_is_fresh(name: str) -> None:
+    assert (DOCS / name).read_text("utf-8") == pages()[name], f"docs/{name} is stale: run `make pages`"
