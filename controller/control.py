@@ -115,30 +115,38 @@ def _parse(line: bytes) -> Request | str | None:
         value: Any = json.loads(line)
     except (ValueError, RecursionError):
         return None
+    if not isinstance(value, dict) or not all(_can_be_kept(text) for text in value.values() if isinstance(text, str)):
+        return None
     match value:
         case {"do": "status" | "watch" as look, **rest} if not rest:
             return str(look)
-        case {"do": "new_shoe", "by": str(by), **rest} if _is_name(by) and not rest:
+        case {"do": "new_shoe", "by": str(by), **rest} if not rest:
             return NewShoe(by)
         case {"do": "cut_card", **rest} if not rest:
             return SeeCutCard()
-        case {"do": "void", "by": str(by), **rest} if _is_name(by) and not rest:
+        case {"do": "void", "by": str(by), **rest} if not rest:
             return VoidHand(by)
-        case {"do": "clear", "by": str(by), **rest} if _is_name(by) and not rest:
+        case {"do": "clear", "by": str(by), **rest} if not rest:
             return ClearFault(by)
-        case {"do": "close_shoe", "by": str(by), **rest} if by.strip() and not rest:
+        case {"do": "close_shoe", "by": str(by), **rest} if not rest:
             return CloseShoe(by)
-        case {"do": "lamp_test", "by": str(by), **rest} if by.strip() and not rest:
+        case {"do": "lamp_test", "by": str(by), **rest} if not rest:
             return LampTest(by)
-        case {"do": "odd_card", "fate": "next_card" | "burn" as fate, "by": str(by), **rest} if by.strip() and not rest:
+        case {"do": "odd_card", "fate": "next_card" | "burn" as fate, "by": str(by), **rest} if not rest:
             return TellOddCard(OddCardFate(fate), by)
-        case {"do": "correct", "round": int(number), "player": str(player), "banker": str(banker), **rest}:
-            match rest:
-                case {"by": str(by), "witness": str(witness), **more} if by.strip() and witness.strip() and not more:
-                    with contextlib.suppress(ValueError):
-                        return CorrectRound(number, _cards(player), _cards(banker), by, witness)
+        case {
+            "do": "correct",
+            "round": int(number),
+            "player": str(player),
+            "banker": str(banker),
+            "by": str(by),
+            "witness": str(witness),
+            **rest,
+        } if not rest and not isinstance(number, bool):
+            with contextlib.suppress(ValueError):
+                return CorrectRound(number, _cards(player), _cards(banker), by, witness)
             return None
-        case {"do": "card", "card": str(card), "by": str(by), **rest} if _is_name(by) and not rest:
+        case {"do": "card", "card": str(card), "by": str(by), **rest} if not rest:
             with contextlib.suppress(ValueError):
                 return NameCard(Card.parse(card), by)
             return None
@@ -146,9 +154,9 @@ def _parse(line: bytes) -> Request | str | None:
             return None
 
 
-def _is_name(by: str) -> bool:
-    """Whether it can stand in the journal as somebody's name. JSON can write half a character, which no file holds."""
-    return by.isprintable() and bool(by.strip())
+def _can_be_kept(text: str) -> bool:
+    """Whether it can stand in the journal and in a log line. JSON can write half a character, which no file holds."""
+    return text.isprintable() and bool(text.strip())
 
 
 def _cards(text: str) -> tuple[Card, ...]:

@@ -22,6 +22,7 @@ from controller.table.facts import (
     OddCardTold,
     RoundCorrected,
     ShoeClosed,
+    ShoeFact,
     ShoeOpened,
     Target,
     WagersLocked,
@@ -270,7 +271,7 @@ def _correct_round(table: Table, request: CorrectRound) -> Fact | Refuse:
     finished = finished_round(table, request.round)
     if finished is None or table.shoe is None:
         return refuse("no_such_round")
-    if request.supervisor.casefold() == request.witness.casefold():
+    if request.supervisor.strip().casefold() == request.witness.strip().casefold():
         return refuse("not_two_people")
     if not all(2 <= len(hand) <= 3 for hand in (request.player, request.banker)):
         return refuse("not_a_hand")

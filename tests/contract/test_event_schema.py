@@ -10,12 +10,14 @@ import pytest
 from controller.contract.canonical import canonical
 from controller.contract.events import Event
 from controller.table.facts import HitUnheard
+from controller.table.requests import CorrectRound
 from tests.support.contract import EVENT_SCHEMA, check_event
-from tests.support.tables import TableUnderTest, house
+from tests.support.tables import TableUnderTest, cards, house
 
 # A shoe in which everything is said: hits of both kinds, a void, a fault left, an alarm, and its end.
 _TABLE = TableUnderTest(house(decks=8)).open_shoe().lock(1, 2).draw("2S KH 3D 9H").lock(2).draw("KS").void()
 _TABLE.lock().draw("4S CUT ??").name("TH").draw("5D 9C").lock().draw("4S TH 5D 9C").believe(HitUnheard(4))
+_TABLE.do(CorrectRound(1, tuple(cards("KS 9S")), tuple(cards("KH 9H")), "Smith", "Jones"))
 SOUND = {event["type"]: event for event in _TABLE.events}
 SOUND["progressive hit"], SOUND["fixed hit"] = _TABLE.of_type("hit")
 KINDS = [pytest.param(event, id=kind) for kind, event in SOUND.items()]

@@ -105,6 +105,29 @@ def test_the_acts_of_a_supervisor(tmp_path: Path) -> None:
     run(test())
 
 
+def test_a_correction_needs_two_people_and_another_hand(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with served(tmp_path) as (world, path), connected(path) as line:
+            await world.open_shoe()
+            await world.do_hands(1)
+            correct: dict[str, object] = {"do": "correct", "round": 1, "player": "KS 9S", "banker": "2D 3D"}
+            for by, witness, code in (
+                ("Smith", "Smith", "not_two_people"),
+                ("Smith", " sMITH ", "not_two_people"),
+                ("Smith", "Jones", "nothing_differs"),
+            ):
+                assert (await line.ask(**correct, by=by, witness=witness))["code"] == code
+            other = correct | {"round": 10**20, "by": "Smith", "witness": "Jones"}
+            assert (await line.ask(**other))["code"] == "no_such_round"
+            none = correct | {"player": "KS", "by": "Smith", "witness": "Jones"}
+            assert (await line.ask(**none))["code"] == "not_a_hand"
+            good = correct | {"banker": "2D 4D", "by": "Smith", "witness": "Jones"}
+            assert await line.ask(**good) == {"ok": True}
+            await eventually(lambda: world.pit.types()[-1] == "correction")
+
+    run(test())
+
+
 def test_a_refusal_says_what_and_what_to_do(tmp_path: Path) -> None:
     async def test() -> None:
         async with served(tmp_path) as (_, path), connected(path) as line:
@@ -214,6 +237,19 @@ NO_REQUEST = [
     b'{"do": "card", "card": "", "by": "Smith"}',
     b'{"do": "card", "card": 5, "by": "Smith"}',
     b'{"do": "card", "card": "\\ud83d\\ud83d", "by": "Smith"}',
+    b'{"do": "close_shoe"}',
+    b'{"do": "close_shoe", "by": "\\ud800"}',
+    b'{"do": "lamp_test", "by": " "}',
+    b'{"do": "lamp_test", "by": "\\udfff"}',
+    b'{"do": "odd_card", "fate": "eaten", "by": "Smith"}',
+    b'{"do": "odd_card", "fate": "burn", "by": "\\n"}',
+    b'{"do": "correct", "round": 1, "player": "KS 9S", "banker": "2D 3D", "by": "Smith"}',
+    b'{"do": "correct", "round": true, "player": "KS 9S", "banker": "2D 3D", "by": "S", "witness": "W"}',
+    b'{"do": "correct", "round": "1", "player": "KS 9S", "banker": "2D 3D", "by": "S", "witness": "W"}',
+    b'{"do": "correct", "round": 1, "player": "KS 9Z", "banker": "2D 3D", "by": "S", "witness": "W"}',
+    b'{"do": "correct", "round": 1, "player": ["KS"], "banker": "2D 3D", "by": "S", "witness": "W"}',
+    b'{"do": "correct", "round": 1, "player": "KS 9S", "banker": "2D 3D", "by": "S", "witness": "\\ud800"}',
+    b'{"do": "correct", "round": 1, "player": "KS 9S", "banker": "2D 3D", "by": "S", "witness": "W", "more": 1}',
     b"9" * 4000,
 ]
 

@@ -221,7 +221,7 @@ def test_a_step_that_raises_is_a_fault_and_the_table_stays_alive(
     async def test() -> Public:
         async with running(tmp_path) as world:
             await world.open_shoe()
-            _failing_on(monkeypatch, ShoePresetChanged, secret="the card was KS")
+            _failing_on(monkeypatch, ShoePresetChanged, secret="a face-down king")
             assert world.shoe.listener is not None
             world.journal.batches.clear()
             world.shoe.listener.shoe_reported(ShoePresetChanged("01", "2"))
@@ -229,16 +229,16 @@ def test_a_step_that_raises_is_a_fault_and_the_table_stays_alive(
 
             assert world.journal.batches == [["ShoePresetChanged", "StepFailed"]]
             assert world.fault() == "internal"
-            assert "KS" not in str(world.runtime.face.fault)
+            assert "king" not in str(world.runtime.face.fault)
             await eventually(lambda: world.pit.types()[-1:] == ["fault"])
-            assert "KS" not in str(world.pit.ledger[-1])
+            assert "king" not in str(world.pit.ledger[-1])
             world.shoe.deal("9D")  # a card goes on being journalled
             await world.settle()
             assert kinds(world.rows())[-1] == "CardDrawn"
             return world.runtime.face
 
     face = run(test())
-    assert "the card was KS" not in caplog.text
+    assert "king" not in caplog.text
     again, differs = replayed(tmp_path)
     assert again == face
     assert differs is None

@@ -20,7 +20,19 @@ from controller.debounce import Debouncer
 from controller.errors import TableError
 from controller.keys import load_or_make_key
 from controller.notify import notify
-from controller.table.requests import ClearFault, LockWagers, NewShoe, Request, SeeCutCard, VoidHand
+from controller.table.facts import OddCardFate, ShoeError, ShoeErrorRaised
+from controller.table.requests import (
+    ClearFault,
+    LampTest,
+    LockWagers,
+    NewShoe,
+    Request,
+    SeeCutCard,
+    TellOddCard,
+    VoidHand,
+)
+from controller.table.states import Table
+from tests.support.tables import TableUnderTest
 
 # Debouncing, at 30 ms, sampled every 10 ms.
 
@@ -77,29 +89,37 @@ def test_samples_that_come_late_still_count_by_the_clock() -> None:
     assert debouncer.sample({"deal": True}, 5000) == {"deal": True}
 
 
-# The buttons: button, key turned, fault standing, and what is asked for.
+# The buttons: button, key turned, the moment, and what is asked for.
 
-BUTTONS: list[tuple[str, bool, bool, Request | None]] = [
-    ("deal", False, False, LockWagers()),
-    ("deal", True, False, LockWagers()),
-    ("deal", False, True, LockWagers()),
-    ("deal", True, True, ClearFault("key")),
-    ("cut_card", False, False, SeeCutCard()),
-    ("cut_card", True, True, SeeCutCard()),
-    ("new_shoe", False, False, NewShoe(None)),
-    ("new_shoe", True, False, NewShoe("key")),
-    ("new_shoe", True, True, NewShoe("key")),
-    ("void", False, True, VoidHand(None)),
-    ("void", True, False, VoidHand("key")),
-    ("key", True, False, None),
-    ("seat_1", False, False, None),
+FAULTY = TableUnderTest().believe(ShoeErrorRaised(ShoeError.CARD_CODE)).table
+OPEN = TableUnderTest().open_shoe().table
+ODD_CARD = TableUnderTest().open_shoe().draw("4C").table
+
+BUTTONS: list[tuple[str, bool, Table, Request | None]] = [
+    ("deal", False, OPEN, LockWagers()),
+    ("deal", True, OPEN, LockWagers()),
+    ("deal", False, FAULTY, LockWagers()),
+    ("deal", True, FAULTY, ClearFault("key")),
+    ("cut_card", False, OPEN, SeeCutCard()),
+    ("cut_card", False, FAULTY, SeeCutCard()),
+    ("cut_card", True, OPEN, LampTest("key")),
+    ("new_shoe", False, OPEN, NewShoe(None)),
+    ("new_shoe", True, OPEN, NewShoe("key")),
+    ("new_shoe", True, FAULTY, NewShoe("key")),
+    ("void", False, OPEN, VoidHand(None)),
+    ("void", False, FAULTY, VoidHand(None)),
+    ("void", False, ODD_CARD, TellOddCard(OddCardFate.NEXT_CARD, "dealer")),
+    ("void", True, ODD_CARD, VoidHand("key")),
+    ("void", True, OPEN, VoidHand("key")),
+    ("key", True, OPEN, None),
+    ("seat_1", False, OPEN, None),
 ]
 
 
-@pytest.mark.parametrize(("button", "key_turned", "fault_stands", "asked"), BUTTONS)
-def test_a_button_asks_for(button: str, key_turned: bool, fault_stands: bool, asked: Request | None) -> None:
+@pytest.mark.parametrize(("button", "key_turned", "table", "asked"), BUTTONS)
+def test_a_button_asks_for(button: str, key_turned: bool, table: Table, asked: Request | None) -> None:
     assert KEY == "key"
-    assert pressed(button, key_turned, fault_stands) == asked
+    assert pressed(button, key_turned, table) == asked
 
 
 # The chain: a hash of the parts with their lengths, so that nothing can be moved from one into the next.

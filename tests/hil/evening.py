@@ -181,8 +181,10 @@ class Evening:
             case "killed between its copies":
                 self._deal_and_kill_before_copy(card, self._rng.choice((1, 2)))
             case mischief:
+                face = self._table.face
                 self._shoe.deal(card)
                 self._await_all_heard()
+                self._eventually(lambda: self._table.face != face)  # it changes just after the commit
                 self._kill_at_rest(mischief)
         return card
 
@@ -333,7 +335,8 @@ class Evening:
             time.sleep(self._rng.uniform(0, 0.3))
             self._kill("while it started")
         self._start()
-        assert self._table.face == face, "nothing was missed, and yet the table stands elsewhere"
+        after = self._table.face
+        assert after == face, f"nothing was missed, and yet the table stands elsewhere: {after}, not {face}"
 
     def _kill(self, when: str) -> None:
         self._table.kill()

@@ -251,6 +251,8 @@ class Auditor:
                     assert after.shoe is not None
                     wagered = message["wagered_hands"]
                     hold("a shoe ends after its last hand", wagered == after.shoe.last_hand, message)
+        if before.fault is not None:
+            self._result_due = None  # what was held may have held the shoe's result, too
         expected_hits = [(hit.seat, hit.tier) for hit in after.hits]
         if any(message["type"] == "round" and not message["simulated"] for message in messages):
             hold("the table shows the hits of the round", expected_hits == self._round_hits, after.hits)

@@ -385,6 +385,11 @@ class World:
             case _:
                 pit.commit_takes_s = 0.02
 
+    def _do_untrue_pit(self) -> None:
+        """A pit that changes its ledger: nobody chooses this but the simulation's own test."""
+        self._go_on(_SETTLED_S)
+        self.network.pit.ledger[:1] = [b"{}"]
+
     def _do_stray_ack(self, seq: int) -> None:
         self.network.stray_ack(seq)
 

@@ -178,6 +178,7 @@ def test_the_fault_is_told_once_with_its_exits_and_what_to_do(code: str, enter: 
     assert (fault["what"], fault["do"]) == (FAULTS[code].what, FAULTS[code].do)
     assert set(fault["exits"]) == set(face.exits) == table.exits
     assert fault["details"] == face.details
+    assert set(fault["details"]) <= set(FAULTS[code].details), "only what the documents name"
     assert fault["round"] == table.table.round_number
 
 

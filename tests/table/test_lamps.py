@@ -92,7 +92,7 @@ def test_a_sign_is_one_seats_alone() -> None:
         (BANKER_DRAWS, False, True),
         (STOPPED_IN_HAND, False, False),
         (TIE, False, False),
-        (HIT_THEN_SIMULATED, False, True),
+        (TableUnderTest().open_shoe().draw("4S TH"), True, False),
         (ENDED, False, False),
     ],
 )
@@ -100,6 +100,12 @@ def test_the_guidance_lamps_say_where_the_next_card_goes(table: TableUnderTest, 
     shown = lamps(table.face, HEALTHY)
     lit = {True: Pattern.STEADY, False: Pattern.DARK}
     assert (shown["draw_player"], shown["draw_banker"]) == (lit[player], lit[banker])
+
+
+def test_the_guidance_blinks_while_a_card_drawn_in_error_may_still_be_told_to_be_another() -> None:
+    table = TableUnderTest().open_shoe().draw("4S")
+    shown = lamps(table.face, HEALTHY)
+    assert (shown["draw_player"], shown["draw_banker"]) == (Pattern.DARK, Pattern.SLOW_BLINK)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from controller.table.facts import (
     CardDrawnOutsideGame,
     CardKept,
     CutCardDrawn,
+    OddCardFate,
     OwnFact,
     ShoeError,
     ShoeErrorCancelled,
@@ -29,10 +30,20 @@ from controller.table.facts import (
     Target,
 )
 from controller.table.faults import FAULTS
-from controller.table.legality import LEGALITY, REFUSALS, Move, RaiseFault, Refuse, Row
-from controller.table.requests import LockWagers, NewShoe, Request, SeeCutCard, VoidHand
+from controller.table.legality import LEADS_TO, LEGALITY, REFUSALS, Move, RaiseFault, Refuse, Row
+from controller.table.requests import (
+    CloseShoe,
+    CorrectRound,
+    LampTest,
+    LockWagers,
+    NewShoe,
+    Request,
+    SeeCutCard,
+    TellOddCard,
+    VoidHand,
+)
 from controller.table.states import Held
-from tests.support.tables import TableUnderTest
+from tests.support.tables import TableUnderTest, cards
 
 CARD = Card.parse("7C")
 
@@ -53,6 +64,10 @@ new_shoe                opened             shoe_announced     burn_unfinished   
 new_shoe_by_supervisor  opened             opened             opened             opened             already_locked     hand_in_play       opened
 lock_wagers             no_shoe            burn_unfinished    burn_unfinished    locked             already_locked     hand_in_play       no_shoe
 void                    no_hand            no_hand            no_hand            no_hand            void               void               no_hand
+tell_odd_card           no_odd_card        no_odd_card        no_odd_card        no_odd_card        no_odd_card        no_odd_card        no_odd_card
+correct_round           no_such_round      no_such_round      no_such_round      corrected          already_locked     hand_in_play       corrected
+close_shoe              no_shoe            closed             closed             closed             already_locked     hand_in_play       no_shoe
+test_lamps              nothing            nothing            burn_unfinished    nothing            already_locked     hand_in_play       nothing
 """  # noqa: E501
 _HEAD, *_ROWS = [line.split() for line in GRID.strip().splitlines()]
 CELLS = [(row, phase, word) for row, *words in _ROWS for phase, word in zip(_HEAD, words, strict=True)]
@@ -72,6 +87,10 @@ HAPPENINGS: dict[str, ShoeFact | OwnFact | Request] = {
     "new_shoe_by_supervisor": NewShoe("Smith"),
     "lock_wagers": LockWagers(),
     "void": VoidHand("Smith"),
+    "tell_odd_card": TellOddCard(OddCardFate.BURN, "Smith"),
+    "correct_round": CorrectRound(1, tuple(cards("4S 6D")), tuple(cards("TH 9C")), "Smith", "Jones"),
+    "close_shoe": CloseShoe("Smith"),
+    "test_lamps": LampTest("Smith"),
 }
 
 # The hand before was a natural tie, and the shoe has yet to say so.
@@ -108,9 +127,17 @@ SEEN: dict[str, Callable[[TableUnderTest, TableUnderTest], bool]] = {
     "agreed": lambda before, after: after.table.awaiting_result is None and after.face == before.face,
     "opened": lambda before, after: after.face.phase == "first_card_due" and after.face.cards_left == 416,
     "locked": lambda before, after: after.face.phase == "wagers_locked" and after.face.outcome is None,
+    "corrected": lambda before, after: after.face.outcome == "banker" and after.face.phase == before.face.phase,
+    "closed": lambda before, after: after.face.phase == "shoe_ended",
     "void": lambda before, after: after.face.phase == "wagers_open" and after.face.outcome is None,
 }
-EVENTS = {"opened": "shoe_opened", "locked": "wagers_locked", "void": "void"}
+EVENTS = {
+    "opened": "shoe_opened",
+    "locked": "wagers_locked",
+    "void": "void",
+    "corrected": "correction",
+    "closed": "shoe_closed",
+}
 TAKES_A_CARD = {"turned_up", "burned", "simulated", "dealt", "kept"}
 
 
@@ -125,7 +152,7 @@ def test_each_cell_is_what_happens(row: str, phase: str, word: str) -> None:
         assert refused == (word if word in REFUSALS else None)
     else:
         table.believe(happening)
-    told = [type_ for type_ in table.told_types() if type_ != "shoe_closed"]
+    told = [type_ for type_ in table.told_types() if type_ != "shoe_closed" or word == "closed"]
     if word in SEEN:
         assert SEEN[word](before, table)
         assert _took_a_card(before, table) == (word in TAKES_A_CARD)
@@ -136,6 +163,19 @@ def test_each_cell_is_what_happens(row: str, phase: str, word: str) -> None:
     else:
         assert word in REFUSALS
         assert (table.table, told) == (before.table, [])
+
+
+@pytest.mark.parametrize(("row", "phase"), [(row, phase) for row, phase, _ in CELLS])
+def test_a_move_leads_where_the_table_says(row: str, phase: str) -> None:
+    table, happening = PHASES[phase](), HAPPENINGS[row]
+    was = type(table.table.phase)
+    cell = LEGALITY[Row[row.upper()]][was]
+    if isinstance(happening, Request):
+        table.ask(happening)
+    else:
+        table.believe(happening)
+    is_now = type(table.table.phase)
+    assert is_now in LEADS_TO.get(cell, (was,)) if isinstance(cell, Move) and row != "tell_odd_card" else is_now is was
 
 
 def test_the_grid_is_the_whole_table() -> None:

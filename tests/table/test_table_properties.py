@@ -27,8 +27,10 @@ from controller.table.facts import (
     FaultCleared,
     HandVoided,
     HitUnheard,
+    OddCardFate,
     PublishRefused,
     Report,
+    RoundCorrected,
     ShoeError,
     ShoeErrorCancelled,
     ShoeErrorRaised,
@@ -42,7 +44,19 @@ from controller.table.facts import (
     Target,
 )
 from controller.table.lamps import Live, lamps
-from controller.table.requests import ClearFault, LockWagers, NameCard, NewShoe, Request, SeeCutCard, VoidHand
+from controller.table.requests import (
+    ClearFault,
+    CloseShoe,
+    CorrectRound,
+    LampTest,
+    LockWagers,
+    NameCard,
+    NewShoe,
+    Request,
+    SeeCutCard,
+    TellOddCard,
+    VoidHand,
+)
 from controller.table.rules import TableRules
 from controller.table.states import HandInPlay, NoShoe, ShoeEnded, Table
 from tests.support.contract import check_event
@@ -88,6 +102,9 @@ class CheckedTable(TableUnderTest):
             self._came = sum(isinstance(carried, CardFact) for carried in fact.carried)
         named_a_missed_one = isinstance(fact, CardNamed) and waiting(self.table) == waiting(before)
         self._came += isinstance(fact, CardFact) or named_a_missed_one
+        if isinstance(fact, RoundCorrected):
+            (was,) = (round_.done for round_ in before.finished if round_.number == fact.round)
+            self._came += len(fact.player + fact.banker) - len(was.player + was.banker)
         shoe = self.table.shoe
         if shoe is None:
             return
@@ -131,6 +148,7 @@ class CheckedTable(TableUnderTest):
 Happening = Callable[[CheckedTable], object]
 
 CARDS = st.sampled_from(DECK)
+HANDS = st.lists(CARDS, min_size=2, max_size=3).map(tuple)
 BY = st.sampled_from(["Smith", "Jones", None])
 MAYBE_REPORT = st.none() | st.builds(Report, seq=st.integers(0, 9), frame=st.just("05"))
 
@@ -164,6 +182,10 @@ REQUESTS: st.SearchStrategy[Request] = st.one_of(
     st.builds(VoidHand, BY),
     st.builds(NameCard, CARDS, BY),
     st.builds(ClearFault, BY),
+    st.builds(TellOddCard, st.sampled_from(OddCardFate), st.just("Smith")),
+    st.builds(CorrectRound, st.integers(1, 3), HANDS, HANDS, st.just("Smith"), st.sampled_from(["Jones", "smith"])),
+    st.builds(CloseShoe, st.just("Smith")),
+    st.builds(LampTest, st.just("Smith")),
 )
 
 

@@ -1,0 +1,52 @@
+"""A whole table, seed after seed: whatever people, machines and links do, what is promised holds."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.simulation.run import Failure, play_again, play_seed, smallest
+from tests.simulation.world import Action, World
+
+FEW, MANY = 60, 2000
+
+
+def _first_failure(seeds: range) -> Failure | None:
+    return next(filter(None, map(play_seed, seeds)), None)
+
+
+@pytest.mark.parametrize("first", range(0, FEW, 10))
+def test_whatever_happens_what_is_promised_holds(first: int) -> None:
+    failure = _first_failure(range(first, first + 10))
+    assert failure is None, f"\n{smallest(failure)}"
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("first", range(FEW, MANY, 97))
+def test_many_seeds(first: int) -> None:
+    failure = _first_failure(range(first, min(first + 97, MANY)))
+    assert failure is None, f"\n{smallest(failure)}"
+
+
+def test_the_same_seed_takes_the_same_course() -> None:
+    def course(seed: int) -> list[bytes]:
+        from tests.simulation.people import People
+
+        with World(seed) as world:
+            people = People(seed)
+            for _ in range(150):
+                world.do(people.next(world))
+            assert world.auditor is not None
+            return [body[: body.index(b'"chain"')] for body in world.auditor.bodies]  # what follows is salted
+
+    assert course(3) == course(3)
+
+
+def test_an_untrue_pit_is_found_and_made_small() -> None:
+    """The simulation can fail: a pit that changes what it commits is found, with the few actions that it takes."""
+    actions = [Action("wait"), Action("press", ("new_shoe",)), Action("draw"), Action("untrue_pit"), Action("wait")]
+    failure = play_again(1, actions)
+    assert failure is not None
+    assert failure.invariant == "the pit's ledger is a prefix of the journal"
+    small = smallest(failure)
+    assert [action.name for action in small.actions] == ["press", "untrue_pit"]
+    assert "python -m tests.simulation --seed 1" in str(small)
