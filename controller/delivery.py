@@ -116,7 +116,7 @@ class Delivery:
             self._act_at_s = now_s + RESEND_AFTER_S
         self.acked_seq = ack.seq
         self._sent_seq = max(self._sent_seq, ack.seq)
-        if self.phase is Phase.ASKING:
+        if self.phase is Phase.ASKING or (self.phase is Phase.REFUSED and not self.unacknowledged):
             self._stream(now_s)
         return None
 

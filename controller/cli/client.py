@@ -21,7 +21,7 @@ def ask(table: Path, request: dict[str, object]) -> dict[str, Any]:
     with _connected(table) as channel:
         channel.sendall(json.dumps(request).encode() + b"\n")
         line = channel.makefile("rb").readline()
-    answer: dict[str, Any] = json.loads(line or b"{}")
+    answer: dict[str, Any] = json.loads(line) if line.endswith(b"\n") else {}
     if not answer.get("ok"):
         raise TableError(
             answer.get("code", "table_silent"),
@@ -36,7 +36,8 @@ def watch(table: Path) -> Iterator[dict[str, Any]]:
     with _connected(table) as channel:
         channel.sendall(b'{"do": "watch"}\n')
         for line in channel.makefile("rb"):
-            yield json.loads(line)["status"]
+            if line.endswith(b"\n"):  # not what a table said as it ended
+                yield json.loads(line)["status"]
 
 
 def act(table: Path, request: dict[str, object]) -> int:
@@ -71,7 +72,7 @@ def _connected(table: Path) -> Iterator[socket.socket]:
     except OSError as error:
         raise TableError(
             "table_not_running",
-            f"No table listens at {path}: {error.strerror}.",
+            f"No table listens at {path}: {error.strerror or error}.",
             f"Start it: tablectl run {table}, or systemctl start table-controller.",
         ) from None
 

@@ -132,7 +132,7 @@ class Table:
     wagered hand, until wagers are locked again. `kept` are cards that left the shoe already and are the next hand's
     first. `held` is what came while the fault stood. `awaiting_result` is the hand whose result the shoe has yet to
     state, or "voided" when it may still state one for a hand that was void. `seq_counts_zero` once the shoe, since it
-    was switched on, has numbered a report 0: from then on 0 follows its 9.
+    was switched on, has gone on with 0 after 9: from then on it always does.
     """
 
     rules: TableRules

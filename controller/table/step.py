@@ -164,8 +164,7 @@ def _it_came(table: Table, fact: ShoeFact | OwnFact) -> Stepped:
     report: Report | None = getattr(fact, "report", None)
     if report is not None:
         held = Held(fact, after_gap=_reports_missed(table, fact, report))
-        counts_zero = report.seq == 0 or (table.seq_counts_zero and not isinstance(fact, ShoePoweredUp))
-        table = replace(table, last_report=report, seq_counts_zero=counts_zero)
+        table = replace(table, last_report=report, seq_counts_zero=_counts_zero(table, fact, report))
     if table.fault is not None:
         if isinstance(fact, ShoeUnplugged) and _out_of_hearing(table.fault, table.held):
             return table, ()  # nothing came in between: one look at the felt answers for both
@@ -178,11 +177,20 @@ def _out_of_hearing(fault: StandingFault, held: tuple[Held, ...]) -> bool:
     return isinstance(held[-1].fact, ShoeUnplugged) if held else fault.code == "shoe_unplugged"
 
 
+def _counts_zero(table: Table, fact: Fact, report: Report) -> bool:
+    """Whether the shoe has been seen, since it was switched on, to go on with 0 after 9. A 0 elsewhere proves nothing:
+    a shoe that goes on with 1 may well begin with it."""
+    if isinstance(fact, ShoePoweredUp):
+        return False
+    after_nine = table.last_report is not None and table.last_report.seq == 9
+    return table.seq_counts_zero or (after_nine and report.seq == 0)
+
+
 def _reports_missed(table: Table, fact: Fact, report: Report) -> bool:
     """Whether reports were lost before this one. After 9 some shoes go on with 0, some with 1.
 
-    A shoe that has numbered a report 0 is one of the former: were a 1 taken after its 9, one lost report in ten would
-    not show. Of a shoe that numbers nothing none are ever known to be.
+    A shoe that has done so once since it was switched on is one of the former: were a 1 taken after its 9, one lost
+    report in ten would not show. Of a shoe that numbers nothing none are ever known to be.
     """
     last = table.last_report
     if last is None or last.seq is None or report.seq is None or isinstance(fact, ShoePoweredUp):
@@ -311,9 +319,9 @@ def _take_card_in_error(table: Table, card: Card) -> Stepped:
         case "simulated_hand":
             shoe = _shoe(table)
             begun = replace(table, phase=HandInPlay((), wagers=None), shoe=replace(shoe, rounds=shoe.rounds + 1))
-            return _deal(begun, card)
+            return _deal_kept(begun, (*table.kept, card))
         case "burn":
-            return table, ()
+            return _after_hand(table)
         case "next_card":
             return replace(table, kept=(*table.kept, card)), ()
         case never:
@@ -599,9 +607,17 @@ def _lock_wagers(table: Table, fact: WagersLocked) -> Stepped:
             refusal=wagers.refusal,
         ),
     )
-    for place, card in enumerate(kept):
+    table, dealt = _deal_kept(table, kept)
+    return table, (*made, *dealt)
+
+
+def _deal_kept(table: Table, cards: tuple[Card, ...]) -> Stepped:
+    """Deal these to the hand; what it does not need is kept for the one after."""
+    table = replace(table, kept=())
+    made: tuple[Event, ...] = ()
+    for place, card in enumerate(cards):
         if not isinstance(table.phase, Locked | HandInPlay):
-            return replace(table, kept=kept[place:]), made
+            return replace(table, kept=cards[place:]), made
         table, dealt = _deal(table, card)
         made = (*made, *dealt)
     return table, made
@@ -632,8 +648,7 @@ def _change_odd_card(table: Table, fate: OddCardFate) -> Stepped:
     assert isinstance(table.phase, HandInPlay), "only asked with an odd card"
     shoe = _shoe(table)
     kept = table.phase.dealt if fate is OddCardFate.NEXT_CARD else ()
-    shoe = replace(shoe, rounds=shoe.rounds - 1)
-    return replace(table, phase=WagersOpen(), shoe=shoe, kept=(*kept, *table.kept)), ()
+    return _after_hand(replace(table, shoe=replace(shoe, rounds=shoe.rounds - 1), kept=(*table.kept, *kept)))
 
 
 def _correct_round(table: Table, fact: RoundCorrected) -> Stepped:
@@ -664,9 +679,13 @@ def _correct_round(table: Table, fact: RoundCorrected) -> Stepped:
         shoe=shoe_life.corrected(_shoe(table), table.rules.shoe, were, are),
         finished=tuple(after if finished is before else finished for finished in table.finished),
         last_round=after if table.last_round is before else table.last_round,
-        hits=_royal_hits(awards) if table.last_round is before and not before.simulated else table.hits,
+        hits=_royal_hits(awards) if before is _last_wagered(table) else table.hits,
     )
     return table, (event,)
+
+
+def _last_wagered(table: Table) -> FinishedRound | None:
+    return next((finished for finished in reversed(table.finished) if not finished.simulated), None)
 
 
 def finished_round(table: Table, number: int) -> FinishedRound | None:

@@ -6,9 +6,11 @@ import json
 import os
 import re
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -168,6 +170,26 @@ def test_without_a_running_table_it_says_so(
     assert said.out == ""
     assert said.err.startswith("table_not_running: ")
     assert "what to do: Start it: tablectl run" in said.err
+
+
+@pytest.mark.parametrize("answer", [b"", b'{"ok": tr', b'{"ok": true, "status": {'])
+def test_a_table_that_ends_before_it_has_answered(
+    table: Path, answer: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def end() -> None:
+        channel, _ = server.accept()
+        with channel:
+            channel.recv(1000)
+            channel.sendall(answer)
+
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(table.parent / "table.sock"))
+        server.listen()
+        table_end = threading.Thread(target=end)
+        table_end.start()
+        assert main(["status", str(table)]) == 1
+        table_end.join()
+    assert capsys.readouterr().err.startswith("table_silent: The table closed the line without an answer.")
 
 
 def test_a_supervisors_act_needs_a_name(table: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import time
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -50,7 +50,8 @@ class TableFiles:
     """A generated table's files, and the environment its daemon runs in.
 
     With a `shim` the daemon's table file names the real RPi.GPIO and the shim puts the pins page under it; without one
-    it names the simulated header. `for_people` is the file for `drivers.sim`, which always names the page.
+    it names the simulated header. `for_people` is the file for `drivers.sim`, which always names the page. `sections`
+    change keys of the table file; those of `game` change the game file's, a section each.
     """
 
     def __init__(
@@ -58,6 +59,8 @@ class TableFiles:
     ) -> None:
         self.table_id = table_id
         sections["table"] = {"id": table_id} | sections.get("table", {})
+        if (game := sections.pop("game", None)) is not None:
+            sections["table"]["game"] = str(_game_file(folder, game))
         sections["pins"] = {"sample_ms": 5, "debounce_ms": 15} | sections.get("pins", {})
         self.for_people = bench.simulated_table(folder, broker_port, bench.EXAMPLE_TABLE, **sections)
         self.values = tomllib.loads(self.for_people.read_text("utf-8"))
@@ -72,14 +75,31 @@ class TableFiles:
             self.environment = {"LD_PRELOAD": str(shim), "TABLE_PINS_PAGE": str(self.page)}
 
 
+def _game_file(folder: Path, changes: Mapping[str, Mapping[str, Any]]) -> Path:
+    """The example's game with these changes."""
+    example = bench.EXAMPLE_TABLE
+    game = tomllib.loads(
+        (example.parent / tomllib.loads(example.read_text("utf-8"))["table"]["game"]).read_text("utf-8")
+    )
+    for section, keys in changes.items():
+        game[section] |= keys
+    path = folder / "game.toml"
+    path.write_text(tomli_w.dumps(game), "utf-8")
+    return path
+
+
 class Table:
-    """A table's daemon: `tablectl run` on its file, started, killed and asked from outside."""
+    """A table's daemon: `tablectl run` on its file, started, killed and asked from outside.
+
+    `program` is what Python runs as `tablectl`.
+    """
 
     def __init__(self, files: TableFiles, folder: Path) -> None:
         self.files = files
         self.file = files.for_daemon
         self.table_id = files.table_id
         self.journal = Path(files.values["journal"]["path"])
+        self.program: Sequence[str] = ("-m", "controller.cli.main")
         self._log = folder / "daemon.log"
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -191,7 +211,7 @@ class Table:
         )
 
     def _tablectl(self, command: str, *arguments: str) -> list[str]:
-        return bench.python("-m", "controller.cli.main", command, str(self.file), *arguments)
+        return bench.python(*self.program, command, str(self.file), *arguments)
 
     def _environment(self, more: Mapping[str, str]) -> dict[str, str]:
         return {**os.environ, **self.files.environment, **more}

@@ -168,8 +168,7 @@ class Evening:
             case "still down":
                 self._shoe.deal(card)
             case "none":
-                self._shoe.deal(card)
-                self._await_all_heard()
+                self._deal_and_be_heard(card)
             case "killed before it" as mischief:
                 self._kill(mischief)
                 self._shoe.deal(card)
@@ -181,10 +180,7 @@ class Evening:
             case "killed between its copies":
                 self._deal_and_kill_before_copy(card, self._rng.choice((1, 2)))
             case mischief:
-                face = self._table.face
-                self._shoe.deal(card)
-                self._await_all_heard()
-                self._eventually(lambda: self._table.face != face)  # it changes just after the commit
+                self._deal_and_be_heard(card)
                 self._kill_at_rest(mischief)
         return card
 
@@ -206,6 +202,12 @@ class Evening:
         self._start()
         return False
 
+    def _deal_and_be_heard(self, card: str) -> None:
+        face = self._table.face
+        self._shoe.deal(card)
+        self._await_all_heard()
+        self._eventually(lambda: self._table.face != face)  # it follows the commit, in which they were heard
+
     def _deal_and_kill_before_copy(self, card: str, doomed: int) -> None:
         """Kill the daemon while the card's report is on the wire; it is there again for the rest of the copies."""
 
@@ -217,9 +219,11 @@ class Evening:
 
         self._shoe.before_copy = before_copy
         already_sent = len(self._shoe.sent)
+        face = self._table.face
         self._shoe.deal(card)
         if doomed == 1 or len(self._shoe.sent) > already_sent + 1:
             self._await_all_heard()  # two copies of it, or all of a report after it, came to a daemon that runs
+            self._eventually(lambda: self._table.face != face)
 
     # The supervisor.
 

@@ -103,10 +103,10 @@ class FarPit:
         client.loop_start()
         assert self._there.wait(10), "the test's own pit cannot reach the broker"
 
-    def say(self, payload: bytes, topic: str = "ack") -> None:
-        """Publish these bytes, retained, as if they were an acknowledgement (or on another topic of the table)."""
+    def say(self, payload: bytes) -> None:
+        """Publish these bytes, retained, as if they were an acknowledgement."""
         assert self._client is not None
-        self._client.publish(f"{self._topic}/{topic}", payload, qos=1, retain=True).wait_for_publish(10)
+        self._client.publish(f"{self._topic}/ack", payload, qos=1, retain=True).wait_for_publish(10)
 
     def forget(self) -> None:
         """Lose everything that was committed, as a pit restored from an old copy does, and say so."""

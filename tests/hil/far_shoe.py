@@ -1,26 +1,36 @@
-"""The shoe at the far end of the wire: the simulated Angel Eye on a pty, in a dealer's words."""
+"""The shoe at the far end of the wire, in a dealer's words: a simulated Angel Eye or BeeTek."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from drivers.sim.angel_eye import PtyLine, SimulatedAngelEye
+from drivers.sim.angel_eye import Line, SimulatedAngelEye
+from drivers.sim.beetek import SimulatedBeeTek
 
 NO_READING = "??"
 CUTTING_CARD = "CUT"
 
 
+class FarLine(Line, Protocol):
+    """The shoe's end of a line whose host end can be pulled out and put back."""
+
+    def unplug(self) -> None:
+        """Make the device vanish."""
+
+    def plug(self) -> None:
+        """Let it appear again, under the same name."""
+
+
 class FarShoe(SimulatedAngelEye):
-    """A shoe whose device appears under the name `link`.
+    """An Angel Eye on `line`.
 
     `sent` has every report's frame in hex, once each, whether or not anybody heard it. `before_copy(copy)`, when set,
     is called before copy 0, 1 or 2 of a report is written.
     """
 
-    def __init__(self, link: Path, wrap: int = 0) -> None:
-        self.line = PtyLine(link)
+    def __init__(self, line: FarLine, wrap: int = 0) -> None:
+        self.line = line
         self.sent: list[str] = []
         self.before_copy: Callable[[int], None] | None = None
         super().__init__(self.line, wrap=wrap)
@@ -53,3 +63,24 @@ class FarShoe(SimulatedAngelEye):
         if copy == 0:
             self.sent.append(frame.hex())
         return frame
+
+
+class FarBeeTek(SimulatedBeeTek):
+    """A BeeTek on `line`."""
+
+    def __init__(self, line: FarLine) -> None:
+        self.line = line
+        super().__init__(line)
+
+    def deal(self, cards: str) -> None:
+        """Draw these cards one after another."""
+        for card in cards.split():
+            self.draw(card)
+
+    def unplug(self) -> None:
+        """Pull the adapter: the device vanishes."""
+        self.line.unplug()
+
+    def plug(self) -> None:
+        """Plug the adapter in again, under the same name."""
+        self.line.plug()

@@ -128,6 +128,11 @@ class Pins:
         ends_s = [since_s for _, since_s in changes[1:]] + [now_s]
         return pattern([(lit, end_s - since_s) for (lit, since_s), end_s in zip(changes, ends_s, strict=True)])
 
+    def dark_s(self, name: str) -> float:
+        """How long a lamp has been dark, in seconds; 0 while it is lit."""
+        lit, since_s = self._changes[name][-1]
+        return 0.0 if lit else time.monotonic() - since_s
+
     def seat(self, number: int) -> str | None:
         """What a seat's lamp says: a value of `SEAT_SIGNS`."""
         shown = self.lamp(f"seat_{number}")

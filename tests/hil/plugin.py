@@ -3,14 +3,15 @@
 `-p tests.hil.plugin` brings these fixtures to any test, this repository's or another's:
 
     table       the daemon `tablectl run` on a generated table file, its pins through the real RPi.GPIO where possible
-    shoe        an Angel Eye on a pty
+    shoe        an Angel Eye (or a BeeTek) on a pty
     pins        the buttons, sensors and lamps, with the patterns the lamps burn in
     pit         a pit of the tests' own, which checks every event it hears, and acknowledges
     dealer      what a dealer does with shoe and buttons between the lines of a story
     broker      the Mosquitto between table and pit
     eventually  waits until a condition holds, and shows the whole table when it does not
 
-`@pytest.mark.table(pit={"stale_after_s": 1}, shoe_wrap=1)` changes sections of the table file, and the Seq after 9.
+`@pytest.mark.table(pit={"stale_after_s": 1}, shoe_wrap=1)` changes sections of the table file, and the Seq after 9;
+`shoe={"driver": "beetek"}` plays with that shoe, `game={"shoe": {"decks": 1}}` changes the game.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ from typing import Any
 import pytest
 
 from controller.errors import TableError
+from drivers.sim.angel_eye import PtyLine
 from tests.hil.daemon import Broker, Table, TableFiles, comes_true
 from tests.hil.far_pit import FarPit
-from tests.hil.far_shoe import FarShoe
+from tests.hil.far_shoe import FarBeeTek, FarLine, FarShoe
 from tests.hil.header import Pins
 from tests.shim.build import ShimUnavailableError, build_shim
 
@@ -42,7 +44,7 @@ def pytest_configure(config: pytest.Config) -> None:
 class Dealer:
     """What a dealer does again and again. Each method returns when the table has taken it in."""
 
-    def __init__(self, table: Table, shoe: FarShoe, pins: Pins, eventually: Eventually) -> None:
+    def __init__(self, table: Table, shoe: FarShoe | FarBeeTek, pins: Pins, eventually: Eventually) -> None:
         self._table = table
         self._shoe = shoe
         self._pins = pins
@@ -141,12 +143,20 @@ def pins(table_files: TableFiles) -> Iterator[Pins]:
 
 
 @pytest.fixture
-def shoe(request: pytest.FixtureRequest, table_files: TableFiles) -> Iterator[FarShoe]:
-    """The shoe, plugged in and silent."""
+def shoe_line(table_files: TableFiles) -> Iterator[FarLine]:
+    """The shoe's end of the line, plugged in."""
+    line = PtyLine(table_files.port)
+    yield line
+    line.unplug()
+
+
+@pytest.fixture
+def shoe(request: pytest.FixtureRequest, table_files: TableFiles, shoe_line: FarLine) -> FarShoe | FarBeeTek:
+    """The shoe, silent: an Angel Eye, unless the table file names another."""
+    if table_files.values["shoe"]["driver"] == "beetek":
+        return FarBeeTek(shoe_line)
     marker = request.node.get_closest_marker("table")
-    shoe = FarShoe(table_files.port, wrap=0 if marker is None else marker.kwargs.get("shoe_wrap", 0))
-    yield shoe
-    shoe.unplug()
+    return FarShoe(shoe_line, wrap=0 if marker is None else marker.kwargs.get("shoe_wrap", 0))
 
 
 @pytest.fixture
@@ -175,7 +185,7 @@ def eventually(unstarted_table: Table, pins: Pins, pit: FarPit) -> Eventually:
 
 
 @pytest.fixture
-def table(unstarted_table: Table, shoe: FarShoe, eventually: Eventually) -> Table:
+def table(unstarted_table: Table, shoe: FarShoe | FarBeeTek, eventually: Eventually) -> Table:
     """The daemon, running, with its shoe and its pit."""
     unstarted_table.start()
     eventually(unstarted_table.links_up)
@@ -183,6 +193,6 @@ def table(unstarted_table: Table, shoe: FarShoe, eventually: Eventually) -> Tabl
 
 
 @pytest.fixture
-def dealer(unstarted_table: Table, shoe: FarShoe, pins: Pins, eventually: Eventually) -> Dealer:
+def dealer(unstarted_table: Table, shoe: FarShoe | FarBeeTek, pins: Pins, eventually: Eventually) -> Dealer:
     """The dealer of `table`."""
     return Dealer(unstarted_table, shoe, pins, eventually)

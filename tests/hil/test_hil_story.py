@@ -184,12 +184,29 @@ def test_a_card_drawn_in_error_makes_a_simulated_hand(
     pins.cover(1)
     shoe.deal("KS")  # nobody pressed `deal`
     eventually(lambda: table.phase == "hand_in_play")
-    eventually(lambda: pins.lamp("draw_banker") == "steady")
-    shoe.deal("2D 9S 3C")
+    eventually(lambda: pins.lamp("draw_banker") == "slow_blink")  # it may still be told to be something else
+    dealer.deal("2D")
+    eventually(lambda: pins.lamp("draw_player") == "steady")
+    shoe.deal("9S 3C")
     eventually(lambda: len(pit.rounds) == 1)
     assert pit.rounds[0]["simulated"]
     assert pit.types == ["shoe_opened", "round"]  # no wagers were locked, so none can win
     eventually(lambda: pins.seat(1) == "wager_seen")
+
+
+def test_a_card_drawn_in_error_that_nobody_saw_is_the_next_hands_first(
+    table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually
+) -> None:
+    dealer.open_shoe()
+    shoe.deal("KS")
+    eventually(lambda: table.phase == "hand_in_play")
+    pins.press("void", until=lambda: table.phase == "wagers_open")
+    pins.cover(1)
+    eventually(lambda: table.status()["sensors"] == [1])
+    pins.press("deal", until=lambda: table.hands["player"] == ["KS"])
+    shoe.deal("2D 9S 3C")
+    eventually(lambda: [hit["tier"] for hit in pit.hits] == ["player_personal"])
+    assert [hand["simulated"] for hand in pit.rounds] == [False]
 
 
 @pytest.mark.table(shoe_wrap=1)

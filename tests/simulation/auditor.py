@@ -23,11 +23,12 @@ import controller.table.step as core
 from controller.contract import envelope
 from controller.contract.envelope import Signer, Stamp
 from controller.fact_json import fact_from_json
+from controller.game.cards import DECK
 from controller.table import facts
 from controller.table.facts import CardDrawn, CardDrawnOutsideGame, CardKept, Fact, Report
 from controller.table.public import public
 from controller.table.rules import TableRules
-from controller.table.states import Burning, FirstCardDue, HandInPlay, Locked, NoShoe, ShoeEnded, Table
+from controller.table.states import Burning, FirstCardDue, HandInPlay, Held, NoShoe, ShoeEnded, Table
 from drivers.sim import rules as referee
 from tests.simulation.shoe import Reported
 
@@ -71,30 +72,36 @@ class _ShoeAccount:
     kept: list[str | None] = field(default_factory=list)
     taken: list[int] = field(default_factory=lambda: [0, 0])  # how far the rounds have got in either
     burned_checked: bool = False
-    last_hand: int | None = None
+    corrections: Counter[str | None] = field(default_factory=Counter)  # what people read anew, less what was told
+    seats: dict[int, tuple[int, ...]] = field(default_factory=dict)  # by finished round, whose wagers were locked
 
     @property
     def all_cards(self) -> Counter[str | None]:
-        return Counter(self.drawn) + Counter(self.kept)
+        """Every card that came, as it is known now."""
+        cards = Counter(self.drawn)
+        cards.update(self.kept)
+        cards.update(self.corrections)
+        return cards
 
 
 class Auditor:
     """Follows the journal at `path`. `reported` is the shoe's own record of what it said."""
 
-    def __init__(self, path: Path, rules: TableRules, signer: Signer, reported: list[Reported], wrap: int) -> None:
+    def __init__(self, path: Path, rules: TableRules, signer: Signer, reported: list[Reported]) -> None:
         self.table = Table(rules)
         self.bodies: list[bytes] = []  # the journal's messages, by seq - 1
         self.missed: list[str] = []  # cards whose reports never came, for the supervisor to name
+        self.lamp_tests = 0
         self.step_was_broken = False  # the simulation had a step raise
         self._rules = rules
         self._signer = signer
         self._reported = reported
-        self._wrap = wrap
         self._next_report = 0
         self._first_seen = False  # some report came: numbers are counted on from it
         self._announced = False  # the shoe's own first-card report comes next: what was missed before it is no matter
         self._report_failed = False
-        self._zero_seen = False  # this shoe has numbered a report 0, so that a lost 0 must show
+        self._zero_seen = False  # this shoe has gone on with 0 after 9, so that a lost 0 must show
+        self._last_digit = ""
         self._db = sqlite3.connect(path, isolation_level=None)
         self._table_id, self._epoch = self._db.execute("SELECT table_id, epoch FROM journal").fetchone()
         self._row, self._head = 0, envelope.GENESIS
@@ -154,6 +161,7 @@ class Auditor:
             hold("a replay can begin at any shoe", core.step(Table(self._rules), fact)[0] == after, fact)
         self.table = after
         self.bodies += bodies
+        self.lamp_tests += isinstance(fact, facts.LampsTested)
         self._reports_arrived(before, fact, life)
         messages = [json.loads(body) for body in bodies]
         self._faults(before, fact, after, messages)
@@ -186,8 +194,9 @@ class Auditor:
                 self.missed.append(lost.real)
         failed, self._report_failed = self._report_failed, fails
         unseen_zero = [lost.frame[2:4] for lost in skipped] == ["30"] and not self._zero_seen
-        still_seen = self._zero_seen and not isinstance(fact, facts.ShoePoweredUp)
-        self._zero_seen = still_seen or report.frame[2:4] == "30"
+        # Only a 0 that was heard right after a 9 tells how this shoe counts, and only until it is switched on again.
+        wrapped, self._last_digit = self._last_digit == "39" and report.frame[2:4] == "30", report.frame[2:4]
+        self._zero_seen = (self._zero_seen or wrapped) and not isinstance(fact, facts.ShoePoweredUp)
         first, self._first_seen = not self._first_seen, True
         announced, self._announced = self._announced, False
         if first or fails or failed or announced:
@@ -247,10 +256,13 @@ class Auditor:
                     self._hit(message)
                 case "void":
                     self._void(message)
+                case "correction":
+                    self._correction(message)
                 case "shoe_closed" if message["reason"] == "last_hand":
                     assert after.shoe is not None
                     wagered = message["wagered_hands"]
                     hold("a shoe ends after its last hand", wagered == after.shoe.last_hand, message)
+        hold("every seat that won hits", not self._hits_due, self._hits_due)
         if before.fault is not None:
             self._result_due = None  # what was held may have held the shoe's result, too
         expected_hits = [(hit.seat, hit.tier) for hit in after.hits]
@@ -292,13 +304,8 @@ class Auditor:
         dragon_told = [message["dragon_bonus"]["player"], message["dragon_bonus"]["banker"]]
         hold("the Dragon Bonus is by the sheet", dragon_told == [what for what, _ in dragon], message)
         hold("the cards are those that came, in that order", self._consume(order), (message, self._account))
-        printed = {seat.number: str(seat.k9) for seat in self._rules.seats}
-        won = [
-            (seat, tier)
-            for seat in hand.seats or ()
-            if (tier := referee.royal9_tier(seat, printed, player, banker)) is not None
-        ]
-        won.sort(key=lambda hit: (referee.ROYAL9_TIERS.index(hit[1]), hit[0]))
+        won = self._won(hand.seats or (), player, banker)
+        self._account.seats[hand.round] = hand.seats or ()
         told_won = [(hit["seat"], hit["tier"]) for hit in message["royal9"]]
         hold("the hits are the sheet's, best first", told_won == won, (message, won))
         if hand.seats is not None:
@@ -314,6 +321,26 @@ class Auditor:
         place = (message["shoe"], message["round"], message["seat"])
         hold("no hit twice", place not in self._hits, message)
         self._hits.add(place)
+
+    def _correction(self, message: dict[str, Any]) -> None:
+        place = (message["shoe"], message["round"])
+        hold("only a finished round is corrected", place in self._rounds, message)
+        hold("a correction takes two people", message["by"] != message["witness"], message)
+        player, banker = message["player"]["cards"], message["banker"]["cards"]
+        hold("the correction is judged by the rules", message["outcome"] == referee.outcome(player, banker), message)
+        won = self._won(self._account.seats[message["round"]], player, banker)
+        told = [(hit["seat"], hit["tier"]) for hit in message["royal9"]]
+        hold("the hits are the sheet's, best first", told == won, (message, won))
+        if self.table.last_round is not None and self.table.last_round.number == message["round"]:
+            self._round_hits = won
+
+    def _won(self, seats: Sequence[int], player: Sequence[str], banker: Sequence[str]) -> list[tuple[int, str]]:
+        """The seats that hit, by the referee."""
+        printed = {seat.number: str(seat.k9) for seat in self._rules.seats}
+        won = [
+            (seat, tier) for seat in seats if (tier := referee.royal9_tier(seat, printed, player, banker)) is not None
+        ]
+        return sorted(won, key=lambda hit: (referee.ROYAL9_TIERS.index(hit[1]), hit[0]))
 
     def _void(self, message: dict[str, Any]) -> None:
         self._over(message)
@@ -363,15 +390,18 @@ class Auditor:
                 account = self._account = _ShoeAccount()
                 for held in carried:
                     self._came(account, held)
+            case facts.RoundCorrected(number):
+                was = next(finished.done for finished in before.finished if finished.number == number)
+                account.corrections.update(map(str, (*fact.player, *fact.banker)))
+                account.corrections.subtract(map(str, (*was.player, *was.banker)))
             case facts.CardNamed(card):
                 assert before.fault is not None
                 self._named(account, before, str(card))
             case facts.FaultCleared() if before.fault is not None and before.fault.code in _TAKEN_BACK:
                 raised_by = before.fault.raised_by
                 assert raised_by is not None
-                card = _text(raised_by.fact)
                 lane = account.kept if isinstance(raised_by.fact, CardKept) else account.drawn
-                lane.remove(card)
+                lane.remove(_text(raised_by.fact))
             case _:
                 self._came(account, fact)
         waiting = () if after.fault is None else (after.fault.raised_by, *after.held)
@@ -383,7 +413,7 @@ class Auditor:
             hold("no card is placed without a shoe", not any(placed.values()), placed)
             return
         hold("no card is held that never came", min(placed.values(), default=0) >= 0, (placed, fact))
-        gone = {str(card): count for card, count in zip(_deck(), after.shoe.gone, strict=True) if count}
+        gone = {str(card): count for card, count in zip(DECK, after.shoe.gone, strict=True) if count}
         named = {card: min(count, decks) for card, count in placed.items() if card is not None and count}
         hold("every card that came is in one place", gone == named, _difference(gone, named, fact))
         unnamed = sum(placed.values()) - sum(named.values())
@@ -422,7 +452,7 @@ class Auditor:
         ends = before.fault.code in ("unreadable_card", "impossible_card", "card_outside_game")
         if ends and raised_by is not None:
             lane = account.kept if isinstance(raised_by.fact, CardKept) else account.drawn
-            lane[_last_index(lane, _text(raised_by.fact), before)] = card
+            lane[_place_of(raised_by.fact, lane, before.held)] = card
             return
         waiting = sum(
             held is not None and isinstance(held.fact, CardDrawn | CardDrawnOutsideGame)
@@ -461,15 +491,13 @@ class Auditor:
     def ledger(self, ledger: Sequence[bytes], alarms: Sequence[str]) -> None:
         """The pit's ledger is a prefix of the journal's messages."""
         hold("the pit has nothing to complain of", not alarms, alarms)
+        marked = self._db.execute("SELECT acked_seq FROM journal").fetchone()[0]
+        hold("nothing is marked that the pit has not committed", marked <= len(ledger), marked)
         hold("the pit knows nothing the journal does not", len(ledger) <= len(self.bodies), len(ledger))
         start = min(self._pit_checked, len(ledger))
         same = ledger[start:] == self.bodies[start : len(ledger)]
         hold("the pit's ledger is a prefix of the journal", same, start)
         self._pit_checked = len(ledger)
-
-    def locked_or_dealt(self) -> bool:
-        """Whether a hand is on."""
-        return isinstance(self.table.phase, Locked | HandInPlay)
 
 
 def _came(report: Reported, life: int) -> bool:
@@ -482,22 +510,11 @@ def _text(fact: object) -> str | None:
     return None if card is None else str(card)
 
 
-def _deck() -> tuple[object, ...]:
-    from controller.game.cards import DECK
-
-    return DECK
-
-
-def _last_index(lane: list[str | None], card: str | None, before: Table) -> int:
+def _place_of(waits: object, lane: Sequence[str | None], held: Iterable[Held]) -> int:
     """Where the card that waits stands in its line: before as many as came after it and wait too."""
-    kind = (
-        CardKept
-        if before.fault and before.fault.raised_by and isinstance(before.fault.raised_by.fact, CardKept)
-        else (CardDrawn | CardDrawnOutsideGame)
-    )
-    after_it = sum(isinstance(held.fact, kind) for held in before.held)
-    place = len(lane) - 1 - after_it
-    assert lane[place] == card, (lane, place, card)
+    kind = CardKept if isinstance(waits, CardKept) else (CardDrawn | CardDrawnOutsideGame)
+    place = len(lane) - 1 - sum(isinstance(later.fact, kind) for later in held)
+    assert lane[place] == _text(waits), (lane, place, waits)
     return place
 
 

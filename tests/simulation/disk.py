@@ -55,7 +55,7 @@ class _Connection(sqlite3.Connection):
         super().__init__(*args, **options)
         self._disk = disk
 
-    def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:  # type: ignore[override]
+    def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
         disk = self._disk
         if sql.startswith("PRAGMA synchronous"):
             disk.syncs = sql.endswith("FULL")

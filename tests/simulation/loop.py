@@ -8,8 +8,15 @@ from concurrent.futures import Executor
 from typing import Any
 
 
+_SPINS = 10_000
+
+
 class PowerCut(BaseException):
     """The table's computer stops at this very place."""
+
+
+class SpinningError(Exception):
+    """The program keeps itself busy and no time goes by."""
 
 
 class _NothingToSelect:
@@ -17,9 +24,14 @@ class _NothingToSelect:
 
     def __init__(self, loop: VirtualLoop) -> None:
         self._loop = loop
+        self._idle = 0
 
     def select(self, timeout_s: float | None) -> list[Any]:
         assert timeout_s is not None, "the simulation waits for something that will never come"
+        self._idle = 0 if timeout_s else self._idle + 1
+        if self._idle > _SPINS:
+            self._idle = 0
+            raise SpinningError(f"at {self._loop.now_s} s")
         self._loop.now_s += timeout_s
         return []
 

@@ -17,12 +17,11 @@ _SHORT_S = 0.02
 
 
 class People:
-    """Chooses what happens next. How rough the run is differs by seed: some are calm, so that shoes get to their end."""
+    """Chooses what happens next. Some seeds are rough and some calm, so that shoes get to their end."""
 
     def __init__(self, seed: int) -> None:
         self._luck = random.Random(f"{seed} people")
         self._roughness = self._luck.choice((0.02, 0.05, 0.1, 0.2))
-        self._lost_in_a_row = 0
 
     def next(self, world: World) -> Action:
         """What happens now."""
@@ -42,6 +41,8 @@ class People:
 
     def _play(self, world: World, face: Public) -> Action:
         luck = self._luck
+        if face.odd_card and luck.random() < 0.3:
+            return Action("ask", (luck.choice(("odd_is_next", "odd_is_burned")),))
         match face.phase:
             case "no_shoe" | "shoe_ended":
                 return self._between_shoes(world)
@@ -75,6 +76,8 @@ class People:
             return Action("press", ("deal",))
         if roll < 0.94 or (roll < 0.97 and world.config.rules.lock_on == "first_card"):
             return self._draw(world)
+        if roll < 0.972:
+            return Action("ask", ("close_shoe",))
         return self._impatience() if roll < 0.98 else Action("wait", (), luck.choice((0.5, 4.0)))
 
     def _hand(self, world: World) -> Action:
@@ -97,6 +100,8 @@ class People:
                 Action("press", ("key", "deal")),
                 Action("ask", (self._luck.choice(("void", "clear", "new_shoe", "cut_card")),)),
                 Action("name", (self._card(),)),
+                Action("ask", ("test_lamps",)),
+                Action("correct", (self._luck.randrange(4), self._card())),
                 Action("draw"),
                 Action("draw", (), 0.0),
                 Action("wait", (), 0.3),
@@ -107,7 +112,6 @@ class People:
         """A card, told well; some come so fast that two are committed at once."""
         if world.shoe.cards_left == 0:
             return Action("refill")
-        self._lost_in_a_row = 0
         return Action("draw", (), self._luck.choice((0.0, _SHORT_S, _SHORT_S, _SHORT_S, 0.1)))
 
     def _stopped(self, world: World, face: Public) -> Action:
@@ -145,23 +149,15 @@ class People:
         fates = [self._luck.choice(_FATES) for _ in range(3)]
         while fates.count("alias") > 1:
             fates[fates.index("alias")] = "bad"
-        if fates.count("good") < 2:
-            if self._lost_in_a_row >= 6:
-                return self._draw(world)
-            self._lost_in_a_row += 1
         return Action("draw", tuple(fates))
 
     def _lost_report(self, world: World) -> Action:
-        if self._lost_in_a_row >= 6:
-            return self._draw(world)
-        self._lost_in_a_row += 1
         if self._luck.random() < 0.3:
             return Action("report_lost", self._luck.choice((("stand_by",), ("cut_card",), ("report_lock", False))))
         return Action("draw", ("lost", "lost", "lost"))
 
     def _wrong_card(self, world: World) -> Action:
         luck = self._luck
-        self._lost_in_a_row = 0
         return luck.choice(
             (
                 Action("unreadable"),
@@ -176,7 +172,6 @@ class People:
 
     def _of_the_shoe(self, world: World) -> Action:
         luck = self._luck
-        self._lost_in_a_row = 0
         return luck.choice(
             (
                 Action("report", ("raise_error", luck.choice((2, 3, 4)))),

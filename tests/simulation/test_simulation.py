@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.simulation.people import People
 from tests.simulation.run import Failure, play_again, play_seed, smallest
 from tests.simulation.world import Action, World
 
@@ -29,8 +30,6 @@ def test_many_seeds(first: int) -> None:
 
 def test_the_same_seed_takes_the_same_course() -> None:
     def course(seed: int) -> list[bytes]:
-        from tests.simulation.people import People
-
         with World(seed) as world:
             people = People(seed)
             for _ in range(150):

@@ -8,6 +8,7 @@ performs one action; after each, the auditor looks.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import functools
 import hashlib
@@ -32,18 +33,29 @@ from controller.game.cards import DECK, Card
 from controller.journal import Journal
 from controller.replay import replay
 from controller.runtime import Answer, Runtime
-from controller.table.facts import Fact
+from controller.table.facts import Fact, OddCardFate
 from controller.table.faults import Exit
 from controller.table.lamps import Live, Pattern, lamps
 from controller.table.public import Public, public
-from controller.table.requests import ClearFault, NameCard, NewShoe, Request, SeeCutCard, VoidHand
+from controller.table.requests import (
+    ClearFault,
+    CloseShoe,
+    CorrectRound,
+    LampTest,
+    NameCard,
+    NewShoe,
+    Request,
+    SeeCutCard,
+    TellOddCard,
+    VoidHand,
+)
 from controller.table.states import Table
 from drivers.shoe.angel_eye import AngelEyeCodec
 from drivers.shoe.line import ShoeOnLine
 from drivers.sim.angel_eye import Result, Target
 from tests.simulation.auditor import Auditor, Broken, hold
 from tests.simulation.disk import Disk
-from tests.simulation.loop import VirtualLoop
+from tests.simulation.loop import SpinningError, VirtualLoop
 from tests.simulation.network import Client, Network, Weather
 from tests.simulation.shoe import ALL_COPIES, CardShoe, Port
 
@@ -51,6 +63,7 @@ _TABLE_FILE = Path(__file__).parents[2] / "config" / "tables" / "royal9.toml"
 _SAMPLE_MS = 50
 _SETTLED_S = 0.151  # a changed input is believed by then, and the lamps shown
 _QUIET_S = 12.0  # by then everything is delivered that can be
+_LAMP_TEST_S = 5.2
 _FEWEST_UNHEARD = 5  # an action makes up to three reports
 _WHO = "supervisor anna"
 
@@ -115,8 +128,8 @@ class World:
         self.disk = Disk(self._folder / "journal")
         self.header = _Header(iter(self.config.file.pins.inputs))
         self.steps = 0
-        self.wrap = wrap
         self._cut = False
+        self._lamp_tests, self._lamp_test_ends_s = 0, 0.0
         self._step_fails = False
         self._running: asyncio.Task[None] | None = None
         self._asked: list[asyncio.Task[Answer]] = []
@@ -128,11 +141,12 @@ class World:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.runtime is not None:
-            self._kill()
-        if self.auditor is not None:
-            self.auditor.close()
-        self._undo.close()
+        with self._undo:
+            if self.runtime is not None:
+                with contextlib.suppress(SpinningError):
+                    self._kill()
+            if self.auditor is not None:
+                self.auditor.close()
 
     # What the generator of actions looks at.
 
@@ -312,9 +326,26 @@ class World:
         self._ask(NameCard(Card.parse(card), _WHO))
 
     def _do_ask(self, what: str) -> None:
-        self._ask(
-            {"void": VoidHand(_WHO), "clear": ClearFault(_WHO), "new_shoe": NewShoe(_WHO)}.get(what, SeeCutCard())
-        )
+        requests: dict[str, Request] = {
+            "void": VoidHand(_WHO),
+            "clear": ClearFault(_WHO),
+            "new_shoe": NewShoe(_WHO),
+            "cut_card": SeeCutCard(),
+            "odd_is_next": TellOddCard(OddCardFate.NEXT_CARD, "dealer"),
+            "odd_is_burned": TellOddCard(OddCardFate.BURN, "dealer"),
+            "close_shoe": CloseShoe(_WHO),
+            "test_lamps": LampTest("dealer"),
+        }
+        self._ask(requests[what])
+
+    def _do_correct(self, round_back: int, card: str) -> None:
+        """Two people find another first card in Player's hand of a round, counted back from the last."""
+        assert self.auditor is not None
+        rounds = self.auditor.table.finished
+        if rounds:
+            done = rounds[-1 - round_back % len(rounds)]
+            player = (Card.parse(card), *done.done.player[1:])
+            self._ask(CorrectRound(done.number, player, done.done.banker, _WHO, "witness bob"))
 
     def _do_close_hand(self) -> None:
         """The dealer ends the shoe's own game of a hand that the table does not know."""
@@ -401,7 +432,7 @@ class World:
         with self.disk.mounted():
             journal = Journal(self.disk.path, config.file.table.id, _Signer(), bytes(32))
         if self.auditor is None:
-            self.auditor = Auditor(self.disk.path, config.rules, _Signer(), self.shoe.reported, self.wrap)
+            self.auditor = Auditor(self.disk.path, config.rules, _Signer(), self.shoe.reported)
         self.auditor.read(self.shoe.life)
         hold("what was acted on stays", journal.head_seq == len(self.auditor.bodies), journal.head_seq)
         table, differs = replay(journal.open_shoe(), config.rules, config.file.table.id, journal.epoch)
@@ -498,6 +529,11 @@ class World:
 
     def _check_lamps(self) -> None:
         """Every lamp shows what the face and what is live say; what is live may just have changed, a few times over."""
+        tests = self._alive()[1].lamp_tests
+        if tests != self._lamp_tests:
+            self._lamp_tests, self._lamp_test_ends_s = tests, self.loop.now_s + _LAMP_TEST_S
+        if self.loop.now_s < self._lamp_test_ends_s:
+            return
         for attempt in range(4):
             runtime, auditor = self._alive()
             status = runtime.status()

@@ -60,7 +60,25 @@ def test_a_card_nobody_saw_takes_no_number() -> None:
     assert TableUnderTest().open_shoe().draw("4S").do(UNSEEN).lock().face.round == 1
 
 
+def test_the_cutting_card_seen_behind_an_odd_card_still_counts() -> None:
+    table = TableUnderTest().open_shoe().draw("4S CUT").do(TellOddCard(OddCardFate.BURN, "Smith")).lock()
+    assert table.face.last_hand
+    assert table.draw("4S TH 5D 9C").face.phase == "shoe_ended"
+
+
+def test_an_odd_card_that_had_to_be_named_is_burned_too() -> None:
+    table = TableUnderTest().open_shoe().draw("??").name("4S").do(TellOddCard(OddCardFate.BURN, "Smith"))
+    assert (table.face.phase, table.face.cards_left, table.table.kept) == ("wagers_open", 413, ())
+
+
 # A correction.
+
+
+def test_a_simulated_round_is_corrected_and_wins_nothing() -> None:
+    table = TableUnderTest(wagers={2}).open_shoe().draw("4S TH 5D 9C")
+    table.do(CorrectRound(1, tuple(cards("KH 9H")), tuple(cards("TH 9C")), "Smith", "Jones"))
+    (correction,) = table.of_type("correction")
+    assert (correction["outcome"], correction["royal9"], correction["royal9_before"]) == ("tie", [], [])
 
 
 def test_a_correction_tells_the_whole_round_anew_and_refers_to_it() -> None:

@@ -91,7 +91,15 @@ IN: dict[str, list[Callable[[], TableUnderTest]]] = {
     "cut_card_in_burn": [lambda: burning().draw("CUT"), lambda: announced().draw("CUT")],
     "second_cut_card": [lambda: between().draw("CUT CUT"), lambda: in_hand().draw("CUT CUT")],
     "shoe_exhausted": [
-        lambda: TableUnderTest(ONE_DECK).do(NewShoe()).draw(ALL_BUT_SIX).draw("4C").lock(3).draw("TD TC 5D 4D 5C")
+        lambda: (
+            TableUnderTest(ONE_DECK)
+            .do(NewShoe())
+            .draw(ALL_BUT_SIX)
+            .lock(3)
+            .draw("TD")
+            .believe(CardKept(Card.parse("4C")))  # for a round that never comes
+            .draw("TC 5D 4D 5C")
+        )
     ],
     "unreadable_card": [
         lambda: burning().draw("??"),

@@ -218,6 +218,12 @@ def go_on(seed: int) -> Happening:
                 assert refused in (None, "card_cannot_be"), "an exit that is told is open"
             elif table.face.phase in ("no_shoe", "shoe_ended"):
                 table.do(NewShoe())
+            elif table.face.odd_card and dice.random() < 0.3:
+                table.do(TellOddCard(dice.choice(list(OddCardFate)), "Smith"))
+            elif table.face.phase == "wagers_open" and table.table.finished and dice.random() < 0.1:
+                two, three = (tuple(_a_card(table, dice) for _ in range(count)) for count in (2, 3))
+                refused = table.ask(CorrectRound(table.table.finished[-1].number, two, three, "Smith", "Jones"))
+                assert refused in (None, "card_cannot_be")
             elif table.face.phase == "wagers_open" and dice.random() < 0.8:
                 table.lock(dice.randint(1, 7))
             else:

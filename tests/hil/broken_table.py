@@ -1,0 +1,37 @@
+"""A table with a defect, for the two faults that no sound table has: `python -m tests.hil.broken_table DEFECT run ...`.
+
+The defect is `raises=7H`, the core fails on that card, or `forgets`, a replay makes one event fewer than were sent.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import controller.replay
+import controller.runtime
+from controller.cli.main import main
+from controller.game.cards import Card
+from controller.table.facts import CardDrawn, Fact
+from controller.table.states import Table
+from controller.table.step import Stepped, step
+
+
+def _break(defect: str) -> None:
+    def raises(table: Table, fact: Fact) -> Stepped:
+        if isinstance(fact, CardDrawn) and fact.card == Card.parse(defect.removeprefix("raises=")):
+            raise ArithmeticError(defect)
+        return step(table, fact)
+
+    def forgets(table: Table, fact: Fact) -> Stepped:
+        after, made = step(table, fact)
+        return after, made[:-1]
+
+    if defect == "forgets":
+        controller.replay.step = forgets  # type: ignore[attr-defined]
+    else:
+        controller.runtime.step = raises  # type: ignore[attr-defined]
+
+
+if __name__ == "__main__":
+    _break(sys.argv[1])
+    sys.exit(main(sys.argv[2:]))

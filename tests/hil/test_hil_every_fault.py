@@ -1,0 +1,457 @@
+"""Every fault walked through at a running table: how it comes, what is then seen, by which exit it is left."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+from unittest.mock import ANY
+
+import pytest
+
+from controller.errors import TableError
+from controller.table.faults import FAULTS
+from drivers.sim import rules
+from drivers.sim.angel_eye import Result, Target, frame
+from tests.hil.daemon import Table
+from tests.hil.far_pit import FarPit
+from tests.hil.far_shoe import FarShoe
+from tests.hil.header import Pins
+from tests.hil.plugin import Dealer, Eventually
+
+CARDS = 8 * 52
+_LAMP_IS_OFF_S = 0.8  # dark for longer than the fault lamp's slow blink leaves it dark
+_NO_EXIT = ""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """All that a walk may use."""
+
+    table: Table
+    shoe: FarShoe
+    pins: Pins
+    pit: FarPit
+    dealer: Dealer
+    eventually: Eventually
+
+    def with_key(self, button: str) -> None:
+        """Turn the supervisor's key and press a button until the fault is left."""
+        self.pins.turn_key()
+        self.pins.press(button, until=lambda: self.table.fault is None)
+        self.pins.turn_key_back()
+
+    def announce(self) -> None:
+        """Announce a shoe."""
+        self.pins.press("new_shoe", until=lambda: self.table.phase == "first_card_due")
+
+    def await_phase(self, phase: str) -> None:
+        """Wait until the table is in this phase."""
+        self.eventually(lambda: self.table.phase == phase)
+
+    def play_on(self, after: int) -> None:
+        """Play one more hand, the shoe's own game of the last one given up: the table is as good as before."""
+        self.shoe.force_quit()
+        self.dealer.play("9C TD TC 5D")
+        self.eventually(lambda: len(self.pit.rounds) == after + 1)
+        assert self.pit.rounds[-1]["player"]["cards"] == ["9C", "TC"]
+
+
+Way = Callable[[Bench], Iterator[dict[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Walk:
+    """`way` brings the fault about and yields the details it must tell; going on, it leaves the fault by `exit_`."""
+
+    way: Way
+    exit_: str
+    by: str
+    table: dict[str, Any]
+
+
+WALKS: dict[str, Walk] = {}
+
+
+def walk(code: str, exit_: str, by: str = "Ann", **table: Any) -> Callable[[Way], Way]:
+    """The walk of this fault; `table` changes the table's files."""
+
+    def note(way: Way) -> Way:
+        WALKS[code] = Walk(way, exit_, by, table)
+        return way
+
+    return note
+
+
+# The shoe's life.
+
+
+@walk("card_without_shoe", "new_shoe", by="key", shoe={"driver": "beetek"})
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.shoe.deal("2C KC")
+    yield {}
+    at.with_key("new_shoe")
+    assert (at.table.phase, at.table.face["first_card"]) == ("burning", "2C")
+    at.shoe.deal("KC")
+    at.await_phase("wagers_open")
+    assert at.table.face["cards_left"] == CARDS - 3
+
+
+@walk("card_after_shoe", "clear")
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.dealer.open_shoe()
+    at.dealer.lock()
+    at.shoe.deal("CUT 9C TD TC 5D")
+    at.await_phase("shoe_ended")
+    at.shoe.draw_outside_game("setting")
+    yield {"shoe_mode": "setting"}
+    at.table.supervisor("clear")
+    at.dealer.open_shoe("AD", "KD")
+    assert (at.table.face["shoe"], at.table.face["cards_left"]) == (2, CARDS - 2)
+
+
+@walk("first_card_in_shoe", "new_shoe", by="key")
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.dealer.open_shoe()
+    at.shoe.new_shoe()
+    at.shoe.deal("2D")
+    yield {"shoe_says": "first_card card 0", "rules_say": "player card 1"}
+    at.with_key("new_shoe")
+    at.shoe.deal("KD KD")
+    at.await_phase("wagers_open")
+    assert (at.table.face["shoe"], at.table.face["cards_left"]) == (2, CARDS - 3)
+    at.eventually(lambda: at.pit.types[-3:] == ["shoe_closed", "fault_cleared", "shoe_opened"])
+
+
+@walk("burn_short", "clear", by="key")
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.announce()
+    at.shoe.deal("3H")
+    at.shoe.deal("KC", target=Target.PLAYER, index=1)
+    yield {"shoe_says": "player", "rules_say": "burn"}
+    at.with_key("deal")
+    assert (at.table.phase, at.table.face["burn_left"]) == ("burning", 2)
+    at.shoe.deal("KC KC")
+    at.await_phase("wagers_open")
+
+
+@walk("burn_long", "clear")
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.dealer.open_shoe()
+    at.shoe.deal("5C", target=Target.BURNED, index=3)
+    yield {"shoe_says": "burn card 3", "rules_say": "player card 1"}
+    at.table.supervisor("clear")
+    assert (at.table.phase, at.table.face["cards_left"]) == ("wagers_open", CARDS - 4)
+    at.play_on(after=0)
+
+
+@walk("burn_count_differs", "clear")
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.announce()
+    counted_right, counted_wrong = b"D\xd3\x80", b"D\xd4\x80"
+    at.shoe.corrupt = lambda _, sent: frame(chr(sent[1]), counted_wrong) if sent[2:5] == counted_right else sent
+    at.shoe.deal("3H")
+    yield {"shoe_says": 4, "first_card_is_worth": 3}
+    at.table.supervisor("clear")
+    at.shoe.deal("KC KC KC")
+    at.await_phase("wagers_open")
+
+
+@walk("cut_card_in_burn", "clear", by="key")
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.announce()
+    at.shoe.deal("3H KC CUT")
+    yield {}
+    at.with_key("deal")
+    at.shoe.deal("KC KC")
+    at.await_phase("wagers_open")
+    assert not at.table.face["last_hand"]
+
+
+@walk("second_cut_card", "new_shoe")
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.dealer.open_shoe()
+    at.shoe.deal("CUT CUT")
+    yield {}
+    at.table.supervisor("new_shoe")
+    assert (at.table.phase, at.table.face["shoe"]) == ("first_card_due", 2)
+    at.eventually(lambda: [event["reason"] for event in at.pit.told("shoe_closed")] == ["closed_early"])
+
+
+@walk(
+    "shoe_exhausted",
+    "clear",
+    by="key",
+    shoe={"driver": "beetek"},
+    game={"shoe": {"decks": 1, "drawn_in_error": "burn", "fewest_cards_to_open": 5}},
+)
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    hand = ["TD", "TC", "5D", "4D", "5C"]  # Player draws, and so must Banker: there is no sixth card
+    deck = sorted((rank + suit for rank in rules.RANKS for suit in rules.SUITS), key=lambda card: card != "TS")
+    at.announce()
+    at.shoe.deal(" ".join(card for card in deck if card not in hand))  # nobody needs them: all are burned
+    at.eventually(lambda: at.table.face["cards_left"] == len(hand))
+    at.dealer.lock(3)
+    at.shoe.deal(" ".join(hand))
+    yield {}
+    at.with_key("deal")
+    assert at.table.phase == "shoe_ended"
+    at.eventually(lambda: at.pit.types[-4:] == ["void", "shoe_closed", "fault", "fault_cleared"])
+    assert at.pit.told("void")[0]["royal9_seats"] == [3]
+    assert at.pit.rounds == []
+
+
+# Cards.
+
+
+@walk("unreadable_card", "clear")
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.announce()
+    at.shoe.deal("2C ??KC")
+    yield {"where": "burn"}
+    at.table.supervisor("clear")  # a burned card may stay unnamed
+    at.shoe.deal("KC")
+    at.await_phase("wagers_open")
+    assert at.table.face["cards_left"] == CARDS - 3
+
+
+@walk("impossible_card", "card")
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.dealer.open_shoe()
+    for _ in range(2):
+        at.dealer.play("8H 8H 8H 8H")
+    at.dealer.lock()
+    at.shoe.deal("8H")
+    yield {"where": "player", "card": "8H"}
+    assert at.pit.types[-2:] == ["alarm", "fault"]
+    with pytest.raises(TableError) as refused:
+        at.table.supervisor("card", card="8H")
+    assert refused.value.code == "card_cannot_be"
+    at.table.supervisor("card", card="8D")
+    assert at.table.hands == {"player": ["8D"], "banker": []}
+
+
+@walk("card_outside_game", "card")
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.dealer.open_shoe()
+    at.dealer.lock()
+    at.shoe.draw_outside_game("lock")
+    yield {"shoe_mode": "lock"}
+    at.table.supervisor("card", card="5D")
+    assert at.table.hands == {"player": ["5D"], "banker": []}
+
+
+# Two referees.
+
+
+@walk("target_differs", "clear")
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.dealer.open_shoe()
+    at.dealer.lock()
+    at.shoe.deal("9C")
+    at.shoe.deal("TD", target=Target.PLAYER, index=2)
+    yield {"shoe_says": "player card 2", "rules_say": "banker card 1"}
+    assert at.table.hands["banker"] == []
+    at.table.supervisor("clear")  # the card lies where the rules put it
+    at.shoe.deal("TC 5D")
+    at.eventually(lambda: [hand["banker"]["cards"] for hand in at.pit.rounds] == [["TD", "5D"]])
+
+
+@walk("result_differs", "clear", by="key")
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.dealer.open_shoe()
+    at.dealer.lock()
+    at.shoe.deal("9C TD TC")
+    at.shoe.deal("5D", result=Result.BANKER)
+    yield {"shoe_says": "banker", "rules_say": "player"}
+    at.eventually(lambda: at.pins.lamp("player") == "steady")
+    at.pins.press("deal")
+    assert at.table.phase == "wagers_open"  # and stays so: the table is stopped
+    at.with_key("deal")
+    at.eventually(lambda: at.pit.types[-3:] == ["round", "fault", "fault_cleared"])
+    at.play_on(after=1)
+
+
+@walk("force_quit", "void", by="key")
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.dealer.open_shoe()
+    at.dealer.lock(4)
+    at.dealer.deal("9C TD")
+    at.shoe.force_quit()
+    yield {}
+    at.with_key("void")
+    assert at.table.phase == "wagers_open"
+    at.eventually(lambda: [event["royal9_seats"] for event in at.pit.told("void")] == [[4]])
+    at.play_on(after=0)
+
+
+# The shoe as a machine.
+
+
+@walk("shoe_error", "clear")
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.dealer.open_shoe()
+    at.dealer.lock()
+    at.shoe.deal("9C")
+    at.shoe.raise_error(2)
+    yield {"error": "overdraw"}
+    at.shoe.cancel_error(2)
+    at.table.supervisor("clear")
+    at.shoe.deal("TD TC 5D")
+    at.eventually(lambda: len(at.pit.rounds) == 1)
+
+
+@walk("reports_missed", "clear")
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.dealer.open_shoe()
+    at.dealer.lock()
+    at.shoe.deal("9C")
+    at.shoe.deal("TD", copies=(True, False, False))  # one copy of three is not enough to believe
+    at.shoe.deal("TC")
+    yield {}
+    at.table.supervisor("card", card="TD")
+    at.table.supervisor("clear")
+    at.shoe.deal("5D")
+    at.eventually(lambda: [hand["banker"]["cards"] for hand in at.pit.rounds] == [["TD", "5D"]])
+    assert at.table.status()["shoe"]["bad_bytes"]["unconfirmed"] > 0
+
+
+@walk("shoe_restarted", "clear")
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.dealer.open_shoe()
+    at.shoe.power_up()
+    yield {}
+    at.table.supervisor("clear")
+    at.play_on(after=0)  # its numbering began anew with the report that it was switched on
+
+
+@walk("shoe_unplugged", "void")
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.dealer.open_shoe()
+    at.dealer.lock(2)
+    at.dealer.deal("9C")
+    at.shoe.unplug()
+    yield {}
+    at.shoe.plug()
+    at.eventually(at.table.links_up)
+    at.table.supervisor("void")
+    assert at.table.phase == "wagers_open"
+    at.play_on(after=0)
+
+
+# The controller itself.
+
+
+@walk("journal_behind_pit", _NO_EXIT)
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.dealer.open_shoe()
+    at.eventually(lambda: at.table.unacknowledged() == 0)
+    at.pit.silent()
+    at.pit.say(json.dumps({"epoch": at.pit.events[0]["epoch"], "seq": 1, "chain": "ab" * 32}).encode())
+    yield {"acked_seq": 1, "head_seq": 1, "chain": "differs"}
+    at.table.restart()
+    for act in ("clear", "void", "new_shoe"):
+        with pytest.raises(TableError) as refused:
+            at.table.supervisor(act)
+        assert refused.value.code == "not_an_exit"
+    assert at.table.fault == "journal_behind_pit"
+
+
+@walk("journal_failed", "clear")
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.dealer.open_shoe()
+    at.dealer.lock(1)
+    with at.table.busy_disk():
+        at.shoe.deal("KS 2D 9S 3C")
+        at.eventually(lambda: at.table.status()["journal"]["error"], within_s=10)
+        at.eventually(lambda: at.pins.lamp("fault") == "fast_blink")
+    at.eventually(lambda: at.table.fault is not None, within_s=10)
+    yield {"error": ANY}
+    at.table.supervisor("clear")
+    at.eventually(lambda: [hit["seat"] for hit in at.pit.hits] == [1])
+
+
+@walk("replay_differs", "clear", by="key")
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.dealer.open_shoe()
+    at.dealer.lock()
+    at.dealer.deal("9C")
+    (locked,) = [fact["row"] for fact in at.table.facts() if fact["fact"] == "WagersLocked"]
+    at.table.stop()
+    at.table.program = ("-m", "tests.hil.broken_table", "forgets")
+    at.table.start()
+    yield {"journal_row": locked}
+    at.with_key("deal")
+    assert at.table.hands == {"player": ["9C"], "banker": []}
+    at.shoe.deal("TD TC 5D")
+    at.eventually(lambda: len(at.pit.rounds) == 1)
+
+
+@walk("internal", "clear")
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.table.stop()
+    at.table.program = ("-m", "tests.hil.broken_table", "raises=TD")
+    at.table.start()
+    at.eventually(at.table.links_up)
+    at.dealer.open_shoe()
+    at.dealer.lock()
+    at.shoe.deal("9C TD")
+    yield {"error": "ArithmeticError in CardDrawn"}
+    assert at.table.hands == {"player": ["9C"], "banker": []}
+    at.table.supervisor("card", card="TD")
+    at.table.supervisor("clear")
+    assert at.table.hands == {"player": ["9C"], "banker": ["TD"]}
+
+
+# What all walks have in common.
+
+
+def test_every_fault_has_its_walk() -> None:
+    assert WALKS.keys() == FAULTS.keys()
+    for code, way in WALKS.items():
+        exits = {exit_.value for exit_ in FAULTS[code].exits}
+        assert way.exit_ in exits or (way.exit_ == _NO_EXIT and not exits)
+
+
+@pytest.mark.parametrize(
+    "code", [pytest.param(code, id=code, marks=pytest.mark.table(**way.table)) for code, way in WALKS.items()]
+)
+def test_the_fault_comes_is_seen_and_is_left(
+    code: str, table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually
+) -> None:
+    walked = WALKS[code]
+    going = walked.way(Bench(table, shoe, pins, pit, dealer, eventually))
+    details = next(going)
+
+    eventually(lambda: table.fault is not None)
+    shown = table.face["fault"]
+    assert (shown["code"], shown["details"]) == (code, details)
+    assert shown["details"].keys() <= set(FAULTS[code].details)
+    eventually(lambda: pins.lamp("fault") == "fast_blink")
+    assert not pins.lit() & {"draw_player", "draw_banker"}
+    if walked.exit_ == _NO_EXIT:
+        _stands_for_good(going, code, pins, pit, eventually)
+        return
+    eventually(lambda: pit.told("fault"))
+    (told,) = pit.told("fault")
+    assert (told["code"], told["details"], told["exits"]) == (code, details, shown["exits"])
+    assert (told["what"], told["do"]) == (FAULTS[code].what, FAULTS[code].do)
+    assert pit.told("fault_cleared") == []
+
+    assert list(going) == []
+    assert table.fault is None
+    assert walked.exit_ in shown["exits"]
+    eventually(lambda: pit.told("fault_cleared"))
+    (cleared,) = pit.told("fault_cleared")
+    assert (cleared["code"], cleared["exit"], cleared["by"]) == (code, walked.exit_, walked.by)
+    eventually(lambda: pins.dark_s("fault") > _LAMP_IS_OFF_S)
+
+
+def _stands_for_good(going: Iterator[Any], code: str, pins: Pins, pit: FarPit, eventually: Eventually) -> None:
+    """The one fault without an exit: from this journal no event is sent any more, only the table's state."""
+    eventually(lambda: pit.state["fault"] == code)
+    assert list(going) == []
+    eventually(lambda: pins.lamp("fault") == "fast_blink")
+    eventually(lambda: pit.state["online"] and pit.state["fault"] == code)
+    assert pit.told("fault") == pit.told("fault_cleared") == []

@@ -1,0 +1,33 @@
+"""A planted defect is found, and without one there is nothing to find."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tests.mutants.__main__ import hunt
+from tests.mutants.defects import MUTANTS, Mutant
+
+_ROOT = Path(__file__).parents[2]
+_QUICK = ("banker_row_short", "held_cards_dropped", "shown_before_commit")
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_every_mutant_fits_the_program_as_it_is(mutant: Mutant) -> None:
+    for patch in mutant.patches:
+        source = (_ROOT / f"{patch.module.replace('.', '/')}.py").read_text("utf-8")
+        assert source.count(patch.old) == 1, patch
+        ast.parse(source.replace(patch.old, patch.new))
+
+
+@pytest.mark.parametrize("name", _QUICK)
+def test_a_mutant_is_found_quickly(name: str) -> None:
+    assert hunt(name, seeds=60).seed is not None
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_a_mutant_is_found(mutant: Mutant) -> None:
+    assert hunt(mutant.name).seed is not None
