@@ -14,7 +14,7 @@ demo: .venv/.demo  ## a table on this machine, all simulated; ROUNDS=, SPEED=, S
 	  $(if $(SHOE),--shoe $(SHOE))
 
 test: .venv/.dev  ## the tests; ARGS="-k shoe" and the like go to pytest
-	$(VENV)/python -m pytest $(ARGS)
+	$(VENV)/python -m pytest --numprocesses auto --dist worksteal $(ARGS)
 
 proof: .venv/.dev  ## the long measurements, into proof/FIGURES.md
 	$(VENV)/python -m pytest --proof $(ARGS)

@@ -1,11 +1,13 @@
-"""Stories of a table that stops: what raises a fault, that it stands, and who leaves it how."""
+"""Stories of a table that stops: that a fault stands, whatever comes, and who leaves it how.
+
+Each fault by itself is walked through in `test_hil_every_fault.py`.
+"""
 
 from __future__ import annotations
 
 import pytest
 
 from controller.errors import TableError
-from drivers.sim.angel_eye import Result, Target
 from tests.hil.daemon import Table
 from tests.hil.far_pit import FarPit
 from tests.hil.far_shoe import FarShoe
@@ -144,67 +146,6 @@ def test_a_card_the_shoe_could_not_read_is_named(
     assert [event["exit"] for event in pit.told("fault_cleared")] == ["card"]
 
 
-def test_a_card_of_which_no_more_can_come_is_an_alarm_too(
-    table: Table, shoe: FarShoe, pit: FarPit, dealer: Dealer, eventually: Eventually
-) -> None:
-    for _ in range(2):
-        dealer.play("8H 8H 8H 8H")
-    dealer.lock()
-    shoe.deal("8H")
-    eventually(lambda: table.fault == "impossible_card")
-    eventually(lambda: pit.types[-2:] == ["alarm", "fault"])
-    with pytest.raises(TableError) as refused:
-        table.supervisor("card", card="8H")
-    assert refused.value.code == "card_cannot_be"
-    table.supervisor("card", card="8D")
-    assert table.face["player"]["cards"] == ["8D"]
-
-
-def test_two_referees_who_differ_on_a_cards_place_stop_the_table(
-    table: Table, shoe: FarShoe, pit: FarPit, dealer: Dealer, eventually: Eventually
-) -> None:
-    dealer.lock()
-    shoe.deal("9C")
-    shoe.deal("TD", target=Target.PLAYER, index=2)
-    eventually(lambda: table.fault == "target_differs")
-    assert table.face["fault"]["details"] == {"shoe_says": "player card 2", "rules_say": "banker card 1"}
-    assert table.face["banker"]["cards"] == []
-    table.supervisor("clear")  # the card lies where the rules put it
-    shoe.deal("TC 5D")
-    eventually(lambda: [hand["banker"]["cards"] for hand in pit.rounds] == [["TD", "5D"]])
-
-
-def test_two_referees_who_differ_on_the_result_stop_the_table(
-    table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually
-) -> None:
-    dealer.lock()
-    shoe.deal("9C TD TC")
-    shoe.deal("5D", result=Result.BANKER)
-    eventually(lambda: table.fault == "result_differs")
-    assert table.face["fault"]["details"] == {"shoe_says": "banker", "rules_say": "player"}
-    eventually(lambda: pins.lamp("player") == "steady")
-    pins.press("deal")
-    assert table.phase == "wagers_open"  # and stays so: the table is stopped
-    table.supervisor("clear")
-    eventually(lambda: pit.types[-3:] == ["round", "fault", "fault_cleared"])
-    dealer.play("9C TD TC 5D")
-
-
-def test_reports_that_were_missed_stop_the_table_and_are_named(
-    table: Table, shoe: FarShoe, pit: FarPit, dealer: Dealer, eventually: Eventually
-) -> None:
-    dealer.lock()
-    shoe.deal("9C")
-    shoe.deal("TD", copies=(True, False, False))  # one copy of three is not enough to believe
-    shoe.deal("TC")
-    eventually(lambda: table.fault == "reports_missed")
-    table.supervisor("card", card="TD")
-    table.supervisor("clear")
-    shoe.deal("5D")
-    eventually(lambda: [hand["banker"]["cards"] for hand in pit.rounds] == [["TD", "5D"]])
-    assert table.status()["shoe"]["bad_bytes"]["unconfirmed"] > 0
-
-
 def test_a_damaged_copy_is_counted_and_costs_nothing(
     table: Table, shoe: FarShoe, pit: FarPit, dealer: Dealer, eventually: Eventually
 ) -> None:
@@ -240,42 +181,3 @@ def test_a_hand_is_voided_with_key_and_button(
     eventually(lambda: [hand["round"] for hand in pit.rounds] == [2])
     assert pit.rounds[0]["cards_left"] == 8 * 52 - 3 - 2 - 4
     assert table.fault is None
-
-
-def test_a_shoe_switched_off_and_on_inside_a_shoe_is_a_fault(
-    table: Table, shoe: FarShoe, pit: FarPit, dealer: Dealer, eventually: Eventually
-) -> None:
-    shoe.power_up()
-    eventually(lambda: table.fault == "shoe_restarted")
-    table.supervisor("clear")
-    dealer.play("9C TD TC 5D")
-    eventually(lambda: len(pit.rounds) == 1)
-    assert table.fault is None  # its numbering began anew with the report that it was switched on
-
-
-def test_the_shoes_own_error_stops_the_table(
-    table: Table, shoe: FarShoe, pit: FarPit, dealer: Dealer, eventually: Eventually
-) -> None:
-    dealer.lock()
-    shoe.deal("9C")
-    shoe.raise_error(2)
-    eventually(lambda: table.fault == "shoe_error")
-    assert table.face["fault"]["details"] == {"error": "overdraw"}
-    shoe.cancel_error(2)
-    table.supervisor("clear")
-    shoe.deal("TD TC 5D")
-    eventually(lambda: len(pit.rounds) == 1)
-
-
-def test_a_card_after_the_shoes_end_becomes_the_next_shoes_first(
-    table: Table, shoe: FarShoe, pit: FarPit, dealer: Dealer, eventually: Eventually
-) -> None:
-    dealer.lock()
-    shoe.deal("CUT 9C TD TC 5D")
-    eventually(lambda: table.phase == "shoe_ended")
-    shoe.deal("AC", target=Target.PLAYER, index=1)
-    eventually(lambda: table.fault == "card_after_shoe")
-    table.supervisor("clear")  # it was put back: now the new shoe comes
-    dealer.open_shoe("AD", "KD")
-    assert table.face["shoe"] == 2
-    assert table.face["cards_left"] == 8 * 52 - 2

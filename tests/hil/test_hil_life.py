@@ -66,20 +66,6 @@ def test_what_is_not_committed_is_shown_to_nobody(
     assert len(pit.events) == 2
 
 
-def test_a_disk_that_fails_for_a_while_loses_nothing_and_is_a_fault(
-    table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually
-) -> None:
-    dealer.open_shoe()
-    dealer.lock(1)
-    with table.busy_disk():
-        shoe.deal("KS 2D 9S 3C")
-        eventually(lambda: table.status()["journal"]["error"], within_s=10)
-        eventually(lambda: pins.lamp("fault") == "fast_blink")
-    eventually(lambda: table.fault == "journal_failed", within_s=10)
-    table.supervisor("clear")
-    eventually(lambda: [hit["seat"] for hit in pit.hits] == [1])
-
-
 def test_a_second_table_on_the_same_journal_says_so_and_leaves_the_first_alone(
     table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually
 ) -> None:

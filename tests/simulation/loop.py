@@ -7,7 +7,6 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import Any
 
-
 _SPINS = 10_000
 
 

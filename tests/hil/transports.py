@@ -1,0 +1,91 @@
+"""What lies between the simulated shoe and its pty: a good line, or one that tears, loses or delays what is sent."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable
+from queue import SimpleQueue
+
+from tests.hil.far_shoe import FarLine
+
+LOSS = 0.2  # of the copies or lines sent, those that lose a byte
+_LATE_S = 0.03
+
+
+class Perfect:
+    """Everything comes as it was sent."""
+
+    def __init__(self, line: FarLine) -> None:
+        self._line = line
+
+    def write(self, data: bytes) -> None:
+        """Put bytes on the line."""
+        self._line.write(data)
+
+    def read(self) -> bytes:
+        """What has come from the host."""
+        return self._line.read()
+
+    def plug(self) -> None:
+        """Let the device appear."""
+        self._line.plug()
+
+    def unplug(self) -> None:
+        """Make it vanish."""
+        self._line.unplug()
+
+
+class ByteByByte(Perfect):
+    """Each byte comes alone."""
+
+    def write(self, data: bytes) -> None:
+        """Put them on the line one by one."""
+        for place in range(len(data)):
+            super().write(data[place : place + 1])
+            time.sleep(0)  # let the reader run between two of them
+
+
+class Lossy(Perfect):
+    """One write in five loses a byte of its own, seeded."""
+
+    def __init__(self, line: FarLine) -> None:
+        super().__init__(line)
+        self._rng = random.Random(20)
+        self.lost = 0
+
+    def write(self, data: bytes) -> None:
+        """Put them on the line, or all but one."""
+        if self._rng.random() < LOSS:
+            lost = self._rng.randrange(len(data))
+            data = data[:lost] + data[lost + 1 :]
+            self.lost += 1
+        super().write(data)
+
+
+class Delayed(Perfect):
+    """Everything comes late, a chunk at a time, while the shoe goes on."""
+
+    def __init__(self, line: FarLine) -> None:
+        super().__init__(line)
+        self._late: SimpleQueue[bytes] = SimpleQueue()
+        threading.Thread(target=self._bring, name="late", daemon=True).start()
+
+    def write(self, data: bytes) -> None:
+        """Send them on their way."""
+        self._late.put(data)
+
+    def _bring(self) -> None:
+        while True:
+            data = self._late.get()
+            time.sleep(_LATE_S)
+            super().write(data)
+
+
+TRANSPORTS: dict[str, Callable[[FarLine], Perfect]] = {
+    "perfect": Perfect,
+    "byte by byte": ByteByByte,
+    "lossy": Lossy,
+    "delayed": Delayed,
+}
