@@ -10,11 +10,11 @@ import difflib
 import hashlib
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from types import GenericAlias
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+from types import GenericAlias, SimpleNamespace
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import cattrs
 from cattrs.errors import ForbiddenExtraKeysError
@@ -170,10 +170,8 @@ def load(path: Path) -> Config:
     game_values, game_problems = _read(game_path)
     game_file = _structure(game_values, GameFile, game_path, game_problems)
     problems += game_problems
-    if table_file is not None:
-        problems += _check_table(table_file, path.name)
-    if game_file is not None:
-        problems += _check_game(game_file, game_path.name)
+    problems += _check(_TABLE_CHECKS, table_values, TableFile, path.name)
+    problems += _check(_GAME_CHECKS, game_values, GameFile, game_path.name)
     if problems or table_file is None or game_file is None:
         raise ConfigError(problems)
     digest = hashlib.sha256(canonical({"table": table_values, "game": game_values})).hexdigest()
@@ -330,29 +328,46 @@ def _by_points(value: object, type_: Any) -> dict[int, Any]:
 # What types cannot say.
 
 
-def _check_table(table: TableFile, file: str) -> list[Problem]:
+def _check(checks: tuple[_Check, ...], values: dict[str, Any], type_: type[Any], file: str) -> list[Problem]:
+    """What the checks find in the sections that are sound in themselves; the others have been told of already."""
+    sound = _sound_sections(values, type_)
     return [
         Problem(file, key, what, do)
-        for key, what, do in (
-            *_check_names(table),
-            *_check_paths(table),
-            *_check_ranges(table),
-            *_check_seats(table),
-            *_check_pins(table),
-        )
+        for check, sections in checks
+        if sections <= sound.keys()
+        for key, what, do in check(SimpleNamespace(**sound))
     ]
+
+
+def _sound_sections(values: dict[str, Any], type_: type[Any]) -> dict[str, Any]:
+    sound: dict[str, Any] = {}
+    for name, section in get_type_hints(type_).items():
+        try:
+            sound[name] = _CONVERTER.structure(values[name], section)
+        except Exception:  # noqa: BLE001  # whatever is wrong with it has been told when the file was read
+            continue
+    return sound
 
 
 _Told = tuple[str, str, str]
 
 
-def _check_names(table: TableFile) -> Iterable[_Told]:
+def _check_id(table: TableFile) -> Iterable[_Told]:
     if not re.fullmatch(r"[a-z0-9-]+", table.table.id):
         yield "table.id", f"{table.table.id!r} cannot stand in a topic", "Use only a-z, 0-9 and -."
+
+
+def _check_pit(table: TableFile) -> Iterable[_Told]:
     if not re.fullmatch(r"[a-z0-9-]+(/[a-z0-9-]+)*", table.pit.root):
         yield "pit.root", f"{table.pit.root!r} cannot be a topic's root", "Use words of a-z, 0-9 and -, parted by /."
     if not re.fullmatch(r"[A-Za-z0-9._:-]+", table.pit.host):
         yield "pit.host", f"{table.pit.host!r} is no host", "Write the broker's host name or its address."
+    yield from _check_range("pit.port", table.pit.port, 1, 65535)
+    yield from _check_range("pit.keepalive_s", table.pit.keepalive_s, 1, 60)
+    yield from _check_range("pit.stale_after_s", table.pit.stale_after_s, 1, 600)
+
+
+def _check_port(table: TableFile) -> Iterable[_Told]:
     if "://" in table.shoe.port and not re.fullmatch(r"socket://[^/\s]+:[0-9]{1,5}", table.shoe.port):
         do = "Write a device, best from /dev/serial/by-id, or socket://HOST:PORT."
         yield "shoe.port", f"{table.shoe.port!r} is neither a device nor a serial server", do
@@ -376,16 +391,9 @@ def _check_paths(table: TableFile) -> Iterable[_Told]:
         taken.setdefault(path, key)
 
 
-def _check_ranges(table: TableFile) -> Iterable[_Told]:
-    for key, value, low, high in (
-        ("pit.port", table.pit.port, 1, 65535),
-        ("pit.keepalive_s", table.pit.keepalive_s, 1, 60),
-        ("pit.stale_after_s", table.pit.stale_after_s, 1, 600),
-        ("pins.sample_ms", table.pins.sample_ms, 5, 50),
-        ("pins.debounce_ms", table.pins.debounce_ms, 5, 500),
-    ):
-        if not low <= value <= high:
-            yield key, f"{value} is out of range", f"Write a number from {low} to {high}."
+def _check_range(key: str, value: int, low: int, high: int) -> Iterable[_Told]:
+    if not low <= value <= high:
+        yield key, f"{value} is out of range", f"Write a number from {low} to {high}."
 
 
 def _check_seats(table: TableFile) -> Iterable[_Told]:
@@ -407,9 +415,12 @@ def _check_seats(table: TableFile) -> Iterable[_Told]:
 
 def _check_pins(table: TableFile) -> Iterable[_Told]:
     pins = table.pins
-    seats = [f"seat_{seat.number}" for seat in table.seats]
-    yield from _check_wiring_names("pins.lamps", pins.lamps, [*seats, *LAMPS])
-    yield from _check_wiring_names("pins.inputs", pins.inputs, [*seats, *BUTTONS])
+    yield from _check_range("pins.sample_ms", pins.sample_ms, 5, 50)
+    yield from _check_range("pins.debounce_ms", pins.debounce_ms, 5, 500)
+    if pins.driver == "simulated" and pins.page is None:
+        yield "pins.page", "is missing", "Name the file that stands in for the header."
+    if pins.driver == "rpi_gpio" and pins.page is not None:
+        yield "pins.page", "is only for the simulated driver", 'Remove it, or set pins.driver = "simulated".'
     taken: dict[int, str] = {}
     for key, bcm in [
         *((f"pins.lamps.{name}.bcm", lamp.bcm) for name, lamp in pins.lamps.items()),
@@ -420,13 +431,16 @@ def _check_pins(table: TableFile) -> Iterable[_Told]:
         elif bcm in taken:
             yield key, f"BCM {bcm} is taken by {taken[bcm]}", "Give each lamp and input a pin of its own."
         taken.setdefault(bcm, key.removesuffix(".bcm"))
+
+
+def _check_wiring(table: TableFile) -> Iterable[_Told]:
+    pins = table.pins
+    seats = [f"seat_{seat.number}" for seat in table.seats]
+    yield from _check_wiring_names("pins.lamps", pins.lamps, [*seats, *LAMPS])
+    yield from _check_wiring_names("pins.inputs", pins.inputs, [*seats, *BUTTONS])
     if table.table.lock_on == "deal" and "deal" not in pins.inputs:
         do = 'Wire the dealer\'s `deal` button, or set table.lock_on = "first_card".'
         yield "pins.inputs.deal", "is missing, and wagers are locked by it", do
-    if pins.driver == "simulated" and pins.page is None:
-        yield "pins.page", "is missing", "Name the file that stands in for the header."
-    if pins.driver == "rpi_gpio" and pins.page is not None:
-        yield "pins.page", "is only for the simulated driver", 'Remove it, or set pins.driver = "simulated".'
 
 
 def _check_wiring_names(section: str, wired: Iterable[str], known: list[str]) -> Iterable[_Told]:
@@ -435,12 +449,8 @@ def _check_wiring_names(section: str, wired: Iterable[str], known: list[str]) ->
             yield f"{section}.{name}", _unknown(name, known), "The names here are: " + ", ".join(known) + "."
 
 
-def _check_game(game: GameFile, file: str) -> list[Problem]:
-    return [Problem(file, key, what, do) for key, what, do in _check_game_values(game)]
-
-
-def _check_game_values(game: GameFile) -> Iterable[_Told]:
-    shoe, tableau = game.shoe, game.tableau
+def _check_shoe_rules(game: GameFile) -> Iterable[_Told]:
+    shoe = game.shoe
     if not 1 <= shoe.decks <= 12:
         yield "shoe.decks", f"{shoe.decks} is out of range", "Write a number from 1 to 12."
     else:
@@ -450,6 +460,10 @@ def _check_game_values(game: GameFile) -> Iterable[_Told]:
             yield "shoe.fewest_cards_to_open", "is more than the shoe holds", "Write 6, or little more."
     if shoe.fewest_cards_to_open < 6:
         yield "shoe.fewest_cards_to_open", "is less than a hand can take", "Write 6 or more."
+
+
+def _check_tableau(game: GameFile) -> Iterable[_Told]:
+    tableau = game.tableau
     for key, totals in (
         ("natural", tableau.natural),
         ("player_draws_on", tableau.player_draws_on),
@@ -458,6 +472,9 @@ def _check_game_values(game: GameFile) -> Iterable[_Told]:
     ):
         if not all(0 <= total <= 9 for total in totals):
             yield f"tableau.{key}", "holds something that is no number of points", "Write points from 0 to 9."
+
+
+def _check_dragon_bonus(game: GameFile) -> Iterable[_Told]:
     if not all(1 <= margin <= 9 for margin in game.dragon_bonus.margin_pays):
         yield "dragon_bonus.margin_pays", "holds a margin no hand wins by", "Write margins from 1 to 9."
     for key, pays in (
@@ -466,6 +483,9 @@ def _check_game_values(game: GameFile) -> Iterable[_Told]:
     ):
         if pays < 1:
             yield f"dragon_bonus.{key}", f"{pays} to one is no win", "Write what it pays to one, 1 or more."
+
+
+def _check_royal9(game: GameFile) -> Iterable[_Told]:
     tiers = [award.tier for award in game.royal9.awards]
     if len(set(tiers)) != len(tiers):
         yield "royal9.awards", "holds a tier twice", "Write each tier once, in the sheet's order."
@@ -474,6 +494,26 @@ def _check_game_values(game: GameFile) -> Iterable[_Told]:
             yield f"royal9.awards.{place}.cents", f"{award.cents} is no award", "Write the award in cents."
     if game.royal9.price_cents < 1:
         yield "royal9.price_cents", "is no price", "Write the price of the wager in cents."
+
+
+_Check = tuple[Callable[[Any], Iterable[_Told]], frozenset[str]]
+
+# Each check, and the sections it looks at: a mistake in one hides no mistake in another.
+_TABLE_CHECKS: tuple[_Check, ...] = (
+    (_check_id, frozenset({"table"})),
+    (_check_seats, frozenset({"seats"})),
+    (_check_port, frozenset({"shoe"})),
+    (_check_pins, frozenset({"pins"})),
+    (_check_wiring, frozenset({"pins", "seats", "table"})),
+    (_check_pit, frozenset({"pit"})),
+    (_check_paths, frozenset({"shoe", "pins", "journal", "control"})),
+)
+_GAME_CHECKS: tuple[_Check, ...] = (
+    (_check_shoe_rules, frozenset({"shoe"})),
+    (_check_tableau, frozenset({"tableau"})),
+    (_check_dragon_bonus, frozenset({"dragon_bonus"})),
+    (_check_royal9, frozenset({"royal9"})),
+)
 
 
 def _warnings(table: TableFile) -> Iterable[str]:

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+import platform
+from collections.abc import Callable, Generator
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TypeVar
 
 import pytest
+
+from tests.hil.plugin import commit
+
+FIGURES = Path(__file__).resolve().parents[1] / "proof" / "FIGURES.md"
 
 pytest_plugins = ["tests.hil.plugin"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--proof", action="store_true", help="also make the long measurements")
+    parser.addoption("--proof", action="store_true", help="also make the long measurements, into proof/FIGURES.md")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -25,6 +32,50 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         long = [item for item in items if item.get_closest_marker("proof")]
         config.hook.pytest_deselected(items=long)
         items[:] = [item for item in items if item not in long]
+
+
+@pytest.fixture
+def figure(request: pytest.FixtureRequest) -> Callable[[str], None]:
+    """`figure("100 kills survived")`: one line for proof/FIGURES.md, which is written where the test passes."""
+    return lambda line: request.node.user_properties.append(("figure", line))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Write what the passed tests measured."""
+    if not config.getoption("--proof"):
+        return
+    measured = [
+        f"| {report.nodeid.partition('::')[2]} | {line} | {report.duration:.0f} |"
+        for report in terminalreporter.getreports("passed")
+        for name, line in report.user_properties
+        if name == "figure" and report.when == "call"
+    ]
+    if measured:
+        failed = len(terminalreporter.getreports("failed"))
+        FIGURES.parent.mkdir(exist_ok=True)
+        FIGURES.write_text(_figures(measured, failed), "utf-8")
+        terminalreporter.write_line(f"figures: {FIGURES}")
+
+
+def _figures(measured: list[str], failed: int) -> str:
+    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    machine = f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+    return "\n".join(
+        (
+            "# Figures",
+            "",
+            "Written by `make proof`: what its tests measured, each by the test that asserts it.",
+            "",
+            f"- {now}, commit {commit()}",
+            f"- {machine}",
+            f"- {failed} tests failed",
+            "",
+            "| test | measured | seconds |",
+            "|---|---|---|",
+            *measured,
+            "",
+        )
+    )
 
 
 @pytest.hookimpl(wrapper=True)

@@ -364,6 +364,21 @@ def test_an_unknown_lamp_is_told_with_every_lamp_there_is(tmp_path: Path) -> Non
     assert all(lamp in told.do for lamp in (*LAMPS, "seat_1", "seat_7"))
 
 
+def test_a_section_of_the_wrong_form_hides_no_mistake_in_another(tmp_path: Path) -> None:
+    def spoil_table(values: Values) -> None:
+        values["shoe"]["bauds"] = 1
+        values["pit"]["port"] = 0
+        values["seats"][1]["k9"] = values["seats"][0]["k9"]
+
+    def spoil_game(values: Values) -> None:
+        values["tableau"]["natural"] = "8"
+        values["shoe"]["decks"] = 0
+
+    told = {(problem.file, problem.key) for problem in problems(changed(tmp_path, spoil_table, spoil_game))}
+    assert {("table.toml", "shoe"), ("table.toml", "pit.port"), ("table.toml", "seats.1.k9")} <= told
+    assert {("game.toml", "tableau.natural"), ("game.toml", "shoe.decks")} <= told
+
+
 def test_everything_wrong_in_both_files_is_told_at_once(tmp_path: Path) -> None:
     def table(values: Values) -> None:
         values["table"]["id"] = "A B"

@@ -14,6 +14,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 import tomli_w
 
 from controller.cli import bench
@@ -28,6 +29,8 @@ _START_PATIENCE_S = 20.0
 
 class Broker:
     """A Mosquitto of the test's own. It keeps nothing on disk, as a broker that was replaced keeps nothing."""
+
+    host = "127.0.0.1"
 
     def __init__(self, folder: Path) -> None:
         self.port = bench.free_port()
@@ -44,6 +47,21 @@ class Broker:
         if self._running is not None:
             self._running.close()
             self._running = None
+
+
+class ExistingBroker:
+    """A broker that runs already, `HOST:PORT`: a test may use it, and not stop it."""
+
+    def __init__(self, address: str) -> None:
+        self.host, _, port = address.rpartition(":")
+        self.port = int(port)
+
+    def up(self) -> None:
+        """It is."""
+
+    def down(self) -> None:
+        """Skip a test that would stop it."""
+        pytest.skip("this broker is not the bench's own to stop")
 
 
 class TableFiles:
@@ -66,6 +84,7 @@ class TableFiles:
         self.values = tomllib.loads(self.for_people.read_text("utf-8"))
         self.page = Path(self.values["pins"]["page"])
         self.port = Path(self.values["shoe"]["port"])
+        self.baud = int(self.values["shoe"].get("baud", 9600 if self.values["shoe"]["driver"] == "beetek" else 4800))
         self.environment: dict[str, str] = {}
         self.for_daemon = self.for_people
         if shim is not None:

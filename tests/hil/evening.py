@@ -254,10 +254,10 @@ class Evening:
 
     def _mend_end(self, hand: Played) -> None:
         """The hand is over on the felt, and the table waits for cards that have been drawn."""
-        if self._rng.random() < 0.5:
+        if self._table.phase == "wagers_locked" or self._rng.random() < 0.5:
             self._void(hand)
             return
-        self._shoe.unplug()  # so that the table stops, and can be told
+        self._shoe.unplug()  # inside a hand, so that the table stops and can be told
         self._eventually(lambda: self._table.fault == "shoe_unplugged")
         self._shoe.plug()
         self._eventually(lambda: self._table.status()["shoe"]["up"])

@@ -28,9 +28,9 @@ class FarPit:
     It takes an event only after the one before it, so `events[n]` has seq n+1. A repeat with another body is wrong.
     """
 
-    def __init__(self, broker_port: int, table_id: str, root: str = "pit/v1") -> None:
+    def __init__(self, broker_port: int, table_id: str, root: str = "pit/v1", host: str = "127.0.0.1") -> None:
         self._topic = f"{root}/{table_id}"
-        self._port = broker_port
+        self._host, self._port = host, broker_port
         self._valid = {
             name: Draft202012Validator(json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8")))
             for name in ("event", "state", "ack")
@@ -99,7 +99,7 @@ class FarPit:
         client.on_message = self._on_message
         self._there.clear()
         self._client = client
-        client.connect("127.0.0.1", self._port)
+        client.connect(self._host, self._port)
         client.loop_start()
         assert self._there.wait(10), "the test's own pit cannot reach the broker"
 

@@ -18,27 +18,83 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
+import shutil
+import subprocess
 from collections.abc import Callable, Iterator
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from controller import __version__
 from controller.errors import TableError
-from drivers.sim.angel_eye import PtyLine
-from tests.hil.daemon import Broker, Table, TableFiles, comes_true
+from drivers.sim.angel_eye import PtyLine, SerialLine
+from tests.hil.daemon import Broker, ExistingBroker, Table, TableFiles, comes_true
 from tests.hil.far_pit import FarPit
 from tests.hil.far_shoe import FarBeeTek, FarLine, FarShoe
 from tests.hil.header import Pins
 from tests.shim.build import ShimUnavailableError, build_shim
 
+_RUN = os.getpid()  # a broker that is not the bench's own retains what earlier runs said
 _numbers = itertools.count(1)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    bench_ = parser.getgroup("bench", "the hardware-in-the-loop bench; what is not named is simulated")
+    bench_.addoption("--shoe", metavar="PORT", help="the simulated shoe's end of a real cable")
+    bench_.addoption("--table-port", metavar="PORT", help="the daemon's end of that cable")
+    bench_.addoption("--broker", metavar="HOST:PORT", help="a broker that runs, instead of one of the bench's own")
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    if (config.getoption("--shoe") is None) != (config.getoption("--table-port") is None):
+        raise pytest.UsageError("a cable has two ends: give both --shoe and --table-port")
     config.addinivalue_line(
         "markers", "table(shoe_wrap=0, **sections): changes to the table file of the fixture `table`"
     )
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """What the bench is made of."""
+    versions = " ".join(f"{name}-{_version(name)}" for name in ("RPi.GPIO", "pyserial", "paho-mqtt"))
+    cable = f"{config.getoption('--shoe')} to {config.getoption('--table-port')}" if _cable(config) else "a pty"
+    return [
+        f"bench: table-controller-{__version__} commit {commit()}, {versions}, {_mosquitto_version()}",
+        f"bench: the shoe on {cable}, broker {config.getoption('--broker') or 'of its own'}",
+    ]
+
+
+def commit() -> str:
+    """The commit of this working copy, with a + where files were changed since."""
+    told = subprocess.run(
+        ["git", "describe", "--always", "--dirty=+"],
+        cwd=Path(__file__).parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return told.stdout.strip() or "unknown"
+
+
+def _version(distribution: str) -> str:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return "absent"
+
+
+def _mosquitto_version() -> str:
+    program = shutil.which("mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+    if program is None:
+        return "mosquitto-absent"
+    told = subprocess.run([program, "-h"], capture_output=True, text=True, check=False).stdout
+    return told.partition("\n")[0].replace(" version ", "-")
+
+
+def _cable(config: pytest.Config) -> bool:
+    return config.getoption("--shoe") is not None
 
 
 class Dealer:
@@ -117,12 +173,14 @@ def shim(tmp_path_factory: pytest.TempPathFactory) -> Path | None:
 
 
 @pytest.fixture
-def broker(tmp_path: Path) -> Iterator[Broker]:
+def broker(pytestconfig: pytest.Config, tmp_path: Path) -> Iterator[Broker | ExistingBroker]:
     """A Mosquitto that runs. Fails with TableError `mosquitto_missing` where there is none."""
-    broker = Broker(tmp_path)
+    named: str | None = pytestconfig.getoption("--broker")
+    broker = Broker(tmp_path) if named is None else ExistingBroker(named)
     broker.up()
     yield broker
-    broker.down()
+    if named is None:
+        broker.down()
 
 
 @pytest.fixture
@@ -131,7 +189,10 @@ def table_files(request: pytest.FixtureRequest, tmp_path: Path, broker: Broker, 
     marker = request.node.get_closest_marker("table")
     sections: dict[str, Any] = {} if marker is None else dict(marker.kwargs)
     sections.pop("shoe_wrap", None)
-    return TableFiles(tmp_path, f"hil-{next(_numbers)}", broker.port, shim, **sections)
+    sections["pit"] = {"host": broker.host} | sections.get("pit", {})
+    if _cable(request.config):
+        sections["shoe"] = {"port": request.config.getoption("--table-port")} | sections.get("shoe", {})
+    return TableFiles(tmp_path, f"hil-{_RUN}-{next(_numbers)}", broker.port, shim, **sections)
 
 
 @pytest.fixture
@@ -142,12 +203,33 @@ def pins(table_files: TableFiles) -> Iterator[Pins]:
     pins.close()
 
 
+class Cable(SerialLine):
+    """The shoe's end of a real cable, which no program can pull."""
+
+    def unplug(self) -> None:
+        """Skip the test."""
+        pytest.skip("a real cable is pulled by hand")
+
+    def plug(self) -> None:
+        """Skip the test."""
+        pytest.skip("a real cable is plugged in by hand")
+
+    def close(self) -> None:
+        """Let go of the port."""
+        super().unplug()
+
+
 @pytest.fixture
-def shoe_line(table_files: TableFiles) -> Iterator[FarLine]:
+def shoe_line(pytestconfig: pytest.Config, table_files: TableFiles) -> Iterator[FarLine]:
     """The shoe's end of the line, plugged in."""
-    line = PtyLine(table_files.port)
-    yield line
-    line.unplug()
+    if _cable(pytestconfig):
+        cable = Cable(pytestconfig.getoption("--shoe"), table_files.baud)
+        yield cable
+        cable.close()
+    else:
+        line = PtyLine(table_files.port)
+        yield line
+        line.unplug()
 
 
 @pytest.fixture
@@ -162,7 +244,7 @@ def shoe(request: pytest.FixtureRequest, table_files: TableFiles, shoe_line: Far
 @pytest.fixture
 def pit(broker: Broker, table_files: TableFiles) -> Iterator[FarPit]:
     """The pit, connected. At the test's end nothing it heard may have been wrong."""
-    pit = FarPit(broker.port, table_files.table_id)
+    pit = FarPit(broker.port, table_files.table_id, host=broker.host)
     yield pit
     pit.gone()
     assert pit.wrong == []

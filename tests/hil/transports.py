@@ -48,7 +48,7 @@ class ByteByByte(Perfect):
 
 
 class Lossy(Perfect):
-    """One write in five loses a byte of its own, seeded."""
+    """One in five of the shoe's frames or lines loses a byte, seeded. `lost` counts them."""
 
     def __init__(self, line: FarLine) -> None:
         super().__init__(line)
