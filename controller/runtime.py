@@ -357,7 +357,7 @@ def _step_or_fail(table: Table, fact: Fact) -> tuple[Table, list[Entry]]:
     try:
         after, events = step(table, fact)
     except Exception as error:  # noqa: BLE001  # step is total; whatever this is must stop the table, not the program
-        failure = StepFailed(f"{type(error).__name__} in {type(fact).__name__}")
+        failure = StepFailed(f"{type(error).__name__} in {type(fact).__name__}", getattr(fact, "report", None))
         # The exception's own words could tell a face-down card: where it happened is enough.
         _log.error("the step failed: %s\n%s", failure.error, "".join(traceback.format_tb(error.__traceback__)))
         after, events = step(table, failure)

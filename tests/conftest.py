@@ -11,8 +11,6 @@ from typing import TypeVar
 
 import pytest
 
-from tests.hil.plugin import commit
-
 FIGURES = Path(__file__).resolve().parents[1] / "proof" / "FIGURES.md"
 
 pytest_plugins = ["tests.hil.plugin"]
@@ -58,6 +56,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 def _figures(measured: list[str], failed: int) -> str:
+    from tests.hil.plugin import commit  # not before pytest has loaded it as a plugin
+
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     machine = f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
     return "\n".join(

@@ -308,9 +308,10 @@ class ReplayDiffered:
 
 @dataclass(frozen=True, slots=True)
 class StepFailed:
-    """The step over the fact in the row before this one raised; that fact changed nothing."""
+    """The step over the fact in the row before this one raised; that fact changed nothing but the report heard last."""
 
     error: str
+    report: Report | None = None
 
 
 ShoeFact = (

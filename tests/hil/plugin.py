@@ -11,7 +11,8 @@
     eventually  waits until a condition holds, and shows the whole table when it does not
 
 `@pytest.mark.table(pit={"stale_after_s": 1}, shoe_wrap=1)` changes sections of the table file, and the Seq after 9;
-`shoe={"driver": "beetek"}` plays with that shoe, `game={"shoe": {"decks": 1}}` changes the game.
+`shoe={"driver": "beetek"}` plays with that shoe, `game={"shoe": {"decks": 1}}` changes the game. `--shoe`,
+`--table-port` and `--broker` put real things in the place of simulated ones (docs/bench.md).
 """
 
 from __future__ import annotations

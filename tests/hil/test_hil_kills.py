@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -42,7 +43,14 @@ def _judge(played: list[Played], pit: FarPit) -> None:
     [(9, KILLS), pytest.param(1000, 1000, marks=[pytest.mark.proof, pytest.mark.table(shoe_wrap=1)], id="proof")],
 )
 def test_a_table_killed_a_hundred_times_tells_the_pit_every_hand_once_and_right(
-    seed: int, kills: int, table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, eventually: Eventually
+    seed: int,
+    kills: int,
+    table: Table,
+    shoe: FarShoe,
+    pins: Pins,
+    pit: FarPit,
+    eventually: Eventually,
+    figure: Callable[[str], None],
 ) -> None:
     evening = Evening(table, shoe, pins, eventually, seed, kills)
     evening.deal()
@@ -60,3 +68,4 @@ def test_a_table_killed_a_hundred_times_tells_the_pit_every_hand_once_and_right(
     assert len(pit.rounds) > kills / 10
     for rare in ("a card was named", "a hand was voided", "dealt on while the daemon was down"):
         assert happened[rare] > 0, f"this evening was too quiet: {rare} never happened"
+    figure(f"{happened['kills']} kills, {len(evening.played)} hands compared, {len(pit.events)} events, none wrong")
