@@ -8,6 +8,7 @@ import signal
 import sys
 from pathlib import Path
 
+from controller.clock import stamp_now
 from controller.config import Config, PinsSection, ShoeSection, load
 from controller.contract.topics import Topics, offline_state
 from controller.control import serve
@@ -26,6 +27,9 @@ from drivers.shoe.beetek import BeeTekCodec
 from drivers.shoe.line import Codec, ShoeOnLine
 
 _log = logging.getLogger(__name__)
+
+_AWAY_MS = 10_000
+"""Ten reports would bring the shoe's number round unseen; nobody deals two hands in so short a time."""
 
 EXIT_CONFIGURATION = 78
 """The exit of a table whose configuration is wrong: starting it again would change nothing (sysexits EX_CONFIG)."""
@@ -64,6 +68,7 @@ async def _run(config: Config) -> None:
             key.public,
             table,
             differs,
+            away=not 0 <= stamp_now().at_ms - (journal.last_at_ms or stamp_now().at_ms) < _AWAY_MS,
             pins=_pins(file.pins),
             shoe=_shoe(file.shoe, table.last_report),
             broker=MqttBroker(

@@ -111,8 +111,11 @@ class Delivery:
         if ack.seq > self.head_seq or (ack.seq > 0 and own_chain != ack.chain):
             self.phase = Phase.BEHIND
             return Behind(ack.seq, self.head_seq, chain_differs=ack.seq <= self.head_seq)
-        if ack.seq != self.acked_seq:
+        if ack.seq > self.acked_seq:
             self._silent_since_s = now_s if ack.seq < self.head_seq else None
+        elif ack.seq < self.acked_seq and self._silent_since_s is None:
+            self._silent_since_s = now_s  # it went back; going back again is no sign of life
+        if ack.seq != self.acked_seq:
             self._act_at_s = now_s + RESEND_AFTER_S
         self.acked_seq = ack.seq
         self._sent_seq = max(self._sent_seq, ack.seq)
@@ -137,10 +140,13 @@ class Delivery:
         self._sent_seq = last
         return range(first, last + 1)
 
-    def published(self, reason_code: int, now_s: float) -> bool:
-        """The broker answered for an event. True when it refused and the stream stopped just now."""
+    def published(self, seq: int, reason_code: int, now_s: float) -> bool:
+        """The broker answered for event `seq`. True when it refused and the stream stopped just now.
+
+        Only its taking the oldest one sets the stream going again: others may have been taken beside a refused one.
+        """
         if reason_code < REFUSED_FROM:
-            if self.phase is Phase.REFUSED:
+            if self.phase is Phase.REFUSED and seq == self.acked_seq + 1:
                 self._stream(now_s)
             return False
         if self.phase is not Phase.STREAMING:

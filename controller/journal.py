@@ -176,6 +176,12 @@ class Journal:
         self._row, self._head, self.head_seq = row, head, seq
         return made
 
+    @property
+    def last_at_ms(self) -> int | None:
+        """When the last fact came, in ms since 1970 UTC; None before the first."""
+        last = self._db.execute("SELECT at_ms FROM fact ORDER BY row DESC LIMIT 1").fetchone()
+        return None if last is None else int(last[0])
+
     def messages_after(self, seq: int, limit: int) -> list[Message]:
         """The messages numbered after `seq`, in order, at most `limit`."""
         rows = self._db.execute("SELECT seq, body FROM message WHERE seq > ? ORDER BY seq LIMIT ?", (seq, limit))

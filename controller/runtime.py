@@ -22,6 +22,7 @@ from controller import __version__
 from controller.buttons import pressed
 from controller.clock import stamp_now
 from controller.config import Config
+from controller.contract.envelope import Stamp
 from controller.debounce import Debouncer
 from controller.devices import Broker, Pins, Shoe
 from controller.journal import Entry, Journal, Message
@@ -35,10 +36,15 @@ from controller.table.facts import (
     StepFailed,
 )
 from controller.table.lamps import Live, Pattern, lamps
-from controller.table.legality import REFUSALS, Refuse
+from controller.table.legality import REFUSALS, Refuse, refuse
 from controller.table.public import PHASE_NAMES, public
-from controller.table.requests import Ambient, Request, before, decide
-from controller.table.states import Table
+from controller.table.requests import (
+    Ambient,
+    Request,
+    before,
+    decide,
+)
+from controller.table.states import StandingFault, Table
 from controller.table.step import step
 
 _log = logging.getLogger(__name__)
@@ -65,10 +71,20 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class _Arrived:
+    """What waits in the inbox, with what decided it when it came: a chip put down later plays no part in it."""
+
+    what: Fact | _Asked
+    ambient: Ambient
+    stamp: Stamp
+
+
+@dataclass(frozen=True, slots=True)
 class _Asked:
     """A request in the inbox, and whoever waits for its answer."""
 
     request: Request
+    fault: StandingFault | None  # that stood, and was shown, when it was asked
     answer: asyncio.Future[Answer] | None
 
 
@@ -84,7 +100,8 @@ class ShoeLine:
 class Runtime:
     """A running table.
 
-    `table` is the state replayed from `journal`; `differs` the row where that replay did not give the stored events.
+    `table` is the state replayed from `journal`; `differs` the row where that replay did not give the stored events;
+    `away` that the program was gone for so long that a whole round of the shoe's numbers may have gone by.
     `alive` is called from the loop about once a second while facts are being folded (the watchdog).
     """
 
@@ -99,6 +116,7 @@ class Runtime:
         shoe: Shoe,
         broker: Broker,
         alive: Callable[[], None],
+        away: bool = False,
     ) -> None:
         self._config = config
         self._journal = journal
@@ -109,7 +127,7 @@ class Runtime:
         self._shoe = shoe
         self._alive = alive
         self._commit_thread = ThreadPoolExecutor(1, "journal")
-        self._inbox: list[Fact | _Asked | Callable[[], None]] = []
+        self._inbox: list[_Arrived | Callable[[], None]] = []
         self._inbox_has = asyncio.Event()
         self.stream = PitStream(config.file.pit, config.file.table.id, journal, broker, self._on_journal, self._put)
         self._debouncer = Debouncer(config.file.pins.debounce_ms)
@@ -122,7 +140,7 @@ class Runtime:
         self.face = public(table)
         if differs is not None:
             self._put(ReplayDiffered(differs))
-        if not shoe.numbered:
+        if away or not shoe.numbered:
             self._put(ShoeUnplugged())
 
     async def run(self) -> None:
@@ -146,13 +164,13 @@ class Runtime:
     async def ask(self, request: Request) -> Answer:
         """Put a request to the table; answered once its fact is committed, or refused."""
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._put(_Asked(request, answer))
+        self._put(_Asked(request, self._table.fault, answer))
         return await answer
 
     # Facts in, one commit at a time.
 
     def _put(self, item: Fact | _Asked | Callable[[], None]) -> None:
-        self._inbox.append(item)
+        self._inbox.append(item if callable(item) else _Arrived(item, self._ambient(), stamp_now()))
         self._inbox_has.set()
 
     async def _fold_and_commit(self) -> None:
@@ -172,18 +190,18 @@ class Runtime:
                     future.set_result(answer)
 
     def _fold(
-        self, inbox: list[Fact | _Asked | Callable[[], None]]
+        self, inbox: list[_Arrived | Callable[[], None]]
     ) -> tuple[Table, list[Entry], list[tuple[asyncio.Future[Answer], Answer]]]:
         """What waits in the inbox, folded: the table after it, the rows to commit, the answers to give then."""
         table, entries = self._table, []
         answers: list[tuple[asyncio.Future[Answer], Answer]] = []
-        for item in inbox:
-            if callable(item):
-                item()
+        for arrived in inbox:
+            if callable(arrived):
+                arrived()
                 continue
-            ambient = self._ambient()
+            item, ambient = arrived.what, arrived.ambient
             if isinstance(item, _Asked):
-                fact = decide(table, item.request, ambient)
+                fact = _decide(table, item, ambient)
                 refused = fact.code if isinstance(fact, Refuse) else None
                 if item.answer is not None:
                     answers.append((item.answer, Answer(refused)))
@@ -195,7 +213,7 @@ class Runtime:
             else:
                 fact = item
             for believed in (*before(table, fact, ambient), fact):
-                table, more = _step_or_fail(table, believed)
+                table, more = _step_or_fail(table, believed, arrived.stamp)
                 entries += more
         return table, entries, answers
 
@@ -252,7 +270,7 @@ class Runtime:
                 key_turned = self._debouncer.settled.get("key", False)
                 request = pressed(name, key_turned, self._table)
                 if request is not None:
-                    self._put(_Asked(request, None))
+                    self._put(_Asked(request, self._table.fault, None))
 
     def _live(self) -> Live:
         settled = self._debouncer.settled
@@ -351,9 +369,16 @@ class Runtime:
             await asyncio.sleep(1.0)
 
 
-def _step_or_fail(table: Table, fact: Fact) -> tuple[Table, list[Entry]]:
+def _decide(table: Table, asked: _Asked, ambient: Ambient) -> Fact | Refuse:
+    """The fact the request becomes. A supervisor's word is good for the fault that was shown then, and no later one."""
+    supervisor = getattr(asked.request, "supervisor", None)
+    if supervisor is not None and asked.fault is not table.fault:
+        return refuse("fault_changed")
+    return decide(table, asked.request, ambient)
+
+
+def _step_or_fail(table: Table, fact: Fact, stamp: Stamp) -> tuple[Table, list[Entry]]:
     """Step over the fact; should that raise, the fact and its failure are journalled side by side."""
-    stamp = stamp_now()
     try:
         after, events = step(table, fact)
     except Exception as error:  # noqa: BLE001  # step is total; whatever this is must stop the table, not the program

@@ -18,7 +18,7 @@ from controller.config import PitSection
 from controller.contract.canonical import canonical
 from controller.contract.envelope import CONTRACT_VERSION
 from controller.contract.topics import Topics
-from controller.delivery import NOBODY_LISTENS, WINDOW, Delivery, Phase, parse_ack
+from controller.delivery import NOBODY_LISTENS, REFUSED_FROM, WINDOW, Delivery, Phase, parse_ack
 from controller.devices import Broker
 from controller.journal import Journal, Message
 from controller.table.facts import HitUnheard, JournalFoundBehindPit, OwnFact, PublishRefused
@@ -65,6 +65,7 @@ class PitStream:
         self._connected = False
         self._barrier: int | None = None  # the token whose answer says that no retained ack is coming
         self._state_sent = b""
+        self._state_token: int | None = None
         self._state: Callable[[], dict[str, object]] = dict
 
     @property
@@ -135,6 +136,8 @@ class PitStream:
 
     def broker_answered(self, token: int, reason_code: int) -> None:
         """The broker took or refused what we published."""
+        if token in (self._barrier, self._state_token) and reason_code >= REFUSED_FROM:
+            _log.warning("the broker refuses the table's state (0x%02x): look at its access list", reason_code)
         if token == self._barrier:
             self._barrier = None
             self._something_happened.set()
@@ -142,7 +145,7 @@ class PitStream:
         seq = self._on_the_way.pop(token, None)
         if seq is None:
             return
-        if self._delivery.published(reason_code, time.monotonic()):
+        if self._delivery.published(seq, reason_code, time.monotonic()):
             self._tell(PublishRefused(seq, reason_code))
         elif reason_code == NOBODY_LISTENS and seq not in self._unheard:
             message = self._outbox.get(seq)
@@ -176,6 +179,8 @@ class PitStream:
         ours = ack.epoch == self._delivery.epoch and ack.seq <= self._delivery.head_seq
         own = await self._message(ack.seq) if ours else None
         own_chain = None if own is None else str(json.loads(own.body)["chain"])
+        if ours and ack.seq < self._delivery.acked_seq:
+            _log.warning("the pit went back from event %d to %d; it is sent again", self._delivery.acked_seq, ack.seq)
         behind = self._delivery.acked(ack, own_chain, time.monotonic())
         if behind is not None:
             self._tell(JournalFoundBehindPit(behind.acked_seq, behind.head_seq, behind.chain_differs))
@@ -215,7 +220,7 @@ class PitStream:
             await asyncio.sleep(_STATE_EVERY_S)
             state = self._whole_state()
             if self._connected and state != self._state_sent:
-                self._broker.publish(self._topics.state, state, retain=True)
+                self._state_token = self._broker.publish(self._topics.state, state, retain=True)
                 self._state_sent = state
 
     def _whole_state(self) -> bytes:

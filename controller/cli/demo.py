@@ -99,9 +99,11 @@ class _Demo:
             people = self._start(stack, "people", bench.python("-m", "drivers.sim", str(table), *self._habits()))
             with _view(config, self._seed) as show:
                 self._watch(table, people, daemon, stopping, show)
-            done = people.poll()
-            bench.stop(people)
-            everything_acked = self._await_acks(table)
+                done = people.poll()
+                bench.stop(people)
+                everything_acked = self._await_acks(table)
+                if daemon.poll() is None:
+                    show(ask(table, {"do": "status"})["status"], self._take_heard(), self._acked_seq)
         return self._sum_up(config, done, everything_acked)
 
     def _habits(self) -> list[str]:

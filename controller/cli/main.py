@@ -205,9 +205,21 @@ def _status(options: argparse.Namespace) -> int:
 def _act(options: argparse.Namespace) -> int:
     from controller.cli.client import act
 
+    for cards in (getattr(options, name, None) for name in ("card", "player", "banker")):
+        _check_cards(cards)
     said = ("by", "card", "fate", "round", "player", "banker", "witness")
     request = {"do": options.do} | {key: getattr(options, key) for key in said if hasattr(options, key)}
     return act(options.table, request)
+
+
+def _check_cards(cards: str | None) -> None:
+    from controller.game.cards import Card
+
+    for word in (cards or "").split():
+        try:
+            Card.parse(word)
+        except ValueError:
+            raise TableError("no_such_card", f"{word} is no card.", "Write rank then suit: KS 9H TD AC.") from None
 
 
 def _sim_shoe(options: argparse.Namespace) -> int:

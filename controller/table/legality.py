@@ -98,6 +98,7 @@ REFUSALS: dict[str, str] = {
     "not_two_people": "A correction needs two people: whoever makes it, and a witness.",
     "not_a_hand": "A hand is two or three cards.",
     "nothing_differs": "The round has these very cards.",
+    "fault_changed": "The fault you answered is not the one that stands now: look again.",
     "no_fault": "No fault stands.",
     "not_an_exit": "The standing fault cannot be left that way.",
     "no_card_to_name": "No card is waiting to be named.",

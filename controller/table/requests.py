@@ -176,7 +176,11 @@ def before(table: Table, fact: Fact, ambient: Ambient) -> tuple[Fact, ...]:
     if _announces_a_shoe(table, fact):
         return (_opened(table, "first_card", ambient),)
     locks = table.rules.lock_on == "first_card" and isinstance(table.phase, WagersOpen)
-    return (_lock(table, "first_card", ambient),) if locks and _deals_a_card(table, fact) else ()
+    if not (locks and _deals_a_card(table, fact)):
+        return ()
+    if _is_for_a_hand(fact):
+        return (_lock(table, "first_card", ambient),)
+    return (_locked_late(table, ambient),)
 
 
 def _announces_a_shoe(table: Table, fact: Fact) -> bool:
@@ -186,8 +190,10 @@ def _announces_a_shoe(table: Table, fact: Fact) -> bool:
 
 def _deals_a_card(table: Table, fact: Fact) -> bool:
     """Whether the fact deals a card to a hand: one drawn, or a person's word on one that waits or was missed."""
+    if _is_for_a_hand(fact):
+        return True
     if table.fault is None:
-        return _is_for_a_hand(fact)
+        return False
     match fact:
         case CardNamed():
             return True
@@ -245,6 +251,12 @@ def _lock(table: Table, by: str, ambient: Ambient) -> WagersLocked:
     if ambient.pit_fresh or not seats:
         return WagersLocked(by, royal9_seats=seats)
     return WagersLocked(by, royal9_seats=(), refused_seats=seats, refusal="pit_stale")
+
+
+def _locked_late(table: Table, ambient: Ambient) -> WagersLocked:
+    """The hand's first card came unseen: nobody knows what lay at the seats then, so no Royal 9 wager plays."""
+    seats = tuple(sorted(ambient.royal9_seats & {seat.number for seat in table.rules.seats}))
+    return WagersLocked("first_card", royal9_seats=(), refused_seats=seats, refusal="locked_late" if seats else None)
 
 
 def _see_cut_card(table: Table) -> Fact | Refuse:

@@ -530,8 +530,8 @@ def _differing_target(table: Table, fact: CardDrawn) -> str | None:
     if fact.target is Target.FIRST_CARD:
         return "first_card_in_shoe"
     burning = expected in (Target.FIRST_CARD, Target.BURN)
-    if fact.target is Target.BURN:
-        return "target_differs" if burning else "burn_long"
+    if fact.target is Target.BURN:  # face down: it is never turned up for the first card, which was missed
+        return "reports_missed" if burning else "burn_long"
     return "burn_short" if burning else "target_differs"
 
 
@@ -632,15 +632,24 @@ def _void_hand(table: Table, by: str) -> Stepped:
         made = (*made, _cleared(table, by, Exit.VOID))
         waiting = (*_raiser(table.fault), *table.held)
     table = replace(table, fault=None, held=(), last_round=None, awaiting_result="voided")
-    for held in waiting:
-        if isinstance(held.fact, CardDrawn | CardKept):
-            table = replace(table, shoe=shoe_life.without(_shoe(table), table.rules.shoe, held.fact.card))
-        elif isinstance(held.fact, CardDrawnOutsideGame):
-            table = replace(table, shoe=shoe_life.without(_shoe(table), table.rules.shoe, None))
+    dead = [held for held in waiting if _dies_with_the_hand(held.fact)]
+    for held in dead:
+        card = held.fact.card if isinstance(held.fact, CardDrawn | CardKept) else None
+        table = replace(table, shoe=shoe_life.without(_shoe(table), table.rules.shoe, card))
     table, after = _after_hand(table)
-    others = tuple(held for held in waiting if not isinstance(held.fact, CardDrawn | CardKept | CardDrawnOutsideGame))
+    others = tuple(held for held in waiting if not _dies_with_the_hand(held.fact))
+    if any(held.after_gap for held in dead) and not isinstance(table.phase, ShoeEnded):
+        table, stopped = _stop(table, "reports_missed", {})  # a cutting card may have been among them
+        return replace(table, held=others), (*made, *after, *stopped)
     table, released = _release(table, others)
     return table, (*made, *after, *released)
+
+
+def _dies_with_the_hand(fact: Fact) -> bool:
+    """Whether it is a card of the void hand; a new shoe's first card is none."""
+    if isinstance(fact, CardDrawn):
+        return fact.target is not Target.FIRST_CARD
+    return isinstance(fact, CardKept | CardDrawnOutsideGame)
 
 
 def _change_odd_card(table: Table, fate: OddCardFate) -> Stepped:

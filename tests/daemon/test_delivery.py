@@ -202,8 +202,8 @@ def test_a_word_this_journal_cannot_have_earned_ends_the_stream_for_good(
     later: list[Callable[[], object]] = [
         lambda: delivery.acked(word(2), chain(2), 2.0),
         lambda: delivery.committed(9, 2.0),
-        lambda: delivery.published(0, 2.0),
-        lambda: delivery.published(0x87, 2.0),
+        lambda: delivery.published(1, 0, 2.0),
+        lambda: delivery.published(1, 0x87, 2.0),
         lambda: delivery.disconnected(2.0),
         lambda: delivery.connected(),
         lambda: delivery.nothing_retained(2.0),
@@ -221,10 +221,10 @@ def test_a_word_this_journal_cannot_have_earned_ends_the_stream_for_good(
 def test_a_refusal_stops_the_stream_and_is_told_once() -> None:
     delivery = streaming(head=3)
     delivery.due(0.0)
-    assert delivery.published(0x87, 0.1)
+    assert delivery.published(1, 0x87, 0.1)
     assert delivery.phase is Phase.REFUSED
-    assert not delivery.published(0x87, 0.1)
-    assert not delivery.published(0x97, 0.2)
+    assert not delivery.published(1, 0x87, 0.1)
+    assert not delivery.published(1, 0x97, 0.2)
     assert list(delivery.due(5.0)) == []
 
 
@@ -232,20 +232,20 @@ def test_a_refusal_stops_the_stream_and_is_told_once() -> None:
 def test_what_is_below_0x80_is_no_refusal(reason_code: int) -> None:
     delivery = streaming(head=1)
     delivery.due(0.0)
-    assert not delivery.published(reason_code, 0.1)
+    assert not delivery.published(1, reason_code, 0.1)
     assert delivery.phase is Phase.STREAMING
 
 
 def test_0x80_is_a_refusal() -> None:
     delivery = streaming(head=1)
     delivery.due(0.0)
-    assert delivery.published(0x80, 0.1)
+    assert delivery.published(1, 0x80, 0.1)
 
 
 def test_what_was_refused_is_offered_alone_every_five_seconds() -> None:
     delivery = streaming(acked=1, head=60)
     delivery.due(0.0)
-    delivery.published(0x87, 0.0)
+    delivery.published(1, 0x87, 0.0)
     assert delivery.next_due_s(1.0) == pytest.approx(4.0)
     assert list(delivery.due(4.9)) == []
     assert list(delivery.due(5.0)) == [2]
@@ -256,18 +256,18 @@ def test_what_was_refused_is_offered_alone_every_five_seconds() -> None:
 def test_an_offer_that_is_taken_lets_everything_flow_again() -> None:
     delivery = streaming(head=3)
     delivery.due(0.0)
-    delivery.published(0x87, 0.0)
+    delivery.published(1, 0x87, 0.0)
     delivery.due(5.0)
-    assert not delivery.published(0, 5.1)
+    assert not delivery.published(1, 0, 5.1)
     assert delivery.phase is Phase.STREAMING
     assert list(delivery.due(5.1)) == [1, 2, 3]
-    assert delivery.published(0x87, 6.0), "the next episode is told again"
+    assert delivery.published(1, 0x87, 6.0), "the next episode is told again"
 
 
 def test_a_refused_stream_that_loses_its_connection_asks_again() -> None:
     delivery = streaming(head=3)
     delivery.due(0.0)
-    delivery.published(0x87, 0.0)
+    delivery.published(1, 0x87, 0.0)
     delivery.disconnected(1.0)
     delivery.connected()
     assert delivery.phase is Phase.ASKING
@@ -312,7 +312,7 @@ def test_retrying_in_vain_does_not_keep_it_fresh() -> None:
 def test_a_refused_stream_is_fresh_until_the_limit() -> None:
     delivery = streaming(head=1)
     delivery.due(0.0)
-    delivery.published(0x87, 1.0)
+    delivery.published(1, 0x87, 1.0)
     assert delivery.fresh(9.9)
     assert not delivery.fresh(11.0)
 
@@ -509,10 +509,10 @@ class Network:
         self.table_hears(Ack("fedcba9876", seq * 100, "x"))
 
     def refuse(self, _: int) -> None:
-        self.delivery.published(0x87, self.now_s)
+        self.delivery.published(1, 0x87, self.now_s)
 
     def accept(self, _: int) -> None:
-        self.delivery.published(0, self.now_s)
+        self.delivery.published(1, 0, self.now_s)
 
     def mark_on_disk(self, _: int) -> None:
         self.mark = self.delivery.acked_seq

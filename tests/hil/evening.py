@@ -276,7 +276,7 @@ class Evening:
             self._have_done("card", lambda place=place: taken() > place, card=self._felt[place])  # type: ignore[misc]
             self.happened["a card was named"] += 1
         self._have_done("clear", lambda: self._table.fault is None)
-        assert taken() == len(self._felt)
+        assert taken() == len(self._felt), f"the table has {taken()} of the cards {self._felt}"
 
     def _void(self, hand: Played) -> None:
         self._untold += len(self._felt) - self._shown() - self._held()
@@ -312,7 +312,8 @@ class Evening:
         It always shows it here: never are nine reports missed in a row.
         """
         fault = self._table.fault
-        assert fault == ("reports_missed" if self._missed else None)
+        due = "reports_missed" if self._missed else None
+        assert fault == due, f"the fault is {fault}, and should be {due}"
         self._missed = False
         return fault
 

@@ -99,7 +99,6 @@ class Auditor:
         self._next_report = 0
         self._first_seen = False  # some report came: numbers are counted on from it
         self._announced = False  # the shoe's own first-card report comes next: what was missed before it is no matter
-        self._report_failed = False
         self._zero_seen = False  # this shoe has gone on with 0 after 9, so that a lost 0 must show
         self._last_digit = ""
         self._db = sqlite3.connect(path, isolation_level=None)
@@ -178,6 +177,8 @@ class Auditor:
     def _reports_arrived(self, before: Table, fact: Fact, life: int, fails: bool = False) -> None:
         """The fact's report is one the shoe made, after the last one; what lies between was truly lost."""
         report: Report | None = getattr(fact, "report", None)
+        if isinstance(fact, facts.StepFailed):
+            return  # its report is that of the fact that failed, which stands in the row before
         if report is None:
             self._announced = isinstance(fact, facts.ShoeOpened) and fact.by == "first_card"
             return
@@ -192,15 +193,14 @@ class Auditor:
             hold("no report that came is lost", not _came(lost, life), lost)
             if lost.real is not None and not isinstance(before.phase, NoShoe | ShoeEnded):
                 self.missed.append(lost.real)
-        failed, self._report_failed = self._report_failed, fails
         unseen_zero = [lost.frame[2:4] for lost in skipped] == ["30"] and not self._zero_seen
         # Only a 0 that was heard right after a 9 tells how this shoe counts, and only until it is switched on again.
         wrapped, self._last_digit = self._last_digit == "39" and report.frame[2:4] == "30", report.frame[2:4]
         self._zero_seen = (self._zero_seen or wrapped) and not isinstance(fact, facts.ShoePoweredUp)
         first, self._first_seen = not self._first_seen, True
         announced, self._announced = self._announced, False
-        if first or fails or failed or announced:
-            return  # nothing to count on from, or a failed step's report was not counted
+        if first or fails or announced:
+            return  # nothing to count on from, or no step to judge
         if isinstance(fact, facts.ShoePoweredUp) or before.fault is not None:
             return
         gap = any(lost.kind != "S" for lost in skipped)

@@ -63,6 +63,7 @@ _TABLE_FILE = Path(__file__).parents[2] / "config" / "tables" / "royal9.toml"
 _SAMPLE_MS = 50
 _SETTLED_S = 0.151  # a changed input is believed by then, and the lamps shown
 _QUIET_S = 12.0  # by then everything is delivered that can be
+_NEXT_S = 1e-4  # what is done at this very moment has then been told
 _LAMP_TEST_S = 5.2
 _FEWEST_UNHEARD = 5  # an action makes up to three reports
 _WHO = "supervisor anna"
@@ -417,9 +418,8 @@ class World:
                 pit.commit_takes_s = 0.02
 
     def _do_untrue_pit(self) -> None:
-        """A pit that changes its ledger: nobody chooses this but the simulation's own test."""
-        self._go_on(_SETTLED_S)
-        self.network.pit.ledger[:1] = [b"{}"]
+        """A pit that commits what it was never sent: nobody chooses this but the simulation's own test."""
+        self.network.pit.ledger.append(b"{}")
 
     def _do_stray_ack(self, seq: int) -> None:
         self.network.stray_ack(seq)
@@ -518,6 +518,8 @@ class World:
 
     def _check(self, settled: bool) -> None:
         assert self.auditor is not None
+        if settled and self.loop.work_takes_s:
+            self._go_on(_NEXT_S)
         self.auditor.read(self.shoe.life)
         self.auditor.ledger(self.network.pit.ledger, self.network.pit.alarms)
         if settled and self.runtime is not None:

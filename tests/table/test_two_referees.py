@@ -61,7 +61,7 @@ def test_any_other_opinion_of_a_hands_card_stops_the_table(at: int) -> None:
     ("burned", "target", "raised"),
     [
         (0, FIRST_CARD, None),
-        (0, BURN, "target_differs"),
+        (0, BURN, "reports_missed"),
         (0, PLAYER, "burn_short"),
         (0, BANKER, "burn_short"),
         (1, BURN, None),
