@@ -1,0 +1,65 @@
+"""What lies at a seat counts as it lay when the button or the card came, however long the disk then takes."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from controller.table.facts import CutCardDrawn, ShoeError, ShoeErrorRaised
+from controller.table.requests import ClearFault, LampTest, LockWagers
+from tests.daemon.daemon_world import eventually, run, running
+from tests.support.tables import TableUnderTest, house
+
+
+def test_a_chip_put_down_after_the_cards_lie_open_plays_no_part(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            await world.open_shoe()
+            world.journal.gate.clear()  # the disk takes its time
+            slow = asyncio.create_task(world.runtime.ask(LampTest("key")))
+            await eventually(lambda: world.journal.at_gate)
+            locking = asyncio.create_task(world.runtime.ask(LockWagers()))
+            await world.pins.sampled(2)
+            world.shoe.deal("KS 2D 9S 3D")  # seat 1's own K9
+            world.pins.pressed.add("seat_1")
+            await world.pins.sampled(20)
+            world.journal.gate.set()
+            await slow
+            assert (await locking).refused is None
+            await world.settle()
+            assert (world.runtime.face.outcome, world.runtime.face.hits) == ("player", ())
+
+    run(test())
+
+
+def test_a_second_word_on_a_fault_does_not_clear_the_next_one(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            await world.open_shoe()
+            await world.do(LockWagers())
+            for fact in (ShoeErrorRaised(ShoeError.OVERDRAW), CutCardDrawn("shoe"), CutCardDrawn("shoe")):
+                world.runtime.shoe_reported(fact)
+            await world.settle()
+            assert world.fault() == "shoe_error"
+            answers = await asyncio.gather(*(world.runtime.ask(ClearFault("Smith")) for _ in range(2)))
+            assert [answer.refused for answer in answers] == [None, "fault_changed"]
+            assert world.fault() == "second_cut_card"
+
+    run(test())
+
+
+def test_where_the_first_card_locks_it_does_so_though_a_fault_stands() -> None:
+    table = TableUnderTest(house(lock_on="first_card"), wagers={2}).open_shoe()
+    table.believe(ShoeErrorRaised(ShoeError.OVERDRAW)).draw("KH 2D 9H 3D")
+    table.wagers = {1}  # a chip that came too late, and one that was taken away
+    table.clear()
+    assert [(event["royal9_seats"], event["refused_seats"]) for event in table.of_type("wagers_locked")] == [([2], [])]
+    assert [hit["seat"] for hit in table.of_type("hit")] == [2]
+
+
+def test_where_the_first_card_came_unseen_no_royal_9_wager_plays() -> None:
+    table = TableUnderTest(house(lock_on="first_card"), wagers={2}).open_shoe()
+    table.believe(ShoeErrorRaised(ShoeError.OVERDRAW)).clear()
+    table.fail_on(CutCardDrawn("shoe")).name("KH")
+    (locked,) = table.of_type("wagers_locked")
+    assert (locked["royal9_seats"], locked["refused_seats"], locked["refusal"]) == ([], [2], "locked_late")
