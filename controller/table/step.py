@@ -133,8 +133,10 @@ def carried_into_new_shoe(table: Table) -> tuple[ShoeFact | OwnFact, ...]:
     carried: list[ShoeFact | OwnFact] = []
     for fact in waiting:
         takes_all = takes_all or (isinstance(fact, CardDrawn) and fact.target is Target.FIRST_CARD)
-        if takes_all or isinstance(fact, _OF_THE_CONTROLLER):
+        if takes_all:
             carried.append(fact)
+        elif isinstance(fact, _OF_THE_CONTROLLER):  # an old shoe's report must not be heard anew after later ones
+            carried.append(replace(fact, report=None) if isinstance(fact, StepFailed) else fact)
     return tuple(carried)
 
 
@@ -632,12 +634,11 @@ def _void_hand(table: Table, by: str) -> Stepped:
         made = (*made, _cleared(table, by, Exit.VOID))
         waiting = (*_raiser(table.fault), *table.held)
     table = replace(table, fault=None, held=(), last_round=None, awaiting_result="voided")
-    dead = [held for held in waiting if _dies_with_the_hand(held.fact)]
+    dead, others = _dead_with_the_hand(waiting)
     for held in dead:
         card = held.fact.card if isinstance(held.fact, CardDrawn | CardKept) else None
         table = replace(table, shoe=shoe_life.without(_shoe(table), table.rules.shoe, card))
     table, after = _after_hand(table)
-    others = tuple(held for held in waiting if not _dies_with_the_hand(held.fact))
     if any(held.after_gap for held in dead) and not isinstance(table.phase, ShoeEnded):
         table, stopped = _stop(table, "reports_missed", {})  # a cutting card may have been among them
         return replace(table, held=others), (*made, *after, *stopped)
@@ -645,11 +646,13 @@ def _void_hand(table: Table, by: str) -> Stepped:
     return table, (*made, *after, *released)
 
 
-def _dies_with_the_hand(fact: Fact) -> bool:
-    """Whether it is a card of the void hand; a new shoe's first card is none."""
-    if isinstance(fact, CardDrawn):
-        return fact.target is not Target.FIRST_CARD
-    return isinstance(fact, CardKept | CardDrawnOutsideGame)
+def _dead_with_the_hand(waiting: tuple[Held, ...]) -> tuple[tuple[Held, ...], tuple[Held, ...]]:
+    """The cards of a void hand, and what else waits: from a new shoe's first card on nothing is of that hand."""
+    is_new_shoes = [isinstance(held.fact, CardDrawn) and held.fact.target is Target.FIRST_CARD for held in waiting]
+    ends = is_new_shoes.index(True) if True in is_new_shoes else len(waiting)
+    cards = (CardDrawn, CardKept, CardDrawnOutsideGame)
+    dead = tuple(held for held in waiting[:ends] if isinstance(held.fact, cards))
+    return dead, tuple(held for held in waiting[:ends] if not isinstance(held.fact, cards)) + waiting[ends:]
 
 
 def _change_odd_card(table: Table, fate: OddCardFate) -> Stepped:

@@ -205,6 +205,8 @@ class Auditor:
             return
         gap = any(lost.kind != "S" for lost in skipped)
         code = self.table.fault.code if self.table.fault else None
+        if isinstance(fact, CardDrawn) and fact.target is facts.Target.BURN and isinstance(before.phase, FirstCardDue):
+            return  # a burned card where the first is due: that one was missed, whatever the numbers say
         if not skipped:
             hold("no gap is seen that was none", code != "reports_missed", fact)
         elif (
