@@ -22,7 +22,9 @@ from controller.cli.client import ask
 from controller.errors import TableError
 from controller.journal import Verified, verify
 from tests.hil.far_shoe import FarShoe
+from tests.hil.jumpers import Jumpers
 
+ROOT = Path(__file__).resolve().parents[2]
 POLL_S = 0.01
 _START_PATIENCE_S = 20.0
 
@@ -50,11 +52,10 @@ class Broker:
 
 
 class ExistingBroker:
-    """A broker that runs already, `HOST:PORT`: a test may use it, and not stop it."""
+    """A broker that runs already: a test may use it, and not stop it."""
 
-    def __init__(self, address: str) -> None:
-        self.host, _, port = address.rpartition(":")
-        self.port = int(port)
+    def __init__(self, host: str, port: int) -> None:
+        self.host, self.port = host, port
 
     def up(self) -> None:
         """It is."""
@@ -67,19 +68,30 @@ class ExistingBroker:
 class TableFiles:
     """A generated table's files, and the environment its daemon runs in.
 
-    With a `shim` the daemon's table file names the real RPi.GPIO and the shim puts the pins page under it; without one
-    it names the simulated header. `for_people` is the file for `drivers.sim`, which always names the page. `sections`
-    change keys of the table file; those of `game` change the game file's, a section each.
+    With a `shim` the daemon's table file names the real RPi.GPIO and the shim puts the pins page under it; with
+    `jumpers` it names it too, and the header is a real one; without both it names the simulated header. `for_people` is
+    the file for `drivers.sim`, which always names the page. `sections` change keys of the table file; those of `game`
+    change the game file's, a section each.
     """
 
     def __init__(
-        self, folder: Path, table_id: str, broker_port: int, shim: Path | None, **sections: dict[str, Any]
+        self,
+        folder: Path,
+        table_id: str,
+        broker_port: int,
+        shim: Path | None,
+        jumpers: Jumpers | None = None,
+        **sections: dict[str, Any],
     ) -> None:
         self.table_id = table_id
+        self.header_is_real = jumpers is not None
         sections["table"] = {"id": table_id} | sections.get("table", {})
         if (game := sections.pop("game", None)) is not None:
             sections["table"]["game"] = str(_game_file(folder, game))
         sections["pins"] = {"sample_ms": 5, "debounce_ms": 15} | sections.get("pins", {})
+        if jumpers is not None:
+            example = tomllib.loads(bench.EXAMPLE_TABLE.read_text("utf-8"))
+            sections["pins"] |= jumpers.wiring(example["pins"])
         self.for_people = bench.simulated_table(folder, broker_port, bench.EXAMPLE_TABLE, **sections)
         self.values = tomllib.loads(self.for_people.read_text("utf-8"))
         self.page = Path(self.values["pins"]["page"])
@@ -87,10 +99,11 @@ class TableFiles:
         self.baud = int(self.values["shoe"].get("baud", 9600 if self.values["shoe"]["driver"] == "beetek" else 4800))
         self.environment: dict[str, str] = {}
         self.for_daemon = self.for_people
-        if shim is not None:
+        if shim is not None or jumpers is not None:
             pins = {key: value for key, value in self.values["pins"].items() if key != "page"}
             self.for_daemon = folder / "daemon.toml"
             self.for_daemon.write_text(tomli_w.dumps(self.values | {"pins": pins | {"driver": "rpi_gpio"}}), "utf-8")
+        if shim is not None:
             self.environment = {"LD_PRELOAD": str(shim), "TABLE_PINS_PAGE": str(self.page)}
 
 
@@ -110,7 +123,7 @@ def _game_file(folder: Path, changes: Mapping[str, Mapping[str, Any]]) -> Path:
 class Table:
     """A table's daemon: `tablectl run` on its file, started, killed and asked from outside.
 
-    `program` is what Python runs as `tablectl`.
+    `program` is what Python runs as `tablectl`, in this repository's folder: the tests may be another's.
     """
 
     def __init__(self, files: TableFiles, folder: Path) -> None:
@@ -134,6 +147,7 @@ class Table:
                 stdout=out,
                 stderr=out,
                 env=self._environment(environment),
+                cwd=ROOT,
                 start_new_session=True,
             )
         if await_ready:
@@ -226,7 +240,7 @@ class Table:
         """Run `tablectl COMMAND TABLE.toml ...` as a person does."""
         command = self._tablectl(*arguments)
         return subprocess.run(
-            command, env=self._environment({}), capture_output=True, text=True, timeout=30, check=False
+            command, env=self._environment({}), cwd=ROOT, capture_output=True, text=True, timeout=30, check=False
         )
 
     def _tablectl(self, command: str, *arguments: str) -> list[str]:

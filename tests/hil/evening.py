@@ -26,6 +26,7 @@ DECKS = 8
 _HANDS_A_SHOE = 30  # then a supervisor ends it early, before the cutting card
 _SEATS = range(1, 8)
 _MOST_UNHEARD = 4  # before one more mischief: the numbering begins anew after nine or ten
+_ONCE_ROUND = 11  # from Seq 0 on: until a shoe was heard to go on with 0 after 9, the loss of that 0 does not show
 _ANY_MOMENT_S = 0.02  # from a byte on the wire to its commit takes a few ms
 
 # What happens at a card, and how often.
@@ -187,7 +188,7 @@ class Evening:
     def _mischief(self) -> str:
         if not self._table.runs:
             return "still down"
-        if self._kills_to_go <= 0 or self._wire.unheard() > _MOST_UNHEARD:
+        if self._kills_to_go <= 0 or self._wire.unheard() > _MOST_UNHEARD or self._wire.heard < _ONCE_ROUND:
             return "none"
         return self._rng.choices(list(_MISCHIEF), list(_MISCHIEF.values()))[0]
 

@@ -11,45 +11,81 @@
     eventually  waits until a condition holds, and shows the whole table when it does not
 
 `@pytest.mark.table(pit={"stale_after_s": 1}, shoe_wrap=1)` changes sections of the table file, and the Seq after 9;
-`shoe={"driver": "beetek"}` plays with that shoe, `game={"shoe": {"decks": 1}}` changes the game. `--shoe`,
-`--table-port` and `--broker` put real things in the place of simulated ones (docs/bench.md).
+`shoe={"driver": "beetek"}` plays with that shoe, `game={"shoe": {"decks": 1}}` changes the game. `--shoe`
+with `--table-port`, `--gpio real` and `--broker` put real things in the place of simulated ones (docs/bench.md).
 """
 
 from __future__ import annotations
 
+import argparse
 import itertools
 import json
 import os
 import shutil
 import subprocess
+import tomllib
 from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 from controller import __version__
+from controller.cli.bench import EXAMPLE_TABLE
 from controller.errors import TableError
+from drivers.gpio import load_rpi_gpio
 from drivers.sim.angel_eye import PtyLine, SerialLine
+from drivers.sim.pins import SimulatedPins
 from tests.hil.daemon import Broker, ExistingBroker, Table, TableFiles, comes_true
 from tests.hil.far_pit import FarPit
 from tests.hil.far_shoe import FarBeeTek, FarLine, FarShoe
-from tests.hil.header import Pins
+from tests.hil.header import Front, Pins
+from tests.hil.jumpers import JumperedFront, Jumpers
 from tests.shim.build import ShimUnavailableError, build_shim
 
 _RUN = os.getpid()  # a broker that is not the bench's own retains what earlier runs said
 _numbers = itertools.count(1)
+_MQTT_PORT = 1883
+_jumpers = pytest.StashKey[Jumpers | None]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     bench_ = parser.getgroup("bench", "the hardware-in-the-loop bench; what is not named is simulated")
     bench_.addoption("--shoe", metavar="PORT", help="the simulated shoe's end of a real cable")
     bench_.addoption("--table-port", metavar="PORT", help="the daemon's end of that cable")
-    bench_.addoption("--broker", metavar="HOST:PORT", help="a broker that runs, instead of one of the bench's own")
+    bench_.addoption("--gpio", choices=("simulated", "real"), default="simulated", help="the header under the daemon")
+    bench_.addoption("--jumpers", metavar="FILE", help="which of the real header's pins are wired to which")
+    bench_.addoption(
+        "--broker",
+        type=broker_address,
+        metavar="mqtt://HOST[:PORT]",
+        help="a broker that runs, instead of one of the bench's own; HOST:PORT too",
+    )
+
+
+def broker_address(url: str) -> tuple[str, int]:
+    """Host and port of `mqtt://HOST[:PORT]` or `HOST:PORT`. Raises ArgumentTypeError for all that the bench cannot use.
+
+    It does not say the address again, in which a password may stand.
+    """
+    try:
+        told = urlsplit(url if "://" in url else f"mqtt://{url}")
+        host, port = told.hostname, told.port
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"this is no address of a broker: {error}") from None
+    if told.scheme == "mqtts" or "@" in told.netloc:
+        raise argparse.ArgumentTypeError(
+            "the bench brings neither certificates nor passwords: write mqtt://HOST[:PORT]"
+        )
+    if told.scheme != "mqtt" or not host or port == 0 or told.path.strip("/") or told.query or told.fragment:
+        raise argparse.ArgumentTypeError("this is no address of a broker: write mqtt://HOST[:PORT] or HOST:PORT")
+    return host, _MQTT_PORT if port is None else port
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.stash[_jumpers] = _named_jumpers(config)
     if (config.getoption("--shoe") is None) != (config.getoption("--table-port") is None):
         raise pytest.UsageError("a cable has two ends: give both --shoe and --table-port")
     config.addinivalue_line(
@@ -57,13 +93,33 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
+def _named_jumpers(config: pytest.Config) -> Jumpers | None:
+    named: str | None = config.getoption("--jumpers")
+    if (config.getoption("--gpio") == "real") != (named is not None):
+        raise pytest.UsageError("a real header needs its jumpers: give both --gpio real and --jumpers FILE")
+    if named is None:
+        return None
+    try:
+        jumpers = Jumpers.read(config.invocation_params.dir / named)
+        jumpers.wiring(tomllib.loads(EXAMPLE_TABLE.read_text("utf-8"))["pins"])
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from error
+    except KeyError as error:
+        raise pytest.UsageError(f"{named}: no table has a lamp or an input {error}") from error
+    return jumpers
+
+
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """What the bench is made of."""
     versions = " ".join(f"{name}-{_version(name)}" for name in ("RPi.GPIO", "pyserial", "paho-mqtt"))
     cable = f"{config.getoption('--shoe')} to {config.getoption('--table-port')}" if _cable(config) else "a pty"
+    named: tuple[str, int] | None = config.getoption("--broker")
+    broker = "of its own" if named is None else f"{named[0]}:{named[1]}"
+    jumpers = config.stash[_jumpers]
+    header = "simulated" if jumpers is None else f"real, {len(jumpers.all())} jumpers"
     return [
         f"bench: table-controller-{__version__} commit {commit()}, {versions}, {_mosquitto_version()}",
-        f"bench: the shoe on {cable}, broker {config.getoption('--broker') or 'of its own'}",
+        f"bench: the shoe on {cable}, broker {broker}, header {header}",
     ]
 
 
@@ -165,8 +221,10 @@ class Eventually:
 
 
 @pytest.fixture(scope="session")
-def shim(tmp_path_factory: pytest.TempPathFactory) -> Path | None:
-    """What puts the pins page under the real RPi.GPIO; None where that cannot be, and the header is simulated."""
+def shim(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path | None:
+    """What puts the pins page under the real RPi.GPIO; None at a real header, and where only a simulated one can be."""
+    if pytestconfig.stash[_jumpers] is not None:
+        return None
     try:
         return build_shim(tmp_path_factory.mktemp("shim"))
     except ShimUnavailableError:
@@ -176,8 +234,8 @@ def shim(tmp_path_factory: pytest.TempPathFactory) -> Path | None:
 @pytest.fixture
 def broker(pytestconfig: pytest.Config, tmp_path: Path) -> Iterator[Broker | ExistingBroker]:
     """A Mosquitto that runs. Fails with TableError `mosquitto_missing` where there is none."""
-    named: str | None = pytestconfig.getoption("--broker")
-    broker = Broker(tmp_path) if named is None else ExistingBroker(named)
+    named: tuple[str, int] | None = pytestconfig.getoption("--broker")
+    broker = Broker(tmp_path) if named is None else ExistingBroker(*named)
     broker.up()
     yield broker
     if named is None:
@@ -191,15 +249,33 @@ def table_files(request: pytest.FixtureRequest, tmp_path: Path, broker: Broker, 
     sections: dict[str, Any] = {} if marker is None else dict(marker.kwargs)
     sections.pop("shoe_wrap", None)
     sections["pit"] = {"host": broker.host} | sections.get("pit", {})
+    jumpers = request.config.stash[_jumpers]
     if _cable(request.config):
         sections["shoe"] = {"port": request.config.getoption("--table-port")} | sections.get("shoe", {})
-    return TableFiles(tmp_path, f"hil-{_RUN}-{next(_numbers)}", broker.port, shim, **sections)
+    return TableFiles(tmp_path, f"hil-{_RUN}-{next(_numbers)}", broker.port, shim, jumpers, **sections)
 
 
 @pytest.fixture
-def pins(table_files: TableFiles) -> Iterator[Pins]:
+def front(pytestconfig: pytest.Config, table_files: TableFiles) -> Iterator[Front]:
+    """What the table's inputs and lamps are reached through; a real header is skipped where there is none."""
+    lamps, inputs = table_files.values["pins"]["lamps"], table_files.values["pins"]["inputs"]
+    jumpers = pytestconfig.stash[_jumpers]
+    if jumpers is None:
+        yield SimulatedPins(table_files.page, lamps, inputs)
+        return
+    try:
+        gpio = load_rpi_gpio()
+    except TableError as error:
+        pytest.skip(error.what)
+    jumpered = JumperedFront(gpio, jumpers, lamps, inputs)
+    yield jumpered
+    jumpered.close()
+
+
+@pytest.fixture
+def pins(table_files: TableFiles, front: Front) -> Iterator[Pins]:
     """The table's front: buttons, sensors, lamps."""
-    pins = Pins(table_files.page, table_files.values["pins"]["lamps"], table_files.values["pins"]["inputs"])
+    pins = Pins(front, table_files.values["pins"]["lamps"], table_files.values["pins"]["inputs"])
     yield pins
     pins.close()
 

@@ -18,7 +18,7 @@ from tests.hil.plugin import Dealer, Eventually
 
 def test_the_lamps_go_through_the_real_rpi_gpio(table: Table, shim: Path | None) -> None:
     if shim is None:
-        pytest.skip("no C compiler or no RPi.GPIO: the simulated header stands in")
+        pytest.skip("no shim here: there is no C compiler or no RPi.GPIO, or the header is a real one")
     loaded = Path(f"/proc/{table.process.pid}/maps").read_text("utf-8")
     assert str(shim) in loaded
     assert "_GPIO" in loaded
@@ -73,7 +73,7 @@ def test_a_second_table_on_the_same_journal_says_so_and_leaves_the_first_alone(
     dealer.lock(1)
     second = table.tablectl("run")
     assert second.returncode == 1
-    assert second.stderr.startswith("journal_in_use")
+    assert any(line.startswith("journal_in_use") for line in second.stderr.splitlines())
     assert table.phase == "wagers_locked"
     eventually(lambda: pins.seat(1) == "accepted")
     shoe.deal("KS 2D 9S 3C")

@@ -134,7 +134,7 @@ def test_an_acknowledgement_of_an_absurd_number_is_past_the_head(
 
 @pytest.fixture
 def reference_pit(tmp_path: Path, broker: Broker) -> Iterator[ReferencePit]:
-    pit = ReferencePit(tmp_path, broker.port)
+    pit = ReferencePit(tmp_path, broker)
     pit.start()
     yield pit
     pit.end()
@@ -143,10 +143,10 @@ def reference_pit(tmp_path: Path, broker: Broker) -> Iterator[ReferencePit]:
 class ReferencePit:
     """The project's own pit as a process."""
 
-    def __init__(self, folder: Path, port: int) -> None:
+    def __init__(self, folder: Path, broker: Broker) -> None:
         self._folder = folder
         self._command = bench.python(
-            *("-m", "controller.pit", "run", "--broker", f"127.0.0.1:{port}"),
+            *("-m", "controller.pit", "run", "--broker", f"{broker.host}:{broker.port}"),
             *("--ledger", str(folder / "ledger"), "--adopt-new"),
         )
         self._running = ExitStack()

@@ -47,6 +47,8 @@ def test_the_pits_account_of_a_whole_shoe_is_the_houses(
     tmp_path: Path,
     figure: Callable[[str], None],
 ) -> None:
+    if table.files.header_is_real:
+        pytest.skip("the simulated people press and look on the pins page alone")
     shoe.unplug()  # the people bring their own
     account = tmp_path / "account"
     people = ["-m", "drivers.sim", str(table.files.for_people), "--account", str(account)]

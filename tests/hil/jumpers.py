@@ -1,0 +1,93 @@
+"""The real header, jumpered: each pin of the table is wired to a pin of the bench, on the same header."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from drivers.gpio import GpioModule
+
+BCM_NUMBERS = range(2, 28)
+
+
+@dataclass(frozen=True)
+class Jumper:
+    """The two BCM numbers that a jumper connects."""
+
+    table: int
+    bench: int
+
+
+@dataclass(frozen=True)
+class Jumpers:
+    """A file like `jumpers.toml`, by the names of the table file. Raises ValueError, in words for people."""
+
+    lamps: Mapping[str, Jumper]
+    inputs: Mapping[str, Jumper]
+
+    @classmethod
+    def read(cls, path: Path) -> Jumpers:
+        """Read the file."""
+        try:
+            told = tomllib.loads(path.read_text("utf-8"))
+            sections = {name: {pin: Jumper(**ends) for pin, ends in told[name].items()} for name in ("lamps", "inputs")}
+        except (OSError, tomllib.TOMLDecodeError, KeyError, AttributeError, TypeError) as error:
+            raise ValueError(f"{path} names no jumpers: {error!r}; see tests/hil/jumpers.toml") from error
+        jumpers = cls(**sections)
+        ends = [end for jumper in jumpers.all() for end in (jumper.table, jumper.bench)]
+        if wrong := [end for end in ends if end not in BCM_NUMBERS or ends.count(end) > 1]:
+            raise ValueError(f"{path}: BCM {wrong[0]} is not on the header, or at two ends of jumpers")
+        return jumpers
+
+    def all(self) -> list[Jumper]:
+        """Every jumper."""
+        return [*self.lamps.values(), *self.inputs.values()]
+
+    def wiring(self, pins: Mapping[str, Any]) -> dict[str, Any]:
+        """Of a table's `[pins]`: the lamps and inputs that are jumpered. Raises KeyError for one that is not there."""
+        return {
+            name: {pin: pins[name][pin] | {"bcm": jumper.table} for pin, jumper in jumpers.items()}
+            for name, jumpers in (("lamps", self.lamps), ("inputs", self.inputs))
+        }
+
+
+class JumperedFront:
+    """The table's front through the bench's ends of the jumpers.
+
+    Its outputs drive the table's inputs, and its inputs see the table's lamps, pulled to dark where nobody drives them.
+    """
+
+    def __init__(self, gpio: GpioModule, jumpers: Jumpers, lamps: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
+        self._gpio = gpio
+        self._lamps = {name: (jumpers.lamps[name].bench, wiring["active"] == "high") for name, wiring in lamps.items()}
+        self._inputs = {
+            name: (jumpers.inputs[name].bench, wiring["active"] == "high") for name, wiring in inputs.items()
+        }
+        gpio.setwarnings(False)
+        gpio.setmode(gpio.BCM)
+        for bcm, high in self._lamps.values():
+            gpio.setup(bcm, gpio.IN, pull_up_down=gpio.PUD_DOWN if high else gpio.PUD_UP)
+        for bcm, high in self._inputs.values():
+            gpio.setup(bcm, gpio.OUT, initial=not high)
+
+    def press(self, name: str) -> None:
+        """Press a button, turn the key, cover a sensor."""
+        bcm, high = self._inputs[name]
+        self._gpio.output(bcm, high)
+
+    def release(self, name: str) -> None:
+        """Let go of a button, turn the key back, uncover a sensor."""
+        bcm, high = self._inputs[name]
+        self._gpio.output(bcm, not high)
+
+    def lamps(self) -> dict[str, bool]:
+        """Every jumpered lamp by name: True is lit this instant."""
+        return {name: bool(self._gpio.input(bcm)) == high for name, (bcm, high) in self._lamps.items()}
+
+    def close(self) -> None:
+        """Drive nothing any more."""
+        for bcm, _ in (*self._lamps.values(), *self._inputs.values()):
+            self._gpio.cleanup(bcm)

@@ -1,0 +1,161 @@
+"""The bench as others use it: from another repository, over a jumpered header, and told nonsense.
+
+Each test runs a pytest of its own in an empty folder.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from drivers.sim.pins import OUTPUT, PinsPage
+from tests.hil.daemon import ROOT, Broker
+from tests.hil.jumpers import Jumpers
+
+JUMPERS = ROOT / "tests" / "hil" / "jumpers.toml"
+_PATIENCE_S = 120
+
+_A_HAND = """
+def test_a_hand(table, shoe, dealer, pins, pit, eventually):
+    pins.press("new_shoe", until=lambda: table.phase == "first_card_due")
+    shoe.deal("2C KC KC")
+    eventually(lambda: table.phase == "wagers_open")
+    dealer.lock(1)
+    eventually(lambda: pins.seat(1) == "accepted")
+    eventually(lambda: pins.lamps()["draw_player"] == "steady")
+    shoe.deal("KS 2D 9S 3C")
+    eventually(lambda: [hit["seat"] for hit in pit.hits] == [1])
+    eventually(lambda: pins.seat(1) == "hit" and pins.lamp("player") == "steady")
+"""
+_SEAT_3 = """
+def test_seat_3(table, dealer):
+    dealer.open_shoe()
+    dealer.lock(3)
+"""
+
+
+def _pytest(folder: Path, tests: str, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run these tests in another repository that knows of this one by its path alone."""
+    (folder / "test_other.py").write_text(tests, "utf-8")
+    by_path = {"PYTHONPATH": os.path.relpath(ROOT, folder)}
+    return _run_pytest(folder, "-p", "tests.hil.plugin", *options, **by_path, **environment)
+
+
+def _run_pytest(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST_", "PYTHONPATH"))}
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rs", *arguments],
+        cwd=folder,
+        env=inherited | environment,
+        capture_output=True,
+        text=True,
+        timeout=_PATIENCE_S,
+        check=False,
+    )
+
+
+def test_another_repository_deals_a_hand(tmp_path: Path) -> None:
+    run = _pytest(tmp_path, _A_HAND)
+    assert run.returncode == 0, run.stdout
+    assert "1 passed" in run.stdout
+    assert re.search(
+        r"^bench: table-controller-\S+ commit \S+, RPi.GPIO-\S+ pyserial-\S+ paho-mqtt-\S+, mosquitto-",
+        run.stdout,
+        re.M,
+    )
+    assert re.search(r"^bench: the shoe on a pty, broker of its own, header simulated$", run.stdout, re.M)
+
+
+def test_the_bench_runs_from_any_folder(tmp_path: Path) -> None:
+    run = _run_pytest(tmp_path, str(ROOT / "tests" / "hil" / "test_hil_story.py"), "-k", "first_card_announces")
+    assert run.returncode == 0, run.stdout
+    assert "1 passed" in run.stdout
+
+
+@contextmanager
+def _wired(page: PinsPage, jumpers: Jumpers) -> Iterator[None]:
+    """The jumpers themselves: a level put out at one end is driven at the other."""
+    ways = [(one, other) for jumper in jumpers.all() for one, other in _both_ways(jumper.table, jumper.bench)]
+    closing = threading.Event()
+
+    def carry() -> None:
+        while not closing.wait(0.001):
+            for from_, to in ways:
+                page.drive(to, page.output(from_) if page.function(from_) == OUTPUT else None)
+
+    carrying = threading.Thread(target=carry, name="jumpers", daemon=True)
+    carrying.start()
+    yield
+    closing.set()
+    carrying.join()
+
+
+def _both_ways(one: int, other: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    return (one, other), (other, one)
+
+
+def test_a_jumpered_header_plays_what_it_has_pins_for(tmp_path: Path, shim: Path | None) -> None:
+    """Bench and daemon on one header, each through the real RPi.GPIO; simulated are the registers and the wires."""
+    if shim is None:
+        pytest.skip("no shim here: there is no C compiler or no RPi.GPIO, or the header is a real one")
+    real = ("--gpio", "real", "--jumpers", str(JUMPERS))
+    preloaded = {"LD_PRELOAD": str(shim), "TABLE_PINS_PAGE": str(tmp_path / "header"), "CI": ""}
+    with _wired(PinsPage(tmp_path / "header"), Jumpers.read(JUMPERS)):
+        run = _pytest(tmp_path, _A_HAND + _SEAT_3, *real, **preloaded)
+    assert run.returncode == 0, run.stdout
+    assert "1 passed, 1 skipped" in run.stdout
+    assert "no seat_3 here" in run.stdout
+    assert "header real, 13 jumpers" in run.stdout
+
+
+def test_without_a_pi_a_jumpered_header_is_skipped_and_says_why(tmp_path: Path) -> None:
+    (tmp_path / "RPi").mkdir()
+    refusal = "This module can only be run on a Raspberry Pi!"
+    (tmp_path / "RPi" / "GPIO.py").write_text(f"raise RuntimeError({refusal!r})\n", "utf-8")
+    (tmp_path / "RPi" / "__init__.py").touch()
+    run = _pytest(tmp_path, _A_HAND, "--gpio", "real", "--jumpers", str(JUMPERS), CI="")
+    assert run.returncode == 0, run.stdout
+    assert "1 skipped" in run.stdout
+    assert f"RPi.GPIO refuses this machine: {refusal}" in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--broker", "mqtts://pit.example"], "neither certificates nor passwords"),
+        (["--broker", "mqtt://ann:secret@pit.example"], "neither certificates nor passwords"),
+        (["--broker", "http://pit.example"], "mqtt://HOST"),
+        (["--broker", "mqtt://pit.example:many"], "no address of a broker"),
+        (["--broker", "mqtt://pit.example:70000"], "no address of a broker"),
+        (["--broker", "mqtt://pit.example:0"], "no address of a broker"),
+        (["--broker", "mqtt://pit.example/pit"], "no address of a broker"),
+        (["--broker", ":1883"], "no address of a broker"),
+        (["--gpio", "real"], "needs its jumpers"),
+        (["--gpio", "real", "--jumpers", "absent.toml"], "absent.toml names no jumpers"),
+        (["--gpio", "real", "--jumpers", "twice.toml"], "BCM 5 is not on the header, or at two ends"),
+        (["--gpio", "real", "--jumpers", "unknown.toml"], "no table has a lamp or an input 'seat_9'"),
+        (["--shoe", "/dev/null"], "a cable has two ends"),
+    ],
+)
+def test_wrong_options_are_told_before_anything_runs(options: list[str], told: str, tmp_path: Path) -> None:
+    (tmp_path / "twice.toml").write_text("lamps.tie = {table = 5, bench = 6}\ninputs.deal = {table = 5, bench = 7}\n")
+    (tmp_path / "unknown.toml").write_text("lamps.seat_9 = {table = 5, bench = 6}\ninputs = {}\n")
+    run = _pytest(tmp_path, _A_HAND, *options)
+    assert run.returncode == pytest.ExitCode.USAGE_ERROR
+    assert told in run.stderr
+    assert "secret" not in run.stderr
+
+
+@pytest.mark.parametrize("form", ["{host}:{port}", "mqtt://{host}:{port}"])
+def test_a_broker_that_runs_is_used(form: str, tmp_path: Path, broker: Broker) -> None:
+    run = _pytest(tmp_path, _A_HAND, "--broker", form.format(host=broker.host, port=broker.port))
+    assert run.returncode == 0, run.stdout
+    assert f"broker {broker.host}:{broker.port}, header" in run.stdout
