@@ -6,6 +6,7 @@ import asyncio
 import logging
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 
 from controller.clock import stamp_now
@@ -16,6 +17,7 @@ from controller.devices import Pins, Shoe
 from controller.errors import TableError
 from controller.journal import Journal
 from controller.keys import load_or_make_key
+from controller.mqtt_tls import client_context
 from controller.notify import notify
 from controller.replay import replay
 from controller.runtime import Runtime
@@ -72,7 +74,13 @@ async def _run(config: Config) -> None:
             pins=_pins(file.pins),
             shoe=_shoe(file.shoe, table.last_report),
             broker=MqttBroker(
-                file.pit.host, file.pit.port, f"table-{file.table.id}", file.pit.keepalive_s, will, [topics.ack]
+                file.pit.host,
+                file.pit.port,
+                f"table-{file.table.id}",
+                file.pit.keepalive_s,
+                will,
+                [topics.ack, topics.award, topics.wager, topics.meters],
+                tls=None if file.pit.tls is None else partial(client_context, file.pit.tls, file.table.id),
             ),
             alive=lambda: notify("WATCHDOG=1"),
         )

@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 
+from controller.game.play import Call
+from controller.table.dealing import odd_card
 from controller.table.facts import OddCardFate
 from controller.table.requests import (
     ClearFault,
     LampTest,
     LockWagers,
+    MakeCall,
     NewShoe,
     Request,
+    ResetHits,
     SeeCutCard,
     TellOddCard,
     VoidHand,
 )
-from controller.table.states import Table
-from controller.table.step import odd_card
+from controller.table.states import HandInPlay, Locked, Table
 
 KEY = "key"
 """The name a supervisor's act is journalled under when it is made with the key at the table."""
@@ -32,6 +36,7 @@ class When(Enum):
     ANY = "at any time"
     FAULT = "while a fault stands"
     ODD_CARD = "after a card drawn in error"
+    HIT = "between hands, while a hit is shown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +66,18 @@ MEANINGS: tuple[Meaning, ...] = (
         lambda: TellOddCard(OddCardFate.NEXT_CARD, DEALER),
     ),
     Meaning("void", False, When.ANY, "nothing: the key must be turned", lambda: VoidHand(None)),
+    Meaning("void", True, When.HIT, "the hits have been seen to: their lamps go out", lambda: ResetHits(None, KEY)),
     Meaning("void", True, When.ANY, "the hand is over and wagers go back", lambda: VoidHand(KEY)),
+    *(
+        Meaning(call.value, key_turned, When.ANY, says, partial(MakeCall, call, DEALER))
+        for call, says in (
+            (Call.HIT, "the seat whose lamp is lit takes a card"),
+            (Call.STAND, "the seat whose lamp is lit takes none"),
+            (Call.SPLIT, "the seat whose lamp is lit splits its pair"),
+            (Call.REVEAL, "the face-down cards whose lamp flashes are turned up"),
+        )
+        for key_turned in (False, True)
+    ),
 )
 """The first row that fits holds."""
 
@@ -82,3 +98,6 @@ def _is(when: When, table: Table) -> bool:
             return table.fault is not None
         case When.ODD_CARD:
             return table.fault is None and odd_card(table)
+        case When.HIT:
+            between = not isinstance(table.phase, Locked | HandInPlay)
+            return table.fault is None and between and bool(table.hits)

@@ -11,7 +11,9 @@ import hashlib
 import re
 import tomllib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
+from enum import Enum
+from fractions import Fraction
 from pathlib import Path
 from types import GenericAlias, SimpleNamespace
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -24,16 +26,22 @@ from cattrs.v import transform_error
 from controller.contract.canonical import canonical
 from controller.devices import InputWiring, LampWiring
 from controller.errors import TableError
-from controller.game.baccarat import Tableau
+from controller.game.baccarat import PuntoBanco, Tableau
+from controller.game.baccarat_royal import BaccaratRoyal
 from controller.game.dragon_bonus import DragonBonusPays
-from controller.game.royal9 import Award, PersonalK9, Royal9, Tier
+from controller.game.games import Game
+from controller.game.lucky9 import Lucky9
+from controller.game.royal9 import Award, PersonalK9, Royal9
+from controller.game.settlement import PuntoBancoPays, Rounding
+from controller.game.wagers import WagerRules
+from controller.mqtt_tls import TlsFiles
 from controller.table.lamps import LAMPS
 from controller.table.rules import LockOn, Seat, ShoeRules, TableRules
 
 HEADER_PINS = range(2, 28)
 """The BCM numbers of the 26 general pins on the Raspberry Pi's header."""
 
-BUTTONS = ("deal", "cut_card", "new_shoe", "void", "key")
+BUTTONS = ("deal", "cut_card", "new_shoe", "void", "hit", "stand", "split", "reveal", "key")
 """The inputs that are not seat sensors."""
 
 
@@ -45,6 +53,8 @@ class TableSection:
     name: str
     game: str
     lock_on: LockOn = "deal"
+    dealt: Literal["mini", "midi"] = "mini"
+    bet_recognition: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +83,25 @@ class PinsSection:
 
 @dataclass(frozen=True, slots=True)
 class PitSection:
-    """`[pit]`: the broker, and when the pit counts as gone."""
+    """`[pit]`: the broker, and when the pit counts as gone. With `ca`, `certificate` and `private_key`, PEM files, the
+    connection is mutual TLS and never anything less."""
 
     host: str
     port: int = 1883
     root: str = "pit/v1"
     keepalive_s: int = 5
     stale_after_s: int = 10
+    ca: str | None = None
+    certificate: str | None = None
+    private_key: str | None = None
+
+    @property
+    def tls(self) -> TlsFiles | None:
+        """The files of mutual TLS, None without it. Whether they can be used is `mqtt_tls`'s to say: whoever only asks
+        a running table must not need them."""
+        if self.ca is None or self.certificate is None or self.private_key is None:
+            return None
+        return TlsFiles(Path(self.ca), Path(self.certificate), Path(self.private_key))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,16 +133,37 @@ class TableFile:
 
 
 @dataclass(frozen=True, slots=True)
+class PuntoBancoSection:
+    """`[punto_banco]`: the tableau, and when the cards of Midi Baccarat count as turned up."""
+
+    tableau: Tableau
+    midi_reveal: Literal["input", "hand_end"]
+
+
+@dataclass(frozen=True, slots=True)
 class GameFile:
-    """A game's file as it stands: one rule sheet as data."""
+    """A game's file as it stands: one rule sheet as data. Its kind says which sections it has."""
 
     name: str
     sheet: str
-    kind: Literal["baccarat"]
+    kind: Literal["punto_banco", "baccarat_royal", "lucky9"]
     shoe: ShoeRules
-    tableau: Tableau
-    dragon_bonus: DragonBonusPays
-    royal9: Royal9
+    wagers: WagerRules
+    rounding: Rounding
+    punto_banco: PuntoBancoSection | None = None
+    pays: PuntoBancoPays | None = None
+    dragon_bonus: DragonBonusPays | None = None
+    royal9: Royal9 | None = None
+    baccarat_royal: BaccaratRoyal | None = None
+    lucky9: Lucky9 | None = None
+
+
+_SECTIONS_OF = {
+    "punto_banco": ({"punto_banco", "pays"}, {"dragon_bonus", "royal9"}),
+    "baccarat_royal": ({"baccarat_royal"}, set[str]()),
+    "lucky9": ({"lucky9"}, set[str]()),
+}
+"""The sections that a kind of game must have, and those it may have, besides every game's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +215,11 @@ def load(path: Path) -> Config:
     problems += game_problems
     problems += _check(_TABLE_CHECKS, table_values, TableFile, path.name)
     problems += _check(_GAME_CHECKS, game_values, GameFile, game_path.name)
+    problems += _check(_TOGETHER_CHECKS, table_values | {"rules": game_values}, _Together, path.name)
     if problems or table_file is None or game_file is None:
         raise ConfigError(problems)
     digest = hashlib.sha256(canonical({"table": table_values, "game": game_values})).hexdigest()
-    return Config(table_file, _rules(table_file, game_file), digest, tuple(_warnings(table_file)))
+    return Config(table_file, _rules(table_file, game_file), digest, tuple(_warnings(table_file, game_file)))
 
 
 def _rules(table: TableFile, game: GameFile) -> TableRules:
@@ -184,11 +228,25 @@ def _rules(table: TableFile, game: GameFile) -> TableRules:
         game=game.name,
         lock_on=table.table.lock_on,
         seats=tuple(sorted(table.seats, key=lambda seat: seat.number)),
+        sensors=tuple(sorted(seat.number for seat in table.seats if f"seat_{seat.number}" in table.pins.inputs)),
+        bet_recognition=table.table.bet_recognition,
         shoe=game.shoe,
-        tableau=game.tableau,
+        play=_play(table, game),
+        wagers=game.wagers,
+        rounding=game.rounding,
+        pays=game.pays,
         dragon_bonus=game.dragon_bonus,
         royal9=game.royal9,
     )
+
+
+def _play(table: TableFile, game: GameFile) -> Game:
+    if game.punto_banco is not None:
+        reveal = game.punto_banco.midi_reveal if table.table.dealt == "midi" else "dealt"
+        return PuntoBanco(game.punto_banco.tableau, reveal)
+    play = game.baccarat_royal or game.lucky9
+    assert play is not None, "its kind has been checked"
+    return play
 
 
 # Reading.
@@ -257,8 +315,8 @@ def _unknown(key: str, known: list[str]) -> str:
 
 def _choices(type_: object) -> list[str | int]:
     """The texts or numbers a value may be, where it is a choice."""
-    if type_ is Tier:
-        return [tier.value for tier in Tier]
+    if isinstance(type_, type) and issubclass(type_, Enum):
+        return [choice.value for choice in type_]
     if get_origin(type_) is Union:  # TOML has no null: what may be left out is a choice where it is written
         return [choice for kind in get_args(type_) for choice in _choices(kind)]
     return list(get_args(type_)) if get_origin(type_) is Literal else []
@@ -272,7 +330,7 @@ def _choice(value: object, type_: Any) -> object:
     """One of the choices, and of its kind: 4800.0 is not 4800."""
     if not any(type(value) is type(choice) and value == choice for choice in _choices(type_)):
         raise ValueError(f"{value!r} is not a choice here")
-    return Tier(value) if type_ is Tier else value
+    return type_(value) if isinstance(type_, type) else value
 
 
 def _plain(kind: type, word: str) -> Any:
@@ -291,6 +349,7 @@ def _converter() -> cattrs.Converter:
     for kind, word in ((bool, "true or false"), (int, "a whole number"), (str, "a text")):
         converter.register_structure_hook(kind, _plain(kind, word))
     converter.register_structure_hook_func(_is_choice, _choice)
+    converter.register_structure_hook(Fraction, _ratio)
     converter.register_structure_hook_func(_is_list, _list)
     converter.register_structure_hook_func(_is_by_points, _by_points)
     converter.register_structure_hook(PersonalK9, lambda text, _: PersonalK9.parse(str(text)))
@@ -298,6 +357,13 @@ def _converter() -> cattrs.Converter:
     award = make_dict_structure_fn(Award, converter, _cattrs_forbid_extra_keys=True)
     converter.register_structure_hook(Award, lambda value, _: award({"meter": None, "cents": None} | value, Award))
     return converter
+
+
+def _ratio(text: object, _: type) -> Fraction:
+    """Odds: "3:2" pays three for two."""
+    if not isinstance(text, str) or not re.fullmatch(r"[0-9]{1,4}:[1-9][0-9]{0,3}", text):
+        raise ValueError(f'{text!r} is not a ratio such as "3:2"')
+    return Fraction(*map(int, text.split(":")))
 
 
 def _is_list(type_: Any) -> bool:
@@ -343,10 +409,15 @@ def _sound_sections(values: dict[str, Any], type_: type[Any]) -> dict[str, Any]:
     sound: dict[str, Any] = {}
     for name, section in get_type_hints(type_).items():
         try:
-            sound[name] = _CONVERTER.structure(values[name], section)
+            sound[name] = _CONVERTER.structure(values[name], section) if name in values else _default(type_, name)
         except Exception:  # noqa: BLE001  # whatever is wrong with it has been told when the file was read
             continue
     return sound
+
+
+def _default(type_: type[Any], name: str) -> Any:
+    """What a section left out is; a KeyError where it may not be."""
+    return {field.name: field.default for field in fields(type_) if field.default is not MISSING}[name]
 
 
 _Told = tuple[str, str, str]
@@ -365,6 +436,10 @@ def _check_pit(table: TableFile) -> Iterable[_Told]:
     yield from _check_range("pit.port", table.pit.port, 1, 65535)
     yield from _check_range("pit.keepalive_s", table.pit.keepalive_s, 1, 60)
     yield from _check_range("pit.stale_after_s", table.pit.stale_after_s, 1, 600)
+    tls = {"ca": table.pit.ca, "certificate": table.pit.certificate, "private_key": table.pit.private_key}
+    if any(tls.values()):
+        for key in [key for key, path in tls.items() if not path]:
+            yield f"pit.{key}", "is missing, and TLS needs all three files", f"Write {', '.join(tls)}, or none of them."
 
 
 def _check_port(table: TableFile) -> Iterable[_Told]:
@@ -398,7 +473,7 @@ def _check_range(key: str, value: int, low: int, high: int) -> Iterable[_Told]:
 
 def _check_seats(table: TableFile) -> Iterable[_Told]:
     if not table.seats:
-        yield "seats", "the table has no seats", "Add a [[seats]] for each, with its number and its k9."
+        yield "seats", "the table has no seats", "Add a [[seats]] for each, with its number."
     at: dict[int, int] = {}
     printed: dict[PersonalK9, int] = {}
     for place, seat in enumerate(table.seats):
@@ -406,11 +481,12 @@ def _check_seats(table: TableFile) -> Iterable[_Told]:
             yield f"seats.{place}.number", f"{seat.number} is no seat number", "Number the seats from 1."
         if seat.number in at:
             yield f"seats.{place}.number", f"seat {seat.number} stands twice", "Give each seat its own number."
-        if seat.k9 in printed:
+        if seat.k9 is not None and seat.k9 in printed:
             other = printed[seat.k9]
             yield f"seats.{place}.k9", f"{seat.k9} is printed at seat {other} already", "No two seats share a K9."
         at.setdefault(seat.number, place)
-        printed.setdefault(seat.k9, seat.number)
+        if seat.k9 is not None:
+            printed.setdefault(seat.k9, seat.number)
 
 
 def _check_pins(table: TableFile) -> Iterable[_Told]:
@@ -462,8 +538,24 @@ def _check_shoe_rules(game: GameFile) -> Iterable[_Told]:
         yield "shoe.fewest_cards_to_open", "is less than a hand can take", "Write 6 or more."
 
 
+def _check_kind(game: GameFile) -> Iterable[_Told]:
+    needed, allowed = _SECTIONS_OF[game.kind]
+    for section in sorted(needed):
+        if getattr(game, section, None) is None:
+            yield section, f"is missing, and a game of kind {game.kind} is played by it", f"Add [{section}]."
+    others = {name for required, optional in _SECTIONS_OF.values() for name in required | optional}
+    for section in sorted(others - needed - allowed):
+        if getattr(game, section, None) is not None:
+            yield section, f"is no part of a game of kind {game.kind}", "Remove it, or correct the kind."
+    if game.kind != "punto_banco" and game.shoe.drawn_in_error == "simulated_hand":
+        do = 'Write "burn" or "next_card".'
+        yield "shoe.drawn_in_error", "nobody could make the choices of a simulated hand of this game", do
+
+
 def _check_tableau(game: GameFile) -> Iterable[_Told]:
-    tableau = game.tableau
+    if game.punto_banco is None:
+        return
+    tableau = game.punto_banco.tableau
     for key, totals in (
         ("natural", tableau.natural),
         ("player_draws_on", tableau.player_draws_on),
@@ -471,10 +563,27 @@ def _check_tableau(game: GameFile) -> Iterable[_Told]:
         *((f"banker_draws_on_third_card.{row}", v) for row, v in tableau.banker_draws_on_third_card.items()),
     ):
         if not all(0 <= total <= 9 for total in totals):
-            yield f"tableau.{key}", "holds something that is no number of points", "Write points from 0 to 9."
+            do = "Write points from 0 to 9."
+            yield f"punto_banco.tableau.{key}", "holds something that is no number of points", do
+
+
+def _check_wagers(game: GameFile) -> Iterable[_Told]:
+    wagers = game.wagers
+    for low, high in (("circle_minimum_cents", "circle_maximum_cents"), ("side_minimum_cents", "side_maximum_cents")):
+        if not 1 <= getattr(wagers, low) <= getattr(wagers, high):
+            yield f"wagers.{high}", f"must be at least {low}, and that at least 1", "Write both in cents."
+    if wagers.increment_cents < 1:
+        yield "wagers.increment_cents", f"{wagers.increment_cents} is no increment", "Write it in cents, 1 for any."
+    if game.rounding.unit_cents < 1:
+        yield "rounding.unit_cents", f"{game.rounding.unit_cents} is no unit", "Write it in cents, 1 for exact cents."
+    elif wagers.increment_cents % game.rounding.unit_cents:
+        do = "Write a unit that the wagers' increment is a multiple of."
+        yield "rounding.unit_cents", f"{game.rounding.unit_cents} does not divide every wager", do
 
 
 def _check_dragon_bonus(game: GameFile) -> Iterable[_Told]:
+    if game.dragon_bonus is None:
+        return
     if not all(1 <= margin <= 9 for margin in game.dragon_bonus.margin_pays):
         yield "dragon_bonus.margin_pays", "holds a margin no hand wins by", "Write margins from 1 to 9."
     for key, pays in (
@@ -486,6 +595,8 @@ def _check_dragon_bonus(game: GameFile) -> Iterable[_Told]:
 
 
 def _check_royal9(game: GameFile) -> Iterable[_Told]:
+    if game.royal9 is None:
+        return
     tiers = [award.tier for award in game.royal9.awards]
     if len(set(tiers)) != len(tiers):
         yield "royal9.awards", "holds a tier twice", "Write each tier once, in the sheet's order."
@@ -494,6 +605,37 @@ def _check_royal9(game: GameFile) -> Iterable[_Told]:
             yield f"royal9.awards.{place}.cents", f"{award.cents} is no award", "Write the award in cents."
     if game.royal9.price_cents < 1:
         yield "royal9.price_cents", "is no price", "Write the price of the wager in cents."
+
+
+@dataclass(frozen=True, slots=True)
+class _Together:
+    """The sections of a table's file that must fit its game's, which stands under `rules`."""
+
+    table: TableSection
+    seats: tuple[Seat, ...]
+    shoe: ShoeSection
+    pins: PinsSection
+    rules: GameFile
+
+
+def _check_game_fits(both: _Together) -> Iterable[_Told]:
+    kind = both.rules.kind
+    if kind != "punto_banco":
+        if both.shoe.driver == "angel_eye":
+            yield "shoe.driver", "an Angel Eye deals punto banco only", 'Write "beetek".'
+        if both.table.lock_on == "first_card":
+            yield "table.lock_on", "the dealer locks the wagers of this game", 'Write "deal".'
+        if both.table.dealt == "midi":
+            yield "table.dealt", "only punto banco is dealt as Midi", "Remove it."
+    for place, seat in enumerate(both.seats):
+        if both.rules.royal9 is not None and seat.k9 is None:
+            yield f"seats.{place}.k9", "is missing, and the game has the Royal 9 bet", 'Add it, such as "KS 9H".'
+        if both.rules.royal9 is None and seat.k9 is not None:
+            yield f"seats.{place}.k9", "is for games with the Royal 9 bet, and this has none", "Remove it."
+    if both.rules.royal9 is None:
+        for seat in both.seats:
+            if f"seat_{seat.number}" in both.pins.inputs:
+                yield f"pins.inputs.seat_{seat.number}", "senses a Royal 9 wager, and the game has none", "Remove it."
 
 
 _Check = tuple[Callable[[Any], Iterable[_Told]], frozenset[str]]
@@ -510,20 +652,26 @@ _TABLE_CHECKS: tuple[_Check, ...] = (
 )
 _GAME_CHECKS: tuple[_Check, ...] = (
     (_check_shoe_rules, frozenset({"shoe"})),
-    (_check_tableau, frozenset({"tableau"})),
+    (_check_kind, frozenset({"kind", "shoe"})),
+    (_check_tableau, frozenset({"punto_banco"})),
+    (_check_wagers, frozenset({"wagers", "rounding"})),
     (_check_dragon_bonus, frozenset({"dragon_bonus"})),
     (_check_royal9, frozenset({"royal9"})),
 )
 
+_TOGETHER_CHECKS: tuple[_Check, ...] = ((_check_game_fits, frozenset({"table", "seats", "shoe", "pins", "rules"})),)
 
-def _warnings(table: TableFile) -> Iterable[str]:
+
+def _warnings(table: TableFile, game: GameFile) -> Iterable[str]:
+    if table.pit.tls is None and not re.fullmatch(r"localhost|127\.[0-9.]+|::1", table.pit.host):
+        yield "[pit] has no TLS (ca, certificate, private_key): its network can read every hand and speak as the pit"
     for seat in table.seats:
-        if f"seat_{seat.number}" not in table.pins.inputs:
+        if game.royal9 and not table.table.bet_recognition and f"seat_{seat.number}" not in table.pins.inputs:
             yield f"seat {seat.number} has no sensor: no Royal 9 wager can be placed there"
     for name in [*(f"seat_{seat.number}" for seat in table.seats), *LAMPS]:
         if name not in table.pins.lamps:
             yield f"there is no lamp {name}"
-    for name in ("void", "key", "new_shoe"):
+    for name in ("void", "key", "new_shoe", *_calls(table, game)):
         if name not in table.pins.inputs:
             yield f"there is no input {name}: only `tablectl` can do that"
     if table.shoe.driver == "beetek":
@@ -531,6 +679,13 @@ def _warnings(table: TableFile) -> Iterable[str]:
             yield "there is no input cut_card, and a BeeTek does not report that card: only `tablectl cut-card` can"
         if table.table.lock_on == "first_card":
             yield "a first card locks the wagers, and a BeeTek numbers nothing: one lost between hands goes unnoticed"
+
+
+def _calls(table: TableFile, game: GameFile) -> tuple[str, ...]:
+    """The calls that the game as dealt here asks of its dealer."""
+    if game.punto_banco is not None:
+        return ("reveal",) if (table.table.dealt, game.punto_banco.midi_reveal) == ("midi", "input") else ()
+    return ("hit", "stand", "reveal") if game.baccarat_royal else ("hit", "stand", "split", "reveal")
 
 
 _CONVERTER = _converter()

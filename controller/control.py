@@ -14,19 +14,29 @@ import socket
 from pathlib import Path
 from typing import Any
 
+from controller.bet_recognition import wager_from_json
 from controller.errors import TableError
+from controller.game.baccarat_royal import Actives
 from controller.game.cards import Card
+from controller.game.play import Call
 from controller.runtime import Runtime
 from controller.table.facts import OddCardFate
 from controller.table.requests import (
+    ChooseActives,
     ClearFault,
     CloseShoe,
+    CollectCommission,
     CorrectRound,
     LampTest,
+    LeaveSeat,
+    MakeCall,
     NameCard,
     NewShoe,
+    PlaceWager,
     Request,
+    ResetHits,
     SeeCutCard,
+    TakeSeats,
     TellOddCard,
     VoidHand,
 )
@@ -146,12 +156,35 @@ def _parse(line: bytes) -> Request | str | None:
             with contextlib.suppress(ValueError):
                 return CorrectRound(number, _cards(player), _cards(banker), by, witness)
             return None
+        case {"do": "hit" | "stand" | "split" | "reveal" as called, "by": str(by), **rest} if not rest:
+            return MakeCall(Call(called), by)
+        case {"do": "seats", "seats": list(seats), "by": str(by), **rest} if not rest and all(map(_is_seat, seats)):
+            return TakeSeats(tuple(seats), by)
+        case {"do": "leave", "seat": int(seat), "by": str(by), **rest} if not rest and _is_seat(seat):
+            return LeaveSeat(seat, by)
+        case {"do": "draw_actives", "by": str(by), **rest} if not rest:
+            return ChooseActives(None, by)
+        case {"do": "name_actives", "player": int(player), "banker": int(banker), "by": str(by), **rest} if (
+            not rest and _is_seat(player) and _is_seat(banker) and player != banker
+        ):
+            return ChooseActives(Actives(player, banker), by)
+        case {"do": "collect_commission", "seat": int(seat), "by": str(by), **rest} if not rest and _is_seat(seat):
+            return CollectCommission(seat, by)
+        case {"do": "reset_hit", "seat": int(seat), "by": str(by), **rest} if not rest and _is_seat(seat):
+            return ResetHits(seat, by)
+        case {"do": "wager", "by": str(by), **wager}:
+            seen = wager_from_json(wager)
+            return None if seen is None else PlaceWager(seen, by)
         case {"do": "card", "card": str(card), "by": str(by), **rest} if not rest:
             with contextlib.suppress(ValueError):
                 return NameCard(Card.parse(card), by)
             return None
         case _:
             return None
+
+
+def _is_seat(value: object) -> bool:
+    return type(value) is int and 1 <= value <= 99
 
 
 def _can_be_kept(text: str) -> bool:

@@ -80,6 +80,9 @@ class BrokerListener(Protocol):
     def broker_disconnected(self, why: str) -> None:
         """The connection is gone, or could not be made."""
 
+    def broker_id_taken(self) -> None:
+        """Another client has our id, and the broker gave it our place; the disconnection is told next."""
+
     def broker_message(self, topic: str, payload: bytes) -> None:
         """A message on a subscribed topic."""
 

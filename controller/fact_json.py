@@ -1,12 +1,13 @@
 """Facts as JSON and back: the form in which the journal keeps them.
 
-Cards and K9s are text, enums their values, a fact's type its class name under `fact`. What cannot be read back is a
-`TableError` with code `fact_unreadable`, never a half-made fact.
+Cards and K9s are text, odds "3:2", enums their values, a fact's type its class name under `fact`. What cannot be read
+back is a `TableError` with code `fact_unreadable`, never a half-made fact.
 """
 
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from typing import Any
 
 import cattrs
@@ -15,6 +16,7 @@ from cattrs.strategies import configure_tagged_union
 from controller.contract.canonical import canonical
 from controller.errors import TableError
 from controller.game.cards import Card
+from controller.game.games import Game
 from controller.game.royal9 import PersonalK9
 from controller.table.facts import Fact, OwnFact, ShoeFact
 
@@ -25,6 +27,9 @@ def _converter() -> cattrs.Converter:
         converter.register_unstructure_hook(type_, str)
     converter.register_structure_hook(Card, lambda text, _: Card.parse(text))
     converter.register_structure_hook(PersonalK9, lambda text, _: PersonalK9.parse(text))
+    converter.register_unstructure_hook(Fraction, lambda ratio: f"{ratio.numerator}:{ratio.denominator}")
+    converter.register_structure_hook(Fraction, lambda text, _: Fraction(*map(int, text.split(":"))))
+    configure_tagged_union(Game, converter, tag_name="kind")
     for union in (ShoeFact | OwnFact, Fact):
         configure_tagged_union(union, converter, tag_name="fact")
     return converter

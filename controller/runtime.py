@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import random
 import time
 import traceback
 from collections import Counter
@@ -19,6 +20,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TypeVar
 
 from controller import __version__
+from controller.answer import Answer
 from controller.buttons import pressed
 from controller.clock import stamp_now
 from controller.config import Config
@@ -26,6 +28,7 @@ from controller.contract.envelope import Stamp
 from controller.debounce import Debouncer
 from controller.devices import Broker, Pins, Shoe
 from controller.journal import Entry, Journal, Message
+from controller.levels import Levels
 from controller.stream import PitStream
 from controller.table.facts import (
     CommitFailed,
@@ -36,9 +39,10 @@ from controller.table.facts import (
     StepFailed,
 )
 from controller.table.lamps import Live, Pattern, lamps
-from controller.table.legality import REFUSALS, Refuse, refuse
+from controller.table.legality import Refuse, refusal_words, refuse
 from controller.table.public import PHASE_NAMES, public
 from controller.table.requests import (
+    LOTS,
     Ambient,
     Request,
     before,
@@ -56,18 +60,6 @@ _DEALING = ("burning", "hand_in_play")
 _CARD_DUE = ("first_card_due", "burning", "wagers_locked", "hand_in_play")
 
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What became of a request: `refused` is None when it was done, otherwise a code of `REFUSALS`."""
-
-    refused: str | None
-
-    @property
-    def why(self) -> str:
-        """The refusal in words."""
-        return "" if self.refused is None else REFUSALS[self.refused]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +121,25 @@ class Runtime:
         self._commit_thread = ThreadPoolExecutor(1, "journal")
         self._inbox: list[_Arrived | Callable[[], None]] = []
         self._inbox_has = asyncio.Event()
-        self.stream = PitStream(config.file.pit, config.file.table.id, journal, broker, self._on_journal, self._put)
+        royal9 = config.rules.royal9
+        meters = {award.meter for award in royal9.awards if award.meter} if royal9 else set()
+        self.stream = PitStream(
+            config.file.pit,
+            config.file.table.id,
+            journal,
+            broker,
+            self._on_journal,
+            tell=self._put,
+            ask=self._asked,
+            levels=Levels(meters, config.file.pit.stale_after_s),
+        )
         self._debouncer = Debouncer(config.file.pins.debounce_ms)
         self._journal_error: str | None = None
         self._shown: dict[str, Pattern] = {}
         self._written: dict[str, bool] = {}
         self._started_s = time.monotonic()
         self._watchers: set[asyncio.Event] = set()
+        self._lots = random.SystemRandom()
         self.shoe_line = ShoeLine()
         self.face = public(table)
         if differs is not None:
@@ -163,9 +167,12 @@ class Runtime:
 
     async def ask(self, request: Request) -> Answer:
         """Put a request to the table; answered once its fact is committed, or refused."""
+        return await self._asked(request)
+
+    def _asked(self, request: Request) -> asyncio.Future[Answer]:
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._put(_Asked(request, self._table.fault, answer))
-        return await answer
+        return answer
 
     # Facts in, one commit at a time.
 
@@ -206,7 +213,7 @@ class Runtime:
                 if item.answer is not None:
                     answers.append((item.answer, Answer(refused)))
                 if isinstance(fact, Refuse):
-                    _log.info("refused %s: %s", type(item.request).__name__, REFUSALS[fact.code])
+                    _log.info("refused %s: %s", type(item.request).__name__, refusal_words(fact.code))
                     continue
             elif isinstance(item, ShoeUnplugged) and not self._card_may_have_come(table):
                 continue
@@ -219,7 +226,16 @@ class Runtime:
 
     def _ambient(self) -> Ambient:
         live = self._live()
-        return Ambient(live.royal9_seats, live.pit_fresh, self._config.rules, self._config.digest, __version__)
+        lot = self._lots.randrange(LOTS)
+        return Ambient(
+            live.royal9_seats,
+            live.pit_fresh,
+            self._config.rules,
+            self._config.digest,
+            __version__,
+            lot,
+            self.stream.levels.cents,
+        )
 
     async def _commit(self, entries: list[Entry]) -> list[Message]:
         """Have the rows committed. A disk that would not is tried again: what waits is kept, and shown as waiting."""

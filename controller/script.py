@@ -1,13 +1,15 @@
 """A hand as a text script, played through the very core a table runs: no hardware, no network, no clock.
 
 Tokens are parted by white space; `#` begins a comment. Cards `KS 9H TD`, `CUT` the cutting card, `??` an unreadable
-card; `!new-shoe`, `!wager SEAT SPOT CENTS`, `!deal`, `!void SUPERVISOR`, `!card KS SUPERVISOR`, `!clear SUPERVISOR`,
-`!cut-card`. Two runs print the same bytes: the epoch is 0, time counts the facts in seconds, nothing is signed.
+card; `!new-shoe`, `!seats 1,3,5`, `!actives PLAYER,BANKER`, `!wager SEAT SPOT CENTS` (`3b` is the back bettor behind
+seat 3), `!deal`, `!hit`, `!stand`, `!split`, `!reveal`, `!leave SEAT`, `!commission SEAT`, `!void SUPERVISOR`,
+`!card KS SUPERVISOR`, `!clear SUPERVISOR`, `!cut-card`. Two runs print the same bytes: the epoch is 0, time counts the
+facts in seconds, nothing is signed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -16,17 +18,26 @@ from controller.config import Config
 from controller.contract import events
 from controller.contract.envelope import GENESIS, Stamp, chain_head, seal
 from controller.fact_json import fact_to_json
+from controller.game.baccarat_royal import Actives
 from controller.game.cards import Card
+from controller.game.play import Call
+from controller.game.wagers import Spot, Wager
 from controller.table.facts import CardDrawn, CutCardDrawn, Fact
-from controller.table.legality import REFUSALS, Refuse
+from controller.table.legality import Refuse, refusal_words
 from controller.table.requests import (
     Ambient,
+    ChooseActives,
     ClearFault,
+    CollectCommission,
+    LeaveSeat,
     LockWagers,
+    MakeCall,
     NameCard,
     NewShoe,
+    PlaceWager,
     Request,
     SeeCutCard,
+    TakeSeats,
     VoidHand,
     before,
     decide,
@@ -63,19 +74,26 @@ class _Token:
         return " ".join(self.words)
 
 
-_ARGUMENTS = {
-    "!new-shoe": 0,
-    "!wager": 3,
-    "!deal": 0,
-    "!void": 1,
-    "!card": 2,
-    "!clear": 1,
-    "!cut-card": 0,
+_USAGE = {
+    "!new-shoe": "",
+    "!seats": "1,3,5",
+    "!actives": "PLAYER,BANKER",
+    "!wager": "SEAT SPOT CENTS",
+    "!deal": "",
+    "!hit": "",
+    "!stand": "",
+    "!split": "",
+    "!reveal": "",
+    "!leave": "SEAT",
+    "!commission": "SEAT",
+    "!void": "SUPERVISOR",
+    "!card": "KS SUPERVISOR",
+    "!clear": "SUPERVISOR",
+    "!cut-card": "",
 }
-_COMMANDS = (
-    "The commands are: !new-shoe, !wager SEAT SPOT CENTS, !deal, "
-    "!void SUPERVISOR, !card KS SUPERVISOR, !clear SUPERVISOR, !cut-card."
-)
+_ARGUMENTS = {name: len(usage.split()) for name, usage in _USAGE.items()}
+_COMMANDS = "The commands are: " + ", ".join(f"{name} {usage}".strip() for name, usage in _USAGE.items()) + "."
+_BY = "script"
 
 
 class _TokenError(Exception):
@@ -109,13 +127,13 @@ class ScriptTable:
         name, *arguments = token.words
         if name.startswith("!") and len(arguments) != _ARGUMENTS.get(name):
             raise _TokenError("script_token", f"{name} is unknown or lacks its arguments.", _COMMANDS)
-        if name == "!wager":
-            self._wager(*arguments)
+        if name == "!wager" and not self._config.rules.bet_recognition:
+            self._cover_sensor(*arguments)
             return
-        ambient = Ambient(self._wagers, True, self._config.rules, self._config.digest, __version__)
+        ambient = Ambient(self._sensed(), True, self._config.rules, self._config.digest, __version__)
         fact = _fact(name) if not name.startswith("!") else decide(self._table, _request(name, arguments), ambient)
         if isinstance(fact, Refuse):
-            raise _TokenError(fact.code, REFUSALS[fact.code], "Correct the script at this token.")
+            raise _TokenError(fact.code, refusal_words(fact.code), "Correct the script at this token.")
         for believed in (*before(self._table, fact, ambient), fact):
             for event, body in self._believe(believed):
                 yield body
@@ -136,10 +154,17 @@ class ScriptTable:
         self._head = chain_head(self._head, fact_to_json(fact), bodies, bytes(16))
         yield from zip(made, bodies, strict=True)
 
-    def _wager(self, seat_text: str, spot: str, cents_text: str) -> None:
-        """A chip put down before `!deal`."""
-        price_cents = self._config.rules.royal9.price_cents
-        seats = [seat.number for seat in self._config.rules.seats]
+    def _sensed(self) -> frozenset[int]:
+        """The seats whose sensor sees a Royal 9 wager: where bet recognition tells of one, so does its sensor."""
+        told = {wager.seat for wager in self._table.placed if wager.spot is Spot.ROYAL9}
+        return self._wagers | (told & set(self._config.rules.sensors))
+
+    def _cover_sensor(self, seat_text: str, spot: str, cents_text: str) -> None:
+        """A chip put down before `!deal`, where the table knows no wagers but its sensors'."""
+        royal9 = self._config.rules.royal9
+        if royal9 is None:
+            raise _TokenError("no_wagers_known", refusal_words("no_wagers_known"), "Set table.bet_recognition = true.")
+        price_cents, seats = royal9.price_cents, self._config.rules.seat_numbers
         seat = int(seat_text) if seat_text.isdecimal() else 0
         if self._table.fault is not None or not isinstance(self._table.phase, WagersOpen):
             raise _TokenError("wagers_not_open", "Wagers are not open.", "Put the wager before !deal, between hands.")
@@ -190,6 +215,18 @@ def _request(name: str, arguments: list[str]) -> Request:
             return LockWagers()
         case "!cut-card", []:
             return SeeCutCard()
+        case "!seats", [seats]:
+            return TakeSeats(_numbers(seats), _BY)
+        case "!actives", [seats]:
+            return ChooseActives(_actives(seats), _BY)
+        case "!wager", [seat, spot, cents]:
+            return PlaceWager(_wager(seat, spot, cents), _BY)
+        case "!hit" | "!stand" | "!split" | "!reveal", []:
+            return MakeCall(Call(name[1:]), _BY)
+        case "!leave", [seat]:
+            return LeaveSeat(_number(seat), _BY)
+        case "!commission", [seat]:
+            return CollectCommission(_number(seat), _BY)
         case "!void", [by]:
             return VoidHand(by)
         case "!card", [card, by]:
@@ -200,5 +237,29 @@ def _request(name: str, arguments: list[str]) -> Request:
             raise _TokenError("script_token", f"{name} is no command.", _COMMANDS)
 
 
-def _listed(numbers: list[int]) -> str:
+def _wager(seat: str, spot: str, cents: str) -> Wager:
+    spots = [each.value for each in Spot]
+    if spot not in spots:
+        raise _TokenError("no_such_spot", f"There is no spot {spot}.", f"The spots are: {', '.join(spots)}.")
+    return Wager(_number(seat.removesuffix("b")), Spot(spot), _number(cents), back=seat.endswith("b"))
+
+
+def _actives(text: str) -> Actives:
+    try:
+        return Actives(*_numbers(text))
+    except (TypeError, ValueError):
+        raise _TokenError("script_token", f"{text} is not two seats.", "Write PLAYER,BANKER, such as 2,5.") from None
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(_number(part) for part in text.split(","))
+
+
+def _number(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or len(text) > 9:
+        raise _TokenError("script_token", f"{text} is no number.", _COMMANDS)
+    return int(text)
+
+
+def _listed(numbers: Iterable[int]) -> str:
     return ", ".join(map(str, numbers))

@@ -14,18 +14,27 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol, TypeVar
 
+from controller.answer import Answer
+from controller.award_step import parse_award
+from controller.bet_recognition import BET_RECOGNITION, parse_json, wager_from_json, wager_to_json
 from controller.config import PitSection
 from controller.contract.canonical import canonical
 from controller.contract.envelope import CONTRACT_VERSION
 from controller.contract.topics import Topics
 from controller.delivery import NOBODY_LISTENS, REFUSED_FROM, WINDOW, Delivery, Phase, parse_ack
 from controller.devices import Broker
+from controller.game.wagers import Wager
 from controller.journal import Journal, Message
-from controller.table.facts import HitUnheard, JournalFoundBehindPit, OwnFact, PublishRefused
+from controller.levels import Levels
+from controller.table.facts import ClientIdTaken, HitUnheard, JournalFoundBehindPit, OwnFact, PublishRefused
+from controller.table.legality import refusal_words
+from controller.table.requests import PlaceWager, Request, SeeAward
 
 _log = logging.getLogger(__name__)
 
 _STATE_EVERY_S = 0.25
+_ID_TAKEN_AGAIN_AFTER_S = 600.0
+"""Two that push each other off the broker do it for as long as they run; people are told at most so often."""
 
 _T = TypeVar("_T")
 
@@ -48,6 +57,8 @@ class PitStream:
         broker: Broker,
         on_journal: OnJournal,
         tell: Callable[[OwnFact], None],
+        ask: Callable[[Request], asyncio.Future[Answer]],
+        levels: Levels,
     ) -> None:
         self._table_id = table_id
         self._topics = Topics(pit.root, table_id)
@@ -55,14 +66,19 @@ class PitStream:
         self._broker = broker
         self._on_journal = on_journal
         self._tell = tell
+        self._ask = ask
+        self.levels = levels
         self._delivery = Delivery(journal.epoch, journal.acked_seq, journal.head_seq, float(pit.stale_after_s))
         self._marked_seq = journal.acked_seq
         self._outbox: dict[int, Message] = {}  # the next events of the window, by seq; the rest is on the disk
         self._on_the_way: dict[int, int] = {}  # the broker's tokens for events, to their seq
         self._unheard: set[int] = set()  # hits already known to have had no listener
         self._acks: list[bytes] = []  # come and not judged yet
+        self._awards: list[bytes] = []  # likewise
         self._something_happened = asyncio.Event()
         self._connected = False
+        self._why_down = "not connected yet"
+        self._id_taken_at_s: float | None = None  # when people were last told so
         self._barrier: int | None = None  # the token whose answer says that no retained ack is coming
         self._state_sent = b""
         self._state_token: int | None = None
@@ -74,20 +90,24 @@ class PitStream:
         return self._delivery.phase is Phase.STREAMING
 
     def fresh(self) -> bool:
-        """Whether there is a pit to bet a progressive with."""
-        return self._delivery.fresh(time.monotonic())
+        """Whether there is a pit to bet a progressive with, and its levels are known."""
+        now_s = time.monotonic()
+        return self._delivery.fresh(now_s) and self.levels.fresh(now_s)
 
     def status(self) -> dict[str, object]:
         """How the stream is, for people."""
         delivery = self._delivery
         return {
             "connected": self._connected,
+            "why": self._why_down,
             "stream": delivery.phase.name.lower(),
             "fresh": self.fresh(),
             "epoch": delivery.epoch,
             "head_seq": delivery.head_seq,
             "acked_seq": delivery.acked_seq,
             "unacknowledged": delivery.unacknowledged,
+            "meters": self.levels.cents,
+            "meters_fresh": self.levels.fresh(time.monotonic()),
         }
 
     async def run(self, state: Callable[[], dict[str, object]]) -> None:
@@ -115,24 +135,44 @@ class PitStream:
         The broker sends what it retains before it answers the state, so once that is answered and no ack has come,
         there is none.
         """
-        self._connected = True
+        self._connected, self._why_down = True, ""
         self._on_the_way.clear()
         self._delivery.connected()
+        self.levels.connected()
         self._state_sent = self._whole_state()
         self._barrier = self._broker.publish(self._topics.state, self._state_sent, retain=True)
 
     def broker_disconnected(self, why: str) -> None:
         """The connection is gone."""
-        self._connected = False
+        self._connected, self._why_down = False, why
         self._barrier = None
         self._acks.clear()
         self._delivery.disconnected(time.monotonic())
 
+    def broker_id_taken(self) -> None:
+        """Another client took our place: somebody has a copy of this table's certificate, or of the table."""
+        now_s = time.monotonic()
+        if self._id_taken_at_s is None or now_s - self._id_taken_at_s >= _ID_TAKEN_AGAIN_AFTER_S:
+            self._id_taken_at_s = now_s
+            _log.error("client_id_taken: another client connected to the broker as table %s", self._table_id)
+            self._tell(ClientIdTaken())
+
     def broker_message(self, topic: str, payload: bytes) -> None:
-        """The pit's acknowledgement came."""
-        if topic == self._topics.ack:
+        """The pit's word came: an acknowledgement, a step of an award, the levels; or bet recognition's."""
+        topics = self._topics
+        if topic == topics.ack:
             self._acks.append(payload)
             self._something_happened.set()
+        elif topic == topics.award:
+            self._awards.append(payload)
+            self._something_happened.set()
+        elif topic == topics.meters:
+            if (why := self.levels.heard(payload, time.monotonic())) is not None:
+                _log.warning("a message on %s is refused: %s", topic, why)
+        elif topic == topics.wager:
+            self._see_wager(payload)
+        else:
+            _log.warning("a message on %s is not for this table and is refused", topic)
 
     def broker_answered(self, token: int, reason_code: int) -> None:
         """The broker took or refused what we published."""
@@ -166,6 +206,9 @@ class PitStream:
                 acks, self._acks = self._acks, []
                 for payload in acks:
                     await self._judge_ack(payload)
+            awards, self._awards = self._awards, []
+            for payload in awards:
+                await self._see_award(payload)
             if self._delivery.phase is Phase.ASKING and self._barrier is None and not self._acks:
                 self._delivery.nothing_retained(time.monotonic())
             await self._send_due()
@@ -176,7 +219,10 @@ class PitStream:
         if ack is None:
             _log.warning("a message on %s is no acknowledgement and is ignored", self._topics.ack)
             return
-        ours = ack.epoch == self._delivery.epoch and ack.seq <= self._delivery.head_seq
+        if ack.epoch != self._delivery.epoch:
+            _log.warning("an acknowledgement of epoch %.40r is refused: it is not this journal's", ack.epoch)
+            return
+        ours = ack.seq <= self._delivery.head_seq
         own = await self._message(ack.seq) if ours else None
         own_chain = None if own is None else str(json.loads(own.body)["chain"])
         if ours and ack.seq < self._delivery.acked_seq:
@@ -186,6 +232,46 @@ class PitStream:
             self._tell(JournalFoundBehindPit(behind.acked_seq, behind.head_seq, behind.chain_differs))
         for seq in [seq for seq in self._outbox if seq <= self._delivery.acked_seq]:
             del self._outbox[seq]
+
+    async def _see_award(self, payload: bytes) -> None:
+        """A step of an award: it must be of a hit that this journal holds."""
+        said = parse_award(payload)
+        hit = None
+        if said is not None and (said.table, said.epoch) == (self._table_id, self._journal.epoch):
+            hit = await self._message(said.hit_seq) if said.hit_seq <= self._delivery.head_seq else None
+        event = {} if hit is None else json.loads(hit.body)
+        if said is None or (event.get("type"), event.get("seat"), event.get("tier")) != ("hit", said.seat, said.tier):
+            _log.warning("a message on %s is refused: it is no step of an award of this table", self._topics.award)
+            return
+        request = SeeAward(
+            seq=said.seq,
+            award=said.award,
+            hit=said.hit,
+            shoe=event["shoe"],
+            round=event["round"],
+            seat=said.seat,
+            tier=said.tier,
+            meter=said.meter,
+            cents=said.cents,
+            step=said.step,
+            by=said.by,
+        )
+        self._ask(request)
+
+    def _see_wager(self, payload: bytes) -> None:
+        """Chips that bet recognition saw. A wager that is refused is told back, and the others stand."""
+        wager = wager_from_json(parse_json(payload))
+        if wager is None:
+            _log.warning("a message on %s is refused: it is no wager", self._topics.wager)
+            return
+        answer = self._ask(PlaceWager(wager, BET_RECOGNITION))
+        answer.add_done_callback(lambda done: self._tell_refused(wager, done.result().refused))
+
+    def _tell_refused(self, wager: Wager, code: str | None) -> None:
+        if code is None or code == "wager_lies_there" or not self._connected:
+            return
+        told = wager_to_json(wager) | {"code": code, "what": refusal_words(code)}
+        self._broker.publish(self._topics.wager_refused, canonical(told))
 
     async def _message(self, seq: int) -> Message | None:
         if seq in self._outbox:

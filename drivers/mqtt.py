@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import ssl
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,13 +22,19 @@ from paho.mqtt.properties import Properties
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from controller.devices import BrokerListener
+from controller.errors import TableError
 
 _log = logging.getLogger(__name__)
 
 _FIRST_RETRY_S = 0.2
 _LONGEST_RETRY_S = 5.0
+_PUSHED_OUT_RETRY_S = 10.0  # whoever has our id comes back too, and hurrying would only push each other out
+_PUSHED_OUT = 5  # times in a row, each connection shorter than this:
+_SHORT_S = 30.0
 _CONNECT_TIMEOUT_S = 5.0
 _IN_FLIGHT = 100  # more than the stream's window and the states beside it: paho must not queue
+_SESSION_TAKEN_OVER = 0x8E  # MQTT 5
+_WITHOUT_A_WORD = 0x80  # paho's, where the line was cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +46,20 @@ class Will:
 
 
 class MqttBroker:
-    """One table's connection to its broker. `topics` are subscribed to on every connection before it counts as up."""
+    """One table's connection to its broker. `topics` are subscribed to on every connection before it counts as up.
+
+    `tls` makes the context of each connection anew, or raises TableError; there is then never one in the clear.
+    """
 
     def __init__(
-        self, host: str, port: int, client_id: str, keepalive_s: int, will: Will, topics: Sequence[str]
+        self,
+        host: str,
+        port: int,
+        client_id: str,
+        keepalive_s: int,
+        will: Will,
+        topics: Sequence[str],
+        tls: Callable[[], ssl.SSLContext] | None = None,
     ) -> None:
         self._host = host
         self._port = port
@@ -50,12 +67,13 @@ class MqttBroker:
         self._keepalive_s = keepalive_s
         self._will = will
         self._topics = topics
+        self._tls = tls
         self._client: Client | None = None  # while the connection is up
 
     async def run(self, listener: BrokerListener) -> None:
         """Keep connected and tell the listener, until cancelled; then say goodbye with the will's words."""
         retry_s = _FIRST_RETRY_S
-        told = ""
+        told, pushed_out = "", 0
         while True:
             connection = _Connection(asyncio.get_running_loop())
             client = self._new_client(connection, listener)
@@ -69,8 +87,11 @@ class MqttBroker:
                 await asyncio.shield(asyncio.to_thread(self._end, client, up))
             _log.log(logging.DEBUG if why == told else logging.WARNING, "%s", why)
             told = why
+            pushed_out = connection.pushed_out(pushed_out)
+            if pushed_out >= _PUSHED_OUT:
+                listener.broker_id_taken()
             listener.broker_disconnected(why)
-            await asyncio.sleep(retry_s)
+            await asyncio.sleep(_PUSHED_OUT_RETRY_S if pushed_out >= _PUSHED_OUT else retry_s)
             retry_s = min(2 * retry_s, _LONGEST_RETRY_S)
 
     def publish(self, topic: str, payload: bytes, retain: bool = False, event_type: str | None = None) -> int | None:
@@ -84,11 +105,23 @@ class MqttBroker:
         return info.mid if info.rc is MQTTErrorCode.MQTT_ERR_SUCCESS else None
 
     async def _connect(self, client: Client, connection: _Connection) -> None:
+        broker = f"the broker {self._host}:{self._port}"
         try:
-            await asyncio.to_thread(client.connect, self._host, self._port, self._keepalive_s, clean_start=True)
+            await asyncio.to_thread(self._dial, client)
             client.loop_start()
+        except TableError as error:
+            connection.end(f"no connection to {broker}: {error.what}")
+        except ssl.SSLCertVerificationError as error:
+            connection.end(f"{broker} is not to be trusted: {error.verify_message}")
+        except ssl.SSLError as error:
+            connection.end(f"no TLS with {broker}: {error.reason or error}")
         except (OSError, ValueError) as error:  # the latter for a host that cannot be one
-            connection.end(f"cannot reach the broker {self._host}:{self._port}: {error}")
+            connection.end(f"cannot reach {broker}: {error}")
+
+    def _dial(self, client: Client) -> None:
+        if self._tls is not None:
+            client.tls_set_context(self._tls())
+        client.connect(self._host, self._port, self._keepalive_s, clean_start=True)
 
     def _come_up(self, connection: _Connection, client: Client, listener: BrokerListener) -> None:
         """The connection stands. Told at once: the messages retained for it are next in line."""
@@ -111,10 +144,17 @@ class MqttBroker:
         client.will_set(self._will.topic, self._will.payload, qos=1, retain=True)
 
         def on_connect(_client: Client, _data: Any, _flags: Any, reason_code: Any, _properties: Any) -> None:
+            connection.greeted = True
             if reason_code.is_failure:
                 connection.hop(connection.end, f"the broker refused the connection: {reason_code}")
             else:
-                client.subscribe([(topic, SubscribeOptions(qos=1)) for topic in self._topics])
+                # The table's own state comes too, if the broker retains it: then this is the broker of before.
+                client.subscribe(
+                    [
+                        *((topic, SubscribeOptions(qos=1)) for topic in self._topics),
+                        (self._will.topic, SubscribeOptions(qos=1, noLocal=True)),
+                    ]
+                )
 
         def on_subscribe(_client: Client, _data: Any, _mid: int, codes: list[Any], _properties: Any) -> None:
             refused = [topic for topic, code in zip(self._topics, codes, strict=False) if code.is_failure]
@@ -124,10 +164,19 @@ class MqttBroker:
                 connection.hop(self._come_up, connection, client, listener)
 
         def on_disconnect(_client: Client, _data: Any, _flags: Any, reason_code: Any, _properties: Any) -> None:
-            connection.hop(connection.end, f"the broker {self._host}:{self._port} went away: {reason_code}")
+            connection.reason_code = reason_code.value
+            broker = f"the broker {self._host}:{self._port}"
+            if connection.greeted:
+                connection.hop(connection.end, f"{broker} went away: {reason_code}")
+            else:  # TLS 1.3 tells a client that its certificate is refused after the handshake, if at all
+                hint = "it does not speak MQTT in the clear" if self._tls is None else "it refuses this certificate"
+                connection.hop(connection.end, f"{broker} hung up before a word; perhaps {hint}: see its log")
 
         def on_message(_client: Client, _data: Any, message: Any) -> None:
-            connection.hop(listener.broker_message, message.topic, bytes(message.payload))
+            if message.topic == self._will.topic:
+                connection.same_broker = True
+            else:
+                connection.hop(listener.broker_message, message.topic, bytes(message.payload))
 
         def on_publish(_client: Client, _data: Any, mid: int, reason_code: Any, _properties: Any) -> None:
             connection.hop(listener.broker_answered, mid, int(reason_code.value))
@@ -158,6 +207,11 @@ class _Connection:
         self._loop = loop
         self.up: asyncio.Future[None] = loop.create_future()
         self.ended: asyncio.Future[str] = loop.create_future()
+        # These are written in paho's thread.
+        self.greeted = False  # by the broker's CONNACK
+        self.same_broker = False  # it retains what a connection before this one said
+        self.reason_code = 0  # of its end
+        self._began_s = loop.time()
 
     def hop(self, call: Callable[..., None], *args: object) -> None:
         """Call on the loop, from paho's thread; what it raises ends `run`. After the loop's end nobody is told."""
@@ -176,6 +230,18 @@ class _Connection:
     def end(self, why: str) -> None:
         if not self.ended.done():
             self.ended.set_result(why)
+
+    def pushed_out(self, before: int) -> int:
+        """How many times in a row another client seems to have taken our place, this ended connection included.
+
+        MQTT 5 has a word for it, but Mosquitto says it only from 2.0.15 on. An older one just closes the connection.
+        Once that may be anything; again and again, by a broker that has not been restarted, it is somebody with our id.
+        """
+        if self.reason_code == _SESSION_TAKEN_OVER:
+            return _PUSHED_OUT
+        if not self.up.done() or not self.same_broker or self.reason_code != _WITHOUT_A_WORD:
+            return 0
+        return before + 1 if self._loop.time() - self._began_s < _SHORT_S else 1
 
     async def stands(self) -> bool:
         """Wait for the connection to stand; one that does not in time has ended."""

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from controller.cli.words import dollars, waits_for
 from controller.config import load
 from controller.errors import TableError
 
@@ -54,6 +55,13 @@ def status(table: Path, as_json: bool) -> int:
     return 0
 
 
+def commission(table: Path) -> int:
+    """Print what each seat owes, a line each."""
+    owed = ask(table, {"do": "status"})["status"]["face"]["commission_owed"]
+    print("\n".join(f"seat {seat} owes {dollars(cents)}" for seat, cents in owed.items()) or "nobody owes commission")
+    return 0
+
+
 @contextmanager
 def _connected(table: Path) -> Iterator[socket.socket]:
     """A line to the running table; what goes wrong on it, in words for people."""
@@ -77,6 +85,11 @@ def _connected(table: Path) -> Iterator[socket.socket]:
         ) from None
 
 
+def _hand(hand: dict[str, Any]) -> str:
+    name = hand["hand"].replace("_", " ")
+    return f"{name} {' '.join(hand['cards'])}" + ("" if hand["total"] is None else f" ({hand['total']})")
+
+
 def status_lines(told: dict[str, Any]) -> list[str]:
     """A running table's status in words, the time it has been up last."""
     face, pit, shoe, journal = told["face"], told["pit"], told["shoe"], told["journal"]
@@ -89,14 +102,18 @@ def status_lines(told: dict[str, Any]) -> list[str]:
             f"  what to do: {fault['do']}",
             f"  exits: {', '.join(fault['exits']) or 'none'}; cards held: {fault['held_cards']}",
         ]
-    if face["player"] and face["banker"]:
-        hands = (f"{name} {' '.join(face[name]['cards'])} ({face[name]['total']})" for name in ("player", "banker"))
-        lines.append("  ".join(hands) + (f"  -> {face['outcome']}" if face["outcome"] else ""))
+    if face["hands"]:
+        lines.append("  ".join(map(_hand, face["hands"])) + (f"  -> {face['outcome']}" if face["outcome"] else ""))
+    lines += waits_for(face)
+    if face["commission_owed"]:
+        owed = ", ".join(f"seat {seat} {dollars(cents)}" for seat, cents in face["commission_owed"].items())
+        lines.append(f"commission owed: {owed}")
     bad = ", ".join(f"{count} {reason}" for reason, count in shoe["bad_bytes"].items())
     lines += [
         f"shoe: {'up' if shoe['up'] else 'DOWN'}: {shoe['why']}" + (f"; bad bytes: {bad}" if bad else ""),
         f"pit: {pit['stream']}, {pit['acked_seq']} of {pit['head_seq']} events acknowledged"
-        + ("" if pit["fresh"] else "; Royal 9 wagers are refused"),
+        + ("" if pit["fresh"] else "; Royal 9 wagers are refused")
+        + (f"; {pit['why']}" * bool(pit["why"])),
         f"journal: {journal['path']}, boot {journal['boot']}"
         + (f"; FAILING: {journal['error']}" * bool(journal["error"])),
         f"version {told['version']}, up {told['up_s']} s",

@@ -1,17 +1,23 @@
-"""`tablectl deal`: a script in, events out, one JSON line each."""
+"""`tablectl deal`: a script in, events out, one JSON line each or in words."""
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
+from typing import Any
 
+from controller.cli.words import event_line, settlement_lines
 from controller.config import load
 from controller.errors import TableError
 from controller.script import ScriptTable, Told
 
 
-def deal(table: Path, script: str) -> int:
-    """Play the script in the file `script` ("-": standard input); 0 when every token was played without a fault."""
+def deal(table: Path, script: str, in_words: bool) -> int:
+    """Play the script in the file `script` ("-": standard input); 0 when every token was played without a fault.
+
+    Each event is printed as its JSON, or `in_words` for people, with what became of every wager.
+    """
     text = _read(script)
     exit_code = 0
     for outcome in ScriptTable(load(table)).play(text):
@@ -19,8 +25,12 @@ def deal(table: Path, script: str) -> int:
             print(outcome, file=sys.stderr)
             exit_code = 1
         else:
-            print(outcome.decode())
+            print("\n".join(_told(json.loads(outcome))) if in_words else outcome.decode())
     return exit_code
+
+
+def _told(event: dict[str, Any]) -> list[str]:
+    return [event_line(event), *(f"      {line}" for line in settlement_lines(event))]
 
 
 def _read(script: str) -> str:

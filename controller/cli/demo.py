@@ -17,7 +17,7 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -136,11 +136,10 @@ class _Demo:
     def _await_table(self, table: Path, daemon: subprocess.Popen[bytes], stopping: threading.Event) -> None:
         deadline = time.monotonic() + _START_PATIENCE_S
         while time.monotonic() < deadline and daemon.poll() is None and not stopping.is_set():
-            try:
-                ask(table, {"do": "status"})
-                return
-            except TableError:
-                time.sleep(0.02)
+            with suppress(TableError):
+                if ask(table, {"do": "status"})["status"]["pit"]["fresh"]:
+                    return  # before the pit has said its levels, Royal 9 wagers would be refused
+            time.sleep(0.02)
         if not stopping.is_set():
             raise TableError("demo_failed", "The table did not start:\n" + self._log("table"), "Report this.")
 

@@ -11,7 +11,7 @@ from dataclasses import fields
 from enum import Enum
 from pathlib import Path
 
-from controller.cli.words import event_line
+from controller.cli.words import event_line, settlement_lines
 from controller.errors import TableError
 from controller.journal import Row, read_rows
 from controller.table.facts import Fact, Report, ShoeOpened, StepFailed
@@ -82,13 +82,15 @@ def _step_in_words(row: Row, table: Table) -> Iterator[str]:
         agrees = "which reads so again" if heard == [row.fact] else f"WHICH READS {heard} NOW"
         yield f"    frame {report.frame}, {agrees}"
     face = public(table)
-    for side, hand in (("player", face.player), ("banker", face.banker)):
-        if hand is not None and hand.cards:
-            yield f"    {side} {' '.join(hand.cards)} = {hand.total}"
+    for hand in face.hands:
+        if hand.cards:
+            yield f"    {hand.hand} {' '.join(hand.cards)}" + ("" if hand.total is None else f" = {hand.total}")
     then = f"next card to {face.next_hand}" if face.next_hand else face.phase.replace("_", " ")
     yield f"    then: {f'FAULT {face.fault.code}' if face.fault else then}"
     for body in row.messages:
-        yield f"    event {event_line(json.loads(body))}"
+        event = json.loads(body)
+        yield f"    event {event_line(event)}"
+        yield from (f"      {line}" for line in settlement_lines(event))
 
 
 def _fact_in_words(fact: Fact) -> str:

@@ -47,6 +47,11 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("table", type=Path, metavar="TABLE.toml")
     check.set_defaults(command=_check)
 
+    certs = commands.add_parser("certs", help="make a CA and certificates for a test bench")
+    certs.add_argument("folder", type=Path, metavar="FOLDER", help="where they go; nothing there is overwritten")
+    certs.add_argument("names", nargs="+", metavar="NAME", help="a table's id, pit, bets, or the broker's host")
+    certs.set_defaults(command=_certs)
+
     demo = commands.add_parser("demo", help="a whole table on this machine, all of its hardware simulated")
     demo.add_argument("--rounds", type=int, metavar="N", help="stop after N wagered rounds (default: at Ctrl-C)")
     demo.add_argument("--speed", type=float, default=1.0, help="scales time; 0 is as fast as the wire allows")
@@ -57,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     deal = commands.add_parser("deal", help="play a text script on a table's rules and print each event")
     deal.add_argument("table", type=Path, metavar="TABLE.toml")
     deal.add_argument("script", nargs="?", default="-", metavar="SCRIPT", help="a file, or - for standard input")
+    deal.add_argument("--words", action="store_true", help="for people, with what became of each wager")
     deal.set_defaults(command=_deal)
 
     verify = commands.add_parser("verify", help="check every row of a journal; names the first bad one")
@@ -113,6 +119,16 @@ def _add_acts(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         ("correct", "amend a finished round of this shoe, by two people"),
         ("close-shoe", "end the shoe early, between hands"),
         ("lamp-test", "light every lamp for five seconds"),
+        ("hit", "the seat that chooses takes a card"),
+        ("stand", "the seat that chooses takes none"),
+        ("split", "the seat that chooses splits its pair"),
+        ("reveal", "the cards that lie face down and are due have been turned up"),
+        ("seats", "these seats are occupied, and no others"),
+        ("leave", "the player of a seat leaves the game"),
+        ("actives", "choose Baccarat Royal's active seats: by lot, or --player and --banker"),
+        ("wager", "chips lie on a spot, in place of what lay there; 0 cents: they were taken away"),
+        ("reset-hit", "a seat's hit has been seen to: its lamp goes out"),
+        ("commission", "the commission owed; with --collect, a seat pays all of it"),
     ):
         act = commands.add_parser(name, help=help_)
         act.add_argument("table", type=Path, metavar="TABLE.toml")
@@ -125,11 +141,26 @@ def _add_acts(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
             act.add_argument("--player", required=True, metavar="CARDS", help='as they lay, for example "KS 9H"')
             act.add_argument("--banker", required=True, metavar="CARDS")
             act.add_argument("--witness", required=True, metavar="NAME", help="the second person")
+        if name == "seats":
+            act.add_argument("seats", type=int, nargs="*", metavar="SEAT")
+        if name in ("leave", "wager", "reset-hit"):
+            act.add_argument("seat", type=int, metavar="SEAT")
+        if name == "wager":
+            act.add_argument("spot", metavar="SPOT", help="player, banker, tie, dragon_player, …")
+            act.add_argument("cents", type=int, metavar="CENTS")
+            act.add_argument("--back", action="store_true", help="the back bettor's, behind that seat")
+        if name == "actives":
+            act.add_argument("--player", type=int, metavar="SEAT")
+            act.add_argument("--banker", type=int, metavar="SEAT")
+        if name == "commission":
+            act.add_argument("--collect", type=int, metavar="SEAT")
         if name not in ("status", "cut-card"):
-            act.add_argument("--by", required=True, metavar="NAME", help="who says so; it is journalled")
+            required = name != "commission"
+            act.add_argument("--by", required=required, metavar="NAME", help="who says so; it is journalled")
         if name == "status":
             act.add_argument("--json", action="store_true", help="everything, as one JSON object")
-        act.set_defaults(command=_status if name == "status" else _act, do=name.replace("-", "_"))
+        command = {"status": _status, "commission": _commission, "actives": _actives}.get(name, _act)
+        act.set_defaults(command=command, do=name.replace("-", "_"))
 
 
 # Each command imports what it needs: `tablectl status` should not wait for what `run` loads.
@@ -148,14 +179,25 @@ def _dark(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    from controller.config import load
+    from controller.config import ConfigError, Problem, load
+    from controller.mqtt_tls import wrong_with
 
     config = load(options.table)
+    if (tls := config.file.pit.tls) is not None:
+        wrong = wrong_with(tls, config.rules.table)
+        if told := [Problem(options.table.name, f"pit.{key}", what, do) for key, what, do in wrong]:
+            raise ConfigError(told)
     for warning in config.warnings:
         print(f"warning: {warning}")
     rules = config.rules
     print(f"{rules.table} plays {rules.game}: {len(rules.seats)} seats, {rules.shoe.decks} decks. No mistakes.")
     return 0
+
+
+def _certs(options: argparse.Namespace) -> int:
+    from controller.cli.certs import certs
+
+    return certs(options.folder, options.names)
 
 
 def _demo(options: argparse.Namespace) -> int:
@@ -167,7 +209,7 @@ def _demo(options: argparse.Namespace) -> int:
 def _deal(options: argparse.Namespace) -> int:
     from controller.cli.deal import deal
 
-    return deal(options.table, options.script)
+    return deal(options.table, options.script, options.words)
 
 
 def _verify(options: argparse.Namespace) -> int:
@@ -207,9 +249,30 @@ def _act(options: argparse.Namespace) -> int:
 
     for cards in (getattr(options, name, None) for name in ("card", "player", "banker")):
         _check_cards(cards)
-    said = ("by", "card", "fate", "round", "player", "banker", "witness")
+    said = ("by", "card", "fate", "round", "player", "banker", "witness", "seats", "seat", "spot", "cents", "back")
     request = {"do": options.do} | {key: getattr(options, key) for key in said if hasattr(options, key)}
     return act(options.table, request)
+
+
+def _commission(options: argparse.Namespace) -> int:
+    from controller.cli.client import act, commission
+
+    if options.collect is None:
+        return commission(options.table)
+    if options.by is None:
+        raise TableError("no_name", "A collection needs a name.", "Add --by NAME: it is journalled.")
+    return act(options.table, {"do": "collect_commission", "seat": options.collect, "by": options.by})
+
+
+def _actives(options: argparse.Namespace) -> int:
+    from controller.cli.client import act
+
+    named = {"player": options.player, "banker": options.banker}
+    if named == {"player": None, "banker": None}:
+        return act(options.table, {"do": "draw_actives", "by": options.by})
+    if None in named.values() or options.player == options.banker:
+        raise TableError("actives_incomplete", "Two different seats are named, or none.", "Give --player and --banker.")
+    return act(options.table, {"do": "name_actives", "by": options.by, **named})
 
 
 def _check_cards(cards: str | None) -> None:

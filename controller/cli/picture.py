@@ -10,10 +10,17 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from controller.cli.words import waits_for
 from controller.table.lamps import LAMPS, Pattern
 
 _SUIT_SIGNS = {"S": "♠", "H": "♥", "D": "♦", "C": "♣"}
-_COLOURS = {"player": "bright_blue", "banker": "bright_red", "tie": "bright_green", "fault": "bright_red"}
+_COLOURS = {
+    "player": "bright_blue",
+    "banker": "bright_red",
+    "dealer": "bright_red",
+    "tie": "bright_green",
+    "fault": "bright_red",
+}
 
 
 def picture(title: str, status: dict[str, Any], last_events: list[str], acked_seq: int) -> RenderableType:
@@ -23,8 +30,8 @@ def picture(title: str, status: dict[str, Any], last_events: list[str], acked_se
         Group(
             _headline(face),
             Text(),
-            _hand("player", face),
-            _hand("banker", face),
+            *(_hand(hand, face) for hand in face["hands"]),
+            *_waits_for(face),
             Text(),
             _lamps(status["lamps"], face["seats"]),
             Text(),
@@ -61,18 +68,22 @@ def _headline(face: dict[str, Any]) -> Text:
     return text
 
 
-def _hand(side: str, face: dict[str, Any]) -> Text:
-    text = Text(f"{side:>7}  ", style=_COLOURS[side])
-    hand = face[side]
-    if hand:
-        for card in hand["cards"]:
-            text.append(f"{_card(card)} ", style="bright_red" if card[-1] in "HD" else "bright_white")
-        text.append(f"= {hand['total']}" if hand["cards"] else "")
-    if face["outcome"] == side:
+def _hand(hand: dict[str, Any], face: dict[str, Any]) -> Text:
+    name = hand["hand"]
+    text = Text(f"{name.replace('_', ' '):>13}  ", style=_COLOURS.get(name, "bright_cyan"))
+    for card in hand["cards"]:
+        text.append(f"{_card(card)} ", style="bright_red" if card[-1] in "HD" else "bright_white")
+    text.append("" if hand["total"] is None or not hand["cards"] else f"= {hand['total']}")
+    if face["outcome"] == name:
         text.append("  wins", style="bold")
     elif face["outcome"] == "tie":
         text.append("  tie", style=_COLOURS["tie"])
     return text
+
+
+def _waits_for(face: dict[str, Any]) -> list[Text]:
+    """What the hand waits for, where that is not a card."""
+    return [Text(line, style="bold yellow") for line in waits_for(face)]
 
 
 def _lamps(patterns: dict[str, str], seats: list[int]) -> Table:
@@ -92,4 +103,4 @@ def _lamps(patterns: dict[str, str], seats: list[int]) -> Table:
 
 
 def _card(text: str) -> str:
-    return text[:-1] + _SUIT_SIGNS[text[-1]]
+    return text[:-1] + _SUIT_SIGNS.get(text[-1], text[-1])

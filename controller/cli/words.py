@@ -13,24 +13,98 @@ def event_line(event: dict[str, Any]) -> str:
 
 def _told(event: dict[str, Any]) -> str:
     match event["type"]:
+        case "round" if "dealer" in event:
+            return _seats_round(event) + _house(event)
         case "round":
             marks = [mark for mark in ("natural", "simulated", "last_hand") if event[mark]]
-            return _hands(event) + (f" ({', '.join(marks)})" if marks else "")
+            return _hands(event) + (f" ({', '.join(marks)})" if marks else "") + _house(event)
         case "correction":
             return f"{_hands(event)} (by {event['by']} and {event['witness']})"
         case "wagers_locked":
             refused = event["refused_seats"]
-            return f"seats {event['royal9_seats']}" + (f", refused {refused}" if refused else "")
+            wagers = event["wagers"]
+            return (
+                f"seats {event['royal9_seats']}"
+                + (f", refused {refused}" if refused else "")
+                + (f", {len(wagers)} wagers" if wagers else "")
+            )
         case "hit":
             fixed, meter = event["fixed"], event["progressive"]
             pays = f"${fixed['cents'] / 100:,.0f}" if fixed else f"meter {meter['meter']}"
             return f"seat {event['seat']} {event['tier']}: {pays}"
         case "fault" | "alarm":
             return f"{event['code']}: {event['what']}"
+        case "award":
+            return f"seat {event['seat']} {event['tier']}: {dollars(event['cents'])} {event['step']}, by {event['by']}"
+        case "commission":
+            return f"seat {event['seat']} paid {dollars(event['cents'])}, by {event['by']}"
         case "shoe_closed":
             return f"{event['reason']}, {event['rounds']} rounds"
         case _:
             return f"by {event['by']}"
+
+
+def dollars(cents: int) -> str:
+    """An amount in dollars and cents."""
+    return f"{'-' if cents < 0 else ''}${abs(cents) // 100:,}.{abs(cents) % 100:02}"
+
+
+def waits_for(face: dict[str, Any]) -> list[str]:
+    """What a table's hand waits for, where that is not a card; from its public face."""
+    lines = []
+    if (choice := face["choice"]) is not None:
+        options = choice["options"]
+        lines.append(f"seat {choice['seat']} chooses" + (f": {' or '.join(options)}" if options else ""))
+    if face["reveal"]:
+        lines.append("to be turned up: " + ", ".join(_with_holder(hand, face["squeezing"]) for hand in face["reveal"]))
+    return lines
+
+
+def _with_holder(hand: str, squeezing: dict[str, int | None]) -> str:
+    if hand not in squeezing:
+        return hand
+    seat = squeezing[hand]
+    return f"{hand} (with {f'seat {seat}' if seat else 'the dealer'})"
+
+
+def settlement_lines(event: dict[str, Any]) -> list[str]:
+    """What became of each wager of a round, void or correction, a line each, and the totals."""
+    settlement = event.get("settlement")
+    if settlement is None:
+        return []
+    totals = {name.removesuffix("_cents"): dollars(cents) for name, cents in settlement["totals"].items()}
+    return [
+        *map(_settled, settlement["wagers"]),
+        "staked {staked}, returned {returned}, house {house}, commission taken {commission_taken}, "
+        "owed {commission_owed}".format(**totals),
+    ]
+
+
+def _settled(wager: dict[str, Any]) -> str:
+    who = f"seat {wager['seat']}{' back' * wager['back']}"
+    if wager["hand"]:
+        who += f" hand {wager['hand']}"
+    line = f"{who:<14} {wager['spot']:<13} {dollars(wager['cents']):>10}  {wager['result'].replace('_', ' ')}"
+    if wager["meter"]:
+        line += f", the meter {wager['meter']}"
+    if wager["pays_cents"]:
+        line += f", wins {dollars(wager['pays_cents'])}"
+    return line + (f", commission {dollars(wager['commission_cents'])}" if wager["commission_cents"] else "")
+
+
+def _house(event: dict[str, Any]) -> str:
+    settlement = event["settlement"]
+    return f"; house {dollars(settlement['totals']['house_cents'])}" if settlement else ""
+
+
+def _seats_round(event: dict[str, Any]) -> str:
+    dealer = event["dealer"]
+    return "; ".join([f"dealer {' '.join(dealer['cards'])} = {dealer['total']}", *map(_seat_hand, event["hands"])])
+
+
+def _seat_hand(hand: dict[str, Any]) -> str:
+    number = f"/{hand['hand']}" if hand["hand"] > 1 else ""
+    return f"seat {hand['seat']}{number} {' '.join(hand['cards'])} = {hand['total']} {hand['result']}"
 
 
 def _hands(event: dict[str, Any]) -> str:

@@ -27,10 +27,10 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class SeatK9:
-    """A seat and the King and 9 printed at it."""
+    """A seat and the King and 9 printed at it, where the game has the Royal 9 bet."""
 
     seat: int
-    k9: str
+    k9: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +49,91 @@ class ShoeOpened(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class WagerShown:
+    """Chips on a spot of a seat's circle: the seated player's, or the back bettor's behind the seat."""
+
+    seat: int
+    back: bool
+    spot: str
+    cents: int
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedShown:
+    """A wager that does not play, and the code that says why."""
+
+    seat: int
+    back: bool
+    spot: str
+    cents: int
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class ActivesShown:
+    """Baccarat Royal's active seats."""
+
+    player: int
+    banker: int
+
+
+@dataclass(frozen=True, slots=True)
 class WagersLocked(Event):
-    """Wagers were locked. The meters grow by `royal9_seats`; the seats refused were told why by `refusal`."""
+    """Wagers were locked. The meters grow by `royal9_seats`; the seats refused were told why by `refusal`.
+
+    `wagers` play and `refused` do not, where the table knows them; `in_play` are Lucky 9's seats in their order.
+    """
 
     TYPE = "wagers_locked"
 
     by: str
     royal9_seats: tuple[int, ...]
-    royal9_price_cents: int
+    royal9_price_cents: int | None
     refused_seats: tuple[int, ...]
     refusal: str | None
+    wagers: tuple[WagerShown, ...]
+    refused: tuple[RefusedShown, ...]
+    in_play: tuple[int, ...]
+    actives: ActivesShown | None
+
+
+@dataclass(frozen=True, slots=True)
+class SettledShown:
+    """What became of one wager: "won", "lost", "pushed", "half_lost" or "returned".
+
+    `hand` counts a split seat's hands from its left. `pays_cents` is won, `returned_cents` all that goes back to the
+    circle. A win of a whole progressive names its `meter` and no amount: the pit knows that.
+    """
+
+    seat: int
+    back: bool
+    spot: str
+    hand: int | None
+    cents: int
+    result: str
+    pays_cents: int
+    commission_cents: int
+    returned_cents: int
+    meter: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TotalsShown:
+    """A hand's money: what was staked is what was returned, and what the house kept, its commission among it."""
+
+    staked_cents: int
+    returned_cents: int
+    house_cents: int
+    commission_taken_cents: int
+    commission_owed_cents: int
+
+
+@dataclass(frozen=True, slots=True)
+class SettlementShown:
+    """Every wager's result, the traditional bets first."""
+
+    wagers: tuple[SettledShown, ...]
+    totals: TotalsShown
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +171,10 @@ class SeatTier:
 
 @dataclass(frozen=True, slots=True)
 class Round(Event):
-    """A finished hand. `royal9` lists every wagered seat that won, best tier first, then by seat."""
+    """A finished round of two hands. `royal9` lists every wagered seat that won, best tier first, then by seat.
+
+    `settlement` is None where the table knows no wagers, `dragon_bonus` and `actives` where the game has none.
+    """
 
     TYPE = "round"
 
@@ -109,16 +187,44 @@ class Round(Event):
     simulated: bool
     last_hand: bool
     cards_left: int
-    dragon_bonus: DragonBonusShown
+    dragon_bonus: DragonBonusShown | None
     royal9_seats: tuple[int, ...]
     royal9: tuple[SeatTier, ...]
+    actives: ActivesShown | None
+    settlement: SettlementShown | None
+
+
+@dataclass(frozen=True, slots=True)
+class SeatHandShown:
+    """A seat's hand at Lucky 9, and what became of a wager on it. `hand` counts a split seat's hands from its left."""
+
+    seat: int
+    hand: int
+    cards: tuple[str, ...]
+    total: int
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeatsRound(Event):
+    """A finished round of Lucky 9: the dealer's hand, and each seat's."""
+
+    TYPE = "round"
+
+    dealer: HandShown
+    hands: tuple[SeatHandShown, ...]
+    simulated: bool
+    last_hand: bool
+    cards_left: int
+    settlement: SettlementShown | None
 
 
 @dataclass(frozen=True, slots=True)
 class Progressive:
-    """An award that is a whole meter."""
+    """An award that is a whole meter, and what the table last showed of it; None where it showed nothing."""
 
     meter: str
+    shown_cents: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +249,36 @@ class Hit(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Award(Event):
+    """A step of a hit's way at the pit, as the table saw it. `hit` is the id of the hit's event."""
+
+    TYPE = "award"
+
+    award: str
+    hit: str
+    seat: int
+    tier: str
+    meter: str | None
+    cents: int
+    step: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class HitReset(Event):
+    """Somebody saw to these seats' hits: their lamps went out."""
+
+    TYPE = "hit_reset"
+
+    seats: tuple[int, ...]
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class Correction(Event):
     """A finished round amended by reference: `shoe` and `round` name it, and the rest is what holds instead.
 
-    `royal9_before` is what had been told of the Royal 9 wagers, by the round or its last correction.
+    `royal9_before` and `settlement_before` are what had been told, by the round or its last correction.
     """
 
     TYPE = "correction"
@@ -159,14 +291,19 @@ class Correction(Event):
     natural: bool
     margin: int
     pairs: Pairs
-    dragon_bonus: DragonBonusShown
+    dragon_bonus: DragonBonusShown | None
     royal9: tuple[SeatTier, ...]
     royal9_before: tuple[SeatTier, ...]
+    settlement: SettlementShown | None
+    settlement_before: SettlementShown | None
 
 
 @dataclass(frozen=True, slots=True)
 class Void(Event):
-    """A hand ended without a result: its wagers go back, and what `royal9_seats` put on the meters is reversed."""
+    """A hand ended without a result: its wagers go back, and what `royal9_seats` put on the meters is reversed.
+
+    `settlement` returns each wager, where the table knew any.
+    """
 
     TYPE = "void"
 
@@ -174,11 +311,34 @@ class Void(Event):
     reason: str
     simulated: bool
     royal9_seats: tuple[int, ...]
+    settlement: SettlementShown | None
+
+
+@dataclass(frozen=True, slots=True)
+class SeatCents:
+    """An amount of a seat's."""
+
+    seat: int
+    cents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Commission(Event):
+    """A seat paid the commission it owed."""
+
+    TYPE = "commission"
+
+    seat: int
+    cents: int
+    by: str
 
 
 @dataclass(frozen=True, slots=True)
 class ShoeClosed(Event):
-    """A shoe came to its end: "last_hand", "too_few_cards", "exhausted" or "closed_early"."""
+    """A shoe came to its end: "last_hand", "too_few_cards", "exhausted" or "closed_early".
+
+    `commission_owed` is to be collected before the next shoe.
+    """
 
     TYPE = "shoe_closed"
 
@@ -187,6 +347,7 @@ class ShoeClosed(Event):
     rounds: int
     wagered_hands: int
     cards_left: int
+    commission_owed: tuple[SeatCents, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,26 @@ class Topics:
         """The pit's cumulative acknowledgement; retained."""
         return f"{self.root}/{self.table}/ack"
 
+    @property
+    def award(self) -> str:
+        """The pit's steps of this table's awards; never retained."""
+        return f"{self.root}/{self.table}/award"
+
+    @property
+    def wager(self) -> str:
+        """Bet recognition's word on the wagers at this table's seats before the lock; never retained."""
+        return f"{self.root}/{self.table}/wager"
+
+    @property
+    def wager_refused(self) -> str:
+        """The table's answer to a wager that bet recognition saw and the rules refuse; never retained."""
+        return f"{self.root}/{self.table}/wager-refused"
+
+    @property
+    def meters(self) -> str:
+        """Every progressive level, from the pit; retained, and one for all tables."""
+        return f"{self.root}/meters"
+
 
 def offline_state(table: str, epoch: str, boot: int) -> bytes:
     """The state of a table that is gone: its will, and its goodbye. `boot` says which run of the program it was."""

@@ -1,19 +1,22 @@
 """Punto banco: who takes the next card, and how a hand ends.
 
 The rules of drawing are a `Tableau`, a table's data (sheet 000, "Player … Banker …"); nothing here knows a number of
-it. Everything is recomputed from the cards dealt so far, so a hand has no state but its cards.
+it. Everything is recomputed from the cards dealt so far, so a hand has no state but its cards. In Midi Baccarat they
+lie face down, third cards too, until their squeezers have handed them back (`PuntoBanco.reveal`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, StrEnum
+from typing import Literal
 
 from controller.game.cards import Card, total
+from controller.game.play import Call, Draw, Laid, Play, Reveal
 
 
-class Hand(Enum):
+class Hand(StrEnum):
     """One of the two hands of a round."""
 
     PLAYER = "player"
@@ -53,10 +56,15 @@ class Tableau:
 
 
 @dataclass(frozen=True, slots=True)
-class Draw:
-    """The hand is not complete: the next card goes to `hand`."""
+class PuntoBanco:
+    """The game: its tableau, and when cards are turned up.
 
-    hand: Hand
+    "dealt": as they are dealt (Mini). Otherwise face down (Midi): "input", until the dealer says that they have been
+    handed back and turned up; "hand_end", until the hand is complete.
+    """
+
+    tableau: Tableau
+    reveal: Literal["dealt", "input", "hand_end"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +103,44 @@ class Done:
         return self.banker[0].rank == self.banker[1].rank
 
 
+def next_play(game: PuntoBanco, plays: Sequence[Play]) -> Draw | Reveal | Done:
+    """What follows the hand's `plays` so far. Face-down cards are turned up before anything is told from them.
+
+    Raises ValueError when they are more than the hand takes.
+    """
+    following = next_step(game.tableau, [play for play in plays if isinstance(play, Card)])
+    if game.reveal == "dealt":
+        return following
+    if game.reveal == "input" and (down := _face_down(game, plays)):
+        return Reveal(down)
+    if isinstance(following, Draw):
+        four_lie = sum(isinstance(play, Card) for play in plays) >= 4
+        return Draw(following.hand, face_down=True, secret=four_lie and game.reveal == "hand_end")
+    return following
+
+
+def _face_down(game: PuntoBanco, plays: Sequence[Play]) -> tuple[str, ...]:
+    """The hands with cards to be turned up now: the first four together, then each third card by itself."""
+    cards = [play for play in plays if isinstance(play, Card)]
+    if len(cards) < 4:
+        return ()
+    return tuple(laid.hand for laid in laid_out(game, plays) if any(laid.face_down))
+
+
+def laid_out(game: PuntoBanco, plays: Sequence[Play]) -> tuple[Laid, Laid]:
+    """Both hands as they lie, Player's first."""
+    cards = [play for play in plays if isinstance(play, Card)]
+    last_reveal = max((place for place, play in enumerate(plays) if play is Call.REVEAL), default=0)
+    turned = sum(isinstance(play, Card) for play in plays[:last_reveal])
+    if game.reveal == "dealt" or (isinstance(next_step(game.tableau, cards), Done) and game.reveal == "hand_end"):
+        turned = len(cards)
+    up_of = hands(game.tableau, cards[:turned])
+    return tuple(  # type: ignore[return-value]  # there are two
+        Laid(hand, all_of, tuple(place >= len(up) for place in range(len(all_of))))
+        for hand, all_of, up in zip(Hand, hands(game.tableau, cards), up_of, strict=True)
+    )
+
+
 def next_step(tableau: Tableau, dealt: Sequence[Card]) -> Draw | Done:
     """What follows once the cards `dealt`, in order from the hand's first, are on the layout.
 
@@ -107,16 +153,18 @@ def next_step(tableau: Tableau, dealt: Sequence[Card]) -> Draw | Done:
     return Done(player, banker, _outcome(total(player), total(banker)), _has_natural(tableau, player, banker))
 
 
-def as_it_lies(tableau: Tableau, player: Sequence[Card], banker: Sequence[Card]) -> Done:
-    """A hand judged by the cards on the felt alone, whether or not the tableau would have drawn them.
+def as_it_lies(natural: Collection[int], player: Sequence[Card], banker: Sequence[Card]) -> Done:
+    """A hand judged by the cards on the felt alone, whether or not the rules would have drawn them.
+
+    `natural` are the two-card totals that end a hand.
 
     Raises ValueError unless each side has two or three cards.
     """
     if not (2 <= len(player) <= 3 and 2 <= len(banker) <= 3):
         raise ValueError("each hand has two or three cards")
     sides = tuple(player), tuple(banker)
-    natural = len(player) == len(banker) == 2 and _has_natural(tableau, *sides)
-    return Done(*sides, _outcome(total(player), total(banker)), natural)
+    ended = len(player) == len(banker) == 2 and (total(player) in natural or total(banker) in natural)
+    return Done(*sides, _outcome(total(player), total(banker)), ended)
 
 
 def hands(tableau: Tableau, dealt: Sequence[Card]) -> tuple[tuple[Card, ...], tuple[Card, ...]]:

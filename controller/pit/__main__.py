@@ -1,15 +1,20 @@
-"""`python -m controller.pit`: run the reference pit, or adopt a table's epoch."""
+"""`python -m controller.pit`: run the reference pit, adopt a table's epoch, decide on awards, see the account."""
 
 from __future__ import annotations
 
 import argparse
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from controller.errors import TableError
+from controller.mqtt_tls import TlsFiles, client_context
+from controller.pit.awards import Award, Step
 from controller.pit.ledger import Ledger, only_pit
 from controller.pit.service import Pit
+from controller.pit.settings import DEFAULT, load
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -39,6 +44,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--adopt-new", action="store_true", help="adopt the first epoch of an unknown table unasked: demo and tests"
     )
+    run.add_argument("--settings", type=Path, metavar="FILE", help="the meters' terms; without it config/pit.toml's")
+    for name, what in (("ca", "the house's CA"), ("certificate", "the pit's own"), ("private-key", "and its key")):
+        run.add_argument(f"--{name}", type=Path, metavar="PEM", help=f"mutual TLS, all three or none: {what}")
     run.set_defaults(command=_run)
 
     adopt = commands.add_parser("adopt", help="hear a table in this epoch from now on; also while the pit runs")
@@ -47,6 +55,28 @@ def _parser() -> argparse.ArgumentParser:
     adopt.add_argument("epoch", metavar="EPOCH")
     adopt.add_argument("public_key", metavar="PUBLIC_KEY_HEX")
     adopt.set_defaults(command=_adopt)
+
+    award = commands.add_parser("award", help="see the awards, and decide on them; also while the pit runs")
+    acts = award.add_subparsers(title="acts", required=True, metavar="ACT")
+    listing = acts.add_parser("list", help="the awards that are pending or verified")
+    listing.add_argument("--ledger", type=Path, required=True, metavar="FILE")
+    listing.add_argument("--all", action="store_true", help="the paid and rejected ones too")
+    listing.set_defaults(command=_list_awards)
+    steps: tuple[tuple[str, Step, str], ...] = (
+        ("verify", "verified", "the hit is true: the cards, the seat and the amount were checked"),
+        ("pay", "paid", "a verified award is paid"),
+        ("reject", "rejected", "the hit is not true: its amount goes back on its meter"),
+    )
+    for act, step, what in steps:
+        decision = acts.add_parser(act, help=what)
+        decision.add_argument("--ledger", type=Path, required=True, metavar="FILE")
+        decision.add_argument("award", metavar="AWARD")
+        decision.add_argument("--by", required=True, metavar="NAME", help="who decides this")
+        decision.set_defaults(command=_decide, step=step)
+
+    account = commands.add_parser("account", help="draw up the meters' account; exit code 1 when it does not balance")
+    account.add_argument("--ledger", type=Path, required=True, metavar="FILE")
+    account.set_defaults(command=_account)
     return parser
 
 
@@ -62,26 +92,94 @@ def _run(options: argparse.Namespace) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda _number, _frame: sys.exit(0))
     host, port = options.broker
-    with only_pit(options.ledger):
-        ledger = Ledger(options.ledger)
-        try:
-            Pit(ledger, host, port, options.root, options.adopt_new).run()
-        finally:
-            ledger.close()
+    tls = _tls(options)
+    meters = DEFAULT if options.settings is None else load(options.settings)
+    with only_pit(options.ledger), closing(Ledger(options.ledger)) as ledger:
+        ledger.set_terms(meters)
+        Pit(ledger, host, port, options.root, options.adopt_new, tls).run()
+
+
+def _tls(options: argparse.Namespace) -> TlsFiles | None:
+    files = (options.ca, options.certificate, options.private_key)
+    if not any(files):
+        return None
+    if not all(files):
+        raise TableError("tls_incomplete", "TLS needs all three files.", "Give --ca, --certificate and --private-key.")
+    tls = TlsFiles(*files)
+    client_context(tls)  # what is wrong with them is told before anything is begun
+    return tls
 
 
 def _adopt(options: argparse.Namespace) -> int:
-    if not options.ledger.is_file():
-        raise TableError(
-            "ledger_missing", f"There is no ledger at {options.ledger}.", "Check --ledger; `run` begins one."
-        )
-    ledger = Ledger(options.ledger)
-    try:
+    with _existing(options.ledger) as ledger:
         ledger.adopt(options.table, options.epoch, options.public_key)
-    finally:
-        ledger.close()
     print(f"table {options.table} is now heard in the epoch {options.epoch}")
     return 0
+
+
+def _list_awards(options: argparse.Namespace) -> int:
+    with _existing(options.ledger) as ledger:
+        awards = ledger.awards()
+    shown = [award for award in awards if options.all or award.step in ("pending", "verified")]
+    for award in shown:
+        print(_told(award))
+        if award.more:
+            print(f"    {award.more} more winning wagers of this hand are still to be told")
+        for alarm in award.alarms:
+            print(f"    ! {alarm}")
+    if not shown:
+        print("no awards" if options.all else "no awards are open")
+    return 0
+
+
+def _decide(options: argparse.Namespace) -> int:
+    with _existing(options.ledger) as ledger:
+        award = ledger.take_step(options.award, options.step, options.by)
+    print(_told(award))
+    return 0
+
+
+def _account(options: argparse.Namespace) -> int:
+    with _existing(options.ledger) as ledger:
+        account = ledger.account()
+    for meter in account.meters:
+        print(meter.meter)
+        for what, cents in (
+            ("seeds, by the house", meter.seeds_cents),
+            ("contributions, less voids", meter.contributions_cents),
+            ("from the reserve", meter.from_reserve_cents),
+            ("awards", -meter.awards_cents),
+            ("rejected awards, back", meter.returned_cents),
+            ("= level", meter.level_cents),
+            ("reserve", meter.reserve_cents),
+        ):
+            print(f"    {what:<26}{_money(cents):>18}")
+        print(f"    carried, in cents         {meter.carried!s:>18}  reserve {meter.reserve_carried}")
+    print(f"awards owed {_money(account.owed_cents)}, paid {_money(account.paid_cents)}")
+    for finding in account.findings:
+        print(f"does not balance: {finding}", file=sys.stderr)
+    if not account.findings:
+        print("the account balances")
+    return 1 if account.findings else 0
+
+
+def _told(award: Award) -> str:
+    won = award.meter or "fixed"
+    hand = f"shoe {award.shoe} hand {award.round} seat {award.seat}"
+    return f"{award.id}  {award.step:<8}  {_money(award.cents):>14}  {hand}  {award.tier} ({won})"
+
+
+def _money(cents: int) -> str:
+    sign, whole = "-" if cents < 0 else "", abs(cents)
+    return f"{sign}{whole // 100:,}.{whole % 100:02d}"
+
+
+@contextmanager
+def _existing(path: Path) -> Iterator[Ledger]:
+    if not path.is_file():
+        raise TableError("ledger_missing", f"There is no ledger at {path}.", "Check --ledger; `run` begins one.")
+    with closing(Ledger(path)) as ledger:
+        yield ledger
 
 
 if __name__ == "__main__":

@@ -9,26 +9,27 @@ What came and is not taken is a RefusedError, the ledger being well; any other T
 
 from __future__ import annotations
 
-import base64
 import fcntl
-import json
 import os
-import re
 import shlex
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
 from controller.contract.canonical import canonical
-from controller.contract.envelope import CONTRACT_VERSION, GENESIS
+from controller.contract.envelope import GENESIS
 from controller.errors import TableError
+from controller.pit import awards, books, intake
+from controller.pit.account import Account, draw_up
+from controller.pit.awards import Award, Awards, AwardStep, Step
+from controller.pit.books import Books
+from controller.pit.incoming import FORMS, RefusedError, in_form, parse, read_event, signature_holds
+from controller.pit.intake import Intake
+from controller.pit.meters import Terms
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 _APPLICATION_ID = 0x50495431  # "PIT1": a table's journal is an SQLite file too, and not a ledger
 _BUSY_S = 5.0  # an adoption by a person holds the file for some milliseconds
@@ -49,20 +50,9 @@ CREATE TABLE event (
     body BLOB NOT NULL,
     UNIQUE (table_id, epoch, seq)
 ) STRICT;
+CREATE TABLE meters_message (next_seq INTEGER NOT NULL) STRICT;
+INSERT INTO meters_message VALUES (1);
 """
-
-# Whatever is not of these forms is shown to nobody: it could be made to play tricks on a terminal or a shell.
-_FORMS = {
-    "table": re.compile(r"[a-z0-9-]+"),
-    "epoch": re.compile(r"[a-z0-9]+"),
-    "type": re.compile(r"[a-z0-9_]+"),
-    "chain": re.compile(r"[0-9a-f]{64}"),
-    "public_key": re.compile(r"[0-9a-f]{64}"),
-}
-
-
-class RefusedError(TableError):
-    """Something came that the pit does not take, and its people must look at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +73,12 @@ class Ack:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """An event that is in the ledger now."""
+    """An event that is in the ledger now, and what alarms it gave reason to."""
 
     table: str
     seq: int
     type: str
+    alarms: tuple[TableError, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,16 +91,6 @@ class Received:
     refused: tuple[tuple[str, RefusedError], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Event:
-    """What a payload says, checked in itself: its names agree, its bytes are canonical. Its signature is unchecked."""
-
-    epoch: str
-    seq: int
-    type: str
-    message: dict[str, object]
-
-
 class Ledger:
     """An open ledger. Every method blocks on the disk, and raises TableError where the file will not do:
     `ledger_locked`, `ledger_unusable`, `ledger_damaged`."""
@@ -119,6 +100,10 @@ class Ledger:
         self._path = path
         with _told(path):
             self._db = sqlite3.connect(path, isolation_level=None, timeout=_BUSY_S)
+            self._data_version: int | None = None
+            self._books = Books(self._db)
+            self._awards = Awards(self._db, self._books)
+            self._intake = Intake(self._db, self._books, self._awards)
             self._begin_or_check()
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = FULL")
@@ -129,7 +114,7 @@ class Ledger:
         Raises RefusedError `adoption_malformed`, or `epoch_of_another_key`: an epoch has one key for ever.
         """
         for name, value in (("table", table), ("epoch", epoch), ("public_key", public_key)):
-            if not _FORMS[name].fullmatch(value):
+            if not FORMS[name].fullmatch(value):
                 raise RefusedError(
                     "adoption_malformed",
                     f"{value!r} cannot be a {name.replace('_', ' ')}.",
@@ -153,11 +138,11 @@ class Ledger:
         That happens with `adopt_new` alone, and for a table never heard of. Raises RefusedError `epoch_to_adopt` with
         the command that adopts it, `epoch_of_another_key`, or `state_malformed`.
         """
-        match _parse(payload):
+        match parse(payload):
             case {"online": False}:
                 return False
             case {"online": True, "table": str(name), "epoch": str(epoch), "public_key": str(public_key)} if (
-                name == table and _in_form(table=table, epoch=epoch, public_key=public_key)
+                name == table and in_form(table=table, epoch=epoch, public_key=public_key)
             ):
                 pass
             case _:
@@ -211,13 +196,57 @@ class Ledger:
         with _told(self._path):
             return self._acks(row[0] for row in self._db.execute("SELECT DISTINCT table_id FROM adoption"))
 
+    def set_terms(self, meters: Mapping[str, Terms]) -> None:
+        """Run the meters on these terms from now on. Raises TableError `meter_left_out`."""
+        with self._transaction():
+            self._books.set_terms(meters)
+
+    def levels(self) -> dict[str, int]:
+        """Every meter's level in cents."""
+        with _told(self._path):
+            return self._books.levels()
+
+    def meters_seqs(self, count: int) -> range:
+        """So many numbers for messages about the meters, that were given to nobody before."""
+        with self._transaction():
+            (first,) = self._db.execute("SELECT next_seq FROM meters_message").fetchone()
+            self._db.execute("UPDATE meters_message SET next_seq = next_seq + ?", (count,))
+        return range(first, first + count)
+
+    def awards(self) -> list[Award]:
+        """Every award as it stands, oldest first."""
+        with self._transaction():
+            return self._awards.listed()
+
+    def take_step(self, award: str, step: Step, by: str) -> Award:
+        """A person decides on an award. Raises TableError as `Awards.take` does."""
+        with self._transaction():
+            return self._awards.take(award, step, by)
+
+    def unheard_steps(self, table: str, after_seq: int) -> list[AwardStep]:
+        """The steps of a table's awards after this one that its stream has not told of, in order."""
+        with _told(self._path):
+            return self._awards.unheard(table, after_seq)
+
+    def others_wrote(self) -> bool:
+        """Whether somebody else has written to the file since this was asked last."""
+        with _told(self._path):
+            (version,) = self._db.execute("PRAGMA data_version").fetchone()
+        before, self._data_version = self._data_version, version
+        return bool(version != before)
+
+    def account(self) -> Account:
+        """The account of everything up to now."""
+        with self._transaction():
+            return draw_up(self._db)
+
     def close(self) -> None:
         """Let go of the file."""
         self._db.close()
 
     def _receive(self, table: str, payload: bytes) -> Iterator[Committed]:
         """One event, inside the transaction: itself when it is committed, nothing when it is dropped."""
-        event = _read(table, payload)
+        event = read_event(table, payload)
         adopted = self._adopted(table)
         if adopted is None or adopted[0] != event.epoch:
             raise RefusedError(
@@ -229,7 +258,7 @@ class Ledger:
         body = self._body(table, event.epoch, event.seq) if event.seq <= head_seq else None
         if body == payload:
             return
-        if not _signature_holds(event.message, adopted[1]):
+        if not signature_holds(event.message, adopted[1]):
             raise RefusedError(
                 "signature_invalid",
                 f"An event of {table}/{event.epoch} is not signed by the key adopted with that epoch.",
@@ -242,11 +271,13 @@ class Ledger:
                 "Stop the table and verify its journal: its disk lost what it had written, or it was copied.",
             )
         if event.seq == head_seq + 1:
-            self._db.execute(
+            self._intake.refuse_unknown_meter(table, event)
+            number = self._db.execute(
                 "INSERT INTO event (table_id, epoch, seq, body) VALUES (?, ?, ?, ?)",
                 (table, event.epoch, event.seq, payload),
-            )
-            yield Committed(table, event.seq, event.type)
+            ).lastrowid
+            assert number is not None
+            yield Committed(table, event.seq, event.type, self._intake.take(number, table, event))
 
     def _adopted(self, table: str) -> tuple[str, bytes] | None:
         """The epoch the table is heard in, and its public key."""
@@ -262,7 +293,7 @@ class Ledger:
         epoch = adopted[0]
         seq = self._head_seq(table, epoch)
         body = self._body(table, epoch, seq)
-        chain = GENESIS.hex() if body is None else _parse(body).get("chain")
+        chain = GENESIS.hex() if body is None else parse(body).get("chain")
         if not isinstance(chain, str):
             raise sqlite3.DatabaseError(f"what it holds as {table}/{epoch}/{seq} is no event")
         return Ack(epoch, seq, chain)
@@ -285,8 +316,9 @@ class Ledger:
         empty = self._db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] == 0
         if empty:
             with self._transaction():
-                for statement in _SCHEMA.split(";"):
-                    self._db.execute(statement)
+                for schema in (_SCHEMA, books.SCHEMA, awards.SCHEMA, intake.SCHEMA):
+                    for statement in schema.split(";"):
+                        self._db.execute(statement)
                 self._db.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
                 self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         elif application_id != _APPLICATION_ID:
@@ -296,7 +328,13 @@ class Ledger:
                 "Correct --ledger.",
             )
         version = self._db.execute("PRAGMA user_version").fetchone()[0]
-        if version != SCHEMA_VERSION:
+        if version < SCHEMA_VERSION:
+            raise TableError(
+                "ledger_too_old",
+                f"The ledger {self._path} has form {version}, from before there were meters.",
+                "Keep it for the audit, and begin a new one: the tables send their streams again.",
+            )
+        if version > SCHEMA_VERSION:
             raise TableError(
                 "ledger_too_new",
                 f"The ledger {self._path} has form {version}; this program knows form {SCHEMA_VERSION}.",
@@ -335,84 +373,6 @@ def only_pit(path: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
-
-
-def _read(table: str, payload: bytes) -> _Event:
-    """The event in a payload that came on a table's topic."""
-    message = _parse(payload)
-    match message:
-        case {
-            "id": str(id_),
-            "contract": int(contract),
-            "type": str(type_),
-            "table": str(name),
-            "epoch": str(epoch),
-            "seq": int(seq),
-            "chain": str(chain),
-        } if (
-            type(seq) is int
-            and seq >= 1
-            and _in_form(table=name, epoch=epoch, type=type_, chain=chain)
-            and _is_canonical(payload, message)
-        ):
-            pass
-        case _:
-            raise RefusedError(
-                "event_malformed",
-                f"What came on the event topic of {table!r} is no event in canonical JSON.",
-                "Find out who publishes there: only the table may.",
-            )
-    if name != table:
-        raise RefusedError(
-            "event_of_another_table",
-            f"An event of table {name} came on the topic of {table!r}.",
-            "Find out who publishes there, and check the broker's access list.",
-        )
-    if id_ != f"{name}/{epoch}/{seq}":
-        raise RefusedError(
-            "event_id_differs",
-            f"An event of {table} has an id that is not {table}/{epoch}/{seq}, which its fields say it is.",
-            "Find out which machine speaks for the table: no table controller makes such an event.",
-        )
-    if contract != CONTRACT_VERSION:
-        raise RefusedError(
-            "contract_unknown",
-            f"Table {table} speaks version {contract} of the contract; this pit knows version {CONTRACT_VERSION}.",
-            "Run the pit's version that goes with the table's.",
-        )
-    return _Event(epoch, seq, type_, message)
-
-
-def _parse(payload: bytes) -> dict[str, object]:
-    """The JSON object in a payload; an empty one when it holds none."""
-    try:
-        value = json.loads(payload)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
-def _is_canonical(payload: bytes, message: dict[str, object]) -> bool:
-    """Whether a message has one body only: spaces or a doubled key would make others with the same signature."""
-    try:
-        return canonical(message) == payload
-    except (ValueError, RecursionError):
-        return False
-
-
-def _in_form(**names: str) -> bool:
-    return all(_FORMS[name].fullmatch(value) for name, value in names.items())
-
-
-def _signature_holds(message: dict[str, object], public_key: bytes) -> bool:
-    """Whether the table's key signed the message: Ed25519 over its canonical form without the signature."""
-    unsigned = {name: value for name, value in message.items() if name != "signature"}
-    try:
-        signature = base64.b64decode(str(message.get("signature")), validate=True)
-        Ed25519PublicKey.from_public_bytes(public_key).verify(signature, canonical(unsigned))
-    except (ValueError, InvalidSignature):
-        return False
-    return True
 
 
 @contextmanager

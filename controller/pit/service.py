@@ -1,5 +1,9 @@
 """The pit on its broker: what the tables send goes to the ledger, and what the ledger has committed is acknowledged.
 
+The meters are said on every change, and often enough without one that a table knows the pit to be well. The awards'
+steps are said once they are in the ledger, whoever put them there, and again when a table comes back, until its
+stream has told of them.
+
 One thread. The network is turned by hand, so that everything waiting in it becomes one transaction and one
 acknowledgement a table, and an exception in a callback ends the process instead of a thread nobody watches.
 
@@ -21,11 +25,19 @@ from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode, MQTTProtocolVersi
 from paho.mqtt.reasoncodes import ReasonCode
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
+from controller.contract.canonical import canonical
 from controller.contract.topics import Topics
-from controller.pit.ledger import Ack, Ledger, RefusedError
+from controller.errors import TableError
+from controller.mqtt_tls import TlsFiles, client_context
+from controller.pit.clock import now_text
+from controller.pit.incoming import RefusedError, parse
+from controller.pit.ledger import Ack, Ledger
 
 _KEEPALIVE_S = 10
-_WAIT_S = 1.0  # for the network, when nothing comes; messages and signals cut it short
+_WAIT_S = 0.25  # for the network, when nothing comes; as often it is looked whether people have decided something
+_METERS_AT_MOST_EVERY_S = 0.25
+_METERS_AT_LEAST_EVERY_S = 1.5
+_METERS_SEQS = 1000  # numbers taken from the ledger at once: a restart leaves a gap, and costs no write a heartbeat
 _RETRY_S = 0.5
 _BATCH = 500  # messages in one transaction at most, so that a flood cannot keep the pit from acknowledging
 
@@ -41,18 +53,27 @@ class Pit:
     alarm that stands is said once, and again only when its table has had an event committed since.
     """
 
-    def __init__(self, ledger: Ledger, host: str, port: int, root: str, adopt_new: bool) -> None:
+    def __init__(
+        self, ledger: Ledger, host: str, port: int, root: str, adopt_new: bool, tls: TlsFiles | None = None
+    ) -> None:
         self._ledger = ledger
         self._host = host
         self._port = port
         self._root = root
         self._adopt_new = adopt_new
+        self._tls = tls
         self._every_table = Topics(root, "+")
         self._arrived: list[tuple[str, bytes]] = []  # topics and payloads waiting for the ledger
         self._acked: dict[str, Ack] = {}  # what each table was told last on this connection
-        self._on_the_way: dict[int, str] = {}  # acks the broker has not answered: paho's number, the table
+        self._on_the_way: dict[int, str] = {}  # what the broker has not answered: paho's number, the topic
+        self._listening = False  # on this connection
+        self._boots: dict[str, object] = {}  # which run of each table's program is there; None for none
+        self._steps_due: set[str] = set()  # tables whose awards may have steps to say
+        self._steps_said: dict[str, int] = {}  # the last step of each table's awards said since it came
+        self._meters_seqs = iter(range(0))
+        self._meters_said: tuple[dict[str, int], float] | None = None  # on this connection: the levels, and when
         self._why_ended = ""  # what was said when the connection ended, until one stands again
-        self._alarms: dict[str, dict[str, RefusedError]] = {}  # said, by table and code
+        self._alarms: dict[str, dict[str, TableError]] = {}  # said, by table and code
 
     def run(self) -> NoReturn:
         """Serve until the process is ended. Raises TableError when the ledger will not do."""
@@ -71,14 +92,21 @@ class Pit:
         self._arrived.clear()
         self._acked.clear()
         self._on_the_way.clear()
+        self._listening = False
+        self._boots.clear()
+        self._steps_said.clear()
+        self._meters_said = None
         try:
             client.connect(self._host, self._port, _KEEPALIVE_S, clean_start=True)
-        except OSError as error:
+        except (OSError, ValueError) as error:  # the latter for a host that cannot be one
             raise _ConnectionEndedError(f"cannot reach the broker {self._host}:{self._port}: {error}") from error
         try:
             while True:
                 outcome = self._take_in(client)
                 self._settle(client)
+                if self._listening:
+                    self._say_steps(client)
+                    self._say_meters(client)
                 if outcome is not MQTTErrorCode.MQTT_ERR_SUCCESS:
                     raise _ConnectionEndedError(
                         f"the broker {self._host}:{self._port} went away: {error_string(outcome)}"
@@ -112,7 +140,10 @@ class Pit:
             self._acknowledge(client, table, ack)
         for event in received.committed:
             self._alarms.pop(event.table, None)
+            self._steps_due.add(event.table)
             print(event.table, event.seq, event.type, flush=True)
+            for alarm in event.alarms:
+                self._alarm(event.table, alarm)
         for table, refusal in received.refused:
             self._alarm(table, refusal)
 
@@ -123,16 +154,53 @@ class Pit:
                 _say(f"adopted table {table}, which was new")
         except RefusedError as alarm:
             self._alarm(table, alarm)
+        else:
+            self._notice_return(table, payload)
         ack = self._ledger.ack(table)
         if ack is not None and ack != self._acked.get(table):
             self._acknowledge(client, table, ack)
 
+    def _notice_return(self, table: str, state: bytes) -> None:
+        """A table that came back may have missed steps of its awards: all it has not told of are said again."""
+        message = parse(state)
+        boot = message.get("boot") if message.get("online") is True else None
+        if boot is not None and boot != self._boots.get(table):
+            self._steps_said.pop(table, None)
+            self._steps_due.add(table)
+        self._boots[table] = boot
+
+    def _say_steps(self, client: Client) -> None:
+        if self._ledger.others_wrote():
+            self._steps_due.update(self._ledger.acks())
+        for table in sorted(self._steps_due):
+            for step in self._ledger.unheard_steps(table, self._steps_said.get(table, 0)):
+                self._publish(client, Topics(self._root, table).award, step.payload())
+                self._steps_said[table] = step.seq
+        self._steps_due.clear()
+
+    def _say_meters(self, client: Client) -> None:
+        levels, now_s = self._ledger.levels(), time.monotonic()
+        if self._meters_said is not None:
+            said, at_s = self._meters_said
+            wait_s = _METERS_AT_LEAST_EVERY_S if levels == said else _METERS_AT_MOST_EVERY_S
+            if now_s - at_s < wait_s:
+                return
+        seq = next(self._meters_seqs, None)
+        if seq is None:
+            self._meters_seqs = iter(self._ledger.meters_seqs(_METERS_SEQS))
+            seq = next(self._meters_seqs)
+        payload = canonical({"seq": seq, "at": now_text(), "meters": levels})
+        self._publish(client, self._every_table.meters, payload, retain=True)
+        self._meters_said = levels, now_s
+
     def _acknowledge(self, client: Client, table: str, ack: Ack) -> None:
-        info = client.publish(Topics(self._root, table).ack, ack.payload(), qos=1, retain=True)
-        self._on_the_way[info.mid] = table
+        self._publish(client, Topics(self._root, table).ack, ack.payload(), retain=True)
         self._acked[table] = ack
 
-    def _alarm(self, table: str, alarm: RefusedError) -> None:
+    def _publish(self, client: Client, topic: str, payload: bytes, retain: bool = False) -> None:
+        self._on_the_way[client.publish(topic, payload, qos=1, retain=retain).mid] = topic
+
+    def _alarm(self, table: str, alarm: TableError) -> None:
         said = self._alarms.setdefault(table, {}).get(alarm.code)
         if said is None or said.what != alarm.what:
             self._alarms[table][alarm.code] = alarm
@@ -142,6 +210,8 @@ class Pit:
         client = Client(
             CallbackAPIVersion.VERSION2, client_id=f"pit-{secrets.token_hex(4)}", protocol=MQTTProtocolVersion.MQTTv5
         )
+        if self._tls is not None:
+            client.tls_set_context(client_context(self._tls))
         client.on_connect = self._on_connect
         client.on_subscribe = self._on_subscribe
         client.on_message = self._on_message
@@ -160,21 +230,24 @@ class Pit:
             raise _ConnectionEndedError(f"the broker refused the subscription below {self._root}: {refused[0]}")
         self._why_ended = ""
         _say(f"connected to the broker {self._host}:{self._port}, listening below {self._root}")
+        self._listening = True
         for table, ack in self._ledger.acks().items():
             self._acknowledge(client, table, ack)
+            self._steps_due.add(table)
 
     def _on_message(self, _client: Client, _data: Any, message: Any) -> None:
         self._arrived.append((message.topic, bytes(message.payload)))
 
     def _on_publish(self, _client: Client, _data: Any, mid: int, reason: ReasonCode, _properties: Any) -> None:
-        table = self._on_the_way.pop(mid)
+        topic = self._on_the_way.pop(mid)
         if reason.is_failure:
+            *_, table, kind = topic.split("/")
             self._alarm(
                 table,
-                RefusedError(
-                    "ack_refused",
-                    f"The broker refused the acknowledgement for table {table}: {reason}.",
-                    f"Let the pit publish on {Topics(self._root, table).ack} in the broker's access list.",
+                TableError(
+                    f"{kind}_refused",
+                    f"The broker refused what the pit says on {topic}: {reason}.",
+                    f"Let the pit publish on {topic} in the broker's access list.",
                 ),
             )
 

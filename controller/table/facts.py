@@ -6,10 +6,13 @@ what a person asks for becomes a fact only once it has been allowed (`requests.p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
+from controller.game.baccarat_royal import Actives
 from controller.game.cards import Card
+from controller.game.play import Call
+from controller.game.wagers import RefusedWager, Wager
 from controller.table.rules import TableRules
 
 
@@ -60,6 +63,24 @@ class Report:
 
     seq: int | None
     frame: str
+
+
+@dataclass(frozen=True, slots=True)
+class RoyalHit:
+    """A seat's winning Royal 9 wager, and how far it has come at the pit: hit, pending, verified, paid or rejected.
+
+    `shown_cents` is what `meter` was when wagers were locked, `cents` the award as the pit says it; each None while
+    not known. A fixed award has no meter.
+    """
+
+    shoe: int
+    round: int
+    seat: int
+    tier: str
+    meter: str | None = None
+    shown_cents: int | None = None
+    step: str = "hit"
+    cents: int | None = None
 
 
 # What the shoe reported. `report` is None where no wire stands behind the fact (a script).
@@ -198,16 +219,102 @@ class ShoeOpened:
     last_report: Report | None = None
     seq_counts_zero: bool = False
     carried: tuple[ShoeFact | OwnFact, ...] = ()
+    occupied: tuple[int, ...] = ()
+    actives: Actives | None = None
+    commission_owed: dict[int, int] = field(default_factory=dict)  # seat to cents
+    placed: tuple[Wager, ...] = ()
+    hits: tuple[RoyalHit, ...] = ()
+    award_seq: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class WagersLocked:
-    """Wagers were locked, with what decided it: the seats whose Royal 9 wager stands, and those refused and why."""
+    """Wagers were locked, with what decided it: the seats whose Royal 9 wager stands, and those refused and why.
+
+    `wagers` stand and `refused` do not, where the table knows them; `in_play` are Lucky 9's seats.
+    """
 
     by: str  # "dealer" or "first_card"
     royal9_seats: tuple[int, ...]
     refused_seats: tuple[int, ...] = ()
     refusal: str | None = None  # a code, when any was refused
+    wagers: tuple[Wager, ...] = ()
+    refused: tuple[RefusedWager, ...] = ()
+    in_play: tuple[int, ...] = ()
+    levels: dict[str, int] = field(default_factory=dict)  # the progressive meters' cents as last shown
+
+
+@dataclass(frozen=True, slots=True)
+class WagerPlaced:
+    """Chips lie on a spot now, in place of what lay there before; 0 cents: none do any more."""
+
+    wager: Wager
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Royal9WagersDiffered:
+    """The dealer would lock, but at these seats the sensor and bet recognition disagree on the Royal 9 wager."""
+
+    seats: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SeatsTaken:
+    """These seats are occupied now, and no others."""
+
+    seats: tuple[int, ...]
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class ActivesChosen:
+    """Baccarat Royal's two active seats, drawn by lot or named (`by`: "lot", or who named them)."""
+
+    actives: Actives
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """The dealer called what a seat chose, or that cards have been turned up."""
+
+    call: Call
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommissionCollected:
+    """A seat paid all the commission it owed."""
+
+    seat: int
+    cents: int
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class AwardStepped:
+    """The pit says how far a hit has come. `seq` numbers the steps of this table's awards, `hit` is the event's id."""
+
+    seq: int
+    award: str
+    hit: str
+    shoe: int
+    round: int
+    seat: int
+    tier: str
+    meter: str | None
+    cents: int
+    step: str  # "pending", "verified", "paid", "rejected"
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class HitsReset:
+    """Somebody saw to a seat's hit, or to every one: the lamp goes out."""
+
+    seat: int | None
+    by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,6 +400,11 @@ class HitUnheard:
 
 
 @dataclass(frozen=True, slots=True)
+class ClientIdTaken:
+    """Another client connected to the broker under this table's id, and was given its place."""
+
+
+@dataclass(frozen=True, slots=True)
 class CommitFailed:
     """The journal could not be written; what waited was kept in memory and has been written since."""
 
@@ -331,6 +443,14 @@ ShoeFact = (
 Act = (
     ShoeOpened
     | WagersLocked
+    | WagerPlaced
+    | Royal9WagersDiffered
+    | SeatsTaken
+    | ActivesChosen
+    | Called
+    | CommissionCollected
+    | AwardStepped
+    | HitsReset
     | HandVoided
     | CardNamed
     | FaultCleared
@@ -340,6 +460,13 @@ Act = (
     | LampsTested
 )
 OwnFact = (
-    ShoeUnplugged | JournalFoundBehindPit | PublishRefused | HitUnheard | CommitFailed | ReplayDiffered | StepFailed
+    ShoeUnplugged
+    | JournalFoundBehindPit
+    | PublishRefused
+    | HitUnheard
+    | ClientIdTaken
+    | CommitFailed
+    | ReplayDiffered
+    | StepFailed
 )
 Fact = ShoeFact | Act | OwnFact

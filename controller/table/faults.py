@@ -25,6 +25,7 @@ class Clearing(Enum):
     PLAY = "play"  # it counts as the shoe reported it
     PLAY_AS_OURS = "play_as_ours"  # it counts where our rules put it, not where the shoe did
     BURN = "burn"  # the card is one more burned card
+    HIT = "hit"  # the seat whose choice was due hit, and this is its card
     DROP = "drop"  # it changes nothing
 
 
@@ -125,6 +126,21 @@ FAULTS: dict[str, FaultKind] = {
         card_ends_it=True,
         details=("shoe_mode",),
     ),
+    # Choices and wagers
+    "choice_due": FaultKind(
+        "A card was drawn before a seat's choice was called.",
+        "Ask the seat. Clear if it asked for the card: it is dealt to it, or burned where the rules give it none. "
+        "Or void the hand.",
+        (_CLEAR, _VOID),
+        Clearing.HIT,
+        details=("seat",),
+    ),
+    "royal9_wagers_differ": FaultKind(
+        "At some seats the sensor and bet recognition disagree on the Royal 9 wager. Wagers were not locked.",
+        "Look at those seats, put the chip on its sensor or take it off, then clear and press deal again.",
+        (_CLEAR, _NEW_SHOE),
+        details=("seats",),
+    ),
     # Two referees
     "target_differs": FaultKind(
         "The shoe and the drawing rules disagree on which hand takes the card.",
@@ -212,6 +228,10 @@ ALARMS: dict[str, AlarmKind] = {
     "publish_refused": AlarmKind(
         "The broker refused an event of this table.",
         "Look at the broker's access list for this table. The event is kept and sent again.",
+    ),
+    "client_id_taken": AlarmKind(
+        "Another client connected to the broker under this table's id.",
+        "Find it: somebody has a copy of this table's certificate, or of the table. Then give the table a new one.",
     ),
     "hit_unheard": AlarmKind(
         "The broker took a hit that nobody listens for.",

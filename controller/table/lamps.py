@@ -23,6 +23,7 @@ class Pattern(Enum):
     DOUBLE_FLASH = (120, 120, 120, 1640)
     SLOW_BLINK = (600, 600)
     FAST_BLINK = (120, 120)
+    LONG_FLASH = (1500, 300)
 
     def lit(self, clock_ms: int) -> bool:
         """Whether the lamp is lit at this moment of a monotonic clock in milliseconds; equal patterns keep step."""
@@ -39,7 +40,7 @@ class Pattern(Enum):
 
 
 class SeatSign(Enum):
-    """What a seat's lamp tells its player of the Royal 9 wager."""
+    """What a seat's lamp tells its player: of the Royal 9 wager, or that the hand waits for the seat."""
 
     NOTHING = Pattern.DARK
     INVITATION = Pattern.FLASH  # the wager may be placed
@@ -47,6 +48,7 @@ class SeatSign(Enum):
     ACCEPTED = Pattern.STEADY  # locked: it plays
     REFUSED = Pattern.DOUBLE_FLASH  # locked without it: it does not play
     HIT = Pattern.FAST_BLINK  # it won; until wagers are locked again
+    TURN = Pattern.LONG_FLASH  # it acts: chooses, takes the next card, or squeezes cards that lie face down
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,26 +71,41 @@ def lamps(face: Public, live: Live) -> dict[str, Pattern]:
     shown = {f"seat_{seat}": seat_sign(face, live, seat).value for seat in face.seats}
     for outcome in ("player", "banker", "tie"):
         shown[outcome] = _steady(face.outcome == outcome)
-    for hand in ("player", "banker"):
-        due = burn_due or face.next_hand == hand
-        shown[f"draw_{hand}"] = Pattern.SLOW_BLINK if due and face.odd_card else _steady(due)
+    for lamp, hands in (("draw_player", ("player",)), ("draw_banker", ("banker", "dealer"))):
+        shown[lamp] = _guidance(face, hands, burn_due)
     shown["fault"] = _fault_lamp(face, live)
     return shown
+
+
+def _guidance(face: Public, hands: tuple[str, ...], burn_due: bool) -> Pattern:
+    """The lamp of a hand: its card is due, or its face-down cards are to be turned up."""
+    if face.fault is None and set(face.reveal) & set(hands):
+        return Pattern.DOUBLE_FLASH
+    due = burn_due or face.next_hand in hands
+    return Pattern.SLOW_BLINK if due and face.odd_card else _steady(due)
 
 
 def seat_sign(face: Public, live: Live, seat: int) -> SeatSign:
     """What the seat's lamp says."""
     if any(hit.seat == seat for hit in face.hits):
         return SeatSign.HIT
+    if face.fault is None and seat in _acting(face):
+        return SeatSign.TURN
     if seat in face.royal9_seats:
         return SeatSign.ACCEPTED
     if seat in face.refused_seats:
         return SeatSign.REFUSED
-    if face.phase != "wagers_open" or face.fault is not None:
+    if face.phase != "wagers_open" or face.fault is not None or not face.royal9_bet:
         return SeatSign.NOTHING
     if not live.pit_fresh:
         return SeatSign.REFUSED if seat in live.royal9_seats else SeatSign.NOTHING
     return SeatSign.WAGER_SEEN if seat in live.royal9_seats else SeatSign.INVITATION
+
+
+def _acting(face: Public) -> set[int | None]:
+    """The seats the hand waits for."""
+    squeezing = {seat for hand, seat in face.squeezing.items() if hand in face.reveal}
+    return {face.next_seat, face.choice.seat if face.choice else None, *squeezing} - {None}
 
 
 def _fault_lamp(face: Public, live: Live) -> Pattern:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from controller.game.wagers import WAGER_REFUSALS
 from controller.table.states import (
     Burning,
     FirstCardDue,
@@ -45,6 +46,11 @@ class Row(Enum):
     CORRECT_ROUND = auto()
     CLOSE_SHOE = auto()
     TEST_LAMPS = auto()
+    PLACE_WAGER = auto()
+    TAKE_SEATS = auto()
+    CHOOSE_ACTIVES = auto()
+    CALL = auto()
+    COLLECT_COMMISSION = auto()
 
 
 class Move(Enum):
@@ -66,6 +72,11 @@ class Move(Enum):
     CORRECT_ROUND = auto()
     CLOSE_SHOE = auto()
     TEST_LAMPS = auto()
+    PLACE_WAGER = auto()
+    TAKE_SEATS = auto()
+    CHOOSE_ACTIVES = auto()
+    CALL = auto()
+    COLLECT_COMMISSION = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +106,7 @@ REFUSALS: dict[str, str] = {
     "fault_stands": "The table is stopped by a fault: leave it first.",
     "no_odd_card": "No card drawn in error waits for a word: only its first card can be told otherwise.",
     "no_such_round": "This shoe has no finished round of that number.",
+    "cannot_correct": "Only a round of two hands can be corrected here: correct this one on paper.",
     "not_two_people": "A correction needs two people: whoever makes it, and a witness.",
     "not_a_hand": "A hand is two or three cards.",
     "nothing_differs": "The round has these very cards.",
@@ -103,6 +115,21 @@ REFUSALS: dict[str, str] = {
     "not_an_exit": "The standing fault cannot be left that way.",
     "no_card_to_name": "No card is waiting to be named.",
     "card_cannot_be": "That card cannot be: all of them have left the shoe.",
+    "not_this_game": "The game dealt at this table has no such thing.",
+    "no_wagers_known": "This table knows no wagers but the seats' sensors: `bet_recognition` is off.",
+    "no_such_seat": "The table has no such seat.",
+    "no_seats": "Nobody plays: a seat in play needs a wager, or to be told as occupied.",
+    "no_actives": "The two active seats are not chosen: draw them or name them.",
+    "seats_too_few": "Two occupied seats are needed.",
+    "not_occupied": "Nobody sits at that seat.",
+    "no_call_due": "Nothing is to be called now.",
+    "not_an_option": "The rules do not allow that call here.",
+    "reveal_due": "Cards lie face down that are to be turned up first.",
+    "nothing_owed": "That seat owes no commission.",
+    "commission_owed": "Commission is owed: collect it first.",
+    "wager_lies_there": "That very wager lies there already, or none to take away.",
+    "award_old": "The pit said this step of an award before.",
+    "no_hit": "No hit is shown there.",
     "no_supervisor": "A supervisor must do this: the key, or a name.",
 }
 """Why a request was refused, for the person who asked."""
@@ -111,6 +138,11 @@ REFUSALS: dict[str, str] = {
 def fault(code: str) -> RaiseFault:
     """A cell that raises a fault of `faults.FAULTS`."""
     return RaiseFault(code)
+
+
+def refusal_words(code: str) -> str:
+    """The refusal's sentence, of a request or of a wager."""
+    return REFUSALS[code] if code in REFUSALS else WAGER_REFUSALS[code]
 
 
 def refuse(code: str) -> Refuse:
@@ -142,6 +174,11 @@ _TABLE: dict[Row, tuple[Cell, ...]] = {
     Row.CORRECT_ROUND:          (refuse("no_such_round"),    refuse("no_such_round"),    refuse("no_such_round"),    _M.CORRECT_ROUND,           refuse("already_locked"),   refuse("hand_in_play"),     _M.CORRECT_ROUND),
     Row.CLOSE_SHOE:             (refuse("no_shoe"),          _M.CLOSE_SHOE,              _M.CLOSE_SHOE,              _M.CLOSE_SHOE,              refuse("already_locked"),   refuse("hand_in_play"),     refuse("no_shoe")),
     Row.TEST_LAMPS:             (_M.TEST_LAMPS,              _M.TEST_LAMPS,              refuse("burn_unfinished"),  _M.TEST_LAMPS,              refuse("already_locked"),   refuse("hand_in_play"),     _M.TEST_LAMPS),
+    Row.PLACE_WAGER:            (refuse("no_shoe"),          refuse("burn_unfinished"),  refuse("burn_unfinished"),  _M.PLACE_WAGER,             refuse("already_locked"),   refuse("already_locked"),   refuse("no_shoe")),
+    Row.TAKE_SEATS:             (_M.TAKE_SEATS,              _M.TAKE_SEATS,              _M.TAKE_SEATS,              _M.TAKE_SEATS,              refuse("already_locked"),   refuse("hand_in_play"),     _M.TAKE_SEATS),
+    Row.CHOOSE_ACTIVES:         (_M.CHOOSE_ACTIVES,          _M.CHOOSE_ACTIVES,          _M.CHOOSE_ACTIVES,          _M.CHOOSE_ACTIVES,          refuse("already_locked"),   refuse("hand_in_play"),     _M.CHOOSE_ACTIVES),
+    Row.CALL:                   (refuse("no_call_due"),      refuse("no_call_due"),      refuse("no_call_due"),      refuse("no_call_due"),      refuse("no_call_due"),      _M.CALL,                    refuse("no_call_due")),
+    Row.COLLECT_COMMISSION:     (_M.COLLECT_COMMISSION,      _M.COLLECT_COMMISSION,      _M.COLLECT_COMMISSION,      _M.COLLECT_COMMISSION,      _M.COLLECT_COMMISSION,      _M.COLLECT_COMMISSION,      _M.COLLECT_COMMISSION),
 }
 # fmt: on
 
@@ -158,6 +195,7 @@ LEADS_TO: dict[Move, tuple[type[Phase], ...]] = {
     Move.DEAL_CARD: (HandInPlay, WagersOpen, ShoeEnded),
     Move.VOID_HAND: (WagersOpen, ShoeEnded),
     Move.CHANGE_ODD_CARD: (WagersOpen,),
+    Move.CALL: (HandInPlay, WagersOpen, ShoeEnded),
     Move.CLOSE_SHOE: (ShoeEnded,),
 }
 """The phases a move may end in. A move that is not here leaves the phase as it is."""

@@ -1,28 +1,35 @@
 """The table's public face: all that lamps, status, screen, log lines and the pit's `state` may see of it.
 
-What is face down is not in it: of burned cards only how many are left to burn.
+What is face down is not in it, nor anything it could be told from: of burned cards only how many are left to burn.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from controller.game.baccarat import Hand, hands
+from controller.game import baccarat, lucky9
+from controller.game.baccarat import PuntoBanco
 from controller.game.cards import total
+from controller.game.games import laid
+from controller.game.play import Choose, Draw, Laid, Reveal
+from controller.game.wagers import squeezing
+from controller.table.dealing import following, odd_card
 from controller.table.facts import CardDrawn, CardDrawnOutsideGame, CardKept
 from controller.table.faults import FAULTS
 from controller.table.states import (
     Burning,
     FirstCardDue,
     HandInPlay,
+    Held,
     Locked,
     NoShoe,
     Phase,
     ShoeEnded,
     Table,
+    Wagers,
     WagersOpen,
 )
-from controller.table.step import exits, next_hand, odd_card
+from controller.table.stops import exits
 
 PHASE_NAMES: dict[type[Phase], str] = {
     NoShoe: "no_shoe",
@@ -36,12 +43,29 @@ PHASE_NAMES: dict[type[Phase], str] = {
 """The phases as messages and people name them."""
 
 
+FACE_DOWN = "--"
+"""How a card that lies face down is written."""
+
+
 @dataclass(frozen=True, slots=True)
 class PublicHand:
-    """A hand on the layout: its cards as text, and their total."""
+    """A hand on the layout: its cards as text, and their total, which nobody knows while one lies face down.
 
+    `hand` is "player", "banker", "dealer", or a seat's: "seat_3", "seat_3_hand_2".
+    """
+
+    hand: str
     cards: tuple[str, ...]
-    total: int
+    total: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PublicChoice:
+    """A seat's turn to choose; `options` is None where they would tell a face-down card."""
+
+    seat: int
+    hand: str
+    options: tuple[str, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +82,35 @@ class PublicFault:
 
 @dataclass(frozen=True, slots=True)
 class PublicHit:
-    """A seat's winning Royal 9 wager."""
+    """A seat's winning Royal 9 wager, and how far it has come: hit, pending, verified, paid or rejected."""
 
     seat: int
     tier: str
+    meter: str | None
+    shown_cents: int | None
+    step: str
+    cents: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PublicWager:
+    """Chips on a spot; `refused` is the code why they do not play."""
+
+    seat: int
+    back: bool
+    spot: str
+    cents: int
+    refused: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Public:
-    """Everything that may be shown. `player` and `banker` are the hand in play, or the last one until the next.
+    """Everything that may be shown. `hands` are those of the hand in play, or of the last one until the next.
 
-    `odd_card` says that the card just drawn in error may still be told to be something else than a simulated hand's.
+    `next_hand` takes the next card, at `next_seat` where it is a seat's; `reveal` names the hands whose cards are to be
+    turned up first. `squeezing` names the seat that holds a face-down hand's cards, None for the dealer. `odd_card`
+    says that the card just drawn in error may still be told to be something else than a simulated hand's. `wagers` lie
+    on the layout or play; `commission_owed` is in cents by seat.
     """
 
     table: str
@@ -79,18 +121,26 @@ class Public:
     seats: tuple[int, ...]
     first_card: str | None
     burn_left: int | None
-    player: PublicHand | None
-    banker: PublicHand | None
+    hands: tuple[PublicHand, ...]
     next_hand: str | None
+    next_seat: int | None
+    choice: PublicChoice | None
+    reveal: tuple[str, ...]
+    squeezing: dict[str, int | None]
+    occupied: tuple[int, ...]
+    actives: dict[str, int]
     outcome: str | None
     simulated: bool
     odd_card: bool
     last_hand: bool
     cards_left: int | None
+    wagers: tuple[PublicWager, ...]
+    royal9_bet: bool
     royal9_seats: tuple[int, ...]
     refused_seats: tuple[int, ...]
     refusal: str | None
     hits: tuple[PublicHit, ...]
+    commission_owed: dict[str, int]
     fault: PublicFault | None
 
 
@@ -98,43 +148,86 @@ def public(table: Table) -> Public:
     """The public face of `table`."""
     phase, last = table.phase, table.last_round
     wagers = phase.wagers if isinstance(phase, Locked | HandInPlay) else None
-    player, banker = _hands(table)
-    next_to_draw: Hand | None = None if table.fault else next_hand(table)
+    step = None if table.fault else following(table)
+    draw = step if isinstance(step, Draw) and not step.secret else None
     return Public(
         table=table.rules.table,
         game=table.rules.game,
         phase=PHASE_NAMES[type(phase)],
         shoe=table.shoe.number if table.shoe else None,
         round=table.round_number or (last.number if last else None),
-        seats=tuple(seat.number for seat in table.rules.seats),
+        seats=table.rules.seat_numbers,
         first_card=str(phase.first_card) if isinstance(phase, Burning) else None,
         burn_left=phase.left if isinstance(phase, Burning) else None,
-        player=player,
-        banker=banker,
-        next_hand=next_to_draw.value if next_to_draw else None,
-        outcome=last.done.outcome.value if last else None,
+        hands=_hands(table),
+        next_hand=str(draw.hand) if draw else None,
+        next_seat=draw.seat if draw else None,
+        choice=_choice(step) if isinstance(step, Choose) else None,
+        reveal=tuple(map(str, step.hands)) if isinstance(step, Reveal) else (),
+        squeezing=_squeezing(table),
+        occupied=table.occupied,
+        actives={"player": table.actives.player, "banker": table.actives.banker} if table.actives else {},
+        outcome=last.done.outcome.value if last and isinstance(last.done, baccarat.Done) else None,
         simulated=(isinstance(phase, HandInPlay) and phase.wagers is None) or bool(last and last.simulated),
         odd_card=odd_card(table),
         last_hand=_is_last_hand(table),
         cards_left=_cards_left(table),
+        wagers=_wagers(table, wagers),
+        royal9_bet=table.rules.royal9 is not None,
         royal9_seats=wagers.royal9_seats if wagers else (),
         refused_seats=wagers.refused_seats if wagers else (),
         refusal=wagers.refusal if wagers else None,
-        hits=tuple(PublicHit(hit.seat, hit.tier) for hit in table.hits),
+        hits=tuple(
+            PublicHit(hit.seat, hit.tier, hit.meter, hit.shown_cents, hit.step, hit.cents) for hit in table.hits
+        ),
+        commission_owed={str(seat): cents for seat, cents in table.commission_owed.items()},
         fault=_fault(table),
     )
 
 
-def _hands(table: Table) -> tuple[PublicHand | None, PublicHand | None]:
+def _hands(table: Table) -> tuple[PublicHand, ...]:
+    last = table.last_round
     if isinstance(table.phase, HandInPlay):
-        player, banker = hands(table.rules.tableau, table.phase.dealt)
-    elif table.last_round is not None:
-        player, banker = table.last_round.done.player, table.last_round.done.banker
-    else:
-        return None, None
+        return tuple(map(_hand, laid(table.rules.play, table.phase.seating, table.phase.plays)))
+    if last is None:
+        return ()
+    if isinstance(last.done, lucky9.Done):
+        return tuple(map(_hand, lucky9.laid_out(last.done)))
+    return tuple(
+        PublicHand(hand, tuple(map(str, cards)), total(cards))
+        for hand, cards in (("player", last.done.player), ("banker", last.done.banker))
+    )
+
+
+def _hand(hand: Laid) -> PublicHand:
+    cards = tuple(FACE_DOWN if down else str(card) for card, down in zip(hand.cards, hand.face_down, strict=True))
+    return PublicHand(str(hand.hand), cards, None if any(hand.face_down) else total(hand.cards))
+
+
+def _choice(step: Choose) -> PublicChoice:
+    options = None if step.secret else tuple(option.value for option in step.options)
+    return PublicChoice(step.seat, str(step.hand), options)
+
+
+def _squeezing(table: Table) -> dict[str, int | None]:
+    """Midi: who holds each hand's cards while the hand is dealt (sheet 000)."""
+    in_hand = isinstance(table.phase, Locked | HandInPlay)
+    if not in_hand or not isinstance(table.rules.play, PuntoBanco) or table.rules.play.reveal == "dealt":
+        return {}
+    wagers = table.phase.wagers if isinstance(table.phase, Locked | HandInPlay) else None
+    player, banker = squeezing(wagers.placed if wagers else ())
+    return {"player": player, "banker": banker}
+
+
+def _wagers(table: Table, locked: Wagers | None) -> tuple[PublicWager, ...]:
+    placed = locked.placed if locked else table.placed
+    refused = locked.refused if locked else ()
     return (
-        PublicHand(tuple(map(str, player)), total(player)),
-        PublicHand(tuple(map(str, banker)), total(banker)),
+        *(PublicWager(wager.seat, wager.back, wager.spot.value, wager.cents) for wager in placed),
+        *(
+            PublicWager(each.wager.seat, each.wager.back, each.wager.spot.value, each.wager.cents, each.code)
+            for each in refused
+        ),
     )
 
 
@@ -164,11 +257,15 @@ def _held_cards(table: Table) -> int:
     """Cards that left the shoe and wait for a person's word."""
     if table.fault is None:
         return 0
-    waiting = (table.fault.raised_by, *table.held)
-    return sum(
-        held is not None and isinstance(held.fact, CardDrawn | CardKept | CardDrawnOutsideGame) for held in waiting
-    )
+    return sum(held is not None and _is_card(held) for held in (table.fault.raised_by, *table.held))
+
+
+def _is_card(held: Held) -> bool:
+    return isinstance(held.fact, CardDrawn | CardKept | CardDrawnOutsideGame)
 
 
 def _cards_left(table: Table) -> int | None:
-    return None if table.cards_left is None else max(0, table.cards_left - _held_cards(table))
+    if table.cards_left is None:
+        return None
+    ahead = table.phase.ahead if isinstance(table.phase, HandInPlay) else ()
+    return max(0, table.cards_left - _held_cards(table) - sum(map(_is_card, ahead)))

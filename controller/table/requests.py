@@ -6,32 +6,48 @@ refused with a code that says why. Pure: what is ambient (sensors, the pit's lin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from math import lcm
 
+from controller.game.baccarat import Done
+from controller.game.baccarat_royal import Actives, BaccaratRoyal, drawn_actives
 from controller.game.cards import Card
-from controller.table import shoe_life
+from controller.game.lucky9 import Lucky9
+from controller.game.play import Call, Choose, Reveal
+from controller.game.wagers import Wager
+from controller.table import locking, shoe_life
+from controller.table.dealing import finished_round, following, odd_card
 from controller.table.facts import (
+    ActivesChosen,
+    AwardStepped,
+    Called,
     CardDrawn,
     CardNamed,
+    CommissionCollected,
     CutCardDrawn,
     Fact,
     FaultCleared,
     HandVoided,
+    HitsReset,
     LampsTested,
     OddCardFate,
     OddCardTold,
     RoundCorrected,
+    Royal9WagersDiffered,
+    SeatsTaken,
     ShoeClosed,
-    ShoeFact,
     ShoeOpened,
     Target,
+    WagerPlaced,
     WagersLocked,
 )
 from controller.table.faults import FAULTS, Clearing, Exit
 from controller.table.legality import RaiseFault, Refuse, Row, legality, refuse
 from controller.table.rules import TableRules
-from controller.table.states import NoShoe, ShoeEnded, StandingFault, Table, WagersOpen
-from controller.table.step import carried_into_new_shoe, exits, finished_round, odd_card
+from controller.table.states import HandInPlay, NoShoe, ShoeEnded, StandingFault, Table, WagersOpen
+from controller.table.step import carried_into_new_shoe
+from controller.table.stops import exits
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +122,79 @@ class LampTest:
     by: str
 
 
+@dataclass(frozen=True, slots=True)
+class PlaceWager:
+    """Chips lie on a spot, in place of what lay there; 0 cents: they were taken away. `by` is whoever saw it."""
+
+    wager: Wager
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class TakeSeats:
+    """These seats are occupied, and no others."""
+
+    seats: tuple[int, ...]
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveSeat:
+    """The player of a seat leaves the game."""
+
+    seat: int
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChooseActives:
+    """Baccarat Royal's active seats: as named, or drawn by lot where `actives` is None."""
+
+    actives: Actives | None
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class MakeCall:
+    """The dealer calls hit, stand, split or reveal."""
+
+    call: Call
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class CollectCommission:
+    """A seat pays the commission it owes."""
+
+    seat: int
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeeAward:
+    """The pit's word on how far a hit has come; `shoe` and `round` are the hit's, by this journal."""
+
+    seq: int
+    award: str
+    hit: str
+    shoe: int
+    round: int
+    seat: int
+    tier: str
+    meter: str | None
+    cents: int
+    step: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResetHits:
+    """A seat's hit has been seen to, or every one (None): its lamp may go out."""
+
+    seat: int | None
+    by: str
+
+
 Request = (
     NewShoe
     | LockWagers
@@ -117,7 +206,19 @@ Request = (
     | CorrectRound
     | CloseShoe
     | LampTest
+    | PlaceWager
+    | TakeSeats
+    | LeaveSeat
+    | ChooseActives
+    | MakeCall
+    | CollectCommission
+    | SeeAward
+    | ResetHits
 )
+
+
+LOTS = lcm(*range(1, 15))
+"""How many lots there are to draw by: a multiple of the ordered pairs of any 2 to 14 seats, so each is as likely."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +226,8 @@ class Ambient:
     """What decides a request and is not the table's own state.
 
     `royal9_seats` are the seats with a Royal 9 wager in place now. `pit_fresh` is false when the pit has been silent
-    beyond its limit: there is then no progressive to bet on. The rest is what a new shoe would open with.
+    beyond its limit: there is then no progressive to bet on. `levels` are the meters' cents as shown; `lot` is a random
+    number, to draw by. The rest is what a new shoe would open with.
     """
 
     royal9_seats: frozenset[int]
@@ -133,6 +235,8 @@ class Ambient:
     rules: TableRules
     config_digest: str
     version: str
+    lot: int = 0
+    levels: Mapping[str, int] = field(default_factory=dict)
 
 
 def decide(table: Table, request: Request, ambient: Ambient) -> Fact | Refuse:
@@ -141,7 +245,7 @@ def decide(table: Table, request: Request, ambient: Ambient) -> Fact | Refuse:
         case NewShoe(supervisor):
             return _new_shoe(table, supervisor, ambient)
         case LockWagers():
-            return _refused(table, Row.LOCK_WAGERS) or _lock(table, "dealer", ambient)
+            return _refused(table, Row.LOCK_WAGERS) or _lock_by_dealer(table, ambient)
         case SeeCutCard():
             return _see_cut_card(table)
         case VoidHand(supervisor):
@@ -165,6 +269,26 @@ def decide(table: Table, request: Request, ambient: Ambient) -> Fact | Refuse:
             return _refused(table, Row.CLOSE_SHOE) or ShoeClosed(supervisor)
         case LampTest(by):
             return _refused(table, Row.TEST_LAMPS) or LampsTested(by)
+        case PlaceWager():
+            return _place_wager(table, request)
+        case TakeSeats(seats, by):
+            return _refused(table, Row.TAKE_SEATS) or _take_seats(table, seats, by)
+        case LeaveSeat(seat, by):
+            return _refused(table, Row.TAKE_SEATS) or _leave_seat(table, seat, by)
+        case ChooseActives(actives, by):
+            return _refused(table, Row.CHOOSE_ACTIVES) or _choose_actives(table, actives, by, ambient.lot)
+        case MakeCall(called, by):
+            return _refused(table, Row.CALL) or _call(table, called, by)
+        case CollectCommission(seat, by):
+            owed = table.commission_owed.get(seat)
+            collected = refuse("nothing_owed") if owed is None else CommissionCollected(seat, owed, by)
+            return _refused(table, Row.COLLECT_COMMISSION) or collected
+        case SeeAward():
+            stepped = AwardStepped(*(getattr(request, field.name) for field in fields(request)))
+            return stepped if request.seq > table.award_seq else refuse("award_old")
+        case ResetHits(seat, by):
+            known = any(seat in (None, hit.seat) for hit in table.hits)
+            return HitsReset(seat, by) if known else refuse("no_hit")
 
 
 def before(table: Table, fact: Fact, ambient: Ambient) -> tuple[Fact, ...]:
@@ -180,7 +304,7 @@ def before(table: Table, fact: Fact, ambient: Ambient) -> tuple[Fact, ...]:
         return ()
     if _is_for_a_hand(fact):
         return (_lock(table, "first_card", ambient),)
-    return (_locked_late(table, ambient),)
+    return (_lock(table, "first_card", ambient, late=True),)
 
 
 def _announces_a_shoe(table: Table, fact: Fact) -> bool:
@@ -227,13 +351,19 @@ def _new_shoe(table: Table, supervisor: str | None, ambient: Ambient) -> Fact | 
             return refuse("no_supervisor")
         return _not_an_exit(table, Exit.NEW_SHOE) or _opened(table, supervisor, ambient)
     row = Row.NEW_SHOE if supervisor is None else Row.NEW_SHOE_BY_SUPERVISOR
-    return _refused(table, row) or _opened(table, supervisor or "dealer", ambient)
+    if refusal := _refused(table, row):
+        return refusal
+    if table.commission_owed and supervisor is None:
+        return refuse("commission_owed")  # sheet 004: collected before the cards are shuffled again
+    return _opened(table, supervisor or "dealer", ambient)
 
 
 def _opened(table: Table, by: str, ambient: Ambient) -> ShoeOpened:
     carried = carried_into_new_shoe(table)
     # What was missed before the shoe's first card is none of its cards: its reports follow one another from there.
-    first_card_came = by == "first_card" or any(isinstance(fact, ShoeFact) for fact in carried)
+    # A card that a person named came without a number: what follows it is still counted from the last report.
+    numbered = any(getattr(fact, "report", None) is not None for fact in carried)
+    first_card_came = by == "first_card" or numbered
     return ShoeOpened(
         shoe=table.shoes_opened + 1,
         by=by,
@@ -243,20 +373,82 @@ def _opened(table: Table, by: str, ambient: Ambient) -> ShoeOpened:
         last_report=None if first_card_came else table.last_report,
         seq_counts_zero=table.seq_counts_zero,
         carried=carried,
+        occupied=table.occupied,
+        actives=table.actives,
+        commission_owed=table.commission_owed,
+        placed=table.placed,
+        hits=tuple(hit for hit in table.hits if hit.meter is not None),
+        award_seq=table.award_seq,
     )
 
 
-def _lock(table: Table, by: str, ambient: Ambient) -> WagersLocked:
-    seats = tuple(sorted(ambient.royal9_seats & {seat.number for seat in table.rules.seats}))
-    if ambient.pit_fresh or not seats:
-        return WagersLocked(by, royal9_seats=seats)
-    return WagersLocked(by, royal9_seats=(), refused_seats=seats, refusal="pit_stale")
+def _lock_by_dealer(table: Table, ambient: Ambient) -> Fact | Refuse:
+    """The dealer's lock; not where nobody plays, or the table would have to guess who wagered."""
+    if isinstance(table.rules.play, BaccaratRoyal) and not _actives_seated(table):
+        return refuse("no_actives")
+    locked = _lock(table, "dealer", ambient)
+    if isinstance(table.rules.play, Lucky9) and not locked.in_play:
+        return refuse("no_seats")
+    if differ := locking.royal9_wagers_differ(table, ambient.royal9_seats):
+        return Royal9WagersDiffered(differ)
+    return locked
 
 
-def _locked_late(table: Table, ambient: Ambient) -> WagersLocked:
-    """The hand's first card came unseen: nobody knows what lay at the seats then, so no Royal 9 wager plays."""
-    seats = tuple(sorted(ambient.royal9_seats & {seat.number for seat in table.rules.seats}))
-    return WagersLocked("first_card", royal9_seats=(), refused_seats=seats, refusal="locked_late" if seats else None)
+def _actives_seated(table: Table) -> bool:
+    return table.actives is not None and {table.actives.player, table.actives.banker} <= set(table.occupied)
+
+
+def _lock(table: Table, by: str, ambient: Ambient, *, late: bool = False) -> WagersLocked:
+    locked = locking.lock(table, by, ambient.royal9_seats, ambient.pit_fresh, late=late)
+    return replace(locked, levels=dict(ambient.levels) if locked.royal9_seats else {})
+
+
+def _place_wager(table: Table, request: PlaceWager) -> Fact | Refuse:
+    in_simulated_hand = isinstance(table.phase, HandInPlay) and table.phase.wagers is None and table.fault is None
+    if not in_simulated_hand and (refusal := _refused(table, Row.PLACE_WAGER)):
+        return refusal
+    if locking.lies(table, request.wager):
+        return refuse("wager_lies_there")
+    code = locking.refusal(table, request.wager)
+    return refuse(code) if code else WagerPlaced(request.wager, request.by)
+
+
+def _take_seats(table: Table, seats: tuple[int, ...], by: str) -> Fact | Refuse:
+    if not set(seats) <= set(table.rules.seat_numbers):
+        return refuse("no_such_seat")
+    return SeatsTaken(tuple(sorted(set(seats))), by)
+
+
+def _leave_seat(table: Table, seat: int, by: str) -> Fact | Refuse:
+    if seat not in table.rules.seat_numbers:
+        return refuse("no_such_seat")
+    if seat in table.commission_owed:
+        return refuse("commission_owed")
+    if seat not in table.occupied:
+        return refuse("not_occupied")
+    return SeatsTaken(tuple(other for other in table.occupied if other != seat), by)
+
+
+def _choose_actives(table: Table, actives: Actives | None, by: str, lot: int) -> Fact | Refuse:
+    if not isinstance(table.rules.play, BaccaratRoyal):
+        return refuse("not_this_game")
+    if len(table.occupied) < 2:
+        return refuse("seats_too_few")
+    if actives is None:
+        return ActivesChosen(drawn_actives(table.occupied, lot), "lot")
+    if not {actives.player, actives.banker} <= set(table.occupied):
+        return refuse("not_occupied")
+    return ActivesChosen(actives, by)
+
+
+def _call(table: Table, called: Call, by: str) -> Fact | Refuse:
+    match following(table):
+        case Reveal():
+            return Called(called, by) if called is Call.REVEAL else refuse("reveal_due")
+        case Choose(options=options):
+            return Called(called, by) if called in options else refuse("not_an_option")
+        case _:
+            return refuse("no_call_due")
 
 
 def _see_cut_card(table: Table) -> Fact | Refuse:
@@ -283,6 +475,8 @@ def _correct_round(table: Table, request: CorrectRound) -> Fact | Refuse:
     finished = finished_round(table, request.round)
     if finished is None or table.shoe is None:
         return refuse("no_such_round")
+    if not isinstance(finished.done, Done):
+        return refuse("cannot_correct")
     if request.supervisor.strip().casefold() == request.witness.strip().casefold():
         return refuse("not_two_people")
     if not all(2 <= len(hand) <= 3 for hand in (request.player, request.banker)):

@@ -8,9 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from controller.game.baccarat import Tableau
 from controller.game.dragon_bonus import DragonBonusPays
+from controller.game.games import Game
 from controller.game.royal9 import PersonalK9, Royal9
+from controller.game.settlement import PuntoBancoPays, Rounding
+from controller.game.wagers import WagerRules
 
 LockOn = Literal["deal", "first_card"]
 DrawnInError = Literal["simulated_hand", "burn", "next_card"]
@@ -18,32 +20,50 @@ DrawnInError = Literal["simulated_hand", "burn", "next_card"]
 
 @dataclass(frozen=True, slots=True)
 class ShoeRules:
-    """The shoe's procedure: decks in it, the burn, the cutting card's place, and a card nobody needs (sheet 000)."""
+    """The shoe's procedure: decks in it, the burn, the cutting card's place, and a card nobody needs (sheet 000).
+
+    `hands_after_cut_card` are dealt after the hand inside which the cutting card came.
+    """
 
     decks: int
     burn_counts_first_card: bool
     cut_card_from_end: int
+    hands_after_cut_card: int
     fewest_cards_to_open: int
     drawn_in_error: DrawnInError
 
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """A seat and the King and 9 printed at it."""
+    """A seat, and the King and 9 printed at it where the game has the Royal 9 bet."""
 
     number: int
-    k9: PersonalK9
+    k9: PersonalK9 | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TableRules:
-    """Everything the fold needs to know of its table."""
+    """Everything the fold needs to know of its table.
+
+    `sensors` are the seats whose Royal 9 spot has one. Without `bet_recognition` no other wager is known to the table,
+    and nothing is settled in money. `dragon_bonus`, `royal9` and `pays` are None where the game has none of it.
+    """
 
     table: str  # the table's id: in every topic and event
     game: str  # the game's name on its sheet
     lock_on: LockOn
     seats: tuple[Seat, ...]
+    sensors: tuple[int, ...]
+    bet_recognition: bool
     shoe: ShoeRules
-    tableau: Tableau
-    dragon_bonus: DragonBonusPays
-    royal9: Royal9
+    play: Game
+    wagers: WagerRules
+    rounding: Rounding
+    pays: PuntoBancoPays | None
+    dragon_bonus: DragonBonusPays | None
+    royal9: Royal9 | None
+
+    @property
+    def seat_numbers(self) -> tuple[int, ...]:
+        """The seats' numbers, in order."""
+        return tuple(seat.number for seat in self.seats)

@@ -46,12 +46,13 @@ def cards_to_burn(first_card: Card, rules: ShoeRules) -> int:
     return worth_in_burn(first_card) - (1 if rules.burn_counts_first_card else 0)
 
 
-def after_cut_card(shoe: Shoe) -> Shoe:
-    """The shoe once the cutting card was seen: one more wagered hand may begin than have begun.
+def after_cut_card(shoe: Shoe, rules: ShoeRules, in_wagered_hand: bool) -> Shoe:
+    """The shoe once the cutting card was seen: its last wagered hand is known.
 
-    Inside a hand that is the hand after it; where a hand's first card would be, it is the hand that begins now.
+    Inside a wagered hand that is the hand `hands_after_cut_card` further on; elsewhere it is the next to begin.
     """
-    return replace(shoe, last_hand=shoe.wagered_hands + 1)
+    further = rules.hands_after_cut_card if in_wagered_hand else 1
+    return replace(shoe, last_hand=shoe.wagered_hands + further)
 
 
 def ended(shoe: Shoe, rules: ShoeRules, cards_left: int) -> str | None:

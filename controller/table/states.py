@@ -5,22 +5,31 @@ Everything here is made by `step` from facts alone, so a replay of the journal m
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
-from controller.game.baccarat import Done
+from controller.game import baccarat
+from controller.game.baccarat_royal import Actives
 from controller.game.cards import Card
-from controller.table.facts import OwnFact, Report, ShoeFact
+from controller.game.games import NOBODY, Done, Seating
+from controller.game.play import Play
+from controller.game.settlement import Settlement
+from controller.game.wagers import RefusedWager, Wager
+from controller.table.facts import OwnFact, Report, RoyalHit, ShoeFact
 from controller.table.rules import TableRules
 
 
 @dataclass(frozen=True, slots=True)
 class Wagers:
-    """The Royal 9 wagers that stand for a hand, and the seats whose wager was refused, with the code why."""
+    """The wagers of a hand: the seats whose Royal 9 wager stands, those whose was refused, with the code why; and where
+    the table knows them, all that stand and all refused. `levels` are the meters' cents as they were shown then."""
 
     royal9_seats: tuple[int, ...]
     refused_seats: tuple[int, ...] = ()
     refusal: str | None = None
+    placed: tuple[Wager, ...] = ()
+    refused: tuple[RefusedWager, ...] = ()
+    levels: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +60,20 @@ class Locked:
     """Wagers are locked; the hand's first card is to come."""
 
     wagers: Wagers
+    seating: Seating = NOBODY
 
 
 @dataclass(frozen=True, slots=True)
 class HandInPlay:
-    """A hand being dealt, its cards in the order they came. `wagers` is None in a simulated hand."""
+    """A hand being dealt, its plays in the order they came. `wagers` is None in a simulated hand.
 
-    dealt: tuple[Card, ...]
+    `ahead` is what came while cards lay face down that have to be turned up before anything goes on.
+    """
+
+    plays: tuple[Play, ...]
     wagers: Wagers | None
+    seating: Seating = NOBODY
+    ahead: tuple[Held, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,21 +102,18 @@ class Shoe:
 
 
 @dataclass(frozen=True, slots=True)
-class RoyalHit:
-    """A seat's winning Royal 9 wager."""
-
-    seat: int
-    tier: str
-
-
-@dataclass(frozen=True, slots=True)
 class FinishedRound:
-    """A hand that was dealt, with the Royal 9 wagers that stood on it. `done` is as corrected."""
+    """A hand that was dealt, with the wagers that stood on it. `done` and `settlement` are as corrected; the latter is
+    None where the table knows no wagers, or there were none."""
 
     number: int
     done: Done
     simulated: bool
     royal9_seats: tuple[int, ...]
+    placed: tuple[Wager, ...] = ()
+    seating: Seating = NOBODY
+    settlement: Settlement | None = None
+    levels: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +141,12 @@ class Table:
     """The whole state of a table.
 
     `finished` are the shoe's rounds; `last_round` is the one shown, until the next hand; `hits` those of the last
-    wagered hand, until wagers are locked again. `kept` are cards that left the shoe already and are the next hand's
-    first. `held` is what came while the fault stood. `awaiting_result` is the hand whose result the shoe has yet to
-    state, or "voided" when it may still state one for a hand that was void. `seq_counts_zero` once the shoe, since it
-    was switched on, has gone on with 0 after 9: from then on it always does.
+    wagered hand, until wagers are locked again, and every progressive one until somebody has seen to it. `kept` are
+    cards that left the shoe already and are the next hand's first. `held` is what came while the fault stood.
+    `awaiting_result` is the hand whose result the shoe has yet to state, or "voided" when it may still state one for a
+    hand that was void. `seq_counts_zero` once the shoe, since it was switched on, has gone on with 0 after 9: from then
+    on it always does. `placed` are the chips for the next hand, `occupied` the seats with somebody at them,
+    `commission_owed` cents by seat, `award_seq` the pit's last award step.
     """
 
     rules: TableRules
@@ -143,11 +157,16 @@ class Table:
     finished: tuple[FinishedRound, ...] = ()
     last_round: FinishedRound | None = None
     hits: tuple[RoyalHit, ...] = ()
-    awaiting_result: Done | Literal["voided"] | None = None
+    awaiting_result: baccarat.Done | Literal["voided"] | None = None
     fault: StandingFault | None = None
     held: tuple[Held, ...] = ()
     last_report: Report | None = None
     seq_counts_zero: bool = False
+    placed: tuple[Wager, ...] = ()
+    occupied: tuple[int, ...] = ()
+    actives: Actives | None = None
+    commission_owed: dict[int, int] = field(default_factory=dict)
+    award_seq: int = 0
 
     @property
     def round_number(self) -> int | None:

@@ -1,13 +1,16 @@
-"""A pit that only acknowledges, the far end of a table's stream, with a pit's faults at will.
+"""A pit that acknowledges and says its levels, the far end of a table's stream, with a pit's faults at will.
 
-Written from the contract: events in order, the retained `{"epoch", "seq", "chain"}` after each.
+Written from the contract: events in order, the retained `{"epoch", "seq", "chain"}` after each, and the levels, retained
+and numbered upwards, twice a second.
 """
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from paho.mqtt.client import Client, MQTTMessage
@@ -16,12 +19,26 @@ from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 from controller.errors import TableError
 
 _BEFORE_THE_FIRST = "0" * 64
+_SAY_LEVELS_EVERY_S = 0.5
+
+LEVELS = {"personal_vs_personal": 1_000_000, "banker_personal": 500_000, "player_personal": 250_000}
+"""The levels it says where it is not given any."""
 
 
 class SimulatedPit:
-    """One table's pit on a broker, in memory alone. `told` gets every event it takes, in paho's thread."""
+    """One table's pit on a broker, in memory alone. `told` gets every event it takes, in paho's thread.
 
-    def __init__(self, host: str, port: int, topic: str, told: Callable[[dict[str, Any]], None]) -> None:
+    `levels` are its meters' cents; `topic` is the table's, below the root that the levels' own is below too.
+    """
+
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        topic: str,
+        told: Callable[[dict[str, Any]], None],
+        levels: Mapping[str, int] = LEVELS,
+    ) -> None:
         self._address = host, port
         self._topic = topic
         self._told = told
@@ -30,7 +47,10 @@ class SimulatedPit:
         self._epoch: str | None = None
         self._speaks = True
         self._client: Client | None = None
+        self._levels = dict(levels)
+        self._levels_seq = time.time_ns() // 1_000_000  # grows over restarts too
         self.come()
+        threading.Thread(target=self._keep_saying_levels, daemon=True).start()
 
     def come(self) -> None:
         """Connect; what was missed is sent again by the table. Raises TableError `sim_broker`."""
@@ -74,6 +94,17 @@ class SimulatedPit:
     def claim(self, seq: int) -> None:
         """Acknowledge `seq`, ever heard or not, with a chain that never was."""
         self._say(seq, "f" * 64)
+
+    def _keep_saying_levels(self) -> None:
+        topic = f"{self._topic.rpartition('/')[0]}/meters"
+        while True:
+            client = self._client
+            if self._speaks and client is not None:
+                self._levels_seq += 1
+                at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+                word = json.dumps({"seq": self._levels_seq, "at": at, "meters": self._levels})
+                client.publish(topic, word, qos=1, retain=True)
+            time.sleep(_SAY_LEVELS_EVERY_S)
 
     def _heard(self, _client: Client, _data: object, message: MQTTMessage) -> None:
         event = json.loads(message.payload)

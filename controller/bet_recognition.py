@@ -1,0 +1,47 @@
+"""What a bet-recognition system says of a seat's chips, as JSON: on the table's `wager` topic or its control socket."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from controller.game.wagers import Spot, Wager
+
+MOST_CENTS = 100_000_000
+"""No single wager is a million: more is a mistake of whoever says it."""
+
+BET_RECOGNITION = "bet recognition"
+"""Who saw a wager that came over the network."""
+
+_SPOTS = {spot.value: spot for spot in Spot}
+
+
+def wager_from_json(value: Mapping[str, object]) -> Wager | None:
+    """`{"seat": 3, "back": false, "spot": "tie", "cents": 500}` as a wager, `back` being false when left out; None when
+    it is none. 0 cents: the chips were taken away."""
+    match value:
+        case {"seat": int(seat), "spot": str(spot), "cents": int(cents), **rest} if (
+            rest.keys() <= {"back"}
+            and isinstance(back := rest.get("back", False), bool)
+            and type(seat) is type(cents) is int
+            and 1 <= seat <= 99
+            and 0 <= cents <= MOST_CENTS
+            and spot in _SPOTS
+        ):
+            return Wager(seat, _SPOTS[spot], cents, back)
+        case _:
+            return None
+
+
+def wager_to_json(wager: Wager) -> dict[str, object]:
+    """The wager as JSON values, as it came."""
+    return {"seat": wager.seat, "back": wager.back, "spot": wager.spot.value, "cents": wager.cents}
+
+
+def parse_json(payload: bytes) -> dict[str, object]:
+    """The JSON object in a payload; an empty one where it holds none."""
+    try:
+        value = json.loads(payload)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}

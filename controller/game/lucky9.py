@@ -1,0 +1,338 @@
+"""Lucky 9: dealt like blackjack, counted like baccarat, with splits and two side bets (sheet 003).
+
+Every seat in play has a hand of its own against the dealer's. The order of play is one generator, `_round`, that asks
+for each card and call in turn; everything is recomputed by running it over the plays so far.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Sequence
+from dataclasses import astuple, dataclass, field
+from enum import Enum
+from fractions import Fraction
+from typing import Literal
+
+from controller.game.cards import Card, total
+from controller.game.play import LOST, PUSHED, Call, Choose, Draw, Laid, Play, Reveal, Verdict, won
+
+_DEALER = "dealer"
+_RATIO = re.compile(r"([1-9]\d*):([1-9]\d*)")
+
+
+class Kind(Enum):
+    """What a hand counts as where wagers are settled; the value is its name in game files."""
+
+    LUCKY9 = "lucky9"  # 9 on two cards that both count
+    NATURAL9 = "natural9"  # 9 on two cards, one of them worth nothing
+    SPLIT9 = "split9"  # a seat's 9 on two cards, after a split
+    THREE_CARD_9 = "three_card_9"
+    DEAD = "dead"  # a seat's three cards with a total that loses whatever the dealer has
+    OTHER = "other"
+
+
+_DEALERS_KINDS = (Kind.LUCKY9, Kind.NATURAL9, Kind.THREE_CARD_9, Kind.OTHER)
+
+
+@dataclass(frozen=True, slots=True)
+class BonusPays:
+    """What the Lucky 9 Bonus pays to one, best first, on three cards with the total 9."""
+
+    suited_333: Fraction
+    suited_234: Fraction
+    any_333: Fraction
+    any_234: Fraction
+    suited_9: Fraction
+    any_9: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Lucky9:
+    """A house's rules. Raises ValueError where they contradict themselves."""
+
+    pair: Literal["rank", "value"]
+    """What splits: two cards of one rank, or of one point value (a ten and a king)."""
+
+    most_splits: int
+    """How often a seat may split: one less than the hands it may come to."""
+
+    dealer_draws_on: tuple[int, ...]
+    """The dealer's two-card totals that take a third card."""
+
+    dead_totals: tuple[int, ...]
+    """A seat's three-card totals that lose whatever the dealer has."""
+
+    outcomes: dict[str, tuple[str, ...]]
+    """A row for each `Kind` of a seat's hand, and in it a cell for the dealer's lucky9, natural9, three_card_9 and
+    other, in this order: "push", "lose", a ratio such as "3:2" that the hand wins, or "higher", the totals decide."""
+
+    higher_pays: Fraction
+    """To one, where the totals decide and the seat's is the higher."""
+
+    tie_pays: Fraction
+    """To one, the side bet that the seat's total and the dealer's are equal."""
+
+    bonus_pays: BonusPays
+
+    def __post_init__(self) -> None:
+        if self.most_splits < 0:
+            raise ValueError("most_splits is a number of splits: 0 or more")
+        if not {*self.dealer_draws_on, *self.dead_totals} <= set(range(9)):
+            raise ValueError("dealer_draws_on and dead_totals are totals below 9")
+        if self.outcomes.keys() != {kind.value for kind in Kind}:
+            raise ValueError("outcomes needs these rows and no others: " + ", ".join(kind.value for kind in Kind))
+        for row, cells in self.outcomes.items():
+            if len(cells) != len(_DEALERS_KINDS):
+                raise ValueError(f"outcomes.{row} needs a cell for each kind of hand of the dealer's, four")
+            for cell in cells:
+                if cell not in ("push", "lose", "higher") and not _RATIO.fullmatch(cell):
+                    raise ValueError(f"outcomes.{row}: {cell!r} is not push, lose, higher or a ratio such as 3:2")
+        if min(self.higher_pays, self.tie_pays, *astuple(self.bonus_pays)) <= 0:
+            raise ValueError("what a winning wager pays is more than nothing")
+
+
+@dataclass(frozen=True, slots=True)
+class SeatHand:
+    """A hand of a seat's that has been played: `number` from 1, left to right, and its two or three cards."""
+
+    seat: int
+    number: int
+    cards: tuple[Card, ...]
+    from_split: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A complete round: the dealer's two or three cards, and every hand of the seats, in their order."""
+
+    dealer: tuple[Card, ...]
+    hands: tuple[SeatHand, ...]
+    first_two: dict[int, tuple[Card, ...]]
+    """Each seat's cards before any split or hit: what the Lucky 9 Bonus looks at."""
+
+    @property
+    def dealer_up(self) -> Card:
+        """The dealer's card that lay face up while the seats acted."""
+        return self.dealer[1]
+
+
+Step = Draw | Choose | Reveal | Done
+
+
+def next_step(game: Lucky9, seats: Sequence[int], plays: Sequence[Play]) -> Step:
+    """What follows once `plays`, in order from the round's first card, have happened; `seats` are those in play.
+
+    Two cards go to every seat and the dealer in turn. Then each seat acts: on a 9 it has nothing to choose; else it
+    stands, hits once, or splits a pair. A split puts a hand to the right of the one that was split, and the hands
+    further right move on by one number: the leftmost is always "seat_3", the next "seat_3_hand_2". From the left,
+    each takes one card and stands, before the next takes its own; a new pair may split again within the limit. Last
+    the dealer reveals and draws by his rule, even if every hand is dead.
+
+    Raises ValueError at a play that was not due: a card where none is, or a call that is not offered.
+    """
+    return _replay(game, seats, plays)[1]
+
+
+def laid(game: Lucky9, seats: Sequence[int], plays: Sequence[Play]) -> tuple[Laid, ...]:
+    """Every hand as it lies, each seat's from left to right and then the dealer's; empty until its first card.
+
+    Raises ValueError as `next_step` does.
+    """
+    layout, _ = _replay(game, seats, plays)
+    theirs = [
+        Laid(_name(seat, number), tuple(cards), (False,) * len(cards), seat)
+        for seat, hands in layout.hands.items()
+        for number, cards in enumerate(hands, start=1)
+    ]
+    face_down = tuple(place == 0 and not layout.revealed for place in range(len(layout.dealer)))
+    return (*theirs, Laid(_DEALER, tuple(layout.dealer), face_down))
+
+
+def seat_kind(game: Lucky9, hand: SeatHand) -> Kind:
+    """What a seat's hand counts as: a row of the outcomes."""
+    kind = dealer_kind(hand.cards)
+    if hand.from_split and kind in (Kind.LUCKY9, Kind.NATURAL9):
+        return Kind.SPLIT9
+    if kind is Kind.OTHER and len(hand.cards) == 3 and total(hand.cards) in game.dead_totals:
+        return Kind.DEAD
+    return kind
+
+
+def dealer_kind(cards: Sequence[Card]) -> Kind:
+    """What the dealer's two or three cards count as: a column of the outcomes."""
+    if total(cards) != 9:
+        return Kind.OTHER
+    if len(cards) == 3:
+        return Kind.THREE_CARD_9
+    return Kind.LUCKY9 if all(card.points for card in cards) else Kind.NATURAL9
+
+
+def hand_verdict(game: Lucky9, hand: SeatHand, dealer: Sequence[Card]) -> Verdict:
+    """What becomes of the wager on a hand, by itself, against the dealer's cards."""
+    cell = game.outcomes[seat_kind(game, hand).value][_DEALERS_KINDS.index(dealer_kind(dealer))]
+    match cell:
+        case "push":
+            return PUSHED
+        case "lose":
+            return LOST
+        case "higher":
+            return _by_totals(game, total(hand.cards), total(dealer))
+        case ratio:
+            return won(Fraction(*map(int, ratio.split(":"))))
+
+
+def tie_verdict(game: Lucky9, done: Done, seat: int) -> Verdict:
+    """What becomes of a seat's Tie bet, whatever its hand wins or loses; after a split the leftmost hand counts.
+
+    Raises ValueError where the seat was not in play.
+    """
+    leftmost, *_ = [hand for hand in done.hands if hand.seat == seat]
+    return won(game.tie_pays) if total(leftmost.cards) == total(done.dealer) else LOST
+
+
+def bonus_verdict(game: Lucky9, first_two: Sequence[Card], dealer_up: Card) -> Verdict:
+    """What becomes of a seat's Lucky 9 Bonus, by its first two cards and the dealer's up card: the best row alone."""
+    cards = [*first_two, dealer_up]
+    if total(cards) != 9:
+        return LOST
+    ranks = sorted(card.rank for card in cards)
+    suited = len({card.suit for card in cards}) == 1
+    pays = game.bonus_pays
+    best_first = (
+        (suited and ranks == [3, 3, 3], pays.suited_333),
+        (suited and ranks == [2, 3, 4], pays.suited_234),
+        (ranks == [3, 3, 3], pays.any_333),
+        (ranks == [2, 3, 4], pays.any_234),
+        (suited, pays.suited_9),
+        (True, pays.any_9),
+    )
+    return won(next(to_one for holds, to_one in best_first if holds))
+
+
+def _by_totals(game: Lucky9, seats: int, dealers: int) -> Verdict:
+    if seats == dealers:
+        return PUSHED
+    return won(game.higher_pays) if seats > dealers else LOST
+
+
+@dataclass(slots=True)
+class _Layout:
+    """The felt while a round is played: each seat's hands from left to right, and the dealer's."""
+
+    hands: dict[int, list[list[Card]]]
+    dealer: list[Card] = field(default_factory=list)
+    revealed: bool = False
+
+
+_Asking = Generator[Step, Play, None]
+"""A part of the round: it yields what comes next, and is sent the play that came."""
+
+
+def _replay(game: Lucky9, seats: Sequence[int], plays: Sequence[Play]) -> tuple[_Layout, Step]:
+    """The felt after the plays, and what comes next."""
+    layout = _Layout({seat: [[]] for seat in seats})
+    asking = _round(game, layout)
+    step = next(asking)
+    for play in plays:
+        step = asking.send(play)
+    return layout, step
+
+
+def _round(game: Lucky9, layout: _Layout) -> _Asking:
+    for dealers_lies_face_down in (True, False):
+        for seat, hands in layout.hands.items():
+            yield from _draw(hands[0], Draw(_name(seat), seat))
+        yield from _draw(layout.dealer, Draw(_DEALER, face_down=dealers_lies_face_down))
+    first_two = {seat: tuple(hands[0]) for seat, hands in layout.hands.items()}
+    for seat, hands in layout.hands.items():
+        yield from _act(game, seat, hands)
+    yield from _reveal(layout)
+    if total(layout.dealer) in game.dealer_draws_on:
+        yield from _draw(layout.dealer, Draw(_DEALER))
+    play = yield Done(tuple(layout.dealer), _played(layout), first_two)
+    raise ValueError(f"the round was complete before {_told(play)}")
+
+
+def _act(game: Lucky9, seat: int, hands: list[list[Card]]) -> _Asking:
+    """A seat's turn, from its first two cards."""
+    if total(hands[0]) == 9:  # Lucky 9 or Natural 9
+        return
+    split = (Call.SPLIT,) if _may_split(game, hands, 0) else ()
+    match (yield from _choose(Choose(_name(seat), seat, (Call.HIT, Call.STAND, *split)))):
+        case Call.HIT:
+            yield from _draw(hands[0], Draw(_name(seat), seat))
+        case Call.SPLIT:
+            yield from _split(game, seat, hands)
+
+
+def _split(game: Lucky9, seat: int, hands: list[list[Card]]) -> _Asking:
+    """The rest of a seat's turn once it has split its first two cards."""
+    _part(hands, 0)
+    at = 0
+    while at < len(hands):
+        name = _name(seat, at + 1)
+        yield from _draw(hands[at], Draw(name, seat))
+        again = _may_split(game, hands, at) and (yield from _choose(Choose(name, seat, (Call.STAND, Call.SPLIT))))
+        if again is Call.SPLIT:
+            _part(hands, at)
+        else:
+            at += 1
+
+
+def _may_split(game: Lucky9, hands: list[list[Card]], at: int) -> bool:
+    first, second = hands[at]
+    pair = first.rank == second.rank if game.pair == "rank" else first.points == second.points
+    return pair and len(hands) <= game.most_splits  # each split so far has added a hand to the first
+
+
+def _part(hands: list[list[Card]], at: int) -> None:
+    """Make two hands of the pair at this place."""
+    hands[at : at + 1] = [[card] for card in hands[at]]
+
+
+def _draw(cards: list[Card], draw: Draw) -> _Asking:
+    card = yield draw
+    if not isinstance(card, Card):
+        raise ValueError(f"{_told(card)} where {draw.hand} is due a card")
+    cards.append(card)
+
+
+def _choose(choose: Choose) -> Generator[Step, Play, Play]:
+    call = yield choose
+    if call not in choose.options:
+        raise ValueError(
+            f"{_told(call)} where {choose.hand} has the choice to {' or '.join(map(_told, choose.options))}"
+        )
+    return call
+
+
+def _reveal(layout: _Layout) -> _Asking:
+    call = yield Reveal((_DEALER,))
+    if call is not Call.REVEAL:
+        raise ValueError(f"{_told(call)} where the dealer is due to reveal")
+    layout.revealed = True
+
+
+def _played(layout: _Layout) -> tuple[SeatHand, ...]:
+    return tuple(
+        SeatHand(seat, number, tuple(cards), from_split=len(hands) > 1)
+        for seat, hands in layout.hands.items()
+        for number, cards in enumerate(hands, start=1)
+    )
+
+
+def _name(seat: int, number: int = 1) -> str:
+    """The hand's name: a seat's leftmost hand has the seat's own."""
+    return f"seat_{seat}" if number == 1 else f"seat_{seat}_hand_{number}"
+
+
+def _told(play: Play) -> str:
+    return play.value if isinstance(play, Call) else str(play)
+
+
+def laid_out(done: Done) -> tuple[Laid, ...]:
+    """A finished round as it lies, every card face up: each seat's hands from left to right, then the dealer's."""
+    theirs = (
+        Laid(_name(hand.seat, hand.number), hand.cards, (False,) * len(hand.cards), hand.seat) for hand in done.hands
+    )
+    return (*theirs, Laid(_DEALER, done.dealer, (False,) * len(done.dealer)))

@@ -1,0 +1,95 @@
+"""The words all games share: what a hand is made of, what it asks for next, and what becomes of a wager.
+
+A game is one function over the plays so far, `next_step`, recomputed from scratch each time. It answers with a `Draw`,
+a `Choose`, a `Reveal`, or the game's own `Done`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+from controller.game.cards import Card
+
+
+class Call(Enum):
+    """What the dealer calls inside a hand, with a button."""
+
+    HIT = "hit"
+    STAND = "stand"
+    SPLIT = "split"
+    REVEAL = "reveal"  # what lies face down and is due has been turned up
+
+
+Play = Card | Call
+"""One thing that happened in a hand: a card drawn, or a call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """The next card goes to `hand`, which lies at `seat` where it is a seat's own.
+
+    `face_down`: it is laid so. `secret`: who draws would tell a face-down card, so nobody is told.
+    """
+
+    hand: str
+    seat: int | None = None
+    face_down: bool = False
+    secret: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """The seat must call one of `options` for its hand. `secret`: which options it has would tell a face-down card."""
+
+    hand: str
+    seat: int
+    options: tuple[Call, ...]
+    secret: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reveal:
+    """The face-down cards of these hands are turned up next; the dealer says when that is done."""
+
+    hands: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """A hand as it lies on the layout: its cards in the order they came, and which of them lie face down.
+
+    `hand` is "player", "banker", "dealer", or a seat's: "seat_3", and after splits "seat_3_hand_2" and so on.
+    """
+
+    hand: str
+    cards: tuple[Card, ...]
+    face_down: tuple[bool, ...]
+    seat: int | None = None
+
+
+class Result(Enum):
+    """What becomes of a wager."""
+
+    WON = "won"
+    LOST = "lost"
+    PUSHED = "pushed"
+    HALF_LOST = "half_lost"
+    RETURNED = "returned"  # it never played: the hand was void, or there was nothing to play it against
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A wager's result; one that won is paid `to_one` for each unit, and keeps its stake."""
+
+    result: Result
+    to_one: Fraction = Fraction(0)
+
+
+LOST, PUSHED, HALF_LOST = Verdict(Result.LOST), Verdict(Result.PUSHED), Verdict(Result.HALF_LOST)
+
+
+def won(to_one: Fraction | int) -> Verdict:
+    """A win that pays so much to one."""
+    return Verdict(Result.WON, Fraction(to_one))

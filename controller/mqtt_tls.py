@@ -1,0 +1,102 @@
+"""Mutual TLS with the broker: the PEM files, everything that may be wrong with them, and the context made of them.
+
+The table and the pit both use it. The broker's access list knows each client by the common name of its certificate.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from controller.errors import TableError
+
+Wrong = tuple[str, str, str]
+"""Which file (its key in `[pit]`), what is wrong with it, what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class TlsFiles:
+    """Whom we trust, and who we are: PEM files, the certificate's followed by its chain if it has one."""
+
+    ca: Path
+    certificate: Path
+    private_key: Path
+
+
+def client_context(files: TlsFiles, name: str | None = None) -> ssl.SSLContext:
+    """A context that proves who we are and takes only a broker whose certificate is of our CA and names its host.
+
+    It is made of the files as they are now, so a renewed certificate needs no restart. `name` is the one the
+    certificate must have. Raises TableError `tls_unusable`.
+    """
+    for _, what, do in wrong_with(files, name):
+        raise TableError("tls_unusable", what, do)
+    return _context(files)
+
+
+def wrong_with(files: TlsFiles, name: str | None = None) -> Iterator[Wrong]:
+    """Everything that keeps these files from working, now and with this name."""
+    found = [*_unreadable(files)] or [*_unusable(files, name)]
+    yield from found
+    if not found:
+        try:
+            _context(files)
+        except ssl.SSLError as error:
+            do = "Have it made anew, with a key and a hash of today's strength."
+            yield "certificate", f"{files.certificate} is refused by OpenSSL: {error.reason}", do
+
+
+def _context(files: TlsFiles) -> ssl.SSLContext:
+    context = ssl.create_default_context(ssl.Purpose.SERVER_AUTH, cafile=files.ca)
+    context.load_cert_chain(files.certificate, files.private_key, password="")  # never a question on a terminal
+    return context
+
+
+def _unreadable(files: TlsFiles) -> Iterator[Wrong]:
+    for key, path in (("ca", files.ca), ("certificate", files.certificate), ("private_key", files.private_key)):
+        try:
+            path.read_bytes()
+        except (OSError, ValueError) as error:  # the latter for a NUL in its name
+            why = error.strerror if isinstance(error, OSError) else str(error)
+            yield key, f"{str(path)!r} cannot be read: {why}", "Name a PEM file that this user may read."
+
+
+def _unusable(files: TlsFiles, name: str | None) -> Iterator[Wrong]:
+    from cryptography import x509  # not before there is TLS: a table without it need not load this
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    now = datetime.now(UTC)
+    try:
+        trusted = x509.load_pem_x509_certificates(files.ca.read_bytes())
+        if all(now > ca.not_valid_after_utc for ca in trusted):
+            last = max(ca.not_valid_after_utc for ca in trusted)
+            yield "ca", f"{files.ca} expired on {last:%Y-%m-%d}", "Have the house's CA renewed, here and at the broker."
+    except ValueError:
+        yield "ca", f"{files.ca} is not a PEM certificate", "Name the certificate of the CA that signed the broker's."
+    try:
+        own = x509.load_pem_x509_certificates(files.certificate.read_bytes())[0]
+    except ValueError:
+        yield "certificate", f"{files.certificate} is not a PEM certificate", "Name the certificate made for this key."
+        return
+    if now > own.not_valid_after_utc:
+        do = "Have it renewed; a running table takes the new one by itself."
+        yield "certificate", f"{files.certificate} expired on {own.not_valid_after_utc:%Y-%m-%d}", do
+    elif now < own.not_valid_before_utc:
+        do = "Look at this machine's clock, or wait."
+        yield "certificate", f"{files.certificate} is valid only from {own.not_valid_before_utc:%Y-%m-%d %H:%M} UTC", do
+    names = [str(name.value) for name in own.subject.get_attributes_for_oid(x509.NameOID.COMMON_NAME)]
+    if name is not None and names != [name]:
+        do = f"Name the certificate whose common name (CN) is {name}: the broker's access list goes by it."
+        yield "certificate", f"{files.certificate} is for {' and '.join(names) or 'nobody'}, not for {name}", do
+    try:
+        key = load_pem_private_key(files.private_key.read_bytes(), password=None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):  # TypeError: it asks for a pass phrase
+        do = "Name the certificate's key, as PEM and without a pass phrase: nobody is there to type it."
+        yield "private_key", f"{files.private_key} is not a private key in the clear", do
+        return
+    if key.public_key() != own.public_key():
+        yield "private_key", f"{files.private_key} is not the key of {files.certificate}", "Name the two made together."

@@ -1,0 +1,200 @@
+"""The account: whether the books follow from the events, to the cent.
+
+The sums are drawn up anew: what wagers gave from the events' own bodies, each balance from its entries, what is owed
+from the awards. Where any of it differs from what the books say, that is a finding.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class MeterAccount:
+    """A meter's way to its level, in cents: level = seeds + contributions + from_reserve - awards + returned.
+
+    `seeds` is what the house put in; contributions are less what voids took back; `returned` is of rejected awards.
+    `carried` and `reserve_carried` are parts of a cent.
+    """
+
+    meter: str
+    seeds_cents: int
+    contributions_cents: int
+    from_reserve_cents: int
+    awards_cents: int
+    returned_cents: int
+    level_cents: int
+    carried: Fraction
+    reserve_cents: int
+    reserve_carried: Fraction
+
+    @property
+    def balances(self) -> bool:
+        """Whether the level is what it should be."""
+        inwards = self.seeds_cents + self.contributions_cents + self.from_reserve_cents + self.returned_cents
+        return self.level_cents == inwards - self.awards_cents
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Every meter's account; what is owed and paid in cents; and what does not balance, in words."""
+
+    meters: tuple[MeterAccount, ...]
+    owed_cents: int
+    paid_cents: int
+    findings: tuple[str, ...]
+
+
+def draw_up(db: sqlite3.Connection) -> Account:
+    """The account of a ledger's file, inside one transaction."""
+    funds = {account: (cents, Fraction(rest)) for account, cents, rest in db.execute("SELECT * FROM fund")}
+    meters = tuple(_meter(db, name, funds) for (name,) in db.execute("SELECT name FROM meter ORDER BY name").fetchall())
+    return Account(
+        meters,
+        funds.get("awards", (0, 0))[0],
+        funds.get("paid", (0, 0))[0],
+        (*_unbalanced(db, funds, meters), *_unfounded(db, funds), *_awards_amiss(db, funds)),
+    )
+
+
+_Funds = dict[str, tuple[int, Fraction]]
+
+
+def _meter(db: sqlite3.Connection, name: str, funds: _Funds) -> MeterAccount:
+    """The meter's entries, summed by what they are for and where they are from."""
+    account, reserve = f"meter:{name}", f"reserve:{name}"
+    by_why = dict(
+        db.execute(
+            "SELECT why, sum(cents) FROM entry JOIN posting ON number = posting WHERE account = ? GROUP BY why",
+            (account,),
+        )
+    )
+    (from_reserve,) = db.execute(
+        "SELECT coalesce(-sum(cents), 0) FROM entry JOIN posting ON number = posting"
+        " WHERE account = ? AND why IN ('reseed', 'unseed')",
+        (reserve,),
+    ).fetchone()
+    seeds = sum(by_why.get(why, 0) for why in ("seed", "reseed", "unseed")) - from_reserve
+    level, carried = funds.get(account, (0, Fraction(0)))
+    reserve_cents, reserve_carried = funds.get(reserve, (0, Fraction(0)))
+    return MeterAccount(
+        name,
+        seeds_cents=seeds,
+        contributions_cents=sum(by_why.get(why, 0) for why in ("contribution", "void")),
+        from_reserve_cents=from_reserve,
+        awards_cents=-by_why.get("hit", 0),
+        returned_cents=by_why.get("rejected", 0),
+        level_cents=level,
+        carried=carried,
+        reserve_cents=reserve_cents,
+        reserve_carried=reserve_carried,
+    )
+
+
+def _unbalanced(db: sqlite3.Connection, funds: _Funds, meters: tuple[MeterAccount, ...]) -> Iterator[str]:
+    for posting, total in db.execute("SELECT posting, sum(cents) FROM entry GROUP BY posting HAVING sum(cents) != 0"):
+        yield f"posting {posting} is off by {total} cents"
+    sums = dict(db.execute("SELECT account, sum(cents) FROM entry GROUP BY account"))
+    for account in sorted(sums.keys() | funds.keys()):
+        balance, carried = funds.get(account, (0, Fraction(0)))
+        if balance != sums.get(account, 0):
+            yield f"{account} says {balance} cents, and its entries {sums.get(account, 0)}"
+        if not 0 <= carried < 1:
+            yield f"{account} carries {carried} of a cent"
+    for meter in meters:
+        if not meter.balances:
+            yield f"the level of {meter.meter} does not follow from its seeds, contributions and awards"
+        if meter.level_cents < 0 or meter.reserve_cents < 0:
+            yield f"{meter.meter} or its reserve is below zero"
+
+
+def _unfounded(db: sqlite3.Connection, funds: _Funds) -> Iterator[str]:
+    """What the events' own bodies say was given and taken back, beside what the books say."""
+    given = _given_by_events(db)
+    booked = dict(
+        db.execute(
+            "SELECT account, sum(cents) FROM entry JOIN posting ON number = posting"
+            " WHERE why IN ('contribution', 'void') AND account != 'wagers' GROUP BY account"
+        )
+    )
+    for account in sorted((given.keys() | booked.keys() | funds.keys()) - {"wagers"}):
+        carried = funds.get(account, (0, Fraction(0)))[1]
+        if given.get(account, 0) != booked.get(account, 0) + carried:
+            yield f"what wagers gave to {account} is not what the events say"
+
+
+_UNDERSTOOD = "number NOT IN (SELECT event FROM alarm WHERE code = 'event_not_understood')"
+
+
+def _given_by_events(db: sqlite3.Connection) -> dict[str, Fraction]:
+    """What each account was given by locked wagers less what voids took, exactly, from the events in their order."""
+    given: dict[str, Fraction] = {}
+    price: dict[tuple[Any, ...], int] = {}
+    open_wagers: set[tuple[Any, ...]] = set()
+    won: dict[str, int] = {}
+    levels_won: set[tuple[Any, ...]] = set()
+    feedings = _feedings(db)
+    for table, epoch, body in db.execute(
+        f"SELECT table_id, epoch, body FROM event WHERE {_UNDERSTOOD} ORDER BY number"
+    ):
+        event = json.loads(body)
+        hand = (table, epoch, event.get("shoe"), event.get("round"))
+        if hand not in feedings and event["type"] != "hit":
+            continue
+        match event:
+            case {"type": "wagers_locked", "royal9_seats": [_, *_] as seats, "royal9_price_cents": int(cents)}:
+                if hand in price:
+                    continue
+                price[hand] = cents
+                open_wagers |= {(hand, seat) for seat in seats}
+                stake_cents = len(seats) * cents
+            case {"type": "void", "royal9_seats": seats}:
+                voided = {(hand, seat) for seat in seats} & open_wagers
+                open_wagers -= voided
+                stake_cents = -len(voided) * price.get(hand, 0)
+            case {"type": "hit", "progressive": {"meter": str(meter)}} if (hand, meter) not in levels_won:
+                levels_won.add((hand, meter))
+                won[meter] = won.get(meter, 0) + 1
+                continue
+            case _:
+                continue
+        for meter, generation, contribution, reserve in feedings[hand]:
+            for account, share in ((f"meter:{meter}", contribution), (f"reserve:{meter}", reserve)):
+                bearer = account if won.get(meter, 0) == generation else "house"
+                given[bearer] = given.get(bearer, Fraction(0)) + stake_cents * share
+    return given
+
+
+def _feedings(db: sqlite3.Connection) -> dict[tuple[Any, ...], list[tuple[str, int, Fraction, Fraction]]]:
+    """For each hand with wagers: the meters, their generation then, and their shares of a wager then."""
+    feedings: dict[tuple[Any, ...], list[tuple[str, int, Fraction, Fraction]]] = {}
+    for *hand, meter, generation, contribution, reserve in db.execute(
+        "SELECT table_id, epoch, shoe, round, feeding.meter, generation, contribution, reserve FROM feeding"
+        " JOIN hand ON hand.number = hand JOIN terms ON terms.number = feeding.terms"
+    ):
+        row = (meter, generation, Fraction(contribution), Fraction(reserve))
+        feedings.setdefault(tuple(hand), []).append(row)
+    return feedings
+
+
+def _awards_amiss(db: sqlite3.Connection, funds: _Funds) -> Iterator[str]:
+    by_step = dict(db.execute("SELECT step, sum(cents) FROM award GROUP BY step"))
+    for account, steps in (("awards", ("pending", "verified")), ("paid", ("paid",))):
+        balance, stands = funds.get(account, (0, Fraction(0)))[0], sum(by_step.get(step, 0) for step in steps)
+        if balance != stands:
+            yield f"{account} says {balance} cents, and the awards {stands}"
+    for lock, cents, shared in db.execute(
+        "SELECT lock.number, lock.cents, sum(award.cents) FROM lock JOIN award ON award.lock = lock.number"
+        " GROUP BY lock.number HAVING lock.cents != sum(award.cents)"
+    ):
+        yield f"the hits of lock {lock} share {shared} cents of a level of {cents}"
+    for number, body in db.execute(
+        f"SELECT number, body FROM event WHERE {_UNDERSTOOD} AND number NOT IN (SELECT event FROM award)"
+    ):
+        if json.loads(body).get("type") == "hit":
+            yield f"the hit that is event {number} has no award"

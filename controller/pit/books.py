@@ -1,0 +1,270 @@
+"""The pit's books: what committed events and people's decisions do to the meters, as double entries.
+
+Every function works inside the ledger's transaction, so a meter has moved exactly when the event that moved it is
+committed. The accounts: `wagers` (negative: what locked wagers have given), `house` (negative: what it has added),
+`meter:NAME` and `reserve:NAME`, `awards` (owed), `paid`. Each posting sums to zero.
+
+A level is locked by the first hit of a hand that names it; a meter's generation counts these locks. What a wager gave
+to a generation that has been won cannot be taken off the meter again: when such a wager is voided, the house bears it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from fractions import Fraction
+
+from controller.errors import TableError
+from controller.pit.clock import now_text
+from controller.pit.meters import Fund, Terms, reseed
+
+SCHEMA = """
+CREATE TABLE terms ( -- every set of terms a meter was ever run by
+    number INTEGER PRIMARY KEY,
+    meter TEXT NOT NULL,
+    since TEXT NOT NULL,
+    seed_cents INTEGER NOT NULL,
+    contribution TEXT NOT NULL,
+    reserve TEXT NOT NULL,
+    reseed_at_most_cents INTEGER NOT NULL
+) STRICT;
+CREATE TABLE meter (
+    name TEXT PRIMARY KEY,
+    terms INTEGER NOT NULL REFERENCES terms,
+    generation INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE TABLE fund ( -- each account's balance: the sum of its entries, and the part of a cent it carries
+    account TEXT PRIMARY KEY,
+    cents INTEGER NOT NULL,
+    remainder TEXT NOT NULL
+) STRICT;
+CREATE TABLE posting (number INTEGER PRIMARY KEY, why TEXT NOT NULL, event INTEGER, award INTEGER) STRICT;
+CREATE TABLE entry (
+    posting INTEGER NOT NULL REFERENCES posting,
+    account TEXT NOT NULL,
+    cents INTEGER NOT NULL,
+    PRIMARY KEY (posting, account)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE hand (
+    number INTEGER PRIMARY KEY,
+    table_id TEXT NOT NULL,
+    epoch TEXT NOT NULL,
+    shoe INTEGER NOT NULL,
+    round INTEGER NOT NULL,
+    price_cents INTEGER, -- NULL until its wagers are locked
+    hits INTEGER, -- NULL until its round is finished
+    UNIQUE (table_id, epoch, shoe, round)
+) STRICT;
+CREATE TABLE wager (
+    hand INTEGER NOT NULL REFERENCES hand,
+    seat INTEGER NOT NULL,
+    voided INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (hand, seat)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE feeding ( -- on which terms a hand's wagers went on which generation of a meter
+    hand INTEGER NOT NULL REFERENCES hand,
+    meter TEXT NOT NULL,
+    terms INTEGER NOT NULL REFERENCES terms,
+    generation INTEGER NOT NULL,
+    PRIMARY KEY (hand, meter)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE lock ( -- a level won by a hand, and what the meter began again with
+    number INTEGER PRIMARY KEY,
+    hand INTEGER NOT NULL REFERENCES hand,
+    meter TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    cents INTEGER NOT NULL,
+    from_reserve_cents INTEGER NOT NULL,
+    from_house_cents INTEGER NOT NULL,
+    UNIQUE (hand, meter)
+) STRICT;
+"""
+
+
+class Books:
+    """The meters' accounts in a ledger's file."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def set_terms(self, meters: Mapping[str, Terms]) -> None:
+        """Run the meters on these terms from now on; one that is new begins at its seed.
+
+        Raises TableError `meter_left_out`: a meter that holds money is not forgotten by leaving it out of a file.
+        """
+        left_out = sorted({name for (name,) in self._db.execute("SELECT name FROM meter")} - meters.keys())
+        if left_out:
+            raise TableError(
+                "meter_left_out",
+                f"The ledger has the meter {', '.join(left_out)}, of which the settings say nothing.",
+                "Give it its terms again. With the contribution 0:1 a meter grows no more.",
+            )
+        for name, terms in meters.items():
+            if self._terms_of(name) == terms:
+                continue
+            known = self._db.execute("SELECT 1 FROM meter WHERE name = ?", (name,)).fetchone()
+            number = self._db.execute(
+                "INSERT INTO terms (meter, since, seed_cents, contribution, reserve, reseed_at_most_cents)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                (name, now_text(), terms.seed_cents, str(terms.contribution), str(terms.reserve),
+                 terms.reseed_at_most_cents),
+            ).lastrowid  # fmt: skip
+            self._db.execute(
+                "INSERT INTO meter (name, terms) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET terms = excluded.terms",
+                (name, number),
+            )
+            if known is None:
+                self.post("seed", {f"meter:{name}": terms.seed_cents, f"reserve:{name}": 0}, "house")
+
+    def levels(self) -> dict[str, int]:
+        """Every meter's level in cents."""
+        return dict(
+            self._db.execute("SELECT name, cents FROM meter JOIN fund ON account = 'meter:' || name ORDER BY name")
+        )
+
+    def has_meter(self, name: str) -> bool:
+        """Whether there is a meter of this name."""
+        return self._db.execute("SELECT 1 FROM meter WHERE name = ?", (name,)).fetchone() is not None
+
+    def hand(self, table: str, epoch: str, shoe: int, round_: int) -> int:
+        """The number of a table's hand."""
+        key = (table, epoch, shoe, round_)
+        self._db.execute("INSERT OR IGNORE INTO hand (table_id, epoch, shoe, round) VALUES (?, ?, ?, ?)", key)
+        row = self._db.execute(
+            "SELECT number FROM hand WHERE table_id = ? AND epoch = ? AND shoe = ? AND round = ?", key
+        ).fetchone()
+        return int(row[0])
+
+    def lock_wagers(self, event: int, hand: int, seats: tuple[int, ...], price_cents: int) -> bool:
+        """The wagers at these seats are locked, and every meter grows. False when the hand's were locked before."""
+        cursor = self._db.execute(
+            "UPDATE hand SET price_cents = ? WHERE number = ? AND price_cents IS NULL", (price_cents, hand)
+        )
+        if cursor.rowcount == 0:
+            return False
+        self._db.executemany("INSERT INTO wager (hand, seat) VALUES (?, ?)", [(hand, seat) for seat in seats])
+        self._db.execute("INSERT INTO feeding SELECT ?, name, terms, generation FROM meter", (hand,))
+        self.post("contribution", self._shares(hand, price_cents * len(seats)), "wagers", event)
+        return True
+
+    def void_wagers(self, event: int, hand: int, seats: tuple[int, ...]) -> tuple[int, ...]:
+        """What these seats' wagers gave is given back. Returns the seats that have no locked wager to void."""
+        voided = [
+            seat
+            for seat in seats
+            if self._db.execute(
+                "UPDATE wager SET voided = 1 WHERE hand = ? AND seat = ? AND NOT voided", (hand, seat)
+            ).rowcount
+        ]
+        if voided:
+            (price_cents,) = self._db.execute("SELECT price_cents FROM hand WHERE number = ?", (hand,)).fetchone()
+            self.post("void", self._shares(hand, -price_cents * len(voided)), "wagers", event)
+        return tuple(seat for seat in seats if seat not in voided)
+
+    def has_wager(self, hand: int, seat: int) -> bool:
+        """Whether the seat has a locked wager in the hand, not voided."""
+        row = self._db.execute("SELECT 1 FROM wager WHERE hand = ? AND seat = ? AND NOT voided", (hand, seat))
+        return row.fetchone() is not None
+
+    def win(self, event: int, hand: int, meter: str) -> tuple[int, int]:
+        """A hit of the hand wins the meter: its lock's number, and the level that was locked, in cents.
+
+        The hand's first hit locks the level and lets the meter begin again; a later one finds it locked.
+        """
+        row: tuple[int, int] | None = self._db.execute(
+            "SELECT number, cents FROM lock WHERE hand = ? AND meter = ?", (hand, meter)
+        ).fetchone()
+        if row is not None:
+            return row
+        level, reserve = self._fund(f"meter:{meter}").cents, self._fund(f"reserve:{meter}").cents
+        terms = self._terms_of(meter)
+        assert terms is not None, "has_meter was asked before"
+        again = reseed(terms, reserve)
+        self.post("hit", {f"meter:{meter}": -level}, "awards", event)
+        begun = {f"reserve:{meter}": -again.from_reserve_cents, "house": -again.from_house_cents}
+        self.post("reseed", begun, f"meter:{meter}", event)
+        cursor = self._db.execute(
+            "INSERT INTO lock (hand, meter, generation, cents, from_reserve_cents, from_house_cents)"
+            " SELECT ?, name, generation, ?, ?, ? FROM meter WHERE name = ?",
+            (hand, level, again.from_reserve_cents, again.from_house_cents, meter),
+        )
+        self._db.execute("UPDATE meter SET generation = generation + 1 WHERE name = ?", (meter,))
+        assert cursor.lastrowid is not None
+        return cursor.lastrowid, level
+
+    def owe(self, event: int, cents: int) -> None:
+        """A fixed award: the house owes it."""
+        self.post("fixed", {"house": -cents}, "awards", event)
+
+    def pay(self, award: int, cents: int) -> None:
+        """An award is paid."""
+        self.post("paid", {"awards": -cents}, "paid", award=award)
+
+    def give_back(self, award: int, cents: int, meter: str | None) -> None:
+        """An award is rejected: its amount goes back on its meter, a fixed one to the house."""
+        self.post("rejected", {"awards": -cents}, "house" if meter is None else f"meter:{meter}", award=award)
+
+    def undo_reseed(self, award: int, lock: int) -> None:
+        """No hit of a lock stands: what the meter began again with goes back, unless it has been won since."""
+        row = self._db.execute(
+            "SELECT name, from_reserve_cents, from_house_cents FROM lock JOIN meter ON name = meter"
+            " WHERE number = ? AND meter.generation = lock.generation + 1",
+            (lock,),
+        ).fetchone()
+        if row is not None:
+            meter, from_reserve_cents, from_house_cents = row
+            back = {f"reserve:{meter}": from_reserve_cents, "house": from_house_cents}
+            self.post("unseed", back, f"meter:{meter}", award=award)
+
+    def post(
+        self,
+        why: str,
+        amounts: Mapping[str, Fraction | int],
+        against: str,
+        event: int | None = None,
+        award: int | None = None,
+    ) -> None:
+        """Add exact amounts to accounts. By as many whole cents as they have grown, `against` is less."""
+        entries: dict[str, int] = {against: 0}
+        for account, amount in amounts.items():
+            before = self._fund(account)
+            after = before.plus(amount)
+            self._keep(account, after)
+            entries[account] = after.cents - before.cents
+            entries[against] -= after.cents - before.cents
+        self._keep(against, self._fund(against).plus(entries[against]))
+        rows = [(account, cents) for account, cents in entries.items() if cents]
+        if rows:
+            number = self._db.execute(
+                "INSERT INTO posting (why, event, award) VALUES (?, ?, ?)", (why, event, award)
+            ).lastrowid
+            self._db.executemany("INSERT INTO entry VALUES (?, ?, ?)", [(number, *row) for row in rows])
+
+    def _shares(self, hand: int, wagered_cents: int) -> dict[str, Fraction]:
+        """What so much of the hand's wagers is worth to each account; negative is taken from who has it now."""
+        shares: dict[str, Fraction] = {}
+        for meter, contribution, reserve, won_since in self._db.execute(
+            "SELECT feeding.meter, contribution, reserve, meter.generation > feeding.generation FROM feeding"
+            " JOIN terms ON terms.number = feeding.terms JOIN meter ON name = feeding.meter"
+            " WHERE hand = ? ORDER BY feeding.meter",
+            (hand,),
+        ):
+            for account, share in ((f"meter:{meter}", contribution), (f"reserve:{meter}", reserve)):
+                bearer = "house" if won_since else account
+                shares[bearer] = shares.get(bearer, Fraction(0)) + wagered_cents * Fraction(share)
+        return shares
+
+    def _terms_of(self, meter: str) -> Terms | None:
+        row = self._db.execute(
+            "SELECT seed_cents, contribution, reserve, reseed_at_most_cents FROM meter"
+            " JOIN terms ON terms.number = meter.terms WHERE name = ?",
+            (meter,),
+        ).fetchone()
+        return None if row is None else Terms(row[0], Fraction(row[1]), Fraction(row[2]), row[3])
+
+    def _fund(self, account: str) -> Fund:
+        row = self._db.execute("SELECT cents, remainder FROM fund WHERE account = ?", (account,)).fetchone()
+        return Fund() if row is None else Fund(row[0], Fraction(row[1]))
+
+    def _keep(self, account: str, fund: Fund) -> None:
+        self._db.execute("INSERT OR REPLACE INTO fund VALUES (?, ?, ?)", (account, fund.cents, str(fund.remainder)))

@@ -1,0 +1,117 @@
+"""What comes from a table, checked in itself before the ledger sees it: form, names, canonical bytes, signature."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from dataclasses import dataclass
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from controller.contract.canonical import canonical
+from controller.contract.envelope import CONTRACT_VERSION
+from controller.errors import TableError
+
+# Whatever is not of these forms is shown to nobody: it could be made to play tricks on a terminal or a shell.
+FORMS = {
+    "table": re.compile(r"[a-z0-9-]+"),
+    "epoch": re.compile(r"[a-z0-9]+"),
+    "type": re.compile(r"[a-z0-9_]+"),
+    "chain": re.compile(r"[0-9a-f]{64}"),
+    "public_key": re.compile(r"[0-9a-f]{64}"),
+}
+
+
+class RefusedError(TableError):
+    """Something came that the pit does not take, and its people must look at."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableEvent:
+    """What a payload says, checked in itself: its names agree, its bytes are canonical. Its signature is unchecked."""
+
+    epoch: str
+    seq: int
+    type: str
+    message: dict[str, object]
+
+
+def read_event(table: str, payload: bytes) -> TableEvent:
+    """The event in a payload that came on a table's topic."""
+    message = parse(payload)
+    match message:
+        case {
+            "id": str(id_),
+            "contract": int(contract),
+            "type": str(type_),
+            "table": str(name),
+            "epoch": str(epoch),
+            "seq": int(seq),
+            "chain": str(chain),
+        } if (
+            type(seq) is int
+            and seq >= 1
+            and in_form(table=name, epoch=epoch, type=type_, chain=chain)
+            and _is_canonical(payload, message)
+        ):
+            pass
+        case _:
+            raise RefusedError(
+                "event_malformed",
+                f"What came on the event topic of {table!r} is no event in canonical JSON.",
+                "Find out who publishes there: only the table may.",
+            )
+    if name != table:
+        raise RefusedError(
+            "event_of_another_table",
+            f"An event of table {name} came on the topic of {table!r}.",
+            "Find out who publishes there, and check the broker's access list.",
+        )
+    if id_ != f"{name}/{epoch}/{seq}":
+        raise RefusedError(
+            "event_id_differs",
+            f"An event of {table} has an id that is not {table}/{epoch}/{seq}, which its fields say it is.",
+            "Find out which machine speaks for the table: no table controller makes such an event.",
+        )
+    if contract != CONTRACT_VERSION:
+        raise RefusedError(
+            "contract_unknown",
+            f"Table {table} speaks version {contract} of the contract; this pit knows version {CONTRACT_VERSION}.",
+            "Run the pit's version that goes with the table's.",
+        )
+    return TableEvent(epoch, seq, type_, message)
+
+
+def parse(payload: bytes) -> dict[str, object]:
+    """The JSON object in a payload; an empty one when it holds none."""
+    try:
+        value = json.loads(payload)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _is_canonical(payload: bytes, message: dict[str, object]) -> bool:
+    """Whether a message has one body only: spaces or a doubled key would make others with the same signature."""
+    try:
+        return canonical(message) == payload
+    except (ValueError, RecursionError):
+        return False
+
+
+def in_form(**names: str) -> bool:
+    """Whether each name is of the form that its keyword names in FORMS."""
+    return all(FORMS[name].fullmatch(value) for name, value in names.items())
+
+
+def signature_holds(message: dict[str, object], public_key: bytes) -> bool:
+    """Whether the table's key signed the message: Ed25519 over its canonical form without the signature."""
+    unsigned = {name: value for name, value in message.items() if name != "signature"}
+    try:
+        signature = base64.b64decode(str(message.get("signature")), validate=True)
+        Ed25519PublicKey.from_public_bytes(public_key).verify(signature, canonical(unsigned))
+    except (ValueError, InvalidSignature):
+        return False
+    return True

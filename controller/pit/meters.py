@@ -1,0 +1,59 @@
+"""The arithmetic of a progressive meter, exact to the cent. Pure.
+
+A wager's contribution need not be whole cents. A fund shows the whole cents it holds and carries the rest in its
+remainder, so nothing is rounded away: cents and remainder together are what went in, less what went out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a meter is run by.
+
+    It begins at `seed_cents` and grows by `contribution`, its share of each locked wager; `reserve` is the share that
+    goes into its hidden reserve. After a hit it begins again with what the reserve holds, at least at `seed_cents`,
+    where the house adds what is missing, and at most at `reseed_at_most_cents`.
+    """
+
+    seed_cents: int
+    contribution: Fraction
+    reserve: Fraction
+    reseed_at_most_cents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fund:
+    """Whole cents, and the part of a cent (0 to below 1) that is carried until it is one."""
+
+    cents: int = 0
+    remainder: Fraction = Fraction(0)
+
+    def plus(self, cents: Fraction | int) -> Fund:
+        """The fund after so many cents more; negative takes away."""
+        exact = self.cents + self.remainder + cents
+        return Fund(floor(exact), exact - floor(exact))
+
+
+@dataclass(frozen=True, slots=True)
+class Reseed:
+    """What a meter begins again with, and where it is from."""
+
+    from_reserve_cents: int
+    from_house_cents: int
+
+
+def reseed(terms: Terms, reserve_cents: int) -> Reseed:
+    """How a meter begins again: from its reserve first, the house adds what the seed still lacks."""
+    from_reserve = min(reserve_cents, terms.reseed_at_most_cents)
+    return Reseed(from_reserve, max(0, terms.seed_cents - from_reserve))
+
+
+def split(cents: int, hits: int) -> list[int]:
+    """An amount in equal parts, one a hit; the cents that are left over go to the first hits, one each."""
+    each, left = divmod(cents, hits)
+    return [each + (place < left) for place in range(hits)]

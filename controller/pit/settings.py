@@ -1,0 +1,113 @@
+"""The pit's settings file: the terms of every meter. `config/pit.toml` is the example, and the default.
+
+[meters.player_personal]
+seed_cents = 1000000
+contribution = "12:100"
+reserve = "3:100"
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from controller.errors import TableError
+from controller.pit.meters import Terms
+
+MOST_CENTS = 10**12
+"""No amount of money is larger."""
+
+DEFAULT: Mapping[str, Terms] = {
+    "personal_vs_personal": Terms(100_000_00, Fraction(6, 100), Fraction(2, 100), 100_000_00),
+    "banker_personal": Terms(10_000_00, Fraction(8, 100), Fraction(2, 100), 10_000_00),
+    "player_personal": Terms(10_000_00, Fraction(8, 100), Fraction(2, 100), 10_000_00),
+}
+"""The meters that the Royal 9 game file names, on the terms of `config/pit.toml`. The sheet prints no amounts."""
+
+_KEYS = {"seed_cents", "contribution", "reserve", "reseed_at_most_cents"}
+_RATIO = re.compile(r"([0-9]{1,9}):([1-9][0-9]{0,8})")
+_METER = re.compile(r"[a-z0-9_]{1,60}")
+
+
+def load(path: Path) -> dict[str, Terms]:
+    """Every meter's terms, by its name. Raises TableError `settings_invalid` with everything that is wrong."""
+    try:
+        values = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise _invalid(path, [f"it cannot be read: {why}"]) from error
+    wrong = [*_wrong(values)]
+    if wrong:
+        raise _invalid(path, wrong)
+    return {name: _terms(meter) for name, meter in values["meters"].items()}
+
+
+def _terms(meter: dict[str, Any]) -> Terms:
+    return Terms(
+        meter["seed_cents"],
+        _ratio(meter["contribution"]),
+        _ratio(meter.get("reserve", "0:1")),
+        meter.get("reseed_at_most_cents", meter["seed_cents"]),
+    )
+
+
+def _ratio(text: str) -> Fraction:
+    above, _, below = text.partition(":")
+    return Fraction(int(above), int(below))
+
+
+def _wrong(values: dict[str, Any]) -> Iterator[str]:
+    """What is wrong in the file, a line each."""
+    if values.keys() - {"meters"}:
+        unknown = ", ".join(map(repr, sorted(values.keys() - {"meters"})))
+        yield f"nobody knows {unknown}: all it holds is [meters.NAME]"
+    meters = values.get("meters")
+    if not isinstance(meters, dict) or not meters:
+        yield "it names no meter: write [meters.NAME] for each that the tables' game files name"
+        return
+    wrong = [*_wrong_meters(meters)]
+    yield from wrong
+    if not wrong:
+        terms = [_terms(meter) for meter in meters.values()]
+        if sum(meter.contribution + meter.reserve for meter in terms) > 1:
+            yield "all meters and reserves together take more than the whole wager"
+
+
+def _wrong_meters(meters: dict[str, Any]) -> Iterator[str]:
+    for name, meter in meters.items():
+        if not _METER.fullmatch(name):
+            yield f"meters.{name!r}: a meter's name is of a-z, 0-9 and _"
+        elif not isinstance(meter, dict):
+            yield f"meters.{name}: write [meters.{name}] and its keys below it"
+        else:
+            yield from (f"meters.{name}.{what}" for what in _wrong_in(meter))
+
+
+def _wrong_in(meter: dict[str, Any]) -> Iterator[str]:
+    for key in sorted(meter.keys() - _KEYS):
+        yield f"{key!r}: nobody knows this key; the keys are {', '.join(sorted(_KEYS))}"
+    for key in ("seed_cents", "contribution"):
+        if key not in meter:
+            yield f"{key}: is missing"
+    for key in ("seed_cents", "reseed_at_most_cents"):
+        if key in meter and not (type(meter[key]) is int and 0 <= meter[key] <= MOST_CENTS):
+            yield f"{key}: {meter[key]!r} is no amount in whole cents"
+    shares = [key for key in ("contribution", "reserve") if key in meter]
+    unsound = [key for key in shares if not (isinstance(meter[key], str) and _RATIO.fullmatch(meter[key]))]
+    for key in unsound:
+        yield f'{key}: {meter[key]!r} is no share of a wager; write it as "12:100"'
+    seed, most = meter.get("seed_cents"), meter.get("reseed_at_most_cents")
+    if isinstance(seed, int) and isinstance(most, int) and most < seed:
+        yield "reseed_at_most_cents: is below seed_cents, at which a meter begins at least"
+
+
+def _invalid(path: Path, wrong: list[str]) -> TableError:
+    return TableError(
+        "settings_invalid",
+        f"The settings {path} cannot be used: {'; '.join(wrong)}.",
+        "Correct the file; config/pit.toml shows its form.",
+    )

@@ -1,0 +1,303 @@
+"""What a card or a call does once it is believed: the burn, the hand and its end.
+
+The game says what follows (`game/games.py`); here it becomes the table's next state and its events.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import assert_never
+
+from controller.contract import events
+from controller.contract.events import Event
+from controller.game import baccarat, lucky9
+from controller.game.baccarat_royal import next_actives
+from controller.game.cards import Card, total
+from controller.game.games import Done, laid, next_step
+from controller.game.play import Call, Choose, Draw, Reveal
+from controller.game.royal9 import Award
+from controller.game.wagers import Spot, Wager
+from controller.table import paying, shoe_life
+from controller.table.facts import RoyalHit
+from controller.table.states import (
+    Burning,
+    FinishedRound,
+    HandInPlay,
+    Locked,
+    ShoeEnded,
+    Table,
+    WagersOpen,
+)
+from controller.table.stops import Stepped, cards_left, open_shoe, shoe_number, stop
+
+# What follows.
+
+
+def following(table: Table) -> Draw | Choose | Reveal | None:
+    """What the hand about to be dealt or in play asks for next; None outside a hand."""
+    match table.phase:
+        case Locked(_, seating):
+            step = next_step(table.rules.play, seating, ())
+        case HandInPlay(plays, _, seating):
+            step = next_step(table.rules.play, seating, plays)
+        case _:
+            return None
+    assert not isinstance(step, baccarat.Done | lucky9.Done), "a complete hand is not in play"
+    return step
+
+
+def next_in_hand(table: Table) -> Draw | None:
+    """Where the next card goes, in a hand that takes one."""
+    match following(table):
+        case Draw() as draw:
+            return draw
+        case _:
+            return None
+
+
+def odd_card(table: Table) -> bool:
+    """Whether the last card opened a simulated hand and may still be told otherwise: nothing has followed it."""
+    return isinstance(table.phase, HandInPlay) and table.phase.wagers is None and len(table.phase.plays) == 1
+
+
+def finished_round(table: Table, number: int) -> FinishedRound | None:
+    """The open shoe's finished round of that number."""
+    return next((finished for finished in table.finished if finished.number == number), None)
+
+
+def last_wagered(table: Table) -> FinishedRound | None:
+    """The open shoe's last finished round that was no simulated one."""
+    return next((finished for finished in reversed(table.finished) if not finished.simulated), None)
+
+
+# The burn, and a card nobody needs.
+
+
+def burn(table: Table) -> Stepped:
+    """One more card is burned; after the last, wagers open."""
+    if not isinstance(table.phase, Burning):
+        return table, ()
+    left = table.phase.left - 1
+    return replace(table, phase=replace(table.phase, left=left) if left else WagersOpen()), ()
+
+
+def turn_first_card(table: Table, card: Card) -> Stepped:
+    """The shoe's first card is turned up; what it is worth is burned, and it is out of play too."""
+    return burn(replace(table, phase=Burning(card, shoe_life.cards_to_burn(card, table.rules.shoe) + 1)))
+
+
+def take_card_in_error(table: Table, card: Card) -> Stepped:
+    """A card nobody needs, by the house's rule for it."""
+    match table.rules.shoe.drawn_in_error:
+        case "simulated_hand":
+            shoe = open_shoe(table)
+            begun = replace(table, phase=HandInPlay((), wagers=None), shoe=replace(shoe, rounds=shoe.rounds + 1))
+            return deal_kept(begun, (*table.kept, card))
+        case "burn":
+            return after_hand(table)
+        case "next_card":
+            return replace(table, kept=(*table.kept, card)), ()
+        case never:
+            assert_never(never)
+
+
+# The hand.
+
+
+def deal(table: Table, card: Card) -> Stepped:
+    """The card goes to the hand that is locked or in play; the last one may finish it."""
+    match table.phase:
+        case Locked(wagers, seating):
+            shoe = open_shoe(table)
+            hand = HandInPlay((card,), wagers, seating)
+            table = replace(table, shoe=replace(shoe, wagered_hands=shoe.wagered_hands + 1))
+        case HandInPlay(plays):
+            hand = replace(table.phase, plays=(*plays, card))
+        case _:
+            raise AssertionError(f"no hand takes a card in {table.phase}")
+    return _go_on(replace(table, phase=hand, last_round=None, awaiting_result=None))
+
+
+def deal_kept(table: Table, cards: tuple[Card, ...]) -> Stepped:
+    """Deal these to the hand as long as it takes cards; the rest is kept."""
+    table = replace(table, kept=())
+    made: tuple[Event, ...] = ()
+    for place, card in enumerate(cards):
+        if not isinstance(following(table), Draw):
+            return replace(table, kept=cards[place:]), made
+        table, dealt = deal(table, card)
+        made = (*made, *dealt)
+    return table, made
+
+
+def call(table: Table, called: Call) -> Stepped:
+    """The dealer's call is played; cards kept for the hand follow it."""
+    assert isinstance(table.phase, HandInPlay), "only called inside a hand"
+    table, made = _go_on(replace(table, phase=replace(table.phase, plays=(*table.phase.plays, called))))
+    table, dealt = deal_kept(table, table.kept)
+    return table, (*made, *dealt)
+
+
+def _go_on(table: Table) -> Stepped:
+    """What the play just made leads to."""
+    hand = table.phase
+    assert isinstance(hand, HandInPlay)
+    step = next_step(table.rules.play, hand.seating, hand.plays)
+    if isinstance(step, baccarat.Done | lucky9.Done):
+        return _finish(table, hand, step)
+    if isinstance(step, Draw) and cards_left(table) == 0:
+        return _run_out(table)
+    return table, ()
+
+
+def _finish(table: Table, hand: HandInPlay, done: Done) -> Stepped:
+    """The hand is complete: its round, then its hits, then what follows."""
+    shoe = open_shoe(table)
+    simulated = hand.wagers is None
+    seats = hand.wagers.royal9_seats if hand.wagers else ()
+    placed = hand.wagers.placed if hand.wagers else ()
+    won = paying.awards(table.rules, done, seats)
+    settled = None if simulated else paying.settlement(table.rules, hand.seating, placed, done, won)
+    levels = hand.wagers.levels if hand.wagers else {}
+    finished = FinishedRound(shoe.rounds, done, simulated, seats, placed, hand.seating, settled, levels)
+    royal = paying.royal_hits(shoe.number, shoe.rounds, won, levels)
+    table = replace(
+        table,
+        finished=(*table.finished, finished),
+        last_round=finished,
+        hits=(*table.hits, *royal),
+        awaiting_result=done if isinstance(done, baccarat.Done) else None,
+        commission_owed=owing(table.commission_owed, dict(settled.owed) if settled else {}),
+    )
+    if hand.seating.actives is not None and isinstance(done, baccarat.Done):
+        table = replace(table, actives=next_actives(hand.seating.actives, done.outcome, table.occupied))
+    round_event = _round(table, finished, won)
+    hits = tuple(_hit(round_event, hit, award) for hit, (_, award) in zip(royal, won, strict=True))
+    table, after = after_hand(table)
+    return table, (round_event, *hits, *after)
+
+
+def owing(owed: Mapping[int, int], more: Mapping[int, int]) -> dict[int, int]:
+    """The commission owed, by seat, with this much more; nobody owes nothing."""
+    cents = {seat: owed.get(seat, 0) + more.get(seat, 0) for seat in sorted({*owed, *more})}
+    return {seat: owes for seat, owes in cents.items() if owes}
+
+
+def _round(table: Table, finished: FinishedRound, won: list[tuple[int, Award]]) -> events.Round | events.SeatsRound:
+    """The event of a round, in the form of its game."""
+    shoe, done = open_shoe(table), finished.done
+    last_hand = not finished.simulated and shoe.wagered_hands == shoe.last_hand
+    settlement = paying.settlement_shown(finished.settlement)
+    if isinstance(done, lucky9.Done):
+        return events.SeatsRound(
+            shoe=shoe.number,
+            round=finished.number,
+            dealer=shown(done.dealer),
+            hands=tuple(
+                events.SeatHandShown(hand.seat, hand.number, *_parts(hand.cards), result)
+                for hand, result in zip(done.hands, paying.hand_results(table.rules, done), strict=True)
+            ),
+            simulated=finished.simulated,
+            last_hand=last_hand,
+            cards_left=cards_left(table),
+            settlement=settlement,
+        )
+    return events.Round(
+        shoe=shoe.number,
+        round=finished.number,
+        outcome=done.outcome.value,
+        player=shown(done.player),
+        banker=shown(done.banker),
+        natural=done.natural,
+        margin=done.margin,
+        pairs=events.Pairs(done.player_pair, done.banker_pair),
+        simulated=finished.simulated,
+        last_hand=last_hand,
+        cards_left=cards_left(table),
+        dragon_bonus=paying.dragon_bonus_shown(table.rules, done),
+        royal9_seats=finished.royal9_seats,
+        royal9=paying.seat_tiers(won),
+        actives=paying.actives_shown(finished.seating.actives),
+        settlement=settlement,
+    )
+
+
+def _hit(round_event: events.Round | events.SeatsRound, hit: RoyalHit, award: Award) -> events.Hit:
+    assert isinstance(round_event, events.Round), "Royal 9 is judged on two hands"
+    return events.Hit(
+        shoe=round_event.shoe,
+        round=round_event.round,
+        seat=hit.seat,
+        tier=hit.tier,
+        player=round_event.player,
+        banker=round_event.banker,
+        progressive=None if award.meter is None else events.Progressive(award.meter, hit.shown_cents),
+        fixed=None if award.cents is None else events.Fixed(award.cents),
+    )
+
+
+def _run_out(table: Table) -> Stepped:
+    """No card is left and the hand needs one: it is void, and the shoe is over."""
+    void = void_event(table, by="table", reason="shoe_exhausted")
+    closed, close_event = close_shoe(table, "exhausted", by="table")
+    stopped, fault = stop(closed, "shoe_exhausted", {})
+    return stopped, (void, close_event, *fault)
+
+
+def after_hand(table: Table) -> Stepped:
+    """Wagers open again, or the shoe is over."""
+    reason = shoe_life.ended(open_shoe(table), table.rules.shoe, cards_left(table))
+    if reason is None:
+        return replace(table, phase=WagersOpen()), ()
+    closed, event = close_shoe(table, reason, by="table")
+    return closed, (event,)
+
+
+def close_shoe(table: Table, reason: str, by: str) -> tuple[Table, Event]:
+    """The shoe is over; the commission owed is asked for."""
+    shoe = open_shoe(table)
+    event = events.ShoeClosed(
+        shoe=shoe.number,
+        round=None,
+        reason=reason,
+        by=by,
+        rounds=shoe.rounds,
+        wagered_hands=shoe.wagered_hands,
+        cards_left=cards_left(table),
+        commission_owed=tuple(events.SeatCents(seat, cents) for seat, cents in table.commission_owed.items()),
+    )
+    return replace(table, phase=ShoeEnded(), kept=()), event
+
+
+def void_event(table: Table, by: str, reason: str) -> events.Void:
+    """The event of the hand in play ended without a result."""
+    wagers = table.phase.wagers if isinstance(table.phase, Locked | HandInPlay) else None
+    return events.Void(
+        shoe=shoe_number(table),
+        round=table.round_number,
+        by=by,
+        reason=reason,
+        simulated=wagers is None,
+        royal9_seats=wagers.royal9_seats if wagers else (),
+        settlement=paying.returned_shown(_at_stake(table, wagers.placed)) if wagers else None,
+    )
+
+
+def _at_stake(table: Table, placed: tuple[Wager, ...]) -> tuple[Wager, ...]:
+    """The wagers of the hand in play: each split of a seat's hand has put down an equal one more."""
+    hand = table.phase
+    if not isinstance(hand, HandInPlay):
+        return placed
+    hands = Counter(lies.seat for lies in laid(table.rules.play, hand.seating, hand.plays))
+    return tuple(wager for wager in placed for _ in range(hands[wager.seat] if wager.spot is Spot.HAND else 1))
+
+
+def shown(cards: tuple[Card, ...]) -> events.HandShown:
+    """A hand as events tell it."""
+    return events.HandShown(*_parts(cards))
+
+
+def _parts(cards: tuple[Card, ...]) -> tuple[tuple[str, ...], int]:
+    return tuple(map(str, cards)), total(cards)

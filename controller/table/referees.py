@@ -1,0 +1,120 @@
+"""The shoe as a second referee: its opinions on the burn, on a card's place and on a hand's result, beside our rules.
+
+Where the two differ the table stops with both opinions; neither is taken silently. Only shoes for punto banco have any.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from controller.game import baccarat
+from controller.game.baccarat import Hand, PuntoBanco
+from controller.game.cards import Card
+from controller.table import shoe_life
+from controller.table.dealing import next_in_hand
+from controller.table.facts import CardDrawn, ShoeResult, ShoeResultReported, Target
+from controller.table.states import Burning, FirstCardDue, HandInPlay, Table, WagersOpen
+from controller.table.stops import Stepped, stop
+
+
+def compare_burn_count(table: Table, count: int) -> Stepped:
+    """The shoe's count of cards to burn beside the first card's worth."""
+    assert isinstance(table.phase, Burning)
+    worth = shoe_life.worth_in_burn(table.phase.first_card)
+    if count == worth:
+        return table, ()
+    return stop(table, "burn_count_differs", {"shoe_says": count, "first_card_is_worth": worth})
+
+
+def compare_result(table: Table, fact: ShoeResultReported) -> Stepped:
+    """The shoe's result of a hand beside ours."""
+    awaited = table.awaiting_result
+    table = replace(table, awaiting_result=None)
+    if awaited == "voided" or (awaited is None and fact.result is ShoeResult.FORCE_QUIT):
+        return table, ()  # the shoe ends its own game of a hand that is void here, or one it never began
+    ours = _in_words(awaited.outcome.value, awaited.player_pair, awaited.banker_pair) if awaited else "no finished hand"
+    shoes = _in_words(fact.result.value, fact.player_pair, fact.banker_pair)
+    if ours == shoes:
+        return table, ()
+    return stop(table, "result_differs", {"shoe_says": shoes, "rules_say": ours})
+
+
+def _in_words(result: str, player_pair: bool, banker_pair: bool) -> str:
+    return result + (", player pair" if player_pair else "") + (", banker pair" if banker_pair else "")
+
+
+def differing_target(table: Table, fact: CardDrawn) -> str | None:
+    """The fault when the shoe puts the card elsewhere than our rules; None when it agrees or has no opinion."""
+    if fact.target is None:
+        return None
+    expected, index = _expected_target(table)
+    if fact.target is expected and index in (None, fact.index):
+        return None
+    if fact.target is Target.FIRST_CARD:
+        return "first_card_in_shoe"
+    burning = expected in (Target.FIRST_CARD, Target.BURN)
+    if fact.target is Target.BURN:  # face down: it is never turned up for the first card, which was missed
+        return "reports_missed" if burning else "burn_long"
+    return "burn_short" if burning else "target_differs"
+
+
+def both_opinions(table: Table, fact: CardDrawn) -> dict[str, str | int]:
+    """Where the shoe and where our rules put the card, for people: nothing where that would tell a face-down card."""
+    drawn = next_in_hand(table)
+    if drawn is not None and drawn.secret:
+        return {}
+    assert fact.target is not None
+    expected, index = _expected_target(table)
+    ours = expected.value if index is None else f"{expected.value} card {index}"
+    shoes = fact.target.value if index is None else f"{fact.target.value} card {fact.index}"
+    return {"shoe_says": shoes, "rules_say": ours}
+
+
+def where(table: Table) -> str:
+    """Where the next card goes, for people."""
+    match table.phase:
+        case FirstCardDue():
+            return Target.FIRST_CARD.value
+        case Burning():
+            return Target.BURN.value
+        case _:
+            drawn = next_in_hand(table)
+            if drawn is not None:
+                return "hand" if drawn.secret else str(drawn.hand)
+            between = isinstance(table.phase, WagersOpen) and isinstance(table.rules.play, PuntoBanco)
+            return _expected_target(table)[0].value if between else "hand"
+
+
+def _expected_target(table: Table) -> tuple[Target, int | None]:
+    """Where our rules put the next card, and its index in the hand where it goes to one."""
+    match table.phase:
+        case FirstCardDue():
+            return Target.FIRST_CARD, None
+        case Burning():
+            return Target.BURN, None
+        case HandInPlay(plays):
+            return _target_in_hand(table, tuple(play for play in plays if isinstance(play, Card)))
+        case _:
+            return _target_in_hand(table, _begun_by_kept(table))
+
+
+def _begun_by_kept(table: Table) -> tuple[Card, ...]:
+    """The cards of the hand that the kept cards leave unfinished: they may make whole hands."""
+    dealt: tuple[Card, ...] = ()
+    for card in table.kept:
+        dealt = (*dealt, card)
+        if isinstance(baccarat.next_step(_punto_banco(table).tableau, dealt), baccarat.Done):
+            dealt = ()
+    return dealt
+
+
+def _target_in_hand(table: Table, dealt: tuple[Card, ...]) -> tuple[Target, int]:
+    drawn = baccarat.next_step(_punto_banco(table).tableau, dealt)
+    assert not isinstance(drawn, baccarat.Done), "a complete hand is not in play"
+    index = 3 if len(dealt) >= 4 else len(dealt) // 2 + 1
+    return (Target.PLAYER if drawn.hand == Hand.PLAYER else Target.BANKER), index
+
+
+def _punto_banco(table: Table) -> PuntoBanco:
+    assert isinstance(table.rules.play, PuntoBanco), "only its shoes have opinions: the configuration is checked"
+    return table.rules.play

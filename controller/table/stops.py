@@ -1,0 +1,79 @@
+"""How the table stops and what it tells of it: faults and alarms as events, and the standing fault's exits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from controller.contract import events
+from controller.contract.events import Event
+from controller.table.faults import ALARMS, FAULTS, Exit
+from controller.table.states import Burning, HandInPlay, Held, Locked, NoShoe, Shoe, ShoeEnded, StandingFault, Table
+
+Stepped = tuple[Table, tuple[Event, ...]]
+
+
+def exits(table: Table) -> tuple[Exit, ...]:
+    """The acts that leave the standing fault as the table is now; none without a fault."""
+    if table.fault is None:
+        return ()
+    kind = FAULTS[table.fault.code]
+    in_hand = isinstance(table.phase, Locked | HandInPlay)
+    nowhere = {Exit.NEW_SHOE if in_hand else Exit.VOID}
+    if table.fault.code == "unreadable_card" and not isinstance(table.phase, Burning):
+        nowhere.add(Exit.CLEAR)  # only a burned card may stay unnamed
+    if isinstance(table.phase, NoShoe | ShoeEnded) and not kind.new_shoe_takes_held:
+        nowhere.add(Exit.NEW_SHOE)  # no shoe is there to end, and cards that wait may be the next one's
+    return tuple(exit_ for exit_ in kind.exits if exit_ not in nowhere)
+
+
+def raiser(fault: StandingFault) -> tuple[Held, ...]:
+    """What raised the fault and waits for a person's word, if anything does."""
+    return () if fault.raised_by is None else (fault.raised_by,)
+
+
+def stop(table: Table, code: str, details: dict[str, str | int], raised_by: Held | None = None) -> Stepped:
+    """The table stops with this fault."""
+    kind = FAULTS[code]
+    table = replace(table, fault=StandingFault(code, details, raised_by))
+    event = events.Fault(
+        shoe=shoe_number(table),
+        round=table.round_number,
+        code=code,
+        what=kind.what,
+        do=kind.do,
+        details=details,
+        exits=tuple(exit_.value for exit_ in exits(table)),
+    )
+    return table, (event,)
+
+
+def cleared(table: Table, by: str, exit_: Exit, code: str | None = None) -> events.FaultCleared:
+    """The event of a fault left by `exit_`; `code` where it no longer stands on the table."""
+    if code is None:
+        assert table.fault is not None
+        code = table.fault.code
+    return events.FaultCleared(shoe_number(table), table.round_number, code, by, exit_.value)
+
+
+def alarm(table: Table, code: str, details: dict[str, str | int]) -> events.Alarm:
+    """The event of an alarm of `ALARMS`."""
+    kind = ALARMS[code]
+    return events.Alarm(shoe_number(table), table.round_number, code, kind.what, kind.do, details)
+
+
+def shoe_number(table: Table) -> int | None:
+    """The number of the shoe that events belong to."""
+    return table.shoe.number if table.shoe else None
+
+
+def open_shoe(table: Table) -> Shoe:
+    """The shoe being dealt."""
+    assert table.shoe is not None, "only reached with a shoe open"
+    return table.shoe
+
+
+def cards_left(table: Table) -> int:
+    """The cards left in the open shoe."""
+    left = table.cards_left
+    assert left is not None, "only reached with a shoe open"
+    return left
