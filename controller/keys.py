@@ -61,3 +61,8 @@ def _write_new(path: Path, private: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     half.rename(path)
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)  # its name too must survive: the journal, in another folder perhaps, names this key for ever
+    finally:
+        os.close(folder)

@@ -1,0 +1,20 @@
+"""A table that syncs nothing, which no power cut forgives: `python -m tests.power_loss.careless_table run ...`."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from functools import partial
+from typing import Any
+
+from controller.cli.main import main
+
+
+class _Careless(sqlite3.Connection):
+    def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
+        return super().execute("PRAGMA synchronous = OFF" if "synchronous" in sql else sql, parameters)
+
+
+if __name__ == "__main__":
+    sqlite3.connect = partial(sqlite3.connect, factory=_Careless)  # type: ignore[assignment]
+    sys.exit(main(sys.argv[1:]))

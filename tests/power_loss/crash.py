@@ -1,0 +1,204 @@
+"""Every moment at which the power could go, what it could leave on the disk, and whether the table lives with that."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import shutil
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from controller.errors import TableError
+from controller.journal import Journal, verify
+from controller.keys import load_or_make_key
+from controller.replay import replay
+from controller.table.public import public
+from tests.power_loss.disk import FOLDER, JOURNAL, KEY, Disk, Loss
+from tests.power_loss.recording import SYNCED, read_notes
+from tests.power_loss.witness import Promised, Truth, Witness, read_truth
+
+_INDEX_BYTES = 32768
+
+
+class State(NamedTuple):
+    """A power cut just before note `moment`; `draw` tells one from another where chance decides what is left."""
+
+    moment: int
+    loss: Loss
+    draw: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.moment} {self.loss} {self.draw}"
+
+
+class Recording:
+    """A recorded life in `folder`, over. `syncs` False: on a disk that says it has synced and has not."""
+
+    def __init__(self, folder: Path, syncs: bool = True) -> None:
+        self.folder = folder
+        self.notes = read_notes(folder / "notes")
+        self.truth = read_truth(folder)
+        self.syncs = syncs
+
+    def disk(self) -> Disk:
+        """The disk before the first note."""
+        return Disk(self.folder / FOLDER, self.syncs)
+
+
+class Moment(NamedTuple):
+    """A moment that can leave something else behind than the one before it: just before `note` changes that."""
+
+    note: int
+    at_stake: int  # changes that are not synced
+    checkpoint: bool  # whether some are to the database itself, not to its log
+    before_sync: bool
+
+
+def moments(recording: Recording) -> list[Moment]:
+    """Every such moment, and the end."""
+    disk, found = recording.disk(), []
+    for index, note in enumerate(recording.notes):
+        if disk.changes(note):
+            found.append(Moment(index, disk.at_stake(), disk.at_stake(JOURNAL) > 0, note.kind == SYNCED))
+        disk.do(note)
+    return [*found, Moment(len(recording.notes), disk.at_stake(), disk.at_stake(JOURNAL) > 0, True)]
+
+
+def states(found: Iterable[Moment], draws: int) -> Iterator[State]:
+    """What is left behind at these moments: all, nothing that was not synced, and `draws` times some of it.
+
+    Nothing is left of the same writes up to their sync, so that is looked at once, when most is known outside. A
+    checkpoint, which writes over what is good, is drawn four times as often.
+    """
+    for moment in found:
+        yield State(moment.note, "kept")
+        if moment.before_sync and moment.at_stake:
+            yield State(moment.note, "dropped")
+        of_each = draws * 4 if moment.checkpoint else draws
+        if moment.at_stake:
+            yield from (State(moment.note, "torn", draw) for draw in range(of_each))
+        if moment.at_stake > 1:
+            yield from (State(moment.note, "reordered", draw) for draw in range(of_each))
+
+
+@dataclass
+class Found:
+    """What the examined states came to: how many of each kind, what they hold (by its digest: many hold the same), the
+    most that one of them lost of what the daemon had written, and those that went wrong."""
+
+    kinds: Counter[str] = field(default_factory=Counter)
+    contents: set[bytes] = field(default_factory=set)
+    most_bytes_lost: int = 0
+    wrong: dict[State, str] = field(default_factory=dict)
+
+    def __or__(self, other: Found) -> Found:
+        return Found(
+            self.kinds + other.kinds,
+            self.contents | other.contents,
+            max(self.most_bytes_lost, other.most_bytes_lost),
+            self.wrong | other.wrong,
+        )
+
+
+def examine(recording: Recording, those: Iterable[State], scratch: Path) -> Found:
+    """Leave each of these states behind in `scratch` and judge it; the same files with the same promised, once."""
+    found, judged = Found(), set[tuple[bytes, Promised]]()
+    disk, witness, done = recording.disk(), Witness(recording.truth), 0
+    committed = committed_rows(recording, scratch)
+    for state in sorted(those):
+        for note in recording.notes[done : state.moment]:
+            disk.do(note)
+            witness.take(note)
+        done = state.moment
+        files, index = left_behind(disk, state)
+        content = _digest(files)
+        found.kinds[state.loss] += 1
+        found.contents.add(content)
+        found.most_bytes_lost = max(found.most_bytes_lost, disk.bytes_at_stake() if state.loss == "dropped" else 0)
+        if (content, witness.promised) in judged:
+            continue
+        judged.add((content, witness.promised))
+        leave(files | index, scratch)
+        wrong = judge(scratch, recording.truth, witness.promised, committed)
+        if wrong is not None:
+            found.wrong[state] = wrong
+    return found
+
+
+def examine_share(folder: Path, those: Sequence[State], scratch: Path) -> Found:
+    """`examine`, in a process of its own."""
+    return examine(Recording(folder), those, scratch)
+
+
+def left_behind(disk: Disk, state: State) -> tuple[dict[str, bytes], dict[str, bytes]]:
+    """The files; and what is left of the log's index in shared memory, which may be anything or nothing."""
+    luck = random.Random(str(state))
+    odds = luck.random()
+    files = disk.after(state.loss, lambda: luck.random() < odds)
+    return files, {f"{JOURNAL}-shm": luck.randbytes(_INDEX_BYTES)} if luck.random() < 0.5 else {}
+
+
+def committed_rows(recording: Recording, scratch: Path) -> set[int]:
+    """How many rows the journal had after each commit: what the daemon itself would have read back at each sync."""
+    rows, disk = {0}, Disk(recording.folder / FOLDER)
+    for note in recording.notes:
+        disk.do(note)
+        if note.kind == SYNCED and JOURNAL in (files := disk.after("kept", bool)):
+            leave(files, scratch)
+            with closing(sqlite3.connect(scratch / JOURNAL)) as db:
+                if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                    rows.add(db.execute("SELECT count(*) FROM fact").fetchone()[0])
+    return rows
+
+
+def leave(files: dict[str, bytes], scratch: Path) -> None:
+    """Put these files into `scratch`, and nothing else."""
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir()
+    for name, content in files.items():
+        path = scratch / name
+        path.write_bytes(content)
+        path.chmod(0o600)
+
+
+def _digest(files: dict[str, bytes]) -> bytes:
+    digest = hashlib.blake2b(digest_size=16)
+    for name, content in sorted(files.items()):
+        digest.update(f"{name} {len(content)} ".encode() + content)
+    return digest.digest()
+
+
+def judge(folder: Path, truth: Truth, promised: Promised, committed: set[int]) -> str | None:
+    """Start from this folder as `tablectl run` does, and read it as `tablectl verify` does. What is wrong, or None."""
+    path = folder / JOURNAL
+    try:
+        if promised.boot:
+            verify(path)  # as a person may, before the table is started again
+        key = load_or_make_key(folder / KEY)
+        journal = Journal(path, truth.table_id, key, key.public)
+        with closing(journal):
+            table, differs = replay(journal.open_shoe(), truth.rules, truth.table_id, journal.epoch)
+            boot = journal.boot
+        good = verify(path)
+    except TableError as error:
+        return f"{error.code}: {error}"
+    if not promised.boot and good.epoch != truth.epoch:
+        return None if good.rows == 0 else f"another journal, and it has {good.rows} rows"
+    if (good.epoch, key.public) != (truth.epoch, truth.public_key):
+        return "another journal or key, where this one was known outside"
+    if boot <= promised.boot:
+        return f"boot {boot}, where boot {promised.boot} was known outside"
+    if good.rows < promised.row:
+        return f"{good.rows} rows, where {promised.by} promised {promised.row}"
+    if good.rows >= len(truth.heads) or good.head != truth.heads[good.rows]:
+        return f"its {good.rows} rows are not the first {good.rows} that were written"
+    if good.rows not in committed:
+        return f"{good.rows} rows, which is inside a commit"
+    if differs is not None or public(table) != truth.faces[good.rows]:
+        return f"replays to another table than stood after row {good.rows} (differs: {differs})"
+    return None

@@ -1,0 +1,133 @@
+"""A table's life to be cut short: the real daemon under the recorder, with its dealer, supervisor, broker and pit.
+
+It begins its journal, deals, is killed inside a hand and stopped cleanly between two, and has a supervisor close the
+shoe: so the recording holds the first boot, commits of facts with and without events, recovery, checkpoints, and an
+ordinary end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from drivers.sim import rules
+from drivers.sim.angel_eye import PtyLine
+from drivers.sim.people import Deck, shuffled_decks
+from drivers.sim.pins import SimulatedPins
+from tests.hil.daemon import Broker, Table, TableFiles
+from tests.hil.far_pit import FarPit
+from tests.hil.far_shoe import FarShoe
+from tests.hil.header import Pins
+from tests.hil.plugin import Dealer, Eventually
+from tests.power_loss.disk import FOLDER, JOURNAL, KEY
+
+SUPERVISOR = "Ann"
+"""Speaks on the control socket, as nobody else does."""
+
+_DECKS = 8
+_HANDS_A_SHOE = 12
+
+
+class Life:
+    """The table's surroundings in `folder`; the recorder's notes are in `folder/notes`.
+
+    `recorder` and `shim` are preloaded into the daemon; `program` is what runs instead of `tablectl`, if any.
+    """
+
+    def __init__(self, folder: Path, recorder: Path, shim: Path, program: Sequence[str]) -> None:
+        self._ends = ExitStack()
+        self._broker = Broker(folder)
+        self._broker.up()
+        self._ends.callback(self._broker.down)
+        kept = folder / FOLDER
+        kept.mkdir()
+        files = TableFiles(
+            folder,
+            "power-loss",
+            self._broker.port,
+            shim,
+            journal={"path": str(kept / JOURNAL), "signing_key": str(kept / KEY)},
+        )
+        files.environment |= {
+            "LD_PRELOAD": f"{recorder}:{shim}",
+            "TABLE_RECORD_FOLDER": str(kept),
+            "TABLE_RECORD_NOTES": str(folder / "notes"),
+        }
+        lamps, inputs = files.values["pins"]["lamps"], files.values["pins"]["inputs"]
+        self._pins = Pins(SimulatedPins(files.page, lamps, inputs), lamps, inputs)
+        self._ends.callback(self._pins.close)
+        line = PtyLine(files.port)
+        self._ends.callback(line.unplug)
+        self._shoe = FarShoe(line)
+        self._pit = FarPit(self._broker.port, files.table_id)
+        self._ends.callback(self._pit.gone)
+        self._table = Table(files, folder)
+        self._table.program = program or self._table.program
+        self._ends.callback(self._table.close)
+        self._eventually = Eventually(self._table, self._pins, self._pit)
+        self._dealer = Dealer(self._table, self._shoe, self._pins, self._eventually)
+        self._decks = shuffled_decks(5, _DECKS, 0)
+
+    def live(self, hands: int) -> None:
+        """All of it, with about so many hands; the pit has acknowledged everything, and the table is stopped."""
+        with self._ends:
+            self._start()
+            self._shoe.power_up()
+            for first in range(0, hands, _HANDS_A_SHOE):
+                self._shoe_of(min(hands - first, _HANDS_A_SHOE), stopped_once=first == 0)
+            self._eventually(lambda: self._table.unacknowledged() == 0)
+            assert self._table.stop() == 0
+            assert self._pit.wrong == []
+
+    def _shoe_of(self, hands: int, stopped_once: bool) -> None:
+        """A shoe that a supervisor ends after so many hands; killed on the way, and stopped, which empties the log."""
+        deck = next(self._decks)
+        first = deck.draw()
+        self._dealer.open_shoe(first, " ".join(deck.draw() for _ in range(rules.burn_count(first))))
+        for number in range(hands):
+            seats = [1 + number % 7, 1 + (number + 3) % 7]
+            if number == hands // 3:
+                self._killed_inside_a_hand(deck)
+            elif number == hands // 2:
+                self._void_a_hand(deck)
+            elif number == 2 * hands // 3 and stopped_once:
+                self._stopped_and_started()
+            self._dealer.play(" ".join(_hand(deck)), *seats)
+        self._table.supervisor("close_shoe")
+
+    def _killed_inside_a_hand(self, deck: Deck) -> None:
+        cards = list(_hand(deck))
+        self._dealer.lock(2)
+        self._dealer.deal(" ".join(cards[:2]))
+        self._table.kill()
+        self._start()
+        self._shoe.deal(" ".join(cards[2:]))
+        self._eventually(lambda: self._table.phase == "wagers_open")
+        self._pins.uncover(2)
+
+    def _void_a_hand(self, deck: Deck) -> None:
+        self._dealer.lock(5)
+        self._dealer.deal(deck.draw())
+        self._table.supervisor("void")
+        self._shoe.force_quit()
+        self._eventually(lambda: self._table.has_read(self._shoe))
+        self._pins.uncover(5)
+
+    def _stopped_and_started(self) -> None:
+        assert self._table.stop() == 0
+        self._start()
+
+    def _start(self) -> None:
+        self._table.start()
+        self._eventually(self._table.links_up)
+
+
+def _hand(deck: Deck) -> Iterator[str]:
+    """A hand's cards in the order they are drawn."""
+    player: list[str] = []
+    banker: list[str] = []
+    while (side := rules.next_side(player, banker)) is not None:
+        card = deck.draw()
+        (player if side == "player" else banker).append(card)
+        yield card

@@ -1,0 +1,187 @@
+"""What the outside was told or shown while the daemon was recorded, as the least that every later journal must hold.
+
+An event on its way to the broker promises its row. A state, an answer on the control socket and a lit lamp promise the
+first row, not before what is promised already, after which the table looks like that; a supervisor's answered act
+promises the fact in that supervisor's name. Lamps are read where a steady light has one meaning: outcome and guidance.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Hashable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from controller.config import load
+from controller.journal import read_rows, verify
+from controller.keys import load_or_make_key
+from controller.table.public import Public, public
+from controller.table.rules import TableRules
+from controller.table.states import Table
+from controller.table.step import step
+from tests.power_loss.disk import FOLDER, JOURNAL, KEY
+from tests.power_loss.life import SUPERVISOR
+from tests.power_loss.recording import CLOSED, LIT, SAID, Note
+
+_CONNECT, _PUBLISH = 1, 3  # MQTT packet types
+_OF_A_STATE = ("phase", "shoe", "round", "fault")
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The journal that the recorded daemon left, read row by row. `[n]` is after row n, `[0]` before the first."""
+
+    rules: TableRules
+    table_id: str
+    epoch: str
+    public_key: bytes
+    heads: list[bytes]
+    faces: list[Public]
+    row_of_seq: list[int]  # [0] is no event's
+    supervised: list[int]  # the rows of facts in the supervisor's name
+    lamps: dict[int, tuple[str, int]]  # by BCM number: its name, and the level at which it burns
+
+
+def read_truth(folder: Path) -> Truth:
+    """The truth of a recording that is over."""
+    config = load(folder / "daemon.toml")
+    journal, table = folder / FOLDER / JOURNAL, Table(config.rules)
+    good = verify(journal)
+    heads, faces, row_of_seq, supervised = [], [public(table)], [0], []
+    for row in read_rows(journal):
+        table, _ = step(table, row.fact)
+        heads.append(row.previous_head)
+        faces.append(public(table))
+        row_of_seq += [row.number] * len(row.messages)
+        if getattr(row.fact, "by", None) == SUPERVISOR:
+            supervised.append(row.number)
+    lamps = tomllib.loads((folder / "daemon.toml").read_text("utf-8"))["pins"]["lamps"]
+    return Truth(
+        config.rules,
+        good.table,
+        good.epoch,
+        load_or_make_key(folder / FOLDER / KEY).public,
+        [*heads, good.head],
+        faces,
+        row_of_seq,
+        supervised,
+        {wired["bcm"]: (name, int(wired["active"] == "high")) for name, wired in lamps.items()},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Promised:
+    """The last row and boot that the outside knows of, and by what."""
+
+    row: int = 0
+    boot: int = 0
+    by: str = "nothing"
+
+
+class Witness:
+    """Hears and sees each note in turn; `promised` is what it knows by now. What was never so fails an assertion."""
+
+    def __init__(self, truth: Truth) -> None:
+        self._truth = truth
+        self._rows_by_look: dict[Hashable, list[int]] = defaultdict(list)
+        for row, face in enumerate(truth.faces):
+            for look in (_face(asdict(face)), _state(face), *(("lamp", lamp) for lamp in _lit(face))):
+                self._rows_by_look[look].append(row)
+        self._said: dict[tuple[int, int], bytes] = {}
+        self._acts_answered = 0
+        self.promised = Promised()
+        self.heard: Counter[str] = Counter()
+        self.events: set[int] = set()
+
+    def take(self, note: Note) -> None:
+        """One note more."""
+        channel = note.process, note.handle
+        if note.kind == CLOSED:
+            self._said.pop(channel, None)
+        elif note.kind == LIT:
+            lamp, burning = self._truth.lamps.get(note.handle, ("", -1))
+            if note.number == burning and lamp in _STEADY_LAMPS:
+                self._saw(("lamp", lamp), "lamp")
+        elif note.kind == SAID:
+            said = self._said.get(channel, b"") + note.data
+            if said[0] == ord("{"):
+                *lines, said = said.split(b"\n")
+                for line in lines:
+                    self._answer(json.loads(line))
+            elif said[0] >> 4 == _CONNECT or channel in self._said:
+                said = self._packets(said)
+            else:
+                return  # a byte that only wakes another thread
+            self._said[channel] = said
+
+    def _packets(self, said: bytes) -> bytes:
+        """Take in the complete MQTT packets and return the rest."""
+        while (size := _packet_size(said)) is not None and size <= len(said):
+            packet, said = said[:size], said[size:]
+            if packet[0] >> 4 == _PUBLISH:
+                message = json.loads(packet[packet.index(b'{"') :])
+                if "seq" in message:
+                    self.events.add(message["seq"])
+                    self._promise(self._truth.row_of_seq[message["seq"]], f"event {message['seq']}", "event")
+                elif message["online"]:
+                    self._booted(message["boot"])
+                    self._saw(tuple(message[key] for key in _OF_A_STATE), "state")
+        return said
+
+    def _answer(self, answer: dict[str, Any]) -> None:
+        assert answer["ok"], f"the recorded life should hold no refusal: {answer}"
+        if "status" in answer:
+            self._booted(answer["status"]["journal"]["boot"])
+            self._saw(_face(answer["status"]["face"]), "status")
+        else:
+            self._acts_answered += 1
+            row = self._truth.supervised[self._acts_answered - 1]
+            self._promise(row, f"{SUPERVISOR}'s act {self._acts_answered}", "act")
+
+    def _saw(self, look: Hashable, kind: str) -> None:
+        rows, promised = self._rows_by_look[look], self.promised.row
+        place = bisect_left(rows, promised)
+        assert place < len(rows), f"after row {promised} was promised, the table showed what it never was then: {look}"
+        self._promise(rows[place], f"a {kind} that shows row {rows[place]}", kind)
+
+    def _promise(self, row: int, what: str, kind: str) -> None:
+        self.heard[kind] += 1
+        if row > self.promised.row:
+            self.promised = replace(self.promised, row=row, by=what)
+
+    def _booted(self, boot: int) -> None:
+        if boot > self.promised.boot:
+            self.promised = replace(self.promised, boot=boot)
+
+
+_STEADY_LAMPS = ("player", "banker", "tie", "draw_player", "draw_banker")
+
+
+def _lit(face: Public) -> set[str]:
+    """The lamps that burn steadily: the last outcome, and where the next card goes; both hands before and in a burn."""
+    lit = {face.outcome} if face.outcome else set()
+    if face.phase in ("first_card_due", "burning"):
+        return lit | {"draw_player", "draw_banker"}
+    return lit | ({f"draw_{face.next_hand}"} if face.next_hand else set())
+
+
+def _face(face: dict[str, Any]) -> Hashable:
+    return json.dumps(face, sort_keys=True)
+
+
+def _state(face: Public) -> Hashable:
+    return face.phase, face.shoe, face.round, face.fault.code if face.fault else None
+
+
+def _packet_size(said: bytes) -> int | None:
+    """The first packet's whole size, when that can be told already: a byte, then a number of seven bits a byte."""
+    size = 0
+    for place, byte in enumerate(said[1:5]):
+        size |= (byte & 0x7F) << 7 * place
+        if not byte & 0x80:
+            return 2 + place + size
+    return None
