@@ -9,8 +9,8 @@ export PATH := $(PATH):/usr/sbin
 help:  ## what there is to make
 	@sed -n 's/^\([a-z0-9]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 8
 
-demo: .venv/.demo  ## a table on this machine, all simulated; ROUNDS=, SPEED=, SEED= and SHOE= choose how it plays
-	@exec $(VENV)/tablectl demo $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SPEED),--speed $(SPEED)) $(if $(SEED),--seed $(SEED)) \
+demo: .venv/.demo  ## a table on this machine, all simulated; GAME=, ROUNDS=, SPEED=, SEED=, SHOE= choose how it plays
+	@exec $(VENV)/tablectl demo $(if $(GAME),--game $(GAME)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SPEED),--speed $(SPEED)) $(if $(SEED),--seed $(SEED)) \
 	  $(if $(SHOE),--shoe $(SHOE))
 
 test: .venv/.dev  ## the tests; ARGS="-k shoe" and the like go to pytest

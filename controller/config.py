@@ -541,7 +541,7 @@ def _check_shoe_rules(game: GameFile) -> Iterable[_Told]:
 def _check_kind(game: GameFile) -> Iterable[_Told]:
     needed, allowed = _SECTIONS_OF[game.kind]
     for section in sorted(needed):
-        if getattr(game, section, None) is None:
+        if getattr(game, section, "unsound, which has been told") is None:
             yield section, f"is missing, and a game of kind {game.kind} is played by it", f"Add [{section}]."
     others = {name for required, optional in _SECTIONS_OF.values() for name in required | optional}
     for section in sorted(others - needed - allowed):

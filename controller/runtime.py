@@ -37,6 +37,7 @@ from controller.table.facts import (
     ReplayDiffered,
     ShoeUnplugged,
     StepFailed,
+    WagersLocked,
 )
 from controller.table.lamps import Live, Pattern, lamps
 from controller.table.legality import Refuse, refusal_words, refuse
@@ -44,6 +45,7 @@ from controller.table.public import PHASE_NAMES, public
 from controller.table.requests import (
     LOTS,
     Ambient,
+    PlaceWager,
     Request,
     before,
     decide,
@@ -140,6 +142,7 @@ class Runtime:
         self._started_s = time.monotonic()
         self._watchers: set[asyncio.Event] = set()
         self._lots = random.SystemRandom()
+        self._refused_seats: set[int] = set()
         self.shoe_line = ShoeLine()
         self.face = public(table)
         if differs is not None:
@@ -210,6 +213,7 @@ class Runtime:
             if isinstance(item, _Asked):
                 fact = _decide(table, item, ambient)
                 refused = fact.code if isinstance(fact, Refuse) else None
+                self._note_wager(item.request, refused)
                 if item.answer is not None:
                     answers.append((item.answer, Answer(refused)))
                 if isinstance(fact, Refuse):
@@ -219,10 +223,19 @@ class Runtime:
                 continue
             else:
                 fact = item
+            if isinstance(fact, WagersLocked):
+                self._refused_seats.clear()
             for believed in (*before(table, fact, ambient), fact):
                 table, more = _step_or_fail(table, believed, arrived.stamp)
                 entries += more
         return table, entries, answers
+
+    def _note_wager(self, request: Request, refused: str | None) -> None:
+        """A wager refused is shown at its seat, until one there is taken or wagers are locked."""
+        if isinstance(request, PlaceWager) and refused is None:
+            self._refused_seats.discard(request.wager.seat)
+        elif isinstance(request, PlaceWager) and refused != "wager_lies_there":
+            self._refused_seats.add(request.wager.seat)
 
     def _ambient(self) -> Ambient:
         live = self._live()
@@ -296,6 +309,7 @@ class Runtime:
             shoe_up=self.shoe_line.up,
             pit_up=self.stream.up,
             journal_ok=self._journal_error is None,
+            refused_seats=frozenset(self._refused_seats),
         )
 
     def _render(self) -> None:

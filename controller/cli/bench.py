@@ -22,9 +22,20 @@ import tomli_w
 
 from controller.errors import TableError
 
-EXAMPLE_TABLE = Path(__file__).resolve().parents[2] / "config" / "tables" / "royal9.toml"
+_CONFIG = Path(__file__).resolve().parents[2] / "config"
+EXAMPLE_TABLE = _CONFIG / "tables" / "royal9.toml"
 
 _PATIENCE_S = 10.0
+
+
+def example_table(name: str) -> Path:
+    """An example table's file, by its name without the ending."""
+    return _CONFIG / "tables" / f"{name}.toml"
+
+
+def example_game(name: str) -> Path:
+    """A game file, by its name without the ending."""
+    return _CONFIG / "games" / f"{name}.toml"
 
 
 def free_port() -> int:

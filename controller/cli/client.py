@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from controller.cli.words import dollars, waits_for
+from controller.cli.words import dollars, hit_line, meters_line, waits_for
 from controller.config import load
 from controller.errors import TableError
 
@@ -105,6 +105,7 @@ def status_lines(told: dict[str, Any]) -> list[str]:
     if face["hands"]:
         lines.append("  ".join(map(_hand, face["hands"])) + (f"  -> {face['outcome']}" if face["outcome"] else ""))
     lines += waits_for(face)
+    lines += (f"ROYAL 9 {hit_line(hit)}" for hit in face["hits"])
     if face["commission_owed"]:
         owed = ", ".join(f"seat {seat} {dollars(cents)}" for seat, cents in face["commission_owed"].items())
         lines.append(f"commission owed: {owed}")
@@ -114,6 +115,7 @@ def status_lines(told: dict[str, Any]) -> list[str]:
         f"pit: {pit['stream']}, {pit['acked_seq']} of {pit['head_seq']} events acknowledged"
         + ("" if pit["fresh"] else "; Royal 9 wagers are refused")
         + (f"; {pit['why']}" * bool(pit["why"])),
+        *(f"meters: {line}" for line in [meters_line(pit)] if line),
         f"journal: {journal['path']}, boot {journal['boot']}"
         + (f"; FAILING: {journal['error']}" * bool(journal["error"])),
         f"version {told['version']}, up {told['up_s']} s",

@@ -37,15 +37,24 @@ _START_PATIENCE_S = 20.0
 _ACK_PATIENCE_S = 10.0
 _REFRESH_S = 0.1
 _LAST_EVENTS = 10
+_PUNTO_BANCO = ("royal9", "kansas_star", "sugarhouse", "sugarhouse_midi")
+_TABLE_OF = {"baccarat_royal_corrected": "baccarat_royal"}  # games without a table file of their own
 
 
-def demo(rounds: int | None, speed: float, seed: int | None, shoe: str) -> int:
-    """Run the demo until `rounds` wagered rounds are dealt, or Ctrl-C; 0 when it ended as it should."""
+def demo(rounds: int | None, speed: float, seed: int | None, game: str, shoe: str | None) -> int:
+    """Run the demo until `rounds` wagered rounds are dealt, or Ctrl-C; 0 when it ended as it should.
+
+    `game` names an example table; `shoe` None is that table's own. Raises TableError `demo_options` for what does not
+    go together.
+    """
     if (rounds is not None and rounds < 1) or speed < 0:
         raise TableError("demo_options", "ROUNDS is at least 1, and SPEED at least 0.", "For example ROUNDS=5 SPEED=0.")
+    if shoe == "angel_eye" and game not in _PUNTO_BANCO:
+        what = "An Angel Eye deals punto banco only: it knows no other game."
+        raise TableError("demo_options", what, f"For GAME={game} leave SHOE out, or give SHOE=beetek.")
     seed = random.SystemRandom().randrange(1_000_000) if seed is None else seed
     with tempfile.TemporaryDirectory(prefix="table-demo-") as name, _stop_signals() as stopping:
-        return _Demo(Path(name), rounds, speed, seed, shoe).run(stopping)
+        return _Demo(Path(name), rounds, speed, seed, game, shoe).run(stopping)
 
 
 @contextmanager
@@ -67,11 +76,14 @@ def _stop_signals() -> Iterator[threading.Event]:
 class _Demo:
     """The processes of a demo, and what has been heard of them."""
 
-    def __init__(self, folder: Path, rounds: int | None, speed: float, seed: int, shoe: str) -> None:
+    def __init__(
+        self, folder: Path, rounds: int | None, speed: float, seed: int, game: str, shoe: str | None
+    ) -> None:
         self._folder = folder
         self._rounds = rounds
         self._speed = speed
         self._seed = seed
+        self._game = game
         self._shoe = shoe
         self._heard: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self._counted: Counter[str] = Counter()
@@ -79,7 +91,7 @@ class _Demo:
 
     def run(self, stopping: threading.Event) -> int:
         port = bench.free_port()
-        table = bench.simulated_table(self._folder, port, shoe={"driver": self._shoe})
+        table = self._table(port)
         config = load(table)
         with ExitStack() as stack:
             stack.enter_context(bench.mosquitto(self._folder, port))
@@ -105,6 +117,16 @@ class _Demo:
                 if daemon.poll() is None:
                     show(ask(table, {"do": "status"})["status"], self._take_heard(), self._acked_seq)
         return self._sum_up(config, done, everything_acked)
+
+    def _table(self, port: int) -> Path:
+        """The table file of the game, with wagers that are known and paid."""
+        shoe = {} if self._shoe is None else {"driver": self._shoe}
+        known: dict[str, Any] = {"bet_recognition": True}
+        if self._game not in _TABLE_OF:
+            return bench.simulated_table(self._folder, port, bench.example_table(self._game), shoe=shoe, table=known)
+        known["game"] = str(bench.example_game(self._game))
+        example = bench.example_table(_TABLE_OF[self._game])
+        return bench.simulated_table(self._folder, port, example, shoe=shoe, table=known)
 
     def _habits(self) -> list[str]:
         habits = ["--seed", str(self._seed), "--speed", str(self._speed), "--error-rate", "0.03"]

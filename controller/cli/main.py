@@ -12,6 +12,15 @@ from controller.errors import TableError
 EXIT_TROUBLE = 1
 EXIT_CONFIGURATION = 78
 SHOES = ("angel_eye", "beetek")
+GAMES = (
+    "royal9",
+    "kansas_star",
+    "sugarhouse",
+    "sugarhouse_midi",
+    "baccarat_royal",
+    "baccarat_royal_corrected",
+    "lucky9",
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -56,7 +65,8 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--rounds", type=int, metavar="N", help="stop after N wagered rounds (default: at Ctrl-C)")
     demo.add_argument("--speed", type=float, default=1.0, help="scales time; 0 is as fast as the wire allows")
     demo.add_argument("--seed", type=int, help="repeats a shoe exactly (default: another shoe each time)")
-    demo.add_argument("--shoe", choices=SHOES, default=SHOES[0], help="the shoe it plays with (default: %(default)s)")
+    demo.add_argument("--game", choices=GAMES, default=GAMES[0], help="what is dealt (default: %(default)s)")
+    demo.add_argument("--shoe", choices=SHOES, help="the shoe it plays with (default: the one that can deal the game)")
     demo.set_defaults(command=_demo)
 
     deal = commands.add_parser("deal", help="play a text script on a table's rules and print each event")
@@ -203,7 +213,7 @@ def _certs(options: argparse.Namespace) -> int:
 def _demo(options: argparse.Namespace) -> int:
     from controller.cli.demo import demo
 
-    return demo(options.rounds, options.speed, options.seed, options.shoe)
+    return demo(options.rounds, options.speed, options.seed, options.game, options.shoe)
 
 
 def _deal(options: argparse.Namespace) -> int:

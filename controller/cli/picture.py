@@ -10,7 +10,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from controller.cli.words import waits_for
+from controller.cli.words import hit_line, meters_line, waits_for
 from controller.table.lamps import LAMPS, Pattern
 
 _SUIT_SIGNS = {"S": "♠", "H": "♥", "D": "♦", "C": "♣"}
@@ -42,6 +42,7 @@ def picture(title: str, status: dict[str, Any], last_events: list[str], acked_se
                 f"{acked_seq} of {pit['head_seq']} events acknowledged",
                 style="dim",
             ),
+            Text(f"meters  {meters_line(pit) or '-'}", style="dim"),
         ),
         title=title,
     )
@@ -58,9 +59,7 @@ def _headline(face: dict[str, Any]) -> Text:
         if shown:
             text.append(f"  {mark}", style="magenta")
     for hit in face["hits"]:
-        text.append(
-            f"\nROYAL 9: seat {hit['seat']} {hit['tier'].replace('_', ' ')}", style="bold black on bright_yellow"
-        )
+        text.append(f"\nROYAL 9: {hit_line(hit)}", style="bold black on bright_yellow")
     if face["fault"]:
         text.append(
             f"\nFAULT {face['fault']['code']}: {face['fault']['what']}\n{face['fault']['do']}", style="bold red"

@@ -49,6 +49,20 @@ def dollars(cents: int) -> str:
     return f"{'-' if cents < 0 else ''}${abs(cents) // 100:,}.{abs(cents) % 100:02}"
 
 
+def meters_line(pit: dict[str, Any]) -> str:
+    """The progressive levels of a table's status; empty where none were said."""
+    levels = ", ".join(f"{name.replace('_', ' ')} {dollars(cents)}" for name, cents in pit["meters"].items())
+    return f"{levels}{'' if pit['meters_fresh'] else ' (not fresh)'}" if levels else ""
+
+
+def hit_line(hit: dict[str, Any]) -> str:
+    """A hit of a table's public face: its tier, its level, and how far it has come."""
+    cents = hit["shown_cents"] if hit["cents"] is None else hit["cents"]
+    level = f", meter {hit['meter'].replace('_', ' ')}" if hit["meter"] else ""
+    amount = "" if cents is None else f" {dollars(cents)}"
+    return f"seat {hit['seat']} {hit['tier'].replace('_', ' ')}{level}{amount}: {hit['step']}"
+
+
 def waits_for(face: dict[str, Any]) -> list[str]:
     """What a table's hand waits for, where that is not a card; from its public face."""
     lines = []

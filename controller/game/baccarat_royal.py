@@ -189,14 +189,14 @@ def _round(game: BaccaratRoyal, actives: Actives, layout: _Layout) -> Generator[
     third = None
     call = yield Choose("player", actives.player, game.player_options(player), secret=True)
     if call is Call.HIT:
-        yield Draw("player")
+        yield Draw("player", actives.player)
         third = layout.cards["player"][2]
 
     yield Reveal(("banker",))
     options = game.banker_options(banker, third)
     call = options[0] if len(options) == 1 else (yield Choose("banker", actives.banker, options))
     if call is Call.HIT:
-        yield Draw("banker")
+        yield Draw("banker", actives.banker)
 
     yield Reveal(("player",))
     yield layout.done(natural=False)

@@ -180,7 +180,7 @@ def settle_baccarat_royal(
     def settle(wager: Wager) -> Settled:
         if wager.spot is not Spot.STAKE:
             return _settled(rounding, wager, baccarat_royal.gambler_verdict(game, wager.spot, outcome))
-        if wager.seat not in roles:
+        if wager.back or wager.seat not in roles:
             raise _not_a_wager(wager)
         return _stake(rounding, wager, played, baccarat_royal.active_verdict(outcome, roles[wager.seat]))
 

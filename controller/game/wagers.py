@@ -187,7 +187,7 @@ def _falls(rules: WagerRules, standing: Sequence[Wager], wager: Wager) -> str | 
     if wager.spot is Spot.ROYAL9:
         return None
     together = _together(wager, standing)
-    if wager.spot is Spot.TIE and own == {Spot.TIE} and rules.tie_only_meets_minimum:
+    if wager.spot is Spot.TIE and own.isdisjoint(MAIN) and rules.tie_only_meets_minimum:
         return "tie_under_minimum" if together < rules.circle_minimum_cents else None
     minimum = rules.circle_minimum_cents if wager.spot in MAIN else rules.side_minimum_cents
     return "under_minimum" if together < minimum else None

@@ -143,27 +143,28 @@ def _given_by_events(db: sqlite3.Connection) -> dict[str, Fraction]:
         f"SELECT table_id, epoch, body FROM event WHERE {_UNDERSTOOD} ORDER BY number"
     ):
         event = json.loads(body)
-        hand = (table, epoch, event.get("shoe"), event.get("round"))
-        if hand not in feedings and event["type"] != "hit":
-            continue
         match event:
+            case {"type": "hit", "progressive": {"meter": str(meter)}}:
+                hand = (table, epoch, event["shoe"], event["round"])
+                if (hand, meter) not in levels_won:
+                    levels_won.add((hand, meter))
+                    won[meter] = won.get(meter, 0) + 1
+                continue
             case {"type": "wagers_locked", "royal9_seats": [_, *_] as seats, "royal9_price_cents": int(cents)}:
+                hand = (table, epoch, event["shoe"], event["round"])
                 if hand in price:
                     continue
                 price[hand] = cents
                 open_wagers |= {(hand, seat) for seat in seats}
                 stake_cents = len(seats) * cents
-            case {"type": "void", "royal9_seats": seats}:
+            case {"type": "void", "royal9_seats": [_, *_] as seats}:
+                hand = (table, epoch, event["shoe"], event["round"])
                 voided = {(hand, seat) for seat in seats} & open_wagers
                 open_wagers -= voided
                 stake_cents = -len(voided) * price.get(hand, 0)
-            case {"type": "hit", "progressive": {"meter": str(meter)}} if (hand, meter) not in levels_won:
-                levels_won.add((hand, meter))
-                won[meter] = won.get(meter, 0) + 1
-                continue
             case _:
                 continue
-        for meter, generation, contribution, reserve in feedings[hand]:
+        for meter, generation, contribution, reserve in feedings.get(hand, ()):
             for account, share in ((f"meter:{meter}", contribution), (f"reserve:{meter}", reserve)):
                 bearer = account if won.get(meter, 0) == generation else "house"
                 given[bearer] = given.get(bearer, Fraction(0)) + stake_cents * share

@@ -177,11 +177,12 @@ class Awards:
         return [award for award in awards if wanted(award)]
 
     def heard(self, table: str, id_: str, step: str, cents: int) -> None:
-        """The table's stream tells of a step: it need not be said again."""
+        """The table's stream tells of a step: it and those before it need not be said again, they would be too old."""
         self._db.execute(
-            "UPDATE step SET heard = 1 WHERE table_id = ? AND step = ? AND cents = ? AND NOT heard"
-            " AND award = (SELECT number FROM award WHERE id = ?)",
-            (table, step, cents, id_),
+            "UPDATE step SET heard = 1 WHERE table_id = :table AND NOT heard AND seq <= (SELECT max(seq) FROM step"
+            " WHERE table_id = :table AND step = :step AND cents = :cents"
+            " AND award = (SELECT number FROM award WHERE id = :id))",
+            {"table": table, "id": id_, "step": step, "cents": cents},
         )
 
     def unheard(self, table: str, after_seq: int) -> list[AwardStep]:

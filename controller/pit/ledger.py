@@ -215,7 +215,7 @@ class Ledger:
 
     def awards(self) -> list[Award]:
         """Every award as it stands, oldest first."""
-        with self._transaction():
+        with self._reading():
             return self._awards.listed()
 
     def take_step(self, award: str, step: Step, by: str) -> Award:
@@ -236,8 +236,8 @@ class Ledger:
         return bool(version != before)
 
     def account(self) -> Account:
-        """The account of everything up to now."""
-        with self._transaction():
+        """The account of everything up to now. It may take long over a large ledger; the running pit is not held up."""
+        with self._reading():
             return draw_up(self._db)
 
     def close(self) -> None:
@@ -340,6 +340,17 @@ class Ledger:
                 f"The ledger {self._path} has form {version}; this program knows form {SCHEMA_VERSION}.",
                 "Run the version of the pit that wrote it.",
             )
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """One view of the file, whoever writes to it meanwhile."""
+        with _told(self._path):
+            self._db.execute("BEGIN")
+            try:
+                yield
+            finally:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

@@ -55,7 +55,8 @@ class SeatSign(Enum):
 class Live:
     """What is around the table at this moment and is not journalled.
 
-    `royal9_seats` are the seats whose sensor sees a wager; `pit_fresh` says that a progressive can be bet on.
+    `royal9_seats` are the seats whose sensor sees a wager; `pit_fresh` says that a progressive can be bet on. At
+    `refused_seats` a wager was refused since the last lock, and none put right since.
     """
 
     royal9_seats: frozenset[int]
@@ -63,6 +64,7 @@ class Live:
     shoe_up: bool
     pit_up: bool
     journal_ok: bool
+    refused_seats: frozenset[int] = frozenset()
 
 
 def lamps(face: Public, live: Live) -> dict[str, Pattern]:
@@ -91,20 +93,24 @@ def seat_sign(face: Public, live: Live, seat: int) -> SeatSign:
         return SeatSign.HIT
     if face.fault is None and seat in _acting(face):
         return SeatSign.TURN
+    if seat in face.refused_seats or any(wager.refused and wager.seat == seat for wager in face.wagers):
+        return SeatSign.REFUSED
     if seat in face.royal9_seats:
         return SeatSign.ACCEPTED
-    if seat in face.refused_seats:
-        return SeatSign.REFUSED
-    if face.phase != "wagers_open" or face.fault is not None or not face.royal9_bet:
+    if face.phase != "wagers_open" or face.fault is not None:
         return SeatSign.NOTHING
-    if not live.pit_fresh:
-        return SeatSign.REFUSED if seat in live.royal9_seats else SeatSign.NOTHING
-    return SeatSign.WAGER_SEEN if seat in live.royal9_seats else SeatSign.INVITATION
+    seen = seat in live.royal9_seats or any((wager.seat, wager.spot) == (seat, "royal9") for wager in face.wagers)
+    if seat in live.refused_seats or (seen and not live.pit_fresh):
+        return SeatSign.REFUSED
+    if not live.pit_fresh or not face.royal9_bet:
+        return SeatSign.NOTHING
+    return SeatSign.WAGER_SEEN if seen else SeatSign.INVITATION
 
 
 def _acting(face: Public) -> set[int | None]:
     """The seats the hand waits for."""
-    squeezing = {seat for hand, seat in face.squeezing.items() if hand in face.reveal}
+    holding = {**face.squeezing, **face.actives}
+    squeezing = {seat for hand, seat in holding.items() if hand in face.reveal}
     return {face.next_seat, face.choice.seat if face.choice else None, *squeezing} - {None}
 
 

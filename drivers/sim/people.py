@@ -10,11 +10,17 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from controller.errors import TableError
 from drivers.sim import rules
 from drivers.sim.account import Account
+from drivers.sim.crowd import Crowd
+from drivers.sim.felt import Dealt, Game
+from drivers.sim.house import ShoeProcedure
+from drivers.sim.punto_banco import PuntoBanco
+from drivers.sim.screen import Screen
+from drivers.sim.wagers import Bets
 
 CUT = "CUT"
 
@@ -23,17 +29,28 @@ _SHUFFLE_S = 5.0
 _BURN_S = 0.4
 _CARD_S = 0.7
 _WAGERS_S = 3.0
+_THINK_S = 1.2
+_SQUEEZE_S = 2.5
 _PAY_S = 1.5
 
 _POLL_S = 0.005
 _PRESS_AGAIN_S = 2.0  # a press that has not been answered for so long is made again
 _HOLD_S = 0.25  # how long a press is held that nothing answers: many times what a table takes to believe it
 _FAST_BLINK_S = 0.35  # the fault lamp's phases are shorter than this when the table is stopped, longer for a lost link
-_ENOUGH_FOR_TWO_HANDS = 12  # a slip with fewer cards left could leave too few for the hand that is still to come
+_FLASH_S = 0.25  # a flash is lit for less than this
+_FLASHED_S = 2.1  # and comes again within this
+_A_HAND = 6  # cards at most, of a simulated hand
 
 _OUTCOMES = ("player", "banker", "tie")
 # The lamps draw_player and draw_banker, by where the next card goes.
-_GUIDANCE = {"burn": (True, True), "player": (True, False), "banker": (False, True), None: (False, False)}
+_GUIDANCE = {
+    "burn": (True, True),
+    "player": (True, False),
+    "banker": (False, True),
+    "dealer": (False, True),
+    None: (False, False),
+}
+_LAMPS_OF = {"player": "draw_player", "banker": "draw_banker", "dealer": "draw_banker"}
 
 Lamps = Mapping[str, bool]
 
@@ -112,10 +129,10 @@ class Cues(Protocol):
         """A new shoe is in place: announce it."""
 
     def card_due(self, to: str) -> None:
-        """The next card goes to "burn" (the first card too), "player" or "banker": wait to draw it."""
+        """The next card goes to "burn" (the first too), "player", "banker", "dealer" or a seat: wait to draw it."""
 
-    def take_wagers(self) -> Sequence[int]:
-        """Let the players wager: the seats with a Royal 9 wager down."""
+    def take_wagers(self) -> Bets:
+        """Let the players wager: what plays."""
 
     def lock_wagers(self) -> None:
         """No more wagers."""
@@ -123,8 +140,17 @@ class Cues(Protocol):
     def cut_card_out(self) -> None:
         """The cutting card came, and the shoe does not report it: tell of it before the next card is drawn."""
 
-    def hand_over(self, outcome: str) -> None:
-        """The hand is complete: "player", "banker" or "tie" won it."""
+    def choice(self, seat: int, options: Sequence[str], points: int) -> str:
+        """A seat with so many points chooses: what the dealer called for it."""
+
+    def reveal(self, hands: Sequence[str]) -> None:
+        """The face-down cards of these hands are turned up."""
+
+    def hand_over(self, dealt: Dealt) -> None:
+        """The hand is complete."""
+
+    def shoe_over(self) -> None:
+        """The shoe is at its end."""
 
 
 class Clock(Protocol):
@@ -169,9 +195,9 @@ class Pace:
             self._clock.sleep(_POLL_S)
         self._attend()
 
-    def take_wagers(self) -> Sequence[int]:
+    def take_wagers(self) -> Bets:
         """Nobody wagers."""
-        return ()
+        return Bets()
 
     def lock_wagers(self) -> None:
         """Nothing to lock."""
@@ -179,8 +205,18 @@ class Pace:
     def cut_card_out(self) -> None:
         """Nobody to tell."""
 
-    def hand_over(self, outcome: str) -> None:
+    def choice(self, seat: int, options: Sequence[str], points: int) -> str:
+        """Nobody to choose: the first of them."""
+        return options[0]
+
+    def reveal(self, hands: Sequence[str]) -> None:
+        """Nobody to show them to."""
+
+    def hand_over(self, dealt: Dealt) -> None:
         """Nobody to pay."""
+
+    def shoe_over(self) -> None:
+        """Nobody to collect from."""
 
 
 class _FaultLamp:
@@ -203,12 +239,32 @@ class _FaultLamp:
         return self._fast
 
 
+class _Flash:
+    """Tells a lamp that flashes, and is dark nearly all the time, from one that is dark or steady."""
+
+    def __init__(self) -> None:
+        self._lit = False
+        self._changed_s = self._ended_s = float("-inf")
+
+    def watch(self, lit: bool, now_s: float) -> None:
+        if lit == self._lit:
+            return
+        if self._lit and now_s - self._changed_s < _FLASH_S:
+            self._ended_s = now_s
+        self._lit, self._changed_s = lit, now_s
+
+    def seen(self, now_s: float) -> bool:
+        return now_s - self._ended_s < _FLASHED_S
+
+
 class TableCues:
     """Cues from a table's lamps and inputs.
 
     `debounce_s` is how long a change of an input takes to be believed. `attend` is called all the while, for what the
     shoe has to answer. `patience_s` is how long one thing is waited for, a stopped table's supervisor included.
     With `watch_lamps` false the dealer looks at no lamp and keeps to the human times alone, whatever the table does.
+    What no lamp answers (that a call was taken, that a round without an outcome is over) the people see on the table's
+    `screen`; `crowd` are the players whose wagers are told to it. Where neither is, only sensors tell of wagers.
 
     Raises TableError `sim_table_stopped` when a fault outlasts the patience, `sim_not_seen` when a lamp does.
     """
@@ -224,7 +280,11 @@ class TableCues:
         watch_lamps: bool = True,
         patience_s: float = 60.0,
         clock: Clock = time,
+        screen: Screen | None = None,
+        crowd: Crowd | None = None,
     ) -> None:
+        self._screen = screen
+        self._crowd = crowd
         self._pins = pins
         self._players = players
         self._attend = attend
@@ -235,6 +295,7 @@ class TableCues:
         self._clock = clock
         self._believed_s = clock.monotonic() + debounce_s  # when the latest change of an input is believed
         self._fault = _FaultLamp()
+        self._flashes = {lamp: _Flash() for lamp in _LAMPS_OF.values()}
 
     def announce_shoe(self) -> None:
         """Shuffle, put the shoe in place, and press `new_shoe` until both draw lamps are lit."""
@@ -242,22 +303,57 @@ class TableCues:
         self._press_until("new_shoe", _guides("burn"), "both draw lamps, for the first card of a new shoe")
 
     def card_due(self, to: str) -> None:
-        """Wait for the draw lamps to name the hand that the dealer would deal to."""
+        """Wait for the lamps to name the hand that the dealer would deal to: the draw lamps, or a seat's own."""
         self._pause(_BURN_S if to == "burn" else _CARD_S)
-        self._await(_guides(to), f"the draw lamps, for a card to {to}")
+        self._await(_guides(to), f"the lamps, for a card to {to}")
 
-    def take_wagers(self) -> Sequence[int]:
-        """Let the players wager: they cover and uncover their seats' sensors."""
+    def take_wagers(self) -> Bets:
+        """Let the players wager: they cover and uncover their seats' sensors, and their chips are seen."""
         self._await(_guides(None), "dark draw lamps, for wagers to open")
         wagers = self._players.choose()
-        for seat, down in wagers.items():
+        if self._crowd is None:
+            for seat, down in wagers.items():
+                self._set(f"seat_{seat}", down)
+                self._pause(_WAGERS_S / len(wagers))
+            return Bets(tuple(seat for seat, down in wagers.items() if down))
+        self._await(self._shown("phase", "wagers_open"), "the screen, for wagers to open")
+        self._crowd.come_and_go()
+        covered = {seat: down and seat in self._crowd.occupied for seat, down in wagers.items()}
+        for seat, down in covered.items():
             self._set(f"seat_{seat}", down)
-            self._pause(_WAGERS_S / len(wagers))
-        return [seat for seat, down in wagers.items() if down]
+        return self._crowd.wager(covered, lambda wagers: self._pause(_WAGERS_S / wagers))
 
     def lock_wagers(self) -> None:
-        """Press `deal` until draw_player alone is lit."""
-        self._press_until("deal", _guides("player"), "the lamp draw_player alone, for locked wagers")
+        """Press `deal` until draw_player alone is lit; where a hand may begin elsewhere, until the screen says so."""
+        self._press_until("deal", self._locked, "the lamps, for locked wagers")
+
+    def choice(self, seat: int, options: Sequence[str], points: int) -> str:
+        """Wait for the seat's own lamp alone, hear what its player chooses, and press that button until it is taken."""
+        assert self._screen is not None, "only where there is a screen"
+        assert self._crowd is not None, "only where there are players"
+        turn = _guides(f"seat_{seat}")
+        self._await(lambda lamps: turn(lamps) and self._chooses() == seat, f"the lamp of seat {seat}, for its choice")
+        self._pause(_THINK_S)
+        chosen = self._crowd.choose(options, points)
+        before = self._screen.face()["choice"]
+        self._press_until(chosen, lambda _: self._face()["choice"] != before, f"the screen, for {chosen} to be taken")
+        return chosen
+
+    def reveal(self, hands: Sequence[str]) -> None:
+        """Let the cards be squeezed, see the lamps of these hands flash, and press `reveal` until it is taken.
+
+        Without pauses nobody waits for a flash, which is to come any second: the lamps need only be steady no more.
+        """
+        self._pause(_SQUEEZE_S)
+        lamps_due = {_LAMPS_OF[hand] for hand in hands}
+
+        def due(lamps: Lamps) -> bool:
+            now_s = self._clock.monotonic()
+            flash = not self._speed or all(self._flashes[lamp].seen(now_s) for lamp in lamps_due)
+            return _guides(None)(lamps) and flash and self._face()["reveal"] == list(hands)
+
+        self._await(due, f"flashing lamps, for the cards of {' and '.join(hands)} to be turned up")
+        self._press_until("reveal", lambda _: self._face()["reveal"] != list(hands), "the screen, for turned up cards")
 
     def cut_card_out(self) -> None:
         """Press `cut_card`, and hold it for a while: no lamp answers, and it must be believed before the next card."""
@@ -266,10 +362,34 @@ class TableCues:
         self._wait(_HOLD_S)
         self._set("cut_card", False)
 
-    def hand_over(self, outcome: str) -> None:
-        """Wait for the outcome's lamp, and pay."""
-        self._await(_shows(outcome), f"the lamp {outcome} alone, for the outcome")
+    def hand_over(self, dealt: Dealt) -> None:
+        """Wait for the outcome's lamp, or for the screen where there is none, and pay."""
+        if dealt.outcome is not None:
+            self._await(_shows(dealt.outcome), f"the lamp {dealt.outcome} alone, for the outcome")
+        else:
+            self._await(lambda _: self._face()["phase"] != "hand_in_play", "the screen, for the end of the round")
+        if self._crowd is not None and dealt.outcome is not None:
+            self._crowd.hand_over(dealt.outcome)
         self._pause(_PAY_S)
+
+    def shoe_over(self) -> None:
+        """The commission owed is collected, before the cards are shuffled again."""
+        if self._crowd is not None:
+            self._crowd.pay_up()
+
+    def _locked(self, lamps: Lamps) -> bool:
+        return _guides("player")(lamps) if self._crowd is None else self._face()["phase"] == "wagers_locked"
+
+    def _face(self) -> dict[str, Any]:
+        assert self._screen is not None, "only where there is a screen"
+        return self._screen.face()
+
+    def _chooses(self) -> int | None:
+        choice = self._face()["choice"]
+        return int(choice["seat"]) if choice else None
+
+    def _shown(self, what: str, as_: str) -> Callable[[Lamps], bool]:
+        return lambda _: self._face()[what] == as_
 
     def _press_until(self, button: str, seen: Callable[[Lamps], bool], what: str) -> None:
         gives_up_s = self._clock.monotonic() + self._patience_s
@@ -318,7 +438,10 @@ class TableCues:
         """The lamps as they are. Everything the dealer does for any length of time passes here."""
         self._attend()
         lamps = self._pins.lamps()
-        self._fault.watch(lamps["fault"], self._clock.monotonic())
+        now_s = self._clock.monotonic()
+        self._fault.watch(lamps["fault"], now_s)
+        for lamp, flash in self._flashes.items():
+            flash.watch(lamps[lamp], now_s)
         return lamps
 
     def _gave_up(self, what: str) -> TableError:
@@ -338,7 +461,9 @@ class TableCues:
 
 
 def _guides(to: str | None) -> Callable[[Lamps], bool]:
-    return lambda lamps: (lamps["draw_player"], lamps["draw_banker"]) == _GUIDANCE[to]
+    if to is None or to in _GUIDANCE:
+        return lambda lamps: (lamps["draw_player"], lamps["draw_banker"]) == _GUIDANCE[to]
+    return lambda lamps: _guides(None)(lamps) and [lamp for lamp in lamps if "seat" in lamp and lamps[lamp]] == [to]
 
 
 def _shows(outcome: str) -> Callable[[Lamps], bool]:
@@ -354,12 +479,14 @@ class _Shoe:
     rounds: int = 0
     wagered_hands: int = 0  # begun
     last_wagered_hand: int | None = None  # known once the cutting card was seen
+    in_wagered_hand: bool = False
 
 
 class Dealer:
     """Deals shoe after shoe by the sheet, whatever the shoe or the controller may think, and keeps the account.
 
-    `error_rate` is the chance that a card is drawn in error after a finished hand; it opens a simulated hand.
+    `error_rate` is the chance that a card is drawn in error after a finished hand; it opens a simulated hand, or is
+    burned, by the house's `procedure`.
     """
 
     def __init__(
@@ -369,13 +496,17 @@ class Dealer:
         cues: Cues,
         account: Account,
         *,
+        game: Game | None = None,
+        procedure: ShoeProcedure | None = None,
         seed: int = 0,
         error_rate: float = 0.0,
     ) -> None:
-        self._shoe = shoe
+        self._card_shoe = shoe
         self._decks = decks
         self._cues = cues
         self._account = account
+        self._game = game or PuntoBanco()
+        self._procedure = procedure or ShoeProcedure()
         self._slips = random.Random(f"{seed} slips")
         self._error_rate = error_rate
 
@@ -388,9 +519,10 @@ class Dealer:
                 return
 
     def _play_shoe(self, shoe: _Shoe) -> None:
-        self._open(shoe)
+        self._shoe = shoe
+        self._open()
         while self._rounds_to_go != 0:
-            self._wagered_hand(shoe)
+            self._wagered_hand()
             if shoe.wagered_hands == shoe.last_wagered_hand:
                 self._account.shoe_closed(
                     shoe=shoe.number,
@@ -398,68 +530,114 @@ class Dealer:
                     wagered_hands=shoe.wagered_hands,
                     cards_left=shoe.deck.cards_left,
                 )
+                self._cues.shoe_over()
                 return
-            while self._rounds_to_go != 0 and self._draws_in_error(shoe):
-                self._simulated_hand(shoe)
+            while self._rounds_to_go != 0 and self._draws_in_error():
+                self._slip()
 
-    def _open(self, shoe: _Shoe) -> None:
-        self._shoe.new_shoe()
+    def _open(self) -> None:
+        self._card_shoe.new_shoe()
         self._cues.announce_shoe()
         self._cues.card_due("burn")
-        first_card = self._draw(shoe)
+        first_card = self._draw()
         for _ in range(rules.burn_count(first_card)):
             self._cues.card_due("burn")
-            self._draw(shoe)
+            self._draw()
         self._account.shoe_opened(
-            shoe=shoe.number,
+            shoe=self._shoe.number,
             first_card=first_card,
             burned=rules.burn_count(first_card),
-            cards_left=shoe.deck.cards_left,
+            cards_left=self._shoe.deck.cards_left,
         )
 
-    def _wagered_hand(self, shoe: _Shoe) -> None:
-        wagered_seats = self._cues.take_wagers()
+    def _wagered_hand(self) -> None:
+        bets = self._cues.take_wagers()
         self._cues.lock_wagers()
-        self._cues.card_due("player")
-        first_card = self._draw(shoe)
-        shoe.wagered_hands += 1
-        self._finish_hand(shoe, first_card, wagered_seats=wagered_seats, simulated=False)
+        self._account.wagers_locked(shoe=self._shoe.number, round_=self._shoe.rounds + 1, bets=bets)
+        self._hand(_Felt(self._cues, self._draw, self._begin), bets)
         if self._rounds_to_go is not None:
             self._rounds_to_go -= 1
 
-    def _draws_in_error(self, shoe: _Shoe) -> bool:
-        return shoe.deck.cards_left >= _ENOUGH_FOR_TWO_HANDS and self._slips.random() < self._error_rate
+    def _begin(self) -> None:
+        """A wagered hand is begun with its first card."""
+        self._shoe.wagered_hands += 1
+        self._shoe.in_wagered_hand = True
 
-    def _simulated_hand(self, shoe: _Shoe) -> None:
-        """A card that nobody was waiting for, dealt out as a hand without wagers."""
-        self._finish_hand(shoe, self._draw(shoe), wagered_seats=(), simulated=True)
+    def _draws_in_error(self) -> bool:
+        """A slip with fewer cards left could leave too few for the hand that is still to come."""
+        takes = 1 if self._procedure.slips_are_burned else _A_HAND
+        enough = self._shoe.deck.cards_left >= takes + self._procedure.fewest_cards_to_open
+        return enough and self._slips.random() < self._error_rate
 
-    def _finish_hand(self, shoe: _Shoe, first_card: str, *, wagered_seats: Sequence[int], simulated: bool) -> None:
+    def _slip(self) -> None:
+        """A card that nobody was waiting for: burned, or dealt out as a hand without wagers."""
+        if self._procedure.slips_are_burned:
+            self._draw()
+        else:
+            self._hand(_Felt(self._cues, self._draw, already_drawn=self._draw()), None)
+
+    def _hand(self, felt: _Felt, bets: Bets | None) -> None:
+        shoe = self._shoe
         shoe.rounds += 1
-        hands: dict[str, list[str]] = {"player": [first_card], "banker": []}
-        while (side := rules.next_side(hands["player"], hands["banker"])) is not None:
-            self._cues.card_due(side)
-            hands[side].append(self._draw(shoe))
+        dealt = self._game.deal(felt, bets)
+        shoe.in_wagered_hand = False
         self._account.round(
             shoe=shoe.number,
             round_=shoe.rounds,
-            player=hands["player"],
-            banker=hands["banker"],
-            simulated=simulated,
+            simulated=bets is None,
             last_hand=shoe.wagered_hands == shoe.last_wagered_hand,
-            wagered_seats=wagered_seats,
             cards_left=shoe.deck.cards_left,
+            dealt=dealt,
         )
-        self._cues.hand_over(rules.outcome(hands["player"], hands["banker"]))
+        self._cues.hand_over(dealt)
 
-    def _draw(self, shoe: _Shoe) -> str:
+    def _draw(self) -> str:
         """Draw a card, and the cutting card first when it lies before it."""
+        shoe = self._shoe
         card = shoe.deck.draw()
         if card == CUT:
-            self._shoe.cut_card()
-            if not self._shoe.tells_cut_card:
+            self._card_shoe.cut_card()
+            if not self._card_shoe.tells_cut_card:
                 self._cues.cut_card_out()
-            shoe.last_wagered_hand = rules.last_wagered_hand(shoe.wagered_hands)
+            last_is_in_hand = shoe.in_wagered_hand and self._procedure.hands_after_cut_card == 0
+            shoe.last_wagered_hand = (
+                shoe.wagered_hands if last_is_in_hand else rules.last_wagered_hand(shoe.wagered_hands)
+            )
             card = shoe.deck.draw()
-        self._shoe.draw(card)
+        self._card_shoe.draw(card)
         return card
+
+
+class _Felt:
+    """Where one hand is dealt: by the cues, from the shoe. `begin` is called once its first card is drawn.
+
+    A card drawn in error, `already_drawn`, is the first card of its hand: nobody waited for it.
+    """
+
+    def __init__(
+        self, cues: Cues, draw: Callable[[], str], begin: Callable[[], None] | None = None, already_drawn: str = ""
+    ) -> None:
+        self._cues = cues
+        self._draw = draw
+        self._begin = begin
+        self._already_drawn = already_drawn
+
+    def card(self, to: str) -> str:
+        """Deal the next card."""
+        card, self._already_drawn = self._already_drawn, ""
+        if card:
+            return card
+        self._cues.card_due(to)
+        card = self._draw()
+        if self._begin is not None:
+            self._begin()
+            self._begin = None
+        return card
+
+    def choice(self, seat: int, options: Sequence[str], points: int) -> str:
+        """Let a seat choose."""
+        return self._cues.choice(seat, options, points)
+
+    def reveal(self, *hands: str) -> None:
+        """Have the cards of these hands turned up."""
+        self._cues.reveal(hands)

@@ -42,7 +42,8 @@ ROYAL9_TIERS = (
 )
 """The Royal 9 awards, best first."""
 
-_DRAGON_PAYS = {9: 30, 8: 10, 7: 6, 6: 4, 5: 2, 4: 1}
+DRAGON_PAYS = {9: 30, 8: 10, 7: 6, 6: 4, 5: 2, 4: 1}
+"""Dragon Bonus: the margin of a win without a natural, and what it pays to one."""
 
 
 def points(card: str) -> int:
@@ -85,19 +86,26 @@ def outcome(player: Sequence[str], banker: Sequence[str]) -> Outcome:
     return "player" if total(player) > total(banker) else "banker"
 
 
+def hand_told(cards: Sequence[str]) -> dict[str, object]:
+    """A hand as the account writes it."""
+    return {"cards": list(cards), "total": total(cards)}
+
+
 def is_pair(cards: Sequence[str]) -> bool:
     """A hand's first two cards are of one rank."""
     return cards[0][0] == cards[1][0]
 
 
-def dragon_bonus(mine: Sequence[str], theirs: Sequence[str]) -> tuple[Literal["win", "push", "lose"], int | None]:
+def dragon_bonus(
+    mine: Sequence[str], theirs: Sequence[str], margin_pays: Mapping[int, int] = DRAGON_PAYS
+) -> tuple[Literal["win", "push", "lose"], int | None]:
     """The Dragon Bonus on the hand `mine` against the other: what becomes of it, and what a winner is paid to one."""
     margin = total(mine) - total(theirs)
     if is_natural(mine):
         if margin > 0:
             return "win", 1
         return ("push" if margin == 0 else "lose"), None
-    pays = _DRAGON_PAYS.get(margin)
+    pays = margin_pays.get(margin)
     return ("win", pays) if pays else ("lose", None)
 
 

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import time
-import tomllib
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from controller.errors import TableError
 from drivers.sim.account import Account
 from drivers.sim.angel_eye import Line, PtyLine, SimulatedAngelEye
+from drivers.sim.baccarat_royal import BaccaratRoyal
 from drivers.sim.beetek import SimulatedBeeTek
+from drivers.sim.crowd import Crowd
+from drivers.sim.felt import Game
+from drivers.sim.house import House, ShoeProcedure, read_house
+from drivers.sim.lucky9 import Lucky9
 from drivers.sim.people import CardShoe, Dealer, Pace, Players, TableCues, shuffled_decks
 from drivers.sim.pins import SimulatedPins
+from drivers.sim.punto_banco import PuntoBanco
+from drivers.sim.screen import Screen
+from drivers.sim.wagers import Bettors
 
-_DECKS = 8
-_CUT_CARD_FROM_END = 14
-_SIMULATED = ("simulated", "deal")
-# What the dealer must be able to press, by the shoe's driver.
-_BUTTONS = {"angel_eye": {"deal", "new_shoe"}, "beetek": {"deal", "new_shoe", "cut_card"}}
 _LISTENING_POLL_S = 0.02
 
 
@@ -41,45 +44,58 @@ def run_table(table_file: Path, account_file: Path, habits: Habits) -> None:
 
     Raises TableError when the file cannot be read or is not of a simulated table, and when the table does not play on.
     """
-    table = _read(table_file)
-    pins = SimulatedPins(table.page, table.lamps, table.inputs)
-    line = PtyLine(table.port)
-    try:
-        _release_all(pins, table)
-        shoe = _shoe(table.driver, line, habits)
+    house = read_house(table_file)
+    if house.tells_wagers and not habits.watch_lamps:
+        raise TableError("sim_blind", "Nobody can wager with a dealer who looks at nothing.", "Leave --blind out.")
+    pins = SimulatedPins(house.page, house.lamps, house.inputs)
+    with ExitStack() as at_the_end:
+        line = PtyLine(house.port)
+        at_the_end.callback(line.unplug)
+        at_the_end.callback(_release_all, pins, house)
+        _release_all(pins, house)
+        screen = Screen(house.socket, habits.patience_s)
+        at_the_end.callback(screen.close)
+        account = Account(at_the_end.enter_context(account_file.open("w", encoding="utf-8")))
+        shoe = _shoe(house.driver, line, habits)
         cues = TableCues(
             pins,
-            Players(habits.seed, sorted(table.printed)),
+            Players(habits.seed, sorted(house.printed)),
             shoe.attend,
-            debounce_s=table.debounce_s,
+            debounce_s=house.debounce_s,
             speed=habits.speed,
             watch_lamps=habits.watch_lamps,
             patience_s=habits.patience_s,
+            screen=screen,
+            crowd=_crowd(house, screen, account, habits.seed) if house.tells_wagers else None,
         )
-        decks = shuffled_decks(habits.seed, table.decks, table.cut_card_from_end)
-        with account_file.open("w", encoding="utf-8") as out:
-            account = Account(out, table.printed)
-            dealer = Dealer(shoe, decks, cues, account, seed=habits.seed, error_rate=habits.error_rate)
-            if habits.watch_lamps:
-                _await_listener(line, habits.patience_s)
-            shoe.power_up()
-            dealer.play(habits.rounds)
-    finally:
-        _release_all(pins, table)
-        line.unplug()
+        dealer = Dealer(
+            shoe,
+            shuffled_decks(habits.seed, house.shoe.decks, house.shoe.cut_card_from_end),
+            cues,
+            account,
+            game=_game(house),
+            procedure=house.shoe,
+            seed=habits.seed,
+            error_rate=habits.error_rate,
+        )
+        if habits.watch_lamps:
+            _await_listener(line, habits.patience_s)
+        shoe.power_up()
+        dealer.play(habits.rounds)
 
 
 def run_shoe_alone(
     line: Line, seed: int, pace_s: float, rounds: int | None, out: TextIO, driver: str = "angel_eye"
 ) -> None:
-    """Deal seeded shoes of eight decks on a line, a card every `pace_s` seconds, with no table to look at.
+    """Deal seeded shoes of punto banco on a line, a card every `pace_s` seconds, with no table to look at.
 
     Stops after `rounds` hands (None: never). The account goes to `out`, a JSON line a hand.
     """
     shoe = _shoe(driver, line, Habits(speed=0.0))
     shoe.power_up()
-    decks = shuffled_decks(seed, _DECKS, _CUT_CARD_FROM_END)
-    Dealer(shoe, decks, Pace(pace_s, shoe.attend), Account(out, {})).play(rounds)
+    procedure = ShoeProcedure()
+    decks = shuffled_decks(seed, procedure.decks, procedure.cut_card_from_end)
+    Dealer(shoe, decks, Pace(pace_s, shoe.attend), Account(out)).play(rounds)
 
 
 def _shoe(driver: str, line: Line, habits: Habits) -> CardShoe:
@@ -89,53 +105,24 @@ def _shoe(driver: str, line: Line, habits: Habits) -> CardShoe:
     return SimulatedAngelEye(line, wrap=habits.wrap, speed=habits.speed)
 
 
-@dataclass(frozen=True)
-class _Table:
-    """What the people and the shoe have to know of the table file and its game file."""
-
-    driver: str
-    port: Path
-    page: Path
-    lamps: dict[str, Any]
-    inputs: dict[str, Any]
-    debounce_s: float
-    printed: dict[int, str]
-    decks: int
-    cut_card_from_end: int
+def _game(house: House) -> Game:
+    """The game of the house's sheet."""
+    match house.kind:
+        case "lucky9":
+            return Lucky9()
+        case "baccarat_royal":
+            return BaccaratRoyal(corrected="corrected" in house.name)
+        case _:
+            return PuntoBanco(house.sheet, house.midi, house.printed, house.meters)
 
 
-def _read(table_file: Path) -> _Table:
-    try:
-        table = tomllib.loads(table_file.read_text(encoding="utf-8"))
-        driver, pins = table["shoe"]["driver"], table["pins"]
-        if (pins["driver"], table["table"]["lock_on"]) != _SIMULATED or not _BUTTONS[driver] <= pins["inputs"].keys():
-            raise TableError(
-                "sim_not_simulated",
-                f"{table_file} is not of a table that can be simulated",
-                'it needs [pins] driver = "simulated", [table] lock_on = "deal", and the inputs '
-                + ", ".join(sorted(_BUTTONS[driver])),
-            )
-        game_file = table_file.parent / table["table"]["game"]
-        game_shoe = tomllib.loads(game_file.read_text(encoding="utf-8"))["shoe"]
-        return _Table(
-            driver=driver,
-            port=Path(table["shoe"]["port"]),
-            page=Path(pins["page"]),
-            lamps=pins["lamps"],
-            inputs=pins["inputs"],
-            debounce_s=(pins["debounce_ms"] + 3 * pins["sample_ms"]) / 1000,
-            printed={seat["number"]: seat["k9"] for seat in table["seats"]},
-            decks=game_shoe["decks"],
-            cut_card_from_end=game_shoe["cut_card_from_end"],
-        )
-    except (OSError, KeyError, tomllib.TOMLDecodeError) as error:
-        raise TableError(
-            "sim_table_file", f"{table_file} or its game file cannot be used: {error!r}", "see `tablectl check`"
-        ) from error
+def _crowd(house: House, screen: Screen, account: Account, seed: int) -> Crowd:
+    bettors = Bettors(seed, house.limits, house.seats)
+    return Crowd(seed, screen, account, bettors, house.seats, roles=house.kind == "baccarat_royal")
 
 
-def _release_all(pins: SimulatedPins, table: _Table) -> None:
-    for name in table.inputs:
+def _release_all(pins: SimulatedPins, house: House) -> None:
+    for name in house.inputs:
         pins.release(name)
 
 

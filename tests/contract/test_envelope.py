@@ -13,11 +13,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from controller.contract.canonical import canonical
 from controller.contract.envelope import GENESIS, Stamp, chain_head, seal
-from controller.contract.events import FaultCleared, ShoeClosed
+from controller.contract.events import FaultCleared, SeatCents, ShoeClosed
 from controller.keys import TableKey
 from tests.support.contract import check_event
 
-EVENT = ShoeClosed(3, None, "last_hand", "table", 71, 70, 14)
+EVENT = ShoeClosed(3, None, "last_hand", "table", 71, 70, 14, (SeatCents(2, 125),))
 KEY = TableKey(bytes(range(32)))
 
 
@@ -52,6 +52,7 @@ def test_a_sealed_event_says_where_and_when_it_stands() -> None:
         "rounds": 71,
         "wagered_hands": 70,
         "cards_left": 14,
+        "commission_owed": [{"seat": 2, "cents": 125}],
         "id": "royal9-01/3f2a/12",
         "contract": 1,
         "table": "royal9-01",

@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from controller.contract.canonical import canonical
 from controller.contract.events import Event
+from controller.game.baccarat_royal import Actives
+from controller.game.play import Call
+from controller.game.wagers import Spot, Wager
 from controller.table.facts import HitUnheard
-from controller.table.requests import CorrectRound
+from controller.table.requests import (
+    ChooseActives,
+    CloseShoe,
+    CollectCommission,
+    CorrectRound,
+    MakeCall,
+    PlaceWager,
+    ResetHits,
+    SeeAward,
+    TakeSeats,
+)
 from tests.support.contract import EVENT_SCHEMA, check_event
-from tests.support.tables import TableUnderTest, cards, house
+from tests.support.tables import BACCARAT_ROYAL, LUCKY9, SUGARHOUSE, TableUnderTest, cards, house
+
+_OF_WAGERS = {"wagers_locked", "round", "correction", "void", "commission", "shoe_closed"}
 
 # A shoe in which everything is said: hits of both kinds, a void, a fault left, an alarm, and its end.
 _TABLE = TableUnderTest(house(decks=8)).open_shoe().lock(1, 2).draw("2S KH 3D 9H").lock(2).draw("KS").void()
@@ -20,6 +36,36 @@ _TABLE.lock().draw("4S CUT ??").name("TH").draw("5D 9C").lock().draw("4S TH 5D 9
 _TABLE.do(CorrectRound(1, tuple(cards("KS 9S")), tuple(cards("KH 9H")), "Smith", "Jones"))
 SOUND = {event["type"]: event for event in _TABLE.events}
 SOUND["progressive hit"], SOUND["fixed hit"] = _TABLE.of_type("hit")
+
+
+def _wager(seat: int, spot: Spot, cents: int) -> PlaceWager:
+    return PlaceWager(Wager(seat, spot, cents), "dealer")
+
+
+# Where wagers are known: one stands and one does not, a hand is settled, corrected, void, and commission is owed.
+_SETTLED = TableUnderTest(SUGARHOUSE).open_shoe()
+_SETTLED.do(_wager(2, Spot.BANKER, 2000), _wager(3, Spot.DRAGON_BANKER, 500)).lock().draw("5S 8H KD TC")
+_SETTLED.do(CorrectRound(1, tuple(cards("5S KD")), tuple(cards("9H TC")), "Smith", "Jones"))
+_SETTLED.do(_wager(2, Spot.BANKER, 2000)).lock().draw("KS").void().do(CloseShoe("Smith"), CollectCommission(2, "Smith"))
+SOUND |= {f"{event['type']}, settled": event for event in reversed(_SETTLED.events) if event["type"] in _OF_WAGERS}
+
+# Games of seats: Baccarat Royal's two active ones, and a seat of Lucky 9 that splits.
+_ROYAL = TableUnderTest(BACCARAT_ROYAL).open_shoe()
+_ROYAL.do(TakeSeats((2, 5), "dealer"), ChooseActives(Actives(player=2, banker=5), "Smith"))
+_ROYAL.do(_wager(2, Spot.STAKE, 2000), _wager(5, Spot.STAKE, 2000)).lock().draw("4S 5H 2D 3C")
+SOUND |= {f"{event['type']}, of actives": event for event in _ROYAL.events if event["type"] in _OF_WAGERS}
+_LUCKY9 = TableUnderTest(LUCKY9).open_shoe().do(_wager(3, Spot.HAND, 2000)).lock().draw("8S 2H 8D 9C")
+_LUCKY9.do(MakeCall(Call.SPLIT, "dealer")).draw("KS QS").do(MakeCall(Call.REVEAL, "dealer")).draw("TC")
+SOUND |= {f"{event['type']}, of seats": event for event in _LUCKY9.events if event["type"] in _OF_WAGERS}
+
+# A progressive hit, what the pit says of it, and somebody who saw to it.
+_HIT = TableUnderTest(levels={"player_personal": 250_000}).open_shoe().lock(2).draw("KH 2S 9H 3D")
+_OWN = "player_personal"
+_HIT.do(SeeAward(1, "royal9-01.1", "royal9-01/0/3", 1, 1, 2, _OWN, _OWN, 250_000, "pending", "pit"))
+_HIT.do(ResetHits(2, "Smith"))
+_OF_HITS = ("hit", "award", "hit_reset")
+SOUND |= {f"{event['type']}, progressive": event for event in _HIT.events if event["type"] in _OF_HITS}
+
 KINDS = [pytest.param(event, id=kind) for kind, event in SOUND.items()]
 OF_ALL = set(EVENT_SCHEMA["properties"]) - {"signature"}
 
@@ -30,6 +76,28 @@ def _refused(event: dict[str, Any]) -> bool:
     except AssertionError:
         return True
     return False
+
+
+def _with_more(value: Any) -> Iterator[Any]:
+    """The value with a field more in one of its objects, at any depth; of a list its first alone."""
+    if isinstance(value, dict):
+        yield value | {"more": 1}
+        for name, inner in value.items():
+            yield from (value | {name: more} for more in _with_more(inner))
+    if isinstance(value, list) and value:
+        yield from ([more] for more in _with_more(value[0]))
+
+
+def _settled(settled: dict[str, Any] | None = None, totals: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The settlement of the settled round, its first wager or its totals said otherwise."""
+    settlement = SOUND["round, settled"]["settlement"]
+    (first, *others) = settlement["wagers"]
+    return {
+        "settlement": {
+            "wagers": [first | (settled or {}), *others],
+            "totals": settlement["totals"] | (totals or {}),
+        }
+    }
 
 
 def test_every_type_of_event_is_here() -> None:
@@ -52,10 +120,8 @@ def test_no_field_may_be_missing(event: dict[str, Any]) -> None:
 def test_no_field_may_be_added(event: dict[str, Any]) -> None:
     assert _refused(event | {"dealer": "Smith"})
     for name, value in event.items():
-        if isinstance(value, dict) and name != "details":
-            assert _refused(event | {name: value | {"more": 1}}), name
-        if isinstance(value, list) and value and isinstance(value[0], dict):
-            assert _refused(event | {name: [value[0] | {"more": 1}]}), name
+        for more in _with_more(value) if name != "details" else ():
+            assert _refused(event | {name: more}), (name, more)
 
 
 @pytest.mark.parametrize("event", KINDS)
@@ -93,6 +159,25 @@ def test_one_types_fields_are_not_anothers(event: dict[str, Any]) -> None:
         ("fixed hit", {"fixed": {"cents": -1}}),
         ("wagers_locked", {"by": "Smith"}),
         ("wagers_locked", {"royal9_price_cents": -500}),
+        ("wagers_locked", {"in_play": [2, 2]}),
+        ("wagers_locked", {"actives": {"player": 0, "banker": 5}}),
+        ("wagers_locked, settled", {"wagers": [{"seat": 2, "back": False, "spot": "corner", "cents": 500}]}),
+        ("wagers_locked, settled", {"wagers": [{"seat": 2, "back": False, "spot": "tie", "cents": -500}]}),
+        ("wagers_locked, settled", {"refused": [{"seat": 2, "back": False, "spot": "tie", "cents": 5, "code": "No!"}]}),
+        ("round, settled", _settled({"result": "drawn"})),
+        ("round, settled", _settled({"hand": 5})),
+        ("round, settled", _settled({"pays_cents": -1})),
+        ("round, settled", _settled({"commission_cents": -1})),
+        ("round, settled", _settled({"returned_cents": 0.5})),
+        ("round, settled", _settled(totals={"staked_cents": -1})),
+        ("round, settled", _settled(totals={"house_cents": None})),
+        ("round, of seats", {"dealer": {"cards": ["4S"], "total": 4}}),
+        ("round, of seats", {"hands": [{"seat": 3, "hand": 0, "cards": ["4S", "5D"], "total": 9, "result": "won"}]}),
+        ("round, of seats", {"hands": [{"seat": 3, "hand": 1, "cards": ["4S", "5D"], "total": 9, "result": "nine"}]}),
+        ("commission, settled", {"seat": 0}),
+        ("commission, settled", {"cents": -1}),
+        ("commission, settled", {"by": ""}),
+        ("shoe_closed", {"commission_owed": [{"seat": 2, "cents": -1}]}),
         ("shoe_opened", {"decks": 0}),
         ("shoe_opened", {"config_digest": "84d1"}),
         ("shoe_opened", {"seats": [{"seat": 1, "k9": "9S KS"}]}),

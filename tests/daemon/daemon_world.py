@@ -28,6 +28,8 @@ PATIENCE_S = 20.0
 """A test that waits so long has failed."""
 
 KEY = TableKey(bytes(range(32)))
+LEVELS = {"personal_vs_personal": 1_000_000, "banker_personal": 500_000, "player_personal": 250_000}
+"""The pit's progressive levels, in cents."""
 
 _T = TypeVar("_T")
 
@@ -133,10 +135,20 @@ class HeldBroker:
         self.retained: bytes | None = None  # the pit's word
         self.reason: Callable[[Published], int | None] = lambda _: 0
         self.on_event: Callable[[dict[str, Any]], None] = lambda _: None
+        self.levels: dict[str, int] | None = dict(LEVELS)  # the pit's, said again and again; None says nothing
+        self._levels_seq = 0
 
     async def run(self, listener: BrokerListener) -> None:
         self.listener = listener
-        await asyncio.Event().wait()
+        while True:
+            await asyncio.sleep(0.05)
+            self.say_levels()
+
+    def say_levels(self) -> None:
+        """The pit says its levels, where there is a pit that does."""
+        if self.up and self.levels is not None:
+            self._levels_seq += 1
+            self.say(json.dumps({"seq": self._levels_seq, "meters": self.levels}).encode(), self._topics.meters)
 
     def publish(self, topic: str, payload: bytes, retain: bool = False, event_type: str | None = None) -> int | None:
         if not self.up:
@@ -153,6 +165,8 @@ class HeldBroker:
         self.listener.broker_connected()
         if self.retained is not None:
             self.say(self.retained)
+        self.say_levels()  # the first on a connection may be an old word
+        self.say_levels()
 
     def disconnect(self) -> None:
         assert self.listener is not None

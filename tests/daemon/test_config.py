@@ -15,17 +15,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from controller.config import Config, ConfigError, Problem, load
+from controller.game.baccarat import PuntoBanco
 from controller.game.royal9 import Tier
 from controller.table.lamps import LAMPS
 
 CONFIG = Path(__file__).parents[2] / "config"
 TABLES = sorted((CONFIG / "tables").glob("*.toml"))
 GAMES = sorted((CONFIG / "games").glob("*.toml"))
-EXAMPLE = tomllib.loads((CONFIG / "tables" / "royal9.toml").read_text("utf-8"))
-GAME = tomllib.loads((CONFIG / "games" / "royal9.toml").read_text("utf-8"))
 
 Values = dict[str, Any]
 Change = Callable[[Values], object]
+
+
+def read(path: Path) -> Values:
+    """The file's values."""
+    return tomllib.loads(path.read_text("utf-8"))
+
+
+EXAMPLE = read(CONFIG / "tables" / "royal9.toml")
+GAME = read(CONFIG / "games" / "royal9.toml")
 
 
 def written(folder: Path, table: Values, game: Values) -> Path:
@@ -75,10 +83,22 @@ def test_every_shipped_table_is_right(path: Path) -> None:
     assert config.rules.table == config.file.table.id
 
 
+def played_at(game: Values) -> Values:
+    """A shipped table at which a game of this kind is played, with the Royal 9 bet where this game has it."""
+    for path in TABLES:
+        table = read(path)
+        other = read(path.parent / table["table"]["game"])
+        if other["kind"] == game["kind"] and ("royal9" in other) == ("royal9" in game):
+            return table
+    raise AssertionError(f"no shipped table is for {game['name']}")
+
+
 @pytest.mark.parametrize("path", GAMES, ids=lambda path: path.name)
 def test_every_shipped_game_is_right(path: Path, tmp_path: Path) -> None:
-    config = load(changed(tmp_path, lambda v: v["table"].update(game=str(path))))
-    assert config.rules.game == tomllib.loads(path.read_text("utf-8"))["name"]
+    game = read(path)
+    table = played_at(game)
+    table["table"]["game"] = "game.toml"
+    assert load(written(tmp_path, table, game)).rules.game == game["name"]
 
 
 def test_the_values_arrive_as_written(tmp_path: Path) -> None:
@@ -88,7 +108,10 @@ def test_the_values_arrive_as_written(tmp_path: Path) -> None:
     assert [(seat.number, str(seat.k9)) for seat in rules.seats][:2] == [(1, "KS 9S"), (2, "KH 9H")]
     assert (file.pins.lamps["tie"].bcm, file.pins.inputs["key"].pull) == (10, "up")
     assert (file.pit.port, file.pit.root, file.pit.stale_after_s) == (1883, "pit/v1", 10)
-    assert rules.tableau.banker_draws_on_third_card[3] == (0, 1, 2, 3, 4, 5, 6, 7, 9)
+    assert isinstance(rules.play, PuntoBanco)
+    assert rules.dragon_bonus is not None
+    assert rules.royal9 is not None
+    assert rules.play.tableau.banker_draws_on_third_card[3] == (0, 1, 2, 3, 4, 5, 6, 7, 9)
     assert rules.dragon_bonus.margin_pays == {9: 30, 8: 10, 7: 6, 6: 4, 5: 2, 4: 1}
     assert [award.tier for award in rules.royal9.awards] == list(Tier)
     assert (rules.royal9.awards[0].meter, rules.royal9.awards[0].cents) == ("personal_vs_personal", None)
@@ -238,12 +261,39 @@ WRONG_IN_TABLE: dict[str, Case] = {
 
 
 def _third_cards(values: Values) -> Values:
-    rows: Values = values["tableau"]["banker_draws_on_third_card"]
+    rows: Values = values["punto_banco"]["tableau"]["banker_draws_on_third_card"]
     return rows
 
 
 WRONG_IN_GAME: dict[str, Case] = {
-    "a section missing": (lambda v: v.pop("royal9"), "royal9", "missing"),
+    "a section missing": (lambda v: v.pop("wagers"), "wagers", "missing"),
+    "the section of its kind missing": (lambda v: v.pop("punto_banco"), "punto_banco", "missing, and a game of kind"),
+    "what it pays missing": (lambda v: v.pop("pays"), "pays", "missing, and a game of kind punto_banco"),
+    "a section of another kind": (
+        lambda v: v.update(lucky9=read(CONFIG / "games" / "lucky9.toml")["lucky9"]),
+        "lucky9",
+        "no part of a game of kind punto_banco",
+    ),
+    "odds that are a number": (lambda v: v["pays"].update(tie=8), "pays.tie", "8 is not a ratio"),
+    "odds to nothing": (lambda v: v["pays"].update(tie="8:0"), "pays.tie", "'8:0' is not a ratio"),
+    "odds that are a word": (lambda v: v["pays"].update(tie="eight"), "pays.tie", "'eight' is not a ratio"),
+    "a commission of another kind": (
+        lambda v: v["pays"].update(commission="waived"),
+        "pays.commission",
+        "'waived' is not a choice",
+    ),
+    "a spot nobody knows": (
+        lambda v: v["wagers"].update(spots=["player", "corner"]),
+        "wagers.spots.1",
+        "'corner' is not a choice",
+    ),
+    "rounding sideways": (lambda v: v["rounding"].update(pays="near"), "rounding.pays", "'near' is not a choice"),
+    "no unit": (lambda v: v["rounding"].update(unit_cents=0), "rounding.unit_cents", "0 is no unit"),
+    "no way to turn cards up": (
+        lambda v: v["punto_banco"].update(midi_reveal="never"),
+        "punto_banco.midi_reveal",
+        "'never' is not a choice",
+    ),
     "an unknown key": (lambda v: v["shoe"].update(deks=8), "shoe", "is decks meant?"),
     "another game": (lambda v: v.update(kind="blackjack"), "kind", "'blackjack' is not a choice"),
     "no decks": (lambda v: v["shoe"].update(decks=0), "shoe.decks", "out of range"),
@@ -259,26 +309,42 @@ WRONG_IN_GAME: dict[str, Case] = {
     "too few to open": (lambda v: v["shoe"].update(fewest_cards_to_open=5), "shoe.fewest_cards_to_open", "less"),
     "too many to open": (lambda v: v["shoe"].update(fewest_cards_to_open=417), "shoe.fewest_cards_to_open", "more"),
     "a card in error": (lambda v: v["shoe"].update(drawn_in_error="redeal"), "shoe.drawn_in_error", "not a choice"),
-    "a total of 10": (lambda v: v["tableau"].update(player_draws_on=[0, 10]), "tableau.player_draws_on", "points"),
-    "a third card of -1": (
-        lambda v: _third_cards(v).update({"3": [-1]}),
-        "tableau.banker_draws_on_third_card.3",
+    "a total of 10": (
+        lambda v: v["punto_banco"]["tableau"].update(player_draws_on=[0, 10]),
+        "punto_banco.tableau.player_draws_on",
         "points",
     ),
-    "a row missing": (lambda v: _third_cards(v).pop("3"), "tableau", "one row of third cards"),
+    "a third card of -1": (
+        lambda v: _third_cards(v).update({"3": [-1]}),
+        "punto_banco.tableau.banker_draws_on_third_card.3",
+        "points",
+    ),
+    "a row missing": (lambda v: _third_cards(v).pop("3"), "punto_banco.tableau", "one row of third cards"),
     "a row named otherwise": (
         lambda v: _third_cards(v).update(three=[1]),
-        "tableau.banker_draws_on_third_card",
+        "punto_banco.tableau.banker_draws_on_third_card",
         "three is no number",
     ),
     "rows that are a list": (
-        lambda v: v["tableau"].update(banker_draws_on_third_card=[]),
-        "tableau.banker_draws_on_third_card",
+        lambda v: v["punto_banco"]["tableau"].update(banker_draws_on_third_card=[]),
+        "punto_banco.tableau.banker_draws_on_third_card",
         "not a table",
     ),
-    "a text for a list": (lambda v: v["tableau"].update(player_draws_on=""), "tableau.player_draws_on", "not a list"),
-    "a table for a list": (lambda v: v["tableau"].update(player_draws_on={}), "tableau.player_draws_on", "not a list"),
-    "a text in a list": (lambda v: v["tableau"].update(natural=[8, "9"]), "tableau.natural.1", "not a whole number"),
+    "a text for a list": (
+        lambda v: v["punto_banco"]["tableau"].update(player_draws_on=""),
+        "punto_banco.tableau.player_draws_on",
+        "not a list",
+    ),
+    "a table for a list": (
+        lambda v: v["punto_banco"]["tableau"].update(player_draws_on={}),
+        "punto_banco.tableau.player_draws_on",
+        "not a list",
+    ),
+    "a text in a list": (
+        lambda v: v["punto_banco"]["tableau"].update(natural=[8, "9"]),
+        "punto_banco.tableau.natural.1",
+        "not a whole number",
+    ),
     "a margin of 10": (
         lambda v: v["dragon_bonus"]["margin_pays"].update({"10": 50}),
         "dragon_bonus.margin_pays",
@@ -352,6 +418,53 @@ def test_a_mistake_in_the_games_file_is_told(case: str, tmp_path: Path) -> None:
     assert len(told) == 1, told
 
 
+# A table that does not fit its game: the table's file, the change, the key told, and words of what is told.
+WRONG_TOGETHER: dict[str, tuple[str, Change, str, str]] = {
+    "an Angel Eye": ("lucky9.toml", lambda v: v["shoe"].update(driver="angel_eye"), "shoe.driver", "punto banco only"),
+    "a lock by the first card": (
+        "baccarat_royal.toml",
+        lambda v: v["table"].update(lock_on="first_card"),
+        "table.lock_on",
+        "the dealer locks",
+    ),
+    "dealt as Midi": ("lucky9.toml", lambda v: v["table"].update(dealt="midi"), "table.dealt", "only punto banco"),
+    "a k9 without the bet": (
+        "sugarhouse.toml",
+        lambda v: v["seats"][2].update(k9="KS 9S"),
+        "seats.2.k9",
+        "this has none",
+    ),
+    "a sensor without the bet": (
+        "sugarhouse.toml",
+        lambda v: v["pins"]["inputs"].update(seat_3={"bcm": 27, "active": "low", "pull": "up"}),
+        "pins.inputs.seat_3",
+        "the game has none",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_TOGETHER)
+def test_a_table_that_does_not_fit_its_game_is_told(case: str, tmp_path: Path) -> None:
+    name, change, key, words = WRONG_TOGETHER[case]
+    table = read(CONFIG / "tables" / name)
+    game = read(CONFIG / "tables" / table["table"]["game"])
+    table["table"]["game"] = "game.toml"
+    change(table)
+    told = problems(written(tmp_path, table, game))
+    assert _tells(told, "table.toml", key, words), told
+    assert len(told) == 1, told
+
+
+@pytest.mark.parametrize("name", ["lucky9.toml", "baccarat_royal.toml"])
+def test_a_game_of_choices_has_no_simulated_hand(name: str, tmp_path: Path) -> None:
+    game = read(CONFIG / "games" / name)
+    table = played_at(game)
+    table["table"]["game"] = "game.toml"
+    game["shoe"]["drawn_in_error"] = "simulated_hand"
+    (told,) = problems(written(tmp_path, table, game))
+    assert (told.file, told.key) == ("game.toml", "shoe.drawn_in_error")
+
+
 def test_a_choice_is_told_with_what_may_be_chosen(tmp_path: Path) -> None:
     (told,) = problems(changed(tmp_path, in_game=lambda v: v["royal9"]["awards"][0].update(tier="x")))
     assert all(tier.value in told.do for tier in Tier)
@@ -371,12 +484,12 @@ def test_a_section_of_the_wrong_form_hides_no_mistake_in_another(tmp_path: Path)
         values["seats"][1]["k9"] = values["seats"][0]["k9"]
 
     def spoil_game(values: Values) -> None:
-        values["tableau"]["natural"] = "8"
+        values["punto_banco"]["tableau"]["natural"] = "8"
         values["shoe"]["decks"] = 0
 
     told = {(problem.file, problem.key) for problem in problems(changed(tmp_path, spoil_table, spoil_game))}
     assert {("table.toml", "shoe"), ("table.toml", "pit.port"), ("table.toml", "seats.1.k9")} <= told
-    assert {("game.toml", "tableau.natural"), ("game.toml", "shoe.decks")} <= told
+    assert {("game.toml", "punto_banco.tableau.natural"), ("game.toml", "shoe.decks")} <= told
 
 
 def test_everything_wrong_in_both_files_is_told_at_once(tmp_path: Path) -> None:

@@ -47,6 +47,9 @@ class Heard:
     def broker_disconnected(self, why: str) -> None:
         self.told.append(("disconnected", why))
 
+    def broker_id_taken(self) -> None:
+        self.told.append(("id taken",))
+
     def broker_message(self, topic: str, payload: bytes) -> None:
         self.told.append(("message", topic, payload))
         if self.raising is not None:

@@ -30,9 +30,11 @@ EXAMPLE = ROOT / "config" / "tables" / "royal9.toml"
 KEY = TableKey(bytes(range(32)))
 
 COMMANDS = [
+    "reset-hit",
     "run",
     "dark",
     "check",
+    "certs",
     "demo",
     "deal",
     "verify",
@@ -49,6 +51,15 @@ COMMANDS = [
     "correct",
     "close-shoe",
     "lamp-test",
+    "hit",
+    "stand",
+    "split",
+    "reveal",
+    "seats",
+    "leave",
+    "actives",
+    "wager",
+    "commission",
     "sim",
 ]
 DEVICES = ["sim shoe", "sim pins", "sim pit"]

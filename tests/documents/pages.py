@@ -1,6 +1,6 @@
 """The documents that are made from the code: `make pages` writes them, a test says when one is stale.
 
-What they tell stands in one place each: `legality.py`, `faults.py`, `lamps.py` and `buttons.py`.
+What they tell stands in one place each: `legality.py`, `faults.py`, `lamps.py`, `buttons.py` and `asyncapi.json`.
 """
 
 from __future__ import annotations
@@ -10,19 +10,23 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from controller.buttons import MEANINGS
+from controller.game.wagers import WAGER_REFUSALS
 from controller.table.faults import ALARMS, FAULTS, Clearing, Exit, FaultKind
 from controller.table.lamps import Pattern, SeatSign
-from controller.table.legality import LEADS_TO, LEGALITY, REFUSALS, Cell, Move, RaiseFault, Row
+from controller.table.legality import LEADS_TO, LEGALITY, REFUSALS, Cell, Move, RaiseFault, Row, refusal_words
 from controller.table.public import PHASE_NAMES
+from tests.documents.contract_page import DOCUMENT, contract_page, fresh_document
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
-_REQUESTS = [row for row in Row if any(not isinstance(cell, RaiseFault | Move) for cell in LEGALITY[row].values())]
+_ROWS = list(Row)
+_REPORTS, _REQUESTS = _ROWS[: _ROWS.index(Row.NEW_SHOE)], _ROWS[_ROWS.index(Row.NEW_SHOE) :]
 
 _CLEARING = {
     Clearing.PLAY: "the card counts as the shoe reported it",
     Clearing.PLAY_AS_OURS: "the card counts where the rules put it",
     Clearing.BURN: "the card is one more burned card",
+    Clearing.HIT: "the seat hit and takes the card; where the rules give it none, the card is one more burned card",
     Clearing.DROP: "the table goes on; a report that raised the fault changes nothing",
 }
 
@@ -33,12 +37,13 @@ _SIGNS = {
     SeatSign.ACCEPTED: "accepted: it plays",
     SeatSign.REFUSED: "refused: there is no progressive to bet on now",
     SeatSign.HIT: "it won; until wagers are locked again",
+    SeatSign.TURN: "the seat acts: it chooses, takes the next card, or squeezes cards that lie face down",
 }
 
 
 def pages() -> dict[str, str]:
     """Every made document: its file name in `docs` and its text."""
-    return {"legality.md": _legality(), "faults.md": _faults(), "lamps.md": _lamps()}
+    return {"legality.md": _legality(), "faults.md": _faults(), "lamps.md": _lamps(), "contract.md": _contract()}
 
 
 def _legality() -> str:
@@ -58,7 +63,7 @@ def _legality() -> str:
         "",
         "They have happened, whatever the phase. In bold: the fault they raise.",
         "",
-        *_grid(row for row in Row if row not in _REQUESTS),
+        *_grid(_REPORTS),
         "",
         "## Requests",
         "",
@@ -68,7 +73,7 @@ def _legality() -> str:
         "",
         "| refusal | what it tells |",
         "|---|---|",
-        *(f"| `{code}` | {what} |" for code, what in REFUSALS.items()),
+        *(f"| `{code}` | {refusal_words(code)} |" for code in REFUSALS | WAGER_REFUSALS),
     )
 
 
@@ -163,6 +168,7 @@ def _lamps() -> str:
         f"| `draw_player`, `draw_banker` | both {_pattern(Pattern.STEADY)} | the first card, or cards to burn |",
         f"| | one {_pattern(Pattern.STEADY)} | the next card goes to that hand |",
         f"| | one {_pattern(Pattern.SLOW_BLINK)} | the same, and the card drawn in error may still be told otherwise |",
+        f"| | {_pattern(Pattern.DOUBLE_FLASH)} | the hand's cards lie face down and are to be turned up |",
         f"| `player`, `banker`, `tie` | {_pattern(Pattern.STEADY)} | the hand just finished |",
         f"| `fault` | {_pattern(Pattern.FAST_BLINK)} | the table stands still |",
         f"| | {_pattern(Pattern.SLOW_BLINK)} | it plays, but the shoe's or the pit's link is down |",
@@ -179,6 +185,10 @@ def _lamps() -> str:
     )
 
 
+def _contract() -> str:
+    return _text(*contract_page())
+
+
 def _pattern(pattern: Pattern) -> str:
     return _words(pattern.name)
 
@@ -192,7 +202,8 @@ def _text(*lines: str) -> str:
 
 
 def main() -> int:
-    """Write every made document."""
+    """Write every made document, and the examples in the contract's."""
+    DOCUMENT.write_text(fresh_document(), "utf-8")
     DOCS.mkdir(exist_ok=True)
     for name, text in pages().items():
         (DOCS / name).write_text(text, "utf-8")

@@ -19,7 +19,7 @@ from controller.runtime import Runtime
 from controller.table.facts import CardDrawn, Report, ShoeUnplugged
 from controller.table.requests import ClearFault, LockWagers, NameCard, NewShoe, Request
 from controller.table.states import Table
-from tests.support.tables import TableUnderTest
+from tests.support.tables import TableUnderTest, hand
 
 PHASES: dict[str, Callable[[], TableUnderTest]] = {
     "no_shoe": TableUnderTest,
@@ -86,8 +86,7 @@ def test_out_of_hearing_again_with_nothing_heard_in_between_needs_one_look() -> 
 def test_out_of_hearing_again_after_a_card_needs_another_look() -> None:
     table = PHASES["hand_in_play"]().believe(ShoeUnplugged(), unnumbered("KS"), ShoeUnplugged(), ShoeUnplugged())
     assert table.clear().fault == "shoe_unplugged"
-    assert table.face.banker is not None
-    assert table.face.banker.cards == ("KS",)
+    assert hand(table.face, "banker").cards == ("KS",)
     assert table.clear().fault is None
 
 
@@ -270,9 +269,11 @@ def test_restarts_inside_a_hand_end_with_one_look_at_the_felt(tmp_path: Path) ->
         daemon.shoe.cards("8S")
         await daemon.settled()
         face = daemon.runtime.face
-        assert face.player is not None
-        assert face.banker is not None
-        assert (face.outcome, face.player.cards, face.banker.cards) == ("player", ("9H", "TD"), ("KS", "8S"))
+        assert (face.outcome, hand(face, "player").cards, hand(face, "banker").cards) == (
+            "player",
+            ("9H", "TD"),
+            ("KS", "8S"),
+        )
 
     for story in (begins, is_down_again, starts, ends):
         Daemon(tmp_path, numbered=False).live(story)

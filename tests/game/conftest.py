@@ -23,7 +23,7 @@ def royal9_game() -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def tableau(royal9_game: dict[str, Any]) -> Tableau:
-    rows = royal9_game["tableau"]
+    rows = royal9_game["punto_banco"]["tableau"]
     return Tableau(
         natural=tuple(rows["natural"]),
         player_draws_on=tuple(rows["player_draws_on"]),

@@ -71,7 +71,7 @@ class TableFiles:
     With a `shim` the daemon's table file names the real RPi.GPIO and the shim puts the pins page under it; with
     `jumpers` it names it too, and the header is a real one; without both it names the simulated header. `for_people` is
     the file for `drivers.sim`, which always names the page. `sections` change keys of the table file; those of `game`
-    change the game file's, a section each.
+    change the game file's, a section each; `example` is the table file that all of it begins with.
     """
 
     def __init__(
@@ -81,18 +81,18 @@ class TableFiles:
         broker_port: int,
         shim: Path | None,
         jumpers: Jumpers | None = None,
+        example: Path = bench.EXAMPLE_TABLE,
         **sections: dict[str, Any],
     ) -> None:
         self.table_id = table_id
         self.header_is_real = jumpers is not None
         sections["table"] = {"id": table_id} | sections.get("table", {})
         if (game := sections.pop("game", None)) is not None:
-            sections["table"]["game"] = str(_game_file(folder, game))
+            sections["table"]["game"] = str(_game_file(folder, example, game))
         sections["pins"] = {"sample_ms": 5, "debounce_ms": 15} | sections.get("pins", {})
         if jumpers is not None:
-            example = tomllib.loads(bench.EXAMPLE_TABLE.read_text("utf-8"))
-            sections["pins"] |= jumpers.wiring(example["pins"])
-        self.for_people = bench.simulated_table(folder, broker_port, bench.EXAMPLE_TABLE, **sections)
+            sections["pins"] |= jumpers.wiring(tomllib.loads(example.read_text("utf-8"))["pins"])
+        self.for_people = bench.simulated_table(folder, broker_port, example, **sections)
         self.values = tomllib.loads(self.for_people.read_text("utf-8"))
         self.page = Path(self.values["pins"]["page"])
         self.port = Path(self.values["shoe"]["port"])
@@ -107,9 +107,8 @@ class TableFiles:
             self.environment = {"LD_PRELOAD": str(shim), "TABLE_PINS_PAGE": str(self.page)}
 
 
-def _game_file(folder: Path, changes: Mapping[str, Mapping[str, Any]]) -> Path:
+def _game_file(folder: Path, example: Path, changes: Mapping[str, Mapping[str, Any]]) -> Path:
     """The example's game with these changes."""
-    example = bench.EXAMPLE_TABLE
     game = tomllib.loads(
         (example.parent / tomllib.loads(example.read_text("utf-8"))["table"]["game"]).read_text("utf-8")
     )
@@ -217,13 +216,13 @@ class Table:
     @property
     def hands(self) -> dict[str, list[str]]:
         """The cards it shows, by hand: of the hand in play, or of the last one."""
-        face = self.face
-        return {hand: face[hand]["cards"] if face[hand] else [] for hand in ("player", "banker")}
+        return {"player": [], "banker": []} | {hand["hand"]: hand["cards"] for hand in self.face["hands"]}
 
     def links_up(self) -> bool:
         """Whether the shoe's line and the stream to the pit are up."""
         told = self.status()
-        return bool(told["shoe"]["up"] and told["pit"]["stream"] == "streaming")
+        pit = told["pit"]
+        return bool(told["shoe"]["up"] and pit["stream"] == "streaming" and pit["meters_fresh"])
 
     def unacknowledged(self) -> int:
         """Events the pit has not acknowledged."""

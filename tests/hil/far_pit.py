@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import json
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 SCHEMAS = Path(__file__).parents[2] / "controller" / "contract" / "schemas"
 
 Event = dict[str, Any]
+_SAY_LEVELS_EVERY_S = 0.2
 
 
 class FarPit:
@@ -33,7 +35,7 @@ class FarPit:
         self._host, self._port = host, broker_port
         self._valid = {
             name: Draft202012Validator(json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8")))
-            for name in ("event", "state", "ack")
+            for name in ("event", "state", "ack", "meters")
         }
         self._speaks = True
         self._client: Client | None = None
@@ -44,7 +46,11 @@ class FarPit:
         self.repeats = 0
         self.states: list[dict[str, Any]] = []
         self.wrong: list[str] = []
+        self.levels = {"personal_vs_personal": 1_000_000, "banker_personal": 500_000, "player_personal": 250_000}
+        self._levels_topic = f"{root}/meters"
+        self._levels_seq = 0
         self.come()
+        threading.Thread(target=self._keep_saying_levels, daemon=True).start()
 
     # The events by type.
 
@@ -114,6 +120,31 @@ class FarPit:
             self.events.clear()
             self._bodies.clear()
         self._acknowledge()
+
+    def say_on(self, topic: str, payload: bytes) -> None:
+        """Publish these bytes on one of the table's topics."""
+        assert self._client is not None
+        self._client.publish(f"{self._topic}/{topic}", payload, qos=1).wait_for_publish(10)
+
+    def award(self, **said: Any) -> None:
+        """Say a step of an award."""
+        assert self._client is not None
+        self._client.publish(f"{self._topic}/award", json.dumps(said), qos=1).wait_for_publish(10)
+
+    def wager(self, **seen: Any) -> None:
+        """Say, as bet recognition does, what lies at a seat."""
+        assert self._client is not None
+        self._client.publish(f"{self._topic}/wager", json.dumps(seen), qos=1).wait_for_publish(10)
+
+    def _keep_saying_levels(self) -> None:
+        while True:
+            client = self._client
+            if client is not None:
+                self._levels_seq += 1
+                said = {"seq": self._levels_seq, "at": "2026-01-01T00:00:00.000Z", "meters": self.levels}
+                self._valid["meters"].validate(said)
+                client.publish(self._levels_topic, json.dumps(said), qos=1, retain=True)
+            time.sleep(_SAY_LEVELS_EVERY_S)
 
     # What it hears, in paho's thread.
 

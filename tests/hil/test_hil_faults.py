@@ -113,7 +113,7 @@ def test_cards_drawn_while_the_shoe_is_unplugged_are_named_in_their_order(
     table.supervisor("card", card="2D")
     table.supervisor("card", card="9S")
     table.supervisor("clear")
-    assert table.face["player"]["cards"] == ["KS", "9S"]
+    assert table.hands["player"] == ["KS", "9S"]
     shoe.deal("3C")
     eventually(lambda: table.fault == "reports_missed")  # the shoe's own numbering says so as well
     table.supervisor("clear")

@@ -44,7 +44,7 @@ def test_a_whole_hand_from_new_shoe_to_a_royal_9_hit(
     assert (hand["outcome"], hand["natural"], hand["cards_left"]) == ("player", True, 8 * 52 - 3 - 4)
     assert [(hit["seat"], hit["tier"]) for hit in pit.hits] == [(1, "player_personal"), (2, "suited_royal")]
     assert [(hit["progressive"], hit["fixed"]) for hit in pit.hits] == [
-        ({"meter": "player_personal"}, None),
+        ({"meter": "player_personal", "shown_cents": pit.levels["player_personal"]}, None),
         (None, {"cents": 5000}),
     ]
     assert table.verify().messages == 5
@@ -55,7 +55,10 @@ def test_a_whole_hand_from_new_shoe_to_a_royal_9_hit(
 
     pins.uncover(1, 2)
     pins.press("deal", until=lambda: table.phase == "wagers_locked")
-    eventually(lambda: pins.seat(1) == "nothing" and pins.lamp("player") == "dark")
+    eventually(lambda: pins.seat(2) == "nothing" and pins.lamp("player") == "dark")
+    assert pins.seat(1) == "hit", "a progressive hit is shown until somebody has seen to it"
+    table.tablectl("reset-hit", "1", "--by", "Ana")
+    eventually(lambda: pins.seat(1) == "nothing")
 
 
 def test_the_shoes_own_first_card_announces_it(

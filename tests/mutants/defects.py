@@ -31,6 +31,7 @@ def _mutant(name: str, what: str, *patches: tuple[str, str, str]) -> Mutant:
 
 
 _STEP = "controller.table.step"
+_DEALING = "controller.table.dealing"
 _DELIVERY = "controller.delivery"
 _ANGEL_EYE = "drivers.shoe.angel_eye"
 
@@ -133,12 +134,12 @@ MUTANTS = (
     _mutant(
         "one_hand_too_many",
         "two hands follow the cutting card",
-        ("controller.table.shoe_life", "last_hand=shoe.wagered_hands + 1", "last_hand=shoe.wagered_hands + 2"),
+        ("controller.table.shoe_life", "    further = rules.hands_after_cut_card if", "    further = 2 if"),
     ),
     _mutant(
         "void_keeps_wagers",
         "a void does not say whose wagers go back",
-        (_STEP, "royal9_seats=wagers.royal9_seats if wagers else (),", "royal9_seats=(),"),
+        (_DEALING, "royal9_seats=wagers.royal9_seats if wagers else (),", "royal9_seats=(),"),
     ),
     _mutant(
         "failed_step_replayed",
@@ -149,9 +150,9 @@ MUTANTS = (
         "hit_for_anybody",
         "a seat hits without a locked wager",
         (
-            _STEP,
-            "awards = _awards(table, done, seats)",
-            "awards = _awards(table, done, [seat.number for seat in table.rules.seats])",
+            _DEALING,
+            "won = paying.awards(table.rules, done, seats)",
+            "won = paying.awards(table.rules, done, [seat.number for seat in table.rules.seats])",
         ),
     ),
     _mutant(
@@ -159,22 +160,22 @@ MUTANTS = (
         "a burned card does not count as gone from the shoe",
         (
             _STEP,
-            "taken = replace(table, shoe=shoe_life.without(_shoe(table), table.rules.shoe, card))",
+            "taken = replace(table, shoe=shoe_life.without(open_shoe(table), table.rules.shoe, card))",
             (
                 "taken = table if move is Move.BURN_CARD else "
-                "replace(table, shoe=shoe_life.without(_shoe(table), table.rules.shoe, card))"
+                "replace(table, shoe=shoe_life.without(open_shoe(table), table.rules.shoe, card))"
             ),
         ),
     ),
     _mutant(
         "result_not_compared",
         "the shoe's result is taken whatever it says",
-        (_STEP, "    if ours == shoes:\n", "    if ours or shoes:\n"),
+        ("controller.table.referees", "    if ours == shoes:\n", "    if ours or shoes:\n"),
     ),
     _mutant(
         "burned_card_named",
         "the alarm of an impossible card names it even in the burn",
-        (_STEP, "if not isinstance(table.phase, Burning):  # a burned card", "if True:  # a burned card"),
+        (_STEP, "    if not _lies_face_down(table):\n", "    if True:\n"),
     ),
     _mutant(
         "shoe_forgets_the_last_report",

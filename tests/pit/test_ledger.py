@@ -354,10 +354,12 @@ def test_a_damaged_page_is_told_when_it_is_met(path: Path) -> None:
     ledger = Ledger(path)
     ledger.adopt(TABLE, EPOCH, KEY.public.hex())
     give(ledger, event(1))
+    pages = ledger._db.execute("SELECT rootpage FROM sqlite_schema WHERE tbl_name IN ('adoption', 'event')").fetchall()
     ledger.close()
-    page = 4096
+    size = 4096
     raw = bytearray(path.read_bytes())
-    raw[page:] = b"\xa5" * (len(raw) - page)  # the first page, with the header and the schema, is whole
+    for (page,) in pages:  # the schema is whole, so that it opens
+        raw[(page - 1) * size : page * size] = b"\xa5" * size
     path.write_bytes(raw)
     ledger = Ledger(path)
     assert code_of(ledger.acks) == "ledger_damaged"
@@ -389,6 +391,14 @@ def test_a_ledger_of_a_later_program_is_left_alone(path: Path) -> None:
     db.execute("PRAGMA user_version = 99")
     db.close()
     assert code_of(lambda: Ledger(path)) == "ledger_too_new"
+
+
+def test_a_ledger_of_a_program_without_meters_is_left_alone(path: Path) -> None:
+    Ledger(path).close()
+    db = sqlite3.connect(path)
+    db.execute("PRAGMA user_version = 1")
+    db.close()
+    assert code_of(lambda: Ledger(path)) == "ledger_too_old"
 
 
 def test_a_folder_is_no_ledger(tmp_path: Path) -> None:

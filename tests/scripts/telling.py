@@ -24,21 +24,41 @@ def _shoe_opened(event: dict[str, Any]) -> str:
 
 
 def _wagers_locked(event: dict[str, Any]) -> str:
-    wagers = f"royal 9 at {_seats(event['royal9_seats'])} for {event['royal9_price_cents']}"
-    refused = f", refused at {_seats(event['refused_seats'])}: {event['refusal']}" if event["refused_seats"] else ""
-    return f"wagers locked for round {event['round']} by {event['by']}: {wagers}{refused}"
+    price_cents, refused_seats = event["royal9_price_cents"], _seats(event["refused_seats"])
+    actives = event["actives"]
+    told = [
+        *([f"royal 9 at {_seats(event['royal9_seats'])} for {price_cents}"] if price_cents is not None else []),
+        *([f"refused at {refused_seats}: {event['refusal']}"] if event["refused_seats"] else []),
+        *([f"seat {actives['player']} is player, seat {actives['banker']} banker"] if actives else []),
+        *([f"in play {_seats(event['in_play'])}"] if event["in_play"] else []),
+        *map(_wager, event["wagers"]),
+        *(f"{_wager(refused)} refused: {refused['code']}" for refused in event["refused"]),
+    ]
+    return f"wagers locked for round {event['round']} by {event['by']}: {', '.join(told) or 'none known'}"
 
 
 def _round(event: dict[str, Any]) -> str:
+    return _seats_round(event) if "dealer" in event else _two_hands_round(event)
+
+
+def _seats_round(event: dict[str, Any]) -> str:
+    hands = [f"seat {hand['seat']} hand {hand['hand']} {_hand(hand)} {hand['result']}" for hand in event["hands"]]
+    marks = [mark for mark in ("simulated", "last_hand") if event[mark]]
+    said = ", ".join([*hands, *marks, *_settled(event["settlement"]), f"{event['cards_left']} left"])
+    return f"round {event['round']}: dealer {_hand(event['dealer'])}: {said}"
+
+
+def _two_hands_round(event: dict[str, Any]) -> str:
     outcome = "tie" if event["outcome"] == "tie" else f"{event['outcome']} by {event['margin']}"
     marks = [mark for mark in ("natural", "simulated", "last_hand") if event[mark]]
     pairs = [f"{hand}_pair" for hand in ("player", "banker") if event["pairs"][hand]]
     dragon = event["dragon_bonus"]
-    bonus = [f"dragon_{hand} {dragon[hand]}" for hand in ("player", "banker") if dragon[hand] != "lose"]
-    pays = [f"pays {dragon['pays_to_one']}"] if dragon["pays_to_one"] else []
+    bonus = [f"dragon_{hand} {dragon[hand]}" for hand in ("player", "banker") if dragon and dragon[hand] != "lose"]
+    pays = [f"pays {dragon['pays_to_one']}"] if dragon and dragon["pays_to_one"] else []
     won = [f"seat {won['seat']} {won['tier']}" for won in event["royal9"]]
     wagered = [f"royal 9 at {_seats(event['royal9_seats'])}"] if event["royal9_seats"] else []
-    said = ", ".join([outcome, *marks, *pairs, *bonus, *pays, *wagered, *won, f"{event['cards_left']} left"])
+    settled = _settled(event["settlement"])
+    said = ", ".join([outcome, *marks, *pairs, *bonus, *pays, *wagered, *won, *settled, f"{event['cards_left']} left"])
     return f"round {event['round']}: player {_hand(event['player'])}, banker {_hand(event['banker'])}: {said}"
 
 
@@ -51,12 +71,18 @@ def _hit(event: dict[str, Any]) -> str:
 
 def _void(event: dict[str, Any]) -> str:
     whose = "simulated" if event["simulated"] else f"royal 9 back to {_seats(event['royal9_seats'])}"
-    return f"round {event['round']} void by {event['by']}: {event['reason']}, {whose}"
+    said = ", ".join([event["reason"], whose, *_settled(event["settlement"])])
+    return f"round {event['round']} void by {event['by']}: {said}"
+
+
+def _commission(event: dict[str, Any]) -> str:
+    return f"seat {event['seat']} paid {event['cents']} of commission, by {event['by']}"
 
 
 def _shoe_closed(event: dict[str, Any]) -> str:
     hands = f"{event['rounds']} rounds, {event['wagered_hands']} wagered, {event['cards_left']} left"
-    return f"shoe {event['shoe']} closed by {event['by']}: {event['reason']}, {hands}"
+    owed = "".join(f", seat {owes['seat']} owes {owes['cents']}" for owes in event["commission_owed"])
+    return f"shoe {event['shoe']} closed by {event['by']}: {event['reason']}, {hands}{owed}"
 
 
 def _fault(event: dict[str, Any]) -> str:
@@ -77,6 +103,7 @@ _LINES = {
     "round": _round,
     "hit": _hit,
     "void": _void,
+    "commission": _commission,
     "shoe_closed": _shoe_closed,
     "fault": _fault,
     "fault_cleared": _fault_cleared,
@@ -86,6 +113,25 @@ _LINES = {
 
 def _hand(hand: dict[str, Any]) -> str:
     return f"{' '.join(hand['cards'])} = {hand['total']}"
+
+
+def _wager(wager: dict[str, Any]) -> str:
+    return f"seat {wager['seat']}{'b' if wager['back'] else ''} {wager['spot']} {wager['cents']}"
+
+
+def _settled(settlement: dict[str, Any] | None) -> list[str]:
+    """What became of each wager, and what commission is owed from now on; nothing where the table knows no wagers."""
+    if settlement is None:
+        return []
+    owed = settlement["totals"]["commission_owed_cents"]
+    told = [
+        f"{_wager(one)}{_on_hand(one)} {one['result']} back {one['returned_cents']}" for one in settlement["wagers"]
+    ]
+    return [*told, *([f"commission owed {owed}"] if owed else [])]
+
+
+def _on_hand(settled: dict[str, Any]) -> str:
+    return f" on hand {settled['hand']}" if settled["hand"] else ""
 
 
 def _seats(seats: list[int]) -> str:

@@ -23,7 +23,9 @@ import controller.table.step as core
 from controller.contract import envelope
 from controller.contract.envelope import Signer, Stamp
 from controller.fact_json import fact_from_json
-from controller.game.cards import DECK
+from controller.game import baccarat
+from controller.game.cards import DECK, Card
+from controller.game.games import Done
 from controller.table import facts
 from controller.table.facts import CardDrawn, CardDrawnOutsideGame, CardKept, Fact, Report
 from controller.table.public import public
@@ -395,7 +397,7 @@ class Auditor:
             case facts.RoundCorrected(number):
                 was = next(finished.done for finished in before.finished if finished.number == number)
                 account.corrections.update(map(str, (*fact.player, *fact.banker)))
-                account.corrections.subtract(map(str, (*was.player, *was.banker)))
+                account.corrections.subtract(map(str, _on_the_felt(was)))
             case facts.CardNamed(card):
                 assert before.fault is not None
                 self._named(account, before, str(card))
@@ -434,7 +436,7 @@ class Auditor:
         due = 1 + referee.burn_count(first) - self._rules.shoe.burn_counts_first_card
         waiting = () if after.fault is None else (after.fault.raised_by, *after.held)
         held = sum(h is not None and isinstance(h.fact, _CARD_FACTS) for h in waiting)
-        dealt = len(after.phase.dealt) if isinstance(after.phase, HandInPlay) else 0
+        dealt = len(_dealt(after.phase)) if isinstance(after.phase, HandInPlay) else 0
         burned = sum(account.all_cards.values()) - held - dealt - len(after.kept)
         if not after.last_round and self._rules.shoe.drawn_in_error != "burn":
             hold("the burn is as the first card says", burned == due, (first, burned, due, account))
@@ -478,9 +480,9 @@ class Auditor:
         """What may be seen of the table names only cards that lie face up."""
         table, face_up = self.table, set[str]()
         if isinstance(table.phase, HandInPlay):
-            face_up |= {str(card) for card in table.phase.dealt}
+            face_up |= {str(card) for card in _dealt(table.phase)}
         if table.last_round is not None:
-            face_up |= {str(card) for card in (*table.last_round.done.player, *table.last_round.done.banker)}
+            face_up |= {str(card) for card in _on_the_felt(table.last_round.done)}
         if isinstance(table.phase, Burning):
             face_up.add(str(table.phase.first_card))
         elif table.fault is not None and table.fault.code == "impossible_card":
@@ -522,6 +524,17 @@ def _place_of(waits: object, lane: Sequence[str | None], held: Iterable[Held]) -
 
 def _difference(gone: dict[str, int], named: dict[str, int], fact: Fact) -> object:
     return {"gone": Counter(gone) - Counter(named), "came": Counter(named) - Counter(gone), "fact": fact}
+
+
+def _dealt(hand: HandInPlay) -> list[Card]:
+    """The cards dealt to a hand, in the order they came."""
+    return [play for play in hand.plays if isinstance(play, Card)]
+
+
+def _on_the_felt(done: Done) -> tuple[Card, ...]:
+    """Both hands of a finished round; the simulated house deals punto banco."""
+    assert isinstance(done, baccarat.Done)
+    return (*done.player, *done.banker)
 
 
 def _as_dealt(player: Sequence[str], banker: Sequence[str]) -> list[str] | None:

@@ -29,6 +29,7 @@ import drivers.shoe.line
 from controller.config import Config, load
 from controller.contract.envelope import Stamp
 from controller.contract.events import Event
+from controller.game.baccarat import Done
 from controller.game.cards import DECK, Card
 from controller.journal import Journal
 from controller.replay import replay
@@ -63,7 +64,6 @@ _TABLE_FILE = Path(__file__).parents[2] / "config" / "tables" / "royal9.toml"
 _SAMPLE_MS = 50
 _SETTLED_S = 0.151  # a changed input is believed by then, and the lamps shown
 _QUIET_S = 12.0  # by then everything is delivered that can be
-_NEXT_S = 1e-4  # what is done at this very moment has then been told
 _LAMP_TEST_S = 5.2
 _FEWEST_UNHEARD = 5  # an action makes up to three reports
 _WHO = "supervisor anna"
@@ -234,8 +234,10 @@ class World:
         self.shoe.draw(self.shoe.angel.keep)
 
     def _do_report(self, what: str, *args: Any) -> None:
-        if what == "power_up" and self.shoe.reported and self.shoe.reported[-1].kind == "S":
-            what, args = "stand_by", ()  # two power-ups with nothing in between are the same bytes
+        assert self.auditor is not None
+        latest = self.shoe.reported[-self.auditor.backlog - 1 :]
+        if what == "power_up" and any(report.kind == "S" and report.good_copies >= 2 for report in latest):
+            what, args = "stand_by", ()  # two power-ups with nothing heard in between are the same bytes
         self.shoe.report(lambda: getattr(self.shoe.angel, what)(*args))
 
     def _do_report_lost(self, what: str, *args: Any) -> None:
@@ -344,9 +346,11 @@ class World:
         assert self.auditor is not None
         rounds = self.auditor.table.finished
         if rounds:
-            done = rounds[-1 - round_back % len(rounds)]
-            player = (Card.parse(card), *done.done.player[1:])
-            self._ask(CorrectRound(done.number, player, done.done.banker, _WHO, "witness bob"))
+            finished = rounds[-1 - round_back % len(rounds)]
+            done = finished.done
+            assert isinstance(done, Done), "the simulated house deals punto banco"
+            player = (Card.parse(card), *done.player[1:])
+            self._ask(CorrectRound(finished.number, player, done.banker, _WHO, "witness bob"))
 
     def _do_close_hand(self) -> None:
         """The dealer ends the shoe's own game of a hand that the table does not know."""
@@ -519,7 +523,7 @@ class World:
     def _check(self, settled: bool) -> None:
         assert self.auditor is not None
         if settled and self.loop.work_takes_s:
-            self._go_on(_NEXT_S)
+            self._go_on(0.0)  # what was committed at this very moment is then told, and nothing more is
         self.auditor.read(self.shoe.life)
         self.auditor.ledger(self.network.pit.ledger, self.network.pit.alarms)
         if settled and self.runtime is not None:

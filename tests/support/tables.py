@@ -27,7 +27,7 @@ from controller.table.facts import (
     Target,
 )
 from controller.table.legality import Refuse
-from controller.table.public import Public, public
+from controller.table.public import Public, PublicHand, public
 from controller.table.requests import (
     Ambient,
     ClearFault,
@@ -41,12 +41,21 @@ from controller.table.requests import (
 )
 from controller.table.rules import LockOn, TableRules
 from controller.table.states import Table
-from controller.table.step import exits, step
+from controller.table.step import step
+from controller.table.stops import exits
 from tests.support.contract import check_event
 
-TABLE_FILE = Path(__file__).parents[2] / "config" / "tables" / "royal9.toml"
+TABLES = Path(__file__).parents[2] / "config" / "tables"
+TABLE_FILE = TABLES / "royal9.toml"
 ROYAL9 = load(TABLE_FILE).rules
 """The example table: eight decks, seats 1 to 7 with KS 9S, KH 9H, KD 9D, KC 9C, KS 9H, KH 9S, KD 9C."""
+SUGARHOUSE = load(TABLES / "sugarhouse.toml").rules
+"""Punto banco with bet recognition: seats 1 to 7, Banker's commission of 5% owed, no Royal 9 bet."""
+MIDI = load(TABLES / "sugarhouse_midi.toml").rules
+"""The same, its cards dealt face down until the dealer says that they are turned up."""
+BACCARAT_ROYAL = load(TABLES / "baccarat_royal.toml").rules
+LUCKY9 = load(TABLES / "lucky9.toml").rules
+"""Both with bet recognition and seats 1 to 7."""
 
 EPOCH = "0"
 
@@ -62,6 +71,11 @@ def cards(text: str) -> list[Card]:
     return [Card.parse(word) for word in text.split()]
 
 
+def hand(face: Public, name: str) -> PublicHand:
+    """The hand of that name, which must be on the layout: `hand(face, "banker")`."""
+    return {hand.hand: hand for hand in face.hands}[name]
+
+
 @dataclass
 class TableUnderTest:
     """A table, what it has said, and its journal's rows."""
@@ -69,6 +83,7 @@ class TableUnderTest:
     rules: TableRules = ROYAL9
     pit_fresh: bool = True
     wagers: set[int] = field(default_factory=set)  # the seats whose sensor is covered
+    levels: dict[str, int] = field(default_factory=dict)  # the progressive meters' cents, as the pit says them
 
     def __post_init__(self) -> None:
         self.table = Table(self.rules)
@@ -162,7 +177,7 @@ class TableUnderTest:
 
     @property
     def ambient(self) -> Ambient:
-        return Ambient(frozenset(self.wagers), self.pit_fresh, self.rules, "0" * 64, "test")
+        return Ambient(frozenset(self.wagers), self.pit_fresh, self.rules, "0" * 64, "test", levels=self.levels)
 
     @property
     def face(self) -> Public:

@@ -8,7 +8,7 @@ import pytest
 
 from controller.table.facts import OddCardFate, ShoeResult, ShoeResultReported, Target
 from controller.table.requests import CloseShoe, CorrectRound, LampTest, NewShoe, TellOddCard
-from tests.support.tables import TableUnderTest, cards
+from tests.support.tables import TableUnderTest, cards, hand
 
 UNSEEN = TellOddCard(OddCardFate.NEXT_CARD, "dealer")
 
@@ -28,10 +28,9 @@ def test_a_card_nobody_saw_is_the_next_hands_first() -> None:
     table = TableUnderTest().open_shoe().draw("4S")
     assert table.face.odd_card
     table.do(UNSEEN)
-    assert (table.face.phase, table.face.cards_left, table.face.player) == ("wagers_open", 413, None)
+    assert (table.face.phase, table.face.cards_left, table.face.hands) == ("wagers_open", 413, ())
     table.lock(2)
-    assert table.face.player is not None
-    assert (table.face.player.cards, table.face.next_hand, table.face.simulated) == (("4S",), "banker", False)
+    assert (hand(table.face, "player").cards, table.face.next_hand, table.face.simulated) == (("4S",), "banker", False)
     table.draw("TH 5D 9C")
     (round_,) = table.of_type("round")
     assert (round_["round"], round_["simulated"], round_["player"]["cards"]) == (1, False, ["4S", "5D"])
@@ -110,7 +109,7 @@ def test_an_older_round_is_corrected_without_touching_what_is_shown() -> None:
     table = TableUnderTest().open_shoe().lock(2).draw("4S TH 5D 9C").lock(2).draw("4S TH 5D 9C")
     shown = table.face
     table.do(correction(1, "KH 9H", "TH 9C"))
-    assert (table.face.hits, table.face.player) == (shown.hits, shown.player)
+    assert (table.face.hits, table.face.hands) == (shown.hits, shown.hands)
     assert tiers(table.of_type("correction")[0]) == [(2, "player_personal")]
 
 

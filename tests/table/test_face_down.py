@@ -22,7 +22,7 @@ from controller.table.facts import (
 )
 from controller.table.lamps import Live, lamps
 from controller.table.requests import NewShoe
-from tests.support.tables import TableUnderTest
+from tests.support.tables import TableUnderTest, hand
 
 HEALTHY = Live(frozenset({1}), pit_fresh=True, shoe_up=True, pit_up=True, journal_ok=True)
 BURN, PLAYER, FIRST_CARD = Target.BURN, Target.PLAYER, Target.FIRST_CARD
@@ -113,14 +113,12 @@ def test_the_public_face_of_a_hand() -> None:
     table = TableUnderTest().open_shoe().lock(2)
     assert (table.face.round, table.face.royal9_seats, table.face.next_hand) == (1, (2,), "player")
     table.draw("KH 2S 9H")
-    assert table.face.player is not None
-    assert table.face.banker is not None
-    assert (table.face.player.cards, table.face.player.total) == (("KH", "9H"), 9)
-    assert (table.face.banker.cards, table.face.banker.total) == (("2S",), 2)
+    assert (hand(table.face, "player").cards, hand(table.face, "player").total) == (("KH", "9H"), 9)
+    assert (hand(table.face, "banker").cards, hand(table.face, "banker").total) == (("2S",), 2)
     table.draw("3D")
     assert (table.face.outcome, table.face.next_hand, table.face.round) == ("player", None, 1)
     assert [(hit.seat, hit.tier) for hit in table.face.hits] == [(2, "player_personal")]
-    assert table.face.banker.cards == ("2S", "3D")
+    assert hand(table.face, "banker").cards == ("2S", "3D")
 
 
 def test_the_last_hand_is_announced_from_the_cutting_card_on() -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
+from controller.game.baccarat_royal import Actives
 from controller.game.cards import Card
+from controller.game.wagers import Spot, Wager
 from controller.table.facts import (
     BurnCountReported,
     CardDrawn,
@@ -33,8 +36,19 @@ from controller.table.facts import (
     Target,
 )
 from controller.table.faults import FAULTS
-from controller.table.requests import ClearFault, LockWagers, NameCard, NewShoe, Request, SeeCutCard, VoidHand
-from tests.support.tables import TableUnderTest, house, seen
+from controller.table.requests import (
+    ChooseActives,
+    ClearFault,
+    LockWagers,
+    NameCard,
+    NewShoe,
+    PlaceWager,
+    Request,
+    SeeCutCard,
+    TakeSeats,
+    VoidHand,
+)
+from tests.support.tables import BACCARAT_ROYAL, TableUnderTest, hand, house, seen
 
 PLAYER, BANKER, BURN, FIRST_CARD = Target.PLAYER, Target.BANKER, Target.BURN, Target.FIRST_CARD
 ONE_DECK = house(decks=1, drawn_in_error="burn")
@@ -69,6 +83,25 @@ def in_hand() -> TableUnderTest:
 
 def ended() -> TableUnderTest:
     return between().lock().draw("CUT 4S TH 5D 9C")
+
+
+def seated() -> TableUnderTest:
+    """Baccarat Royal: active seat 2 is Player, seat 5 Banker; they get Banker's two cards, then Player's."""
+    table = TableUnderTest(BACCARAT_ROYAL)
+    table.do(TakeSeats((2, 5), "dealer"), ChooseActives(Actives(player=2, banker=5), "Smith"))
+    return table.open_shoe().lock()
+
+
+def choosing() -> TableUnderTest:
+    """Player has 4 and may hit or stand, Banker has 5."""
+    return seated().draw("2S 3H 2D 2C")
+
+
+def differing() -> TableUnderTest:
+    """Bet recognition saw Royal 9 wagers at seats 1 and 3, the sensors at 1 and 4: wagers were not locked."""
+    table = TableUnderTest(replace(house(), bet_recognition=True)).open_shoe()
+    table.do(*(PlaceWager(Wager(seat, Spot.ROYAL9, 500), "recognition") for seat in (1, 3)))
+    return table.lock(1, 4)
 
 
 def after_gap(table: TableUnderTest) -> TableUnderTest:
@@ -116,6 +149,8 @@ IN: dict[str, list[Callable[[], TableUnderTest]]] = {
         lambda: in_hand().believe(CardDrawnOutsideGame("lock")),
         lambda: between().believe(CardDrawnOutsideGame("error")),
     ],
+    "choice_due": [lambda: choosing().draw("5D")],
+    "royal9_wagers_differ": [differing],
     "target_differs": [lambda: in_hand().to(BANKER, 2, "5D"), lambda: between().to(BANKER, 1, "3H")],
     "result_differs": [lambda: in_hand().believe(TIE), lambda: between().believe(TIE)],
     "force_quit": [lambda: in_hand().believe(FORCE_QUIT)],
@@ -297,8 +332,7 @@ def test_a_void_hand_hides_no_gap() -> None:
 
 def test_or_it_is_the_next_card_here() -> None:
     table = in_hand().to(FIRST_CARD, 0, "5D").clear()
-    assert table.face.player is not None
-    assert table.face.player.cards == ("4S", "5D")
+    assert hand(table.face, "player").cards == ("4S", "5D")
 
 
 # The burn.
@@ -323,7 +357,7 @@ def test_a_burned_card_after_the_burn_is_one_more_and_in_no_hand(where: Callable
     before, table = where().face, where().to(BURN, 2, "2C")
     assert table.face.cards_left == (before.cards_left or 0) - 1, "it has left the shoe, whatever it is"
     table.clear()
-    assert (table.face.phase, table.face.player, table.face.banker) == (before.phase, before.player, before.banker)
+    assert (table.face.phase, table.face.hands) == (before.phase, before.hands)
     assert table.face.cards_left == (before.cards_left or 0) - 1
     assert table.face.next_hand == before.next_hand
 
@@ -394,8 +428,7 @@ def test_a_card_drawn_outside_the_game_is_named_and_is_the_next_card() -> None:
     assert table.face.fault is not None
     assert table.face.fault.details == {"shoe_mode": "lock"}
     table.name("5D")
-    assert table.face.player is not None
-    assert (table.face.player.cards, table.face.cards_left) == (("4S", "5D"), 411)
+    assert (hand(table.face, "player").cards, table.face.cards_left) == (("4S", "5D"), 411)
 
 
 def test_between_hands_it_begins_a_simulated_one_and_in_the_burn_it_is_burned() -> None:
@@ -432,7 +465,7 @@ def test_void_ends_the_hand_and_the_cards_that_waited_are_dead(waits: list[Fact]
     assert (void["type"], void["by"], void["reason"], void["round"]) == ("void", "Smith", code, 1)
     assert (void["simulated"], void["royal9_seats"]) == (False, [2, 5])
     assert (cleared["code"], cleared["exit"], cleared["round"]) == (code, "void", 1)
-    assert (table.face.phase, table.face.cards_left, table.face.player) == ("wagers_open", 412 - gone, None)
+    assert (table.face.phase, table.face.cards_left, table.face.hands) == ("wagers_open", 412 - gone, ())
 
 
 def test_what_else_waited_is_believed_after_the_void() -> None:
@@ -453,6 +486,39 @@ def test_more_cards_than_the_shoe_holds_leave_none() -> None:
     assert (closed["reason"], closed["cards_left"]) == ("too_few_cards", 0)
 
 
+# A choice, and wagers seen in two ways.
+
+
+def test_a_card_before_the_choice_was_called_is_dealt_to_the_seat_that_asked_for_it() -> None:
+    table = choosing().draw("5D")
+    assert table.face.fault is not None
+    assert table.face.fault.details == {"seat": 2}
+    assert hand(table.face, "player").cards == ("--", "--"), "it is dealt to nobody yet"
+    table.clear()
+    assert (table.fault, hand(table.face, "player").cards) == (None, ("--", "--", "5D"))
+    assert (table.face.reveal, table.face.cards_left) == (("banker",), 409)
+
+
+def test_where_the_rules_give_the_seat_no_card_it_is_burned() -> None:
+    table = seated().draw("2S 3H 2D 5C 5D")  # Player stands on 7
+    assert (table.fault, table.face.cards_left) == ("choice_due", 409)
+    table.clear()
+    assert (table.fault, hand(table.face, "player").cards, table.face.cards_left) == (None, ("--", "--"), 409)
+    assert table.face.choice is not None, "the call is still to be made"
+
+
+def test_royal9_wagers_seen_in_two_ways_lock_nothing_until_they_agree() -> None:
+    table = differing()
+    assert table.face.fault is not None
+    assert (table.face.fault.details, table.face.phase) == ({"seats": "3, 4"}, "wagers_open")
+    assert table.of_type("wagers_locked") == []
+    table.clear()
+    table.wagers = {1, 3}
+    table.do(PlaceWager(Wager(1, Spot.PLAYER, 1500), "recognition"))
+    table.do(PlaceWager(Wager(3, Spot.PLAYER, 1500), "recognition"), LockWagers())
+    assert (table.fault, table.face.royal9_seats, table.face.refused_seats) == (None, (1, 3), ())
+
+
 # Two referees.
 
 
@@ -461,8 +527,7 @@ def test_the_shoes_opinion_is_shown_beside_ours_and_clear_deals_by_the_rules() -
     assert table.face.fault is not None
     assert table.face.fault.details == {"shoe_says": "banker card 2", "rules_say": "player card 2"}
     table.clear()
-    assert table.face.player is not None
-    assert table.face.player.cards == ("4S", "5D")
+    assert hand(table.face, "player").cards == ("4S", "5D")
 
 
 def test_clear_deals_a_card_by_the_rules_only_once_it_is_known() -> None:
@@ -497,9 +562,7 @@ def test_missed_cards_are_named_in_their_order_and_then_what_came_is_believed() 
     table.name("3D").name("AC")
     assert (table.fault, table.face.next_hand) == ("reports_missed", None)
     table.clear()
-    assert table.face.player is not None
-    assert table.face.banker is not None
-    assert (table.face.player.cards, table.face.banker.cards) == (("4S", "3D"), ("TH", "AC"))
+    assert (hand(table.face, "player").cards, hand(table.face, "banker").cards) == (("4S", "3D"), ("TH", "AC"))
 
 
 def test_a_missed_card_that_ends_a_hand_settles_it_while_the_fault_stands() -> None:

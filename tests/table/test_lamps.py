@@ -6,10 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from controller.game.baccarat_royal import Actives
+from controller.game.play import Call
+from controller.game.wagers import Spot, Wager
 from controller.table.facts import JournalFoundBehindPit, ShoeError, ShoeErrorRaised
 from controller.table.lamps import Live, Pattern, SeatSign, lamps, seat_sign
-from controller.table.requests import NewShoe
-from tests.support.tables import TableUnderTest, house
+from controller.table.requests import ChooseActives, MakeCall, NewShoe, PlaceWager, ResetHits, TakeSeats
+from tests.support.tables import BACCARAT_ROYAL, LUCKY9, MIDI, TableUnderTest, house
 
 HEALTHY = Live(frozenset(), pit_fresh=True, shoe_up=True, pit_up=True, journal_ok=True)
 STALE = replace(HEALTHY, pit_fresh=False)
@@ -28,10 +31,48 @@ BANKER_WON = TableUnderTest().open_shoe().lock(2).draw("5S 8H KD TC")
 TIE = TableUnderTest().open_shoe().lock(2).draw("4S TH 5D 9C")
 HIT_THEN_SIMULATED = TableUnderTest().open_shoe().lock(2).draw("KH 2S 9H 3D 4S")
 HIT_THEN_LOCKED = TableUnderTest().open_shoe().lock(2).draw("KH 2S 9H 3D").lock(3)
+HIT_SEEN_TO = TableUnderTest().open_shoe().lock(2).draw("KH 2S 9H 3D").lock(3).do(ResetHits(2, "Smith"))
+FIXED_HIT = TableUnderTest().open_shoe().lock(2).draw("KS 2S 9H 3D")
+FIXED_HIT_THEN_LOCKED = TableUnderTest().open_shoe().lock(2).draw("KS 2S 9H 3D").lock(3)
 ENDED = TableUnderTest().open_shoe().lock(2).draw("CUT 5S 8H KD TC")
 STOPPED_OPEN = TableUnderTest().open_shoe().believe(ERROR)
 STOPPED_IN_HAND = TableUnderTest().open_shoe().lock(2).draw("2S TH 3D 2C").believe(ERROR)
 STOPPED_BURNING = TableUnderTest().do(NewShoe()).draw("3H").believe(ERROR)
+
+
+def _royal(dealt: str, *calls: Call) -> TableUnderTest:
+    """Baccarat Royal: seat 2 is Player against seat 5, whose hand gets the first two cards; seat 6 bets on them."""
+    table = TableUnderTest(BACCARAT_ROYAL)
+    table.do(TakeSeats((2, 5, 6), "dealer"), ChooseActives(Actives(player=2, banker=5), "Smith"))
+    table.open_shoe().lock().draw(dealt)
+    return table.do(*(MakeCall(call, "dealer") for call in calls))
+
+
+def _lucky9(dealt: str, *calls: Call) -> TableUnderTest:
+    """Lucky 9: seats 2 and 6 play."""
+    table = TableUnderTest(LUCKY9).open_shoe()
+    table.do(*(PlaceWager(Wager(seat, Spot.HAND, 500), "dealer") for seat in (2, 6)))
+    table.lock().draw(dealt)
+    return table.do(*(MakeCall(call, "dealer") for call in calls))
+
+
+def _midi(dealt: str) -> TableUnderTest:
+    """Midi Baccarat: seat 2 wagers most on Player, and squeezes; nobody on Banker, and the dealer does."""
+    table = TableUnderTest(MIDI).open_shoe()
+    table.do(*(PlaceWager(Wager(seat, Spot.PLAYER, cents), "dealer") for seat, cents in ((2, 5000), (6, 2000))))
+    return table.lock().draw(dealt)
+
+
+PLAYER_CHOOSES = _royal("2S 3H 2D 2C")
+PLAYER_HITS = _royal("2S 3H 2D 2C", Call.HIT)
+BANKER_UNCOVERS = _royal("2S 3H 2D 2C", Call.STAND)
+SEAT_2_TAKES_A_CARD = _lucky9("")
+SEAT_2_CHOOSES = _lucky9("2S 3H TD 2C 3S 4D")
+SEAT_6_CHOOSES = _lucky9("2S 3H TD 2C 3S 4D", Call.STAND)
+DEALER_UNCOVERS = _lucky9("2S 3H TD 2C 3S 4D", Call.STAND, Call.STAND)
+SQUEEZING = _midi("2S TH 3D 2C")
+STOPPED_CHOOSING = _royal("2S 3H 2D 2C").believe(ERROR)
+STOPPED_SQUEEZING = _midi("2S TH 3D 2C").believe(ERROR)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +93,12 @@ STOPPED_BURNING = TableUnderTest().do(NewShoe()).draw("3H").believe(ERROR)
         (PLAYER_WON, replace(HEALTHY, royal9_seats=frozenset({2})), SeatSign.HIT),
         (HIT_THEN_SIMULATED, HEALTHY, SeatSign.HIT),
         (TableUnderTest().open_shoe().lock(2).draw("KH 2S 9H 3D 4S TH 5D 9C"), HEALTHY, SeatSign.HIT),
-        (HIT_THEN_LOCKED, HEALTHY, SeatSign.NOTHING),
+        (HIT_THEN_LOCKED, HEALTHY, SeatSign.HIT),  # progressive: until somebody has seen to it
+        (FIXED_HIT, HEALTHY, SeatSign.HIT),
+        (FIXED_HIT_THEN_LOCKED, HEALTHY, SeatSign.NOTHING),
+        (HIT_SEEN_TO, HEALTHY, SeatSign.NOTHING),
+        (OPEN, replace(HEALTHY, refused_seats=frozenset({2})), SeatSign.REFUSED),
+        (OPEN, replace(HEALTHY, refused_seats=frozenset({3})), SeatSign.INVITATION),
         (BANKER_WON, HEALTHY, SeatSign.INVITATION),
         *(
             (table, replace(HEALTHY, royal9_seats=frozenset({2})), SeatSign.NOTHING)
@@ -63,6 +109,48 @@ STOPPED_BURNING = TableUnderTest().do(NewShoe()).draw("3H").believe(ERROR)
 def test_the_sign_at_seat_2(table: TableUnderTest, live: Live, sign: SeatSign) -> None:
     assert seat_sign(table.face, live, 2) is sign
     assert lamps(table.face, live)["seat_2"] is sign.value
+
+
+@pytest.mark.parametrize(
+    ("table", "acting"),
+    [
+        (_royal(""), set()),  # the hole cards wait for nobody
+        (PLAYER_CHOOSES, {2}),
+        (PLAYER_HITS, {2}),
+        (BANKER_UNCOVERS, {5}),
+        (STOPPED_CHOOSING, set()),
+        (SEAT_2_TAKES_A_CARD, {2}),
+        (_lucky9("2S"), {6}),
+        (_lucky9("2S 3H"), set()),  # the dealer's card
+        (SEAT_2_CHOOSES, {2}),
+        (_lucky9("2S 3H TD 2C 3S 4D", Call.HIT), {2}),
+        (SEAT_6_CHOOSES, {6}),
+        (DEALER_UNCOVERS, set()),
+        (_midi("2S TH 3D"), set()),
+        (SQUEEZING, {2}),
+        (STOPPED_SQUEEZING, set()),
+    ],
+)
+def test_a_seats_lamp_says_that_the_hand_waits_for_it(table: TableUnderTest, acting: set[int]) -> None:
+    assert {seat for seat in range(1, 8) if seat_sign(table.face, HEALTHY, seat) is SeatSign.TURN} == acting
+    others = {seat_sign(table.face, HEALTHY, seat) for seat in set(range(1, 8)) - acting}
+    assert others == {SeatSign.NOTHING}, "these games have no Royal 9 bet to speak of"
+
+
+@pytest.mark.parametrize(
+    ("table", "flashing"),
+    [
+        (PLAYER_CHOOSES, set()),
+        (BANKER_UNCOVERS, {"draw_banker"}),
+        (_royal("2S 3H 2D 2C", Call.STAND, Call.REVEAL).draw("KD"), {"draw_player"}),
+        (DEALER_UNCOVERS, {"draw_banker"}),
+        (SQUEEZING, {"draw_player", "draw_banker"}),
+        (STOPPED_SQUEEZING, set()),
+    ],
+)
+def test_the_guidance_flashes_twice_for_cards_to_be_turned_up(table: TableUnderTest, flashing: set[str]) -> None:
+    shown = lamps(table.face, HEALTHY)
+    assert {name for name, pattern in shown.items() if pattern is Pattern.DOUBLE_FLASH} == flashing
 
 
 def test_a_sign_is_one_seats_alone() -> None:
@@ -94,6 +182,12 @@ def test_a_sign_is_one_seats_alone() -> None:
         (TIE, False, False),
         (TableUnderTest().open_shoe().draw("4S TH"), True, False),
         (ENDED, False, False),
+        (_royal(""), False, True),  # Banker's hole cards come first
+        (_royal("2S 3H"), True, False),
+        (PLAYER_CHOOSES, False, False),
+        (PLAYER_HITS, True, False),
+        (SEAT_2_TAKES_A_CARD, False, False),  # the seat's lamp says so
+        (_lucky9("2S 3H"), False, True),  # the dealer's hand
     ],
 )
 def test_the_guidance_lamps_say_where_the_next_card_goes(table: TableUnderTest, player: bool, banker: bool) -> None:
@@ -165,6 +259,7 @@ def test_every_lamp_of_the_table_is_shown_and_no_other() -> None:
         (Pattern.DOUBLE_FLASH, [120, 240, 360], 2000),
         (Pattern.SLOW_BLINK, [600], 1200),
         (Pattern.FAST_BLINK, [120], 240),
+        (Pattern.LONG_FLASH, [1500], 1800),
     ],
 )
 def test_a_pattern_begins_lit_changes_at_its_times_and_repeats(
@@ -183,4 +278,4 @@ def test_steady_is_lit_and_dark_is_dark_at_every_moment() -> None:
 
 
 def test_a_player_can_tell_every_sign_from_every_other() -> None:
-    assert len(SeatSign) == 6, "two signs of one pattern are one sign, to a player as to Python"
+    assert len(SeatSign) == 7, "two signs of one pattern are one sign, to a player as to Python"

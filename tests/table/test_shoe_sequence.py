@@ -7,7 +7,7 @@ import pytest
 from controller.game.cards import Card
 from controller.table.facts import CardDrawn, ShoeLockReported, ShoePoweredUp, ShoeStoodBy, Target
 from controller.table.requests import NewShoe
-from tests.support.tables import TableUnderTest, house, seen
+from tests.support.tables import TableUnderTest, hand, house, seen
 
 FIRST_CARD, BURN = Target.FIRST_CARD, Target.BURN
 
@@ -104,8 +104,7 @@ def test_a_gap_while_a_fault_stands_is_the_next_fault() -> None:
     table.name("4S")
     assert (table.fault, table.face.next_hand) == ("reports_missed", None)
     table.name("TH").clear()
-    assert table.face.player is not None
-    assert table.face.player.cards == ("4S", "5D")
+    assert hand(table.face, "player").cards == ("4S", "5D")
 
 
 def test_a_gap_among_cards_that_waited_for_their_shoe_is_not_lost() -> None:
@@ -120,10 +119,17 @@ def test_a_gap_among_cards_that_waited_for_their_shoe_is_not_lost() -> None:
     assert table.to(BURN, 3, "2C", 4).face.phase == "wagers_open"
 
 
+def test_a_gap_after_a_named_card_that_waited_for_its_shoe_is_not_lost() -> None:
+    table = TableUnderTest().believe(ShoeStoodBy(seen(1))).fail_on(ShoeStoodBy(seen(2))).name("3H")
+    assert table.fault == "card_without_shoe"
+    table.new_shoe_by_supervisor()
+    assert table.face.first_card == "3H"
+    assert table.to(BURN, 1, "2C", 4).fault == "reports_missed"
+
+
 def test_where_the_first_card_locks_a_gap_before_it_stops_the_locked_hand() -> None:
     table = TableUnderTest(house(lock_on="first_card"), wagers={1}).open_shoe().believe(ShoeStoodBy(seen(1)))
     table.to(Target.PLAYER, 2, "4S", 3)
     assert (table.fault, table.face.phase, table.face.royal9_seats) == ("reports_missed", "wagers_locked", (1,))
     table.name("2S").name("TH").clear()
-    assert table.face.player is not None
-    assert table.face.player.cards == ("2S", "4S")
+    assert hand(table.face, "player").cards == ("2S", "4S")

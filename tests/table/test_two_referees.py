@@ -7,7 +7,7 @@ import pytest
 from controller.game.cards import Card
 from controller.table.facts import CardKept, ShoeResult, ShoeResultReported, Target
 from controller.table.requests import NewShoe
-from tests.support.tables import TableUnderTest, house
+from tests.support.tables import TableUnderTest, hand, house
 
 PLAYER, BANKER, BURN, FIRST_CARD = Target.PLAYER, Target.BANKER, Target.BURN, Target.FIRST_CARD
 
@@ -129,10 +129,9 @@ def test_a_game_forced_to_its_end_where_none_was_is_nothing() -> None:
 def test_a_card_the_shoe_kept_is_the_next_hands_first(drawn_in_error: str) -> None:
     table = TableUnderTest(house(drawn_in_error=drawn_in_error)).open_shoe()
     table.believe(CardKept(Card.parse("2S"), PLAYER, 1))
-    assert (table.face.phase, table.face.player, table.face.cards_left) == ("wagers_open", None, 413)
+    assert (table.face.phase, table.face.hands, table.face.cards_left) == ("wagers_open", (), 413)
     table.lock()
-    assert table.face.player is not None
-    assert (table.face.player.cards, table.face.next_hand) == (("2S",), "banker")
+    assert (hand(table.face, "player").cards, table.face.next_hand) == (("2S",), "banker")
     for placed in SIX_CARDS[1:]:
         table.to(*placed)
     assert (table.fault, table.face.phase, table.face.cards_left) == (None, "wagers_open", 408)
@@ -142,8 +141,7 @@ def test_a_card_kept_inside_a_hand_waits_for_the_next() -> None:
     table = between().lock().draw("4S TH").believe(CardKept(Card.parse("2S"), PLAYER, 1)).draw("5D 9C")
     assert table.face.outcome == "tie"
     table.lock()
-    assert table.face.player is not None
-    assert table.face.player.cards == ("2S",)
+    assert hand(table.face, "player").cards == ("2S",)
 
 
 def test_a_kept_card_is_the_first_of_a_hand_already_locked() -> None:
@@ -153,8 +151,7 @@ def test_a_kept_card_is_the_first_of_a_hand_already_locked() -> None:
 
 def test_a_void_hand_does_not_take_the_kept_card_with_it() -> None:
     table = between().lock().draw("4S TH").believe(CardKept(Card.parse("2S"), PLAYER, 1)).void().lock()
-    assert table.face.player is not None
-    assert table.face.player.cards == ("2S",)
+    assert hand(table.face, "player").cards == ("2S",)
 
 
 def test_where_the_first_card_locks_a_kept_card_waits_for_it() -> None:
@@ -184,4 +181,4 @@ def test_a_kept_card_left_when_the_shoe_ends_is_gone_with_it() -> None:
     table = between().lock().draw("CUT 4S TH")
     table.believe(CardKept(Card.parse("2S"), PLAYER, 1)).draw("5D 9C")
     assert table.face.phase == "shoe_ended"
-    assert table.open_shoe().lock().face.player is None
+    assert table.open_shoe().lock().face.hands == ()

@@ -1,0 +1,144 @@
+"""The simulated house's own reading of the Baccarat Royal sheet (002), as printed and corrected."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from drivers.sim import cashier, rules
+from drivers.sim.cashier import Paid
+from drivers.sim.felt import Dealt, Felt
+from drivers.sim.punto_banco import two_hands_told
+from drivers.sim.wagers import Actives, Bets, Wager
+
+# The drawing tables, by the total of the hole cards. The banker's column `s` is for a Player who stood, the others for
+# the value of Player's third card. D: draws. c: free choice.
+_PLAYER = "DDDcccc."
+_AS_PRINTED = """
+      s 0123456789
+    0 D DDDDDDDDDD
+    1 D DDDDDDDDDD
+    2 D DDDDDDDDDD
+    3 . cc......cc
+    4 . cc......cc
+    5 D ccccDDDDcc
+    6 D ccccDDDDcc
+    7 . ..........
+"""
+_CORRECTED = """
+      s 0123456789
+    0 D DDDDDDDDDD
+    1 D DDDDDDDDDD
+    2 D DDDDDDDDDD
+    3 D ccDDDDDDcc
+    4 D ccDDDDDDcc
+    5 D ccccDDDDcc
+    6 . ccccDDDDcc
+    7 . ..........
+"""
+_OPTIONS = {"D": ("hit",), ".": ("stand",), "c": ("hit", "stand")}
+
+
+@dataclass(frozen=True)
+class BaccaratRoyal:
+    """The game, with the banker's table as printed or corrected."""
+
+    corrected: bool = False
+
+    def deal(self, felt: Felt, bets: Bets | None) -> Dealt:
+        """Deal a whole round between the two active seats."""
+        assert bets is not None, "a round needs its players"
+        assert bets.actives is not None, "a round needs its active seats"
+        banker = [felt.card("banker"), felt.card("banker")]
+        player = [felt.card("player"), felt.card("player")]
+        if not (rules.is_natural(player) or rules.is_natural(banker)):
+            if felt.choice(bets.actives.player, player_options(player), rules.total(player)) == "hit":
+                player.append(felt.card("player"))
+            felt.reveal("banker")
+            options = banker_options(banker, player, corrected=self.corrected)
+            must = options[0] if len(options) == 1 else None
+            if (must or felt.choice(bets.actives.banker, options, rules.total(banker))) == "hit":
+                banker.append(felt.card("banker"))
+            felt.reveal("player")
+        paid = pay(bets, rules.outcome(player, banker))
+        told = two_hands_told(player, banker) | {
+            "dragon_bonus": None,
+            "wagered_seats": [],
+            "royal9": [],
+            "actives": {"player": bets.actives.player, "banker": bets.actives.banker},
+            "settlement": cashier.settlement(paid, commission_later=False),
+        }
+        return Dealt(rules.outcome(player, banker), told)
+
+
+def player_options(hole_cards: list[str]) -> tuple[str, ...]:
+    """What Player may call; with no choice, what he must."""
+    return _OPTIONS[_PLAYER[rules.total(hole_cards)]]
+
+
+def banker_options(hole_cards: list[str], player: list[str], *, corrected: bool) -> tuple[str, ...]:
+    """What Banker may call once Player has his two or three cards; with no choice, what he must."""
+    rows = (_CORRECTED if corrected else _AS_PRINTED).strip().splitlines()[1:]
+    row = rows[rules.total(hole_cards)].split(maxsplit=1)[1].replace(" ", "")
+    return _OPTIONS[row[1 + rules.points(player[2]) if len(player) == 3 else 0]]
+
+
+def pay(bets: Bets, outcome: str) -> list[Paid]:
+    """Every wager of a round: the active seats play each other, the others the house."""
+    return [
+        _stake(bets, wager, outcome) if wager.spot == "stake" else _guess(wager, outcome)
+        for wager in bets.standing or ()
+    ]
+
+
+def _guess(wager: Wager, outcome: str) -> Paid:
+    if wager.spot == outcome:
+        return cashier.win(wager, 8 if outcome == "tie" else 1)
+    return cashier.push(wager) if outcome == "tie" else cashier.lose(wager)
+
+
+def _stake(bets: Bets, wager: Wager, outcome: str) -> Paid:
+    """They play for the smaller stake, and what is over goes back; a tie costs each half, to the house."""
+    assert bets.actives is not None
+    others = [other.cents for other in bets.on("stake") if other.seat != wager.seat]
+    if not others:
+        return Paid(wager, "returned", wager.cents)
+    plays = min(wager.cents, *others)
+    over = wager.cents - plays
+    if outcome == "tie":
+        return Paid(wager, "half_lost", over + -(-plays // 2))
+    if wager.seat == (bets.actives.player if outcome == "player" else bets.actives.banker):
+        return Paid(wager, "won", wager.cents, plays)
+    return Paid(wager, "lost", over)
+
+
+def rotated(actives: Actives, outcome: str, occupied: Collection[int]) -> Actives:
+    """Who is active in the next round: the loser's position goes clockwise to the next seat that is free for it.
+
+    On a tie both go, each as the seats are now; for a seat that both come to, the nearer of them has it.
+    """
+    player, banker = _clockwise(actives.player, actives, occupied), _clockwise(actives.banker, actives, occupied)
+    match outcome:
+        case "player":
+            return Actives(actives.player, (banker or [actives.banker])[0])
+        case "banker":
+            return Actives((player or [actives.player])[0], actives.banker)
+    if not player:
+        return actives
+    if player[0] != banker[0]:
+        return Actives(player[0], banker[0])
+    if _steps(actives.player, player[0], occupied) < _steps(actives.banker, player[0], occupied):
+        return Actives(player[0], (banker[1:] or [actives.banker])[0])
+    return Actives((player[1:] or [actives.player])[0], banker[0])
+
+
+def _clockwise(start: int, actives: Actives, occupied: Collection[int]) -> list[int]:
+    """The occupied seats without a role, in the order they come clockwise from `start`."""
+    ring = sorted(set(occupied) - set(actives.both))
+    return [seat for seat in ring if seat > start] + [seat for seat in ring if seat < start]
+
+
+def _steps(start: int, to: int, occupied: Collection[int]) -> int:
+    """How many occupied seats on, clockwise, `to` is from `start`."""
+    ring = sorted({*occupied, start})
+    return (ring.index(to) - ring.index(start)) % len(ring)

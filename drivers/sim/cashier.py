@@ -1,0 +1,86 @@
+"""What the simulated house pays and takes, wager by wager, in whole cents. Where one does not divide, a pay is rounded
+up, and so is a commission."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from drivers.sim.wagers import Wager
+
+
+@dataclass(frozen=True)
+class Paid:
+    """What became of a wager: of its cents so many go `back`, so many are won, and so many are commission.
+
+    `hand` numbers a split seat's hands. `meter`: the pit pays what stands on it.
+    """
+
+    wager: Wager
+    result: str
+    back: int
+    pays: int = 0
+    commission: int = 0
+    hand: int | None = None
+    meter: str | None = None
+
+
+def win(wager: Wager, to: int, one: int = 1, *, commission: bool = False, hand: int | None = None) -> Paid:
+    """It wins `to` for each `one`; with `commission`, the house has five in a hundred of that."""
+    pays = _up(wager.cents * to, one)
+    return Paid(wager, "won", wager.cents, pays, _up(pays, 20) if commission else 0, hand)
+
+
+def lose(wager: Wager, hand: int | None = None) -> Paid:
+    """It is the house's."""
+    return Paid(wager, "lost", 0, hand=hand)
+
+
+def push(wager: Wager, hand: int | None = None) -> Paid:
+    """Nobody wins it."""
+    return Paid(wager, "pushed", wager.cents, hand=hand)
+
+
+def settlement(paid: Sequence[Paid], *, commission_later: bool) -> dict[str, object]:
+    """Everything that was paid, as the account has it. `commission_later`: it is owed, and collected another time."""
+    taken = 0 if commission_later else sum(each.commission for each in paid)
+    staked = sum(each.wager.cents for each in paid)
+    returned = sum(_returned(each, commission_later) for each in paid)
+    return {
+        "wagers": [
+            each.wager.told()
+            | {
+                "hand": each.hand,
+                "result": each.result,
+                "pays_cents": each.pays,
+                "commission_cents": each.commission,
+                "returned_cents": _returned(each, commission_later),
+                "meter": each.meter,
+            }
+            for each in paid
+        ],
+        "totals": {
+            "staked_cents": staked,
+            "returned_cents": returned,
+            "house_cents": staked - returned - taken,
+            "commission_taken_cents": taken,
+            "commission_owed_cents": sum(owed(paid).values()) if commission_later else 0,
+        },
+    }
+
+
+def owed(paid: Sequence[Paid]) -> dict[int, int]:
+    """The commission by seat; the seated player answers for whoever bets behind him."""
+    by_seat: Counter[int] = Counter()
+    for each in paid:
+        by_seat[each.wager.seat] += each.commission
+    return dict(+by_seat)
+
+
+def _returned(each: Paid, commission_later: bool) -> int:
+    return each.back + each.pays - (0 if commission_later else each.commission)
+
+
+def _up(numerator: int, denominator: int) -> int:
+    return -(-numerator // denominator)

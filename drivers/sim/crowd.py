@@ -1,0 +1,104 @@
+"""The simulated players around a table that knows their wagers: they come and go, wager, choose, and pay what they owe.
+
+What they do, the house tells the table over its control socket, as bet recognition and the dealer's screen do. A
+refusal that is not the one the house foresaw ends the simulation.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from controller.errors import TableError
+from drivers.sim.account import Account
+from drivers.sim.baccarat_royal import rotated
+from drivers.sim.screen import Screen
+from drivers.sim.wagers import Actives, Bets, Bettors, Refusal, Wager
+
+_COMES_OR_GOES = 0.06  # the chance of it, before each hand
+_FEWEST = 3
+_HITS_BELOW = 5
+
+
+class Crowd:
+    """The players of the seats. `roles`: two of them are active, by lot at first and then in turn."""
+
+    def __init__(
+        self, seed: int, screen: Screen, account: Account, bettors: Bettors, seats: Collection[int], *, roles: bool
+    ) -> None:
+        self._rng = random.Random(f"{seed} crowd")
+        self._screen = screen
+        self._account = account
+        self._bettors = bettors
+        self._seats = sorted(seats)
+        self._roles = roles
+        self._actives: Actives | None = None
+        self.occupied: set[int] = set()
+
+    def come_and_go(self) -> None:
+        """Before the first hand most seats are taken; before the others somebody comes or goes now and then."""
+        if not self.occupied:
+            self._sit(set(self._rng.sample(self._seats, max(_FEWEST, len(self._seats) - 1))))
+        elif self._rng.random() < _COMES_OR_GOES:
+            seat = self._rng.choice(self._seats)
+            if seat not in self.occupied:
+                self._sit(self.occupied | {seat})
+            elif len(self.occupied) > _FEWEST:
+                self._leave(seat)
+        if self._roles and (self._actives is None or not set(self._actives.both) <= self.occupied):
+            self._do(do="draw_actives", by="dealer")
+            self._actives = Actives(**self._screen.face()["actives"])
+
+    def wager(self, royal9: Mapping[int, bool], pause: Callable[[int], None]) -> Bets:
+        """Everybody wagers; `pause` lets the share of so many wagers go by. `royal9`: whose sensor is covered."""
+        made, refused = self._bettors.choose(self.occupied, royal9, self._actives)
+        foreseen = {each.wager: each for each in refused}
+        for wager in made:
+            self._tell(wager, foreseen.get(wager))
+            pause(len(made))
+        standing = tuple(wager for wager in made if wager not in foreseen)
+        seats = tuple(sorted(wager.seat for wager in standing if wager.spot == "royal9"))
+        return Bets(seats, standing, refused, self._actives)
+
+    def choose(self, options: Sequence[str], points: int) -> str:
+        """What a player with so many points does: mostly what is wise."""
+        wise = "split" if "split" in options else "hit" if points < _HITS_BELOW else "stand"
+        return wise if wise in options and self._rng.random() < 0.8 else self._rng.choice(options)
+
+    def hand_over(self, outcome: str) -> None:
+        """The roles go round."""
+        if self._actives is not None:
+            self._actives = rotated(self._actives, outcome, self.occupied)
+
+    def pay_up(self) -> None:
+        """Everybody pays the commission owed."""
+        for seat in sorted(self._account.owed):
+            self._pay(seat)
+
+    def _sit(self, seats: set[int]) -> None:
+        self.occupied = seats
+        self._do(do="seats", seats=sorted(seats), by="dealer")
+
+    def _leave(self, seat: int) -> None:
+        if seat in self._account.owed:
+            self._pay(seat)
+        self.occupied.remove(seat)
+        self._do(do="leave", seat=seat, by="dealer")
+
+    def _pay(self, seat: int) -> None:
+        self._do(do="collect_commission", seat=seat, by="dealer")
+        self._account.commission(seat)
+
+    def _tell(self, wager: Wager, refusal: Refusal | None) -> None:
+        foreseen = refusal.code if refusal is not None and refusal.at_once else None
+        self._do(foreseen, do="wager", by="bets", **wager.told())
+
+    def _do(self, foreseen: str | None = None, /, **request: object) -> None:
+        """Tell the table, which must refuse it with this code; None: it must not."""
+        answer = self._screen.ask(**request)
+        if answer.get("code") != foreseen:
+            raise TableError(
+                "sim_answered_otherwise",
+                f"the table answered {answer.get('code', 'ok')} to {request}, and the house says {foreseen or 'ok'}",
+                "one of them does not keep to the sheet: find out which",
+            )

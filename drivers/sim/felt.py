@@ -1,0 +1,41 @@
+"""What a game needs of the dealer, and what the dealer needs of a game."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from drivers.sim.wagers import Bets
+
+
+class Felt(Protocol):
+    """Where one hand is dealt. Each method does what it says at the table, and returns when that is done."""
+
+    def card(self, to: str) -> str:
+        """Deal the next card to "player", "banker", "dealer" or a seat ("seat_3"): which card it is."""
+
+    def choice(self, seat: int, options: Sequence[str], points: int) -> str:
+        """Let the player of `seat`, who has so many points, choose: which of the options the dealer has called."""
+
+    def reveal(self, *hands: str) -> None:
+        """Turn up the cards that lie face down in these hands, and say so."""
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """A complete hand. `told` is what the account says of it, `owed` the commission by seat.
+
+    `outcome` is "player", "banker" or "tie"; None where every seat has an outcome of its own.
+    """
+
+    outcome: str | None
+    told: dict[str, object]
+    owed: dict[int, int] = field(default_factory=dict)
+
+
+class Game(Protocol):
+    """A game as its sheet has it dealt, judged and paid."""
+
+    def deal(self, felt: Felt, bets: Bets | None) -> Dealt:
+        """Deal a whole hand; `bets` None in one without wagers."""

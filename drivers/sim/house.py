@@ -1,0 +1,141 @@
+"""What the simulated people and the shoe read of a table file and its game file, by themselves.
+
+Of a game file they take what no sheet prints (limits, decks, where the cutting card lies, which meter an award names).
+How the game is dealt and what it pays they know from the sheet it names, in their own words.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from controller.errors import TableError
+
+_SIMULATED = ("simulated", "deal")
+# What the dealer must be able to press: by the shoe's driver, and by how the game is dealt.
+_BUTTONS = {"angel_eye": {"deal", "new_shoe"}, "beetek": {"deal", "new_shoe", "cut_card"}}
+_CALLS = {
+    "punto_banco": set[str](),
+    "midi": {"reveal"},
+    "baccarat_royal": {"hit", "stand", "reveal"},
+    "lucky9": {"hit", "stand", "split", "reveal"},
+}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Where the house takes wagers, and from how many cents to how many. A circle is a main bet's spot of one seat."""
+
+    spots: tuple[str, ...]
+    circle_minimum_cents: int
+    circle_maximum_cents: int
+    side_minimum_cents: int
+    side_maximum_cents: int
+    increment_cents: int
+    tie_only_meets_minimum: bool
+    back_bettors: bool
+    royal9_price_cents: int | None
+
+
+@dataclass(frozen=True)
+class ShoeProcedure:
+    """How a shoe is dealt out: see the sheet of Royal 9, whose way is the default.
+
+    `slips_are_burned`: a card drawn in error is; otherwise it opens a simulated hand.
+    """
+
+    decks: int = 8
+    cut_card_from_end: int = 14
+    hands_after_cut_card: int = 1
+    fewest_cards_to_open: int = 6
+    slips_are_burned: bool = False
+
+
+@dataclass(frozen=True)
+class House:
+    """A table: its wires, its seats with what is printed there (`KS 9H`, or nothing), and its game by kind and sheet.
+
+    `tells_wagers`: bet recognition tells the controller every wager, over the control socket.
+    `meters` names the meter of each Royal 9 award that pays one.
+    """
+
+    driver: str
+    port: Path
+    page: Path
+    socket: Path
+    lamps: dict[str, Any]
+    inputs: dict[str, Any]
+    debounce_s: float
+    seats: tuple[int, ...]
+    printed: dict[int, str]
+    tells_wagers: bool
+    kind: str
+    midi: bool
+    name: str
+    sheet: str
+    shoe: ShoeProcedure
+    limits: Limits
+    meters: dict[str, str]
+
+
+def read_house(table_file: Path) -> House:
+    """The house that a table file and its game file describe. Raises TableError: `sim_table_file` when they cannot be
+    used, `sim_not_simulated` when the table is none that can be simulated."""
+    try:
+        table = tomllib.loads(table_file.read_text(encoding="utf-8"))
+        game = tomllib.loads((table_file.parent / table["table"]["game"]).read_text(encoding="utf-8"))
+        _check_simulated(table_file, table, game)
+        return _house(table, game)
+    except (OSError, KeyError, tomllib.TOMLDecodeError) as error:
+        raise TableError(
+            "sim_table_file", f"{table_file} or its game file cannot be used: {error!r}", "see `tablectl check`"
+        ) from error
+
+
+def _check_simulated(table_file: Path, table: Mapping[str, Any], game: Mapping[str, Any]) -> None:
+    pins, driver, kind = table["pins"], table["shoe"]["driver"], game["kind"]
+    midi = table["table"].get("dealt") == "midi"
+    needs = _BUTTONS[driver] | _CALLS["midi" if midi else kind]
+    simulated = (pins["driver"], table["table"]["lock_on"]) == _SIMULATED and needs <= pins["inputs"].keys()
+    told = kind == "punto_banco" or table["table"].get("bet_recognition", False)
+    turned_by_hand = not midi or game["punto_banco"]["midi_reveal"] == "input"
+    if not (simulated and told and turned_by_hand):
+        raise TableError(
+            "sim_not_simulated",
+            f"{table_file} is not of a table that can be simulated",
+            'it needs [pins] driver = "simulated", [table] lock_on = "deal", the inputs '
+            + ", ".join(sorted(needs))
+            + ', [table] bet_recognition = true where seats have hands of their own, and midi_reveal = "input" in Midi',
+        )
+
+
+def _house(table: Mapping[str, Any], game: Mapping[str, Any]) -> House:
+    pins, shoe, wagers, royal9 = table["pins"], game["shoe"], game["wagers"], game.get("royal9", {})
+    return House(
+        driver=table["shoe"]["driver"],
+        port=Path(table["shoe"]["port"]),
+        page=Path(pins["page"]),
+        socket=Path(table["control"]["socket"]),
+        lamps=pins["lamps"],
+        inputs=pins["inputs"],
+        debounce_s=(pins["debounce_ms"] + 3 * pins["sample_ms"]) / 1000,
+        seats=tuple(sorted(seat["number"] for seat in table["seats"])),
+        printed={seat["number"]: seat["k9"] for seat in table["seats"] if "k9" in seat},
+        tells_wagers=table["table"].get("bet_recognition", False),
+        kind=game["kind"],
+        midi=table["table"].get("dealt") == "midi",
+        name=game["name"],
+        sheet=game["sheet"].partition("_")[0],
+        shoe=ShoeProcedure(
+            decks=shoe["decks"],
+            cut_card_from_end=shoe["cut_card_from_end"],
+            hands_after_cut_card=shoe["hands_after_cut_card"],
+            fewest_cards_to_open=shoe["fewest_cards_to_open"],
+            slips_are_burned=shoe["drawn_in_error"] == "burn",
+        ),
+        limits=Limits(**wagers | {"spots": tuple(wagers["spots"]), "royal9_price_cents": royal9.get("price_cents")}),
+        meters={award["tier"]: award["meter"] for award in royal9.get("awards", []) if "meter" in award},
+    )

@@ -1,0 +1,66 @@
+"""The table's control socket, as bet recognition and the people's own screen use it: a line of JSON each way."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from pathlib import Path
+from typing import Any
+
+from controller.errors import TableError
+
+_POLL_S = 0.02
+
+
+class Screen:
+    """The far end of the control socket at `path`; connected when it is first needed, within `patience_s`."""
+
+    def __init__(self, path: Path, patience_s: float) -> None:
+        self._path = path
+        self._patience_s = patience_s
+        self._channel: socket.socket | None = None
+
+    def ask(self, **request: object) -> dict[str, Any]:
+        """The table's answer, a refusal too: `{"ok": false, "code": ...}`. Raises TableError `sim_no_table`."""
+        if self._channel is None:
+            self._channel = self._connected()
+            self._lines = self._channel.makefile("rb")
+        try:
+            self._channel.sendall(json.dumps(request).encode() + b"\n")
+            answer: dict[str, Any] = json.loads(self._lines.readline())
+        except (OSError, ValueError):
+            raise self._no_table("it went silent") from None
+        return answer
+
+    def face(self) -> dict[str, Any]:
+        """What the table shows of itself."""
+        face: dict[str, Any] = self.ask(do="status")["status"]["face"]
+        return face
+
+    def close(self) -> None:
+        """Let go of the socket."""
+        if self._channel is not None:
+            self._lines.close()
+            self._channel.close()
+
+    def _connected(self) -> socket.socket:
+        gives_up_s = time.monotonic() + self._patience_s
+        while True:
+            channel = socket.socket(socket.AF_UNIX)
+            channel.settimeout(self._patience_s)
+            try:
+                channel.connect(str(self._path))
+                return channel
+            except OSError as error:
+                channel.close()
+                if time.monotonic() >= gives_up_s:
+                    raise self._no_table(error.strerror or str(error)) from None
+                time.sleep(_POLL_S)
+
+    def _no_table(self, why: str) -> TableError:
+        return TableError(
+            "sim_no_table",
+            f"no table answers at {self._path}: {why}",
+            "start the controller with the same table file",
+        )

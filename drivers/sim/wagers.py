@@ -1,0 +1,238 @@
+"""The simulated bettors: what they put where, and which of it the house does not take.
+
+Nearly every wager is within the limits. Now and then somebody makes a mistake, of a kind whose refusal is known
+beforehand: the table must give just that code, at once or when wagers are locked.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+
+from drivers.sim.house import Limits
+
+_MISTAKES = 0.04  # of the bettors' turns
+_SIDES = {"player": "banker", "banker": "player"}
+_SPOT_OF_ANOTHER_GAME = {"stake": "hand"}
+_AT_MOST_TIMES_THE_MINIMUM = 6
+
+
+@dataclass(frozen=True)
+class Wager:
+    """Cents on a spot of a seat: the seated player's, or the back bettor's behind it."""
+
+    seat: int
+    spot: str
+    cents: int
+    back: bool = False
+
+    def told(self) -> dict[str, object]:
+        """As it is written."""
+        return {"seat": self.seat, "back": self.back, "spot": self.spot, "cents": self.cents}
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A wager that the house does not take, and the table's code for it. `at_once`, or when wagers are locked."""
+
+    wager: Wager
+    code: str
+    at_once: bool = False
+
+
+@dataclass(frozen=True)
+class Actives:
+    """Baccarat Royal's active seats."""
+
+    player: int
+    banker: int
+
+    @property
+    def both(self) -> tuple[int, int]:
+        """The two seats."""
+        return self.player, self.banker
+
+
+@dataclass(frozen=True)
+class Bets:
+    """What lies on the layout when wagers are locked.
+
+    `royal9_seats` have a Royal 9 wager that plays. `standing` is None where only sensors tell of wagers.
+    """
+
+    royal9_seats: tuple[int, ...] = ()
+    standing: tuple[Wager, ...] | None = None
+    refused: tuple[Refusal, ...] = ()
+    actives: Actives | None = None
+
+    def on(self, spot: str) -> list[Wager]:
+        """The wagers that play on this spot."""
+        return [wager for wager in self.standing or () if wager.spot == spot]
+
+
+@dataclass
+class _Turn:
+    """What one seat does: wagers in their order, and those of them that are refused, by code."""
+
+    wagers: list[Wager]
+    codes: dict[Wager, Refusal] = field(default_factory=dict)
+
+    def refuse(self, wager: Wager, code: str, *, at_once: bool = False) -> _Turn:
+        self.wagers.append(wager)
+        self.codes[wager] = Refusal(wager, code, at_once)
+        return self
+
+
+class Bettors:
+    """Who wagers what. A seed alone decides it; each seat has its habits."""
+
+    def __init__(self, seed: int, limits: Limits, seats: Collection[int], mistakes: float = _MISTAKES) -> None:
+        self._rng = random.Random(f"{seed} chips")
+        self._limits = limits
+        self._seats = seats
+        self._mistakes = mistakes
+
+    def choose(
+        self, occupied: Collection[int], royal9: Mapping[int, bool], actives: Actives | None
+    ) -> tuple[list[Wager], tuple[Refusal, ...]]:
+        """The next hand's wagers in the order they are made, and which of them are refused.
+
+        `royal9` says at which seats the Royal 9 sensor is covered: there the chips are seen, too.
+        """
+        turns = [self._turn(seat, royal9.get(seat, False), actives) for seat in self._rng.sample(*_all(occupied))]
+        if "hand" in self._limits.spots and not any(self._plays(turn) for turn in turns):
+            turns = [_Turn([self._main(min(occupied), "hand")])]  # somebody must, or there is no round
+        made = [wager for turn in turns for wager in turn.wagers]
+        return made, tuple(refusal for turn in turns for refusal in turn.codes.values())
+
+    def _plays(self, turn: _Turn) -> bool:
+        return any(wager.spot == "hand" and wager not in turn.codes for wager in turn.wagers)
+
+    def _turn(self, seat: int, royal9: bool, actives: Actives | None) -> _Turn:
+        is_active = actives is not None and seat in actives.both
+        if self._rng.random() < self._mistakes and (turn := self._mistaken_at_lock(seat, royal9, is_active)):
+            return turn
+        turn = _Turn(self._bundle(seat, royal9, is_active))
+        if turn.wagers and self._rng.random() < self._mistakes:
+            wager, code = self._rng.choice(self._refused_at_once(turn.wagers[0], actives))
+            return turn.refuse(wager, code, at_once=True)
+        return turn
+
+    # What is within the limits.
+
+    def _bundle(self, seat: int, royal9: bool, is_active: bool) -> list[Wager]:
+        """A seat's wagers, all of which the house takes."""
+        spots = self._limits.spots
+        if is_active:
+            return [self._main(seat, "stake")] if self._chance(0.95) else []
+        main = "hand" if "hand" in spots else self._rng.choice(("player", "banker"))
+        wagers = [self._main(seat, main)] if royal9 or self._chance(0.8) else []
+        if royal9:
+            wagers.append(Wager(seat, "royal9", self._limits.royal9_price_cents or 0))
+        if self._chance(0.25) and (wagers or main != "hand"):
+            wagers.append(self._tie(seat, alone=not wagers))
+        for side in ("dragon_player", "dragon_banker", "lucky9_bonus"):
+            if wagers and side in spots and self._chance(0.2):
+                wagers.append(self._side(seat, side))
+        if self._limits.back_bettors and wagers and wagers[0].spot == main and self._chance(0.4):
+            return self._with_back_bettor(wagers)
+        return wagers
+
+    def _with_back_bettor(self, wagers: list[Wager]) -> list[Wager]:
+        """Somebody behind the seat adds to its circle; often the two meet the minimum only together."""
+        main, *others = wagers
+        limits = self._limits
+        if self._chance(0.5):
+            step = limits.increment_cents
+            own = step * self._rng.randint(1, (limits.circle_minimum_cents - 1) // step)
+            back = limits.circle_minimum_cents - own
+            back += -back % step
+            return [replace(main, cents=own), replace(main, cents=back, back=True), *others]
+        behind = [self._main(main.seat, main.spot), self._side(main.seat, "tie")]
+        if any(wager.cents * 2 > limits.side_maximum_cents for wager in (*wagers, *behind)):
+            return wagers  # the two together would be over the maximum
+        return [*wagers, *(replace(wager, back=True) for wager in behind)]
+
+    def _main(self, seat: int, spot: str) -> Wager:
+        limits = self._limits
+        return Wager(seat, spot, self._amount(limits.circle_minimum_cents, limits.circle_maximum_cents))
+
+    def _side(self, seat: int, spot: str) -> Wager:
+        limits = self._limits
+        return Wager(seat, spot, self._amount(limits.side_minimum_cents, limits.side_maximum_cents))
+
+    def _tie(self, seat: int, *, alone: bool) -> Wager:
+        limits = self._limits
+        if not (alone and limits.tie_only_meets_minimum):
+            return self._side(seat, "tie")
+        return Wager(seat, "tie", self._amount(limits.circle_minimum_cents, limits.side_maximum_cents))
+
+    def _amount(self, minimum: int, maximum: int) -> int:
+        """An amount in the table's increments: now and then just the minimum, or just the maximum."""
+        step = self._limits.increment_cents
+        least, most = -(-minimum // step), maximum // step
+        if self._chance(0.02):
+            return step * most
+        if self._chance(0.2):
+            return step * least
+        return step * self._rng.randint(least, min(most, _AT_MOST_TIMES_THE_MINIMUM * least))
+
+    def _chance(self, probability: float) -> bool:
+        return self._rng.random() < probability
+
+    # What is not.
+
+    def _refused_at_once(self, good: Wager, actives: Actives | None) -> list[tuple[Wager, str]]:
+        """What the table must refuse the moment it is told, beside a good wager of the same bettor."""
+        limits, seat = self._limits, good.seat
+        step = limits.increment_cents
+        elsewhere = _SPOT_OF_ANOTHER_GAME.get(next(iter(limits.spots)), "stake")
+        mistakes = [
+            (replace(good, seat=max(self._seats) + 1), "no_such_seat"),
+            (Wager(seat, elsewhere, limits.circle_minimum_cents), "no_such_spot"),
+            (replace(good, cents=limits.circle_maximum_cents // step * step + step), "over_maximum"),
+        ]
+        if step > 1:
+            mistakes.append((replace(good, cents=good.cents + 1), "not_in_increment"))
+        if not limits.back_bettors:
+            mistakes.append((replace(good, back=True), "no_back_bettors"))
+        if good.spot in _SIDES:
+            mistakes.append((replace(good, spot=_SIDES[good.spot]), "both_sides"))
+        if limits.royal9_price_cents is not None:
+            mistakes.append((Wager(seat, "royal9", limits.royal9_price_cents + 1), "wrong_price"))
+        if actives is not None:
+            is_active = seat in actives.both
+            wrong = replace(good, spot="tie" if is_active else "stake")
+            mistakes.append((wrong, "active_seat" if is_active else "not_active"))
+        return mistakes
+
+    def _mistaken_at_lock(self, seat: int, royal9: bool, is_active: bool) -> _Turn | None:
+        """A turn with a wager that falls when wagers are locked; None where it would take away the others' game."""
+        limits, spots = self._limits, self._limits.spots
+        step, price = limits.increment_cents, limits.royal9_price_cents
+        main = "stake" if is_active else "hand" if "hand" in spots else self._rng.choice(("player", "banker"))
+        if royal9 and price is not None:
+            return _Turn([]).refuse(Wager(seat, "royal9", price), "royal9_needs_main")
+        small = (limits.circle_minimum_cents - 1) // step * step
+        mistakes = [_Turn([]).refuse(Wager(seat, main, small), "under_minimum")]
+        if is_active:
+            return mistakes[0]
+        least, below = -(-limits.side_minimum_cents // step) * step, (limits.side_minimum_cents - 1) // step * step
+        if below > 0:
+            mistakes.append(_Turn([self._main(seat, main)]).refuse(Wager(seat, "tie", below), "under_minimum"))
+        if limits.tie_only_meets_minimum and least < limits.circle_minimum_cents:
+            mistakes.append(_Turn([]).refuse(Wager(seat, "tie", least), "tie_under_minimum"))
+        if main == "hand":
+            mistakes.append(_Turn([]).refuse(Wager(seat, "tie", least), "tie_needs_hand"))
+            mistakes.append(_Turn([]).refuse(Wager(seat, "lucky9_bonus", least), "bonus_needs_hand"))
+        if "dragon_player" in spots:
+            mistakes.append(_Turn([]).refuse(Wager(seat, "dragon_player", least), "dragon_needs_main"))
+        if limits.back_bettors:
+            mistakes.append(_Turn([]).refuse(replace(self._main(seat, main), back=True), "back_without_seat"))
+        return self._rng.choice(mistakes)
+
+
+def _all(seats: Collection[int]) -> tuple[list[int], int]:
+    """For a sample of all of them: their order."""
+    return sorted(seats), len(seats)

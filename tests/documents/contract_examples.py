@@ -1,0 +1,177 @@
+"""The examples in the contract's document: what a table, the reference pit and bet recognition truly say.
+
+Three tables play, and the pit commits what the first of them says. Keys, epochs and times are fixed, so the examples
+come out the same every time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from controller.bet_recognition import wager_to_json
+from controller.contract.envelope import CONTRACT_VERSION, Stamp, chain_head, seal
+from controller.contract.events import Event
+from controller.contract.topics import offline_state
+from controller.fact_json import fact_to_json
+from controller.game.play import Call
+from controller.game.wagers import Spot, Wager
+from controller.keys import TableKey
+from controller.pit.ledger import Ledger
+from controller.pit.settings import DEFAULT
+from controller.table.facts import Fact, HitUnheard
+from controller.table.legality import refusal_words
+from controller.table.requests import (
+    Ambient,
+    CloseShoe,
+    CollectCommission,
+    CorrectRound,
+    LockWagers,
+    MakeCall,
+    PlaceWager,
+    ResetHits,
+    SeeAward,
+)
+from controller.table.rules import TableRules
+from tests.support.contract import check_event
+from tests.support.tables import LUCKY9, ROYAL9, SUGARHOUSE, TableUnderTest, cards
+
+KEY = TableKey(bytes(range(32)))
+_BEGAN_MS = 1_767_204_000_000
+_PIT_AT = "2025-12-31T18:03:00.000Z"
+_EPOCH = "7c0f19a2be"
+_BOOT = 3
+_VERSION = "1.0.0"
+_DIGEST = hashlib.sha256(b"royal9-01.toml").hexdigest()
+
+
+class SpeakingTable(TableUnderTest):
+    """A table whose events are signed and chained as its journal would have them; `bodies` are their bytes."""
+
+    def __init__(self, rules: TableRules, epoch: str, levels: Mapping[str, int] | None = None) -> None:
+        self._levels = dict(levels or {})
+        self._epoch = epoch
+        self.bodies: list[bytes] = []
+        super().__init__(rules)
+
+    @property
+    def ambient(self) -> Ambient:
+        return replace(super().ambient, levels=self._levels, config_digest=_DIGEST, version=_VERSION)
+
+    def _journal(self, fact: Fact, made: tuple[Event, ...]) -> None:
+        self._facts = getattr(self, "_facts", 0) + 1
+        stamp = Stamp(_BEGAN_MS + 7_250 * self._facts, synchronised=True)
+        first = len(self.bodies) + 1
+        bodies = [
+            seal(event, self.rules.table, self._epoch, first + place, stamp, self._head, KEY)
+            for place, event in enumerate(made)
+        ]
+        self.bodies += bodies
+        self.events += [check_event(body) for body in bodies]
+        salt = hashlib.sha256(b"%d" % self._facts).digest()[:16]
+        self._head = chain_head(self._head, fact_to_json(fact), bodies, salt)
+
+
+@cache
+def examples() -> dict[str, tuple[dict[str, Any], ...]]:
+    """The payloads of each message, by the message's name in the document."""
+    royal9, state, pit = _evening()
+    known, wager, refused = _hand_with_known_wagers()
+    of_seats = _hand_of_seats()
+    return {
+        **{event["type"]: (event,) for event in royal9.events},
+        "wagers_locked": (royal9.of_type("wagers_locked")[0], *known.of_type("wagers_locked")),
+        "round": (royal9.of_type("round")[0], *known.of_type("round")),
+        "round_of_seats": tuple(of_seats.of_type("round")),
+        "hit": tuple(royal9.of_type("hit")),
+        "commission": tuple(known.of_type("commission")),
+        "state_online": (state,),
+        "state_offline": (json.loads(offline_state(ROYAL9.table, _EPOCH, _BOOT)),),
+        **pit,
+        "wager": (wager,),
+        "wager_refused": (refused,),
+    }
+
+
+def _evening() -> tuple[SpeakingTable, dict[str, Any], dict[str, tuple[dict[str, Any], ...]]]:
+    """A shoe in which much happens: the table, its state in the middle of it, and what the reference pit says."""
+    with TemporaryDirectory() as folder, closing(Ledger(Path(folder) / "pit.ledger")) as ledger:
+        ledger.set_terms(DEFAULT)
+        ledger.adopt(ROYAL9.table, _EPOCH, KEY.public.hex())
+        table = SpeakingTable(ROYAL9, _EPOCH, ledger.levels()).open_shoe()
+        table.lock(1, 2).draw("2S KH 3D 9H")  # Banker's King and 9 of hearts: seat 2's own
+        state = _state(table)
+        _commit(ledger, table)
+        (award, *_) = ledger.awards()
+        ledger.take_step(award.id, "verified", "Ann Lee")
+        ledger.take_step(award.id, "paid", "Ann Lee")
+        steps = [json.loads(step.payload()) for step in ledger.unheard_steps(ROYAL9.table, 0)]
+        of_award = [step for step in steps if step["award"] == award.id]
+        for step in of_award:
+            said = {name: value for name, value in step.items() if name not in ("table", "at")}
+            table.do(SeeAward(**said, shoe=award.shoe, round=award.round))
+        table.do(ResetHits(2, "Smith")).lock(3).draw("KS").void()
+        table.lock().draw("4S ??").name("TH").draw("5D 9C")
+        table.do(CorrectRound(3, tuple(cards("4S 5D")), tuple(cards("TH 8C")), "Smith", "Jones"))
+        table.believe(HitUnheard(4)).do(CloseShoe("Smith"))
+        pit = {
+            "ack": (_commit(ledger, table),),
+            "award_step": tuple(step | {"at": _PIT_AT} for step in (of_award[0], of_award[-1])),
+            "meters": ({"seq": 4711, "at": _PIT_AT, "meters": ledger.levels()},),
+        }
+    return table, state, pit
+
+
+def _commit(ledger: Ledger, table: SpeakingTable) -> dict[str, Any]:
+    """The pit is sent all that the table has said; its acknowledgement."""
+    received = ledger.receive([(ROYAL9.table, body) for body in table.bodies])
+    assert not received.refused
+    ack: dict[str, Any] = json.loads(received.acks[ROYAL9.table].payload())
+    return ack
+
+
+def _state(table: SpeakingTable) -> dict[str, Any]:
+    """As the daemon says it; a test holds it against a running one."""
+    face, (*_, last) = table.face, table.events
+    return {
+        "online": True,
+        "table": last["table"],
+        "epoch": last["epoch"],
+        "boot": _BOOT,
+        "contract": CONTRACT_VERSION,
+        "version": _VERSION,
+        "config_digest": _DIGEST,
+        "public_key": KEY.public.hex(),
+        "phase": face.phase,
+        "shoe": face.shoe,
+        "round": face.round,
+        "fault": None,
+        "links": {"shoe": True, "journal": True},
+        "unacknowledged": 3,  # the round and its two hits
+        "oldest_unacknowledged_at": last["at"],
+    }
+
+
+def _hand_with_known_wagers() -> tuple[SpeakingTable, dict[str, Any], dict[str, Any]]:
+    """Bet recognition tells of wagers, one is refused when it comes and one at the lock; Banker wins on commission."""
+    table = SpeakingTable(SUGARHOUSE, "41d86ab0c3").open_shoe()
+    good, alone, odd = Wager(2, Spot.BANKER, 2000), Wager(3, Spot.DRAGON_BANKER, 500), Wager(5, Spot.PLAYER, 2050)
+    code = table.ask(PlaceWager(odd, "bet recognition"))
+    assert code is not None
+    table.do(PlaceWager(good, "bet recognition"), PlaceWager(alone, "bet recognition"), LockWagers())
+    table.draw("5S 8H KD TC").do(CollectCommission(2, "Smith"))
+    return table, wager_to_json(good), wager_to_json(odd) | {"code": code, "what": refusal_words(code)}
+
+
+def _hand_of_seats() -> SpeakingTable:
+    """Lucky 9, a seat that splits its eights."""
+    table = SpeakingTable(LUCKY9, "c95502e7d1").open_shoe()
+    table.do(PlaceWager(Wager(3, Spot.HAND, 2000), "dealer"), LockWagers()).draw("8S 2H 8D 9C")
+    return table.do(MakeCall(Call.SPLIT, "dealer")).draw("KS QS").do(MakeCall(Call.REVEAL, "dealer")).draw("TC")

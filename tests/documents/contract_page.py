@@ -1,0 +1,236 @@
+"""`docs/contract.md`, made from the AsyncAPI document and the JSON Schemas that it names.
+
+The document is written by hand but for its examples, which `make pages` puts in as the code makes them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tests.documents.contract_examples import examples
+
+CONTRACT = Path(__file__).resolve().parents[2] / "controller" / "contract"
+DOCUMENT = CONTRACT / "asyncapi.json"
+_SNIPPET = Path(__file__).with_name("contract_snippet.py")
+_PLAIN = {"seat", "seats", "cents"}  # definitions too small for a section of their own
+
+
+def fresh_document() -> str:
+    """The document's text with its examples made anew."""
+    document = json.loads(DOCUMENT.read_text("utf-8"))
+    for name, message in document["components"]["messages"].items():
+        headers = {"headers": {"type": message["name"]}} if "headers" in message else {}
+        message["examples"] = [{**headers, "payload": payload} for payload in examples()[name]]
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def contract_page() -> Iterator[str]:
+    """The page's lines."""
+    document = json.loads(DOCUMENT.read_text("utf-8"))
+    info, server = document["info"], document["servers"]["pit"]
+    yield "# The contract between a table and its pit"
+    yield ""
+    yield "Made from `controller/contract/asyncapi.json` and `controller/contract/schemas/` by `make pages`: those two are"
+    yield f"the contract, version {info['version']}."
+    yield ""
+    yield from info["description"].splitlines()
+    yield ""
+    yield "```python"
+    yield from _SNIPPET.read_text("utf-8").partition("# --8<--\n")[2].splitlines()
+    yield "```"
+    yield ""
+    yield "In the journal (SQLite) a row of `fact` has its `salt` and `head`; what is hashed as its fact is `at_ms`, a space,"
+    yield "`clock_synchronised`, a space and `fact`; its messages are the `body` of `message` with its `row`, by `seq`."
+    yield ""
+    yield "## Channels"
+    yield ""
+    yield server["description"]
+    yield ""
+    yield "| topic | from | QoS | retained | what |"
+    yield "|---|---|---|---|---|"
+    for key, channel in document["channels"].items():
+        mqtt = _operation(document, key)["bindings"]["mqtt"]
+        retained = "yes" if mqtt["retain"] else "never"
+        topic = f"[`{channel['address']}`](#{_anchor(channel['title'])})"
+        yield f"| {topic} | {channel['x-from']} | {mqtt['qos']} | {retained} | {channel['title'].lower()} |"
+    yield ""
+    yield "`{root}` is `pit/v1` unless both sides are set otherwise, `{table}` the table's id."
+    yield ""
+    for key in document["channels"]:
+        yield from _channel(document, key)
+    yield from _shapes()
+
+
+def _operation(document: dict[str, Any], channel: str) -> dict[str, Any]:
+    """The one operation on a channel."""
+    (operation,) = (o for o in document["operations"].values() if o["channel"]["$ref"] == f"#/channels/{channel}")
+    found: dict[str, Any] = operation
+    return found
+
+
+def _channel(document: dict[str, Any], key: str) -> Iterator[str]:
+    channel = document["channels"][key]
+    yield f"## {channel['title']}"
+    yield ""
+    yield f"`{channel['address']}`, from: {channel['x-from']}. {channel['description']}"
+    yield ""
+    if key == "event":
+        yield "Every event has these fields; below each type has its own besides."
+        yield ""
+        meanings = document["components"]["schemas"]["envelope"]["properties"]
+        yield from _fields(_schema("event.schema.json"), {name: said["description"] for name, said in meanings.items()})
+    for name in channel["messages"]:
+        yield from _message(document["components"]["messages"][name], "event" if key == "event" else name)
+
+
+def _message(message: dict[str, Any], anchor: str) -> Iterator[str]:
+    payload = message["payload"]["schema"]
+    yield f"### `{message['name']}`: {message['title'][0].lower()}{message['title'][1:]}"
+    yield ""
+    yield message["summary"]
+    yield ""
+    if anchor == "event":
+        own = payload["properties"]
+        meanings = {name: said["description"] for name, said in own.items() if name != "type"}
+        yield from _fields(event_definition(message["name"], payload), meanings)
+    else:
+        file, _, inside = payload["$ref"].removeprefix("schemas/").partition("#/$defs/")
+        yield from _fields(_schema(file)["$defs"][inside] if inside else _schema(file), {})
+    for example in message["examples"]:
+        yield from _example(example["payload"], set(payload.get("properties", example["payload"])))
+
+
+def event_definition(type_: str, payload: dict[str, Any]) -> dict[str, Any]:
+    """The part of the events' schema that says what the events of one message have besides the envelope."""
+    definitions = _schema("event.schema.json")["$defs"]
+    if type_ == "round":
+        type_ = "seats_round" if payload["required"] == ["dealer"] else "two_hands_round"
+    found: dict[str, Any] = definitions[type_]
+    return found
+
+
+def _example(payload: dict[str, Any], own: set[str]) -> Iterator[str]:
+    """A line a field, an event's own fields first."""
+    ordered = sorted(payload.items(), key=lambda item: item[0] not in own)
+    yield "```json"
+    yield "{"
+    lines = [f"  {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in ordered]
+    yield from (f"{line}," for line in lines[:-1])
+    yield lines[-1]
+    yield "}"
+    yield "```"
+    yield ""
+
+
+def _shapes() -> Iterator[str]:
+    yield "## Shapes"
+    yield ""
+    yield "What several events have in them."
+    yield ""
+    definitions = _schema("event.schema.json")["$defs"]
+    for name in sorted(_named_shapes()):
+        definition = definitions[name]
+        yield f"### {name}"
+        yield ""
+        if "description" in definition:
+            yield f"{definition['description'].rstrip('.')}."
+            yield ""
+        if "properties" in definition:
+            yield from _fields(definition, {})
+        else:
+            yield f"{_form(definition)}."
+            yield ""
+
+
+def _named_shapes() -> set[str]:
+    """The definitions that a type's fields refer to, directly or through one another."""
+    definitions = _schema("event.schema.json")["$defs"]
+    text = json.dumps(definitions)
+    types = set(_schema("event.schema.json")["properties"]["type"]["enum"]) | {"two_hands_round", "seats_round"}
+    return {name for name in definitions if f'"#/$defs/{name}"' in text} - types - _PLAIN
+
+
+def _fields(schema: dict[str, Any], meanings: dict[str, str]) -> Iterator[str]:
+    """A table of an object's fields, those of objects inside it below them."""
+    yield "| field | form | meaning |"
+    yield "|---|---|---|"
+    yield from _rows(schema, "", meanings)
+    yield ""
+
+
+def _rows(schema: dict[str, Any], path: str, meanings: dict[str, str]) -> Iterator[str]:
+    optional = set(schema["properties"]) - set(schema.get("required", ()))
+    for name, rule in schema["properties"].items():
+        meaning = meanings.get(path + name) or rule.get("description", "")
+        form = _form(rule) + (", may be left out" if name in optional else "")
+        yield f"| `{path}{name}` | {form} | {meaning} |"
+        inside, suffix = _inner(rule)
+        if inside is not None:
+            yield from _rows(inside, f"{path}{name}{suffix}.", meanings)
+
+
+def _inner(rule: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
+    """The object written out in a field's rule, if there is one, and what stands between their names."""
+    for choice in rule.get("anyOf", rule.get("oneOf", [rule])):
+        if "properties" in choice:
+            return choice, ""
+        if "properties" in choice.get("items", {}):
+            return choice["items"], "[]"
+    return None, ""
+
+
+def _form(rule: dict[str, Any]) -> str:
+    """A field's form in words."""
+    match rule:
+        case {"$ref": str(ref)}:
+            name = ref.rpartition("/")[2]
+            return _form(_schema("event.schema.json")["$defs"][name]) if name in _PLAIN else f"[{name}](#{name})"
+        case {"const": value}:
+            return f"`{json.dumps(value)}`"
+        case {"enum": list(words)}:
+            return ", ".join(f"`{word}`" for word in words)
+        case {"anyOf": list(choices)} | {"oneOf": list(choices)}:
+            null = {"type": "null"}
+            return " or ".join(_form(choice) for choice in sorted(choices, key=lambda choice: choice == null))
+        case {"type": [str(first), "null"]}:
+            return f"{_form(rule | {'type': first})} or null"
+        case {"type": [*types]}:
+            return " or ".join(_form({"type": type_}) for type_ in types)
+        case {"type": "array", "items": dict(items)}:
+            return f"list of {_form(items)}"
+        case {"type": "object", "additionalProperties": dict(values)}:
+            return f"object, each value {_form(values)}"
+        case {"type": "integer"}:
+            return "integer" + _limits(rule)
+        case {"type": "string", "pattern": str(pattern)}:
+            return f"text `{pattern}`"
+        case {"type": "string"}:
+            return "text"
+        case {"type": "boolean"}:
+            return "true or false"
+        case _:
+            return str(rule["type"])
+
+
+def _limits(rule: dict[str, Any]) -> str:
+    match rule:
+        case {"minimum": low, "maximum": high}:
+            return f" {low} to {high}"
+        case {"minimum": low}:
+            return f" from {low}"
+        case _:
+            return ""
+
+
+def _anchor(title: str) -> str:
+    return title.lower().replace(" ", "-").replace("'", "")
+
+
+@cache
+def _schema(file: str) -> dict[str, Any]:
+    schema: dict[str, Any] = json.loads((CONTRACT / "schemas" / file).read_text("utf-8"))
+    return schema

@@ -1,0 +1,30 @@
+"""What a pit needs to check a table's events, and an auditor the chain; printed in `docs/contract.md`."""
+
+# --8<--
+import base64
+import hashlib
+import json
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+
+def read_event(body: bytes, public_key: str) -> dict[str, Any]:
+    """The event, if the table signed these very bytes; InvalidSignature or ValueError if not."""
+    event: dict[str, Any] = json.loads(body)
+    unsigned = {name: value for name, value in event.items() if name != "signature"}
+    key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(public_key))
+    key.verify(base64.b64decode(event["signature"]), canonical(unsigned))
+    if canonical(event) != body:
+        raise ValueError("not canonical: other bytes with the same signature")
+    return event
+
+
+def canonical(value: dict[str, Any]) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def next_head(head: bytes, salt: bytes, fact: bytes, messages: list[bytes]) -> bytes:
+    """The chain's head after a journal row, from the head before it: the `chain` of the next row's events."""
+    parts = (salt, fact, *messages)
+    return hashlib.sha256(head + b"".join(len(part).to_bytes(8, "big") + part for part in parts)).digest()

@@ -1,0 +1,410 @@
+"""Lucky 9: the order of play, card by card and call by call, each example told in the words of the dealer's box.
+
+A round is written as its plays in order: `5S` is a card, `hit`, `stand`, `split` and `reveal` are calls.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from random import Random
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from controller.game.cards import DECK, Card
+from controller.game.lucky9 import BonusPays, Done, Lucky9, SeatHand, laid, next_step
+from controller.game.play import Call, Choose, Draw, Laid, Play, Reveal
+
+HIT, STAND, SPLIT, REVEAL = Call.HIT, Call.STAND, Call.SPLIT, Call.REVEAL
+GAME_FILE = Path(__file__).parents[2] / "config" / "games" / "lucky9.toml"
+
+
+def lucky9_game() -> Lucky9:
+    """The game file's rules."""
+    section: dict[str, Any] = tomllib.loads(GAME_FILE.read_text("utf-8"))["lucky9"]
+    return Lucky9(
+        pair=section["pair"],
+        most_splits=section["most_splits"],
+        dealer_draws_on=tuple(section["dealer_draws_on"]),
+        dead_totals=tuple(section["dead_totals"]),
+        outcomes={row: tuple(cells) for row, cells in section["outcomes"].items()},
+        higher_pays=ratio(section["higher_pays"]),
+        tie_pays=ratio(section["tie_pays"]),
+        bonus_pays=BonusPays(**{row: ratio(pays) for row, pays in section["bonus_pays"].items()}),
+    )
+
+
+def ratio(text: str) -> Fraction:
+    won, wagered = text.split(":")
+    return Fraction(int(won), int(wagered))
+
+
+GAME = lucky9_game()
+
+
+def plays(text: str) -> list[Play]:
+    calls = {call.value: call for call in Call}
+    return [calls[word] if word in calls else Card.parse(word) for word in text.split()]
+
+
+def cards(text: str) -> tuple[Card, ...]:
+    return tuple(Card.parse(word) for word in text.split())
+
+
+def worth(points: int) -> str:
+    return "TA23456789"[points] + "S"
+
+
+def felt(text: str, seats: tuple[int, ...] = (3,), game: Lucky9 = GAME) -> dict[str, str]:
+    """Each hand's cards after these plays, one that lies face down as ##."""
+    return {
+        hand.hand: " ".join("##" if down else str(card) for card, down in zip(hand.cards, hand.face_down, strict=True))
+        for hand in laid(game, seats, plays(text))
+    }
+
+
+def after(text: str, seats: tuple[int, ...] = (3,), game: Lucky9 = GAME) -> Draw | Choose | Reveal | Done:
+    return next_step(game, seats, plays(text))
+
+
+def done(text: str, seats: tuple[int, ...] = (3,), game: Lucky9 = GAME) -> Done:
+    step = after(text, seats, game)
+    assert isinstance(step, Done)
+    return step
+
+
+def split_hands(text: str, game: Lucky9 = GAME) -> list[tuple[int, str]]:
+    """Number and cards of seat 3's hands at the end; each tells that it is from a split."""
+    hands = done(text, game=game).hands
+    assert all(hand.seat == 3 and hand.from_split for hand in hands)
+    return [(hand.number, " ".join(map(str, hand.cards))) for hand in hands]
+
+
+# The deal.
+
+
+def test_two_cards_go_to_each_seat_and_then_the_dealer() -> None:
+    dealt = plays("2S 3H 5C 4D 2H 6C")
+    seats = (1, 4)
+    assert [next_step(GAME, seats, dealt[:n]) for n in range(6)] == [
+        Draw("seat_1", 1),
+        Draw("seat_4", 4),
+        Draw("dealer", face_down=True),
+        Draw("seat_1", 1),
+        Draw("seat_4", 4),
+        Draw("dealer"),
+    ]
+    assert felt("2S 3H 5C 4D 2H 6C", seats) == {"seat_1": "2S 4D", "seat_4": "3H 2H", "dealer": "## 6C"}
+
+
+def test_the_dealers_first_card_lies_face_down_until_he_reveals() -> None:
+    assert felt("2S 5C") == {"seat_3": "2S", "dealer": "##"}
+    assert felt("2S 5C 4D 6C")["dealer"] == "## 6C"
+    assert felt("2S 5C 4D 6C stand")["dealer"] == "## 6C"
+    assert felt("2S 5C 4D 6C stand reveal")["dealer"] == "5C 6C"
+    assert felt("2S 5C 4D 6C stand reveal 7S")["dealer"] == "5C 6C 7S"
+
+
+def test_a_hand_lies_with_its_seat_and_the_dealers_last() -> None:
+    assert laid(GAME, (7, 2), plays("2S 3H 5C")) == (
+        Laid("seat_7", cards("2S"), (False,), 7),
+        Laid("seat_2", cards("3H"), (False,), 2),
+        Laid("dealer", cards("5C"), (True,)),
+    )
+    assert laid(GAME, (7,), []) == (Laid("seat_7", (), (), 7), Laid("dealer", (), ()))
+
+
+# A seat's turn.
+
+
+def test_a_seat_may_hit_or_stand() -> None:
+    assert after("2S 5C 4D 6C") == Choose("seat_3", 3, (HIT, STAND))
+
+
+def test_a_hit_is_one_card() -> None:
+    assert after("2S 5C 4D 6C hit") == Draw("seat_3", 3)
+    assert after("2S 5C 4D 6C hit AC") == Reveal(("dealer",))
+    assert felt("2S 5C 4D 6C hit AC")["seat_3"] == "2S 4D AC"
+
+
+@pytest.mark.parametrize("nine", ["AS 8H", "2S 7H", "3S 6H", "4S 5H", "9S TH", "KH 9D", "JC 9C", "9S QH"])
+def test_a_lucky_9_and_a_natural_9_have_no_choice(nine: str) -> None:
+    first, second = nine.split()
+    assert after(f"{first} 5C {second} 6C") == Reveal(("dealer",))
+
+
+@pytest.mark.parametrize(("first", "second"), [pair for pair in product(range(10), range(10)) if sum(pair) % 10 != 9])
+def test_every_other_total_has_one(first: int, second: int) -> None:
+    step = after(f"{worth(first)} 5C {worth(second)} 6C")
+    split = (SPLIT,) if first == second else ()
+    assert step == Choose("seat_3", 3, (HIT, STAND, *split))
+
+
+def test_seats_act_in_turn_and_the_dealer_after_them() -> None:
+    dealt = "2S 4S 3S 5C  4D 5D 2D 6C"  # seat 2 has a Lucky 9
+    seats = (1, 2, 6)
+    assert after(dealt, seats) == Choose("seat_1", 1, (HIT, STAND))
+    assert after(f"{dealt} hit", seats) == Draw("seat_1", 1)
+    assert after(f"{dealt} hit 9S", seats) == Choose("seat_6", 6, (HIT, STAND))
+    assert after(f"{dealt} hit 9S stand", seats) == Reveal(("dealer",))
+    assert after(f"{dealt} hit 9S stand reveal", seats) == Draw("dealer")
+    assert done(f"{dealt} hit 9S stand reveal 4C", seats) == Done(
+        cards("5C 6C 4C"),
+        (
+            SeatHand(1, 1, cards("2S 4D 9S"), from_split=False),
+            SeatHand(2, 1, cards("4S 5D"), from_split=False),
+            SeatHand(6, 1, cards("3S 2D"), from_split=False),
+        ),
+        {1: cards("2S 4D"), 2: cards("4S 5D"), 6: cards("3S 2D")},
+    )
+
+
+# Splits.
+
+
+def test_a_pair_may_split_and_each_hand_takes_one_card_and_stands() -> None:
+    pair = "8S 5C 8D 6C"
+    assert after(pair) == Choose("seat_3", 3, (HIT, STAND, SPLIT))
+    assert felt(f"{pair} split") == {"seat_3": "8S", "seat_3_hand_2": "8D", "dealer": "## 6C"}
+    assert after(f"{pair} split") == Draw("seat_3", 3)
+    assert after(f"{pair} split 2C") == Draw("seat_3_hand_2", 3)
+    assert after(f"{pair} split 2C 3C") == Reveal(("dealer",))
+    assert split_hands(f"{pair} split 2C 3C reveal 4C") == [(1, "8S 2C"), (2, "8D 3C")]
+
+
+def test_a_pair_may_still_hit_or_stand() -> None:
+    assert felt("8S 5C 8D 6C hit 2C")["seat_3"] == "8S 8D 2C"
+    assert after("8S 5C 8D 6C hit 8C") == Reveal(("dealer",))
+    assert after("8S 5C 8D 6C stand") == Reveal(("dealer",))
+
+
+def test_a_new_pair_may_split_again_but_not_hit() -> None:
+    assert after("8S 5C 8D 6C split 8C") == Choose("seat_3", 3, (STAND, SPLIT))
+    assert after("8S 5C 8D 6C split 8C stand") == Draw("seat_3_hand_2", 3)
+    assert after("8S 5C 8D 6C split 8C stand 8H") == Choose("seat_3_hand_2", 3, (STAND, SPLIT))
+    assert after("8S 5C 8D 6C split 8C stand 8H stand") == Reveal(("dealer",))
+
+
+def test_a_split_puts_the_new_hand_to_the_right_and_the_others_move_on() -> None:
+    once = "8S 5C 8D 6C split"
+    assert felt(f"{once} 8C split") == {
+        "seat_3": "8S",
+        "seat_3_hand_2": "8C",
+        "seat_3_hand_3": "8D",
+        "dealer": "## 6C",
+    }
+    assert felt(f"{once} 2C 8H split") == {
+        "seat_3": "8S 2C",
+        "seat_3_hand_2": "8D",
+        "seat_3_hand_3": "8H",
+        "dealer": "## 6C",
+    }
+
+
+def test_three_splits_make_four_hands_and_a_fourth_is_not_offered() -> None:
+    thrice = "8S 5C 8D 6C split 8C split 8H split"
+    assert felt(thrice) == {
+        "seat_3": "8S",
+        "seat_3_hand_2": "8H",
+        "seat_3_hand_3": "8C",
+        "seat_3_hand_4": "8D",
+        "dealer": "## 6C",
+    }
+    assert after(f"{thrice} 8S") == Draw("seat_3_hand_2", 3)
+    assert after(f"{thrice} 8S 8S") == Draw("seat_3_hand_3", 3)
+    assert after(f"{thrice} 8S 8S 2C") == Draw("seat_3_hand_4", 3)
+    assert after(f"{thrice} 8S 8S 2C 8C") == Reveal(("dealer",))
+    assert split_hands(f"{thrice} 8S 8S 2C 8C reveal KC") == [
+        (1, "8S 8S"),
+        (2, "8H 8S"),
+        (3, "8C 2C"),
+        (4, "8D 8C"),
+    ]
+
+
+def test_the_three_splits_may_be_of_any_hands() -> None:
+    played = "8S 5C 8D 6C split  2C  8H split  8C split  AC 3C 4C  reveal KC"
+    assert split_hands(played) == [(1, "8S 2C"), (2, "8D AC"), (3, "8C 3C"), (4, "8H 4C")]
+
+
+def test_each_seat_has_its_own_three_splits() -> None:
+    dealt = "8S 7S 5C 8D 7D 6C"
+    first = "split 8C split 8H split 2C 2C 2C 2C"
+    assert after(f"{dealt} {first}", (3, 5)) == Choose("seat_5", 5, (HIT, STAND, SPLIT))
+    assert after(f"{dealt} {first} split 7C split 7H", (3, 5)) == Choose("seat_5", 5, (STAND, SPLIT))
+
+
+def test_the_first_two_cards_are_kept_through_splits_and_hits() -> None:
+    played = done("8S 2S 5C 8D 4D 6C split 8C split 2C 2D 2H hit 3H reveal KC", (3, 5))
+    assert played.first_two == {3: cards("8S 8D"), 5: cards("2S 4D")}
+    assert played.dealer_up == Card.parse("6C")
+
+
+def test_no_more_splits_than_the_house_allows() -> None:
+    assert after("8S 5C 8D 6C", game=replace(GAME, most_splits=0)) == Choose("seat_3", 3, (HIT, STAND))
+    assert after("8S 5C 8D 6C split 8C", game=replace(GAME, most_splits=1)) == Draw("seat_3_hand_2", 3)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "by_rank", "by_value"),
+    [
+        ("KS", "KH", True, True),
+        ("KS", "QS", False, True),
+        ("TS", "JH", False, True),
+        ("AS", "AS", True, True),
+        ("AS", "2S", False, False),
+    ],
+)
+def test_a_pair_is_of_rank_or_of_value_as_the_house_says(
+    first: str, second: str, by_rank: bool, by_value: bool
+) -> None:
+    offered = []
+    for game in (replace(GAME, pair="rank"), replace(GAME, pair="value")):
+        step = after(f"{first} 5C {second} 6C", game=game)
+        assert isinstance(step, Choose)
+        offered.append(SPLIT in step.options)
+    assert offered == [by_rank, by_value]
+
+
+# The dealer's turn.
+
+
+@pytest.mark.parametrize(("dealers", "draws"), list(enumerate([True] * 5 + [False] * 5)))
+@pytest.mark.parametrize(
+    "seat", ["2S 4D stand", "2S 9D hit AS", "2S 9D hit TS", "9S TD"]
+)  # 6, dead 2, dead 1, a natural
+def test_the_dealer_draws_one_card_on_0_to_4_and_stands_on_5_to_9(seat: str, dealers: int, draws: bool) -> None:
+    first, second, *acted = seat.split()
+    for up in range(10):
+        down = (dealers - up) % 10
+        revealed = f"{first} {worth(down)} {second} {worth(up)} {' '.join(acted)} reveal"
+        if draws:
+            assert after(revealed) == Draw("dealer")
+            assert done(f"{revealed} AC").dealer == cards(f"{worth(down)} {worth(up)} AC")
+        else:
+            assert done(revealed).dealer == cards(f"{worth(down)} {worth(up)}")
+
+
+# What is not due.
+
+
+@pytest.mark.parametrize(
+    ("played", "told"),
+    [
+        ("hit", "hit where seat_3 is due a card"),
+        ("2S 5C 4D reveal", "reveal where dealer is due a card"),
+        ("2S 5C 4D 6C AC", "AC where seat_3 has the choice to hit or stand"),
+        ("2S 5C 4D 6C split", "split where seat_3 has"),
+        ("2S 5C 4D 6C reveal", "reveal where seat_3 has"),
+        ("2S 5C 4D 6C hit stand", "stand where seat_3 is due a card"),
+        ("2S 5C 4D 6C hit AS hit", "hit where the dealer is due to reveal"),
+        ("2S 5C 4D 6C stand 4C", "4C where the dealer is due to reveal"),
+        ("8S 5C 8D 6C split 8C hit", "hit where seat_3 has the choice to stand or split"),
+        ("8S 5C 8D 6C split 2C stand", "stand where seat_3_hand_2 is due a card"),
+        ("4S 5C 5D 6C hit", "hit where the dealer is due to reveal"),
+        ("9S 5C KD 6C stand", "stand where the dealer is due to reveal"),
+        ("2S 5C 4D KC stand reveal 4C", "the round was complete before 4C"),
+        ("2S 5C 4D KC stand reveal reveal", "the round was complete before reveal"),
+    ],
+)
+def test_a_play_that_is_not_due_is_refused(played: str, told: str) -> None:
+    for function in (next_step, laid):
+        with pytest.raises(ValueError, match=told):
+            function(GAME, (3,), plays(played))
+
+
+# Any round at all.
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    seats=st.permutations(range(1, 8)).flatmap(lambda order: st.integers(1, 4).map(lambda n: tuple(order[:n]))),
+    pair=st.sampled_from(["rank", "value"]),
+    most_splits=st.integers(0, 3),
+    few_ranks=st.booleans(),
+    shoe=st.randoms(use_true_random=False),
+)
+def test_any_round_takes_what_is_due_and_refuses_all_else(
+    seats: tuple[int, ...], pair: Literal["rank", "value"], most_splits: int, few_ranks: bool, shoe: Random
+) -> None:
+    game = replace(GAME, pair=pair, most_splits=most_splits)
+    deck = [card for card in DECK if card.rank in (8, 11, 13)] if few_ranks else list(DECK)  # few: many splits
+    played: list[Play] = []
+    while not isinstance(step := next_step(game, seats, played), Done):
+        drawn = shoe.choice(deck)
+        due: list[Play] = (
+            [drawn] if isinstance(step, Draw) else [REVEAL] if isinstance(step, Reveal) else [*step.options]
+        )
+        refuses_all_but(due, game, seats, [*played], drawn)
+        on_the_felt = {hand.hand: len(hand.cards) for hand in laid(game, seats, played)}
+        played.append(shoe.choice([*due, *([SPLIT] * 5 if SPLIT in due else [])]))
+        now = {hand.hand: len(hand.cards) for hand in laid(game, seats, played)}
+        if isinstance(step, Draw):  # one hand has one card more, and it is the hand that was named
+            assert now == on_the_felt | {step.hand: on_the_felt[step.hand] + 1}
+            assert step.hand == "dealer" if step.seat is None else step.hand.startswith(f"seat_{step.seat}")
+        assert len(now) == 1 + len(seats) + played.count(SPLIT)
+        every_card_lies_once(game, seats, played)
+    refuses_all_but([], game, seats, played, shoe.choice(deck))
+    ends_as_it_lies(step, game, seats, played)
+
+
+def refuses_all_but(due: list[Play], game: Lucky9, seats: tuple[int, ...], played: list[Play], card: Card) -> None:
+    for play in (card, *Call):
+        if play not in due:
+            with pytest.raises(ValueError):
+                next_step(game, seats, [*played, play])
+
+
+def every_card_lies_once(game: Lucky9, seats: tuple[int, ...], played: list[Play]) -> None:
+    came = sorted(str(play) for play in played if isinstance(play, Card))
+    lie = laid(game, seats, played)
+    assert sorted(str(card) for hand in lie for card in hand.cards) == came
+    assert [hand.hand for hand in lie if any(hand.face_down)] == (
+        ["dealer"] if len(came) > len(seats) and REVEAL not in played else []
+    )
+
+
+def ends_as_it_lies(end: Done, game: Lucky9, seats: tuple[int, ...], played: list[Play]) -> None:
+    *theirs, dealers = laid(game, seats, played)
+    assert [(hand.seat, hand.cards) for hand in end.hands] == [(hand.seat, hand.cards) for hand in theirs]
+    assert end.dealer == dealers.cards
+    first = [play for play in played if isinstance(play, Card)]
+    for place, seat in enumerate(seats):
+        numbers = [hand.number for hand in end.hands if hand.seat == seat]
+        assert numbers == list(range(1, len(numbers) + 1))
+        assert len(numbers) <= game.most_splits + 1
+        assert {hand.from_split for hand in end.hands if hand.seat == seat} == {len(numbers) > 1}
+        assert end.first_two[seat] == (first[place], first[place + len(seats) + 1])
+    assert end.dealer_up == first[2 * len(seats) + 1]
+    assert all(len(hand.cards) == 2 or (len(hand.cards) == 3 and not hand.from_split) for hand in end.hands)
+
+
+# The rules as data.
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"most_splits": -1}, "most_splits"),
+        ({"dealer_draws_on": (0, 9)}, "totals below 9"),
+        ({"dead_totals": (-1,)}, "totals below 9"),
+        ({"outcomes": {}}, "these rows"),
+        ({"outcomes": GAME.outcomes | {"eight": ("push",) * 4}}, "these rows"),
+        ({"outcomes": GAME.outcomes | {"dead": ("lose",) * 3}}, "outcomes.dead needs a cell"),
+        ({"outcomes": GAME.outcomes | {"dead": ("lose", "lose", "lose", "win")}}, "'win' is not"),
+        ({"outcomes": GAME.outcomes | {"dead": ("lose", "lose", "lose", "3:0")}}, "'3:0' is not"),
+        ({"outcomes": GAME.outcomes | {"dead": ("lose", "lose", "lose", "3:2 ")}}, "is not push"),
+        ({"higher_pays": Fraction(0)}, "more than nothing"),
+        ({"tie_pays": Fraction(-7)}, "more than nothing"),
+        ({"bonus_pays": replace(GAME.bonus_pays, any_9=Fraction(0))}, "more than nothing"),
+    ],
+)
+def test_rules_that_make_no_sense_are_refused(wrong: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        replace(GAME, **wrong)

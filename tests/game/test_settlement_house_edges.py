@@ -1,0 +1,65 @@
+"""The published house edges for eight decks: one hand of each kind, settled, by the ways it comes up.
+
+The ways are the published counts, which the enumeration of every hand holds the rules of play to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import pytest
+
+from controller.game.baccarat import Done, Outcome
+from controller.game.cards import Card
+from controller.game.dragon_bonus import DragonBonusPays
+from controller.game.settlement import PuntoBancoPays, Rounding, settle_punto_banco
+from controller.game.wagers import Spot, Wager
+from tests.game.test_enumeration import NATURAL_TIE, NATURAL_WIN, SIXES, WITHOUT_A_NATURAL
+
+PAYS = PuntoBancoPays(Fraction(1), Fraction(1), Fraction(8), Fraction(1, 20), "taken")
+ROYAL9_AND_SUGARHOUSE = DragonBonusPays(1, {9: 30, 8: 10, 7: 6, 6: 4, 5: 2, 4: 1})  # sheets 000 and 004
+KANSAS_STAR = DragonBonusPays(1, {9: 30, 8: 10, 7: 4, 6: 4, 5: 2, 4: 2})  # sheet 001
+UNIT_CENTS = 100
+PLAYER_WINS, BANKER_WINS, TIES = 2_230_518_282_592_256, 2_292_252_566_437_888, 475_627_426_473_216
+
+
+def hand(total: int, cards: int) -> tuple[Card, ...]:
+    worthless = ["KS", "TH", "QD"][: cards - 1]
+    return tuple(map(Card.parse, [*worthless, "TA23456789"[total] + "C"]))
+
+
+def every_kind_of_hand() -> Iterator[tuple[Done, int]]:
+    """A hand of every kind that the wagers of punto banco tell apart, and the ways of its kind."""
+    for margin, _, player, banker in WITHOUT_A_NATURAL:
+        yield Done(hand(margin, 3), hand(0, 3), Outcome.PLAYER, natural=False), player
+        yield Done(hand(0, 3), hand(margin, 3), Outcome.BANKER, natural=False), banker
+    yield Done(hand(9, 2), hand(0, 2), Outcome.PLAYER, natural=True), NATURAL_WIN
+    yield Done(hand(0, 2), hand(9, 2), Outcome.BANKER, natural=True), NATURAL_WIN
+    yield Done(hand(9, 2), hand(9, 2), Outcome.TIE, natural=True), NATURAL_TIE
+    yield Done(hand(6, 2), hand(6, 2), Outcome.TIE, natural=False), TIES - NATURAL_TIE
+    by_more = [sum(ways[side] for ways in WITHOUT_A_NATURAL) + NATURAL_WIN for side in (2, 3)]
+    yield Done(hand(3, 3), hand(0, 3), Outcome.PLAYER, natural=False), PLAYER_WINS - by_more[0]
+    yield Done(hand(0, 3), hand(3, 3), Outcome.BANKER, natural=False), BANKER_WINS - by_more[1]
+
+
+@pytest.mark.parametrize(
+    ("spot", "dragon_bonus_pays", "published"),
+    [
+        (Spot.PLAYER, ROYAL9_AND_SUGARHOUSE, "1.2351"),
+        (Spot.BANKER, ROYAL9_AND_SUGARHOUSE, "1.0579"),
+        (Spot.TIE, ROYAL9_AND_SUGARHOUSE, "14.3596"),
+        (Spot.DRAGON_PLAYER, ROYAL9_AND_SUGARHOUSE, "2.65"),
+        (Spot.DRAGON_BANKER, ROYAL9_AND_SUGARHOUSE, "9.37"),
+        (Spot.DRAGON_PLAYER, KANSAS_STAR, "2.50"),
+        (Spot.DRAGON_BANKER, KANSAS_STAR, "8.53"),
+    ],
+)
+def test_house_edge(spot: Spot, dragon_bonus_pays: DragonBonusPays, published: str) -> None:
+    wager = Wager(1, spot, UNIT_CENTS)
+    kept = 0
+    for done, ways in every_kind_of_hand():
+        totals = settle_punto_banco(PAYS, Rounding(), dragon_bonus_pays, {}, [wager], done).totals
+        kept += ways * (totals.house + totals.commission)
+    decimals = len(published.partition(".")[2])
+    assert f"{float(Fraction(100 * kept, UNIT_CENTS * SIXES)):.{decimals}f}" == published

@@ -1,0 +1,310 @@
+"""Wagers and their limits, told as on the felt: "3 banker 25" is 25 dollars of seat 3's, "3b …" the back bettor's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from controller.game.wagers import (
+    WAGER_REFUSALS,
+    RefusedWager,
+    Spot,
+    Wager,
+    WagerRules,
+    place,
+    placing,
+    squeezing,
+    stand,
+)
+
+ROYAL9_CENTS = 500
+SEATS = range(1, 8)
+
+PUNTO_BANCO = WagerRules(
+    spots=(Spot.PLAYER, Spot.BANKER, Spot.TIE, Spot.DRAGON_PLAYER, Spot.DRAGON_BANKER, Spot.ROYAL9),
+    circle_minimum_cents=25_00,
+    circle_maximum_cents=500_00,
+    side_minimum_cents=5_00,
+    side_maximum_cents=100_00,
+    increment_cents=5_00,
+    tie_only_meets_minimum=True,
+    back_bettors=True,
+)
+LUCKY9 = replace(PUNTO_BANCO, spots=(Spot.HAND, Spot.TIE, Spot.LUCKY9_BONUS), back_bettors=False)
+BACCARAT_ROYAL = replace(PUNTO_BANCO, spots=(Spot.PLAYER, Spot.BANKER, Spot.TIE, Spot.STAKE), back_bettors=False)
+SENSORS_ALONE = replace(PUNTO_BANCO, spots=(Spot.ROYAL9,))
+
+
+def a_wager(text: str) -> Wager:
+    seat, spot, dollars = text.split()
+    cents = round(float(dollars) * 100)
+    return Wager(int(seat.removesuffix("b")), Spot(spot), cents, back=seat.endswith("b"))
+
+
+def some(text: str) -> tuple[Wager, ...]:
+    return tuple(a_wager(part) for part in text.split(",") if part.strip())
+
+
+def at_once(rules: WagerRules, placed: str, wager: str, actives: tuple[int, ...] = ()) -> str | None:
+    return placing(rules, ROYAL9_CENTS, SEATS, some(placed), a_wager(wager), actives)
+
+
+def at_lock(rules: WagerRules, placed: str, actives: tuple[int, ...] = ()) -> dict[str, str]:
+    """Each wager refused, and why; the others are checked to stand."""
+    playing, refused = stand(rules, ROYAL9_CENTS, SEATS, some(placed), actives)
+    assert {*playing} | {each.wager for each in refused} == {*some(placed)}
+    assert len(playing) + len(refused) == len(some(placed))
+    texts = {a_wager(part): part.strip() for part in placed.split(",")}
+    return {texts[each.wager]: each.code for each in refused}
+
+
+@pytest.mark.parametrize(
+    ("placed", "wager", "code"),
+    [
+        ("", "1 player 25", None),
+        ("", "7 player 25", None),
+        ("", "0 player 25", "no_such_seat"),
+        ("", "8 player 25", "no_such_seat"),
+        ("", "1 hand 25", "no_such_spot"),
+        ("", "1 stake 25", "no_such_spot"),
+        ("", "1 lucky9_bonus 25", "no_such_spot"),
+        ("", "1 player -5", "not_an_amount"),
+        ("", "1 player 0", None),
+        ("1 player 25", "1 player 0", None),
+        # increments: sheet 004, five dollars
+        ("", "1 player 29.99", "not_in_increment"),
+        ("", "1 player 30", None),
+        ("", "1 player 30.01", "not_in_increment"),
+        ("", "1 tie 6", "not_in_increment"),
+        ("", "1 dragon_player 7.50", "not_in_increment"),
+        # Player or Banker, and/or Tie: sheet 000
+        ("1 player 25", "1 banker 25", "both_sides"),
+        ("1 banker 25", "1 player 25", "both_sides"),
+        ("1 player 25", "2 banker 25", None),
+        ("1 player 25", "1 tie 5", None),
+        ("1 tie 25", "1 banker 25", None),
+        ("1b player 25", "1b banker 25", "both_sides"),
+        ("1 player 25, 1 dragon_player 5", "1 dragon_banker 5", None),
+        # the maximum, seated and back bets together: sheet 001
+        ("", "1 player 495", None),
+        ("", "1 player 500", None),
+        ("", "1 player 505", "over_maximum"),
+        ("1 player 400", "1b player 100", None),
+        ("1 player 400", "1b player 105", "over_maximum"),
+        ("1b player 100", "1 player 405", "over_maximum"),
+        ("1 player 500", "1 player 400", None),  # in place of the earlier one, not on top of it
+        ("1 player 500", "2 player 500", None),
+        ("", "1 tie 100", None),
+        ("", "1 tie 105", "over_maximum"),
+        ("", "1 dragon_banker 100", None),
+        ("", "1 dragon_banker 105", "over_maximum"),
+        ("1 tie 60", "1b tie 45", "over_maximum"),
+        # what chips still to come can mend is not refused yet
+        ("", "1 player 5", None),
+        ("", "1b player 25", None),
+        ("", "1 dragon_player 5", None),
+        ("", "1 tie 5", None),
+        # one price
+        ("", "1 royal9 4.99", "wrong_price"),
+        ("", "1 royal9 5", None),
+        ("", "1 royal9 5.01", "wrong_price"),
+        ("", "1 royal9 10", "wrong_price"),
+        ("", "1b royal9 5", "no_back_bettors"),
+    ],
+)
+def test_a_wager_at_once(placed: str, wager: str, code: str | None) -> None:
+    assert at_once(PUNTO_BANCO, placed, wager) == code
+
+
+def test_no_back_bettors_where_the_house_has_none() -> None:
+    assert at_once(replace(PUNTO_BANCO, back_bettors=False), "1 player 25", "1b player 25") == "no_back_bettors"
+
+
+def test_an_increment_of_a_cent_is_none() -> None:
+    assert at_once(replace(PUNTO_BANCO, increment_cents=1), "", "1 player 25.01") is None
+
+
+def test_a_house_without_a_royal9_price_takes_no_royal9() -> None:
+    assert placing(PUNTO_BANCO, None, SEATS, (), a_wager("1 royal9 5")) == "wrong_price"
+
+
+def test_one_price_is_no_matter_of_increments() -> None:
+    assert placing(PUNTO_BANCO, 3_00, SEATS, (), a_wager("1 royal9 3")) is None
+
+
+@pytest.mark.parametrize(
+    ("wager", "code"),
+    [
+        ("2 stake 25", None),
+        ("5 stake 25", None),
+        ("3 stake 25", "not_active"),
+        ("2 player 25", "active_seat"),
+        ("5 tie 25", "active_seat"),
+        ("3 player 25", None),
+    ],
+)
+def test_active_seats_play_for_their_stake_and_the_others_gamble(wager: str, code: str | None) -> None:
+    assert at_once(BACCARAT_ROYAL, "", wager, actives=(2, 5)) == code
+    assert at_lock(BACCARAT_ROYAL, wager, actives=(2, 5)) == ({wager: code} if code else {})
+
+
+@pytest.mark.parametrize(
+    ("placed", "refused"),
+    [
+        # the circle's minimum
+        ("1 player 20", {"1 player 20": "under_minimum"}),
+        ("1 player 25", {}),
+        ("1 player 30", {}),
+        ("1 player 15, 1b player 10", {}),
+        ("1 player 10, 1b player 10", {"1 player 10": "under_minimum", "1b player 10": "under_minimum"}),
+        ("1 player 20, 2 player 20", {"1 player 20": "under_minimum", "2 player 20": "under_minimum"}),
+        ("1 player 20, 2 banker 25", {"1 player 20": "under_minimum"}),
+        # the side's minimum
+        ("1 player 25, 1 tie 5", {}),
+        ("1 player 25, 1 dragon_player 5", {}),
+        # a tie alone: sheet 004
+        ("1 tie 20", {"1 tie 20": "tie_under_minimum"}),
+        ("1 tie 25", {}),
+        ("1 tie 30", {}),
+        # a main wager that falls takes with it what needed it
+        ("1 player 20, 1 tie 20", {"1 player 20": "under_minimum", "1 tie 20": "tie_under_minimum"}),
+        ("1 player 20, 1 tie 25", {"1 player 20": "under_minimum"}),
+        ("1 player 20, 1 royal9 5", {"1 player 20": "under_minimum", "1 royal9 5": "royal9_needs_main"}),
+        (
+            "1 dragon_banker 5, 1 tie 20, 1 player 20",
+            {
+                "1 player 20": "under_minimum",
+                "1 tie 20": "tie_under_minimum",
+                "1 dragon_banker 5": "dragon_needs_main",
+            },
+        ),
+        # what is in addition to a traditional wager: sheet 000
+        ("1 dragon_player 5", {"1 dragon_player 5": "dragon_needs_main"}),
+        ("1 dragon_banker 5, 2 banker 25", {"1 dragon_banker 5": "dragon_needs_main"}),
+        ("1 dragon_banker 5, 1 player 25", {}),
+        ("1 dragon_banker 5, 1 dragon_player 5, 1 banker 25", {}),
+        ("1 dragon_player 5, 1 tie 25", {}),
+        ("1 royal9 5", {"1 royal9 5": "royal9_needs_main"}),
+        ("1 royal9 5, 1 banker 25", {}),
+        (
+            "1 royal9 5, 1 dragon_player 5",
+            {"1 royal9 5": "royal9_needs_main", "1 dragon_player 5": "dragon_needs_main"},
+        ),
+        # back bettors: sheet 001
+        ("1b player 25", {"1b player 25": "back_without_seat"}),
+        ("1b player 25, 1 banker 25", {"1b player 25": "back_without_seat"}),
+        ("1b player 25, 2 player 25", {"1b player 25": "back_without_seat"}),
+        ("1 player 5, 1b player 20, 1b dragon_player 5", {}),
+        ("1 player 25, 1b dragon_player 5", {"1b dragon_player 5": "dragon_needs_main"}),
+        ("1 player 25, 1b tie 25", {}),
+        ("1 player 25, 1b tie 20", {"1b tie 20": "tie_under_minimum"}),
+        ("1b tie 25", {"1b tie 25": "back_without_seat"}),
+        # judged anew, in the order they were placed
+        ("1 player 25, 1 banker 25", {"1 banker 25": "both_sides"}),
+        ("1 player 400, 1b player 105", {"1b player 105": "over_maximum"}),
+        ("1 player 26, 1b player 30", {"1 player 26": "not_in_increment", "1b player 30": "back_without_seat"}),
+        ("9 player 25, 1 hand 25", {"9 player 25": "no_such_seat", "1 hand 25": "no_such_spot"}),
+    ],
+)
+def test_wagers_at_lock(placed: str, refused: dict[str, str]) -> None:
+    assert at_lock(PUNTO_BANCO, placed) == refused
+
+
+def test_the_side_minimum_at_just_under_and_just_over() -> None:
+    rules = replace(PUNTO_BANCO, increment_cents=1)
+    for spot in ("tie", "dragon_player"):
+        assert at_lock(rules, f"1 player 25, 1 {spot} 4.99") == {f"1 {spot} 4.99": "under_minimum"}
+        assert at_lock(rules, f"1 player 25, 1 {spot} 5") == {}
+        assert at_lock(rules, f"1 player 25, 1 {spot} 5.01") == {}
+
+
+def test_a_tie_alone_meets_the_side_minimum_where_the_house_asks_no_more() -> None:
+    rules = replace(PUNTO_BANCO, tie_only_meets_minimum=False, increment_cents=1)
+    assert at_lock(rules, "1 tie 5") == {}
+    assert at_lock(rules, "1 tie 4.99") == {"1 tie 4.99": "under_minimum"}
+
+
+def test_royal9_needs_no_main_wager_where_the_table_knows_of_none() -> None:
+    assert at_lock(SENSORS_ALONE, "1 royal9 5") == {}
+
+
+def test_lucky9s_side_bets_need_the_seats_hand() -> None:
+    assert at_lock(LUCKY9, "1 hand 25, 1 tie 5, 1 lucky9_bonus 5") == {}
+    assert at_lock(LUCKY9, "1 tie 25, 2 lucky9_bonus 5, 3 hand 25") == {
+        "1 tie 25": "tie_needs_hand",
+        "2 lucky9_bonus 5": "bonus_needs_hand",
+    }
+
+
+def test_a_wager_is_placed_over_the_bettors_earlier_one_on_the_spot() -> None:
+    placed = some("1 player 25, 1 tie 5, 1b player 30, 2 player 35")
+    assert place(placed, a_wager("1 player 40")) == some("1 tie 5, 1b player 30, 2 player 35, 1 player 40")
+    assert place(placed, a_wager("1b player 0")) == some("1 player 25, 1 tie 5, 2 player 35")
+    assert place(placed, a_wager("3 tie 0")) == placed
+
+
+@pytest.mark.parametrize(
+    ("wagers", "squeezers"),
+    [
+        ("", (None, None)),
+        ("1 player 25", (1, None)),
+        ("4 banker 25", (None, 4)),
+        ("1 player 25, 4 banker 25, 2 player 30", (2, 4)),
+        ("5 player 25, 3 player 25, 7 player 25", (3, None)),
+        ("2 banker 60, 6 banker 40, 6b banker 25", (None, 6)),
+        ("2 banker 65, 6b banker 25, 6 banker 40", (None, 2)),
+        ("1 tie 100, 2 dragon_player 100", (None, None)),
+    ],
+)
+def test_the_largest_circle_squeezes(wagers: str, squeezers: tuple[int | None, int | None]) -> None:
+    assert squeezing(some(wagers)) == squeezers
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"circle_minimum_cents": 500_01},
+        {"side_minimum_cents": 100_01},
+        {"increment_cents": 0},
+    ],
+)
+def test_limits_that_leave_no_wager_are_no_limits(changes: dict[str, int]) -> None:
+    with pytest.raises(ValueError):
+        replace(PUNTO_BANCO, **changes)  # type: ignore[arg-type]  # these are the fields of cents
+
+
+wagers_placed = st.lists(
+    st.builds(
+        Wager,
+        seat=st.integers(0, 3),
+        spot=st.sampled_from(Spot),
+        cents=st.sampled_from([5_00, 10_00, 20_00, 25_00, 26_00, 300_00]),
+        back=st.booleans(),
+    ),
+    max_size=14,
+    unique_by=lambda wager: (wager.seat, wager.spot, wager.back),
+)
+
+
+@settings(max_examples=200)
+@given(wagers_placed, st.sampled_from([PUNTO_BANCO, LUCKY9, SENSORS_ALONE]))
+def test_what_stands_stands_by_itself_and_what_is_refused_is_told_why(placed: list[Wager], rules: WagerRules) -> None:
+    playing, refused = stand(rules, ROYAL9_CENTS, SEATS, placed)
+    assert stand(rules, ROYAL9_CENTS, SEATS, playing) == (playing, ())
+    assert sorted(map(repr, [*playing, *(each.wager for each in refused)])) == sorted(map(repr, placed))
+    assert {each.code for each in refused} <= WAGER_REFUSALS.keys()
+
+
+def test_refusals_come_in_the_order_the_wagers_were_placed() -> None:
+    placed = some("2 player 20, 1 hand 25, 3 tie 25, 1 tie 20")
+    assert stand(PUNTO_BANCO, ROYAL9_CENTS, SEATS, placed) == (
+        some("3 tie 25"),
+        (
+            RefusedWager(placed[0], "under_minimum"),
+            RefusedWager(placed[1], "no_such_spot"),
+            RefusedWager(placed[3], "tie_under_minimum"),
+        ),
+    )

@@ -1,0 +1,246 @@
+"""A shoe of each game, with wagers, through every wire: the reference pit's account against the house's, to the cent.
+
+The simulated people deal, wager, choose and pay; their house judges and pays by its own reading of the sheets. What the
+reference pit committed of the same evening must say the same.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import sqlite3
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.cli import bench
+from tests.hil.daemon import ROOT, Broker, ExistingBroker, Table, TableFiles, comes_true
+from tests.hil.far_pit import Event
+from tests.hil.header import Pins
+
+_A_SHOE_S = 180
+_OPTIONAL = ("dragon_player", "dragon_banker", "royal9", "lucky9_bonus")
+_ODD_CENTS = {"wagers": {"increment_cents": 1}}
+_numbers = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class Evening:
+    """What is played: an example table, changed so, its seed, and how many rounds; None for a whole shoe and its end."""
+
+    table: str
+    seed: int = 7
+    rounds: int | None = None
+    game: dict[str, dict[str, Any]] = field(default_factory=dict)
+    keys: dict[str, Any] = field(default_factory=dict)
+
+
+_CORRECTED = {"game": str(bench.example_game("baccarat_royal_corrected"))}
+
+
+@pytest.fixture
+def evening(request: pytest.FixtureRequest) -> Evening:
+    """What is played."""
+    played: Evening = request.param
+    return played
+
+
+@pytest.fixture
+def table_files(
+    request: pytest.FixtureRequest, evening: Evening, tmp_path: Path, broker: Broker | ExistingBroker, shim: Path | None
+) -> TableFiles:
+    """The files of the evening's table. The people press and look on the pins page, and bring a shoe on a pty."""
+    if request.config.getoption("--shoe") or request.config.getoption("--gpio") == "real":
+        pytest.skip("the simulated people use the pins page and a pty alone")
+    return TableFiles(
+        tmp_path,
+        f"five-{os.getpid()}-{next(_numbers)}",
+        broker.port,
+        shim,
+        example=bench.example_table(evening.table),
+        table={"bet_recognition": True} | evening.keys,
+        pit={"host": broker.host},
+        **({"game": evening.game} if evening.game else {}),
+    )
+
+
+@pytest.fixture
+def ledger(broker: Broker | ExistingBroker, tmp_path: Path) -> Iterator[Path]:
+    """The ledger of a reference pit that runs."""
+    ledger = tmp_path / "pit"
+    command = ["-m", "controller.pit", "run", "--broker", f"{broker.host}:{broker.port}", "--ledger", str(ledger)]
+    with bench.started(bench.python(*command, "--adopt-new"), tmp_path / "pit.log"):
+        yield ledger
+
+
+@dataclass
+class Accounts:
+    """The house's account and the pit's of the same rounds, by type; what the house had begun of a next shoe is cut."""
+
+    house: list[dict[str, Any]]
+    pit: list[Event]
+
+    def both(self, type_: str) -> list[tuple[Event, dict[str, Any]]]:
+        """The pit's and the house's entries of this type, side by side; there must be as many of either."""
+        pits = [event for event in self.pit if event["type"] == type_]
+        return list(zip(pits, [line for line in self.house if line["type"] == type_], strict=True))
+
+
+@pytest.fixture
+def accounts(
+    evening: Evening, table_files: TableFiles, ledger: Path, unstarted_table: Table, pins: Pins, tmp_path: Path
+) -> Accounts:
+    """Both accounts of the whole evening, which has been played."""
+    table = unstarted_table
+    table.start()
+    assert comes_true(lambda: _pit_is_up(table), 20), table.log_tail()
+    account, log = tmp_path / "account", tmp_path / "people.log"
+    command = ["-m", "drivers.sim", str(table_files.for_people), "--account", str(account)]
+    command += ["--seed", str(evening.seed), "--speed", "0", "--error-rate", "0.05", "--patience", "20"]
+    command += ["--rounds", str(evening.rounds)] if evening.rounds else []
+
+    def over() -> bool:
+        if dealing.poll() is not None:
+            assert dealing.returncode == 0, log.read_text("utf-8") + table.log_tail()
+            return True
+        return any((line["type"], line["shoe"]) == ("shoe_opened", 2) for line in _lines(account))
+
+    with bench.started(bench.python(*command), log) as dealing:
+        assert comes_true(over, _A_SHOE_S), table.log_tail()
+    assert comes_true(lambda: table.unacknowledged() == 0, 20), table.log_tail()
+    return Accounts(
+        [line for line in _lines(account) if line["shoe"] == 1],
+        [event for event in _committed(ledger, table.table_id) if event["shoe"] == 1],
+    )
+
+
+def _pit_is_up(table: Table) -> bool:
+    pit = table.status()["pit"]
+    return bool(pit["stream"] == "streaming" and pit["meters_fresh"])
+
+
+def _lines(account: Path) -> list[dict[str, Any]]:
+    whole = account.read_text("utf-8").rpartition("\n")[0] if account.exists() else ""
+    return [json.loads(line) for line in whole.splitlines()]
+
+
+def _committed(ledger: Path, table: str) -> list[Event]:
+    """The events of a table that the pit has committed, in order."""
+    with closing(sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)) as db:
+        rows = db.execute("SELECT body FROM event WHERE table_id = ? ORDER BY seq", (table,)).fetchall()
+    return [json.loads(body) for (body,) in rows]
+
+
+_EVENINGS = [
+    pytest.param(Evening("royal9"), id="royal9"),
+    pytest.param(Evening("kansas_star"), id="kansas_star"),
+    pytest.param(Evening("sugarhouse"), id="sugarhouse"),
+    pytest.param(Evening("sugarhouse_midi"), id="sugarhouse_midi"),
+    pytest.param(Evening("baccarat_royal"), id="baccarat_royal"),
+    pytest.param(Evening("baccarat_royal", keys=_CORRECTED), id="baccarat_royal_corrected"),
+    pytest.param(Evening("lucky9"), id="lucky9"),
+]
+
+
+@pytest.mark.parametrize("evening", _EVENINGS, indirect=True)
+def test_the_pits_account_of_a_shoe_is_the_houses_to_the_cent(
+    evening: Evening, accounts: Accounts, ledger: Path, unstarted_table: Table, figure: Callable[[str], None]
+) -> None:
+    for number, (event, line) in enumerate(accounts.both("wagers_locked"), 1):
+        for what in ("wagers", "refused"):
+            assert sorted(event[what], key=str) == sorted(line[what], key=str), f"{what} of hand {number}"
+    for number, (event, line) in enumerate(accounts.both("round"), 1):
+        _settles_the_traditional_first(event)
+        assert _in_the_houses_words(event) == _sorted(line), f"hand {number}"
+        _balances(line["settlement"])
+    for event, line in accounts.both("commission"):
+        assert {key: event[key] for key in line} == line
+    for event, line in accounts.both("shoe_closed"):
+        assert {key: event[key] for key in line} == line
+        assert event["reason"] == "last_hand"
+    types = Counter(event["type"] for event in accounts.pit)
+    assert not types.keys() & {"fault", "alarm", "void"}, types
+    _is_an_evening(evening, accounts)
+    drawn_up = bench.python("-m", "controller.pit", "account", "--ledger", str(ledger))
+    told = subprocess.run(drawn_up, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert told.returncode == 0, told.stdout + told.stderr
+    settled = _settled(accounts)
+    staked = sum(wager["cents"] for wager in settled)
+    figure(f"{types['round']} rounds, {len(settled)} wagers of {staked / 100:,.2f} compared, none a cent off")
+
+
+def _in_the_houses_words(event: Event) -> dict[str, Any]:
+    """A round as the simulated house writes it in its account."""
+    envelope = {"id", "contract", "table", "epoch", "seq", "at", "clock_synchronised", "chain", "signature"}
+    said = {key: value for key, value in event.items() if key not in envelope}
+    if "royal9_seats" in said:
+        said["wagered_seats"] = said.pop("royal9_seats")
+    return _sorted(said)
+
+
+def _sorted(round_: dict[str, Any]) -> dict[str, Any]:
+    """The round with its settled wagers in one order."""
+    settlement = round_["settlement"]
+    if settlement is None:
+        return round_
+    return round_ | {"settlement": settlement | {"wagers": sorted(settlement["wagers"], key=str)}}
+
+
+def _settles_the_traditional_first(event: Event) -> None:
+    if event["settlement"] is not None:
+        optional = [wager["spot"] in _OPTIONAL for wager in event["settlement"]["wagers"]]
+        assert optional == sorted(optional)
+
+
+def _balances(settlement: dict[str, Any] | None) -> None:
+    """What was staked went back, to the house, or was taken as commission; and each total is its wagers'."""
+    if settlement is None:
+        return
+    totals, wagers = settlement["totals"], settlement["wagers"]
+    assert totals["staked_cents"] == (
+        totals["returned_cents"] + totals["house_cents"] + totals["commission_taken_cents"]
+    )
+    assert totals["staked_cents"] == sum(wager["cents"] for wager in wagers)
+    assert totals["returned_cents"] == sum(wager["returned_cents"] for wager in wagers)
+    commission = totals["commission_taken_cents"] + totals["commission_owed_cents"]
+    assert commission == sum(wager["commission_cents"] for wager in wagers)
+
+
+def _settled(accounts: Accounts) -> list[dict[str, Any]]:
+    settlements = [event["settlement"] for event in accounts.pit if event["type"] == "round"]
+    return [wager for settlement in settlements if settlement for wager in settlement["wagers"]]
+
+
+def _is_an_evening(evening: Evening, accounts: Accounts) -> None:
+    """Enough happened for the comparison to mean something, and what was owed in the shoe was paid at its end."""
+    settled, locked = _settled(accounts), [line for line in accounts.house if line["type"] == "wagers_locked"]
+    if evening.rounds is None:
+        assert accounts.both("shoe_closed")
+        owed = sum(
+            event["settlement"]["totals"]["commission_owed_cents"]
+            for event in accounts.pit
+            if event["type"] == "round" and event["settlement"]
+        )
+        assert owed == sum(event["cents"] for event, _ in accounts.both("commission"))
+        assert {wager["spot"] for wager in settled} >= set(_SPOTS[evening.table])
+        assert any(line["refused"] for line in locked), "nothing was refused at lock: choose another seed"
+        assert any(line["refused_at_once"] for line in locked), "nothing was refused at once: choose another seed"
+    assert {wager["result"] for wager in settled} >= {"won", "lost"}
+
+
+_PUNTO_BANCO = ("player", "banker", "tie", "dragon_player", "dragon_banker")
+_SPOTS = {
+    "royal9": (*_PUNTO_BANCO, "royal9"),
+    "kansas_star": _PUNTO_BANCO,
+    "sugarhouse": _PUNTO_BANCO,
+    "sugarhouse_midi": _PUNTO_BANCO,
+    "baccarat_royal": ("stake", "player", "banker", "tie"),
+    "lucky9": ("hand", "tie", "lucky9_bonus"),
+}

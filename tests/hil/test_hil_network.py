@@ -1,0 +1,110 @@
+"""What the network may tell a table: the pit's levels and awards, and bet recognition's wagers; and what it may not."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.hil.daemon import Table
+from tests.hil.far_pit import FarPit
+from tests.hil.far_shoe import FarShoe
+from tests.hil.header import Pins
+from tests.hil.plugin import Dealer, Eventually
+
+
+def _step(seq: int, step: str, hit: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "seq": seq,
+        "award": f"{hit['table']}.1",
+        "hit": hit["id"],
+        "table": hit["table"],
+        "seat": hit["seat"],
+        "tier": hit["tier"],
+        "meter": hit["progressive"]["meter"],
+        "cents": 250_000,
+        "step": step,
+        "by": "Ana",
+        "at": "2026-01-01T00:00:00.000Z",
+    }
+
+
+def test_a_hit_goes_from_pending_to_paid_and_each_step_comes_back(
+    table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually
+) -> None:
+    dealer.open_shoe()
+    pins.cover(1)
+    pins.press("deal", until=lambda: table.phase == "wagers_locked")
+    shoe.deal("KS 2D 9S 3C")
+    eventually(lambda: len(pit.hits) == 1)
+    [hit] = pit.hits
+    for seq, step in enumerate(("pending", "verified", "paid"), 1):
+        pit.award(**_step(seq, step, hit))
+        pit.award(**_step(seq, step, hit))  # a pit that came back says it again
+    eventually(lambda: [event["step"] for event in pit.told("award")] == ["pending", "verified", "paid"])
+    assert {event["hit"] for event in pit.told("award")} == {hit["id"]}
+    [shown] = table.face["hits"]
+    assert (shown["step"], shown["cents"]) == ("paid", 250_000)
+    eventually(lambda: pins.seat(1) == "hit")
+
+
+def test_what_is_no_award_of_this_table_is_refused_and_logged(
+    table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually
+) -> None:
+    dealer.open_shoe()
+    pins.cover(1)
+    pins.press("deal", until=lambda: table.phase == "wagers_locked")
+    shoe.deal("KS 2D 9S 3C")
+    eventually(lambda: len(pit.hits) == 1)
+    good = _step(1, "pending", pit.hits[0])
+    of_the_round = pit.rounds[0]["id"]
+    for wrong in (
+        {"hit": good["hit"].replace(table_epoch(good), "another"), "seq": 2},
+        {"table": "another", "hit": "another/x/1", "seq": 3},
+        {"hit": of_the_round, "seq": 4},
+        {"seat": 2, "seq": 5},
+        {"step": "doubled", "seq": 6},
+        {"cents": -1, "seq": 7},
+    ):
+        pit.award(**(good | wrong))
+    pit.award(**(good | {"seq": 8}))
+    eventually(lambda: len(pit.told("award")) == 1)
+    assert table.log.count("it is no step of an award of this table") == 6
+    assert table.fault is None
+
+
+def table_epoch(step: dict[str, Any]) -> str:
+    epoch: str = step["hit"].split("/")[1]
+    return epoch
+
+
+def test_stale_levels_refuse_royal_9_and_baccarat_goes_on(
+    table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually
+) -> None:
+    dealer.open_shoe()
+    pins.cover(1)
+    eventually(lambda: pins.seat(1) == "wager_seen")
+    pit.levels = {"player_personal": 1}  # the others are said no more
+    eventually(lambda: pins.seat(1) == "refused")
+    pins.press("deal", until=lambda: table.phase == "wagers_locked")
+    shoe.deal("KS 2D 9S 3C")
+    eventually(lambda: len(pit.rounds) == 1)
+    assert pit.told("wagers_locked")[0]["refused_seats"] == [1]
+    assert pit.hits == []
+
+
+@pytest.mark.parametrize(
+    "payload", [b"", b"{}", b"\xff\xfe", b"[" * 50_000, json.dumps({"do": "void", "by": "pit"}).encode()]
+)
+def test_the_network_neither_deals_nor_voids_nor_clears(
+    payload: bytes, table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually
+) -> None:
+    dealer.open_shoe()
+    pins.press("deal", until=lambda: table.phase == "wagers_locked")
+    shoe.deal("KS 2D")
+    for topic in ("ack", "award", "wager"):
+        pit.say_on(topic, payload)
+    shoe.deal("9S 3C")
+    eventually(lambda: len(pit.rounds) == 1)
+    assert set(pit.types) == {"shoe_opened", "wagers_locked", "round"}

@@ -1,0 +1,98 @@
+"""What a table does not take from its pit's topics: refused, logged, and without any effect."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from controller import stream
+from controller.table.requests import LockWagers
+from tests.daemon.daemon_world import ack, eventually, run, running
+
+
+@pytest.fixture
+def log(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+    """What the stream logs, from warnings on."""
+    caplog.set_level(logging.WARNING, "controller.stream")
+    return caplog
+
+
+def test_a_message_for_another_table_is_refused_and_logged(tmp_path: Path, log: pytest.LogCaptureFixture) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            world.broker.say(ack(world.journal.epoch, 99, "x"), topic="pit/v1/royal9-02/ack")
+            assert [record.message for record in log.records] == [
+                "a message on pit/v1/royal9-02/ack is not for this table and is refused"
+            ]
+            await world.open_shoe()
+            await eventually(lambda: world.journal.acked_seq == 1)
+            assert world.fault() is None
+
+    run(test())
+
+
+def test_an_old_epochs_acknowledgement_is_refused_and_logged(tmp_path: Path, log: pytest.LogCaptureFixture) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            world.pit.acks = False
+            await world.open_shoe()
+            world.broker.say(ack("old\nepoch" + "x" * 10_000, 1, world.broker.events()[0]["chain"]))
+            await eventually(lambda: log.records)
+            (told,) = [record.message for record in log.records]
+            assert "of epoch 'old\\nepoch" in told
+            assert "is refused" in told
+            assert len(told) < 200, "whoever says it does not choose how much is logged"
+            assert world.runtime.stream.status()["acked_seq"] == 0
+
+    run(test())
+
+
+def test_an_acknowledgement_older_than_one_seen_takes_nothing_back(
+    tmp_path: Path, log: pytest.LogCaptureFixture
+) -> None:
+    """It is logged, and costs a repetition: the pit that says it may have lost what came after."""
+
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            await world.open_shoe()
+            await world.do(LockWagers())
+            await eventually(lambda: world.journal.acked_seq == 2)
+            world.broker.say(ack(world.journal.epoch, 1, world.pit.ledger[0]["chain"]))
+            await eventually(lambda: log.records)
+            assert "the pit went back from event 2 to 1" in log.records[0].message
+            assert world.journal.acked_seq == 2, "the mark on the disk stands"
+            await eventually(lambda: world.runtime.stream.status()["acked_seq"] == 2)
+            assert world.pit.types() == ["shoe_opened", "wagers_locked"]
+            assert world.fault() is None
+
+    run(test())
+
+
+def test_people_are_told_of_a_taken_id_once_in_a_while(
+    tmp_path: Path, log: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            listener = world.broker.listener
+            assert listener is not None
+            listener.broker_id_taken()
+            listener.broker_id_taken()
+            assert ["client_id_taken" in record.message for record in log.records] == [True]
+            assert log.records[0].levelno == logging.ERROR
+            monkeypatch.setattr(stream, "_ID_TAKEN_AGAIN_AFTER_S", 0.0)
+            listener.broker_id_taken()
+            assert len(log.records) == 2
+
+    run(test())
+
+
+def test_why_the_pit_is_not_there_stands_in_the_status(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            assert world.status["pit"]["why"] == ""
+            world.broker.disconnect()
+            assert world.status["pit"]["why"] == "the test cut it"
+
+    run(test())

@@ -1,0 +1,369 @@
+"""The link to a Mosquitto with the shipped configuration: mutual TLS, to each table its own topics and its place."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import shutil
+import socket
+import ssl
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+
+import pytest
+from paho.mqtt.client import Client
+from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode, MQTTProtocolVersion
+
+from controller.cli.bench import free_port, mosquitto
+from controller.cli.certs import BenchCa
+from controller.mqtt_tls import TlsFiles, client_context
+from drivers import mqtt
+from drivers.mqtt import MqttBroker, Will
+from tests.daemon.daemon_world import eventually, eventually_now, run
+from tests.daemon.test_mqtt_broker import Connected, Heard
+from tests.hil.daemon import Table, TableFiles
+from tests.link.house import HOST, SHIPPED, House, Peer, peer, running_house, write
+
+TABLE, OTHER = "royal9-01", "royal9-02"
+REFUSED = "it refuses this certificate"
+
+Tls = Callable[[], ssl.SSLContext]
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """The shipped broker, for this module."""
+    with running_house(tmp_path_factory.mktemp("house")) as running:
+        yield running
+
+
+@pytest.fixture
+def pit(house: House) -> Iterator[Peer]:
+    """The pit's program, listening."""
+    with peer(house, "pit", "pit/v1/+/event", "pit/v1/+/state") as other:
+        yield other
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The driver tries again after hundredths of a second."""
+    monkeypatch.setattr(mqtt, "_FIRST_RETRY_S", 0.01)
+    monkeypatch.setattr(mqtt, "_LONGEST_RETRY_S", 0.02)
+
+
+@asynccontextmanager
+async def table_of(
+    house: House, tls: Tls, *, name: str = TABLE, client_id: str = "table", host: str = HOST, up: bool = True
+) -> AsyncIterator[Connected]:
+    """The driver of a table, running; connected unless said otherwise."""
+    will = Will(f"pit/v1/{name}/state", b'{"online":false}')
+    broker, heard = MqttBroker(host, house.port, client_id, 5, will, [f"pit/v1/{name}/ack"], tls), Heard()
+    task = asyncio.create_task(broker.run(heard))
+    try:
+        if up:
+            await eventually(lambda: heard.of("connected") or heard.of("disconnected"))
+            assert heard.told == [("connected",)]
+        yield Connected(broker, heard, task)
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+
+
+def of(house: House, name: str = TABLE) -> Tls:
+    """The context of one client, as the daemon makes it."""
+    return partial(client_context, house.files(name), name)
+
+
+def why_not(house: House, tls: Tls, host: str = HOST) -> str:
+    """What is told where no connection comes about, however often it is tried."""
+
+    async def test() -> str:
+        async with table_of(house, tls, host=host, up=False) as table:
+            await eventually(lambda: len(table.heard.told) >= 4)
+            assert not table.heard.of("connected")
+            assert len(set(table.heard.told)) == 1, table.heard.told
+            return str(table.heard.told[0][1])
+
+    return run(test())
+
+
+# A connection.
+
+
+def test_a_table_streams_to_its_pit_over_mutual_tls(house: House, pit: Peer, tmp_path: Path) -> None:
+    """The real daemon, from its table file."""
+    files = house.files(TABLE)
+    tls = {"ca": str(files.ca), "certificate": str(files.certificate), "private_key": str(files.private_key)}
+    table = Table(TableFiles(tmp_path, TABLE, house.port, None, pit={"host": HOST, "port": house.port} | tls), tmp_path)
+    checked = table.tablectl("check")
+    assert checked.returncode == 0, checked.stderr
+    try:
+        table.start()
+        eventually_now(lambda: table.status()["pit"]["stream"] == "streaming")
+        assert table.status()["pit"]["why"] == ""
+        table.supervisor("new_shoe")
+        event = next(json.loads(payload) for topic, payload in iter(pit.hears, None) if topic.endswith("/event"))
+        word = {"epoch": event["epoch"], "seq": event["seq"], "chain": event["chain"]}
+        assert event["seq"] == 1
+        assert pit.publish(f"pit/v1/{TABLE}/ack", json.dumps(word).encode()) == 0
+        eventually_now(lambda: table.status()["pit"]["acked_seq"] == 1)
+    finally:
+        table.close()
+
+
+def test_the_configuration_has_one_listener_and_it_is_the_tls_one() -> None:
+    lines = [line.split() for line in (SHIPPED / "mosquitto.conf").read_text("utf-8").splitlines() if line.strip()]
+    settings = [line for line in lines if not line[0].startswith("#")]
+    assert [line[1:] for line in settings if line[0] in ("listener", "port")] == [["8883"]]
+    assert ["require_certificate", "true"] in settings
+    assert ["allow_anonymous", "false"] in settings
+
+
+def test_a_client_in_the_clear_gets_no_word(house: House) -> None:
+    with socket.create_connection(("127.0.0.1", house.port), 10) as line:
+        line.sendall(bytes([0x10, 16, 0, 4]) + b"MQTT" + bytes([5, 2, 0, 5, 0, 0, 3]) + b"abc")
+        with suppress(ConnectionResetError):
+            assert line.recv(100)[:1] != b"\x20", "a CONNACK"
+
+
+def test_a_client_without_a_certificate_is_refused(house: House) -> None:
+    client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
+    client.tls_set_context(ssl.create_default_context(cafile=house.folder / "ca.crt"))
+    answers: list[object] = []
+    client.on_connect = lambda *arguments: answers.append(arguments)
+    client.connect(HOST, house.port)
+    while client.loop(1.0) is MQTTErrorCode.MQTT_ERR_SUCCESS:
+        pass
+    assert answers == []
+
+
+# No connection, and why.
+
+
+def test_a_broker_of_another_ca_is_not_trusted(house: House, tmp_path: Path, quick: None) -> None:
+    files = house.files(TABLE)
+    (tmp_path / "ca.crt").write_bytes(BenchCa().certificate)
+    foreign = TlsFiles(tmp_path / "ca.crt", files.certificate, files.private_key)
+    why = why_not(house, partial(client_context, foreign, TABLE))
+    assert why.startswith(f"the broker localhost:{house.port} is not to be trusted: ")
+
+
+def test_a_broker_with_another_hosts_certificate_is_not_trusted(house: House, quick: None) -> None:
+    why = why_not(house, of(house), host="127.0.0.1")
+    assert "is not to be trusted: IP address mismatch" in why
+
+
+def test_a_table_of_another_ca_is_refused_by_the_broker(house: House, tmp_path: Path, quick: None) -> None:
+    files = TlsFiles(house.folder / "ca.crt", *write(tmp_path, TABLE, BenchCa().issue(TABLE)))
+    why = why_not(house, partial(client_context, files, TABLE))
+    assert why == f"the broker localhost:{house.port} hung up before a word; perhaps {REFUSED}: see its log"
+
+
+def test_an_expired_certificate_is_refused_by_the_broker_too(house: House, tmp_path: Path, quick: None) -> None:
+    certificate, key = write(tmp_path, TABLE, house.ca.issue(TABLE, timedelta(days=-1)))
+
+    def unchecked() -> ssl.SSLContext:
+        context = ssl.create_default_context(cafile=house.folder / "ca.crt")
+        context.load_cert_chain(certificate, key)
+        return context
+
+    why = why_not(house, unchecked)
+    assert REFUSED in why
+
+
+def test_an_expired_certificate_is_told_once_and_its_renewal_is_taken_without_a_restart(
+    house: House, tmp_path: Path, quick: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    shutil.copy(house.folder / "ca.crt", tmp_path)
+    files = TlsFiles(tmp_path / "ca.crt", *write(tmp_path, TABLE, house.ca.issue(TABLE, timedelta(days=-1))))
+    caplog.set_level(logging.WARNING, "drivers.mqtt")
+
+    async def test() -> None:
+        async with table_of(house, partial(client_context, files, TABLE), up=False) as table:
+            await eventually(lambda: len(table.heard.of("disconnected")) >= 4)
+            told = table.heard.told[0][1]
+            assert told.startswith(f"no connection to the broker localhost:{house.port}: ")
+            assert "expired on" in told
+            assert [record.message for record in caplog.records] == [told]
+            write(tmp_path, "renewed", house.ca.issue(TABLE))
+            (tmp_path / "renewed.key").replace(files.private_key)
+            (tmp_path / "renewed.crt").replace(files.certificate)
+            await eventually(lambda: table.heard.of("connected"))
+
+    run(test())
+
+
+def test_a_broker_in_the_clear_is_never_spoken_to(house: House, quick: None) -> None:
+    """What comes first on the line is a TLS greeting, and after a wrong answer nothing."""
+    heard: list[bytes] = []
+
+    async def plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heard.append(await reader.read(1000))
+        writer.write(bytes([0x20, 3, 0, 0, 0]))  # CONNACK, success
+        heard.append(await reader.read(1000))
+        writer.close()
+
+    async def test() -> None:
+        server = await asyncio.start_server(plain, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        broker, told = MqttBroker(HOST, port, "table", 5, Will("s", b""), ["t"], of(house)), Heard()
+        task = asyncio.create_task(broker.run(told))
+        await eventually(lambda: len(told.told) >= 2)
+        task.cancel()
+        await asyncio.wait([task])
+        server.close()
+        assert not told.of("connected")
+        assert told.told[0][1].startswith(f"no TLS with the broker localhost:{port}: ")
+        assert {data[:1] for data in heard[::2]} == {b"\x16"}, "a TLS handshake record"
+
+    run(test())
+
+
+# The access list.
+
+
+def test_a_table_speaks_on_its_own_topics_alone(house: House, pit: Peer) -> None:
+    with peer(house, TABLE) as table:
+        assert table.publish(f"pit/v1/{TABLE}/event", b"said") == 0
+        assert table.publish(f"pit/v1/{TABLE}/state", b"said") == 0
+        for topic in (
+            *(f"pit/v1/{OTHER}/{kind}" for kind in ("event", "state", "ack", "award", "wager")),
+            *(f"pit/v1/{TABLE}/{kind}" for kind in ("ack", "award", "wager")),
+            "pit/v1/meters",
+        ):
+            assert table.publish(topic, b"said") == 0x87, topic
+        table.publish(f"pit/v1/{TABLE}/event", b"the last")
+    heard = iter(pit.hears, (f"pit/v1/{TABLE}/event", b"the last"))
+    said = [topic for topic, payload in heard if payload == b"said"]
+    assert said == [f"pit/v1/{TABLE}/event", f"pit/v1/{TABLE}/state"]
+
+
+def test_a_table_hears_its_own_topics_alone(house: House, pit: Peer) -> None:
+    with peer(house, "bets") as bets, peer(house, TABLE, "#") as table:
+        for id_ in (OTHER, TABLE):
+            pit.publish(f"pit/v1/{id_}/ack")
+            pit.publish(f"pit/v1/{id_}/award")
+        pit.publish("pit/v1/meters")
+        bets.publish(f"pit/v1/{OTHER}/wager")
+        with peer(house, OTHER) as other:
+            other.publish(f"pit/v1/{OTHER}/event")
+        bets.publish(f"pit/v1/{TABLE}/wager")
+        heard = [*iter(lambda: table.hears()[0], f"pit/v1/{TABLE}/wager"), f"pit/v1/{TABLE}/wager"]
+    if heard[0] == f"pit/v1/{TABLE}/state":  # its own, retained
+        del heard[0]
+    assert heard == [f"pit/v1/{TABLE}/ack", f"pit/v1/{TABLE}/award", "pit/v1/meters", f"pit/v1/{TABLE}/wager"]
+
+
+def test_the_pit_speaks_for_no_table_and_bet_recognition_for_no_pit(house: House, pit: Peer) -> None:
+    with peer(house, TABLE, f"pit/v1/{TABLE}/#"), peer(house, "bets") as bets:
+        for kind in ("event", "state", "wager"):
+            assert pit.publish(f"pit/v1/{TABLE}/{kind}") == 0x87, kind
+        for kind in ("event", "state", "ack", "award"):
+            assert bets.publish(f"pit/v1/{TABLE}/{kind}") == 0x87, kind
+        assert bets.publish("pit/v1/meters") == 0x87
+        assert pit.publish(f"pit/v1/{TABLE}/ack") == 0
+        assert bets.publish(f"pit/v1/{TABLE}/wager") == 0
+
+
+# The table's place on the broker.
+
+
+def test_a_stolen_id_is_noticed_and_nobody_fights_over_it(
+    house: House, quick: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two tables with one certificate push each other out, until both have noticed and wait."""
+    monkeypatch.setattr(mqtt, "_PUSHED_OUT_RETRY_S", 1000.0)
+
+    async def test() -> None:
+        async with table_of(house, of(house)) as one, table_of(house, of(house), up=False) as two:
+            await eventually(lambda: one.heard.of("id taken") or two.heard.of("id taken"))
+            robbed, other = (one, two) if one.heard.of("id taken") else (two, one)
+            assert robbed.heard.told[-2] == ("id taken",)
+            assert robbed.heard.told[-1][0] == "disconnected"
+            await eventually(lambda: other.heard.told[-1] == ("connected",))
+            for _ in range(50):  # in which a table that hurries would have been back
+                assert await other.answer(other.broker.publish(f"pit/v1/{TABLE}/event", b"{}")) in (0x00, 0x10)
+            assert other.heard.of("id taken") == []
+            assert len(robbed.heard.of("connected")) <= 6
+
+    run(test())
+
+
+def test_a_broker_that_says_so_is_believed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mosquitto from 2.0.15 on; made by hand, for the older ones do not."""
+    monkeypatch.setattr(mqtt, "_PUSHED_OUT_RETRY_S", 1000.0)
+
+    async def take_over(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1000)
+        writer.write(bytes([0x20, 3, 0, 0, 0]))  # CONNACK, success
+        subscribe = await reader.read(1000)
+        writer.write(bytes([0x90, 4, *subscribe[2:4], 0, 1]))  # SUBACK
+        writer.write(bytes([0xE0, 1, 0x8E]))  # DISCONNECT, session taken over
+        writer.close()
+
+    async def test() -> None:
+        server = await asyncio.start_server(take_over, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        broker, heard = MqttBroker("127.0.0.1", port, "table", 5, Will("s", b""), ["t"]), Heard()
+        task = asyncio.create_task(broker.run(heard))
+        await eventually(lambda: heard.of("disconnected"))
+        task.cancel()
+        await asyncio.wait([task])
+        server.close()
+        why = f"the broker 127.0.0.1:{port} went away: Session taken over"
+        assert heard.told == [("connected",), ("id taken",), ("disconnected", why)]
+
+    run(test())
+
+
+def test_a_pushed_out_table_comes_back(house: House, quick: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mqtt, "_PUSHED_OUT", 1)
+    monkeypatch.setattr(mqtt, "_PUSHED_OUT_RETRY_S", 0.05)
+
+    async def test() -> None:
+        async with table_of(house, of(house)) as robbed:
+            with peer(house, TABLE):
+                await eventually(lambda: robbed.heard.of("id taken"))
+            await eventually(lambda: len(robbed.heard.of("connected")) >= 2)
+
+    run(test())
+
+
+def test_a_broker_that_is_killed_again_and_again_is_no_thief(tmp_path: Path, quick: None) -> None:
+    """Though it may be there again before anybody asks: it forgot what it retained."""
+    port = free_port()
+
+    async def test() -> None:
+        broker, heard = MqttBroker("127.0.0.1", port, "table", 5, Will("s", b""), ["t"]), Heard()
+        task = asyncio.create_task(broker.run(heard))
+        for _ in range(2 * mqtt._PUSHED_OUT):
+            with mosquitto(tmp_path, port) as process:
+                await eventually(lambda: heard.told and heard.told[-1] == ("connected",))
+                token = broker.publish("s", b"here", retain=True)
+                assert token is not None
+                await eventually(lambda: heard.told[-1][0] == "answered")
+                process.kill()
+            await eventually(lambda: heard.told[-1][0] != "connected")
+        task.cancel()
+        await asyncio.wait([task])
+        assert heard.of("id taken") == []
+
+    run(test())
+
+
+def test_another_tables_certificate_takes_nobodys_place(house: House) -> None:
+    async def test() -> None:
+        async with (
+            table_of(house, of(house), client_id="table") as table,
+            table_of(house, of(house, OTHER), name=OTHER, client_id="table") as other,
+        ):
+            for one, name in ((other, OTHER), (table, TABLE)):
+                answer = await one.answer(one.broker.publish(f"pit/v1/{name}/event", b"{}"))
+                assert answer in (0x00, 0x10)
+                assert one.heard.of("disconnected") == []
+
+    run(test())

@@ -1,0 +1,598 @@
+"""Meters, awards and the account, against an arithmetic of their own written from the contract's words."""
+
+from __future__ import annotations
+
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import floor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from controller.errors import TableError
+from controller.pit.awards import Award
+from controller.pit.incoming import RefusedError
+from controller.pit.ledger import Ledger
+from controller.pit.meters import Terms
+from tests.pit.evening import EPOCH, KEY, TableEvening
+
+TERMS = {
+    "big": Terms(1_000, Fraction(1, 3), Fraction(1, 7), 1_300),
+    "small": Terms(70, Fraction(1, 100), Fraction(0), 70),
+}
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    """A ledger with two meters that has adopted two tables."""
+    with closing(opened(tmp_path / "ledger.sqlite")) as ledger:
+        yield ledger
+
+
+def opened(path: Path) -> Ledger:
+    ledger = Ledger(path)
+    ledger.set_terms(TERMS)
+    for table in ("t-0", "t-1"):
+        ledger.adopt(table, EPOCH, KEY.public.hex())
+    return ledger
+
+
+def give(ledger: Ledger, table: TableEvening, *bodies: bytes) -> list[str]:
+    """Commit the events; the codes of the alarms."""
+    received = ledger.receive([(table.table, body) for body in bodies])
+    assert not received.refused
+    assert received.acks[table.table].seq == len(table.sent)
+    return [alarm.code for event in received.committed for alarm in event.alarms]
+
+
+def amounts(ledger: Ledger) -> list[tuple[str, int]]:
+    return [(award.step, award.cents) for award in ledger.awards()]
+
+
+def code_of(call: Callable[[], object]) -> str:
+    with pytest.raises(TableError) as told:
+        call()
+    return told.value.code
+
+
+def balanced(ledger: Ledger) -> None:
+    account = ledger.account()
+    assert account.findings == ()
+
+
+# By hand.
+
+
+def test_a_meter_begins_at_its_seed_and_grows_by_its_share_of_each_locked_wager_to_the_cent(ledger: Ledger) -> None:
+    table = TableEvening("t-0")
+    assert ledger.levels() == {"big": 1_000, "small": 70}
+    give(ledger, table, table.lock(1, 4))  # two wagers of 500: 333 1/3 and 10
+    assert ledger.levels() == {"big": 1_333, "small": 80}
+    give(ledger, table, table.finish(), table.lock(1), table.finish(), table.lock(2), table.finish())
+    assert ledger.levels() == {"big": 1_666, "small": 90}, "1666 2/3, of which 2/3 are carried"
+    give(ledger, table, table.lock(7), table.finish(), table.lock(7))
+    assert ledger.levels() == {"big": 2_000, "small": 100}
+    balanced(ledger)
+
+
+def test_a_void_takes_back_exactly_what_its_wagers_gave(ledger: Ledger) -> None:
+    table = TableEvening("t-0")
+    give(ledger, table, table.lock(1), table.finish(), table.lock(2, 3), table.void(2, 3))
+    assert ledger.levels() == {"big": 1_166, "small": 75}
+    assert give(ledger, table, table.lock(5), table.void(5)) == []
+    account = ledger.account()
+    (big, _) = account.meters
+    assert (big.level_cents, big.carried) == (1_166, Fraction(2, 3))
+    assert (big.reserve_cents, big.reserve_carried) == (71, Fraction(3, 7))
+    assert account.findings == ()
+
+
+def test_a_simulated_hand_and_a_lock_without_wagers_move_nothing(ledger: Ledger) -> None:
+    table = TableEvening("t-0")
+    give(ledger, table, table.lock(), table.finish(), table.say("round", simulated=True, royal9=[]), table.void())
+    assert ledger.levels() == {"big": 1_000, "small": 70}
+    balanced(ledger)
+
+
+def test_a_hit_locks_the_level_and_the_meter_begins_again_from_its_reserve_first(ledger: Ledger) -> None:
+    table = TableEvening("t-0")
+    give(ledger, table, table.lock(1), table.finish((1, "banker_personal")), table.hit(1, "banker_personal", "big"))
+    assert amounts(ledger) == [("pending", 1_166)]
+    (big, small) = ledger.account().meters
+    assert (big.level_cents, big.carried) == (1_000, Fraction(2, 3))
+    assert (big.seeds_cents, big.from_reserve_cents, big.reserve_cents) == (1_000 + 929, 71, 0)
+    assert small.level_cents == 75
+    balanced(ledger)
+
+
+def test_a_full_reserve_begins_a_meter_higher_up_to_its_limit(ledger: Ledger) -> None:
+    table = TableEvening("t-0")
+    give(ledger, table, table.lock(1, price_cents=7_700), table.finish(), table.lock(1), table.finish())
+    give(ledger, table, table.hit(1, "banker_personal", "big"))
+    assert ledger.levels()["big"] == 1_171, "7700/7 and 500/7, no cent of it the house's"
+    give(ledger, table, table.lock(1, price_cents=14_000), table.finish(), table.hit(1, "banker_personal", "big"))
+    (big, _) = ledger.account().meters
+    assert (big.level_cents, big.reserve_cents, big.seeds_cents) == (1_300, 700, 1_000)
+
+
+def test_two_hits_of_one_hand_on_one_meter_share_it_and_the_odd_cent_is_the_firsts(ledger: Ledger) -> None:
+    table = TableEvening("t-0")
+    winners = ((3, "banker_personal"), (1, "player_personal"))
+    give(ledger, table, table.lock(1, 3), table.finish(*winners), table.hit(3, "banker_personal", "big"))
+    assert amounts(ledger) == [("pending", 1_333)]
+    assert ledger.levels()["big"] == 1_000
+    assert code_of(lambda: ledger.take_step("t-0.1", "verified", "Ann")) == "award_incomplete"
+    give(ledger, table, table.hit(1, "player_personal", "big"))
+    assert amounts(ledger) == [("pending", 667), ("pending", 666)]
+    assert ledger.levels()["big"] == 1_000
+    assert [(step.seq, step.award, step.cents) for step in ledger.unheard_steps("t-0", 0)] == [
+        (1, "t-0.1", 1_333),
+        (2, "t-0.1", 667),
+        (3, "t-0.2", 666),
+    ]
+    assert ledger.take_step("t-0.1", "verified", "Ann").step == "verified"
+    balanced(ledger)
+
+
+def test_hits_of_two_tables_take_the_level_in_the_order_committed(ledger: Ledger) -> None:
+    first, second = TableEvening("t-0"), TableEvening("t-1")
+    give(ledger, first, first.lock(1), first.finish((1, "banker_personal")))
+    give(ledger, second, second.lock(1), second.finish((1, "banker_personal")))
+    give(ledger, second, second.hit(1, "banker_personal", "big"))
+    give(ledger, first, first.hit(1, "banker_personal", "big"))
+    assert [(award.id, award.cents) for award in ledger.awards()] == [("t-1.1", 1_333), ("t-0.1", 1_000)]
+    balanced(ledger)
+
+
+def test_what_has_been_won_is_not_taken_off_the_meter_again_by_a_void(ledger: Ledger) -> None:
+    """The wager of another table is in the level that was won; when it is voided after that, the house bears it."""
+    first, second = TableEvening("t-0"), TableEvening("t-1")
+    give(ledger, second, second.lock(1))
+    give(ledger, first, first.lock(1), first.finish((1, "banker_personal")), first.hit(1, "banker_personal", "big"))
+    give(ledger, second, second.void(1))
+    assert amounts(ledger) == [("pending", 1_333)]
+    assert ledger.levels() == {"big": 1_000, "small": 75}
+    balanced(ledger)
+
+
+def test_a_fixed_award_is_the_houses_and_leaves_the_meters_alone(ledger: Ledger) -> None:
+    table = TableEvening("t-0")
+    give(ledger, table, table.lock(1), table.finish((1, "any_royal")), table.hit(1, "any_royal", 2_500))
+    assert amounts(ledger) == [("pending", 2_500)]
+    assert ledger.levels() == {"big": 1_166, "small": 75}
+    ledger.take_step("t-0.1", "verified", "Ann")
+    ledger.take_step("t-0.1", "paid", "Bob")
+    account = ledger.account()
+    assert (account.owed_cents, account.paid_cents, account.findings) == (0, 2_500, ())
+
+
+def test_a_rejected_award_goes_back_on_its_meter_and_the_reseed_to_where_it_was_from(ledger: Ledger) -> None:
+    table = TableEvening("t-0")
+    give(ledger, table, table.lock(1), table.finish((1, "banker_personal")), table.hit(1, "banker_personal", "big"))
+    give(ledger, table, table.lock(1), table.finish())
+    ledger.take_step("t-0.1", "rejected", "Ann")
+    (big, _) = ledger.account().meters
+    assert (big.level_cents, big.carried) == (1_333, Fraction(1, 3)), "as if there had been no hit"
+    assert (big.seeds_cents, big.from_reserve_cents, big.reserve_cents) == (1_000, 0, 142)
+    balanced(ledger)
+
+
+def test_the_reseed_stays_while_one_hit_of_the_level_stands(ledger: Ledger) -> None:
+    table = TableEvening("t-0")
+    winners = ((3, "banker_personal"), (1, "player_personal"))
+    give(ledger, table, table.lock(1, 3), table.finish(*winners))
+    give(ledger, table, *(table.hit(seat, tier, "big") for seat, tier in winners))
+    ledger.take_step("t-0.1", "rejected", "Ann")
+    assert ledger.levels()["big"] == 1_000 + 667
+    ledger.take_step("t-0.2", "rejected", "Ann")
+    assert ledger.levels()["big"] == 1_333, "as if there had been no hit"
+    balanced(ledger)
+
+
+def test_a_reseed_that_was_won_since_stays_where_it_went(ledger: Ledger) -> None:
+    table = TableEvening("t-0")
+    for _ in range(2):
+        give(ledger, table, table.lock(1), table.finish((1, "banker_personal")), table.hit(1, "banker_personal", "big"))
+    ledger.take_step("t-0.1", "rejected", "Ann")
+    assert ledger.levels()["big"] == 1_000 + 1_166
+    balanced(ledger)
+
+
+@pytest.mark.parametrize(
+    ("path", "wrong"),
+    [
+        ((), "paid"),
+        (("verified",), "verified"),
+        (("verified", "paid"), "paid"),
+        (("verified", "paid"), "rejected"),
+        (("rejected",), "verified"),
+        (("rejected",), "rejected"),
+        (("verified", "rejected"), "paid"),
+    ],
+)
+def test_an_award_goes_its_way_and_no_other(ledger: Ledger, path: tuple[Any, ...], wrong: Any) -> None:
+    table = TableEvening("t-0")
+    give(ledger, table, table.lock(1), table.finish((1, "banker_personal")), table.hit(1, "banker_personal", "big"))
+    for step in path:
+        ledger.take_step("t-0.1", step, "Ann")
+        balanced(ledger)
+    before = ledger.account()
+    assert code_of(lambda: ledger.take_step("t-0.1", wrong, "Bob")) == "step_not_next"
+    assert ledger.account() == before
+    steps = [(step.seq, step.step, step.by) for step in ledger.unheard_steps("t-0", 0)]
+    assert steps == [(1, "pending", "pit"), *((n, step, "Ann") for n, step in enumerate(path, 2))]
+
+
+def test_a_decision_needs_an_award_and_a_name(ledger: Ledger) -> None:
+    assert code_of(lambda: ledger.take_step("t-0.1", "verified", "Ann")) == "award_unknown"
+    table = TableEvening("t-0")
+    give(ledger, table, table.lock(1), table.finish(), table.hit(1, "any_royal", 2_500))
+    for name in ("", "  ", "\x1b[2J", "x" * 61):
+        assert code_of(lambda name=name: ledger.take_step("t-0.1", "verified", name)) == "name_missing"  # type: ignore[misc]
+
+
+def test_a_step_the_tables_stream_tells_of_and_those_before_it_are_not_said_again(ledger: Ledger) -> None:
+    table, other = TableEvening("t-0"), TableEvening("t-1")
+    for evening in (table, other):
+        give(ledger, evening, evening.lock(1), evening.finish(), evening.hit(1, "any_royal", 2_500))
+    ledger.take_step("t-0.1", "verified", "Ann")
+    ledger.take_step("t-0.1", "paid", "Ann")
+    give(ledger, table, table.say("award", award="t-0.1", step="verified", cents=1))
+    give(ledger, other, other.say("award", award="t-0.1", step="paid", cents=2_500))
+    assert [step.seq for step in ledger.unheard_steps("t-0", 0)] == [1, 2, 3], "another amount, another table's word"
+    give(ledger, table, table.say("award", award="t-0.1", step="verified", cents=2_500))
+    assert [step.seq for step in ledger.unheard_steps("t-0", 0)] == [3]
+    assert [step.seq for step in ledger.unheard_steps("t-1", 0)] == [1]
+
+
+# What contradicts itself stands, and is told.
+
+
+def test_what_a_person_must_look_at_is_told_and_kept_with_its_award(ledger: Ledger) -> None:
+    table = TableEvening("t-0")
+    won = (1, "banker_personal")
+    assert give(ledger, table, table.lock(1), table.finish(won), table.hit(*won, "big")) == []
+    assert give(ledger, table, table.correction((won,), (won,))) == [], "the same hits"
+    assert give(ledger, table, table.correction((won,), ())) == ["hits_corrected"]
+    assert give(ledger, table, table.void(1)) == ["event_contradicts"]
+    assert give(ledger, table, table.void(1)) == ["event_contradicts", "event_contradicts"], "voided before, too"
+    (award,) = ledger.awards()
+    assert len(award.alarms) == 4
+    assert award.alarms[0] == "Table t-0 corrected shoe 1, hand 1, and its Royal 9 hits are now other ones."
+    balanced(ledger)
+
+
+def test_a_hit_without_a_wager_or_twice_is_an_award_with_an_alarm(ledger: Ledger) -> None:
+    table = TableEvening("t-0")
+    give(ledger, table, table.lock(1), table.finish((1, "any_royal")))
+    assert give(ledger, table, table.hit(2, "any_royal", 100)) == ["event_contradicts"]
+    assert give(ledger, table, table.hit(1, "any_royal", 100)) == []
+    assert give(ledger, table, table.hit(1, "any_royal", 100)) == ["event_contradicts"]
+    assert amounts(ledger) == [("pending", 100)] * 3
+    balanced(ledger)
+
+
+def test_a_hit_on_a_level_that_was_paid_without_it_takes_nothing_from_anybody(ledger: Ledger) -> None:
+    table = TableEvening("t-0")
+    give(ledger, table, table.lock(1, 2), table.finish((1, "banker_personal")), table.hit(1, "banker_personal", "big"))
+    ledger.take_step("t-0.1", "verified", "Ann")
+    assert give(ledger, table, table.hit(2, "player_personal", "big")) == ["event_contradicts"]
+    assert amounts(ledger) == [("verified", 1_333), ("pending", 0)]
+    balanced(ledger)
+
+
+def test_wagers_locked_twice_in_a_hand_count_once(ledger: Ledger) -> None:
+    table = TableEvening("t-0")
+    give(ledger, table, table.lock(1))
+    table.round -= 1
+    assert give(ledger, table, table.lock(1, 2)) == ["event_contradicts"]
+    assert ledger.levels() == {"big": 1_166, "small": 75}
+    balanced(ledger)
+
+
+def test_a_hit_on_a_meter_the_pit_does_not_have_waits_for_it(ledger: Ledger) -> None:
+    table = TableEvening("t-0")
+    give(ledger, table, table.lock(1), table.finish())
+    hit = table.hit(1, "banker_personal", "huge")
+    received = ledger.receive([("t-0", hit)])
+    assert [refusal.code for _, refusal in received.refused] == ["meter_unknown"]
+    assert received.acks["t-0"].seq == 2
+    ledger.set_terms(TERMS | {"huge": Terms(5_000, Fraction(0), Fraction(0), 5_000)})
+    give(ledger, table, hit)
+    assert amounts(ledger) == [("pending", 5_000)]
+    balanced(ledger)
+
+
+# Terms.
+
+
+def test_new_terms_hold_from_now_on_and_a_wager_is_voided_by_those_it_was_locked_under(ledger: Ledger) -> None:
+    first, second = TableEvening("t-0"), TableEvening("t-1")
+    give(ledger, first, first.lock(1))
+    ledger.set_terms(TERMS | {"big": Terms(2_000, Fraction(1, 2), Fraction(0), 2_000)})
+    assert ledger.levels()["big"] == 1_166
+    give(ledger, second, second.lock(1))
+    assert ledger.levels()["big"] == 1_416
+    give(ledger, first, first.void(1))
+    assert ledger.levels()["big"] == 1_250
+    balanced(ledger)
+    give(ledger, second, second.finish(), second.hit(1, "banker_personal", "big"))
+    assert ledger.levels()["big"] == 2_000
+    balanced(ledger)
+
+
+def test_a_meter_is_not_forgotten_by_leaving_it_out(ledger: Ledger) -> None:
+    assert code_of(lambda: ledger.set_terms({"big": TERMS["big"]})) == "meter_left_out"
+    assert ledger.levels() == {"big": 1_000, "small": 70}
+
+
+# The account finds what was tampered with.
+
+
+@pytest.mark.parametrize(
+    "tampering",
+    [
+        "UPDATE fund SET cents = cents + 1 WHERE account = 'meter:big'",
+        "UPDATE fund SET remainder = '1/2' WHERE account = 'meter:big'",
+        "UPDATE fund SET cents = cents - 1 WHERE account = 'awards'",
+        "UPDATE entry SET cents = cents + 1 WHERE account = 'house'",
+        "DELETE FROM entry WHERE posting = (SELECT max(posting) FROM entry)",
+        "UPDATE award SET cents = cents + 1",
+        "UPDATE award SET step = 'paid'",
+        "DELETE FROM award",
+        "DELETE FROM event WHERE seq = 1",
+    ],
+)
+def test_the_account_does_not_balance_over_a_ledger_that_was_tampered_with(tmp_path: Path, tampering: str) -> None:
+    path = tmp_path / "ledger.sqlite"
+    with closing(opened(path)) as ledger:
+        table = TableEvening("t-0")
+        give(ledger, table, table.lock(1), table.finish((1, "banker_personal")), table.hit(1, "banker_personal", "big"))
+        give(ledger, table, table.lock(1), table.finish())
+        balanced(ledger)
+        with closing(sqlite3.connect(path)) as db:
+            db.execute(tampering)
+            db.commit()
+        assert ledger.account().findings
+
+
+def test_drawing_up_the_account_does_not_wait_for_the_pit_nor_hold_it_up(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    with closing(opened(path)) as ledger, closing(sqlite3.connect(path, isolation_level=None)) as pit:
+        pit.execute("BEGIN IMMEDIATE")
+        balanced(ledger)
+        assert ledger.awards() == []
+        pit.execute("ROLLBACK")
+
+
+# At random, against the model.
+
+
+@dataclass
+class ModelMeter:
+    """A meter as the contract's words have it. `on_it` is what each open wager put on it and into its reserve."""
+
+    terms: Terms
+    level: Fraction
+    reserve: Fraction = Fraction(0)
+    locks: int = 0
+    on_it: dict[tuple[int, int, int], tuple[Fraction, Fraction]] = field(default_factory=dict)
+
+
+class Model:
+    """Meters and awards for tables 0 and 1; a wager is (table, hand, seat)."""
+
+    def __init__(self) -> None:
+        self.meters = {name: ModelMeter(terms, Fraction(terms.seed_cents)) for name, terms in TERMS.items()}
+        self.awards: list[dict[str, Any]] = []
+
+    def lock(self, wager: tuple[int, int, int], price: int) -> None:
+        for meter in self.meters.values():
+            put = (price * meter.terms.contribution, price * meter.terms.reserve)
+            meter.level, meter.reserve = meter.level + put[0], meter.reserve + put[1]
+            meter.on_it[wager] = put
+
+    def void(self, wager: tuple[int, int, int]) -> None:
+        for meter in self.meters.values():
+            put = meter.on_it.pop(wager, (Fraction(0), Fraction(0)))  # won since: it stays won
+            meter.level, meter.reserve = meter.level - put[0], meter.reserve - put[1]
+
+    def hits(self, table: int, seats_won: list[tuple[int, str | int]]) -> None:
+        """All hits of one hand."""
+        locked: dict[str, dict[str, Any]] = {}
+        for _, won in seats_won:
+            if isinstance(won, int):
+                self.awards.append({"table": table, "cents": won, "step": "pending", "lock": None})
+                continue
+            if won not in locked:
+                meter = self.meters[won]
+                level, from_reserve = floor(meter.level), min(floor(meter.reserve), meter.terms.reseed_at_most_cents)
+                begun = max(from_reserve, meter.terms.seed_cents)
+                meter.level += begun - level
+                meter.reserve -= from_reserve
+                meter.on_it.clear()
+                meter.locks += 1
+                locked[won] = {"name": won, "nth": meter.locks, "level": level, "begun": begun, "from": from_reserve}
+            self.awards.append({"table": table, "cents": 0, "step": "pending", "lock": locked[won]})
+        for lock in locked.values():
+            sharing = [award for award in self.awards if award["lock"] is lock]
+            for place, award in enumerate(sharing):
+                award["cents"] = (lock["level"] + len(sharing) - 1 - place) // len(sharing)
+
+    def reject(self, award: dict[str, Any]) -> None:
+        award["step"], lock = "rejected", award["lock"]
+        if lock is None:
+            return
+        meter = self.meters[lock["name"]]
+        meter.level += award["cents"]
+        if meter.locks == lock["nth"] and all(a["step"] == "rejected" for a in self.awards if a["lock"] is lock):
+            meter.level -= lock["begun"]
+            meter.reserve += lock["from"]
+
+
+_SEATS = st.lists(st.integers(1, 7), min_size=1, max_size=3, unique=True)
+_WON = st.sampled_from(["big", "big", "small", 2_500])
+_TIERS = {"big": "banker_personal", "small": "player_personal", 2_500: "any_royal"}
+
+
+class Play:
+    """Two tables and people, played at random on a ledger and on the model together."""
+
+    def __init__(self, data: Any, path: Path) -> None:
+        self._data = data
+        self._path = path
+        self.ledger = opened(path)
+        self.model = Model()
+        self.tables = [TableEvening("t-0"), TableEvening("t-1")]
+        self._open: dict[int, list[int]] = {}
+
+    def step(self) -> None:
+        number = self._data.draw(st.integers(0, 1), label="table")
+        act = self._data.draw(st.sampled_from(["play", "play", "play", "play", "person", "again", "kill"]))
+        table = self.tables[number]
+        match act:
+            case "play" if number in self._open:
+                self._end_hand(number, table)
+            case "play":
+                seats = self._data.draw(_SEATS, label="seats")
+                price = self._data.draw(st.sampled_from([500, 1, 777]), label="price")
+                for seat in seats:
+                    self.model.lock((number, table.round + 1, seat), price)
+                self._open[number] = seats
+                self._commit(table, table.lock(*seats, price_cents=price))
+            case "person" if self.model.awards:
+                self._decide()
+            case "again" if table.sent:
+                again = self._data.draw(st.lists(st.sampled_from(table.sent), max_size=5), label="again")
+                assert not self.ledger.receive([(table.table, body) for body in again]).committed
+            case "kill":
+                self.ledger.close()
+                self.ledger = opened(self._path)
+        self.agrees()
+
+    def _end_hand(self, number: int, table: TableEvening) -> None:
+        seats = self._open.pop(number)
+        if self._data.draw(st.booleans(), label="void"):
+            for seat in seats:
+                self.model.void((number, table.round, seat))
+            self._commit(table, table.void(*seats))
+            return
+        winners = [(seat, self._data.draw(_WON, label="won")) for seat in seats[: self._data.draw(st.integers(0, 3))]]
+        self._commit(table, table.finish(*((seat, _TIERS[won]) for seat, won in winners)))
+        self.model.hits(number, winners)
+        for seat, won in winners:
+            self._commit(table, table.hit(seat, _TIERS[won], won))
+
+    def _commit(self, table: TableEvening, body: bytes) -> None:
+        assert give(self.ledger, table, body) == []
+        balanced(self.ledger)
+
+    def _decide(self) -> None:
+        awards = self.ledger.awards()
+        place = self._data.draw(st.integers(0, len(awards) - 1), label="award")
+        step = self._data.draw(st.sampled_from(["verified", "paid", "rejected"]), label="step")
+        model = self.model.awards[place]
+        may = {"pending": ("verified", "rejected"), "verified": ("paid", "rejected")}.get(model["step"], ())
+        if step not in may:
+            assert code_of(lambda: self.ledger.take_step(awards[place].id, step, "Ann")) == "step_not_next"
+        else:
+            self.ledger.take_step(awards[place].id, step, "Ann")
+            if step == "rejected":
+                self.model.reject(model)
+            model["step"] = step
+
+    def agrees(self) -> None:
+        account = self.ledger.account()
+        assert account.findings == ()
+        shown = {
+            meter.meter: (meter.level_cents + meter.carried, meter.reserve_cents + meter.reserve_carried)
+            for meter in account.meters
+        }
+        assert shown == {name: (meter.level, meter.reserve) for name, meter in self.model.meters.items()}
+        assert self.ledger.levels() == {name: floor(meter.level) for name, meter in self.model.meters.items()}
+        assert [self._plain(award) for award in self.ledger.awards()] == [
+            (f"t-{award['table']}", award["cents"], award["step"]) for award in self.model.awards
+        ]
+        owed = sum(a["cents"] for a in self.model.awards if a["step"] in ("pending", "verified"))
+        paid = sum(a["cents"] for a in self.model.awards if a["step"] == "paid")
+        assert (account.owed_cents, account.paid_cents) == (owed, paid)
+
+    @staticmethod
+    def _plain(award: Award) -> tuple[str, int, str]:
+        return award.table, award.cents, award.step
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_whatever_is_played_decided_repeated_and_killed_the_meters_are_exact(data: Any) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        play = Play(data, Path(folder) / "ledger.sqlite")
+        try:
+            for _ in range(data.draw(st.integers(1, 20), label="steps")):
+                play.step()
+        finally:
+            play.ledger.close()
+
+
+_JUNK = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.integers(1, 7), st.just(10**30), st.text(max_size=3), st.just("big"),
+    st.just([]), st.just([1, 1]), st.just([2, [3]]), st.just([True]), st.just({}), st.just({"meter": "big"}),
+    st.just({"meter": "\x1b"}), st.just({"cents": -1}), st.just({"cents": 7}),
+)  # fmt: skip
+_FIELDS = ("shoe", "round", "royal9_seats", "royal9_price_cents", "royal9", "royal9_before", "seat", "tier")
+_MORE_FIELDS = ("progressive", "fixed", "award", "step", "cents")
+_TYPES = st.sampled_from(["wagers_locked", "void", "round", "hit", "correction", "award", "alarm", "unheard_of"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(_TYPES, st.dictionaries(st.sampled_from([*_FIELDS, *_MORE_FIELDS]), _JUNK)), max_size=8))
+def test_whatever_a_table_signs_is_committed_and_the_account_balances(said: list[tuple[str, dict[str, Any]]]) -> None:
+    with tempfile.TemporaryDirectory() as folder, closing(opened(Path(folder) / "ledger.sqlite")) as ledger:
+        table = TableEvening("t-0")
+        give(ledger, table, table.lock(1, 2))
+        for event_type, fields in said:
+            give(ledger, table, table.say(event_type, **fields))
+            balanced(ledger)
+        ledger.awards()
+
+
+def test_an_event_that_is_not_understood_moves_nothing_and_is_told(ledger: Ledger) -> None:
+    table = TableEvening("t-0")
+    table.round = 1
+    for event_type, fields in (
+        ("wagers_locked", {"royal9_seats": [1], "royal9_price_cents": None}),
+        ("wagers_locked", {"royal9_seats": [1], "royal9_price_cents": 500, "round": None}),
+        ("void", {"royal9_seats": [1, 1]}),
+        ("hit", {"seat": 1, "tier": "any_royal", "progressive": None, "fixed": None}),
+        ("hit", {"seat": 1, "tier": "any_royal", "progressive": {"meter": "big"}, "fixed": {"cents": 1}}),
+        ("award", {"award": "t-0.1", "step": "paid", "cents": "5"}),
+    ):
+        assert give(ledger, table, table.say(event_type, **fields)) == ["event_not_understood"], event_type
+    assert ledger.levels() == {"big": 1_000, "small": 70}
+    assert ledger.awards() == []
+    balanced(ledger)
+
+
+def test_games_without_the_wager_move_nothing_and_alarm_nobody(ledger: Ledger) -> None:
+    table = TableEvening("t-0")
+    table.round = 1
+    lock = table.say("wagers_locked", royal9_seats=[], royal9_price_cents=None)
+    assert give(ledger, table, lock, table.say("round", dealer={}), table.void()) == []
+    balanced(ledger)
+
+
+def test_a_refused_event_moves_nothing_even_beside_good_ones(ledger: Ledger) -> None:
+    table, forger = TableEvening("t-0"), TableEvening("t-0")
+    lock, forged = table.lock(1), forger.lock(1, 2, 3)
+    received = ledger.receive([("t-0", lock), ("t-0", forged), ("t-0", forged), ("t-0", lock)])
+    assert all(isinstance(refusal, RefusedError) for _, refusal in received.refused)
+    assert [refusal.code for _, refusal in received.refused] == ["body_differs"] * 2
+    assert ledger.levels() == {"big": 1_166, "small": 75}
+    balanced(ledger)

@@ -1,0 +1,265 @@
+"""Meters and awards over a real broker, and people's commands: everything published keeps its written form."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from importlib.resources import files
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from controller.pit.__main__ import main
+from controller.pit.ledger import Ledger
+from controller.pit.settings import DEFAULT
+from tests.pit.evening import EPOCH, PRICE_CENTS, TableEvening
+from tests.pit.house import MOSQUITTO, PATIENCE_S, ROOT, TABLE, Far, House, ack, until
+
+pytestmark = pytest.mark.skipif(MOSQUITTO is None, reason="needs mosquitto, which is not installed here")
+
+SETTINGS = """
+[meters.player_personal]
+seed_cents = 200000
+contribution = "1:10"
+reserve = "1:50"
+"""
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    (tmp_path / "pit.toml").write_text(SETTINGS)
+    with ExitStack() as ends:
+        yield House(tmp_path, ends)
+
+
+def started(house: House) -> tuple[Far, str]:
+    """A far end whose table is adopted, and the settings' option."""
+    far = house.far()
+    far.say_state()
+    return far, str(house.ledger.with_name("pit.toml"))
+
+
+def checked(name: str, message: dict[str, Any]) -> dict[str, Any]:
+    schema = json.loads(files("controller.contract").joinpath(f"schemas/{name}.schema.json").read_text("utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(message)
+    return message
+
+
+def meters(far: Far, wanted: Callable[[dict[str, int]], bool] = lambda _: True) -> dict[str, Any]:
+    """The next message about the meters that is wanted."""
+    while True:
+        message = checked("meters", far.next())
+        if wanted(message["meters"]):
+            return message
+
+
+def step(far: Far) -> tuple[int, str, str, int, str]:
+    """The next step of an award."""
+    told = checked("award", far.next())
+    assert (told["table"], told["hit"].partition("/")[0]) == (TABLE, TABLE)
+    return told["seq"], told["award"], told["step"], told["cents"], told["by"]
+
+
+def decide(house: House, act: str, award: str, by: str) -> int:
+    return main(["award", act, "--ledger", str(house.ledger), award, "--by", by])
+
+
+def with_a_hit(table: TableEvening) -> list[bytes]:
+    return [table.lock(1), table.finish((1, "player_personal")), table.hit(1, "player_personal", "player_personal")]
+
+
+def test_the_meters_are_said_without_a_change_too_retained_and_numbered_over_a_restart(house: House) -> None:
+    far, settings = started(house)
+    listener = house.far("pit/v1/meters")
+    pit = house.pit("--adopt-new", "--settings", settings)
+    first, second = meters(listener), meters(listener)
+    assert first["meters"] == second["meters"] == {"player_personal": 200_000}
+    assert first["seq"] < second["seq"]
+    far.ack(ack(0))
+    far.send(TableEvening(TABLE).lock(1, 2))
+    grown = meters(listener, lambda levels: levels["player_personal"] == 200_000 + 2 * PRICE_CENTS // 10)
+    pit.ended(signal.SIGKILL)
+    later = meters(house.far("pit/v1/meters"))
+    assert (later["meters"], later["seq"] >= grown["seq"]) == (grown["meters"], True), "the broker retains it"
+    house.pit("--settings", settings)
+    again = house.far("pit/v1/meters")
+    assert meters(again)["seq"] >= later["seq"]
+    assert meters(again)["seq"] > later["seq"]
+
+
+def test_an_awards_way_is_published_whoever_takes_the_step(house: House, capsys: pytest.CaptureFixture[str]) -> None:
+    far, settings = started(house)
+    listener = house.far(f"pit/v1/{TABLE}/award")
+    house.pit("--adopt-new", "--settings", settings)
+    far.ack(ack(0))
+    table = TableEvening(TABLE)
+    far.send(*with_a_hit(table))
+    award = f"{TABLE}.1"
+    assert step(listener) == (1, award, "pending", 200_050, "pit")
+    assert decide(house, "verify", award, "Ann") == 0
+    assert step(listener) == (2, award, "verified", 200_050, "Ann")
+    assert decide(house, "pay", award, "Bob") == 0
+    assert step(listener) == (3, award, "paid", 200_050, "Bob")
+    assert capsys.readouterr().out.splitlines()[-1].split()[:3] == [award, "paid", "2,000.50"]
+
+
+def test_steps_are_said_again_to_a_table_that_comes_back_until_its_stream_tells_of_them(house: House) -> None:
+    far, settings = started(house)
+    listener = house.far(f"pit/v1/{TABLE}/award")
+    pit = house.pit("--adopt-new", "--settings", settings)
+    far.ack(ack(0))
+    table = TableEvening(TABLE)
+    far.send(*with_a_hit(table))
+    pending = (1, f"{TABLE}.1", "pending", 200_050, "pit")
+    assert step(listener) == pending
+    far.say_state(boot=2)
+    assert step(listener) == pending
+    pit.ended(signal.SIGKILL)
+    assert decide(house, "reject", f"{TABLE}.1", "Ann") == 0
+    pit = house.pit("--settings", settings)
+    rejected = (2, f"{TABLE}.1", "rejected", 200_050, "Ann")
+    assert step(listener) == pending
+    assert step(listener) == rejected
+    far.send(table.say("award", award=f"{TABLE}.1", step="pending", cents=200_050))
+    far.ack(ack(4))
+    while step(listener) != rejected:  # what was on its way at the restart
+        pass
+    pit.ended(signal.SIGKILL)
+    last = house.far(f"pit/v1/{TABLE}/award")
+    house.pit("--settings", settings)
+    assert step(last) == rejected
+
+
+def test_killed_again_and_again_between_two_tables_no_cent_is_lost_or_doubled(house: House) -> None:
+    far, settings = started(house)
+    other = house.far("pit/v1/royal9-02/ack")
+    other.say_state("royal9-02")
+    tables = [TableEvening(TABLE), TableEvening("royal9-02")]
+    for _ in range(30):
+        for table in tables:
+            table.lock(1, 2, 3)
+            table.void(1, 2, 3) if table.round % 3 == 0 else table.finish()
+    tables[0].lock(5)
+    tables[0].finish((5, "player_personal"))
+    tables[0].hit(5, "player_personal", "player_personal")
+    for _ in range(4):
+        pit = house.pit("--adopt-new", "--settings", settings)
+        until(pit.err, "connected")
+        for mine, his in zip_longest(tables[0].sent, tables[1].sent, fillvalue=tables[1].sent[-1]):
+            far.send(mine)
+            far.send(his, table="royal9-02")
+        until(pit.out, " ")
+        pit.ended(signal.SIGKILL)
+        assert main(["account", "--ledger", str(house.ledger)]) == 0
+        if len(house.held()) == sum(len(table.sent) for table in tables):
+            break
+    pit = house.pit("--settings", settings)
+    until(pit.err, "connected")
+    far.send(*tables[1].sent, table="royal9-02")
+    other.ack(ack(len(tables[1].sent)))
+    far.send(*tables[0].sent)
+    far.ack(ack(len(tables[0].sent)))
+    wagers = 2 * 20 * 3 + 1
+    listed = run("award", "list", "--ledger", str(house.ledger))
+    won = 200_000 + wagers * PRICE_CENTS // 10
+    assert listed.stdout.split()[:3] == [f"{TABLE}.1", "pending", f"{won // 100:,}.{won % 100:02d}"]
+    assert main(["account", "--ledger", str(house.ledger)]) == 0
+    assert len(house.held()) == sum(len(table.sent) for table in tables)
+
+
+def test_a_hit_on_an_unknown_meter_is_an_alarm_and_is_settled_once_the_settings_name_it(house: House) -> None:
+    far, settings = started(house)
+    pit = house.pit("--adopt-new", "--settings", settings)
+    far.ack(ack(0))
+    table = TableEvening(TABLE)
+    far.send(table.lock(1), table.finish(), table.hit(1, "banker_personal", "banker_personal"), table.finish())
+    until(pit.err, "meter_unknown")
+    far.ack(ack(2))
+    pit.ended(signal.SIGTERM)
+    more = house.ledger.with_name("more.toml")
+    more.write_text(SETTINGS + SETTINGS.replace("player", "banker"))
+    pit = house.pit("--settings", str(more))
+    until(pit.err, "connected")
+    far.send(*table.sent)
+    far.ack(ack(4))
+
+
+def test_an_event_that_contradicts_is_told_on_standard_error(house: House) -> None:
+    far, settings = started(house)
+    pit = house.pit("--adopt-new", "--settings", settings)
+    far.ack(ack(0))
+    table = TableEvening(TABLE)
+    far.send(table.lock(1), table.void(2), table.say("wagers_locked", royal9_seats="all"))
+    told = until(pit.err, "event_not_understood")
+    assert any(line.startswith("event_contradicts: ") for line in told)
+    far.ack(ack(3))
+
+
+# The commands.
+
+RUN = ["run", "--broker", "127.0.0.1:1", "--ledger", "{new}"]
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "controller.pit", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["award", "list", "--ledger", "nowhere"], "ledger_missing"),
+        (["account", "--ledger", "nowhere"], "ledger_missing"),
+        (["award", "verify", "--ledger", "nowhere", "t.1", "--by", "Ann"], "ledger_missing"),
+        ([*RUN, "--settings", "nowhere"], "settings_invalid"),
+        ([*RUN, "--ca", "ca.crt"], "tls_incomplete"),
+        (
+            [*RUN, "--ca", "no", "--certificate", "no", "--private-key", "no"],
+            "tls_unusable",
+        ),
+    ],
+)
+def test_what_will_not_do_is_told_and_begins_no_ledger(tmp_path: Path, arguments: list[str], code: str) -> None:
+    new = tmp_path / "ledger.sqlite"
+    ended = run(*(argument.format(new=new) for argument in arguments))
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr.startswith(f"{code}: ")
+    assert "Traceback" not in ended.stderr
+    assert not new.exists()
+
+
+def test_the_commands_of_a_house_without_awards(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "ledger.sqlite"
+    ledger = Ledger(path)
+    ledger.set_terms(DEFAULT)
+    ledger.adopt(TABLE, EPOCH, "00" * 32)
+    ledger.close()
+    assert main(["award", "list", "--ledger", str(path)]) == 0
+    assert capsys.readouterr().out == "no awards are open\n"
+    assert main(["award", "pay", "--ledger", str(path), "t.1", "--by", "Ann"]) == 1
+    assert capsys.readouterr().err.startswith("award_unknown: ")
+    assert main(["account", "--ledger", str(path)]) == 0
+    told = capsys.readouterr().out
+    assert told.splitlines()[0] == "banker_personal"
+    assert "= level" in told
+    assert told.endswith("the account balances\n")
+
+
+def test_an_account_that_does_not_balance_ends_with_1_and_says_where(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    test_the_commands_of_a_house_without_awards(tmp_path, capsys)
+    db = sqlite3.connect(tmp_path / "ledger.sqlite")
+    db.execute("UPDATE fund SET cents = cents + 1 WHERE account = 'meter:banker_personal'")
+    db.commit()
+    db.close()
+    assert main(["account", "--ledger", str(tmp_path / "ledger.sqlite")]) == 1
+    assert "does not balance: meter:banker_personal says 1000001 cents" in capsys.readouterr().err

@@ -1,0 +1,59 @@
+"""The pit on the shipped broker: mutual TLS, and an access list that lets it do what it must."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.link.house import peer, running_house
+from tests.pit.evening import EPOCH, TableEvening
+from tests.pit.house import ROOT, TABLE, lines_of, state, until
+
+
+def test_over_tls_the_pit_hears_its_tables_and_says_acks_awards_and_meters(tmp_path: Path) -> None:
+    with running_house(tmp_path) as house:
+        files = house.files("pit")
+        command = ["run", "--broker", f"localhost:{house.port}", "--ledger", str(tmp_path / "ledger"), "--adopt-new"]
+        command += ["--ca", str(files.ca), "--certificate", str(files.certificate)]
+        command += ["--private-key", str(files.private_key)]
+        topics = [f"pit/v1/{name}" for name in (f"{TABLE}/ack", f"{TABLE}/award", "meters")]
+        with (
+            peer(house, TABLE, *topics) as table,
+            subprocess.Popen(
+                [sys.executable, "-m", "controller.pit", *command], cwd=ROOT, stderr=subprocess.PIPE, text=True
+            ) as pit,
+        ):
+            try:
+                assert pit.stderr is not None
+                until(lines_of(pit.stderr), "connected")
+                table.publish(f"pit/v1/{TABLE}/state", state(), retain=True)
+                evening, heard = TableEvening(TABLE), dict[str, object]()
+                evening.lock(1)
+                evening.hit(1, "any_royal", 2_500)
+                while heard.get(topics[0]) is None:
+                    topic, payload = table.hears()
+                    heard[topic] = json.loads(payload)
+                for body in evening.sent:
+                    table.publish(f"pit/v1/{TABLE}/event", body)
+                done = {"epoch": EPOCH, "seq": 2, "chain": f"{2:064x}"}
+                while heard[topics[0]] != done or not set(topics) <= heard.keys():
+                    topic, payload = table.hears()
+                    heard[topic] = json.loads(payload)
+            finally:
+                pit.kill()
+
+
+def test_a_certificate_that_will_not_do_is_told_before_anything_is_begun(tmp_path: Path) -> None:
+    with running_house(tmp_path) as house:
+        files, other = house.files("pit"), house.files("bets")
+        command = ["run", "--broker", f"localhost:{house.port}", "--ledger", str(tmp_path / "ledger")]
+        command += ["--ca", str(files.ca), "--certificate", str(files.certificate)]
+        command += ["--private-key", str(other.private_key)]
+        ended = subprocess.run(
+            [sys.executable, "-m", "controller.pit", *command], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("tls_unusable: ")
+    assert not (tmp_path / "ledger").exists()

@@ -1,0 +1,77 @@
+"""The pit's settings file: the example, the default, and everything that can be wrong with one."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from controller.errors import TableError
+from controller.pit.meters import Terms
+from controller.pit.settings import DEFAULT, load
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "config" / "pit.toml"
+SOUND = '[meters.a]\nseed_cents = 5\ncontribution = "12:100"\n'
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "pit.toml"
+    path.write_text(text)
+    return path
+
+
+def test_the_example_is_what_holds_without_a_settings_file() -> None:
+    assert load(EXAMPLE) == DEFAULT
+
+
+def test_every_meter_of_the_royal_9_game_file_has_its_terms() -> None:
+    game = EXAMPLE.parent / "games" / "royal9.toml"
+    named = {line.split('"')[1] for line in game.read_text("utf-8").splitlines() if line.startswith("meter = ")}
+    assert named == DEFAULT.keys()
+    assert min(terms.seed_cents for terms in DEFAULT.values()) >= 150_000, "the first award is to be the best"
+
+
+def test_what_is_left_out_is_no_reserve_and_the_seed(tmp_path: Path) -> None:
+    assert load(written(tmp_path, SOUND)) == {"a": Terms(5, Fraction(3, 25), Fraction(0), 5)}
+    text = SOUND + 'reserve = "1:1000"\nreseed_at_most_cents = 9\n'
+    assert load(written(tmp_path, text)) == {"a": Terms(5, Fraction(3, 25), Fraction(1, 1000), 9)}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "it names no meter"),
+        ("meters = 3", "it names no meter"),
+        ("[meters]\na = 3", "meters.a: write [meters.a]"),
+        ("[meters.'\x7f']", "cannot be read"),
+        ("[meters.Big]\n", "a meter's name is of"),
+        (SOUND + "[other]\n", "'other'"),
+        (SOUND + "sed_cents = 1\n", "meters.a.'sed_cents': nobody knows"),
+        ("[meters.a]\nseed_cents = 5\n", "meters.a.contribution: is missing"),
+        (SOUND.replace("5", "-5"), "meters.a.seed_cents: -5"),
+        (SOUND.replace("5", "5.0"), "meters.a.seed_cents: 5.0"),
+        (SOUND.replace("5", "true"), "meters.a.seed_cents: True"),
+        (SOUND.replace("5", "9" * 30), "is no amount"),
+        (SOUND.replace("12:100", "12%"), "meters.a.contribution: '12%'"),
+        (SOUND.replace("12:100", "12:0"), "meters.a.contribution: '12:0'"),
+        (SOUND.replace('"12:100"', "0.12"), "meters.a.contribution: 0.12"),
+        (SOUND + "reseed_at_most_cents = 4\n", "is below seed_cents"),
+        (SOUND + 'reserve = "9:10"\n', "more than the whole wager"),
+        (SOUND + SOUND.replace("meters.a", "meters.b").replace("12:", "89:"), "more than the whole wager"),
+        ("[meters", "cannot be read"),
+    ],
+)
+def test_everything_wrong_is_told_with_its_place(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(TableError) as caught:
+        load(written(tmp_path, text))
+    assert caught.value.code == "settings_invalid"
+    assert told in caught.value.what
+
+
+def test_a_file_that_is_not_there_or_no_text_is_told(tmp_path: Path) -> None:
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    for path in (tmp_path / "none", tmp_path, tmp_path / "binary"):
+        with pytest.raises(TableError) as caught:
+            load(path)
+        assert caught.value.code == "settings_invalid"

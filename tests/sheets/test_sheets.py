@@ -1,0 +1,162 @@
+"""The five rule sheets as tables of examples a dealer would recognise.
+
+A `.txt` file here is one sheet: its first line names the table, then come examples, parted by blank lines. Each begins
+with a line `# …`, a sentence of the sheet in our own words, and goes on with a script as `tablectl deal` takes it. After
+`=>`, on the line or on its own, stands what the table must say to it, and it must say nothing else. An example is dealt
+from a shoe of its own, its burn (AS 2D) over, unless it announces one itself. A line `table: …` makes another table of
+it, `game: …` another game file.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.config import Config, load
+from controller.script import ScriptTable, Told
+from controller.table.faults import FAULTS
+from tests.support.contract import check_event
+from tests.support.tables import TABLES
+
+SHEETS = sorted(Path(__file__).parent.glob("*.txt"))
+
+
+@dataclass(frozen=True)
+class Example:
+    """A sentence of a sheet: the steps of its script, each with the lines it must give."""
+
+    sheet: str
+    sentence: str
+    settings: dict[str, str]
+    steps: list[tuple[str, list[str]]]
+
+    def __str__(self) -> str:
+        return f"{self.sheet}: {self.sentence}"
+
+
+def examples() -> list[Example]:
+    """Every example of every sheet."""
+    found = []
+    for sheet in SHEETS:
+        heading, *blocks = re.split(r"\n\s*\n", sheet.read_text(encoding="utf-8").strip())
+        found += [_example(sheet.stem, block, _settings(heading)) for block in blocks]
+    return found
+
+
+def _settings(text: str) -> dict[str, str]:
+    return dict(re.findall(r"^(table|game): (.*)$", text, re.MULTILINE))
+
+
+def _example(sheet: str, block: str, settings: dict[str, str]) -> Example:
+    sentences, steps = [], list[tuple[str, list[str]]]()
+    for line in block.splitlines():
+        if line.startswith("#"):
+            sentences.append(line.removeprefix("#").strip())
+        elif not re.match(r"table: |game: ", line):
+            script, _, expected = (part.strip() for part in line.partition("=>"))
+            if script or not steps:
+                steps.append((script, []))
+            if expected:
+                steps[-1][1].append(expected)
+    return Example(sheet, " ".join(sentences), settings | _settings(block), steps)
+
+
+@pytest.mark.parametrize("example", examples(), ids=str)
+def test_the_table_plays_by_the_sheet(example: Example, tmp_path: Path) -> None:
+    table = ScriptTable(_config(example.settings, tmp_path))
+    if "!new-shoe" not in "".join(script for script, _ in example.steps):
+        assert list(map(_lines, table.play("!new-shoe AS 2D"))) == [[]]
+    for script, expected in example.steps:
+        told = [line for outcome in table.play(script) for line in _lines(outcome)]
+        assert told == expected, f"{example.sentence}: {script}"
+
+
+def _config(settings: dict[str, str], folder: Path) -> Config:
+    name, *changes = settings["table"].split()
+    file = TABLES / name
+    if game := settings.get("game"):
+        text = re.sub(r'"\.\./games/.*?"', f'"{TABLES.parent / "games" / game}"', file.read_text(encoding="utf-8"))
+        file = folder / name
+        file.write_text(text, encoding="utf-8")
+    config = load(file)
+    return replace(config, rules=replace(config.rules, bet_recognition=True)) if changes else config
+
+
+# What the table says, as a dealer would.
+
+
+def _lines(outcome: bytes | Told) -> list[str]:
+    if isinstance(outcome, Told):
+        return [f"{'stopped' if outcome.code in FAULTS else 'refused'}: {outcome.code}"]
+    event = check_event(outcome, signed=False)
+    match event["type"]:
+        case "wagers_locked":
+            actives = event["actives"]
+            roles = [f"seat {actives['player']} is Player, seat {actives['banker']} Banker"] if actives else []
+            return roles + [f"{_wager(each)} refused: {each['code']}" for each in event["refused"]]
+        case "round":
+            return [*_hands(event), *_settled(event)]
+        case "void":
+            return [f"void: {event['reason']}", *_settled(event)]
+        case "hit":
+            return [f"seat {event['seat']} hits {event['tier']}"]
+        case "commission":
+            return [f"seat {event['seat']} pays {_dollars(event['cents'])} commission"]
+        case "shoe_closed":
+            owed = [f"seat {each['seat']} owes {_dollars(each['cents'])}" for each in event["commission_owed"]]
+            return [", ".join([f"shoe closed: {event['reason']}", *owed])]
+        case "fault_cleared":
+            return [f"fault left: {event['exit']}"]
+        case _:
+            return []  # a shoe opened; a fault, which comes as what the script is told
+
+
+def _hands(event: dict[str, Any]) -> list[str]:
+    marks = [mark.replace("_", " ") for mark in ("natural", "simulated", "last_hand") if event.get(mark)]
+    if "dealer" in event:
+        lines = [f"dealer {_hand(event['dealer'])}"]
+        for each in event["hands"]:
+            number = (
+                f" hand {each['hand']}" if sum(other["seat"] == each["seat"] for other in event["hands"]) > 1 else ""
+            )
+            lines.append(f"seat {each['seat']}{number} {_hand(each)}")
+        return [", ".join([*lines, *marks])]
+    hands = f"player {_hand(event['player'])}, banker {_hand(event['banker'])}"
+    return [", ".join([f"{hands}: {event['outcome']}", *marks])]
+
+
+def _settled(event: dict[str, Any]) -> list[str]:
+    return [_became(each) for each in (event["settlement"] or {"wagers": []})["wagers"]]
+
+
+def _became(each: dict[str, Any]) -> str:
+    whose = _wager(each) + (f" hand {each['hand']}" if each["hand"] else "")
+    back, result = each["returned_cents"], each["result"].replace("_", " ")
+    if result != "won":
+        kept = {"lost": 0, "half lost": None}.get(result, each["cents"])
+        return f"{whose} {result}" + (f", {_dollars(back)} back" if back != kept else "")
+    if each["meter"]:
+        return f"{whose} won the meter {each['meter']}"
+    commission = each["commission_cents"]
+    stake_back = each["cents"] if each["spot"] != "royal9" else 0  # an award is the whole pay (choice)
+    if back == stake_back + each["pays_cents"]:
+        return f"{whose} won {_dollars(each['pays_cents'])}" + (f", owes {_dollars(commission)}" if commission else "")
+    if back == stake_back + each["pays_cents"] - commission:
+        return f"{whose} won {_dollars(each['pays_cents'])}, {_dollars(commission)} taken"
+    return f"{whose} won {_dollars(each['pays_cents'])}, {_dollars(back)} back"
+
+
+def _wager(each: dict[str, Any]) -> str:
+    return f"seat {each['seat']}{'b' if each['back'] else ''} {each['spot']} {_dollars(each['cents'])}"
+
+
+def _hand(hand: dict[str, Any]) -> str:
+    return f"{' '.join(hand['cards'])} = {hand['total']}"
+
+
+def _dollars(cents: int) -> str:
+    return f"{cents // 100}.{cents % 100:02}"

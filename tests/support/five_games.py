@@ -1,0 +1,118 @@
+"""The tables of the five sheets, and somebody who writes down all that can be seen of them, fact by fact."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from typing import Any, Literal, Self
+
+from controller.config import load
+from controller.game.baccarat import PuntoBanco
+from controller.game.cards import Card
+from controller.game.play import Call
+from controller.game.wagers import Spot, Wager
+from controller.table.facts import CardDrawn, Fact, Report
+from controller.table.lamps import Live, lamps
+from controller.table.requests import MakeCall, PlaceWager, TakeSeats
+from controller.table.rules import TableRules
+from tests.support.tables import TABLES, TableUnderTest
+
+KANSAS_STAR = load(TABLES / "kansas_star.toml").rules
+"""Back bettors stand behind its seats 1 to 7."""
+SUGARHOUSE_MIDI = load(TABLES / "sugarhouse_midi.toml").rules
+"""The cards lie face down until the dealer's `reveal`."""
+ROYAL9_SEEN_TWICE = replace(load(TABLES / "royal9.toml").rules, bet_recognition=True)
+"""Its Royal 9 wagers are told by the seats' sensors and by bet recognition."""
+
+HEALTHY = Live(frozenset(), pit_fresh=True, shoe_up=True, pit_up=True, journal_ok=True)
+
+
+def dealt(rules: TableRules, reveal: Literal["dealt", "input", "hand_end"]) -> TableRules:
+    """The same punto banco with its cards turned up otherwise."""
+    assert isinstance(rules.play, PuntoBanco)
+    return replace(rules, play=replace(rules.play, reveal=reveal))
+
+
+def wager(text: str) -> PlaceWager:
+    """`wager("3b player 1500")`: the back bettor behind seat 3 puts $15 on Player."""
+    seat, spot, cents = text.split()
+    return PlaceWager(Wager(int(seat.removesuffix("b")), Spot(spot), int(cents), seat.endswith("b")), "test")
+
+
+def wagers(text: str) -> list[PlaceWager]:
+    """`wagers("3 player 1500, 3 tie 500")`."""
+    return [wager(one) for one in text.split(",")]
+
+
+def seats(*numbers: int) -> TakeSeats:
+    """These are occupied."""
+    return TakeSeats(numbers, "test")
+
+
+def call(name: str) -> MakeCall:
+    """`call("reveal")`."""
+    return MakeCall(Call(name), "dealer")
+
+
+class Watched(TableUnderTest):
+    """A table beside somebody who writes down all that can be seen.
+
+    `seen` has after every fact the public face, the lamps and the events it made, but for their chain, which tells
+    nothing to anybody, being salted. The shoe's reports count and tell their card, as on a wire.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.seen: list[tuple[str, str]] = []
+        self._seq = 0
+
+    def believe(self, *facts: Fact) -> Self:
+        for fact in facts:
+            before = len(self.events)
+            super().believe(fact)
+            self.seen.append((type(fact).__name__, self._shown(before)))
+        return self
+
+    def _shown(self, before: int) -> str:
+        new = [{name: said for name, said in event.items() if name != "chain"} for event in self.events[before:]]
+        lit = {name: pattern.name for name, pattern in lamps(self.face, HEALTHY).items()}
+        return json.dumps([new, asdict(self.face), lit], sort_keys=True)
+
+    def report(self, card: Card | None, *, missed: int = 0) -> Report:
+        """The next report, its frame telling the card."""
+        self._seq = (self._seq + 1 + missed) % 10
+        return Report(self._seq, f"05 {card}")
+
+    def drawn(self, card: Card, *, missed: int = 0) -> Self:
+        """A card comes with its report, and with no opinion of the shoe's where it goes."""
+        return self.believe(CardDrawn(card, report=self.report(card, missed=missed)))
+
+
+def account(event: dict[str, Any]) -> tuple[int, int, int, int, int]:
+    """A settlement's money added up anew from its wagers: staked, returned, the house's, commission taken, owed.
+
+    The house's is what the bettors do not get back. Of a wager's commission, what was not taken from the pay is owed.
+    """
+    rows = event["settlement"]["wagers"]
+    staked = sum(row["cents"] for row in rows)
+    returned = sum(row["returned_cents"] for row in rows)
+    taken = owed = 0
+    for row in rows:
+        stake_kept_or_back = row["returned_cents"] - row["pays_cents"]
+        is_taken = row["result"] == "won" and stake_kept_or_back == row["cents"] - row["commission_cents"]
+        taken += row["commission_cents"] if is_taken and row["commission_cents"] else 0
+        owed += 0 if is_taken else row["commission_cents"]
+    return staked, returned, staked - returned, taken, owed
+
+
+def assert_money_adds_up(event: dict[str, Any]) -> None:
+    """The settlement's totals are those of its wagers: no cent appears or is lost."""
+    staked, returned, gone, taken, owed = account(event)
+    totals = event["settlement"]["totals"]
+    assert totals == {
+        "staked_cents": staked,
+        "returned_cents": returned,
+        "house_cents": gone - taken,
+        "commission_taken_cents": taken,
+        "commission_owed_cents": owed,
+    }

@@ -1,0 +1,200 @@
+"""The commission that Banker's wins owe: who owes it, what asks for it, and that no restart or new shoe forgets it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from controller.table.facts import CardDrawn, Target
+from controller.table.requests import (
+    CloseShoe,
+    CollectCommission,
+    CorrectRound,
+    LeaveSeat,
+    NewShoe,
+    VoidHand,
+)
+from tests.support.five_games import KANSAS_STAR, ROYAL9_SEEN_TWICE, SUGARHOUSE_MIDI, Watched, call, seats, wagers
+from tests.support.tables import SUGARHOUSE, cards
+
+BANKER_WINS, PLAYER_WINS, TIE = "4S TH 4D 9C", "4S TH 5D 8C", "4S TH 5D 9C"
+
+
+def after(*hands: str, bets: str = "2 banker 2000, 3 banker 3500", rules: Any = SUGARHOUSE) -> Watched:
+    table = Watched(rules).open_shoe("2D 3H 4C").do(seats(2, 3, 4))
+    for hand in hands:
+        table.do(*wagers(bets)).lock().draw(hand)
+    return table
+
+
+def collect(seat: int) -> CollectCommission:
+    return CollectCommission(seat, "dealer")
+
+
+def test_a_winning_banker_wager_is_paid_in_full_and_owes_5_percent() -> None:
+    table = after(BANKER_WINS)
+    (event,) = table.of_type("round")
+    rows = [(row["seat"], row["returned_cents"], row["commission_cents"]) for row in event["settlement"]["wagers"]]
+    assert rows == [(2, 4000, 100), (3, 7000, 175)]
+    assert event["settlement"]["totals"]["commission_owed_cents"] == 275
+    assert table.face.commission_owed == {"2": 100, "3": 175}
+
+
+def test_nothing_else_owes_anything() -> None:
+    assert after(PLAYER_WINS, TIE).face.commission_owed == {}
+    assert after(BANKER_WINS, bets="2 player 2000, 3 tie 2000").face.commission_owed == {}
+
+
+def test_where_commission_is_taken_nothing_is_owed() -> None:
+    table = after(BANKER_WINS, rules=ROYAL9_SEEN_TWICE)
+    (event,) = table.of_type("round")
+    assert [row["returned_cents"] for row in event["settlement"]["wagers"]] == [3900, 6825]
+    assert event["settlement"]["totals"]["commission_taken_cents"] == 275
+    assert table.face.commission_owed == {}
+
+
+def test_the_seated_player_answers_for_the_back_bettors() -> None:
+    table = after(BANKER_WINS, bets="2 banker 2000, 2b banker 3000", rules=KANSAS_STAR)
+    assert table.face.commission_owed == {"2": 250}
+
+
+def test_it_adds_up_over_the_rounds_and_a_void_or_simulated_hand_adds_none() -> None:
+    table = after(BANKER_WINS, PLAYER_WINS, BANKER_WINS, TIE)
+    table.do(*wagers("2 banker 2000")).lock().draw("4S").do(VoidHand("Smith"))
+    table.draw(BANKER_WINS)  # drawn in error
+    assert table.of_type("round")[-1]["simulated"]
+    assert table.face.commission_owed == {"2": 200, "3": 350}
+
+
+def test_collecting_is_told_and_ends_it() -> None:
+    table = after(BANKER_WINS).do(collect(3))
+    (event,) = table.of_type("commission")
+    assert (event["seat"], event["cents"], event["by"], event["shoe"]) == (3, 175, "dealer", 1)
+    assert (table.face.commission_owed, table.ask(collect(3))) == ({"2": 100}, "nothing_owed")
+    assert table.replayed() == (table.table, None)
+
+
+def test_it_may_be_collected_at_any_moment_but_under_a_fault() -> None:
+    table = after(BANKER_WINS).lock().do(collect(2)).draw("4S").do(collect(3))
+    assert table.face.commission_owed == {}
+    assert after(BANKER_WINS).lock().draw("??").ask(collect(2)) == "fault_stands"
+
+
+def test_a_player_who_leaves_pays_first() -> None:
+    table = after(BANKER_WINS)
+    assert table.ask(LeaveSeat(2, "dealer")) == "commission_owed"
+    assert 2 in table.face.occupied
+    assert table.ask(LeaveSeat(4, "dealer")) is None
+    assert table.do(collect(2)).ask(LeaveSeat(2, "dealer")) is None
+    assert table.face.occupied == (3,)
+
+
+def test_a_seat_that_owes_cannot_be_told_empty_either() -> None:
+    """However the table is told that the player has gone, the commission is asked for."""
+    assert after(BANKER_WINS).ask(seats(3, 4)) == "commission_owed"
+
+
+def test_the_shoes_end_asks_for_it() -> None:
+    table = after(BANKER_WINS).do(CloseShoe("Smith"))
+    (closed,) = table.of_type("shoe_closed")
+    assert closed["commission_owed"] == [{"seat": 2, "cents": 100}, {"seat": 3, "cents": 175}]
+
+
+def test_the_dealer_announces_no_new_shoe_before_it_is_collected() -> None:
+    table = after(BANKER_WINS).do(CloseShoe("Smith"))
+    assert table.ask(NewShoe()) == "commission_owed"
+    table.do(collect(2))
+    assert table.ask(NewShoe()) == "commission_owed"
+    table.do(collect(3), NewShoe())
+    assert table.face.commission_owed == {}
+
+
+def test_a_supervisor_or_the_shoe_itself_may_and_it_is_still_owed_then() -> None:
+    by_key = after(BANKER_WINS).do(NewShoe("Smith"))
+    assert by_key.face.commission_owed == {"2": 100, "3": 175}
+    by_card = after(BANKER_WINS).do(CloseShoe("Smith")).believe(CardDrawn(cards("AS")[0], Target.FIRST_CARD, 0))
+    assert (by_card.face.shoe, by_card.face.commission_owed) == (2, {"2": 100, "3": 175})
+    for table in (by_key, by_card):
+        assert table.replayed() == (table.table, None), "a replay may begin at the new shoe"
+        table.do(collect(2))
+        assert table.replayed() == (table.table, None)
+
+
+# A correction.
+
+
+def test_a_correction_owes_what_the_right_cards_owe() -> None:
+    table = after(BANKER_WINS)
+    table.do(CorrectRound(1, tuple(cards("4S 5D")), tuple(cards("TH 8C")), "Smith", "Jones"))
+    assert table.face.commission_owed == {}
+    table.do(CorrectRound(1, tuple(cards("4S 4D")), tuple(cards("TH 9C")), "Smith", "Jones"))
+    assert table.face.commission_owed == {"2": 100, "3": 175}
+
+
+def test_a_correction_leaves_what_other_rounds_owe() -> None:
+    table = after(BANKER_WINS, BANKER_WINS)
+    table.do(CorrectRound(1, tuple(cards("4S 5D")), tuple(cards("TH 8C")), "Smith", "Jones"))
+    assert table.face.commission_owed == {"2": 100, "3": 175}
+
+
+def test_a_correction_after_it_was_collected_is_made_good_and_stops_nobody() -> None:
+    """The seats paid for a win they never had: in the end they have paid what the right cards owe, which is nothing."""
+    table = after(BANKER_WINS).do(collect(2), collect(3))
+    table.do(CorrectRound(1, tuple(cards("4S 5D")), tuple(cards("TH 8C")), "Smith", "Jones"), CloseShoe("Smith"))
+    table.do(*(collect(int(seat)) for seat in table.face.commission_owed))
+    assert sum(event["cents"] for event in table.of_type("commission")) == 0
+    table.do(LeaveSeat(2, "dealer"), NewShoe())
+
+
+# Midi owes at reveal.
+
+
+def test_in_midi_nothing_is_owed_before_the_cards_are_turned_up() -> None:
+    table = after(BANKER_WINS, rules=SUGARHOUSE_MIDI)
+    assert table.face.commission_owed == {}
+    table.do(call("reveal"))
+    assert table.face.commission_owed == {"2": 100, "3": 175}
+
+
+# Any evening.
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([BANKER_WINS, PLAYER_WINS, TIE]),
+            st.dictionaries(st.integers(1, 7), st.integers(3, 40), min_size=1, max_size=4),
+            st.sampled_from(["", "collect", "new shoe", "correct"]),
+            st.integers(1, 7),
+        ),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_what_is_owed_is_what_the_rounds_owed_less_what_was_collected(
+    evening: list[tuple[str, dict[int, int], str, int]],
+) -> None:
+    table = Watched(SUGARHOUSE).open_shoe("2D 3H 4C")
+    ledger: dict[int, int] = {}
+    for dealt, bets, then, seat in evening:
+        for better, fives in bets.items():
+            table.do(*wagers(f"{better} banker {500 * fives}"))
+        table.lock().draw(dealt)
+        won = dealt == BANKER_WINS
+        if then == "correct" and not won:
+            right = (tuple(cards("4S 4D")), tuple(cards("TH 9C")))
+            number = table.of_type("round")[-1]["round"]
+            table.do(CorrectRound(number, *right, "Smith", "Jones"))
+            won = True
+        for better, fives in bets.items() if won else ():
+            ledger[better] = ledger.get(better, 0) + 25 * fives
+        if then == "collect":
+            assert table.ask(collect(seat)) == (None if seat in ledger else "nothing_owed")
+            ledger.pop(seat, None)
+        if then == "new shoe":
+            table.do(NewShoe("Smith")).draw("2D 3H 4C")
+        assert table.face.commission_owed == {str(who): cents for who, cents in sorted(ledger.items())}
+        assert table.replayed() == (table.table, None)

@@ -1,0 +1,445 @@
+"""Lucky 9 at the table: seat by seat against the dealer, splits, what goes wrong in the middle, and the money."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from controller.game.cards import DECK, Card, total
+from controller.table.facts import CardDrawn, ShoeUnplugged
+from controller.table.lamps import Pattern, lamps
+from controller.table.requests import ClearFault, LockWagers, NameCard, SeeCutCard, VoidHand
+from tests.support.five_games import HEALTHY, Watched, assert_money_adds_up, call, seats, wager, wagers
+from tests.support.tables import LUCKY9, TableUnderTest, hand, house
+
+CARDS = st.sampled_from(DECK)
+
+
+def locked(bets: str = "3 hand 1000", rules: Any = LUCKY9) -> Watched:
+    table = Watched(rules).open_shoe("2D 3H 4C")
+    return table.do(*wagers(bets)).lock()
+
+
+def play(table: Watched, script: str) -> Watched:
+    """Cards and calls as they come: "4S split 5D"."""
+    for word in script.split():
+        table.do(call(word)) if word.islower() else table.draw(word)
+    return table
+
+
+def rows(event: dict[str, Any], spot: str = "hand") -> list[tuple[int, int | None, str, int]]:
+    return [
+        (row["seat"], row["hand"], row["result"], row["returned_cents"])
+        for row in event["settlement"]["wagers"]
+        if row["spot"] == spot
+    ]
+
+
+# The seats.
+
+
+def test_seats_with_a_wager_are_dealt_in_turn_and_then_the_dealer() -> None:
+    table = locked("5 hand 1000, 2 hand 500, 7 hand 1000")
+    dealt = []
+    for card in ("2S", "3S", "4S", "5S", "2C", "3C", "4C", "6C"):
+        dealt.append((table.face.next_hand, table.face.next_seat))
+        table.draw(card)
+    turn = [("seat_2", 2), ("seat_5", 5), ("seat_7", 7), ("dealer", None)]
+    assert dealt == [*turn, *turn]
+    assert hand(table.face, "dealer").cards == ("--", "6C"), "first down, second up"
+    assert hand(table.face, "dealer").total is None
+    assert [hand(table.face, f"seat_{seat}").total for seat in (2, 5, 7)] == [4, 6, 8]
+    (event,) = table.of_type("wagers_locked")
+    assert event["in_play"] == [2, 5, 7]
+
+
+def test_nobody_plays_without_a_wager_on_a_hand() -> None:
+    table = Watched(LUCKY9).open_shoe().do(seats(1, 2, 3))
+    assert table.ask(LockWagers()) == "no_seats"
+    table.do(wager("2 tie 500"))
+    assert table.ask(LockWagers()) == "no_seats"
+    table.do(wager("2 hand 400"))
+    assert table.ask(LockWagers()) == "no_seats", "it is under the minimum, and would be refused"
+    table.do(wager("2 hand 500")).lock()
+
+
+def test_the_lamp_of_the_acting_seat_goes_round_the_table() -> None:
+    table = locked("2 hand 1000, 5 hand 1000")
+    lit = []
+    for word in "2S 3S KD 2C 4C 5D hit TH stand".split():  # noqa: SIM905  # read as it is played
+        lit.append(_turns(table))
+        play(table, word)
+    assert lit == [{2}, {5}, set(), {2}, {5}, set(), {2}, {2}, {5}]
+    assert (_turns(table), table.face.reveal) == (set(), ("dealer",))
+    assert lamps(table.face, HEALTHY)["draw_banker"] is Pattern.DOUBLE_FLASH
+
+
+@pytest.mark.parametrize("nine", ["4S 5D", "9S KD", "TS 9D"], ids=["Lucky 9", "Natural 9", "Natural 9 either way"])
+def test_a_nine_on_two_cards_is_asked_nothing(nine: str) -> None:
+    first, second = nine.split()
+    table = play(locked(), f"{first} 2C {second} 3C")
+    assert table.face.reveal == ("dealer",)
+
+
+def test_all_seven_seats_may_play() -> None:
+    table = locked(", ".join(f"{seat} hand 1000" for seat in range(1, 8)))
+    play(table, "AS 2S 3S 4S 5S 6S 7S 8S KS KH KD KC QS QH QD QC")
+    assert table.face.choice is not None
+    assert (table.face.choice.seat, table.face.choice.options) == (1, ("hit", "stand"))
+    play(table, "stand " * 7 + "reveal")
+    (event,) = table.of_type("round")
+    assert [seat for seat, *_ in rows(event)] == list(range(1, 8))
+    assert {result for *_, result, _ in rows(event)} == {"lost"}
+
+
+def _turns(table: TableUnderTest) -> set[int]:
+    lit = lamps(table.face, HEALTHY)
+    return {seat for seat in table.face.seats if lit[f"seat_{seat}"] is Pattern.LONG_FLASH}
+
+
+# Splits.
+
+
+def test_a_pair_splits_to_four_hands_and_no_further() -> None:
+    table = play(locked(), "4S 2C 4D 3C split 4H split 4C")
+    assert _hands(table) == [("4S", "4C"), ("4H",), ("4D",)]
+    assert table.face.choice is not None
+    assert table.face.choice.options == ("stand", "split")
+    play(table, "split AS")
+    assert _hands(table) == [("4S", "AS"), ("4C",), ("4H",), ("4D",)], "cards go to the leftmost hand first"
+    play(table, "4S")
+    assert _hands(table) == [("4S", "AS"), ("4C", "4S"), ("4H",), ("4D",)]
+    assert _choosing(table) is None, "four hands: a new pair does not split"
+    play(table, "5H KS")
+    assert table.face.reveal == ("dealer",)
+    play(table, "reveal")
+    (event,) = table.of_type("round")
+    assert rows(event) == [
+        (3, 1, "pushed", 1000),  # 5 against the dealer's 2 and 3
+        (3, 2, "won", 2000),  # 8
+        (3, 3, "won", 2000),  # a 9 after a split is paid even money
+        (3, 4, "lost", 0),  # 4
+    ]
+    assert event["settlement"]["totals"]["staked_cents"] == 4000
+    assert_money_adds_up(event)
+
+
+def test_no_hand_of_a_split_is_hit() -> None:
+    table = play(locked(), "4S 2C 4D 3C split 2H")
+    assert table.face.choice is None
+    assert table.ask(call("hit")) == "no_call_due"
+
+
+@pytest.mark.parametrize(
+    ("two", "options"),
+    [("4S 4D", True), ("KS KD", True), ("KS QD", False), ("TS JD", False), ("4S 5S", None), ("4S 6S", False)],
+)
+def test_only_two_of_a_rank_split(two: str, options: bool | None) -> None:
+    first, second = two.split()
+    table = play(locked(), f"{first} 2C {second} 3C")
+    if options is None:
+        assert _choosing(table) is None
+    else:
+        assert table.face.choice is not None
+        assert table.face.choice.options == (("hit", "stand", "split") if options else ("hit", "stand"))
+
+
+def _choosing(table: TableUnderTest) -> int | None:
+    return table.face.choice.seat if table.face.choice else None
+
+
+def _hands(table: TableUnderTest, seat: int = 3) -> list[tuple[str, ...]]:
+    return [each.cards for each in table.face.hands if each.hand.startswith(f"seat_{seat}")]
+
+
+# The dealer.
+
+
+@pytest.mark.parametrize(("holds", "draws"), [("KC", True), ("AC", True), ("4C", True), ("5C", False), ("9C", False)])
+def test_the_dealer_draws_on_0_to_4_and_stands_from_5(holds: str, draws: bool) -> None:
+    table = play(locked(), f"2S {holds} 3S KD stand reveal")
+    assert bool(table.of_type("round")) is not draws
+    assert (table.face.next_hand == "dealer") is draws
+
+
+def test_the_dealer_reveals_and_draws_even_if_every_hand_is_dead() -> None:
+    table = play(locked(), "2S 2C 3S 2D hit 5H")
+    assert (hand(table.face, "seat_3").total, table.face.reveal) == (0, ("dealer",))
+    play(table, "reveal")
+    assert table.face.next_hand == "dealer"
+    (event,) = play(table, "4H").of_type("round")
+    assert (rows(event), event["dealer"]["total"]) == ([(3, None, "lost", 0)], 8)
+
+
+@settings(max_examples=100, deadline=None)
+@given(CARDS, CARDS, st.sampled_from(["stand", "hit", "split", "voided", "card too soon", "early dealer card"]), CARDS)
+def test_the_dealers_hole_card_tells_nothing_until_it_is_turned_up(
+    this: Card, that: Card, does: str, more: Card
+) -> None:
+    """Nor does whether the dealer will draw: only the up card is there to be seen."""
+    tables = []
+    for hole in (this, that):
+        table = locked("2 hand 1000, 3 hand 1000, 3 tie 500, 3 lucky9_bonus 500")
+        play(table, "KS 2S").drawn(hole)
+        play(table, "2H 2C 5C stand")
+        match does:
+            case "hit":
+                play(table, f"hit {more}")
+            case "split":
+                play(table, "split KH KD")
+            case "voided":
+                table.do(VoidHand("Smith"))
+            case "card too soon":
+                table.draw(str(more)).do(ClearFault("Smith"))
+            case "early dealer card":
+                play(table, "stand").draw(str(more))
+        if table.face.choice is not None:
+            play(table, "stand")
+        tables.append(table)
+    assert tables[0].seen == tables[1].seen
+    assert does == "voided" or tables[0].face.reveal == ("dealer",)
+    assert does == "voided" or hand(tables[0].face, "dealer").cards == ("--", "5C")
+
+
+@pytest.mark.parametrize("mishap", ["unreadable", "unplugged"])
+def test_a_hole_card_that_a_supervisor_names_stays_face_down(mishap: str) -> None:
+    tables = []
+    for name in ("9D", "AD"):
+        table = play(locked(), "2S")
+        if mishap == "unreadable":
+            table.draw("??").do(NameCard(Card.parse(name), "Smith"))
+        else:
+            table.believe(ShoeUnplugged()).do(NameCard(Card.parse(name), "Smith"), ClearFault("Smith"))
+        tables.append(play(table, "3S 2C"))
+    assert tables[0].seen == tables[1].seen
+
+
+def test_a_card_ahead_of_the_dealers_reveal_is_his_or_burned() -> None:
+    drew = play(locked(), "2S 2C 5S 2D stand 3H")
+    assert (drew.of_type("round"), hand(drew.face, "dealer").cards) == ([], ("--", "2D"))
+    (event,) = play(drew, "reveal").of_type("round")
+    assert event["dealer"]["cards"] == ["2C", "2D", "3H"]
+    stood = play(locked(), "2S 2C 5S 5D stand 3H reveal")
+    (event,) = stood.of_type("round")
+    assert event["dealer"]["cards"] == ["2C", "5D"]
+    assert (stood.face.phase, stood.fault, stood.face.cards_left) == ("wagers_open", None, 416 - 3 - 5)
+
+
+# What goes wrong in the middle.
+
+
+def test_an_unreadable_card_stops_the_seat_it_is_for() -> None:
+    table = play(locked("2 hand 1000, 3 hand 1000"), "2S KS 2C 4S KD 3C hit ??")
+    assert table.face.fault is not None
+    assert (table.fault, table.face.fault.details) == ("unreadable_card", {"where": "seat_2"})
+    table.name("2H")
+    assert (hand(table.face, "seat_2").total, _choosing(table)) == (8, 3)
+
+
+def test_a_card_before_a_seats_choice_waits_and_is_a_hit_when_cleared() -> None:
+    table = play(locked("2 hand 1000, 3 hand 1000"), "2S KS 2C 4S KD 3C 5H")
+    assert table.face.fault is not None
+    assert (table.fault, table.face.fault.details) == ("choice_due", {"seat": 2})
+    table.clear()
+    assert (hand(table.face, "seat_2").cards, _choosing(table)) == (("2S", "4S", "5H"), 3)
+
+
+def test_a_card_before_the_choice_to_split_again_is_burned() -> None:
+    """After a split there is no hit to take it."""
+    table = play(locked(), "4S 2C 4D 3C split 4H 5H")
+    assert table.fault == "choice_due"
+    left = table.face.cards_left
+    table.clear()
+    assert (_hands(table), table.face.cards_left) == ([("4S", "4H"), ("4D",)], left)
+    assert table.face.choice is not None
+
+
+def test_an_impossible_card_is_named_but_for_the_hole_card() -> None:
+    rules = house(LUCKY9, decks=1, fewest_cards_to_open=6)
+    up = play(locked(rules=rules), "2D")
+    assert up.face.fault is not None
+    assert up.face.fault.details == {"where": "seat_3", "card": "2D"}
+    hole = play(locked(rules=rules), "2S 2D")
+    assert hole.face.fault is not None
+    assert hole.face.fault.details == {"where": "dealer"}
+
+
+@pytest.mark.parametrize(
+    ("plays", "hands"),
+    [
+        ("", 1),
+        ("4S 2C", 1),
+        ("4S 2C 4D 3C", 1),
+        ("4S 2C 4D 3C split", 2),
+        ("4S 2C 4D 3C split 4H split", 3),
+        ("4S 2C 4D 3C split 4H split 4C split AS", 4),
+    ],
+)
+def test_a_void_returns_every_wager_and_one_more_for_each_split(plays: str, hands: int) -> None:
+    table = play(locked("3 hand 1000, 3 tie 500, 3 lucky9_bonus 300, 5 hand 700"), "")
+    words = plays.split()
+    if len(words) >= 2:  # seat 5 gets a ten and a 9 between: it has nothing to act on
+        words[1:1] = ["9S"]
+    if len(words) >= 5:
+        words[4:4] = ["TS"]
+    play(table, " ".join(words))
+    table.do(VoidHand("Smith"))
+    (event,) = table.of_type("void")
+    returned = Counter((seat, cents) for seat, _, result, cents in rows(event) if result == "returned")
+    assert returned == {(3, 1000): hands, (5, 700): 1}
+    assert event["settlement"]["totals"]["returned_cents"] == 1000 * hands + 500 + 300 + 700
+    assert_money_adds_up(event)
+
+
+# The shoe.
+
+
+def test_the_cut_card_lies_60_from_the_end_and_the_round_in_hand_is_the_last() -> None:
+    assert (LUCKY9.shoe.cut_card_from_end, LUCKY9.shoe.hands_after_cut_card) == (60, 0)
+    table = play(locked(), "2S 2C")
+    table.do(SeeCutCard())
+    assert table.face.last_hand
+    play(table, "3S 6C stand reveal")
+    (event,) = table.of_type("round")
+    (closed,) = table.of_type("shoe_closed")
+    assert (event["last_hand"], closed["reason"], table.face.phase) == (True, "last_hand", "shoe_ended")
+
+
+def test_the_cut_card_between_rounds_leaves_one_more() -> None:
+    table = play(locked(), "2S 2C 3S 6C stand reveal").do(SeeCutCard(), wager("3 hand 1000"))
+    assert table.lock().face.last_hand
+    assert play(table, "2S 2C 3S 6C stand reveal").face.phase == "shoe_ended"
+
+
+def test_with_fewer_cards_than_a_round_may_take_wagers_do_not_open() -> None:
+    table = Watched(house(LUCKY9, decks=2)).open_shoe("2D 3H 4C")
+    coming = iter([str(card) for card in DECK if str(card) not in ("2D", "3H", "4C")])
+    while table.face.phase == "wagers_open":
+        assert (table.face.cards_left or 0) >= 59
+        table.do(wager("3 hand 1000")).lock()
+        while table.face.phase in ("wagers_locked", "hand_in_play"):
+            table.draw(next(coming)) if table.face.next_hand else play(
+                table, "reveal" if table.face.reveal else "stand"
+            )
+    assert 53 < (table.face.cards_left or 0) < 59
+    assert [event["reason"] for event in table.of_type("shoe_closed")] == ["too_few_cards"]
+
+
+@pytest.mark.parametrize(("plays", "hands"), [("2S 2C", 1), ("4S 2C 4H 3C split", 2)])
+def test_cards_that_run_out_inside_a_round_return_every_wager(plays: str, hands: int) -> None:
+    """Only where cards were lost can it happen: here all but those of the round are taken for gone."""
+    rules = house(LUCKY9, decks=1, fewest_cards_to_open=1)
+    table = Watched(rules).open_shoe("2D 3H 4C")
+    burned = [card for card in DECK if str(card) not in {"2D", "3H", "4C", *plays.split()}]
+    for card in burned:
+        table.drawn(card)
+    assert (table.face.phase, table.face.cards_left) == ("wagers_open", len(plays.split()) - (hands - 1))
+    play(table.do(wager("3 hand 1000")).lock(), plays)
+    assert table.fault == "shoe_exhausted"
+    (event,) = table.of_type("void")
+    assert event["settlement"]["totals"]["returned_cents"] == 1000 * hands
+    assert table.told_types()[-3:] == ["void", "shoe_closed", "fault shoe_exhausted"]
+
+
+# Any shoe, any choices, any mistakes.
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.sampled_from(DECK * 2), min_size=59, max_size=59),
+    st.dictionaries(st.integers(1, 7), st.integers(5, 100), min_size=1, max_size=7),
+    st.lists(st.sampled_from(["split", "hit", "stand", "reveal", "card"]), min_size=200, max_size=200),
+)
+def test_money_is_conserved_and_every_card_is_accounted_for(
+    shoe: list[Card], stakes: dict[int, int], wishes: list[str]
+) -> None:
+    """A seat asks for anything; only what the sheet allows is done."""
+    table = locked(", ".join(f"{seat} hand {dollars}00, {seat} tie 200" for seat, dollars in stakes.items()))
+    drawn: list[str] = []
+    coming, wish = iter(shoe), iter(wishes)
+    splits: Counter[int] = Counter()
+    while not table.of_type("round") and table.fault is None:
+        if table.face.next_hand is not None:
+            drawn.append(str(next(coming)))
+            table.believe(CardDrawn(Card.parse(drawn[-1])))
+            continue
+        wished = next(wish, "stand")
+        if table.face.reveal:
+            wished = "reveal"
+        chooses = table.face.choice
+        if wished == "card":
+            continue
+        refused = table.ask(call(wished))
+        if chooses is not None and chooses.options is not None:
+            assert (refused is None) == (wished in chooses.options), "what is offered is accepted, and nothing else"
+            _assert_offer(table, chooses.hand, wished, refused)
+            splits[chooses.seat] += wished == "split" and refused is None
+    assert table.fault in (None, "impossible_card")
+    if table.fault is not None:
+        table.do(VoidHand("Smith"))
+        (event,) = table.of_type("void")
+        assert event["settlement"]["totals"]["returned_cents"] == sum(
+            100 * dollars * (1 + splits[seat]) + 200 for seat, dollars in stakes.items()
+        )
+        return
+    (event,) = table.of_type("round")
+    lies = [card for each in event["hands"] for card in each["cards"]] + event["dealer"]["cards"]
+    assert Counter(lies) == Counter(drawn)
+    assert table.face.cards_left == 416 - 3 - len(drawn)
+    assert_money_adds_up(event)
+    assert max(splits.values(), default=0) <= 3
+    for seat, dollars in stakes.items():
+        mine = [row for row in rows(event) if row[0] == seat]
+        assert len(mine) == 1 + splits[seat]
+        _assert_seat(event, seat, 100 * dollars, mine)
+    assert table.replayed() == (table.table, None)
+
+
+def _assert_offer(table: TableUnderTest, name: str, wished: str, refused: str | None) -> None:
+    """Of what was done: nobody hit a nine or after a split, and nobody split what is no pair."""
+    if refused is None and wished == "split":
+        assert table.fault is None
+    if refused is None and wished == "hit":
+        cards = hand(table.face, name).cards
+        assert len(cards) == 2
+        assert total(map(Card.parse, cards)) != 9
+        assert len(_hands(table, int(name.split("_")[1]))) == 1
+
+
+def _assert_seat(event: dict[str, Any], seat: int, cents: int, mine: list[tuple[int, int | None, str, int]]) -> None:
+    """The sheet's own sentences, one by one, against what the seat got."""
+    dealer = event["dealer"]
+    dealers_kind = _kind(dealer["cards"])
+    hands = [each for each in event["hands"] if each["seat"] == seat]
+    for each, (_, _, result, returned) in zip(hands, mine, strict=True):
+        kind, split = _kind(each["cards"]), len(hands) > 1
+        if len(each["cards"]) == 3 and each["total"] in (0, 1, 2):
+            expected = 0
+        elif kind == "lucky9" and not split:
+            expected = cents if dealers_kind in ("lucky9", "natural9") else cents + cents * 3 // 2
+        elif each["total"] == 9 and dealer["total"] == 9:
+            expected = 0 if (len(each["cards"]), dealers_kind) == (3, "lucky9") else cents
+        elif each["total"] == dealer["total"]:
+            expected = cents
+        else:
+            expected = 2 * cents if each["total"] > dealer["total"] else 0
+        assert (returned, result) == (expected, _word(expected, cents)), f"{each} against {dealer}"
+    (tie,) = [row for row in rows(event, "tie") if row[0] == seat]
+    assert tie[3] == (200 * 8 if hands[0]["total"] == dealer["total"] else 0)
+
+
+def _kind(cards: list[str]) -> str:
+    points = [Card.parse(card).points for card in cards]
+    if sum(points) % 10 != 9:
+        return "other"
+    if len(cards) == 3:
+        return "three"
+    return "lucky9" if all(points) else "natural9"
+
+
+def _word(expected: int, cents: int) -> str:
+    return "lost" if expected == 0 else "pushed" if expected == cents else "won"

@@ -1,0 +1,452 @@
+"""Midi: what lies face down is told to nobody before it is turned up, by no word, no lamp and no silence.
+
+Two shoes that differ only in what nobody has seen yet must look the same to whoever sees everything but the journal.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import cycle
+from typing import Any, Literal, Self, get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from controller.game.cards import DECK, Card, total
+from controller.table.facts import (
+    CardDrawn,
+    CardDrawnOutsideGame,
+    CardKept,
+    CutCardDrawn,
+    ShoeError,
+    ShoeErrorRaised,
+    ShoePoweredUp,
+    ShoeResult,
+    ShoeResultReported,
+    ShoeStoodBy,
+    ShoeUnplugged,
+    Target,
+)
+from controller.table.lamps import Pattern, lamps
+from controller.table.requests import ClearFault, NameCard, NewShoe, Request, VoidHand
+from tests.support.five_games import HEALTHY, SUGARHOUSE_MIDI, Watched, call, dealt, wager, wagers
+from tests.support.tables import TableUnderTest, cards, hand, house
+
+INPUT, HAND_END = dealt(SUGARHOUSE_MIDI, "input"), dealt(SUGARHOUSE_MIDI, "hand_end")
+CARDS = st.sampled_from(DECK)
+FOUR = st.lists(CARDS, min_size=4, max_size=4)
+IN_ONE_DECK = st.lists(
+    st.sampled_from([card for card in DECK if str(card) not in ("2D", "3H", "4C")]), min_size=7, max_size=7, unique=True
+)
+
+
+def midi(rules: Any = INPUT, bets: str = "2 player 2000, 5 banker 2500") -> Watched:
+    table = Watched(rules).open_shoe("2D 3H 4C")
+    return table.do(*wagers(bets)).lock()
+
+
+# A person beside the table, who knows the sheet and the journal but not the code, says which cards are up.
+
+
+class Felt:
+    """The cards of a hand on the felt, by the sheet alone: who draws, and what has been turned up."""
+
+    def __init__(self) -> None:
+        self.player: list[Card] = []
+        self.banker: list[Card] = []
+        self.turned = 0
+
+    @property
+    def dealt(self) -> int:
+        return len(self.player) + len(self.banker)
+
+    def takes(self) -> str | None:
+        """Sheet 004: "The first and third cards are the Player Hand", then the table."""
+        if self.dealt < 4:
+            return "player" if self.dealt % 2 == 0 else "banker"
+        player, banker = total(self.player[:2]), total(self.banker[:2])
+        if max(player, banker) >= 8 or len(self.banker) == 3:
+            return None
+        if player <= 5 and len(self.player) == 2:
+            return "player"
+        if player >= 6:
+            return "banker" if banker <= 5 else None
+        third = self.player[2].points
+        draws = {3: third != 8, 4: 2 <= third <= 7, 5: 4 <= third <= 7, 6: third in (6, 7), 7: False}
+        return "banker" if draws.get(banker, True) else None
+
+    def deal(self, card: Card) -> None:
+        side = self.takes()
+        assert side is not None
+        (self.player if side == "player" else self.banker).append(card)
+
+    def face(self, hand_: str) -> tuple[str, ...]:
+        """The hand as everybody may see it."""
+        lies = self.player if hand_ == "player" else self.banker
+        if self.turned == 0:
+            return ("--",) * len(lies)
+        up = lies[:2] + [card for card in lies[2:] if self._third_is_up(hand_)]
+        return tuple(map(str, up)) + ("--",) * (len(lies) - len(up))
+
+    def _third_is_up(self, hand_: str) -> bool:
+        order = [side for side, lies in (("player", self.player), ("banker", self.banker)) if len(lies) == 3]
+        return 4 + order.index(hand_) < self.turned
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(CARDS, min_size=6, max_size=6))
+def test_exactly_what_was_turned_up_is_shown_and_told(six: list[Card]) -> None:
+    table, felt, coming = midi(), Felt(), iter(six)
+    while felt.takes() is not None or felt.turned < felt.dealt:
+        if felt.dealt >= 4 and felt.turned < felt.dealt:
+            assert table.face.reveal == tuple(side for side in ("player", "banker") if "--" in felt.face(side))
+            assert table.face.next_hand is None, "who draws next would tell the cards"
+            assert table.of_type("round") == []
+            felt.turned = felt.dealt
+            table.do(call("reveal"))
+        else:
+            assert table.face.next_hand == felt.takes()
+            card = next(coming)
+            felt.deal(card)
+            table.drawn(card)
+        if felt.takes() is not None or felt.turned < felt.dealt:
+            assert [hand(table.face, side).cards for side in ("player", "banker")] == [
+                felt.face(side) for side in ("player", "banker")
+            ]
+    (told,) = table.of_type("round")
+    assert told["player"]["cards"] == [str(card) for card in felt.player]
+    assert told["banker"]["cards"] == [str(card) for card in felt.banker]
+    assert table.replayed() == (table.table, None)
+
+
+# Two shoes, seen side by side.
+
+
+Mishap = Literal[
+    "unreadable", "missed", "impossible", "shoe error", "power up", "unplugged", "outside game", "cut card", "calls",
+    "nothing",
+]  # fmt: skip
+MISHAPS: tuple[Mishap, ...] = get_args(Mishap)
+AHEAD: st.SearchStrategy[Mishap] = st.sampled_from(("nothing", "missed", "unreadable", "impossible", "shoe error"))
+
+
+class Asked(Watched):
+    """And what was refused is seen by whoever asked."""
+
+    def asked(self, *requests: Request) -> Self:
+        for request in requests:
+            if (refused := self.ask(request)) is not None:
+                self.seen.append(("refused", refused))
+        return self
+
+
+ONE_DECK = house(INPUT, decks=1)
+
+
+def four_down(four: list[Card], mishaps: list[Mishap]) -> Asked:
+    """A hand's first four cards, face down, each with a mishap, after a burn of the 2D, 3H and 4C."""
+    table = Asked(ONE_DECK).open_shoe("2D 3H 4C").do(*wagers("2 player 2000, 5 banker 2500")).lock()
+    table.believe(ShoeStoodBy(table.report(None)))
+    for card, mishap in zip(four, mishaps, strict=True):
+        comes(table, card, mishap)
+    return table.asked(call("stand"))
+
+
+def comes(table: Asked, card: Card, mishap: Mishap) -> None:
+    """The card comes to the table, and something goes wrong about it that is put right again."""
+    match mishap:
+        case "unreadable":
+            table.believe(CardDrawn(None, report=table.report(card)))
+            table.do(NameCard(card, "Smith"))
+        case "missed":
+            table.drawn(card, missed=3).do(ClearFault("Smith"))
+        case "impossible":
+            table.drawn(Card.parse("2D")).do(NameCard(card, "Smith"))  # it was this one-deck shoe's first card
+        case "shoe error":
+            table.believe(ShoeErrorRaised(ShoeError.DRAW_TIMEOUT, table.report(None))).drawn(card)
+            table.do(ClearFault("Smith"))
+        case "power up":
+            table.believe(ShoePoweredUp(table.report(None))).do(NameCard(card, "Smith"), ClearFault("Smith"))
+        case "unplugged":
+            table.believe(ShoeUnplugged()).do(NameCard(card, "Smith"), ClearFault("Smith"))
+        case "outside game":
+            table.believe(CardDrawnOutsideGame("error", table.report(None))).do(NameCard(card, "Smith"))
+        case "cut card":
+            table.believe(CutCardDrawn("shoe", table.report(None))).drawn(card)
+        case "calls":
+            table.asked(*map(call, ("reveal", "hit", "stand", "split"))).drawn(card)
+        case "nothing":
+            table.drawn(card)
+
+
+@settings(max_examples=150, deadline=None)
+@given(IN_ONE_DECK, IN_ONE_DECK, st.lists(st.sampled_from(MISHAPS), min_size=4, max_size=4, unique=True))
+def test_four_cards_face_down_tell_nothing(these: list[Card], those: list[Card], mishaps: list[Mishap]) -> None:
+    """Natural or not, Player draws or Banker: until `reveal` it is one and the same."""
+    these, those = these[:4], those[:4]
+    seen = [four_down(four, mishaps) for four in (these, those)]
+    assert seen[0].face.reveal == ("player", "banker")
+    assert seen[0].seen == seen[1].seen
+    for table, four in zip(seen, (these, those), strict=True):
+        told = json.dumps([event for event in table.events if event["type"] != "shoe_opened"])
+        assert not [card for card in four if f'"{card}"' in told]
+
+
+@settings(max_examples=100, deadline=None)
+@given(IN_ONE_DECK, IN_ONE_DECK, st.integers(0, 3), st.booleans(), st.lists(AHEAD, min_size=3, max_size=3))
+def test_what_comes_ahead_of_reveal_waits_and_tells_nothing(
+    these: list[Card], those: list[Card], count: int, result: bool, mishaps: list[Mishap]
+) -> None:
+    """The dealer draws on before he presses `reveal`: how many he draws is to be seen, and nothing else is."""
+
+    def play(seven: list[Card], ends: ShoeResult, pair: bool) -> Asked:
+        table = four_down(seven[:4], ["nothing"] * 4)
+        for card, mishap in zip(seven[4 : 4 + count], mishaps, strict=False):
+            comes(table, card, mishap)
+        if result:
+            table.believe(ShoeResultReported(ends, pair, not pair, table.report(None)))
+        return table
+
+    one, two = play(these, ShoeResult.PLAYER, True), play(those, ShoeResult.BANKER, False)
+    assert one.seen == two.seen
+    assert (one.fault, one.face.reveal) == (None, ("player", "banker"))
+    assert hand(one.face, "player").cards == ("--", "--"), "nothing that came ahead lies on the felt yet"
+    assert one.face.cards_left == 52 - 3 - 4 - count
+
+
+@settings(max_examples=100, deadline=None)
+@given(IN_ONE_DECK.filter(lambda four: total(four[:4:2]) <= 5 and total(four[1:4:2]) <= 7))
+def test_players_third_card_tells_nothing_before_it_is_turned_up(cards: list[Card]) -> None:
+    """Whether Banker draws hangs on it: so nobody is told who is next."""
+    tables = [four_down(cards[:4], ["nothing"] * 4).do(call("reveal")).drawn(third) for third in cards[4:6]]
+    assert tables[0].seen == tables[1].seen
+    assert (tables[0].face.reveal, tables[0].face.next_hand) == (("player",), None)
+    assert hand(tables[0].face, "player").cards[2] == "--"
+
+
+@settings(max_examples=100, deadline=None)
+@given(FOUR, FOUR)
+def test_at_hand_end_who_draws_next_is_told_to_nobody(these: list[Card], those: list[Card]) -> None:
+    """With no `reveal` button the hand's end turns everything up: of two that go on, neither tells why."""
+    tables = []
+    for four in (these, those):
+        table = midi(HAND_END)
+        for card in four:
+            table.drawn(card)
+        tables.append(table)
+    ended = [bool(table.of_type("round")) for table in tables]
+    assert ended == [_ends_on(four) for four in (these, those)]
+    if not any(ended):
+        assert tables[0].seen == tables[1].seen
+        assert (tables[0].face.next_hand, tables[0].face.reveal) == (None, ())
+
+
+def _ends_on(four: list[Card]) -> bool:
+    player, banker = total(four[::2]), total(four[1::2])
+    return max(player, banker) >= 8 or (player >= 6 and banker >= 6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(IN_ONE_DECK, IN_ONE_DECK)
+def test_a_void_hand_takes_its_cards_with_it(these: list[Card], those: list[Card]) -> None:
+    tables = [four_down(four[:4], ["nothing"] * 4).do(VoidHand("Smith")) for four in (these, those)]
+    assert tables[0].seen == tables[1].seen
+    (void,) = tables[0].of_type("void")
+    assert [row["result"] for row in void["settlement"]["wagers"]] == ["returned", "returned"]
+    assert void["settlement"]["totals"]["returned_cents"] == 4500
+
+
+def test_a_void_hands_cards_that_came_ahead_are_gone_from_the_shoe() -> None:
+    table = midi().draw("4S TH 5D 9C 2H 3H").do(VoidHand("Smith"))
+    assert (table.face.phase, table.face.cards_left, table.face.hands) == ("wagers_open", 416 - 9, ())
+    table.do(*wagers("2 player 2000")).lock()
+    assert table.face.hands == (), "they are not the next hand's"
+
+
+# The shoe's opinions.
+
+
+@pytest.mark.parametrize("rules", [INPUT, HAND_END], ids=["input", "hand_end"])
+@pytest.mark.parametrize("dealt_so_far", [1, 2, 3])
+def test_a_result_reported_too_soon_does_not_tell_what_the_shoe_knows(rules: Any, dealt_so_far: int) -> None:
+    tables = []
+    for said, pair in ((ShoeResult.PLAYER, True), (ShoeResult.BANKER, False)):
+        table = midi(rules)
+        for card in cards("4S TH 4D")[:dealt_so_far]:
+            table.drawn(card)
+        tables.append(table.believe(ShoeResultReported(said, pair, not pair, table.report(None))))
+    assert tables[0].fault == "result_differs"
+    assert tables[0].seen == tables[1].seen
+
+
+def test_a_result_before_the_end_does_not_tell_four_cards_that_lie_face_down() -> None:
+    tables = []
+    for said, pair in ((ShoeResult.PLAYER, True), (ShoeResult.BANKER, False)):
+        table = midi(HAND_END)
+        for card in cards("4S 2H AD 2D"):
+            table.drawn(card)
+        tables.append(table.believe(ShoeResultReported(said, pair, not pair, table.report(None))))
+    assert tables[0].fault == "result_differs"
+    assert tables[0].seen == tables[1].seen
+
+
+def test_a_result_that_waits_is_compared_once_everything_is_turned_up() -> None:
+    table = midi().draw("4S TH 5D 9C")
+    table.believe(ShoeResultReported(ShoeResult.TIE, player_pair=False, banker_pair=False))
+    assert (table.fault, table.of_type("round")) == (None, [])
+    table.do(call("reveal"))
+    assert (table.fault, len(table.of_type("round"))) == (None, 1)
+
+
+def test_a_result_that_differs_is_told_after_reveal_with_both_opinions() -> None:
+    table = midi().draw("4S TH 5D 9C")
+    table.believe(ShoeResultReported(ShoeResult.BANKER, player_pair=False, banker_pair=False))
+    assert table.fault is None
+    table.do(call("reveal"))
+    assert table.face.fault is not None
+    assert table.face.fault.details == {"shoe_says": "banker", "rules_say": "tie"}
+    assert table.told_types()[-2:] == ["round", "fault result_differs"]
+
+
+def test_where_the_shoe_puts_a_card_is_not_compared_aloud_while_cards_lie_face_down() -> None:
+    """hand_end, four cards down: where rules and shoe disagree on the next, neither opinion may be told."""
+    table = midi(HAND_END).draw("4S 2H AD 2D").believe(CardDrawn(Card.parse("3C"), Target.BANKER, 3))
+    assert table.face.fault is not None
+    assert (table.face.fault.code, table.face.fault.details) == ("target_differs", {})
+
+
+@pytest.mark.parametrize("came", ["??", "impossible"])
+def test_a_bad_card_ahead_of_reveal_names_neither_itself_nor_its_hand(came: str) -> None:
+    table = Watched(house(INPUT, decks=1, fewest_cards_to_open=6)).open_shoe("2D 3H 4C").lock().draw("4S TH 5D 8C")
+    table.draw("??" if came == "??" else "2D")
+    assert table.face.fault is not None
+    assert table.face.fault.details == {"where": "hand"}
+    told = json.dumps(table.told())
+    assert "2D" not in told.replace('"2D 3H"', "")
+
+
+# A reveal is pressed where it is due, and there alone.
+
+
+def test_reveal_is_refused_before_four_cards_lie_and_once_they_are_turned_up() -> None:
+    table = midi()
+    for card in cards("4S TH AD 2C"):
+        assert table.ask(call("reveal")) == "no_call_due"
+        table.drawn(card)
+    assert [table.ask(call(name)) for name in ("hit", "stand", "split")] == ["reveal_due"] * 3
+    table.do(call("reveal"))
+    assert table.ask(call("reveal")) == "no_call_due", "Player's third card is to come"
+    assert table.face.next_hand == "player"
+    table.draw("2S")
+    assert (table.face.reveal, table.of_type("round")) == (("player",), [])
+    table.do(call("reveal")).draw("7C")
+    assert (table.face.reveal, table.of_type("round")) == (("banker",), [])
+    table.do(call("reveal"))
+    assert (len(table.of_type("round")), table.ask(call("reveal"))) == (1, "no_call_due")
+
+
+def test_reveal_is_refused_while_a_fault_stands() -> None:
+    table = midi().draw("4S TH AD 2C ??")
+    assert (table.fault, table.ask(call("reveal"))) == ("unreadable_card", "fault_stands")
+
+
+def test_an_overdrawn_card_that_the_shoe_keeps_is_never_this_hands() -> None:
+    """As where the dealer turns every card: "it belongs to the next round", whatever this one still takes."""
+    mini = Watched(dealt(INPUT, "dealt")).open_shoe().do(wager("2 player 2000")).lock().draw("4S TH AD 2C")
+    mini.believe(CardKept(Card.parse("3D")))
+    assert mini.table.kept == (Card.parse("3D"),)
+    table = midi().draw("4S TH AD 2C").believe(CardKept(Card.parse("3D"))).do(call("reveal"))
+    assert hand(table.face, "player").cards == ("4S", "AD")
+    assert table.table.kept == (Card.parse("3D"),)
+
+
+def test_a_card_ahead_of_a_naturals_reveal_opens_a_simulated_hand_after_it() -> None:
+    table = midi().draw("4S TH 5D 9C 2H")
+    assert table.of_type("round") == []
+    table.do(call("reveal"))
+    assert (len(table.of_type("round")), table.face.simulated, hand(table.face, "player").cards) == (1, True, ("--",))
+
+
+def test_a_simulated_hand_is_dealt_face_down_too_and_turned_up_by_the_dealer() -> None:
+    table = Watched(INPUT).open_shoe().draw("4S TH 5D 9C")
+    assert (table.face.simulated, table.face.reveal, table.of_type("round")) == (True, ("player", "banker"), [])
+    assert table.face.squeezing == {"player": None, "banker": None}
+    table.do(call("reveal"))
+    assert [event["simulated"] for event in table.of_type("round")] == [True]
+
+
+# The seats that squeeze.
+
+
+@pytest.mark.parametrize(
+    ("bets", "player", "banker"),
+    [
+        ("2 player 2000, 5 banker 2500", 2, 5),
+        ("2 player 2000, 3 player 2500, 5 banker 2500, 6 banker 2000", 3, 5),
+        ("6 player 2000, 4 player 2000", 4, None),
+        ("6 banker 2000, 4 banker 2000", None, 4),
+        ("1 tie 2000", None, None),
+    ],
+    ids=["one each", "the largest", "equal: the lowest number", "banker alone", "the dealer holds both"],
+)
+def test_the_largest_wager_on_a_side_squeezes_its_cards(bets: str, player: int | None, banker: int | None) -> None:
+    table = midi(bets=bets)
+    assert table.face.squeezing == {"player": player, "banker": banker}
+    table.draw("4S TH AD")
+    assert _turns(table) == set(), "they are not all dealt yet"
+    table.draw("2C")
+    assert _turns(table) == {player, banker} - {None}
+    assert _guided(table) == {"draw_player": Pattern.DOUBLE_FLASH, "draw_banker": Pattern.DOUBLE_FLASH}
+    table.do(call("reveal"))
+    assert _turns(table) == set()
+    table.draw("2S")
+    assert _turns(table) == {player} - {None}, "Player's third card lies with Player's squeezer"
+    assert _guided(table) == {"draw_player": Pattern.DOUBLE_FLASH, "draw_banker": Pattern.DARK}
+    table.do(call("reveal")).draw("7C")
+    assert _turns(table) == {banker} - {None}
+    table.do(call("reveal"))
+    assert (table.face.squeezing, len(table.of_type("round"))) == ({}, 1)
+
+
+def test_a_back_bet_counts_for_the_circle_it_lies_in() -> None:
+    rules = replace(INPUT, wagers=replace(INPUT.wagers, back_bettors=True))
+    table = midi(rules, "2 player 2000, 3 player 1500, 3b player 1500")
+    assert table.face.squeezing == {"player": 3, "banker": None}
+
+
+def test_a_wager_refused_at_lock_squeezes_nothing() -> None:
+    table = midi(bets="2 player 1000, 3 player 1500")
+    assert table.face.squeezing == {"player": 3, "banker": None}
+
+
+def _turns(table: TableUnderTest) -> set[int]:
+    lit = lamps(table.face, HEALTHY)
+    return {seat for seat in table.face.seats if lit[f"seat_{seat}"] is Pattern.LONG_FLASH}
+
+
+def _guided(table: TableUnderTest) -> dict[str, Pattern]:
+    return {name: pattern for name, pattern in lamps(table.face, HEALTHY).items() if name.startswith("draw_")}
+
+
+# After a power cut.
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(CARDS, min_size=8, max_size=40), st.lists(st.integers(0, 9), min_size=8, max_size=40))
+def test_a_restart_at_any_moment_gives_the_same_table(drawn: list[Card], acts: list[int]) -> None:
+    table = midi()
+    for card, act in zip(drawn, cycle(acts), strict=False):
+        table.drawn(card)
+        if act > 3:
+            table.ask(call("reveal"))
+        if act == 9:
+            table.ask(VoidHand("Smith"))
+        table.ask(ClearFault("Smith"))
+        assert table.replayed() == (table.table, None)
+
+
+def test_a_new_shoe_begins_with_nothing_of_the_last_ones_cards() -> None:
+    table = midi().draw("4S TH 5D 9C 2H").do(VoidHand("Smith")).do(NewShoe("Smith"))
+    assert (table.face.hands, table.table.kept, table.face.cards_left) == ((), (), 416)

@@ -1,0 +1,123 @@
+"""The progressive's life at the table: a hit notes its level, and goes from hit to pending, verified, paid or rejected.
+
+Each step is an event, and the seat's lamp stays until a person has seen to the hit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from controller.table.requests import LockWagers, NewShoe, ResetHits, SeeAward
+from tests.support.tables import TableUnderTest
+
+LEVELS = {"personal_vs_personal": 1_000_000, "banker_personal": 500_000, "player_personal": 250_000}
+SEAT_2_WINS = "KH 2S 9H 3D"  # its own King and 9 as Player's hand
+PENDING = SeeAward(
+    seq=1,
+    award="royal9-01.1",
+    hit="royal9-01/0/4",
+    shoe=1,
+    round=1,
+    seat=2,
+    tier="player_personal",
+    meter="player_personal",
+    cents=250_000,
+    step="pending",
+    by="pit",
+)
+
+
+@pytest.fixture
+def table() -> TableUnderTest:
+    """Seat 2 has hit its progressive in the shoe's first round."""
+    return TableUnderTest(levels=LEVELS).open_shoe().lock(2).draw(SEAT_2_WINS)
+
+
+def steps(table: TableUnderTest) -> list[tuple[str, int | None]]:
+    return [(hit.step, hit.cents) for hit in table.face.hits]
+
+
+def test_a_hit_notes_the_level_that_was_shown_at_the_lock(table: TableUnderTest) -> None:
+    [hit] = [event for event in table.events if event["type"] == "hit"]
+    assert hit["progressive"] == {"meter": "player_personal", "shown_cents": 250_000}
+
+
+def test_a_level_that_grows_after_the_lock_is_not_what_was_shown() -> None:
+    table = TableUnderTest(levels=LEVELS).open_shoe().lock(2)
+    table.levels = {name: cents + 1 for name, cents in LEVELS.items()}
+    table.draw(SEAT_2_WINS)
+    assert table.face.hits[0].shown_cents == 250_000
+
+
+def test_without_a_level_a_hit_notes_none() -> None:
+    table = TableUnderTest().open_shoe().lock(2).draw(SEAT_2_WINS)
+    assert table.face.hits[0].shown_cents is None
+
+
+def test_each_step_of_the_pits_is_an_event_and_is_shown(table: TableUnderTest) -> None:
+    for number, step in enumerate(("pending", "verified", "paid"), 1):
+        table.do(replace(PENDING, seq=number, step=step, by="Ana"))
+        assert steps(table) == [(step, 250_000)]
+    told = [event for event in table.events if event["type"] == "award"]
+    assert [(event["step"], event["award"], event["seat"], event["cents"], event["by"]) for event in told] == [
+        (step, "royal9-01.1", 2, 250_000, "Ana") for step in ("pending", "verified", "paid")
+    ]
+    assert {(event["shoe"], event["round"]) for event in told} == {(1, 1)}
+
+
+def test_a_step_said_again_is_told_once(table: TableUnderTest) -> None:
+    table.do(PENDING)
+    assert table.ask(PENDING) == "award_old"
+    assert table.ask(replace(PENDING, seq=1, step="paid")) == "award_old"
+    assert [event["type"] for event in table.events].count("award") == 1
+
+
+def test_a_step_of_one_hit_leaves_another_as_it_is() -> None:
+    table = TableUnderTest(levels=LEVELS).open_shoe().lock(2).draw(SEAT_2_WINS)
+    table.lock(1).draw("KS 2S 9S 3D").do(PENDING)
+    assert [(hit.seat, hit.step) for hit in table.face.hits] == [(2, "pending"), (1, "hit")]
+
+
+def test_the_hit_stays_over_the_next_hands_until_somebody_has_seen_to_it(table: TableUnderTest) -> None:
+    table.lock(3).draw("2S 4H 3D 4C")
+    assert [hit.seat for hit in table.face.hits] == [2]
+    table.do(ResetHits(2, "Smith"))
+    assert table.face.hits == ()
+    last = table.events[-1]
+    assert (last["type"], last["seats"], last["by"]) == ("hit_reset", [2], "Smith")
+
+
+def test_it_outlives_its_shoe_and_a_restart(table: TableUnderTest) -> None:
+    table.do(PENDING, NewShoe("Smith"))
+    assert steps(table) == [("pending", 250_000)]
+    assert table.replayed() == (table.table, None)
+    assert table.ask(PENDING) == "award_old", "the pit's steps are counted on"
+    table.do(replace(PENDING, seq=2, step="paid"))
+    assert steps(table) == [("paid", 250_000)]
+
+
+def test_all_hits_can_be_seen_to_at_once(table: TableUnderTest) -> None:
+    table.lock(1).draw("KS 2S 9S 3D").do(ResetHits(None, "key"))
+    assert table.face.hits == ()
+    assert table.events[-1]["seats"] == [1, 2]
+
+
+def test_where_no_hit_is_shown_there_is_none_to_see_to(table: TableUnderTest) -> None:
+    assert table.ask(ResetHits(5, "Smith")) == "no_hit"
+    table.do(ResetHits(None, "key"))
+    assert table.ask(ResetHits(None, "key")) == "no_hit"
+
+
+def test_a_step_after_somebody_has_seen_to_the_hit_is_still_told(table: TableUnderTest) -> None:
+    table.do(ResetHits(2, "Smith"), PENDING)
+    assert table.events[-1]["type"] == "award", "the pit must know that we know"
+    assert table.face.hits == ()
+
+
+def test_a_fixed_award_is_shown_until_the_next_lock() -> None:
+    table = TableUnderTest(levels=LEVELS).open_shoe().lock(2).draw("KS 2S 9H 3D")
+    assert [(hit.tier, hit.meter) for hit in table.face.hits] == [("any_royal", None)]
+    table.do(LockWagers())
+    assert table.face.hits == ()
