@@ -58,7 +58,11 @@ def status(table: Path, as_json: bool) -> int:
 def commission(table: Path) -> int:
     """Print what each seat owes, a line each."""
     owed = ask(table, {"do": "status"})["status"]["face"]["commission_owed"]
-    print("\n".join(f"seat {seat} owes {dollars(cents)}" for seat, cents in owed.items()) or "nobody owes commission")
+    lines = [
+        f"seat {seat} owes {dollars(cents)}" if cents > 0 else f"seat {seat} is owed {dollars(-cents)}"
+        for seat, cents in owed.items()
+    ]
+    print("\n".join(lines) or "nobody owes commission")
     return 0
 
 

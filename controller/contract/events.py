@@ -324,7 +324,7 @@ class SeatCents:
 
 @dataclass(frozen=True, slots=True)
 class Commission(Event):
-    """A seat paid the commission it owed."""
+    """A seat paid the commission it owed; below 0 cents, it was given back what a correction found to be too much."""
 
     TYPE = "commission"
 

@@ -93,7 +93,8 @@ def take_card_in_error(table: Table, card: Card) -> Stepped:
     match table.rules.shoe.drawn_in_error:
         case "simulated_hand":
             shoe = open_shoe(table)
-            begun = replace(table, phase=HandInPlay((), wagers=None), shoe=replace(shoe, rounds=shoe.rounds + 1))
+            shoe = replace(shoe, rounds=shoe.rounds + 1)
+            begun = replace(table, phase=HandInPlay((), wagers=None), shoe=shoe, kept=())
             return deal_kept(begun, (*table.kept, card))
         case "burn":
             return after_hand(table)
@@ -121,22 +122,23 @@ def deal(table: Table, card: Card) -> Stepped:
 
 
 def deal_kept(table: Table, cards: tuple[Card, ...]) -> Stepped:
-    """Deal these to the hand as long as it takes cards; the rest is kept."""
-    table = replace(table, kept=())
+    """Deal these, which have left the shoe already, as long as the hand takes cards. What comes after a call waits for
+    it with the hand; what the hand does not need is kept for the one after."""
     made: tuple[Event, ...] = ()
-    for place, card in enumerate(cards):
-        if not isinstance(following(table), Draw):
-            return replace(table, kept=cards[place:]), made
-        table, dealt = deal(table, card)
-        made = (*made, *dealt)
-    return table, made
+    while cards and isinstance(following(table), Draw):
+        table, dealt = deal(table, cards[0])
+        made, cards = (*made, *dealt), cards[1:]
+    if isinstance(table.phase, HandInPlay):
+        return replace(table, phase=replace(table.phase, kept=cards)), made
+    return replace(table, kept=(*cards, *table.kept)), made
 
 
 def call(table: Table, called: Call) -> Stepped:
-    """The dealer's call is played; cards kept for the hand follow it."""
-    assert isinstance(table.phase, HandInPlay), "only called inside a hand"
-    table, made = _go_on(replace(table, phase=replace(table.phase, plays=(*table.phase.plays, called))))
-    table, dealt = deal_kept(table, table.kept)
+    """The dealer's call is played; cards that were kept for the hand follow it."""
+    hand = table.phase
+    assert isinstance(hand, HandInPlay), "only called inside a hand"
+    table, made = _go_on(replace(table, phase=replace(hand, plays=(*hand.plays, called), kept=())))
+    table, dealt = deal_kept(table, hand.kept)
     return table, (*made, *dealt)
 
 

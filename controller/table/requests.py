@@ -7,7 +7,7 @@ refused with a code that says why. Pure: what is ambient (sensors, the pit's lin
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from math import lcm
 
 from controller.game.baccarat import Done
@@ -172,19 +172,9 @@ class CollectCommission:
 
 @dataclass(frozen=True, slots=True)
 class SeeAward:
-    """The pit's word on how far a hit has come; `shoe` and `round` are the hit's, by this journal."""
+    """The pit's word on how far a hit of this journal's has come."""
 
-    seq: int
-    award: str
-    hit: str
-    shoe: int
-    round: int
-    seat: int
-    tier: str
-    meter: str | None
-    cents: int
-    step: str
-    by: str
+    step: AwardStepped
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,9 +273,8 @@ def decide(table: Table, request: Request, ambient: Ambient) -> Fact | Refuse:
             owed = table.commission_owed.get(seat)
             collected = refuse("nothing_owed") if owed is None else CommissionCollected(seat, owed, by)
             return _refused(table, Row.COLLECT_COMMISSION) or collected
-        case SeeAward():
-            stepped = AwardStepped(*(getattr(request, field.name) for field in fields(request)))
-            return stepped if request.seq > table.award_seq else refuse("award_old")
+        case SeeAward(step):
+            return step if step.seq > table.award_seq else refuse("award_old")
         case ResetHits(seat, by):
             known = any(seat in (None, hit.seat) for hit in table.hits)
             return HitsReset(seat, by) if known else refuse("no_hit")
@@ -416,6 +405,8 @@ def _place_wager(table: Table, request: PlaceWager) -> Fact | Refuse:
 def _take_seats(table: Table, seats: tuple[int, ...], by: str) -> Fact | Refuse:
     if not set(seats) <= set(table.rules.seat_numbers):
         return refuse("no_such_seat")
+    if set(table.occupied) & table.commission_owed.keys() - set(seats):
+        return refuse("commission_owed")  # sheet 004: collected when the customer leaves the game
     return SeatsTaken(tuple(sorted(set(seats))), by)
 
 

@@ -67,13 +67,15 @@ class Locked:
 class HandInPlay:
     """A hand being dealt, its plays in the order they came. `wagers` is None in a simulated hand.
 
-    `ahead` is what came while cards lay face down that have to be turned up before anything goes on.
+    `ahead` is what came while cards lay face down that have to be turned up before anything goes on; `kept` are cards
+    that were kept for this hand and wait for a call.
     """
 
     plays: tuple[Play, ...]
     wagers: Wagers | None
     seating: Seating = NOBODY
     ahead: tuple[Held, ...] = ()
+    kept: tuple[Card, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

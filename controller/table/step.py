@@ -232,7 +232,7 @@ def _believe(table: Table, held: Held) -> Stepped:
             return _legally(table, Row.CUT_CARD, fact)
         case BurnCountReported():
             return _legally(table, Row.BURN_COUNT, fact)
-        case ShoeResultReported() if isinstance(following(table), Reveal):
+        case ShoeResultReported(result) if result is not ShoeResult.FORCE_QUIT and isinstance(following(table), Reveal):
             return _wait_for_reveal(table, fact)
         case ShoeResultReported(result):
             row = Row.SHOE_FORCE_QUIT if result is ShoeResult.FORCE_QUIT else Row.SHOE_RESULT
@@ -487,7 +487,10 @@ def _void_hand(table: Table, by: str) -> Stepped:
     """A supervisor ends the hand: wagers go back, and cards held with a fault are dead."""
     reason = table.fault.code if table.fault else "supervisor"
     made: tuple[Event, ...] = (void_event(table, by, reason),)
-    waiting = table.phase.ahead if isinstance(table.phase, HandInPlay) else ()
+    waiting: tuple[Held, ...] = ()
+    if isinstance(table.phase, HandInPlay):
+        waiting = table.phase.ahead
+        table = replace(table, kept=(*table.phase.kept, *table.kept))
     if table.fault is not None:
         made = (*made, cleared(table, by, Exit.VOID))
         waiting = (*waiting, *raiser(table.fault), *table.held)

@@ -13,7 +13,7 @@ from controller.contract.events import Event
 from controller.game.baccarat_royal import Actives
 from controller.game.play import Call
 from controller.game.wagers import Spot, Wager
-from controller.table.facts import HitUnheard
+from controller.table.facts import AwardStepped, HitUnheard
 from controller.table.requests import (
     ChooseActives,
     CloseShoe,
@@ -61,7 +61,7 @@ SOUND |= {f"{event['type']}, of seats": event for event in _LUCKY9.events if eve
 # A progressive hit, what the pit says of it, and somebody who saw to it.
 _HIT = TableUnderTest(levels={"player_personal": 250_000}).open_shoe().lock(2).draw("KH 2S 9H 3D")
 _OWN = "player_personal"
-_HIT.do(SeeAward(1, "royal9-01.1", "royal9-01/0/3", 1, 1, 2, _OWN, _OWN, 250_000, "pending", "pit"))
+_HIT.do(SeeAward(AwardStepped(1, "royal9-01.1", "royal9-01/0/3", 1, 1, 2, _OWN, _OWN, 250_000, "pending", "pit")))
 _HIT.do(ResetHits(2, "Smith"))
 _OF_HITS = ("hit", "award", "hit_reset")
 SOUND |= {f"{event['type']}, progressive": event for event in _HIT.events if event["type"] in _OF_HITS}
@@ -175,9 +175,9 @@ def test_one_types_fields_are_not_anothers(event: dict[str, Any]) -> None:
         ("round, of seats", {"hands": [{"seat": 3, "hand": 0, "cards": ["4S", "5D"], "total": 9, "result": "won"}]}),
         ("round, of seats", {"hands": [{"seat": 3, "hand": 1, "cards": ["4S", "5D"], "total": 9, "result": "nine"}]}),
         ("commission, settled", {"seat": 0}),
-        ("commission, settled", {"cents": -1}),
+        ("commission, settled", {"cents": 0.5}),
         ("commission, settled", {"by": ""}),
-        ("shoe_closed", {"commission_owed": [{"seat": 2, "cents": -1}]}),
+        ("shoe_closed", {"commission_owed": [{"seat": 2, "cents": 0.5}]}),
         ("shoe_opened", {"decks": 0}),
         ("shoe_opened", {"config_digest": "84d1"}),
         ("shoe_opened", {"seats": [{"seat": 1, "k9": "9S KS"}]}),

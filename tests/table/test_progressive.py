@@ -9,12 +9,13 @@ from dataclasses import replace
 
 import pytest
 
+from controller.table.facts import AwardStepped
 from controller.table.requests import LockWagers, NewShoe, ResetHits, SeeAward
 from tests.support.tables import TableUnderTest
 
 LEVELS = {"personal_vs_personal": 1_000_000, "banker_personal": 500_000, "player_personal": 250_000}
 SEAT_2_WINS = "KH 2S 9H 3D"  # its own King and 9 as Player's hand
-PENDING = SeeAward(
+PENDING = AwardStepped(
     seq=1,
     award="royal9-01.1",
     hit="royal9-01/0/4",
@@ -58,7 +59,7 @@ def test_without_a_level_a_hit_notes_none() -> None:
 
 def test_each_step_of_the_pits_is_an_event_and_is_shown(table: TableUnderTest) -> None:
     for number, step in enumerate(("pending", "verified", "paid"), 1):
-        table.do(replace(PENDING, seq=number, step=step, by="Ana"))
+        table.do(SeeAward(replace(PENDING, seq=number, step=step, by="Ana")))
         assert steps(table) == [(step, 250_000)]
     told = [event for event in table.events if event["type"] == "award"]
     assert [(event["step"], event["award"], event["seat"], event["cents"], event["by"]) for event in told] == [
@@ -68,15 +69,15 @@ def test_each_step_of_the_pits_is_an_event_and_is_shown(table: TableUnderTest) -
 
 
 def test_a_step_said_again_is_told_once(table: TableUnderTest) -> None:
-    table.do(PENDING)
-    assert table.ask(PENDING) == "award_old"
-    assert table.ask(replace(PENDING, seq=1, step="paid")) == "award_old"
+    table.do(SeeAward(PENDING))
+    assert table.ask(SeeAward(PENDING)) == "award_old"
+    assert table.ask(SeeAward(replace(PENDING, seq=1, step="paid"))) == "award_old"
     assert [event["type"] for event in table.events].count("award") == 1
 
 
 def test_a_step_of_one_hit_leaves_another_as_it_is() -> None:
     table = TableUnderTest(levels=LEVELS).open_shoe().lock(2).draw(SEAT_2_WINS)
-    table.lock(1).draw("KS 2S 9S 3D").do(PENDING)
+    table.lock(1).draw("KS 2S 9S 3D").do(SeeAward(PENDING))
     assert [(hit.seat, hit.step) for hit in table.face.hits] == [(2, "pending"), (1, "hit")]
 
 
@@ -90,11 +91,11 @@ def test_the_hit_stays_over_the_next_hands_until_somebody_has_seen_to_it(table: 
 
 
 def test_it_outlives_its_shoe_and_a_restart(table: TableUnderTest) -> None:
-    table.do(PENDING, NewShoe("Smith"))
+    table.do(SeeAward(PENDING), NewShoe("Smith"))
     assert steps(table) == [("pending", 250_000)]
     assert table.replayed() == (table.table, None)
-    assert table.ask(PENDING) == "award_old", "the pit's steps are counted on"
-    table.do(replace(PENDING, seq=2, step="paid"))
+    assert table.ask(SeeAward(PENDING)) == "award_old", "the pit's steps are counted on"
+    table.do(SeeAward(replace(PENDING, seq=2, step="paid")))
     assert steps(table) == [("paid", 250_000)]
 
 
@@ -111,7 +112,7 @@ def test_where_no_hit_is_shown_there_is_none_to_see_to(table: TableUnderTest) ->
 
 
 def test_a_step_after_somebody_has_seen_to_the_hit_is_still_told(table: TableUnderTest) -> None:
-    table.do(ResetHits(2, "Smith"), PENDING)
+    table.do(ResetHits(2, "Smith"), SeeAward(PENDING))
     assert table.events[-1]["type"] == "award", "the pit must know that we know"
     assert table.face.hits == ()
 

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from controller.game.baccarat import Done
 from controller.game.cards import DECK, Card
 from controller.journal import Journal, verify
 from controller.keys import TableKey
@@ -104,6 +105,7 @@ class CheckedTable(TableUnderTest):
         self._came += isinstance(fact, CardFact) or named_a_missed_one
         if isinstance(fact, RoundCorrected):
             (was,) = (round_.done for round_ in before.finished if round_.number == fact.round)
+            assert isinstance(was, Done)
             self._came += len(fact.player + fact.banker) - len(was.player + was.banker)
         shoe = self.table.shoe
         if shoe is None:
