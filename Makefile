@@ -19,8 +19,8 @@ test: .venv/.dev  ## the tests; ARGS="-k shoe" and the like go to pytest
 proof: .venv/.dev  ## the long measurements, into proof/FIGURES.md
 	$(VENV)/python -m pytest --proof $(ARGS)
 
-bench: .venv/.dev  ## what a running table costs: memory, start, CPU, disk
-	$(VENV)/python -m tests.bench.figures
+bench: .venv/.dev  ## what a table costs: latency, CPU, disk, start, memory, scale, into bench/FIGURES.md; QUICK=1 samples less
+	$(VENV)/python -m tests.bench $(if $(QUICK),--quick) $(ARGS)
 
 pages: .venv/.dev  ## the documents that are made from the code: docs/legality.md, faults.md, lamps.md
 	$(VENV)/python -m tests.documents.pages

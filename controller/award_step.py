@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 
+from controller.contract.bounds import MOST_CENTS, MOST_SEQ, NAME, is_count
+
 STEPS = ("pending", "verified", "paid", "rejected")
+
+_AWARD = re.compile(r"[a-z0-9-]{1,100}[.][1-9][0-9]{0,17}")
+_HIT = re.compile(r"([a-z0-9-]+)/([a-z0-9]+)/([1-9][0-9]{0,17})")
+_LONGEST_NAME_OF_A_PERSON = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,29 +41,30 @@ def parse_award(payload: bytes) -> AwardStep | None:
         return None
     match value:
         case {
-            "seq": int(seq),
+            "seq": seq,
             "award": str(award),
             "hit": str(hit),
             "table": str(table),
-            "seat": int(seat),
+            "seat": seat,
             "tier": str(tier),
             "meter": str() | None as meter,
-            "cents": int(cents),
+            "cents": cents,
             "step": str(step),
             "by": str(by),
         } if (
-            type(seq) is type(seat) is type(cents) is int
-            and seq >= 1
-            and cents >= 0
+            is_count(seq, 1, MOST_SEQ)
+            and is_count(seat, 1, 99)
+            and is_count(cents, 0, MOST_CENTS)
             and step in STEPS
+            and _AWARD.fullmatch(award)
+            and NAME.fullmatch(tier)
+            and (meter is None or NAME.fullmatch(meter))
             and by.isprintable()
             and by.strip()
-            and (parts := hit.split("/"))[:1] == [table]
-            and len(parts) == 3
-            and parts[2].isascii()
-            and parts[2].isdecimal()
-            and len(parts[2]) <= 18
+            and len(by) <= _LONGEST_NAME_OF_A_PERSON
+            and (parts := _HIT.fullmatch(hit)) is not None
+            and parts[1] == table
         ):
-            return AwardStep(seq, award, hit, table, parts[1], int(parts[2]), seat, tier, meter, cents, step, by)
+            return AwardStep(seq, award, hit, table, parts[2], int(parts[3]), seat, tier, meter, cents, step, by)
         case _:
             return None

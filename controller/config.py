@@ -83,14 +83,15 @@ class PinsSection:
 
 @dataclass(frozen=True, slots=True)
 class PitSection:
-    """`[pit]`: the broker, and when the pit counts as gone. With `ca`, `certificate` and `private_key`, PEM files, the
-    connection is mutual TLS and never anything less."""
+    """`[pit]`: the broker, when the pit counts as gone, and how many events may wait for it. With `ca`, `certificate`
+    and `private_key`, PEM files, the connection is mutual TLS and never anything less."""
 
     host: str
     port: int = 1883
     root: str = "pit/v1"
     keepalive_s: int = 5
     stale_after_s: int = 10
+    most_unacknowledged: int = 100_000
     ca: str | None = None
     certificate: str | None = None
     private_key: str | None = None
@@ -254,16 +255,18 @@ def _play(table: TableFile, game: GameFile) -> Game:
 
 def _read(path: Path) -> tuple[dict[str, Any], list[Problem]]:
     try:
-        return tomllib.loads(path.read_text("utf-8")), []
+        text = path.read_text("utf-8")
     except OSError as error:
         do = "Name a file that exists and can be read; a table's `game` is looked for from the table file's folder."
         return {}, [Problem(str(path), "(the file)", f"cannot be read: {error.strerror}", do)]
     except UnicodeDecodeError:
         return {}, [Problem(path.name, "(the file)", "is not UTF-8 text", "Save it as UTF-8.")]
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        return {}, [Problem(path.name, "(the file)", f"is not TOML: {error}", "Correct the line it names.")]
     except ValueError as error:  # a NUL in its name
         return {}, [Problem(repr(str(path)), "(the file)", f"cannot be a file: {error}", "Name a file that exists.")]
+    try:
+        return tomllib.loads(text), []
+    except (ValueError, RecursionError) as error:
+        return {}, [Problem(path.name, "(the file)", f"is not TOML: {error}", "Correct the line it names.")]
 
 
 _T = TypeVar("_T")
@@ -339,6 +342,8 @@ def _plain(kind: type, word: str) -> Any:
     def structure(value: object, _: type) -> object:
         if type(value) is not kind:
             raise ValueError(f"{value!r} is not {word}")
+        if isinstance(value, int) and value.bit_length() > 63:  # TOML's; Python itself would not even print some
+            raise ValueError("the number is too large")
         return value
 
     return structure
@@ -386,7 +391,7 @@ def _by_points(value: object, type_: Any) -> dict[int, Any]:
     """A TOML table whose keys are points; TOML knows keys as text only."""
     by_text: Any = GenericAlias(dict, (str, get_args(type_)[1]))
     rows: dict[str, Any] = _CONVERTER.structure(value, by_text)
-    if wrong := [key for key in rows if not key.isdecimal()]:
+    if wrong := [key for key in rows if not re.fullmatch("0|[1-9][0-9]?", key)]:
         raise ValueError(f"{', '.join(wrong)} is no number of points")
     return {int(key): row for key, row in rows.items()}
 
@@ -424,18 +429,19 @@ _Told = tuple[str, str, str]
 
 
 def _check_id(table: TableFile) -> Iterable[_Told]:
-    if not re.fullmatch(r"[a-z0-9-]+", table.table.id):
-        yield "table.id", f"{table.table.id!r} cannot stand in a topic", "Use only a-z, 0-9 and -."
+    if not re.fullmatch(r"[a-z0-9-]{1,60}", table.table.id):
+        yield "table.id", f"{table.table.id!r} cannot stand in a topic", "Use only a-z, 0-9 and -, at most 60."
 
 
 def _check_pit(table: TableFile) -> Iterable[_Told]:
-    if not re.fullmatch(r"[a-z0-9-]+(/[a-z0-9-]+)*", table.pit.root):
+    if not re.fullmatch(r"(?=.{1,200}$)[a-z0-9-]+(/[a-z0-9-]+)*", table.pit.root):
         yield "pit.root", f"{table.pit.root!r} cannot be a topic's root", "Use words of a-z, 0-9 and -, parted by /."
     if not re.fullmatch(r"[A-Za-z0-9._:-]+", table.pit.host):
         yield "pit.host", f"{table.pit.host!r} is no host", "Write the broker's host name or its address."
     yield from _check_range("pit.port", table.pit.port, 1, 65535)
     yield from _check_range("pit.keepalive_s", table.pit.keepalive_s, 1, 60)
     yield from _check_range("pit.stale_after_s", table.pit.stale_after_s, 1, 600)
+    yield from _check_range("pit.most_unacknowledged", table.pit.most_unacknowledged, 100, 10_000_000)
     tls = {"ca": table.pit.ca, "certificate": table.pit.certificate, "private_key": table.pit.private_key}
     if any(tls.values()):
         for key in [key for key, path in tls.items() if not path]:

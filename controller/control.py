@@ -43,14 +43,22 @@ from controller.table.requests import (
 
 _LONGEST_LINE = 4096
 _WATCH_AT_LEAST_EVERY_S = 0.2
+_MOST_AT_ONCE = 200  # connections: the table needs descriptors for its own wires, too
 
 
 async def serve(runtime: Runtime, path: Path) -> asyncio.Server:
     """Begin to listen at `path`. Raises TableError `control_socket` when that cannot be."""
 
+    connected: set[asyncio.StreamWriter] = set()
+
     async def met(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(ConnectionError):
-            await _converse(runtime, reader, writer)
+            if len(connected) >= _MOST_AT_ONCE:
+                await _say(writer, _refusal("too_many_connections", "Too many are connected already.", "Try later."))
+            else:
+                connected.add(writer)
+                await _converse(runtime, reader, writer)
+        connected.discard(writer)
         writer.close()
 
     return await asyncio.start_unix_server(met, sock=_bound(path), limit=_LONGEST_LINE)

@@ -47,6 +47,8 @@ def fact_from_json(data: bytes) -> Fact:
     """The fact these bytes are. Raises TableError `fact_unreadable` when they are none this program knows."""
     try:
         value: Any = json.loads(data)
+        if canonical(value) != data:
+            raise ValueError("these are not the bytes a journal writes")
         fact: Fact = _CONVERTER.structure(value, Fact)  # type: ignore[arg-type]  # a union is not a class to mypy
     except Exception as error:
         raise TableError(

@@ -32,6 +32,8 @@ from controller.table.facts import Fact
 
 SCHEMA_VERSION = 1
 
+_MOST_MS = 253_402_300_800_000  # the year 10000, of which no clock says anything
+
 _SCHEMA = """
 CREATE TABLE journal (
     id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -255,14 +257,10 @@ def verify(path: Path) -> Verified:
     `journal_missing`.
     """
     with _reading(path) as db:
-        table, epoch, key = db.execute("SELECT table_id, epoch, public_key FROM journal").fetchone()
-        public_key = Ed25519PublicKey.from_public_bytes(key)
+        table, epoch = db.execute("SELECT table_id, epoch FROM journal").fetchone()
         rows, messages = 0, 0
-        for row in _rows(db, 1):
-            for body in row.messages:
-                messages += 1
-                _check_message(path, row, body, f"{table}/{epoch}/{messages}", public_key)
-            rows = row.number
+        for row in _signed_rows(db, path):
+            rows, messages = row.number, messages + len(row.messages)
         head = _last_row(db)[1]
         _head_seq(db, path, rows)
         if stray := db.execute("SELECT count(*) FROM message").fetchone()[0] - messages:
@@ -273,12 +271,35 @@ def verify(path: Path) -> Verified:
 
 
 def read_rows(path: Path) -> Iterator[Row]:
-    """Every row of a journal, each checked against its chain; reads only, also while the table runs.
+    """Every row of a journal, its chain and signatures checked; reads only, also while the table runs.
 
     Raises TableError `journal_missing` or `journal_damaged`.
     """
     with _reading(path) as db:
-        yield from _rows(db, 1)
+        yield from _signed_rows(db, path)
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """What a journal says it sent: whose it is, and its messages in order, none of them checked."""
+
+    table: str
+    epoch: str
+    public_key: bytes
+    messages: Iterator[Message]
+
+
+@contextmanager
+def reading_messages(path: Path) -> Iterator[Spoken]:
+    """A journal's messages as they stand at this moment, to be compared; reads only, also while the table runs.
+
+    Raises TableError `journal_missing` or `journal_damaged`.
+    """
+    with _reading(path) as db:
+        table, epoch, key = db.execute("SELECT table_id, epoch, public_key FROM journal").fetchone()
+        yield Spoken(
+            table, epoch, key, (Message(*row) for row in db.execute("SELECT seq, body FROM message ORDER BY seq"))
+        )
 
 
 @contextmanager
@@ -291,6 +312,16 @@ def _reading(path: Path) -> Iterator[sqlite3.Connection]:
         db.execute("BEGIN")
         _check_form(db, path)
         yield db
+
+
+def _signed_rows(db: sqlite3.Connection, path: Path) -> Iterator[Row]:
+    """Every row, checked against its chain, and each of its messages against its place and the journal's key."""
+    table, epoch, key = db.execute("SELECT table_id, epoch, public_key FROM journal").fetchone()
+    public_key = Ed25519PublicKey.from_public_bytes(key)
+    for row in _rows(db, 1):
+        for seq, body in enumerate(row.messages, row.first_seq):
+            _check_message(path, row, body, f"{table}/{epoch}/{seq}", public_key)
+        yield row
 
 
 def _check_message(path: Path, row: Row, body: bytes, id_: str, public_key: Ed25519PublicKey) -> None:
@@ -320,6 +351,8 @@ def _rows(db: sqlite3.Connection, start: int) -> Iterator[Row]:
             raise _damaged(path, expected, "it is missing")
         stored = db.execute("SELECT seq, body FROM message WHERE row = ? ORDER BY seq", (number,)).fetchall()
         messages = tuple(body for _, body in stored)
+        if not 0 <= at_ms < _MOST_MS:
+            raise _damaged(path, number, f"{at_ms} is no time")
         stamp = Stamp(at_ms, bool(synchronised))
         if chain_head(head, _stamped(stamp, fact_json), messages, salt) != stored_head:
             raise _damaged(path, number, "it does not fit the chain")
@@ -397,9 +430,9 @@ def _told(path: Path) -> Iterator[None]:
     """SQLite's complaints about a file, in words for people."""
     try:
         yield
-    except (sqlite3.Error, TypeError, ValueError) as error:
+    except (sqlite3.Error, TypeError, ValueError, MemoryError) as error:  # the last for a size that is nonsense
         if not isinstance(error, sqlite3.OperationalError) or _about_content(error):
-            raise _unsound(path, str(error)) from error
+            raise _unsound(path, str(error) or type(error).__name__) from error
         raise TableError(
             "journal_unusable",
             f"The journal {path} cannot be opened: {error}.",

@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 
+from controller.contract.bounds import MOST_CENTS, MOST_METERS, MOST_SEQ, NAME, is_count
+
 
 class Levels:
     """What is known of the levels. `meters` are those a wager here can win; without any, nothing can be stale."""
@@ -56,8 +58,10 @@ def _parse(payload: bytes) -> tuple[int, dict[str, int]] | None:
     except (ValueError, RecursionError):
         return None
     match value:
-        case {"seq": int(seq), "meters": dict(meters)} if (
-            type(seq) is int and seq >= 1 and all(type(cents) is int and cents >= 0 for cents in meters.values())
+        case {"seq": seq, "meters": dict(meters)} if (
+            is_count(seq, 1, MOST_SEQ)
+            and len(meters) <= MOST_METERS
+            and all(NAME.fullmatch(name) and is_count(cents, 0, MOST_CENTS) for name, cents in meters.items())
         ):
             return seq, meters
         case _:

@@ -13,11 +13,13 @@ from itertools import pairwise
 from controller.contract.canonical import canonical
 from controller.contract.envelope import seal
 from controller.contract.events import Event
+from controller.errors import TableError
 from controller.journal import Row
 from controller.table.facts import ShoeOpened, StepFailed
 from controller.table.rules import TableRules
 from controller.table.states import Table
 from controller.table.step import step
+from controller.table.stops import Stepped
 
 
 def replay(rows: Iterable[Row], rules: TableRules, table_id: str, epoch: str) -> tuple[Table, int | None]:
@@ -31,12 +33,25 @@ def replay(rows: Iterable[Row], rules: TableRules, table_id: str, epoch: str) ->
         assert row is not None
         if following is not None and isinstance(following.fact, StepFailed):
             continue
-        before, (table, events) = table, step(table, row.fact)
+        before, (table, events) = table, refold(table, row)
         # A shoe's opening also closed what was before it, which this replay has not seen.
         opened_unseen = isinstance(row.fact, ShoeOpened) and before == Table(rules)
         if not opened_unseen and differs is None and _unsigned(row.messages) != _made(row, events, table_id, epoch):
             differs = row.number
     return table, differs
+
+
+def refold(table: Table, row: Row) -> Stepped:
+    """The step over a row's fact, made again. Raises TableError `replay_failed` where the fact does not fit the table:
+    another version of the program believed it, or nobody did."""
+    try:
+        return step(table, row.fact)
+    except Exception as error:
+        raise TableError(
+            "replay_failed",
+            f"Row {row.number} of the journal, a {type(row.fact).__name__}, cannot be replayed by this program.",
+            "Run the version that wrote the journal, or set the journal aside and report this.",
+        ) from error
 
 
 def _made(row: Row, events: Iterable[Event], table_id: str, epoch: str) -> list[bytes]:

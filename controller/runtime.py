@@ -34,6 +34,7 @@ from controller.table.facts import (
     CommitFailed,
     Fact,
     LampsTested,
+    OutboxFull,
     ReplayDiffered,
     ShoeUnplugged,
     StepFailed,
@@ -59,6 +60,7 @@ _RETRY_COMMIT_S = 1.0
 _LAMP_TEST_S = 5.0
 
 _DEALING = ("burning", "hand_in_play")
+_BETWEEN_HANDS = ("no_shoe", "first_card_due", "wagers_open", "shoe_ended")
 _CARD_DUE = ("first_card_due", "burning", "wagers_locked", "hand_in_play")
 
 _T = TypeVar("_T")
@@ -219,7 +221,7 @@ class Runtime:
                 if isinstance(fact, Refuse):
                     _log.info("refused %s: %s", type(item.request).__name__, refusal_words(fact.code))
                     continue
-            elif isinstance(item, ShoeUnplugged) and not self._card_may_have_come(table):
+            elif not self._is_fact_here(item, table):
                 continue
             else:
                 fact = item
@@ -335,6 +337,16 @@ class Runtime:
         self.shoe_line.up, self.shoe_line.why = up, why
         if not up or not self._shoe.numbered:
             self._put(ShoeUnplugged())
+
+    def _is_fact_here(self, noticed: Fact, table: Table) -> bool:
+        """Whether what was noticed is a fact at this moment of the table."""
+        match noticed:
+            case ShoeUnplugged():
+                return self._card_may_have_come(table)
+            case OutboxFull():  # noticed at every commit; inside a hand it may wait for the next
+                return table.fault is None and PHASE_NAMES[type(table.phase)] in _BETWEEN_HANDS
+            case _:
+                return True
 
     def _card_may_have_come(self, table: Table) -> bool:
         """Whether a shoe unheard is a fact here. Before a hand or a shoe, a gap in its numbers tells later."""

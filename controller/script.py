@@ -9,9 +9,10 @@ facts in seconds, nothing is signed.
 
 from __future__ import annotations
 
+import re
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import takewhile
 
 from controller import __version__
 from controller.config import Config
@@ -165,7 +166,7 @@ class ScriptTable:
         if royal9 is None:
             raise _TokenError("no_wagers_known", refusal_words("no_wagers_known"), "Set table.bet_recognition = true.")
         price_cents, seats = royal9.price_cents, self._config.rules.seat_numbers
-        seat = int(seat_text) if seat_text.isdecimal() else 0
+        seat = int(seat_text) if re.fullmatch("[0-9]{1,9}", seat_text) else 0
         if self._table.fault is not None or not isinstance(self._table.phase, WagersOpen):
             raise _TokenError("wagers_not_open", "Wagers are not open.", "Put the wager before !deal, between hands.")
         if seat not in seats:
@@ -181,15 +182,15 @@ class ScriptTable:
 
 def _tokens(text: str) -> Iterator[_Token]:
     """The script's tokens; a command takes the words after it, on its own line or the next, up to another command."""
-    words = [
+    words = deque(
         (number, word) for number, line in enumerate(text.splitlines(), 1) for word in line.partition("#")[0].split()
-    ]
+    )
     while words:
-        line, name = words.pop(0)
-        taken = tuple(takewhile(lambda word: not word.startswith("!"), (word for _, word in words)))
-        arguments = taken[: _ARGUMENTS.get(name, 0)]
+        line, name = words.popleft()
+        arguments: list[str] = []
+        while words and len(arguments) < _ARGUMENTS.get(name, 0) and not words[0][1].startswith("!"):
+            arguments.append(words.popleft()[1])
         yield _Token(line, (name, *arguments))
-        del words[: len(arguments)]
 
 
 def _fact(word: str) -> Fact:

@@ -26,7 +26,15 @@ from controller.devices import Broker
 from controller.game.wagers import Wager
 from controller.journal import Journal, Message
 from controller.levels import Levels
-from controller.table.facts import ClientIdTaken, HitUnheard, JournalFoundBehindPit, OwnFact, PublishRefused
+from controller.outbox import OutboxWatch
+from controller.table.facts import (
+    AwardStepped,
+    ClientIdTaken,
+    HitUnheard,
+    JournalFoundBehindPit,
+    OwnFact,
+    PublishRefused,
+)
 from controller.table.legality import refusal_words
 from controller.table.requests import PlaceWager, Request, SeeAward
 
@@ -69,6 +77,8 @@ class PitStream:
         self._ask = ask
         self.levels = levels
         self._delivery = Delivery(journal.epoch, journal.acked_seq, journal.head_seq, float(pit.stale_after_s))
+        self._most_unacknowledged = pit.most_unacknowledged
+        self._watch = OutboxWatch(pit.most_unacknowledged)
         self._marked_seq = journal.acked_seq
         self._outbox: dict[int, Message] = {}  # the next events of the window, by seq; the rest is on the disk
         self._on_the_way: dict[int, int] = {}  # the broker's tokens for events, to their seq
@@ -106,6 +116,7 @@ class PitStream:
             "head_seq": delivery.head_seq,
             "acked_seq": delivery.acked_seq,
             "unacknowledged": delivery.unacknowledged,
+            "most_unacknowledged": self._most_unacknowledged,
             "meters": self.levels.cents,
             "meters_fresh": self.levels.fresh(time.monotonic()),
         }
@@ -125,6 +136,8 @@ class PitStream:
             if message.seq <= self._delivery.acked_seq + WINDOW:
                 self._outbox[message.seq] = message
         self._delivery.committed(self._journal.head_seq, time.monotonic())
+        for fact in self._watch.look(self._delivery.unacknowledged):
+            self._tell(fact)
         self._something_happened.set()
 
     # What the broker tells.
@@ -243,7 +256,7 @@ class PitStream:
         if said is None or (event.get("type"), event.get("seat"), event.get("tier")) != ("hit", said.seat, said.tier):
             _log.warning("a message on %s is refused: it is no step of an award of this table", self._topics.award)
             return
-        request = SeeAward(
+        step = AwardStepped(
             seq=said.seq,
             award=said.award,
             hit=said.hit,
@@ -256,7 +269,7 @@ class PitStream:
             step=said.step,
             by=said.by,
         )
-        self._ask(request)
+        self._ask(SeeAward(step))
 
     def _see_wager(self, payload: bytes) -> None:
         """Chips that bet recognition saw. A wager that is refused is told back, and the others stand."""

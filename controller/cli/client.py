@@ -117,6 +117,7 @@ def status_lines(told: dict[str, Any]) -> list[str]:
     lines += [
         f"shoe: {'up' if shoe['up'] else 'DOWN'}: {shoe['why']}" + (f"; bad bytes: {bad}" if bad else ""),
         f"pit: {pit['stream']}, {pit['acked_seq']} of {pit['head_seq']} events acknowledged"
+        + (f"; {pit['unacknowledged']} wait, of {pit['most_unacknowledged']} that may" * (pit["unacknowledged"] > 0))
         + ("" if pit["fresh"] else "; Royal 9 wagers are refused")
         + (f"; {pit['why']}" * bool(pit["why"])),
         *(f"meters: {line}" for line in [meters_line(pit)] if line),

@@ -76,9 +76,7 @@ def _stop_signals() -> Iterator[threading.Event]:
 class _Demo:
     """The processes of a demo, and what has been heard of them."""
 
-    def __init__(
-        self, folder: Path, rounds: int | None, speed: float, seed: int, game: str, shoe: str | None
-    ) -> None:
+    def __init__(self, folder: Path, rounds: int | None, speed: float, seed: int, game: str, shoe: str | None) -> None:
         self._folder = folder
         self._rounds = rounds
         self._speed = speed

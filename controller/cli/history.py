@@ -14,10 +14,10 @@ from pathlib import Path
 from controller.cli.words import event_line, settlement_lines
 from controller.errors import TableError
 from controller.journal import Row, read_rows
+from controller.replay import refold
 from controller.table.facts import Fact, Report, ShoeOpened, StepFailed
 from controller.table.public import public
 from controller.table.states import Table
-from controller.table.step import step
 from drivers.shoe.angel_eye import AngelEyeCodec
 from drivers.shoe.beetek import BeeTekCodec
 
@@ -57,7 +57,7 @@ def _replay(path: Path, shoe: int, number: int) -> Iterator[str]:
             table = Table(row.fact.rules)
         if table is None or (following is not None and isinstance(following.fact, StepFailed)):
             continue
-        before, (table, _) = table, step(table, row.fact)
+        before, (table, _) = table, refold(table, row)
         if table.shoe is None or table.shoe.number != shoe:
             continue
         finished = any(_is(body, shoe, number) for body in row.messages)

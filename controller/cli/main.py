@@ -77,6 +77,8 @@ def _parser() -> argparse.ArgumentParser:
 
     verify = commands.add_parser("verify", help="check every row of a journal; names the first bad one")
     verify.add_argument("journal", type=Path, metavar="JOURNAL")
+    against = "hold it against a pit's log too: the events it committed, a line of JSON each"
+    verify.add_argument("--against", type=Path, metavar="LOG", help=against)
     verify.set_defaults(command=_verify)
 
     watch = commands.add_parser("watch", help="a running table, live in the terminal")
@@ -224,10 +226,20 @@ def _deal(options: argparse.Namespace) -> int:
 
 def _verify(options: argparse.Namespace) -> int:
     from controller.journal import verify
+    from controller.pit_log import compare
 
+    # The pit's word first: it names the event, where the journal could only say that a row is not as it was.
+    agreed = compare(options.journal, options.against) if options.against else None
     good = verify(options.journal)
     print(f"{good.table}/{good.epoch}: {good.rows} rows, {good.messages} events, all good; head {good.head.hex()}")
+    if agreed is not None:
+        print(f"the pit's log agrees from event 1 to its last, {agreed}; {_after(agreed, good.messages)}")
     return 0
+
+
+def _after(log_head: int, journal_head: int) -> str:
+    more = journal_head - log_head
+    return f"the journal goes on with {more} more, to {journal_head}" if more else "it is the journal's last too"
 
 
 def _watch(options: argparse.Namespace) -> int:

@@ -1,8 +1,8 @@
 """The pit on its broker: what the tables send goes to the ledger, and what the ledger has committed is acknowledged.
 
 The meters are said on every change, and often enough without one that a table knows the pit to be well. The awards'
-steps are said once they are in the ledger, whoever put them there, and again when a table comes back, until its
-stream has told of them.
+steps are said once they are in the ledger, whoever put them there, a table's one after the other: each is said, and
+said again, until the table's stream has told of it.
 
 One thread. The network is turned by hand, so that everything waiting in it becomes one transaction and one
 acknowledgement a table, and an exception in a callback ends the process instead of a thread nobody watches.
@@ -29,6 +29,7 @@ from controller.contract.canonical import canonical
 from controller.contract.topics import Topics
 from controller.errors import TableError
 from controller.mqtt_tls import TlsFiles, client_context
+from controller.pit.awards import AwardStep
 from controller.pit.clock import now_text
 from controller.pit.incoming import RefusedError, parse
 from controller.pit.ledger import Ack, Ledger
@@ -37,6 +38,7 @@ _KEEPALIVE_S = 10
 _WAIT_S = 0.25  # for the network, when nothing comes; as often it is looked whether people have decided something
 _METERS_AT_MOST_EVERY_S = 0.25
 _METERS_AT_LEAST_EVERY_S = 1.5
+_STEP_AGAIN_AFTER_S = 5.0
 _METERS_SEQS = 1000  # numbers taken from the ledger at once: a restart leaves a gap, and costs no write a heartbeat
 _RETRY_S = 0.5
 _BATCH = 500  # messages in one transaction at most, so that a flood cannot keep the pit from acknowledging
@@ -69,7 +71,7 @@ class Pit:
         self._listening = False  # on this connection
         self._boots: dict[str, object] = {}  # which run of each table's program is there; None for none
         self._steps_due: set[str] = set()  # tables whose awards may have steps to say
-        self._steps_said: dict[str, int] = {}  # the last step of each table's awards said since it came
+        self._steps_said: dict[str, tuple[int, float]] = {}  # each table's step that it has not told of, and when said
         self._meters_seqs = iter(range(0))
         self._meters_said: tuple[dict[str, int], float] | None = None  # on this connection: the levels, and when
         self._why_ended = ""  # what was said when the connection ended, until one stands again
@@ -161,7 +163,7 @@ class Pit:
             self._acknowledge(client, table, ack)
 
     def _notice_return(self, table: str, state: bytes) -> None:
-        """A table that came back may have missed steps of its awards: all it has not told of are said again."""
+        """A table that came back may have missed the step that it was told last: it is said again."""
         message = parse(state)
         boot = message.get("boot") if message.get("online") is True else None
         if boot is not None and boot != self._boots.get(table):
@@ -170,13 +172,26 @@ class Pit:
         self._boots[table] = boot
 
     def _say_steps(self, client: Client) -> None:
+        """Say each table the first step that its stream has not told of. A later one waits for that: a table takes no
+        step that is older than one it has, so what it missed could not be made good."""
+        now_s = time.monotonic()
+        again = {table for table, (_, at_s) in self._steps_said.items() if now_s - at_s >= _STEP_AGAIN_AFTER_S}
         if self._ledger.others_wrote():
             self._steps_due.update(self._ledger.acks())
-        for table in sorted(self._steps_due):
-            for step in self._ledger.unheard_steps(table, self._steps_said.get(table, 0)):
+        for table in sorted(self._steps_due | again):
+            step = self._first_unheard(table)
+            if step is None:
+                self._steps_said.pop(table, None)
+            elif table in again or self._steps_said.get(table, (0, 0.0))[0] != step.seq:
                 self._publish(client, Topics(self._root, table).award, step.payload())
-                self._steps_said[table] = step.seq
+                self._steps_said[table] = step.seq, now_s
         self._steps_due.clear()
+
+    def _first_unheard(self, table: str) -> AwardStep | None:
+        """The oldest step of the table's adopted epoch that its stream has not told of."""
+        ack = self._ledger.ack(table)
+        of_epoch = f"{table}/{ack.epoch}/" if ack is not None else ""
+        return next((step for step in self._ledger.unheard_steps(table, 0) if step.hit.startswith(of_epoch)), None)
 
     def _say_meters(self, client: Client) -> None:
         levels, now_s = self._ledger.levels(), time.monotonic()
@@ -211,7 +226,10 @@ class Pit:
             CallbackAPIVersion.VERSION2, client_id=f"pit-{secrets.token_hex(4)}", protocol=MQTTProtocolVersion.MQTTv5
         )
         if self._tls is not None:
-            client.tls_set_context(client_context(self._tls))
+            try:
+                client.tls_set_context(client_context(self._tls))
+            except TableError as error:  # a certificate that expired: the renewed one needs no restart
+                raise _ConnectionEndedError(f"no connection to the broker: {error.what}") from error
         client.on_connect = self._on_connect
         client.on_subscribe = self._on_subscribe
         client.on_message = self._on_message

@@ -405,6 +405,22 @@ class ClientIdTaken:
 
 
 @dataclass(frozen=True, slots=True)
+class OutboxFilling:
+    """Four fifths of the `most` events that may wait for the pit's acknowledgement do wait."""
+
+    waiting: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxFull:
+    """Between hands, as many events wait for the pit's acknowledgement as may."""
+
+    waiting: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
 class CommitFailed:
     """The journal could not be written; what waited was kept in memory and has been written since."""
 
@@ -465,6 +481,8 @@ OwnFact = (
     | PublishRefused
     | HitUnheard
     | ClientIdTaken
+    | OutboxFilling
+    | OutboxFull
     | CommitFailed
     | ReplayDiffered
     | StepFailed

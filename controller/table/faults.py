@@ -197,6 +197,12 @@ FAULTS: dict[str, FaultKind] = {
         (_CLEAR, _VOID, _NEW_SHOE),
         details=("error",),
     ),
+    "outbox_full": FaultKind(
+        "As many events wait for the pit's acknowledgement as this table may hold. None is lost.",
+        "Mend the link to the pit or start its program. When it has acknowledged, clear.",
+        (_CLEAR,),
+        details=("waiting", "most"),
+    ),
     "replay_differs": FaultKind(
         "After a restart the journal did not give the same events again.",
         "Compare the felt with the display and report this to the maker. Clear to go on, or void the hand.",
@@ -228,6 +234,10 @@ ALARMS: dict[str, AlarmKind] = {
     "publish_refused": AlarmKind(
         "The broker refused an event of this table.",
         "Look at the broker's access list for this table. The event is kept and sent again.",
+    ),
+    "unacknowledged_many": AlarmKind(
+        "Four fifths of the events that this table may hold wait for the pit's acknowledgement.",
+        "Mend the link to the pit or start its program. When no more may wait, the table stops between hands.",
     ),
     "client_id_taken": AlarmKind(
         "Another client connected to the broker under this table's id.",

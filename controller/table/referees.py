@@ -10,7 +10,6 @@ from dataclasses import replace
 from controller.game import baccarat
 from controller.game.baccarat import Hand, PuntoBanco
 from controller.game.cards import Card
-from controller.game.games import laid
 from controller.table import shoe_life
 from controller.table.dealing import next_in_hand
 from controller.table.facts import CardDrawn, ShoeResult, ShoeResultReported, Target
@@ -37,16 +36,9 @@ def compare_result(table: Table, fact: ShoeResultReported) -> Stepped:
     shoes = _in_words(fact.result.value, fact.player_pair, fact.banker_pair)
     if ours == shoes:
         return table, ()
-    told: dict[str, str | int] = {} if _lies_face_down(table) else {"shoe_says": shoes, "rules_say": ours}
-    return stop(table, "result_differs", told)
-
-
-def _lies_face_down(table: Table) -> bool:
-    """Whether the hand in play has a card that the shoe has read and nobody has seen."""
-    hand = table.phase
-    return isinstance(hand, HandInPlay) and any(
-        any(lies.face_down) for lies in laid(table.rules.play, hand.seating, hand.plays)
-    )
+    if awaited is None and _punto_banco(table).reveal != "dealt":
+        return stop(table, "result_differs", {})  # the shoe has read cards that nobody here has seen
+    return stop(table, "result_differs", {"shoe_says": shoes, "rules_say": ours})
 
 
 def _in_words(result: str, player_pair: bool, banker_pair: bool) -> str:

@@ -61,6 +61,8 @@ from controller.table.facts import (
     LampsTested,
     OddCardFate,
     OddCardTold,
+    OutboxFilling,
+    OutboxFull,
     OwnFact,
     PublishRefused,
     ReplayDiffered,
@@ -150,6 +152,8 @@ def step(table: Table, fact: Fact) -> Stepped:
             return table, (alarm(table, "publish_refused", {"seq": seq, "reason_code": reason_code}),)
         case HitUnheard(seq):
             return table, (alarm(table, "hit_unheard", {"seq": seq}),)
+        case OutboxFilling(waiting, most):
+            return table, (alarm(table, "unacknowledged_many", {"waiting": waiting, "most": most}),)
         case ClientIdTaken():
             return table, (alarm(table, "client_id_taken", {}),)
         case _:
@@ -248,6 +252,8 @@ def _believe(table: Table, held: Held) -> Stepped:
         case JournalFoundBehindPit(acked_seq, head_seq, chain_differs):
             details = {"acked_seq": acked_seq, "head_seq": head_seq, "chain": "differs" if chain_differs else "unknown"}
             return stop(table, "journal_behind_pit", details)
+        case OutboxFull(waiting, most):
+            return stop(table, "outbox_full", {"waiting": waiting, "most": most})
         case CommitFailed(error):
             return stop(table, "journal_failed", {"error": error})
         case ReplayDiffered(row):

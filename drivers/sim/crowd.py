@@ -18,6 +18,7 @@ from drivers.sim.wagers import Actives, Bets, Bettors, Refusal, Wager
 _COMES_OR_GOES = 0.06  # the chance of it, before each hand
 _FEWEST = 3
 _HITS_BELOW = 5
+_WISE = 0.6  # of the choices; the others are anything that the table must allow
 
 
 class Crowd:
@@ -63,7 +64,7 @@ class Crowd:
     def choose(self, options: Sequence[str], points: int) -> str:
         """What a player with so many points does: mostly what is wise."""
         wise = "split" if "split" in options else "hit" if points < _HITS_BELOW else "stand"
-        return wise if wise in options and self._rng.random() < 0.8 else self._rng.choice(options)
+        return wise if wise in options and self._rng.random() < _WISE else self._rng.choice(options)
 
     def hand_over(self, outcome: str) -> None:
         """The roles go round."""

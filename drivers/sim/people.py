@@ -35,6 +35,7 @@ _PAY_S = 1.5
 
 _POLL_S = 0.005
 _PRESS_AGAIN_S = 2.0  # a press that has not been answered for so long is made again
+_CALL_AGAIN_S = 10.0  # a call much later: made twice, it would be the next seat's too
 _HOLD_S = 0.25  # how long a press is held that nothing answers: many times what a table takes to believe it
 _FAST_BLINK_S = 0.35  # the fault lamp's phases are shorter than this when the table is stopped, longer for a lost link
 _FLASH_S = 0.25  # a flash is lit for less than this
@@ -325,18 +326,17 @@ class TableCues:
 
     def lock_wagers(self) -> None:
         """Press `deal` until draw_player alone is lit; where a hand may begin elsewhere, until the screen says so."""
-        self._press_until("deal", self._locked, "the lamps, for locked wagers")
+        self._press_until("deal", self._locked, "the lamp draw_player alone, for locked wagers")
 
     def choice(self, seat: int, options: Sequence[str], points: int) -> str:
         """Wait for the seat's own lamp alone, hear what its player chooses, and press that button until it is taken."""
-        assert self._screen is not None, "only where there is a screen"
         assert self._crowd is not None, "only where there are players"
         turn = _guides(f"seat_{seat}")
         self._await(lambda lamps: turn(lamps) and self._chooses() == seat, f"the lamp of seat {seat}, for its choice")
         self._pause(_THINK_S)
         chosen = self._crowd.choose(options, points)
-        before = self._screen.face()["choice"]
-        self._press_until(chosen, lambda _: self._face()["choice"] != before, f"the screen, for {chosen} to be taken")
+        before = self._face()["choice"]
+        self._call(chosen, lambda _: self._face()["choice"] != before)
         return chosen
 
     def reveal(self, hands: Sequence[str]) -> None:
@@ -353,7 +353,7 @@ class TableCues:
             return _guides(None)(lamps) and flash and self._face()["reveal"] == list(hands)
 
         self._await(due, f"flashing lamps, for the cards of {' and '.join(hands)} to be turned up")
-        self._press_until("reveal", lambda _: self._face()["reveal"] != list(hands), "the screen, for turned up cards")
+        self._call("reveal", lambda _: self._face()["reveal"] != list(hands))
 
     def cut_card_out(self) -> None:
         """Press `cut_card`, and hold it for a while: no lamp answers, and it must be believed before the next card."""
@@ -377,6 +377,9 @@ class TableCues:
         if self._crowd is not None:
             self._crowd.pay_up()
 
+    def _call(self, button: str, taken: Callable[[Lamps], bool]) -> None:
+        self._press_until(button, taken, f"the screen, for {button} to be taken", again_s=_CALL_AGAIN_S)
+
     def _locked(self, lamps: Lamps) -> bool:
         return _guides("player")(lamps) if self._crowd is None else self._face()["phase"] == "wagers_locked"
 
@@ -391,12 +394,14 @@ class TableCues:
     def _shown(self, what: str, as_: str) -> Callable[[Lamps], bool]:
         return lambda _: self._face()[what] == as_
 
-    def _press_until(self, button: str, seen: Callable[[Lamps], bool], what: str) -> None:
+    def _press_until(
+        self, button: str, seen: Callable[[Lamps], bool], what: str, again_s: float = _PRESS_AGAIN_S
+    ) -> None:
         gives_up_s = self._clock.monotonic() + self._patience_s
         while True:
             self._await(lambda _: True, what)  # no button is pressed at a stopped table
             self._set(button, True)
-            answered = self._seen(seen, _PRESS_AGAIN_S)
+            answered = self._seen(seen, again_s)
             self._set(button, False)
             if answered:
                 return

@@ -1,7 +1,7 @@
 """A pit that acknowledges and says its levels, the far end of a table's stream, with a pit's faults at will.
 
-Written from the contract: events in order, the retained `{"epoch", "seq", "chain"}` after each, and the levels, retained
-and numbered upwards, twice a second.
+Written from the contract: events in order, the retained `{"epoch", "seq", "chain"}` after each, and the levels,
+retained and numbered upwards, twice a second.
 """
 
 from __future__ import annotations

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from controller import runtime as runtime_module
+from controller.answer import Answer
 from controller.game.cards import Card
 from controller.journal import Row, read_rows, verify
 from controller.replay import replay
-from controller.runtime import Answer
 from controller.table.facts import (
     CardDrawn,
     CommitFailed,

@@ -26,7 +26,7 @@ from controller.game.wagers import Spot, Wager
 from controller.keys import TableKey
 from controller.pit.ledger import Ledger
 from controller.pit.settings import DEFAULT
-from controller.table.facts import Fact, HitUnheard
+from controller.table.facts import AwardStepped, Fact, HitUnheard
 from controller.table.legality import refusal_words
 from controller.table.requests import (
     Ambient,
@@ -116,7 +116,7 @@ def _evening() -> tuple[SpeakingTable, dict[str, Any], dict[str, tuple[dict[str,
         of_award = [step for step in steps if step["award"] == award.id]
         for step in of_award:
             said = {name: value for name, value in step.items() if name not in ("table", "at")}
-            table.do(SeeAward(**said, shoe=award.shoe, round=award.round))
+            table.do(SeeAward(AwardStepped(**said, shoe=award.shoe, round=award.round)))
         table.do(ResetHits(2, "Smith")).lock(3).draw("KS").void()
         table.lock().draw("4S ??").name("TH").draw("5D 9C")
         table.do(CorrectRound(3, tuple(cards("4S 5D")), tuple(cards("TH 8C")), "Smith", "Jones"))

@@ -34,8 +34,8 @@ def contract_page() -> Iterator[str]:
     info, server = document["info"], document["servers"]["pit"]
     yield "# The contract between a table and its pit"
     yield ""
-    yield "Made from `controller/contract/asyncapi.json` and `controller/contract/schemas/` by `make pages`: those two are"
-    yield f"the contract, version {info['version']}."
+    yield "Made from `controller/contract/asyncapi.json` and `controller/contract/schemas/` by `make pages`: those two"
+    yield f"are the contract, version {info['version']}."
     yield ""
     yield from info["description"].splitlines()
     yield ""
@@ -43,8 +43,9 @@ def contract_page() -> Iterator[str]:
     yield from _SNIPPET.read_text("utf-8").partition("# --8<--\n")[2].splitlines()
     yield "```"
     yield ""
-    yield "In the journal (SQLite) a row of `fact` has its `salt` and `head`; what is hashed as its fact is `at_ms`, a space,"
-    yield "`clock_synchronised`, a space and `fact`; its messages are the `body` of `message` with its `row`, by `seq`."
+    yield "In the journal (SQLite) a row of `fact` has its `salt` and `head`; what is hashed as its fact is `at_ms`, a"
+    yield "space, `clock_synchronised`, a space and `fact`; its messages are each `body` of `message` with that `row`,"
+    yield "by `seq`."
     yield ""
     yield "## Channels"
     yield ""
@@ -62,7 +63,7 @@ def contract_page() -> Iterator[str]:
     yield ""
     for key in document["channels"]:
         yield from _channel(document, key)
-    yield from _shapes()
+    yield from _shapes(document)
 
 
 def _operation(document: dict[str, Any], channel: str) -> dict[str, Any]:
@@ -81,22 +82,25 @@ def _channel(document: dict[str, Any], key: str) -> Iterator[str]:
     if key == "event":
         yield "Every event has these fields; below each type has its own besides."
         yield ""
-        meanings = document["components"]["schemas"]["envelope"]["properties"]
-        yield from _fields(_schema("event.schema.json"), {name: said["description"] for name, said in meanings.items()})
+        yield from _fields(_schema("event.schema.json"), _said(document["components"]["schemas"]["envelope"]))
+    words = _said(document["components"]["schemas"]["words"])
     for name in channel["messages"]:
-        yield from _message(document["components"]["messages"][name], "event" if key == "event" else name)
+        yield from _message(document["components"]["messages"][name], words)
 
 
-def _message(message: dict[str, Any], anchor: str) -> Iterator[str]:
+def _said(schema: dict[str, Any]) -> dict[str, str]:
+    """What the document says of each field."""
+    return {name: rule["description"] for name, rule in schema["properties"].items() if "description" in rule}
+
+
+def _message(message: dict[str, Any], words: dict[str, str]) -> Iterator[str]:
     payload = message["payload"]["schema"]
     yield f"### `{message['name']}`: {message['title'][0].lower()}{message['title'][1:]}"
     yield ""
     yield message["summary"]
     yield ""
-    if anchor == "event":
-        own = payload["properties"]
-        meanings = {name: said["description"] for name, said in own.items() if name != "type"}
-        yield from _fields(event_definition(message["name"], payload), meanings)
+    if "properties" in payload:
+        yield from _fields(event_definition(message["name"], payload), words | _said(payload))
     else:
         file, _, inside = payload["$ref"].removeprefix("schemas/").partition("#/$defs/")
         yield from _fields(_schema(file)["$defs"][inside] if inside else _schema(file), {})
@@ -126,12 +130,13 @@ def _example(payload: dict[str, Any], own: set[str]) -> Iterator[str]:
     yield ""
 
 
-def _shapes() -> Iterator[str]:
+def _shapes(document: dict[str, Any]) -> Iterator[str]:
     yield "## Shapes"
     yield ""
     yield "What several events have in them."
     yield ""
     definitions = _schema("event.schema.json")["$defs"]
+    words = _said(document["components"]["schemas"]["words"])
     for name in sorted(_named_shapes()):
         definition = definitions[name]
         yield f"### {name}"
@@ -140,7 +145,8 @@ def _shapes() -> Iterator[str]:
             yield f"{definition['description'].rstrip('.')}."
             yield ""
         if "properties" in definition:
-            yield from _fields(definition, {})
+            own = {key.removeprefix(f"{name}."): said for key, said in words.items()}
+            yield from _fields(definition, own)
         else:
             yield f"{_form(definition)}."
             yield ""
@@ -165,7 +171,7 @@ def _fields(schema: dict[str, Any], meanings: dict[str, str]) -> Iterator[str]:
 def _rows(schema: dict[str, Any], path: str, meanings: dict[str, str]) -> Iterator[str]:
     optional = set(schema["properties"]) - set(schema.get("required", ()))
     for name, rule in schema["properties"].items():
-        meaning = meanings.get(path + name) or rule.get("description", "")
+        meaning = meanings.get(path + name) or rule.get("description") or meanings.get(name, "")
         form = _form(rule) + (", may be left out" if name in optional else "")
         yield f"| `{path}{name}` | {form} | {meaning} |"
         inside, suffix = _inner(rule)
@@ -202,10 +208,14 @@ def _form(rule: dict[str, Any]) -> str:
             return " or ".join(_form({"type": type_}) for type_ in types)
         case {"type": "array", "items": dict(items)}:
             return f"list of {_form(items)}"
+        case {"type": "object", "propertyNames": {"pattern": str(pattern)}, "additionalProperties": dict(values)}:
+            return f"object of at most {rule['maxProperties']}, each name `{pattern}`, each value {_form(values)}"
         case {"type": "object", "additionalProperties": dict(values)}:
             return f"object, each value {_form(values)}"
         case {"type": "integer"}:
             return "integer" + _limits(rule)
+        case {"type": "string", "maxLength": most}:
+            return f"text of at most {most} letters"
         case {"type": "string", "pattern": str(pattern)}:
             return f"text `{pattern}`"
         case {"type": "string"}:

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 
 def read_event(body: bytes, public_key: str) -> dict[str, Any]:
-    """The event, if the table signed these very bytes; InvalidSignature or ValueError if not."""
+    """The event, if the table signed these very bytes; an exception if not."""
     event: dict[str, Any] = json.loads(body)
     unsigned = {name: value for name, value in event.items() if name != "signature"}
     key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(public_key))

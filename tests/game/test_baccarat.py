@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from controller.game.baccarat import Done, Draw, Hand, Outcome, Tableau, hands, next_step
+from controller.game.baccarat import Done, Hand, Outcome, Tableau, hands, next_step
 from controller.game.cards import Card
+from controller.game.play import Draw
 
 # The sheet's drawing rules. D draws, S stands.
 PLAYER = "DDDDDDSS"  # by Player's total, 0 to 7

@@ -13,7 +13,8 @@ from controller.cli.main import main
 from controller.game.cards import Card
 from controller.table.facts import CardDrawn, Fact
 from controller.table.states import Table
-from controller.table.step import Stepped, step
+from controller.table.step import step
+from controller.table.stops import Stepped
 
 
 def _break(defect: str) -> None:

@@ -82,6 +82,7 @@ class TableFiles:
         shim: Path | None,
         jumpers: Jumpers | None = None,
         example: Path = bench.EXAMPLE_TABLE,
+        /,
         **sections: dict[str, Any],
     ) -> None:
         self.table_id = table_id

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -387,6 +388,19 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     yield {"error": ANY}
     at.table.supervisor("clear")
     at.eventually(lambda: [hit["seat"] for hit in at.pit.hits] == [1])
+
+
+@walk("outbox_full", "clear", pit={"most_unacknowledged": 100})
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.pit.silent()
+    while at.table.fault is None:
+        with suppress(TableError):  # the fault came in between
+            at.table.supervisor("new_shoe")
+    at.pit.speak()
+    yield {"waiting": ANY, "most": 100}
+    at.eventually(lambda: at.table.unacknowledged() == 0)
+    at.table.supervisor("clear")
+    at.dealer.open_shoe()
 
 
 @walk("replay_differs", "clear", by="key")

@@ -34,6 +34,9 @@ _STEP = "controller.table.step"
 _DEALING = "controller.table.dealing"
 _DELIVERY = "controller.delivery"
 _ANGEL_EYE = "drivers.shoe.angel_eye"
+_LEVELS = "controller.levels"
+_REQUESTS = "controller.table.requests"
+_BOOKS = "controller.pit.books"
 
 MUTANTS = (
     _mutant(
@@ -80,7 +83,7 @@ MUTANTS = (
         "another_epochs_ack",
         "the pit's word for another journal is believed",
         (_DELIVERY, " or ack.epoch != self.epoch:", ":"),
-        ("controller.stream", "ack.epoch == self._delivery.epoch and ", ""),
+        ("controller.stream", "        if ack.epoch != self._delivery.epoch:\n", "        if False:\n"),
     ),
     _mutant(
         "copy_taken_for_a_card",
@@ -185,5 +188,73 @@ MUTANTS = (
             "last_report=None if first_card_came else table.last_report",
             "last_report=None",
         ),
+    ),
+    _mutant(
+        "levels_never_stale",
+        "levels that were fresh once are so for ever",
+        (_LEVELS, "is not None and now_s - self._fresh_at_s <= self._stale_after_s", "is not None"),
+    ),
+    _mutant(
+        "retained_levels_count_as_fresh",
+        "the word that the broker kept counts as one of a living pit",
+        (
+            _LEVELS,
+            "        if self._heard_on_connection:\n            self._fresh_at_s",
+            "        if True:\n            self._fresh_at_s",
+        ),
+    ),
+    _mutant(
+        "old_levels_taken",
+        "a word on the levels that is older than one already seen is taken",
+        (_LEVELS, "        if seq < self._seq:\n", "        if seq < 0:\n"),
+    ),
+    _mutant(
+        "royal9_locked_without_levels",
+        "whether there is a pit to bet with is asked of the stream alone",
+        (
+            "controller.stream",
+            "self._delivery.fresh(now_s) and self.levels.fresh(now_s)",
+            "self._delivery.fresh(now_s)",
+        ),
+    ),
+    _mutant(
+        "award_step_told_twice",
+        "a step of an award that comes again is told again",
+        (_REQUESTS, "if step.seq > table.award_seq else", "if step.seq >= table.award_seq else"),
+    ),
+    _mutant(
+        "strange_award_believed",
+        "a step of an award of another table or epoch is believed",
+        ("controller.stream", "(said.table, said.epoch) == (self._table_id, self._journal.epoch)", "True"),
+    ),
+    _mutant(
+        "hit_forgets_its_level",
+        "a hit does not tell the level that was shown when its wager was locked",
+        (_DEALING, "    levels = hand.wagers.levels if hand.wagers else {}\n", "    levels: dict[str, int] = {}\n"),
+    ),
+    _mutant(
+        "reset_forgets_nothing",
+        "a hit that was seen to is still shown",
+        (_STEP, "hits=tuple(hit for hit in table.hits if hit.seat not in seen_to)", "hits=table.hits"),
+    ),
+    _mutant(
+        "lock_forgets_progressive_hits",
+        "the next lock forgets the hits that nobody has seen to",
+        (_STEP, "last_round=None, hits=open_hits", "last_round=None, hits=()"),
+    ),
+    _mutant(
+        "new_shoe_forgets_progressive_hits",
+        "a new shoe forgets the hits that nobody has seen to",
+        (_REQUESTS, "hits=tuple(hit for hit in table.hits if hit.meter is not None)", "hits=()"),
+    ),
+    _mutant(
+        "void_keeps_contribution",
+        "the pit does not take back what a voided wager gave to the meters",
+        (_BOOKS, "self._shares(hand, -price_cents * len(voided))", "self._shares(hand, 0)"),
+    ),
+    _mutant(
+        "parts_of_a_cent_lost",
+        "the pit rounds each contribution down to the cent",
+        ("controller.pit.meters", "Fund(floor(exact), exact - floor(exact))", "Fund(floor(exact))"),
     ),
 )

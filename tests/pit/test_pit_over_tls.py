@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from contextlib import ExitStack
+from datetime import timedelta
 from pathlib import Path
 
-from tests.link.house import peer, running_house
+from tests.link.house import peer, running_house, write
 from tests.pit.evening import EPOCH, TableEvening
 from tests.pit.house import ROOT, TABLE, lines_of, state, until
 
@@ -57,3 +59,26 @@ def test_a_certificate_that_will_not_do_is_told_before_anything_is_begun(tmp_pat
     assert ended.returncode == 1
     assert ended.stderr.startswith("tls_unusable: ")
     assert not (tmp_path / "ledger").exists()
+
+
+def test_a_certificate_that_expires_while_the_pit_runs_is_told_and_its_renewal_needs_no_restart(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        house = stack.enter_context(running_house(tmp_path))
+        files = house.files("pit")
+        command = ["run", "--broker", f"localhost:{house.port}", "--ledger", str(tmp_path / "ledger")]
+        command += ["--ca", str(files.ca), "--certificate", str(files.certificate)]
+        command += ["--private-key", str(files.private_key)]
+        pit = subprocess.Popen(
+            [sys.executable, "-m", "controller.pit", *command], cwd=ROOT, stderr=subprocess.PIPE, text=True
+        )
+        stack.callback(pit.wait)
+        stack.callback(pit.kill)
+        assert pit.stderr is not None
+        said = lines_of(pit.stderr)
+        until(said, "connected")
+        write(tmp_path, "pit", house.ca.issue("pit", timedelta(days=-1)))
+        write(tmp_path, "another", house.ca.issue("pit"))
+        with peer(house, "another"):  # of the same name, so it takes the pit's place at the broker
+            until(said, "expired on")
+        write(tmp_path, "pit", house.ca.issue("pit"))
+        until(said, "connected")

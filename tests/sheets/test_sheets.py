@@ -1,7 +1,7 @@
 """The five rule sheets as tables of examples a dealer would recognise.
 
 A `.txt` file here is one sheet: its first line names the table, then come examples, parted by blank lines. Each begins
-with a line `# …`, a sentence of the sheet in our own words, and goes on with a script as `tablectl deal` takes it. After
+with a line `# …`, a sentence of the sheet in our own words; then a script follows, as `tablectl deal` takes it. After
 `=>`, on the line or on its own, stands what the table must say to it, and it must say nothing else. An example is dealt
 from a shoe of its own, its burn (AS 2D) over, unless it announces one itself. A line `table: …` makes another table of
 it, `game: …` another game file.
@@ -68,7 +68,7 @@ def _example(sheet: str, block: str, settings: dict[str, str]) -> Example:
 @pytest.mark.parametrize("example", examples(), ids=str)
 def test_the_table_plays_by_the_sheet(example: Example, tmp_path: Path) -> None:
     table = ScriptTable(_config(example.settings, tmp_path))
-    if "!new-shoe" not in "".join(script for script, _ in example.steps):
+    if not example.steps[0][0].startswith("!new-shoe"):
         assert list(map(_lines, table.play("!new-shoe AS 2D"))) == [[]]
     for script, expected in example.steps:
         told = [line for outcome in table.play(script) for line in _lines(outcome)]

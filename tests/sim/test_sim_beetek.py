@@ -169,7 +169,7 @@ def test_the_dealer_tells_of_the_cutting_card_before_the_next_card() -> None:
     cues = TableCues(table, Players(1, []), shoe.attend, debounce_s=table.DEBOUNCE_S, speed=0.0, clock=table)
     out = io.StringIO()
     deck = Deck(["4S"] * 40, cut_card_from_end=40 - (5 + 4 + 2))  # inside the second hand, before its third card
-    Dealer(shoe, [deck], cues, Account(out, {})).play()
+    Dealer(shoe, [deck], cues, Account(out)).play()
     hand = ["deal", "card", "card", "card", "card"]
     assert table.happened == [
         "new_shoe",

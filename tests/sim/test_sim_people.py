@@ -21,9 +21,13 @@ from drivers.sim import rules
 from drivers.sim.account import Account
 from drivers.sim.angel_eye import SimulatedAngelEye
 from drivers.sim.people import Dealer, Deck, Pace, Players, TableCues, shuffled_decks
+from drivers.sim.punto_banco import PuntoBanco
 from drivers.sim.run import run_shoe_alone
+from drivers.sim.wagers import Bets
+from tests.sim.felt import StackedFelt
 
 PRINTED = {1: "KS 9S", 2: "KH 9H", 3: "KD 9D"}
+ROYAL9 = PuntoBanco(printed=PRINTED)
 DEBOUNCE_S = 0.06  # a hundredth of it is left to the rounding of virtual time
 LAMP_DELAY_S = 0.03
 FLICKER_S = 0.004  # a refused press makes draw_player flicker, and nobody may take that for an answer
@@ -166,7 +170,7 @@ def play(
     )
     out = io.StringIO()
     limited = decks if shoes is None else [next(decks) for _ in range(shoes)]
-    Dealer(shoe, limited, cues, Account(out, PRINTED), seed=seed, error_rate=error_rate).play(rounds)
+    Dealer(shoe, limited, cues, Account(out), game=ROYAL9, seed=seed, error_rate=error_rate).play(rounds)
     return read_account(out)
 
 
@@ -237,16 +241,8 @@ def test_a_hand_takes_its_human_time() -> None:
 
 def test_an_account_line() -> None:
     out = io.StringIO()
-    Account(out, PRINTED).round(
-        shoe=2,
-        round_=5,
-        player=["KS", "9S"],
-        banker=["QH", "8D"],
-        simulated=False,
-        last_hand=True,
-        wagered_seats=[3, 2, 1],
-        cards_left=9,
-    )
+    dealt = ROYAL9.deal(StackedFelt("KS QH 9S 8D"), Bets(royal9_seats=(3, 2, 1)))
+    Account(out).round(shoe=2, round_=5, simulated=False, last_hand=True, cards_left=9, dealt=dealt)
     assert read_account(out) == [
         {
             "type": "round",
@@ -268,6 +264,8 @@ def test_an_account_line() -> None:
                 {"seat": 2, "tier": "suited_royal"},
                 {"seat": 3, "tier": "suited_royal"},
             ],
+            "actives": None,
+            "settlement": None,
         }
     ]
 
@@ -367,7 +365,7 @@ def deal_fours(cards: int, cut_after: int, *, error_rate: float = 0.0) -> list[d
     out = io.StringIO()
     shoe = SimulatedAngelEye(table)
     deck = Deck(["4S"] * cards, cut_card_from_end=cards - cut_after)
-    Dealer(shoe, [deck], Pace(0.0, shoe.attend, table), Account(out, PRINTED), error_rate=error_rate).play()
+    Dealer(shoe, [deck], Pace(0.0, shoe.attend, table), Account(out), game=ROYAL9, error_rate=error_rate).play()
     return read_account(out)
 
 
@@ -389,6 +387,7 @@ def test_the_last_hand(cut_after: int, last: int) -> None:
         "rounds": last,
         "wagered_hands": last,
         "cards_left": 35 - 4 * last,
+        "commission_owed": [],
     }
 
 

@@ -12,7 +12,7 @@ import json
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,12 +26,15 @@ from controller.fact_json import fact_from_json
 from controller.game import baccarat
 from controller.game.cards import DECK, Card
 from controller.game.games import Done
+from controller.pit.awards import AwardStep
 from controller.table import facts
 from controller.table.facts import CardDrawn, CardDrawnOutsideGame, CardKept, Fact, Report
 from controller.table.public import public
 from controller.table.rules import TableRules
 from controller.table.states import Burning, FirstCardDue, HandInPlay, Held, NoShoe, ShoeEnded, Table
 from drivers.sim import rules as referee
+from tests.simulation.broken import hold
+from tests.simulation.hearing import Verdict
 from tests.simulation.shoe import Reported
 
 _SCHEMA = Path(envelope.__file__).parent / "schemas" / "event.schema.json"
@@ -39,21 +42,9 @@ _VALIDATOR = jsonschema.Draft202012Validator(json.loads(_SCHEMA.read_text("utf-8
 _ACTS = (facts.ShoeOpened, facts.HandVoided, facts.CardNamed, facts.FaultCleared)
 _CARD_FACTS = (CardDrawn, CardKept, CardDrawnOutsideGame)
 _CARD = re.compile(r"\b[A23456789TJQK][SHDC]\b")
+PROGRESSIVE = ("personal_vs_personal", "banker_personal", "player_personal")
+"""The tiers that win a meter of the same name (sheet 000)."""
 _TAKEN_BACK = ("card_without_shoe", "card_after_shoe")
-
-
-class Broken(Exception):  # noqa: N818  # what was promised is broken
-    """A promise that did not hold: `invariant` names it, the same for every way it can break."""
-
-    def __init__(self, invariant: str, detail: object = "") -> None:
-        super().__init__(f"{invariant}: {detail}")
-        self.invariant = invariant
-
-
-def hold(invariant: str, holds: bool, detail: object = "") -> None:
-    """Raise Broken unless it holds."""
-    if not holds:
-        raise Broken(invariant, detail)
 
 
 @dataclass
@@ -64,6 +55,17 @@ class _Hand:
     round: int
     seats: tuple[int, ...] | None  # None in a simulated hand
     over: bool = False
+    shown: Mapping[str, int] = field(default_factory=dict)  # the levels when its wagers were locked
+
+
+@dataclass
+class _Hit:
+    """A hit whose lamp is lit."""
+
+    seat: int
+    tier: str
+    progressive: bool
+    step: str = "hit"
 
 
 @dataclass
@@ -87,9 +89,18 @@ class _ShoeAccount:
 
 
 class Auditor:
-    """Follows the journal at `path`. `reported` is the shoe's own record of what it said."""
+    """Follows the journal at `path`. `reported` is the shoe's own record of what it said; `verdicts` what the table
+    could know of its pit, by the moment of a fact in ms; `pit_step` finds a step that the pit truly took."""
 
-    def __init__(self, path: Path, rules: TableRules, signer: Signer, reported: list[Reported]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        rules: TableRules,
+        signer: Signer,
+        reported: list[Reported],
+        verdicts: Mapping[int, Verdict],
+        pit_step: Callable[[str, int], AwardStep | None],
+    ) -> None:
         self.table = Table(rules)
         self.bodies: list[bytes] = []  # the journal's messages, by seq - 1
         self.missed: list[str] = []  # cards whose reports never came, for the supervisor to name
@@ -98,6 +109,8 @@ class Auditor:
         self._rules = rules
         self._signer = signer
         self._reported = reported
+        self._verdicts = verdicts
+        self._pit_step = pit_step
         self._next_report = 0
         self._first_seen = False  # some report came: numbers are counted on from it
         self._announced = False  # the shoe's own first-card report comes next: what was missed before it is no matter
@@ -109,12 +122,17 @@ class Auditor:
         self._salts: set[bytes] = set()
         self._account = _ShoeAccount()
         self._hand: _Hand | None = None
+        self._shown: Mapping[str, int] = {}
         self._rounds: set[tuple[int, int]] = set()
         self._hits: set[tuple[int, int, int]] = set()
-        self._round_hits: list[tuple[int, str]] = []
+        self._wagered: dict[tuple[int, int], _Hand] = {}  # finished hands that were no simulated ones
+        self._hit_ids: dict[str, tuple[int, int, int, str]] = {}  # shoe, round, seat and tier of every hit ever told
+        self._lit: dict[tuple[int, int, int], _Hit] = {}  # by shoe, round and seat
+        self.award_steps: dict[str, str] = {}  # the last step told of every award, by its hit
+        self._awards_told: set[tuple[str, str, int]] = set()
+        self._award_seq = 0
         self._hits_due: list[tuple[int, str]] = []
         self._result_due: tuple[str, bool, bool] | None = None  # of the hand just finished, until the next card
-        self._pit_checked = 0
 
     def close(self) -> None:
         """Let go of the file."""
@@ -167,7 +185,9 @@ class Auditor:
         messages = [json.loads(body) for body in bodies]
         self._faults(before, fact, after, messages)
         self._cards(before, fact, after)
+        self._wagers_locked(fact, stamp)
         self._shoes_hands(before, fact, after, messages)
+        self._awards(fact, after, messages)
         self._secrets(fact, bodies)
         for seq, message in enumerate(messages, len(self.bodies) - len(bodies) + 1):
             if seq % 25 == 1:
@@ -254,6 +274,7 @@ class Auditor:
             match message["type"]:
                 case "wagers_locked":
                     self._begin(message["shoe"], message["round"], tuple(message["royal9_seats"]))
+                    self._lit = {place: hit for place, hit in self._lit.items() if hit.progressive}
                 case "round":
                     self._round(message)
                 case "hit":
@@ -262,6 +283,10 @@ class Auditor:
                     self._void(message)
                 case "correction":
                     self._correction(message)
+                case "hit_reset":
+                    self._hits_reset(message)
+                case "shoe_opened":
+                    self._lit = {place: hit for place, hit in self._lit.items() if hit.progressive}
                 case "shoe_closed" if message["reason"] == "last_hand":
                     assert after.shoe is not None
                     wagered = message["wagered_hands"]
@@ -269,13 +294,10 @@ class Auditor:
         hold("every seat that won hits", not self._hits_due, self._hits_due)
         if before.fault is not None:
             self._result_due = None  # what was held may have held the shoe's result, too
-        expected_hits = [(hit.seat, hit.tier) for hit in after.hits]
-        if any(message["type"] == "round" and not message["simulated"] for message in messages):
-            hold("the table shows the hits of the round", expected_hits == self._round_hits, after.hits)
 
     def _begin(self, shoe: int, number: int, seats: tuple[int, ...] | None) -> None:
         hold("one hand at a time", self._hand is None or self._hand.over or self._hand.shoe != shoe, self._hand)
-        self._hand = _Hand(shoe, number, seats)
+        self._hand = _Hand(shoe, number, seats, shown=self._shown)
 
     def _over(self, message: dict[str, Any]) -> _Hand:
         """The hand that this message ends, which no other has."""
@@ -313,7 +335,7 @@ class Auditor:
         told_won = [(hit["seat"], hit["tier"]) for hit in message["royal9"]]
         hold("the hits are the sheet's, best first", told_won == won, (message, won))
         if hand.seats is not None:
-            self._round_hits = []
+            self._wagered[hand.shoe, hand.round] = hand
         self._hits_due = list(won)
         self._result_due = (message["outcome"], pairs["player"], pairs["banker"])
 
@@ -321,10 +343,17 @@ class Auditor:
         hit = (message["seat"], message["tier"])
         hold("a hit is of a locked seat that won", bool(self._hits_due) and self._hits_due[0] == hit, message)
         self._hits_due.pop(0)
-        self._round_hits.append(hit)
         place = (message["shoe"], message["round"], message["seat"])
         hold("no hit twice", place not in self._hits, message)
         self._hits.add(place)
+        self._hit_ids[message["id"]] = (*place, message["tier"])
+        self._lit[place] = _Hit(*hit, hit[1] in PROGRESSIVE)
+        hold("a hit is on a meter or of an amount", (message["progressive"] is None) != (message["fixed"] is None))
+        hold("the first three tiers are progressive", (message["progressive"] is not None) == (hit[1] in PROGRESSIVE))
+        if message["progressive"] is not None:
+            assert self._hand is not None
+            noted, meter = message["progressive"]["shown_cents"], message["progressive"]["meter"]
+            hold("a hit notes the level shown at its lock", noted == self._hand.shown.get(meter), (message, self._hand))
 
     def _correction(self, message: dict[str, Any]) -> None:
         place = (message["shoe"], message["round"])
@@ -335,8 +364,62 @@ class Auditor:
         won = self._won(self._account.seats[message["round"]], player, banker)
         told = [(hit["seat"], hit["tier"]) for hit in message["royal9"]]
         hold("the hits are the sheet's, best first", told == won, (message, won))
-        if self.table.last_round is not None and self.table.last_round.number == message["round"]:
-            self._round_hits = won
+        if place == max((wagered for wagered in self._wagered if wagered[0] == place[0]), default=None):
+            were = {at: hit for at, hit in self._lit.items() if at[:2] == place}
+            for at in were:
+                del self._lit[at]
+            for seat, tier in won:
+                hit = were.get((*place, seat))
+                same = hit is not None and hit.tier == tier
+                self._lit[(*place, seat)] = hit if same and hit else _Hit(seat, tier, tier in PROGRESSIVE)
+
+    def _hits_reset(self, message: dict[str, Any]) -> None:
+        seats = {hit.seat for hit in self._lit.values()}
+        hold("a reset is of seats that hit, by a person", bool(seats & set(message["seats"])) and bool(message["by"]))
+        self._lit = {place: hit for place, hit in self._lit.items() if hit.seat not in message["seats"]}
+
+    def _wagers_locked(self, fact: Fact, stamp: Stamp) -> None:
+        """Royal 9 wagers were locked with a pit to win from, and refused without one, as the wire showed it then."""
+        if not isinstance(fact, facts.WagersLocked):
+            return
+        verdict = self._verdicts[stamp.at_ms]
+        self._shown = verdict.shown if fact.royal9_seats else {}
+        if fact.royal9_seats:
+            hold("no Royal 9 wager is locked on stale levels", verdict.levels_fresh, (fact, verdict))
+            hold("no Royal 9 wager is locked without a pit", verdict.stream_fresh is not False, (fact, verdict))
+        if fact.refusal == "pit_stale":
+            hold("no Royal 9 wager is refused while the pit is well", verdict.fresh is not True, (fact, verdict))
+
+    def _awards(self, fact: Fact, after: Table, messages: Sequence[dict[str, Any]]) -> None:
+        """Every step of an award is one that the pit took, of a hit that this table told, and is told once."""
+        told = [message for message in messages if message["type"] == "award"]
+        hold("an award step is told with its fact", len(told) == isinstance(fact, facts.AwardStepped), messages)
+        if isinstance(fact, facts.AwardStepped):
+            step = self._pit_step(self._table_id, fact.seq)
+            hold("an award step is one the pit took", step is not None, fact)
+            assert step is not None
+            theirs = (step.award, step.hit, step.seat, step.tier, step.meter, step.cents, step.step, step.by)
+            ours = (fact.award, fact.hit, fact.seat, fact.tier, fact.meter, fact.cents, fact.step, fact.by)
+            hold("an award step is told as the pit took it", ours == theirs, (ours, theirs))
+            hold("award steps are told in order", fact.seq > self._award_seq, fact)
+            place = (fact.shoe, fact.round, fact.seat)
+            hold("an award is of a hit that was told", self._hit_ids.get(fact.hit) == (*place, fact.tier), fact)
+            self._award_seq = fact.seq
+            message = told[0]
+            once = (message["hit"], message["step"], message["cents"])
+            hold("an award step is told once", once not in self._awards_told, message)
+            self._awards_told.add(once)
+            self.award_steps[message["hit"]] = message["step"]
+            if place in self._lit:
+                self._lit[place].step = fact.step
+        shown = {(hit.shoe, hit.round, hit.seat): _Hit(hit.seat, hit.tier, hit.meter is not None, hit.step)
+                 for hit in after.hits}  # fmt: skip
+        hold("a hit is shown until it is reset, a fixed one until the next lock", shown == self._lit, (fact, shown))
+
+    @property
+    def seats_hit(self) -> set[int]:
+        """The seats whose lamps must say so."""
+        return {hit.seat for hit in self._lit.values()}
 
     def _won(self, seats: Sequence[int], player: Sequence[str], banker: Sequence[str]) -> list[tuple[int, str]]:
         """The seats that hit, by the referee."""
@@ -492,16 +575,10 @@ class Auditor:
 
     # The pit.
 
-    def ledger(self, ledger: Sequence[bytes], alarms: Sequence[str]) -> None:
-        """The pit's ledger is a prefix of the journal's messages."""
-        hold("the pit has nothing to complain of", not alarms, alarms)
+    def marked(self, committed: int) -> None:
+        """Nothing is marked as acknowledged but what the pit has committed."""
         marked = self._db.execute("SELECT acked_seq FROM journal").fetchone()[0]
-        hold("nothing is marked that the pit has not committed", marked <= len(ledger), marked)
-        hold("the pit knows nothing the journal does not", len(ledger) <= len(self.bodies), len(ledger))
-        start = min(self._pit_checked, len(ledger))
-        same = ledger[start:] == self.bodies[start : len(ledger)]
-        hold("the pit's ledger is a prefix of the journal", same, start)
-        self._pit_checked = len(ledger)
+        hold("nothing is marked that the pit has not committed", marked <= committed, (marked, committed))
 
 
 def _came(report: Reported, life: int) -> bool:

@@ -16,12 +16,27 @@ from unittest.mock import patch
 from tests.simulation.loop import PowerCut
 
 
+@contextmanager
+def unsynced() -> Iterator[None]:
+    """Databases opened meanwhile are not synced: nobody cuts their power."""
+    connect: Callable[..., sqlite3.Connection] = sqlite3.connect
+    with patch.object(sqlite3, "connect", lambda path, **options: connect(path, factory=_Unsynced, **options)):
+        yield
+
+
+class _Unsynced(sqlite3.Connection):
+    def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
+        return super().execute("PRAGMA synchronous = OFF" if sql.startswith("PRAGMA synchronous") else sql, parameters)
+
+
 class Disk:
-    """`failing`: writes are refused. `cut`: the power goes just before or just after the next commit."""
+    """`failing`: writes are refused. `slow_s`: how long one takes. `cut`: the power goes just before or just after the
+    next commit."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.failing = False
+        self.slow_s = 0.0
         self.cut: Literal["before", "after"] | None = None
         self.syncs = True  # what the journal asked for last
         self.kept: tuple[int, int] | None = None  # last row and acknowledgement that are safe, when not all is

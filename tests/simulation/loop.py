@@ -5,13 +5,26 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Executor
+from dataclasses import dataclass
 from typing import Any
 
 _SPINS = 10_000
 
 
 class PowerCut(BaseException):
-    """The table's computer stops at this very place."""
+    """A table's computer stops at this very place."""
+
+
+@dataclass
+class Worker:
+    """The thread of one executor: how long its work takes, and what happens when it ends in a `PowerCut`.
+
+    The result of that work is never told; nor is anything done or told once it is `gone`.
+    """
+
+    takes_s: float
+    on_power_cut: Callable[[], None]
+    gone: bool = False
 
 
 class SpinningError(Exception):
@@ -36,18 +49,13 @@ class _NothingToSelect:
 
 
 class VirtualLoop(asyncio.BaseEventLoop):
-    """asyncio with simulated time, and an executor that is one simulated disk: no thread, no file descriptor.
+    """asyncio with simulated time; executors work on this thread, each as slowly as its `Worker` says: no thread, no
+    file descriptor."""
 
-    `work_takes_s` is how long the executor's work takes. `on_power_cut` is called when it ends in a `PowerCut`; that
-    work's result, like all results of `forget_work`, is never told.
-    """
-
-    def __init__(self, on_power_cut: Callable[[], None]) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self.now_s = 1000.0
-        self.work_takes_s = 0.0
-        self._on_power_cut = on_power_cut
-        self._life = 0
+        self.workers: dict[Executor, Worker] = {}
         self._selector = _NothingToSelect(self)
         self._clock_resolution = 1e-6
         self.set_exception_handler(lambda loop, context: None)
@@ -62,25 +70,26 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self.run_forever()
         stop.cancel()
 
-    def forget_work(self) -> None:
-        """What was given to the executor is never done."""
-        self._life += 1
-
     def run_in_executor(  # type: ignore[override]  # the one caller awaits the result
         self, executor: Executor | None, func: Callable[..., Any], *args: Any
     ) -> asyncio.Future[Any]:
         """Do the work a little later, on this thread."""
         result = self.create_future()
-        self.call_later(self.work_takes_s, self._work, self._life, result, func, args)
+        assert executor is not None, "the loop has no executor of its own"
+        worker = self.workers[executor]
+        self.call_later(worker.takes_s, self._work, worker, result, func, args)
         return result
 
-    def _work(self, life: int, result: asyncio.Future[Any], func: Callable[..., Any], args: tuple[Any, ...]) -> None:
-        if life != self._life:
+    def _work(
+        self, worker: Worker, result: asyncio.Future[Any], func: Callable[..., Any], args: tuple[Any, ...]
+    ) -> None:
+        if worker.gone:
             return
         try:
             value = func(*args)
         except PowerCut:
-            self._on_power_cut()
+            worker.gone = True
+            worker.on_power_cut()
         except Exception as error:  # noqa: BLE001  # as an executor does: it is the caller's
             if not result.done():
                 result.set_exception(error)

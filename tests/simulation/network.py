@@ -1,4 +1,4 @@
-"""The broker and the pit at the other end of the network, and what goes wrong between them and the table.
+"""The broker between the tables and their pit, and what goes wrong on the way.
 
 Written from the contract and from nothing of the table's side of it. What a message suffers is drawn from a seeded
 generator, so the same actions suffer the same.
@@ -13,9 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from controller.devices import BrokerListener
+from tests.simulation.hearing import Hearing
+from tests.simulation.pit import Pit
 
 _LATENCY_S = 0.004
 _LATE_S = 1.3
+_PIT_COMES_BACK_S = 0.5
 _REFUSED, _NOBODY = 0x87, 0x10
 
 
@@ -28,153 +31,131 @@ class Weather:
     late: float = 0.0
 
 
-class Pit:
-    """Somebody's pit: commits the stream in order, acknowledges what it has committed, and can crash in between."""
-
-    def __init__(self, table: str, say: Callable[[bytes], None], later: Callable[..., object]) -> None:
-        self.ledger: list[bytes] = []  # committed, by seq - 1
-        self.up = True
-        self.commit_takes_s = 0.02
-        self.alarms: list[str] = []
-        self._table = table
-        self._say = say
-        self._later = later
-        self._uncommitted: list[bytes] = []
-        self._epoch: str | None = None
-        self._life = 0
-
-    def receive(self, body: bytes) -> None:
-        """An event came."""
-        message = json.loads(body)
-        seq, self._epoch = message["seq"], self._epoch or message["epoch"]
-        if (message["table"], message["epoch"]) != (self._table, self._epoch):
-            self.alarms.append(f"{message['id']} is of another table or epoch")
-            return
-        known = [*self.ledger, *self._uncommitted]
-        if seq <= len(known):
-            if known[seq - 1] != body:
-                self.alarms.append(f"{message['id']} came with another body")
-            if seq <= len(self.ledger):
-                self.acknowledge()
-        elif seq == len(known) + 1:
-            self._uncommitted.append(body)
-            if len(self._uncommitted) == 1:
-                self._later(self.commit_takes_s, self._commit, self._life)
-        else:
-            self.acknowledge()
-
-    def acknowledge(self) -> None:
-        """Say how far it has got."""
-        if self._epoch is not None:
-            chain = json.loads(self.ledger[-1])["chain"] if self.ledger else "00" * 32
-            self._say(json.dumps({"epoch": self._epoch, "seq": len(self.ledger), "chain": chain}).encode())
-
-    def crash(self) -> None:
-        """Go back to what is committed."""
-        self._uncommitted.clear()
-        self._life += 1
-        self.up = False
-
-    def start(self) -> None:
-        """Come back, and say how far it has got."""
-        if not self.up:
-            self.up = True
-            self.acknowledge()
-
-    def _commit(self, life: int) -> None:
-        if life == self._life:
-            self.ledger += self._uncommitted
-            self._uncommitted.clear()
-            self.acknowledge()
-
-
 class Network:
-    """The broker with the pit behind it. `refuses`: its access list turns the table's events away."""
+    """The broker. `refuses`: its access list turns the tables' events away. `retained` is what it remembers."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, root: str, table: str, seed: str) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, root: str, pit: Pit, seed: str) -> None:
         self._loop = loop
         self._luck = random.Random(f"{seed} network")
-        self._topic = f"{root}/{table}"
+        self._root = root
         self.weather = Weather()
         self.up = True
         self.refuses = False
-        self.retained_ack: bytes | None = None
-        self.table_state: bytes | None = None
-        self.sent: list[bytes] = []  # everything the table ever published, events and states
-        self._client: Client | None = None
+        self.retained: dict[str, bytes] = {}
+        self._clients: dict[str, Client] = {}  # connected, by table
         self._messages = 0
-        self.pit = Pit(table, self._acknowledged, loop.call_later)
+        self.pit = pit
+        self._pit_connected = False
+        pit.say = self._said
+        self._pit_connects()
+
+    # Its fortunes.
 
     def restart(self, forgets: bool) -> None:
         """The broker restarts: every connection ends; what it retained may be gone. The pit reconnects by itself."""
         self.go_down()
         if forgets:
-            self.retained_ack = None
-        self.up = True
-        self._loop.call_later(0.5, self._pit_reconnects)
+            self.retained.clear()
+        self.come_up()
 
     def go_down(self) -> None:
         """No connection stands and none can be made."""
-        self.up = False
-        self.drop_table()
+        self.up = self._pit_connected = False
+        for table in tuple(self._clients):
+            self.drop(table)
 
     def come_up(self) -> None:
         """The broker can be reached again."""
         if not self.up:
             self.up = True
-            self._pit_reconnects()
+            self._loop.call_later(_PIT_COMES_BACK_S, self._pit_connects)
 
-    def drop_table(self) -> None:
-        """The table's connection ends."""
-        if self._client is not None:
-            self._client.end()
-            self._client = None
+    def drop(self, table: str) -> None:
+        """A table's connection ends."""
+        client = self._clients.pop(table, None)
+        if client is not None:
+            client.end()
 
-    def stray_ack(self, seq: int) -> None:
-        """A word of the pit for another epoch of this table, left over from another journal."""
-        self._to_table(json.dumps({"epoch": "0ld0ld0ld0", "seq": seq, "chain": "ab" * 32}).encode())
+    # The pit's side.
+
+    def start_pit(self) -> None:
+        """The pit comes back and connects."""
+        self.pit.start()
+        self._pit_connects()
+
+    def crash_pit(self) -> None:
+        """The pit is gone; what it had not committed, too."""
+        self.pit.crash()
+        self._pit_connected = False
+
+    def stray(self, table: str, kind: str, payload: bytes) -> None:
+        """Somebody else says this to a table, as its `kind` of message."""
+        self._to_table(table, self._topic(table, kind), payload)
+
+    def state(self, table: str) -> dict[str, object]:
+        """What the broker retains of a table's state."""
+        state: dict[str, object] = json.loads(self.retained.get(self._topic(table, "state"), b"{}"))
+        return state
+
+    def _pit_connects(self) -> None:
+        if self.up and self.pit.up and not self._pit_connected:
+            self._pit_connected = True
+            for topic, payload in tuple(self.retained.items()):
+                if topic.endswith("/state"):
+                    self.pit.receive(topic.split("/")[-2], "state", payload)
+            self.pit.connected()
+
+    def _said(self, table: str | None, kind: str, payload: bytes, retain: bool) -> None:
+        """The pit publishes, for a table or for all."""
+        if not self._pit_connected:
+            return
+        topic = self._topic(table, kind)
+        if retain:
+            self.retained[topic] = payload
+        for name in tuple(self._clients) if table is None else (table,):
+            self._to_table(name, topic, payload)
+
+    def _topic(self, table: str | None, kind: str) -> str:
+        return f"{self._root}/{kind}" if table is None or kind == "meters" else f"{self._root}/{table}/{kind}"
+
+    def _to_table(self, table: str, topic: str, payload: bytes) -> None:
+        client = self._clients.get(table)
+        if client is not None:
+            for delay_s in self._fates():
+                self._loop.call_later(delay_s, client.message, client.connection, topic, payload)
+
+    # The tables' side.
 
     def connected(self, client: Client) -> None:
-        """The table connected: it gets what is retained."""
-        self._client = client
-        if self.retained_ack is not None:
-            self._to_table(self.retained_ack)
+        """A table connected: it gets what is retained."""
+        self._clients[client.table] = client
+        for topic in (self._topic(client.table, "ack"), self._topic(None, "meters")):
+            if topic in self.retained:
+                self._to_table(client.table, topic, self.retained[topic])
 
     def published(self, client: Client, token: int, topic: str, payload: bytes, retain: bool) -> None:
-        """The table published. States are not lost while a connection stands; events may be."""
-        self.sent.append(payload)
-        if topic == f"{self._topic}/state":
+        """A table published. States are not lost while a connection stands; events may be."""
+        connection = client.connection
+        if topic == self._topic(client.table, "state"):
             assert retain
-            self.table_state = payload
-            self._loop.call_later(2 * _LATENCY_S, client.answered, token, 0)
+            self.retained[topic] = payload
+            self._loop.call_later(_LATENCY_S, self._to_pit, client.table, "state", payload)
+            self._loop.call_later(2 * _LATENCY_S, client.answered, connection, token, 0)
             return
-        assert topic == f"{self._topic}/event"
+        assert topic == self._topic(client.table, "event")
         assert not retain, "an event is never retained"
         if self.refuses:
-            self._loop.call_later(_LATENCY_S, client.answered, token, _REFUSED)
+            self._loop.call_later(_LATENCY_S, client.answered, connection, token, _REFUSED)
             return
         for delay_s in self._fates():
-            self._loop.call_later(delay_s, self._to_pit, payload)
+            self._loop.call_later(delay_s, self._to_pit, client.table, "event", payload)
         for delay_s in self._fates()[:1]:
-            self._loop.call_later(delay_s, client.answered, token, 0 if self.pit.up else _NOBODY)
+            reason_code = 0 if self._pit_connected else _NOBODY
+            self._loop.call_later(delay_s, client.answered, connection, token, reason_code)
 
-    def _to_pit(self, payload: bytes) -> None:
-        if self.pit.up and self.up:
-            self.pit.receive(payload)
-
-    def _acknowledged(self, payload: bytes) -> None:
-        if self.up:
-            self.retained_ack = payload
-            self._to_table(payload)
-
-    def _to_table(self, payload: bytes) -> None:
-        for delay_s in self._fates():
-            if self._client is not None:
-                self._loop.call_later(delay_s, self._client.message, f"{self._topic}/ack", payload)
-
-    def _pit_reconnects(self) -> None:
-        if self.up and self.pit.up:
-            self.pit.acknowledge()
+    def _to_pit(self, table: str, kind: str, payload: bytes) -> None:
+        if self._pit_connected:
+            self.pit.receive(table, kind, payload)
 
     def _fates(self) -> list[float]:
         """After how many seconds each copy of a message arrives: none when it is lost."""
@@ -188,16 +169,20 @@ class Network:
 
 
 class Client:
-    """The table's connection, as its runtime sees a broker (`controller.devices.Broker`)."""
+    """A table's connection, as its runtime sees a broker (`controller.devices.Broker`). `hearing` takes it all down."""
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: Network, table: str, hearing: Hearing, on_death: Callable[[], None]) -> None:
+        self.table = table
+        self.dead = False
+        self.dies_at_publish = 0  # the power goes at this many publishes from now
+        self.sent: list[bytes] = []  # everything published, events and states
+        self.connection = 0  # counts them
         self._network = network
+        self._hearing = hearing
+        self._on_death = on_death
         self._listener: BrokerListener | None = None  # while a connection stands
         self._ended = asyncio.Event()
         self._tokens = 0
-        self.dead = False
-        self.dies_at_publish = 0  # the power goes at this many publishes from now
-        self.on_death: Callable[[], None] = lambda: None
 
     async def run(self, listener: BrokerListener) -> None:
         """Keep connected."""
@@ -206,6 +191,7 @@ class Client:
                 await asyncio.sleep(0.3)
             self._listener = listener
             self._ended.clear()
+            self._hearing.connected()
             listener.broker_connected()
             self._network.connected(self)
             await self._ended.wait()
@@ -219,26 +205,32 @@ class Client:
         if self.dies_at_publish and topic.endswith("event"):
             self.dies_at_publish -= 1
             if not self.dies_at_publish:
-                self.dead = True
-                self.on_death()
+                self._on_death()
                 return None
         assert (event_type is None) == retain
         self._tokens += 1
+        self.sent.append(payload)
+        if not retain:
+            self._hearing.published(payload)
         self._network.published(self, self._tokens, topic, payload, retain)
         return self._tokens
 
     def end(self) -> None:
-        """The connection is gone."""
+        """The connection is gone, and with it all that was on its way to the table."""
         self._listener = None
-        self._tokens += 1000  # answers of the old connection fit nothing
+        self.connection += 1
+        if not self.dead:
+            self._hearing.disconnected()
         self._ended.set()
 
-    def answered(self, token: int, reason_code: int) -> None:
+    def answered(self, connection: int, token: int, reason_code: int) -> None:
         """The broker answers for a publish."""
-        if self._listener is not None and not self.dead:
+        if self._listener is not None and not self.dead and connection == self.connection:
+            self._hearing.answered(reason_code)
             self._listener.broker_answered(token, reason_code)
 
-    def message(self, topic: str, payload: bytes) -> None:
+    def message(self, connection: int, topic: str, payload: bytes) -> None:
         """The broker delivers a message."""
-        if self._listener is not None and not self.dead:
+        if self._listener is not None and not self.dead and connection == self.connection:
+            self._hearing.message(topic.rpartition("/")[2], payload)
             self._listener.broker_message(topic, payload)

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 
 from controller.table.public import Public
 from drivers.sim import rules
+from tests.simulation.live_table import LiveTable
 from tests.simulation.world import Action, World
 
 _FATES = ("good", "good", "bad", "alias", "lost")
+_STRAYS = ("again", "again", "of_another_table", "of_another_epoch", "of_another_seat", "of_no_hit")
 _SHORT_S = 0.02
 
 
@@ -22,69 +25,93 @@ class People:
     def __init__(self, seed: int) -> None:
         self._luck = random.Random(f"{seed} people")
         self._roughness = self._luck.choice((0.02, 0.05, 0.1, 0.2))
+        self._place = 0
 
     def next(self, world: World) -> Action:
-        """What happens now."""
+        """What happens now, and at which table: mostly at the one where something just happened."""
+        if self._luck.random() < 0.2:
+            self._place = self._luck.randrange(len(world.tables))
+        return replace(self._at(world.tables[self._place]), table=self._place)
+
+    def _at(self, table: LiveTable) -> Action:
         luck = self._luck
         if luck.random() < self._roughness:
-            return self._mishap(world)
+            return self._mishap(table)
         if luck.random() < self._roughness / 2:
-            return self._repair(world)
-        face = world.face
+            return self._repair(table)
+        face = table.face
         if face is None:
-            return Action("start") if luck.random() < 0.7 else self._draw(world)
+            return Action("start") if luck.random() < 0.7 else self._draw(table)
         if face.fault is not None:
-            return self._stopped(world, face)
-        return self._play(world, face)
+            return self._stopped(table, face)
+        return self._play(table, face)
 
     # Play.
 
-    def _play(self, world: World, face: Public) -> Action:
+    def _play(self, table: LiveTable, face: Public) -> Action:
         luck = self._luck
         if face.odd_card and luck.random() < 0.3:
             return Action("ask", (luck.choice(("odd_is_next", "odd_is_burned")),))
         match face.phase:
             case "no_shoe" | "shoe_ended":
-                return self._between_shoes(world)
+                return self._between_shoes(table)
             case "first_card_due" | "burning":
-                return self._draw(world) if luck.random() < 0.95 else self._impatience()
+                return self._draw(table) if luck.random() < 0.95 else self._impatience()
             case "wagers_open":
-                return self._wagers_open(world)
+                return self._wagers_open(table, face)
             case _:
-                return self._hand(world)
+                return self._hand(table)
 
-    def _between_shoes(self, world: World) -> Action:
+    def _between_shoes(self, table: LiveTable) -> Action:
         luck = self._luck
         roll = luck.random()
-        if world.shoe.cards_left < 52 * world.config.rules.shoe.decks:
+        if table.shoe.cards_left < 52 * table.config.rules.shoe.decks:
             return Action("refill")
         if roll < 0.7:
             return Action("press", ("new_shoe",))
         if roll < 0.85:
-            return self._draw(world)  # the shoe's own first card announces it
+            return self._draw(table)  # the shoe's own first card announces it
         return self._impatience()
 
-    def _wagers_open(self, world: World) -> Action:
+    def _wagers_open(self, table: LiveTable, face: Public) -> Action:
         luck = self._luck
-        if world.shoe.in_hand and luck.random() < 0.9:
+        if table.shoe.in_hand and luck.random() < 0.9:
             return Action("close_hand")
+        if face.hits and luck.random() < 0.1:
+            return self._about_hits(face)
         roll = luck.random()
         if roll < 0.3:
-            seats = [seat.number for seat in world.config.rules.seats]
+            seats = [seat.number for seat in table.config.rules.seats]
             return Action("wagers", tuple(luck.sample(seats, luck.randrange(len(seats) + 1))), 0.12)
-        if roll < 0.9 and world.config.rules.lock_on == "deal":
+        if roll < 0.9 and table.config.rules.lock_on == "deal":
             return Action("press", ("deal",))
-        if roll < 0.94 or (roll < 0.97 and world.config.rules.lock_on == "first_card"):
-            return self._draw(world)
+        if roll < 0.94 or (roll < 0.97 and table.config.rules.lock_on == "first_card"):
+            return self._draw(table)
         if roll < 0.972:
             return Action("ask", ("close_shoe",))
         return self._impatience() if roll < 0.98 else Action("wait", (), luck.choice((0.5, 4.0)))
 
-    def _hand(self, world: World) -> Action:
+    def _about_hits(self, face: Public) -> Action:
+        """The hits shown are seen to, at the table or at the pit."""
+        luck = self._luck
+        return luck.choice(
+            (
+                Action("ask", ("reset_hits",)),
+                Action("reset", (luck.choice(face.hits).seat,)),
+                Action("press", ("key", "void")),
+                *(self._decision() for _ in range(6)),
+            )
+        )
+
+    def _decision(self) -> Action:
+        luck = self._luck
+        return Action("decide", (luck.randrange(4), luck.choice(("verified", "verified", "paid", "rejected"))))
+
+    def _hand(self, table: LiveTable) -> Action:
         luck = self._luck
         roll = luck.random()
         if roll < 0.96:
-            return self._draw(world)
+            return self._draw(table)
         return self._impatience()
 
     def _impatience(self) -> Action:
@@ -105,21 +132,22 @@ class People:
                 Action("draw"),
                 Action("draw", (), 0.0),
                 Action("wait", (), 0.3),
+                self._decision(),
             )
         )
 
-    def _draw(self, world: World) -> Action:
+    def _draw(self, table: LiveTable) -> Action:
         """A card, told well; some come so fast that two are committed at once."""
-        if world.shoe.cards_left == 0:
+        if table.shoe.cards_left == 0:
             return Action("refill")
         return Action("draw", (), self._luck.choice((0.0, _SHORT_S, _SHORT_S, _SHORT_S, 0.1)))
 
-    def _stopped(self, world: World, face: Public) -> Action:
+    def _stopped(self, table: LiveTable, face: Public) -> Action:
         luck = self._luck
         assert face.fault is not None
         roll = luck.random()
         if roll < 0.1:
-            return self._draw(world)
+            return self._draw(table)
         if roll < 0.2:
             return self._impatience()
         if face.fault.code == "shoe_error" and roll < 0.6:
@@ -130,33 +158,34 @@ class People:
 
     # Mishaps.
 
-    def _mishap(self, world: World) -> Action:
+    def _mishap(self, table: LiveTable) -> Action:
         luck = self._luck
-        kinds: tuple[tuple[int, Callable[[World], Action]], ...] = (
+        kinds: tuple[tuple[int, Callable[[LiveTable], Action]], ...] = (
             (6, self._damaged_copies),
             (3, self._lost_report),
             (2, self._wrong_card),
             (3, self._of_the_shoe),
             (4, self._of_the_program),
             (4, self._of_the_network),
+            (3, self._of_the_levels),
             (2, self._of_the_line),
-            (2, lambda world: self._impatience()),
+            (2, lambda table: self._impatience()),
         )
         weights = [weight for weight, _ in kinds]
-        return luck.choices([make for _, make in kinds], weights)[0](world)
+        return luck.choices([make for _, make in kinds], weights)[0](table)
 
-    def _damaged_copies(self, world: World) -> Action:
+    def _damaged_copies(self, table: LiveTable) -> Action:
         fates = [self._luck.choice(_FATES) for _ in range(3)]
         while fates.count("alias") > 1:
             fates[fates.index("alias")] = "bad"
         return Action("draw", tuple(fates))
 
-    def _lost_report(self, world: World) -> Action:
+    def _lost_report(self, table: LiveTable) -> Action:
         if self._luck.random() < 0.3:
             return Action("report_lost", self._luck.choice((("stand_by",), ("cut_card",), ("report_lock", False))))
         return Action("draw", ("lost", "lost", "lost"))
 
-    def _wrong_card(self, world: World) -> Action:
+    def _wrong_card(self, table: LiveTable) -> Action:
         luck = self._luck
         return luck.choice(
             (
@@ -170,7 +199,7 @@ class People:
             )
         )
 
-    def _of_the_shoe(self, world: World) -> Action:
+    def _of_the_shoe(self, table: LiveTable) -> Action:
         luck = self._luck
         return luck.choice(
             (
@@ -184,7 +213,7 @@ class People:
             )
         )
 
-    def _of_the_program(self, world: World) -> Action:
+    def _of_the_program(self, table: LiveTable) -> Action:
         luck = self._luck
         return luck.choice(
             (
@@ -199,19 +228,31 @@ class People:
             )
         )
 
-    def _of_the_network(self, world: World) -> Action:
+    def _of_the_network(self, table: LiveTable) -> Action:
         luck = self._luck
         return luck.choice(
             (
                 Action("weather", (luck.choice((0.0, 0.3)), luck.choice((0.0, 0.3)), luck.choice((0.0, 0.5)))),
-                Action("broker", (luck.choice(("down", "drop", "restart", "forget", "refuse")),)),
+                Action("broker", (luck.choice(("down", "restart", "forget", "refuse")),)),
+                Action("drop"),
                 Action("pit", (luck.choice(("crash", "slow")),)),
                 Action("stray_ack", (luck.randrange(40),)),
+                Action("clock", (luck.choice((-86_400_007, -3_003, 1_501, 86_400_007)), luck.random() < 0.5)),
                 Action("wait", (), luck.choice((2.1, 5.0))),
             )
         )
 
-    def _of_the_line(self, world: World) -> Action:
+    def _of_the_levels(self, table: LiveTable) -> Action:
+        luck = self._luck
+        return luck.choice(
+            (
+                Action("levels", (luck.choice(("silent", "stuck", "old")),), luck.choice((0.02, 3.1))),
+                Action("stray_levels", (luck.randrange(9),)),
+                Action("stray_award", (luck.choice(_STRAYS), luck.randrange(40))),
+            )
+        )
+
+    def _of_the_line(self, table: LiveTable) -> Action:
         luck = self._luck
         return luck.choice(
             (
@@ -220,7 +261,7 @@ class People:
             )
         )
 
-    def _repair(self, world: World) -> Action:
+    def _repair(self, table: LiveTable) -> Action:
         luck = self._luck
         return luck.choice(
             (
@@ -232,6 +273,8 @@ class People:
                 Action("broker", ("allow",)),
                 Action("pit", ("start",)),
                 Action("pit", ("quick",)),
+                Action("levels", ("well",), 1.6),
+                Action("clock", (0, True)),
                 Action("report", ("report_lock", False)),
                 Action("report", ("cancel_error", 2)),
             )

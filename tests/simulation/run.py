@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tests.simulation.auditor import Broken
+from tests.simulation.broken import Broken
 from tests.simulation.people import People
 from tests.simulation.world import Action, World
 

@@ -73,9 +73,12 @@ class Cable:
 
 
 class CardShoe:
-    """The shoe and the cards in it. `life` tells which run of the table's program hears it."""
+    """The shoe and the cards in it. `life` tells which run of the table's program hears it.
 
-    def __init__(self, seed: str, decks: int, cut_card_from_end: int, wrap: int) -> None:
+    `lucky`, King and 9 as "KS 9H", are pairs that come often in one hand.
+    """
+
+    def __init__(self, seed: str, decks: int, cut_card_from_end: int, wrap: int, lucky: Sequence[str] = ()) -> None:
         self.cable = Cable()
         self.angel = SimulatedAngelEye(self.cable, wrap=wrap)
         self.angel.corrupt = self._on_the_wire
@@ -83,6 +86,7 @@ class CardShoe:
         self.life = 0
         self.between_copies: Callable[[int], None] = lambda copy: None
         self._seed, self._decks, self._cut = seed, decks, cut_card_from_end
+        self._lucky = lucky
         self._shoes = 0
         self._cards: list[str] = []
         self._cut_card_in = False
@@ -103,7 +107,13 @@ class CardShoe:
         """A freshly shuffled shoe is put in place."""
         self._shoes += 1
         self._cards = [rank + suit for rank in rules.RANKS for suit in rules.SUITS] * self._decks
-        random.Random(f"{self._seed} shoe {self._shoes}").shuffle(self._cards)
+        luck = random.Random(f"{self._seed} shoe {self._shoes}")
+        luck.shuffle(self._cards)
+        for pair in self._lucky:  # two cards apart lie in the same hand, when the hand begins with one or before it
+            place = luck.randrange(len(self._cards) - 2)
+            for at, card in zip((place, place + 2), pair.split(), strict=True):
+                was = self._cards.index(card)
+                self._cards[was], self._cards[at] = self._cards[at], card
         self._cut_card_in = True
         self.angel.new_shoe()
 

@@ -244,7 +244,7 @@ def _rows(event: dict[str, object]) -> list[dict[str, object]]:
 QUIET = st.lists(CARDS, min_size=4, max_size=4).filter(lambda four: total(four[:2]) < 8 and total(four[2:]) < 8)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(QUIET, QUIET, st.sampled_from(["", "unreadable", "unplugged", "too soon"]))
 def test_hole_cards_tell_nothing_before_players_call(these: list[Card], those: list[Card], mishap: str) -> None:
     """The choice is lit whether there is one or not: 0–2, 3–6 and 7 are one and the same."""
@@ -270,7 +270,7 @@ def test_hole_cards_tell_nothing_before_players_call(these: list[Card], those: l
 PLAYERS = st.lists(CARDS, min_size=2, max_size=2)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(CARDS, min_size=2, max_size=2).filter(lambda two: total(two) < 8),
     PLAYERS,
@@ -387,7 +387,7 @@ def test_a_card_drawn_in_error_is_burned() -> None:
 # Any shoe, any choices.
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(CARDS, min_size=6, max_size=6),
     st.lists(st.booleans(), min_size=2, max_size=2),

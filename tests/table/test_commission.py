@@ -161,7 +161,7 @@ def test_in_midi_nothing_is_owed_before_the_cards_are_turned_up() -> None:
 # Any evening.
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     st.lists(
         st.tuples(

@@ -20,6 +20,8 @@ from controller.table.facts import (
     Fact,
     HitUnheard,
     JournalFoundBehindPit,
+    OutboxFilling,
+    OutboxFull,
     PublishRefused,
     ReplayDiffered,
     ShoeError,
@@ -163,6 +165,7 @@ IN: dict[str, list[Callable[[], TableUnderTest]]] = {
         lambda: in_hand().believe(CommitFailed("disk full")),
         lambda: between().believe(CommitFailed("disk full")),
     ],
+    "outbox_full": [lambda: in_hand().believe(OutboxFull(9, 9)), lambda: between().believe(OutboxFull(9, 9))],
     "replay_differs": [
         lambda: in_hand().believe(ReplayDiffered(7)),
         lambda: between().believe(ReplayDiffered(7)),
@@ -201,6 +204,8 @@ COMES_BY_ITSELF: list[Fact] = [
     ReplayDiffered(7),
     PublishRefused(3, 0x87),
     HitUnheard(3),
+    OutboxFilling(8, 10),
+    OutboxFull(10, 10),
 ]
 
 
@@ -669,6 +674,7 @@ def test_a_shoe_out_of_hearing_twice_needs_one_look() -> None:
         (JournalFoundBehindPit(9, 4, chain_differs=True), {"acked_seq": 9, "head_seq": 4, "chain": "differs"}),
         (JournalFoundBehindPit(9, 4, chain_differs=False), {"acked_seq": 9, "head_seq": 4, "chain": "unknown"}),
         (CommitFailed("disk full"), {"error": "disk full"}),
+        (OutboxFull(9, 9), {"waiting": 9, "most": 9}),
         (ReplayDiffered(7), {"journal_row": 7}),
         (StepFailed("ValueError in CardDrawn"), {"error": "ValueError in CardDrawn"}),
     ],
@@ -683,6 +689,7 @@ def test_the_controllers_own_faults_tell_what_was_found(fact: Fact, details: dic
     [
         (PublishRefused(3, 0x87), "publish_refused", {"seq": 3, "reason_code": 0x87}),
         (HitUnheard(4), "hit_unheard", {"seq": 4}),
+        (OutboxFilling(8, 10), "unacknowledged_many", {"waiting": 8, "most": 10}),
     ],
 )
 def test_an_alarm_does_not_stop_the_table(fact: Fact, code: str, details: dict[str, object]) -> None:

@@ -175,7 +175,7 @@ def test_the_dealer_reveals_and_draws_even_if_every_hand_is_dead() -> None:
     assert (rows(event), event["dealer"]["total"]) == ([(3, None, "lost", 0)], 8)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(CARDS, CARDS, st.sampled_from(["stand", "hit", "split", "voided", "card too soon", "early dealer card"]), CARDS)
 def test_the_dealers_hole_card_tells_nothing_until_it_is_turned_up(
     this: Card, that: Card, does: str, more: Card
@@ -348,7 +348,7 @@ def test_cards_that_run_out_inside_a_round_return_every_wager(plays: str, hands:
 # Any shoe, any choices, any mistakes.
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.sampled_from(DECK * 2), min_size=59, max_size=59),
     st.dictionaries(st.integers(1, 7), st.integers(5, 100), min_size=1, max_size=7),

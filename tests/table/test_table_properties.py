@@ -29,6 +29,8 @@ from controller.table.facts import (
     HandVoided,
     HitUnheard,
     OddCardFate,
+    OutboxFilling,
+    OutboxFull,
     PublishRefused,
     Report,
     RoundCorrected,
@@ -174,6 +176,8 @@ REPORTS: st.SearchStrategy[Fact] = st.one_of(
     st.builds(ShoeLockReported, st.booleans(), MAYBE_REPORT),
     st.builds(ShoeUnplugged),
     st.builds(CommitFailed, st.just("disk full")),
+    st.builds(OutboxFilling, st.just(8), st.just(10)),
+    st.builds(OutboxFull, st.just(10), st.just(10)),
     st.builds(PublishRefused, st.just(3), st.just(0x87)),
     st.builds(HitUnheard, st.just(3)),
 )

@@ -417,7 +417,7 @@ CHIPS = st.tuples(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.sampled_from(sorted(SPOTS)),
     st.lists(CHIPS, max_size=15),

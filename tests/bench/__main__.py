@@ -1,0 +1,111 @@
+"""`make bench`: what a table costs, beside the floor, measured on this machine; into bench/FIGURES.md.
+
+`python -m tests.bench --quick` takes small samples, `--only latency,scale` some of it. Temporary files, the journals
+among them, lie in TMPDIR: set it to measure another disk.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from controller.errors import TableError
+from tests.bench import backlog, core, latency, running, scale, syncs
+from tests.bench.house import house
+from tests.bench.report import Report, Section
+
+_SLOW_SYNC_MS = 5.0
+"""What an SD card's sync takes, at the least."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """How much of everything is measured."""
+
+    hands: int
+    starts: int
+    quiet_s: float
+    waiting: int
+    folds: int
+    tables: tuple[int, ...]
+    spell_s: float
+
+
+FULL = Samples(120, 9, 8.0, 100_000, 500, (1, 5, 20, 50, 100, 200), 7.0)
+QUICK = Samples(15, 3, 3.0, 3_000, 100, (1, 20, 100), 3.0)
+
+_Measure = Callable[[Path, Samples], Iterator[Section]]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure and report; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description="What a table costs.")
+    parser.add_argument("--quick", action="store_true", help="small samples, within two minutes")
+    parser.add_argument("--only", default=",".join(_MEASURES), help="of %(default)s")
+    options = parser.parse_args(arguments)
+    samples = QUICK if options.quick else FULL
+    try:
+        measures = [_MEASURES[name] for name in options.only.split(",")]
+    except KeyError as unknown:
+        parser.error(f"there is no {unknown}: it is of {', '.join(_MEASURES)}")
+    with tempfile.TemporaryDirectory(prefix="table-bench-") as name:
+        folder = Path(name)
+        report = Report(options.quick, _disk(folder))
+        try:
+            for measure in measures:
+                for section in measure(folder, samples):
+                    report.add(section)
+        except TableError as error:
+            print(error, file=sys.stderr)
+            return 1
+    return 0
+
+
+def _latency(folder: Path, samples: Samples) -> Iterator[Section]:
+    library = syncs.build(folder)
+    for added_ms in (0.0, _SLOW_SYNC_MS):
+        with house(folder / f"latency-{added_ms:g}") as one:
+            yield from latency.measure(one, library, samples.hands, added_ms)
+
+
+def _running(folder: Path, samples: Samples) -> Iterator[Section]:
+    with house(folder / "running") as one:
+        yield from running.measure(one, samples.starts, samples.quiet_s)
+
+
+def _backlog(folder: Path, samples: Samples) -> Iterator[Section]:
+    with house(folder / "backlog") as one:
+        yield from backlog.measure(one, samples.waiting)
+
+
+def _core(_folder: Path, samples: Samples) -> Iterator[Section]:
+    yield from core.measure(samples.folds)
+
+
+def _scale(folder: Path, samples: Samples) -> Iterator[Section]:
+    yield from scale.measure(folder, samples.tables, samples.spell_s)
+
+
+_MEASURES: dict[str, _Measure] = {
+    "latency": _latency,
+    "running": _running,
+    "backlog": _backlog,
+    "core": _core,
+    "scale": _scale,
+}
+
+
+def _disk(folder: Path) -> str:
+    """The kind of file system, and what it is on."""
+    told = subprocess.run(["df", "--output=fstype,source", str(folder)], capture_output=True, text=True, check=False)
+    kind, _, source = told.stdout.strip().rpartition("\n")[2].partition(" ")
+    return f"{kind or 'unknown'} on {source.strip() or 'unknown'}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,96 @@
+"""The pure core: what a fact's step and a whole hand take, at each of the five sheets' tables."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from controller.config import load
+from controller.contract.events import Event, Round, WagersLocked
+from controller.game.baccarat_royal import Actives
+from controller.game.play import Call
+from controller.table.facts import Fact
+from controller.table.requests import ChooseActives, MakeCall, Request, TakeSeats
+from controller.table.states import Table
+from controller.table.step import step
+from tests.bench.report import Section
+from tests.support.five_games import wagers
+from tests.support.tables import TABLES, TableUnderTest
+
+_BY = "bench"
+
+
+@dataclass(frozen=True)
+class Hand:
+    """A hand at a table of `config/tables`: what is done before its lock, Royal 9 wagers, the cards and calls."""
+
+    table: str
+    requests: tuple[Request, ...]
+    cards: str
+    royal9_seats: tuple[int, ...] = ()
+
+
+_SIX_CARDS = "2C AS 3D 2D 6H 4C"
+_TWO_SEATS = (TakeSeats((2, 5), _BY),)
+ROYAL9 = Hand("royal9", (), _SIX_CARDS, royal9_seats=(2, 5))
+HANDS = (
+    ROYAL9,
+    Hand("kansas_star", tuple(wagers("2 player 2000, 5 banker 2000")), _SIX_CARDS),
+    Hand("sugarhouse", tuple(wagers("2 player 2000, 5 banker 2000, 5 dragon_banker 500")), _SIX_CARDS),
+    Hand(
+        "baccarat_royal",
+        (*_TWO_SEATS, ChooseActives(Actives(2, 5), _BY), *wagers("2 stake 2000, 5 stake 3000")),
+        "2S 3H 2D 2C hit 8S reveal hit 4H reveal",
+    ),
+    Hand("lucky9", (*_TWO_SEATS, *wagers("2 hand 1000, 5 hand 1000")), "2S 3S KD 2C 4C 5D hit TH stand reveal 6H"),
+)
+
+
+def measure(times: int) -> Iterator[Section]:
+    """Each game's hand so many times."""
+    yield Section(
+        "The core",
+        "One hand from its first wager to its round event, folded by `step` alone: no journal, no lamps. Median of "
+        f"{times} hands; a step is a hand's time by the facts it has.",
+        ("game", "facts a hand", "one step us", "one hand us"),
+        [_row(hand, times) for hand in HANDS],
+    )
+
+
+def played(hand: Hand) -> tuple[Table, list[Fact], list[Event]]:
+    """The table before the hand, the hand's facts, and the events they made."""
+    table = TableUnderTest(load(TABLES / f"{hand.table}.toml").rules).open_shoe("2H 3H 4H")
+    before, first = table.table, len(table.entries)
+    table.do(*hand.requests).lock(*hand.royal9_seats)
+    for word in hand.cards.split():
+        table.do(MakeCall(Call(word), _BY)) if word.islower() else table.draw(word)
+    entries = table.entries[first:]
+    events = [event for entry in entries for event in entry.events]
+    assert events[-1].TYPE == "round", f"{hand.table}: {hand.cards} is no whole hand: {table.face}"
+    return before, [entry.fact for entry in entries], events
+
+
+def numbered(shoe: int, round_: int, template: Sequence[Event]) -> list[Event]:
+    """A hand's events again, as those of another hand."""
+    return [replace(event, shoe=shoe, round=round_) for event in template]
+
+
+def royal9_events() -> list[Event]:
+    """What a round of Royal 9 with two wagers tells the pit: the lock, and the round."""
+    _, _, events = played(ROYAL9)
+    return [event for event in events if isinstance(event, WagersLocked | Round)]
+
+
+def _row(hand: Hand, times: int) -> tuple[str, ...]:
+    before, facts, _ = played(hand)
+    hand_us = statistics.median(_fold_us(before, facts) for _ in range(times))
+    return hand.table, str(len(facts)), f"{hand_us / len(facts):.0f}", f"{hand_us:.0f}"
+
+
+def _fold_us(table: Table, facts: Sequence[Fact]) -> float:
+    begun = time.perf_counter()
+    for fact in facts:
+        table, _ = step(table, fact)
+    return 1e6 * (time.perf_counter() - begun)

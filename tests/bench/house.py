@@ -1,0 +1,148 @@
+"""What is measured, as processes: a broker, a pit, a table's daemon; and what the kernel tells of them."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from controller.cli import bench
+from controller.cli.client import ask
+from controller.errors import TableError
+
+_PATIENCE_S = 60.0
+_POLL_S = 0.01
+_ALIVE_EVERY_S = 1.0  # while waiting for a process, see whether it lives
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class House:
+    """A broker and the reference pit, and the files of one table on them."""
+
+    def __init__(self, folder: Path, port: int, broker: int, pit: int) -> None:
+        self.folder = folder
+        self.port = port
+        self.broker, self.pit = broker, pit  # their process ids
+        self.table = bench.simulated_table(folder, port)
+
+    @contextmanager
+    def daemon(self, environment: Mapping[str, str] | None = None) -> Iterator[tuple[int, float]]:
+        """The table's daemon: its process id, and the milliseconds from exec to READY=1."""
+        command = bench.python("-m", "controller.cli.main", "run", str(self.table))
+        with ready(command, self.folder, "daemon", environment) as started:
+            yield started
+
+    def all_is_acknowledged(self) -> bool:
+        """Whether the pit has acknowledged everything that the table has said."""
+        return not ask(self.table, {"do": "status"})["status"]["pit"]["unacknowledged"]
+
+    def links_are_up(self) -> bool:
+        """Whether the table hears its shoe and its pit."""
+        told = ask(self.table, {"do": "status"})["status"]
+        return bool(told["shoe"]["up"] and told["pit"]["stream"] == "streaming" and told["pit"]["meters_fresh"])
+
+    def phase(self) -> str:
+        """The table's phase."""
+        return str(ask(self.table, {"do": "status"})["status"]["face"]["phase"])
+
+
+@contextmanager
+def house(folder: Path) -> Iterator[House]:
+    """A house with a fresh broker and a fresh ledger in this folder, which is made."""
+    folder.mkdir()
+    port = bench.free_port()
+    command = ["-m", "controller.pit", "run", "--broker", f"127.0.0.1:{port}", "--ledger", str(folder / "ledger")]
+    with (
+        bench.mosquitto(folder, port) as broker,
+        bench.started(bench.python(*command, "--adopt-new"), folder / "pit.log") as pit,
+    ):
+        log = folder / "pit.log"
+        until(lambda: "listening" in log.read_text("utf-8"), "the pit to listen")
+        yield House(folder, port, broker.pid, pit.pid)
+
+
+@contextmanager
+def ready(
+    command: list[str], folder: Path, name: str, environment: Mapping[str, str] | None = None
+) -> Iterator[tuple[int, float]]:
+    """A process that says READY=1 as systemd's services do: its id, and the milliseconds from exec until then."""
+    address = folder / f"{name}.notify"
+    address.unlink(missing_ok=True)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as channel, (folder / f"{name}.log").open("ab") as log:
+        channel.bind(str(address))
+        channel.settimeout(_ALIVE_EVERY_S)
+        begun = time.perf_counter()
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env={**os.environ, "NOTIFY_SOCKET": str(address), **(environment or {})},
+            start_new_session=True,
+        )
+        try:
+            while not _is_ready(channel):
+                if process.poll() is not None or time.perf_counter() - begun > _PATIENCE_S:
+                    words = Path(log.name).read_text("utf-8", "replace").strip().rpartition("\n")[2]
+                    raise TableError("bench", f"The {name} did not become ready: {words}.", "Run the bench once more.")
+            yield process.pid, 1000 * (time.perf_counter() - begun)
+        finally:
+            bench.stop(process)
+
+
+def _is_ready(channel: socket.socket) -> bool:
+    try:
+        return channel.recv(64) == b"READY=1"
+    except TimeoutError:
+        return False
+
+
+def kill(pid: int) -> None:
+    """End a process as a power cut does: between two instructions."""
+    os.kill(pid, signal.SIGKILL)
+
+
+def until(holds: Callable[[], object], what: str, patience_s: float = _PATIENCE_S) -> None:
+    """Wait until `holds()`. Raises TableError `bench` where it does not."""
+    deadline = time.monotonic() + patience_s
+    while True:
+        try:
+            if holds():
+                return
+        except TableError as error:
+            if error.code not in ("table_not_running", "table_silent"):
+                raise
+        if time.monotonic() > deadline:
+            raise TableError("bench", f"The bench waited {patience_s:.0f} s in vain for {what}.", "Run it once more.")
+        time.sleep(_POLL_S)
+
+
+def cpu_ms(pid: int) -> float:
+    """The CPU time of a process until now, user and system, all threads, in milliseconds."""
+    clock = ctypes.c_int()
+    if failed := _libc.clock_getcpuclockid(pid, ctypes.byref(clock)):
+        raise OSError(failed, os.strerror(failed))
+    return time.clock_gettime_ns(clock.value) / 1e6
+
+
+def resident_kib(pid: int) -> int:
+    """The resident memory of a process, in KiB."""
+    return int(_told(rf"/proc/{pid}/status", r"VmRSS:\s+(\d+) kB"))
+
+
+def written_bytes(pid: int) -> int:
+    """What a process has caused to be written to the block layer until now, in bytes."""
+    return int(_told(rf"/proc/{pid}/io", r"(?m)^write_bytes: (\d+)"))
+
+
+def _told(path: str, pattern: str) -> str:
+    found = re.search(pattern, Path(path).read_text("utf-8"))
+    assert found is not None
+    return found[1]

@@ -1,0 +1,377 @@
+"""How long a card takes to the lamp, and a hand to the pit's acknowledgement, beside the floor (floor.py).
+
+Table and floor are alive together and take turns, hand by hand, on the same disk and broker, so that whatever else the
+machine does hits both. All is seen from outside: the moment before the confirming copy is written to the pty, the
+end of the sync (syncs.c), a lamp's byte in the pins page, what a subscriber hears.
+
+A subscriber hears an event in the same turn of the broker in which it answers PUBACK: that moment stands for it.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from paho.mqtt.client import Client
+from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
+
+from controller.cli import bench
+from controller.cli.client import ask
+from controller.contract.topics import Topics
+from drivers.sim import rules
+from drivers.sim.angel_eye import PtyLine, SimulatedAngelEye
+from drivers.sim.people import Deck, shuffled_decks
+from drivers.sim.pins import PinsPage, SimulatedPins
+from tests.bench import floor
+from tests.bench.house import House, cpu_ms, ready, until, written_bytes
+from tests.bench.report import Section, spread
+from tests.bench.syncs import Syncs
+
+WAGERED_SEATS = (2, 5)
+HANDS_A_SHOE = 60
+COPY_S = 0.017
+"""What a copy of a card's report takes on the shoe's wire."""
+
+_IDLE_S = 3.0
+_LOOK_EVERY_S = 0.00005
+_GUIDANCE_AND_OUTCOME = ("player", "tie", "banker", "draw_player", "draw_banker")
+"""The lamps that do not blink: whatever changes there, the card did."""
+
+
+@dataclass
+class Times:
+    """What was measured of one side, in milliseconds; a card's times begin with its confirming copy."""
+
+    durable: list[float] = field(default_factory=list)
+    lamp: list[float] = field(default_factory=list)
+    puback: list[float] = field(default_factory=list)
+    acknowledged: list[float] = field(default_factory=list)
+    card_cpu: list[float] = field(default_factory=list)
+    hand_cpu: list[float] = field(default_factory=list)
+
+
+class Ears:
+    """A subscriber: when it heard what, by topic."""
+
+    def __init__(self, port: int, *topics: str) -> None:
+        self._heard: dict[str, list[tuple[int, bytes]]] = {topic: [] for topic in topics}
+        self._client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
+        self._client.on_message = self._hear
+        self._client.on_connect = lambda client, *_: client.subscribe([(topic, 0) for topic in topics])
+        self._client.connect("127.0.0.1", port)
+        self._client.loop_start()
+
+    def close(self) -> None:
+        """Hear no more."""
+        self._client.disconnect()
+        self._client.loop_stop()
+
+    def first(self, topic: str, fits: Callable[[bytes], bool], since_ns: int) -> tuple[int, bytes]:
+        """The first message that fits, heard after this moment: when, and what."""
+        found: list[tuple[int, bytes]] = []
+
+        def heard() -> bool:
+            found[:] = [(at, what) for at, what in self._heard[topic] if at > since_ns and fits(what)][:1]
+            return bool(found)
+
+        until(heard, f"a word on {topic}")
+        self._heard[topic].clear()
+        return found[0]
+
+    def _hear(self, _client: Client, _data: Any, message: Any) -> None:
+        self._heard[message.topic].append((time.monotonic_ns(), bytes(message.payload)))
+
+
+class NotedLine(PtyLine):
+    """A pty that knows when it was last written to."""
+
+    wrote_ns = 0
+
+    def write(self, data: bytes) -> None:
+        """Write, and note the moment before."""
+        self.wrote_ns = time.monotonic_ns()
+        super().write(data)
+
+
+class Lamps:
+    """Some lamps of a page, watched for a change."""
+
+    def __init__(self, page: Path, bcms: Sequence[int]) -> None:
+        self._page = PinsPage(page)
+        self._bcms = bcms
+
+    def now(self) -> list[int]:
+        """Their levels."""
+        return [self._page.output(bcm) for bcm in self._bcms]
+
+    def changed_ns(self, before: list[int], within_s: float) -> int | None:
+        """When they are first seen otherwise than `before`; None where that is not within this time."""
+        end_ns = time.monotonic_ns() + int(1e9 * within_s)
+        while (now_ns := time.monotonic_ns()) < end_ns:
+            if self.now() != before:
+                return now_ns
+            time.sleep(_LOOK_EVERY_S)
+        return None
+
+
+class BareTable:
+    """The floor as it is played on."""
+
+    def __init__(self, ends: ExitStack, house: House, syncs: Syncs) -> None:
+        arguments = (str(house.folder), str(house.port))
+        program = ("-m", "tests.bench.floor")
+        ends.enter_context(ready(bench.python(*program, "pit", *arguments), house.folder, "floor-pit"))
+        self._line = NotedLine(house.folder / "floor-line")
+        self._lamps = Lamps(house.folder / "floor-header", [floor.LAMP])
+        self._process, _ = ends.enter_context(
+            ready(bench.python(*program, "table", *arguments), house.folder, "floor-table", syncs.environment)
+        )
+        self._syncs = syncs
+        self._ears = Ears(house.port, floor.EVENT, floor.ACK)
+        ends.callback(self._ears.close)
+        self.times = Times()
+        time.sleep(0.2)  # its subscription
+
+    def play(self, cards: int) -> None:
+        """One hand of so many cards."""
+        for number in range(1, cards + 1):
+            last = number == cards
+            cpu = cpu_ms(self._process)
+            before = self._lamps.now()
+            self._line.write(floor.HAND if last else floor.CARD)
+            begun_ns = self._line.wrote_ns
+            changed_ns = self._lamps.changed_ns(before, 1.0)
+            assert changed_ns is not None, "the floor does not answer"
+            durable_ns = self._syncs.first_ended_ns(begun_ns)
+            assert durable_ns is not None, "the floor's commit syncs"
+            self.times.durable.append((durable_ns - begun_ns) / 1e6)
+            self.times.lamp.append((changed_ns - begun_ns) / 1e6)
+            if last:
+                self._measure_event(begun_ns)
+            time.sleep(COPY_S)
+            (self.times.hand_cpu if last else self.times.card_cpu).append(cpu_ms(self._process) - cpu)
+
+    def _measure_event(self, begun_ns: int) -> None:
+        heard_ns, body = self._ears.first(floor.EVENT, lambda _: True, begun_ns)
+        number = body.partition(b" ")[0]
+        acked_ns, _ = self._ears.first(floor.ACK, lambda ack: ack == number, begun_ns)
+        self.times.puback.append((heard_ns - begun_ns) / 1e6)
+        self.times.acknowledged.append((acked_ns - begun_ns) / 1e6)
+
+
+class PlayedTable:
+    """The real daemon, with its shoe on a pty, its pins and its pit."""
+
+    def __init__(self, ends: ExitStack, house: House, syncs: Syncs) -> None:
+        values = tomllib.loads(house.table.read_text("utf-8"))
+        page, wiring = Path(values["pins"]["page"]), values["pins"]
+        self._house = house
+        self._pins = SimulatedPins(page, wiring["lamps"], wiring["inputs"])
+        for name in wiring["inputs"]:
+            self._pins.release(name)
+        self._settle_s = 2 * (wiring["debounce_ms"] + 3 * wiring["sample_ms"]) / 1000
+        self._line = NotedLine(Path(values["shoe"]["port"]))
+        ends.callback(self._line.unplug)
+        self._lamps = Lamps(page, [wiring["lamps"][name]["bcm"] for name in _GUIDANCE_AND_OUTCOME])
+        self._shoe = SimulatedAngelEye(self._line, speed=1.0, sleep=self._look)
+        self._syncs = syncs
+        self._topics = Topics(values["pit"]["root"], values["table"]["id"])
+        self._ears = Ears(house.port, self._topics.event, self._topics.ack)
+        ends.callback(self._ears.close)
+        self._process, _ = ends.enter_context(house.daemon(syncs.environment))
+        self._decks = shuffled_decks(1, 8, 0)  # each shoe is closed long before its cutting card, at its end, comes
+        self._deck: Deck | None = None
+        self._hands_left = 0
+        self._copies_ns: list[int] = []
+        self._before: list[int] = []
+        self._changed_ns: int | None = None
+        self._idle_share = 0.0
+        self.times = Times()
+        self.rounds = self.syncs = self.written = 0
+        until(house.links_are_up, "the links")
+        self._shoe.power_up()
+        for seat in WAGERED_SEATS:
+            self._pins.press(f"seat_{seat}")
+
+    def play(self) -> int:
+        """One hand; returns how many cards it had."""
+        if not self._hands_left:
+            self._deck = self._open_shoe(next(self._decks))
+        assert self._deck is not None
+        self._hands_left -= 1
+        syncs, written = self._syncs.count, written_bytes(self._process)
+        self._press("deal", "wagers_locked")
+        if not self._idle_share:
+            self._idle_share = self._measured_idle_share()
+        cards = self._deal(self._deck)
+        until(self._house.all_is_acknowledged, "the pit")
+        self.rounds += 1
+        self.syncs += self._syncs.count - syncs
+        self.written += written_bytes(self._process) - written
+        return cards
+
+    @property
+    def idle_share(self) -> float:
+        """How much of one core it takes while nothing happens: it samples its pins."""
+        return self._idle_share
+
+    def _open_shoe(self, deck: Deck) -> Deck:
+        if self._deck is not None:
+            ask(self._house.table, {"do": "close_shoe", "by": "bench"})
+        self._press("new_shoe", "first_card_due")
+        self._shoe.new_shoe()
+        first = deck.draw()
+        self._shoe.draw(first)
+        for _ in range(rules.burn_count(first)):
+            self._shoe.draw(deck.draw())
+        until(lambda: self._house.phase() == "wagers_open", "the burn")
+        self._hands_left = HANDS_A_SHOE
+        return deck
+
+    def _deal(self, deck: Deck) -> int:
+        hands: dict[str, list[str]] = {"player": [], "banker": []}
+        side = rules.next_side(hands["player"], hands["banker"])
+        while side is not None:
+            card = deck.draw()
+            hands[side].append(card)
+            following = rules.next_side(hands["player"], hands["banker"])
+            self._measure_card(card, lamp_changes=following != side, last=following is None)
+            side = following
+        return len(hands["player"]) + len(hands["banker"])
+
+    def _measure_card(self, card: str, lamp_changes: bool, last: bool) -> None:
+        """Draw a card and see what comes of it. A lamp that stays as it is tells nothing."""
+        cpu, begun_s = cpu_ms(self._process), time.monotonic()
+        changed_ns = self._draw(card, lamp_changes)
+        confirmed_ns = self._copies_ns[1]
+        if changed_ns is not None:
+            self.times.lamp.append((changed_ns - confirmed_ns) / 1e6)
+        until(lambda: self._syncs.first_ended_ns(confirmed_ns), "the card's commit")
+        durable_ns = self._syncs.first_ended_ns(confirmed_ns)
+        assert durable_ns is not None
+        self.times.durable.append((durable_ns - confirmed_ns) / 1e6)
+        if last:
+            self._measure_event(confirmed_ns)
+        idle_ms = 1000 * self._idle_share * (time.monotonic() - begun_s)
+        (self.times.hand_cpu if last else self.times.card_cpu).append(cpu_ms(self._process) - cpu - idle_ms)
+
+    def _draw(self, card: str, lamp_changes: bool) -> int | None:
+        """Draw a card; returns when its lamp was seen to change, None for one that does not."""
+        self._copies_ns.clear()
+        self._before, self._changed_ns = self._lamps.now(), None
+        self._shoe.draw(card)  # which looks at the lamps while a copy takes its time on the wire
+        if lamp_changes and self._changed_ns is None:
+            self._changed_ns = self._lamps.changed_ns(self._before, 5.0)
+            assert self._changed_ns is not None, "the lamp never changed"
+        return self._changed_ns
+
+    def _measure_event(self, confirmed_ns: int) -> None:
+        heard_ns, body = self._ears.first(
+            self._topics.event, lambda body: json.loads(body)["type"] == "round", confirmed_ns
+        )
+        seq = json.loads(body)["seq"]
+        acked_ns, _ = self._ears.first(self._topics.ack, lambda ack: json.loads(ack)["seq"] >= seq, confirmed_ns)
+        self.times.puback.append((heard_ns - confirmed_ns) / 1e6)
+        self.times.acknowledged.append((acked_ns - confirmed_ns) / 1e6)
+
+    def _look(self, seconds: float) -> None:
+        """What the shoe does while a copy is on its way: watch the lamps until they have changed."""
+        self._copies_ns.append(self._line.wrote_ns)
+        ends_s = time.monotonic() + seconds
+        if self._changed_ns is None and len(self._copies_ns) > 1:
+            self._changed_ns = self._lamps.changed_ns(self._before, seconds)
+        time.sleep(max(0.0, ends_s - time.monotonic()))
+
+    def _press(self, button: str, phase: str) -> None:
+        self._pins.press(button)
+        until(lambda: self._house.phase() == phase, f"{button} to be heard")
+        self._pins.release(button)
+        time.sleep(self._settle_s)
+
+    def _measured_idle_share(self) -> float:
+        cpu, begun_s = cpu_ms(self._process), time.monotonic()
+        time.sleep(_IDLE_S)
+        return (cpu_ms(self._process) - cpu) / 1000 / (time.monotonic() - begun_s)
+
+
+def measure(house: House, library: Path, hands: int, added_ms: float) -> Iterator[Section]:
+    """So many hands on the table and on the floor; each sync of both lasts `added_ms` longer than the disk's."""
+    disk = f"each sync {added_ms:g} ms longer" if added_ms else "the disk as it is"
+    with ExitStack() as ends:
+        played = PlayedTable(ends, house, Syncs(library, house.folder / "syncs", added_ms))
+        bare = BareTable(ends, house, Syncs(library, house.folder / "floor-syncs", added_ms))
+        for _ in range(hands):
+            bare.play(played.play())
+    yield _latencies(played, bare, disk, aim="1.3 x" if added_ms else "")
+    if not added_ms:
+        yield _disk(played)
+        yield _cpu(played, bare)
+
+
+def _latencies(played: PlayedTable, bare: BareTable, disk: str, aim: str) -> Section:
+    table, least = played.times, bare.times
+    return Section(
+        f"Latency, {disk}",
+        f"From the moment before a card's confirming copy is written to the pty, over {played.rounds} hands; median / "
+        "p99 in ms. The floor in the same run: pty, one SQLite FULL commit, lamp; paho QoS 1, a bare pit's commit and "
+        "acknowledgement.",
+        ("", "samples", "table ms", "floor ms", "ratio", "added ms", "aim"),
+        [
+            _beside("card durable", table.durable, least.durable, aim),
+            _beside("card's lamp written", table.lamp, least.lamp, aim),
+            _beside("hand's event taken by the broker", table.puback, least.puback, aim),
+            _beside("hand acknowledged by the pit", table.acknowledged, least.acknowledged, aim),
+        ],
+    )
+
+
+def _beside(what: str, table: list[float], least: list[float], aim: str) -> tuple[str, ...]:
+    (median, p99), (floor_median, floor_p99) = spread(table), spread(least)
+    return (
+        what,
+        str(len(table)),
+        f"{median:.2f} / {p99:.2f}",
+        f"{floor_median:.2f} / {floor_p99:.2f}",
+        f"{median / floor_median:.2f} x",
+        f"{median - floor_median:.2f}",
+        aim,
+    )
+
+
+def _disk(played: PlayedTable) -> Section:
+    return Section(
+        "Disk",
+        "The daemon's `write_bytes` of /proc and its fsync and fdatasync calls, from the lock to the pit's "
+        f"acknowledgement of the hand, {played.rounds} rounds with two Royal 9 wagers, each card a commit of its own.",
+        ("", "a round", "aim"),
+        [
+            ("written", f"{played.written / played.rounds / 1024:.0f} KiB", "128 KiB"),
+            ("syncs", f"{played.syncs / played.rounds:.1f}", "10"),
+        ],
+    )
+
+
+def _cpu(played: PlayedTable, bare: BareTable) -> Section:
+    table, least = played.times, bare.times
+    rows = [
+        (what, f"{of_table:.2f}", f"{of_floor:.2f}", f"{of_table - of_floor:.2f}", "0.5")
+        for what, of_table, of_floor in (
+            ("a card inside a hand", statistics.mean(table.card_cpu), statistics.mean(least.card_cpu)),
+            ("a hand's last card, to the pit's ack", statistics.mean(table.hand_cpu), statistics.mean(least.hand_cpu)),
+        )
+    ]
+    return Section(
+        "CPU",
+        "User and system time of the process, all three copies of a report included; mean, less what the daemon takes "
+        f"for sampling its pins at rest ({100 * played.idle_share:.1f} % of one core). The last card brings its event, "
+        "the delivery and the shoe's own result, which is a commit too.",
+        ("", "table ms", "floor ms", "added ms", "aim"),
+        rows,
+    )

@@ -1,0 +1,90 @@
+"""The figures as tables: printed as they come, and kept as a page."""
+
+from __future__ import annotations
+
+import math
+import os
+import platform
+import statistics
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+PAGE = Path(__file__).resolve().parents[2] / "bench" / "FIGURES.md"
+
+
+@dataclass(frozen=True)
+class Section:
+    """One table of figures; `note` says how they were taken."""
+
+    title: str
+    note: str
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+
+    def printed(self) -> str:
+        """For a terminal."""
+        widths = [max(map(len, column)) for column in zip(self.columns, *self.rows, strict=True)]
+        lines = [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in (self.columns, *self.rows)
+        ]
+        return "\n".join((f"\n{self.title}", *(f"  {line}" for line in lines)))
+
+    def page(self) -> str:
+        """For the page."""
+        rows = (self.columns, ("---",) * len(self.columns), *self.rows)
+        return "\n".join((f"## {self.title}", "", self.note, "", *(f"| {' | '.join(row)} |" for row in rows), ""))
+
+
+class Report:
+    """The sections so far. Each is printed at once, and the page written anew with it."""
+
+    def __init__(self, quick: bool, disk: str) -> None:
+        self._sections: list[Section] = []
+        size = "a quick run: small samples" if quick else "the whole run"
+        machine = (
+            f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+        )
+        self._head = "\n".join(
+            (
+                "# What a table costs",
+                "",
+                "Written by `make bench`: the real daemon, Mosquitto and the reference pit; shoe and pins simulated.",
+                "",
+                f"- {datetime.now(UTC):%Y-%m-%d %H:%M UTC}, commit {_commit()}, {size}",
+                f"- {machine}, the disk is {disk}",
+            )
+        )
+        self._load = _load("at the beginning")
+        print(f"{self._head}\n{self._load}", flush=True)
+
+    def add(self, section: Section) -> None:
+        """One more."""
+        self._sections.append(section)
+        print(section.printed(), flush=True)
+        PAGE.parent.mkdir(exist_ok=True)
+        loads = f"{self._load}\n{_load('at the end, the bench itself included')}"
+        PAGE.write_text("\n".join((self._head, loads, "", *(one.page() for one in self._sections))), "utf-8")
+
+
+def spread(times: Sequence[float]) -> tuple[float, float]:
+    """The median and the 99th percentile."""
+    return statistics.median(times), sorted(times)[math.ceil(0.99 * len(times)) - 1]
+
+
+def _load(when: str) -> str:
+    return f"- load average {when}: {os.getloadavg()[0]:.1f}"
+
+
+def _commit() -> str:
+    told = subprocess.run(
+        ["git", "describe", "--always", "--dirty=+"],
+        cwd=PAGE.parents[1],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return told.stdout.strip() or "unknown"

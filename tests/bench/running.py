@@ -1,0 +1,94 @@
+"""What a table takes while it runs, and how soon it is there again."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import time
+from collections.abc import Iterator
+
+from controller.cli import bench
+from controller.journal import read_rows
+from controller.table.facts import ShoeOpened
+from tests.bench.house import House, cpu_ms, kill, ready, resident_kib, until
+from tests.bench.report import Section
+
+ROUNDS = 70
+"""So many are in every shoe: eight decks have some eighty."""
+
+_IMPORTS = "asyncio, sqlite3, serial, paho.mqtt.client, cattrs, cryptography.hazmat.primitives.asymmetric.ed25519"
+_READY = (
+    "import os, socket; "
+    "socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b'READY=1', os.environ['NOTIFY_SOCKET'])"
+)
+
+
+def measure(house: House, starts: int, quiet_s: float) -> Iterator[Section]:
+    """Start it on nothing, play most of a shoe, leave it in peace, and start it on that after a power cut."""
+    first_ms, first_floor_ms = _starts(house, starts, forget=True)
+    with house.daemon() as (daemon, _):
+        fresh_kib = resident_kib(daemon)
+        _play(house)
+        played_kib = resident_kib(daemon)
+        cpu, begun_s = cpu_ms(daemon), time.monotonic()
+        time.sleep(quiet_s)
+        idle = (cpu_ms(daemon) - cpu) / 1000 / (time.monotonic() - begun_s)
+        kill(daemon)
+    rows = _open_rows(house)
+    again_ms, again_floor_ms = _starts(house, starts, forget=False)
+    yield Section(
+        "Start",
+        f"From exec to READY=1, when the control socket answers; median of {starts}, beside the same Python importing "
+        "the libraries the daemon stands on, in turn with it. Each is after a kill -9.",
+        ("", "table ms", "imports ms", "ratio", "added ms"),
+        [
+            _started("a table without a past", first_ms, first_floor_ms),
+            _started(f"{ROUNDS} rounds in the open shoe, {rows} facts", again_ms, again_floor_ms),
+        ],
+    )
+    yield Section(
+        "At rest",
+        f"Resident memory, and CPU over {quiet_s:g} s with wagers open.",
+        ("", "figure"),
+        [
+            ("memory at the start", f"{fresh_kib / 1024:.1f} MiB"),
+            (f"memory after {ROUNDS} rounds", f"{played_kib / 1024:.1f} MiB"),
+            ("CPU", f"{100 * idle:.1f} % of one core"),
+        ],
+    )
+
+
+def _started(what: str, table_ms: float, floor_ms: float) -> tuple[str, ...]:
+    ratio, added = f"{table_ms / floor_ms:.2f} x", f"{table_ms - floor_ms:.0f}"
+    return what, f"{table_ms:.0f}", f"{floor_ms:.0f}", ratio, added
+
+
+def _starts(house: House, times: int, forget: bool) -> tuple[float, float]:
+    """The median start of the table and of the bare imports, in ms; `forget` begins each without a past."""
+    starts_ms, floors_ms = [], []
+    for _ in range(times):
+        with ready(bench.python("-c", f"import {_IMPORTS}; {_READY}"), house.folder, "imports") as (_, floor_ms):
+            floors_ms.append(floor_ms)
+        if forget:
+            for old in house.folder.glob("table.journal*"):
+                old.unlink()
+        with house.daemon() as (daemon, start_ms):
+            starts_ms.append(start_ms)
+            kill(daemon)
+    return statistics.median(starts_ms), statistics.median(floors_ms)
+
+
+def _play(house: House) -> None:
+    """Most of a shoe, by the simulated people, as fast as they go."""
+    command = ["-m", "drivers.sim", str(house.table), "--account", str(house.folder / "account"), "--seed", "1"]
+    subprocess.run(bench.python(*command, "--speed", "0", "--rounds", str(ROUNDS)), check=True)
+    until(house.all_is_acknowledged, "the pit")
+
+
+def _open_rows(house: House) -> int:
+    """How many facts a replay has to fold."""
+    opened = rows = 0
+    for row in read_rows(house.folder / "table.journal"):
+        rows = row.number
+        opened = rows if isinstance(row.fact, ShoeOpened) else opened
+    return rows - opened + 1

@@ -1,0 +1,56 @@
+"""A process's syncs, seen from outside, and made slow where that is wanted; syncs.c says how."""
+
+from __future__ import annotations
+
+import mmap
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+
+from controller.errors import TableError
+
+_SOURCE = Path(__file__).with_name("syncs.c")
+_PAGE_BYTES, _SLOTS = 8192, 511
+_SLOT = struct.Struct("<QQ")
+
+
+def build(folder: Path) -> Path:
+    """Compile the library into `folder`; the path is for LD_PRELOAD. Raises TableError `no_compiler`."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        raise TableError(
+            "no_compiler",
+            "There is no C compiler, and syncs are seen by a library in C.",
+            "Install one: sudo apt-get install -y gcc libc6-dev",
+        )
+    library = folder / "syncs.so"
+    subprocess.run(
+        [compiler, "-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o", library, _SOURCE], check=True
+    )
+    return library
+
+
+class Syncs:
+    """The syncs of one process, which is started with `environment`; each lasts `added_ms` longer than the disk's."""
+
+    def __init__(self, library: Path, page: Path, added_ms: float) -> None:
+        page.write_bytes(bytes(_PAGE_BYTES))
+        with page.open("r+b") as file:
+            self._bytes = mmap.mmap(file.fileno(), _PAGE_BYTES)
+        self.environment = {
+            "LD_PRELOAD": str(library),
+            "TABLE_SYNCS_PAGE": str(page),
+            "TABLE_SYNC_ADDED_US": str(round(1000 * added_ms)),
+        }
+
+    @property
+    def count(self) -> int:
+        """How many there were."""
+        return int.from_bytes(self._bytes[:8], "little")
+
+    def first_ended_ns(self, after_ns: int) -> int | None:
+        """When the first sync that began after this moment had ended, both of the monotonic clock."""
+        count = self.count
+        slots = (_SLOT.unpack_from(self._bytes, 16 + 16 * (number % _SLOTS)) for number in range(count)[-_SLOTS:])
+        return min((ended_ns for begun_ns, ended_ns in slots if begun_ns > after_ns), default=None)

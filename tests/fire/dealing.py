@@ -1,0 +1,294 @@
+"""A dealer and a supervisor at one table of the floor: hand after hand, whatever is killed meanwhile.
+
+The dealer deals the whole hand by the sheet, also to a daemon that is down. The supervisor voids what the table did not
+hear whole, and knows of every hand how it must stand in the stream.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import socket
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from controller.errors import TableError
+from drivers.sim import rules
+from drivers.sim.angel_eye import PtyLine
+from drivers.sim.pins import SimulatedPins
+from tests.fire.schedule import Strike
+from tests.hil.daemon import Table
+from tests.hil.far_shoe import FarShoe
+
+_HANDS_A_SHOE = 30
+_DECKS = 8
+_PATIENCE_S = 30.0
+_POLL_S = 0.002
+_PRESS_AGAIN_S = 0.3
+_LET_GO_S = 0.03  # a press that follows sooner would be the same press
+_WINNING = 0.2  # of the hands have a King and a 9 where they win
+_VOIDED = 0.03  # of the hands are voided though nothing is wrong
+_ANOTHER_ROUND_OF_WAGERS = 0.4
+_PATIENT = 0.5  # of the players wait a while where there is no pit to bet a progressive with
+_PLAYERS_WAIT_S = 3.0
+
+
+@dataclass
+class Dealt:
+    """A hand as it was dealt. `sure` says that nothing kept the table from hearing it whole."""
+
+    shoe: int
+    round: int
+    player: list[str] = field(default_factory=list)
+    banker: list[str] = field(default_factory=list)
+    voided: bool = False
+    sure: bool = True
+
+
+class Dealer:
+    """The dealer of one table. `hurt` kills a broker or pit; `dealt` is what was dealt, in order."""
+
+    def __init__(self, table: Table, seed: int, strikes: Mapping[int, Strike], hurt: Callable[[Strike], None]) -> None:
+        self.table_id = table.table_id
+        self._table = table
+        self._rng = random.Random(f"{seed} {table.table_id}")
+        self._strikes = strikes
+        self._hurt = hurt
+        values = table.files.values
+        self._combinations = [(seat["number"], seat["k9"].split()) for seat in values["seats"]]
+        self._socket = values["control"]["socket"]
+        self._pins = SimulatedPins(table.files.page, values["pins"]["lamps"], values["pins"]["inputs"])
+        for name in values["pins"]["inputs"]:
+            self._pins.release(name)
+        self._line = PtyLine(table.files.port)
+        self._shoe = FarShoe(self._line, wrap=1)
+        self._seats: list[int] = []
+        self._cards: list[str] = []
+        self._hands_left = 0  # of this shoe
+        self.dealt: list[Dealt] = []
+        self.kills = 0
+
+    def deal(self, hands: int) -> None:
+        """Deal so many hands, numbered on from those before."""
+        for _ in range(hands):
+            if self._hands_left == 0:
+                self._open_shoe()
+            self._hand(self._strikes.get(len(self.dealt)))
+            self._hands_left -= 1
+
+    def change_disk(self, copy: Path | None = None, restore: Path | None = None) -> None:
+        """Kill the daemon between two hands, copy its journal or put an older copy in its place, and start it again."""
+        self._kill()
+        for suffix in ("", "-wal"):
+            journal = self._table.journal.with_name(self._table.journal.name + suffix)
+            if copy is not None and journal.exists():
+                copy.with_name(copy.name + suffix).write_bytes(journal.read_bytes())
+            if restore is not None:
+                journal.unlink(missing_ok=True)
+                kept = restore.with_name(restore.name + suffix)
+                if kept.exists():
+                    journal.write_bytes(kept.read_bytes())
+        if restore is not None:
+            self._table.journal.with_name(self._table.journal.name + "-shm").unlink(missing_ok=True)
+            self._hands_left = 0
+        self._come_back()
+
+    def status(self) -> dict[str, Any]:
+        """The table's status."""
+        told: dict[str, Any] = self._say({"do": "status"})["status"]
+        return told
+
+    def unplug(self) -> None:
+        """Take the shoe away."""
+        self._line.unplug()
+
+    # A hand.
+
+    def _open_shoe(self) -> None:
+        self._cards = [rank + suit for rank in rules.RANKS for suit in rules.SUITS] * _DECKS
+        self._rng.shuffle(self._cards)
+        self._hands_left = _HANDS_A_SHOE
+        self._shoe.stand_by()
+        self._await(self._is_heard)
+        self._await(lambda: self._is_mended(None))
+        for seat in sorted({hit["seat"] for hit in self.status()["face"]["hits"]}):
+            self._supervise("reset_hit", seat=seat)
+        self._supervise("new_shoe")
+        self._until(lambda face: face["phase"] == "first_card_due")
+        self._shoe.new_shoe()
+        first = self._take("2C")
+        self._shoe.deal(" ".join((first, *(self._cards.pop() for _ in range(rules.burn_count(first))))))
+        self._until(lambda face: face["phase"] == "wagers_open")
+
+    def _hand(self, strike: Strike | None) -> None:
+        self._let_wager()
+        hand = self._lock(strike)
+        self.dealt.append(hand)
+        hand.voided = strike is None and self._rng.random() < _VOIDED
+        cards, drawn = self._next_cards(), 0
+        while (side := rules.next_side(hand.player, hand.banker)) is not None and not (hand.voided and drawn == 2):
+            card = next(cards)
+            (hand.player if side == "player" else hand.banker).append(card)
+            self._shoe.deal(card)
+            drawn += 1
+            if strike is not None and strike.place == drawn:
+                self._suffer(strike)
+        if strike is not None and strike.place > drawn:  # the hand was over before that card
+            self._suffer(strike)
+        self._see_it_over(hand)
+
+    def _let_wager(self) -> None:
+        if self._rng.random() < _ANOTHER_ROUND_OF_WAGERS:
+            self._seats = sorted(self._rng.sample(range(1, 8), self._rng.randint(0, 3)))
+            for seat in range(1, 8):
+                self._pins.set(f"seat_{seat}", seat in self._seats)
+        self._await(lambda: self.status()["sensors"] == self._seats)
+        if self._rng.random() < _PATIENT and self._seats:
+            with suppress(AssertionError):
+                self._await(lambda: self.status()["pit"]["fresh"], _PLAYERS_WAIT_S)
+
+    def _lock(self, strike: Strike | None) -> Dealt:
+        if strike is not None and strike.place == 0:
+            self._pins.press("deal")
+            self._suffer(strike)
+            self._pins.release("deal")
+            if not self._table.runs:
+                self._come_back()
+        if self.status()["face"]["phase"] != "wagers_locked":
+            self._await(self._presses_until_locked)
+        face = self.status()["face"]
+        return Dealt(face["shoe"], face["round"], sure=strike is None or strike.victim != "daemon")
+
+    def _presses_until_locked(self) -> bool:
+        self._pins.press("deal")
+        try:
+            self._until(lambda face: face["phase"] == "wagers_locked", _PRESS_AGAIN_S)
+        except AssertionError:
+            return False
+        else:
+            return True
+        finally:
+            self._pins.release("deal")
+            time.sleep(_LET_GO_S)
+
+    def _next_cards(self) -> Iterator[str]:
+        """The cards of a hand: from the shuffled shoe, now and then with a King and a 9 put where somebody wins."""
+        if self._rng.random() < _WINNING:
+            printed = [k9 for seat, k9 in self._combinations if seat in self._seats] or [["KS", "9S"]]
+            won = self._rng.choice(printed)
+            other = won if self._rng.random() < 0.3 else [self._cards.pop(), self._cards.pop()]
+            hands = [list(map(self._take, won)), list(map(self._take, other)) if other is won else other]
+            self._rng.shuffle(hands)
+            yield from (hands[0][0], hands[1][0], hands[0][1], hands[1][1])
+        while True:
+            yield self._cards.pop()
+
+    def _take(self, card: str) -> str:
+        """This card out of the shoe; another one where it has no more of it."""
+        with suppress(ValueError):
+            self._cards.remove(card)
+            return card
+        return self._cards.pop()
+
+    def _see_it_over(self, hand: Dealt) -> None:
+        """The hand is dealt: the table has it whole, or it is voided."""
+        if hand.sure and not hand.voided:
+            self._until(lambda face: face["phase"] == "wagers_open" and face["fault"] is None)
+            return
+        if not self._table.runs:
+            self._come_back()
+        if not hand.sure:
+            self._shoe.stand_by()  # its number shows whether reports were missed
+        self._await(self._is_heard)
+        self._await(lambda: self._is_mended(hand))
+        if rules.next_side(hand.player, hand.banker) is not None:
+            self._shoe.force_quit()
+            self._await(self._is_heard)
+
+    def _is_mended(self, hand: Dealt | None) -> bool:
+        """Whether the table is ready for the next hand; a supervisor voids what is unfinished, and clears."""
+        face = self.status()["face"]
+        in_hand = face["phase"] in ("wagers_locked", "hand_in_play")
+        if not in_hand and face["fault"] is None:
+            return True
+        if self._supervise("void" if in_hand else "clear") and in_hand and hand is not None:
+            hand.voided = True
+        return False
+
+    # Kills.
+
+    def _suffer(self, strike: Strike) -> None:
+        time.sleep(strike.after_s)
+        if strike.victim != "daemon":
+            self._hurt(strike)
+            return
+        self._kill()
+        if not strike.deals_on:
+            self._come_back()
+
+    def _kill(self) -> None:
+        self._table.kill()
+        self.kills += 1
+
+    def _come_back(self) -> None:
+        self._table.start(await_ready=False)
+        self._await(lambda: self._process_answers() and self.status()["shoe"]["up"])
+
+    def _process_answers(self) -> bool:
+        assert self._table.runs, f"the table ended by itself:\n{self._table.log_tail()}"
+        return True
+
+    def _is_heard(self) -> bool:
+        """Whether the daemon has read all that the shoe wrote until now: asked by a byte that counts as noise."""
+
+        def noise() -> int:
+            return int(self.status()["shoe"]["bad_bytes"].get("noise", 0))
+
+        before = noise()
+        self._line.write(b"\xff")
+        with suppress(AssertionError):
+            self._await(lambda: noise() > before, 1.0)
+            return True
+        return False
+
+    # Asking the table.
+
+    def _supervise(self, act: str, **said: int) -> bool:
+        """Whether the table did it."""
+        return bool(self._say({"do": act, "by": "Ann", **said})["ok"])
+
+    def _say(self, request: dict[str, str | int]) -> dict[str, Any]:
+        try:
+            with socket.socket(socket.AF_UNIX) as channel:
+                channel.settimeout(10)
+                channel.connect(self._socket)
+                channel.sendall(json.dumps(request).encode() + b"\n")
+                answer: dict[str, Any] = json.loads(channel.makefile("rb").readline())
+                return answer
+        except (OSError, ValueError) as error:
+            raise TableError("table_not_running", str(error), "") from error
+
+    def _until(self, seen: Callable[[dict[str, Any]], bool], within_s: float = _PATIENCE_S) -> None:
+        self._await(lambda: seen(self.status()["face"]), within_s)
+
+    def _await(self, holds: Callable[[], bool], within_s: float = _PATIENCE_S) -> None:
+        gives_up_s = time.monotonic() + within_s
+        while True:
+            with suppress(TableError):
+                if holds():
+                    return
+            if time.monotonic() >= gives_up_s:
+                raise AssertionError(self._picture(within_s))
+            time.sleep(_POLL_S)
+
+    def _picture(self, waited_s: float) -> str:
+        try:
+            told: object = self.status()
+        except TableError as error:
+            told = error
+        last = self.dealt[-3:]
+        return f"{self._table.table_id}: not so within {waited_s} s\n{told}\n{last}\n{self._table.log_tail()}"

@@ -1,0 +1,310 @@
+"""A pit's floor as processes: the shipped broker over mutual TLS, the reference pit, and tables with simulated shoes.
+
+Everything goes over links that can be cut. A supervisor starts again what was killed; a cashier decides on awards.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import subprocess
+import threading
+import time
+import tomllib
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, suppress
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import pytest
+
+from controller.cli import bench
+from controller.errors import TableError
+from controller.pit.ledger import Ledger
+from tests.fire.links import Link, Links
+from tests.fire.schedule import Direction, troubles
+from tests.hil.daemon import ROOT, Table, TableFiles
+from tests.link.house import HOST, SHIPPED, House, write
+
+TERMS: dict[str, tuple[int, str, str, int]] = {
+    "personal_vs_personal": (100_000, "1:7", "1:11", 150_000),
+    "banker_personal": (20_000, "1:9", "1:13", 20_000),
+    "player_personal": (20_000, "2:17", "1:19", 30_000),
+    "any_royal": (5_000, "1:23", "1:29", 5_000),
+}
+"""Seed, share, share into the reserve, most to begin again with: of wagers of 5 dollars, none of them whole cents."""
+
+_SHARED = ("suited_royal", "any_royal")  # these pay from a meter here, so that hits of one hand share a level
+_PATIENCE_S = 30.0
+_SETTLE_S = 300.0  # the award steps' backlog is told one by one
+_CASHIER_EVERY_S = 1.0
+_LOOK_EVERY_S = 0.1
+# How much passes on average until a link is cut. A window of 50 events is some 60 kB, which all comes again.
+_TABLE_BYTES: dict[Direction, int] = {"to_broker": 150_000, "from_broker": 40_000}
+_PIT_BYTES: dict[Direction, int] = {"to_broker": 100_000, "from_broker": 400_000}
+
+
+class Floor:
+    """The floor of one run; `seed` decides what befalls its links. `wrong` is what nobody should have seen."""
+
+    def __init__(self, folder: Path, seed: int, tables: int) -> None:
+        self.folder = folder
+        self.wrong: list[str] = []
+        self._house = House(folder)
+        self._write_broker_files()
+        self._links = Links()
+        self.pit_link = self._link(seed, "pit", _PIT_BYTES)
+        self.table_links: list[Link] = []
+        self.tables: list[Table] = []
+        for number in range(1, tables + 1):
+            name = f"fire-{number:02d}"
+            write(folder, name, self._house.ca.issue(name))
+            self.table_links.append(self._link(seed, name, _TABLE_BYTES))
+            self.tables.append(self._table(name, self.table_links[-1].port))
+        self.ledger = folder / "ledger"
+        self.broker_log, self.pit_log = folder / "broker.log", folder / "pit.log"
+        program = shutil.which("mosquitto", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
+        if program is None:
+            pytest.skip("Mosquitto is not installed")
+        broker = [program, "-c", str(folder / "mosquitto.conf")]
+        self.broker = Process("broker", broker, self.broker_log, self.wrong)
+        self.pit = Process("pit", self._pit_command(), self.pit_log, self.wrong, self._audit)
+        self._closing = threading.Event()
+        self._no_more_decisions = threading.Event()
+        self._cashier = threading.Thread(target=self._pay_awards, args=(seed,), name="cashier")
+        self._watch = threading.Thread(target=self._watch_delivery, name="watch")
+        self.decided = 0
+        self.longest_wait_s = 0.0
+        self.audits = 0
+
+    @property
+    def links(self) -> list[Link]:
+        """All links."""
+        return [self.pit_link, *self.table_links]
+
+    def open(self) -> None:
+        """Start everything."""
+        self.broker.start()
+        self.pit.start()
+        for table in self.tables:
+            table.start()
+        came_true(lambda: all(table.links_up() for table in self.tables), _PATIENCE_S, self.picture)
+        self._cashier.start()
+        self._watch.start()
+
+    def settle(self) -> None:
+        """No more troubles: wait until the pit and every table have told each other everything."""
+        for link in self.links:
+            link.calm()
+        self.broker.await_up()
+        self.pit.await_up()
+        self._no_more_decisions.set()
+        self._cashier.join()
+        came_true(self._is_settled, _SETTLE_S, self.picture, look_every_s=0.2)
+        self._closing.set()
+        self._watch.join()
+
+    def close(self) -> None:
+        """End everything."""
+        self._no_more_decisions.set()
+        self._closing.set()
+        for table in self.tables:
+            table.close()
+        self.pit.end()
+        self.broker.end()
+        self._links.close()
+
+    def picture(self) -> str:
+        """What can be seen of it when something is not as it should be."""
+        lines = [f"wrong: {self.wrong}", *self.pit_log.read_text("utf-8", "replace").splitlines()[-15:]]
+        for table in self.tables:
+            with suppress(TableError):
+                told = table.status()
+                lines.append(f"{table.table_id}: {told['face']['phase']} {told['face']['fault']} {told['pit']}")
+            lines.append(table.log_tail(6))
+        return "\n".join(lines)
+
+    def _is_settled(self) -> bool:
+        with closing(sqlite3.connect(f"file:{self.ledger}?mode=ro", uri=True)) as db:
+            unheard = db.execute("SELECT count(*) FROM step WHERE NOT heard").fetchone()[0]
+        return not unheard and all(table.links_up() and table.unacknowledged() == 0 for table in self.tables)
+
+    # How it is built.
+
+    def _write_broker_files(self) -> None:
+        shutil.copy(SHIPPED / "acl", self.folder / "acl")
+        config = self._house.config() + "log_type all\n"  # what it takes and hands on is counted
+        (self.folder / "mosquitto.conf").write_text(config, "utf-8")
+
+    def _link(self, seed: int, name: str, mean_bytes: Mapping[Direction, int]) -> Link:
+        return self._links.link(self._house.port, lambda connection: troubles(seed, name, connection, mean_bytes))
+
+    def _table(self, name: str, port: int) -> Table:
+        folder = self.folder / name
+        folder.mkdir()
+        files = self._house.files(name)
+        tls = {"ca": str(files.ca), "certificate": str(files.certificate), "private_key": str(files.private_key)}
+        pit: dict[str, Any] = {"host": HOST, "port": port} | tls
+        game = tomllib.loads((ROOT / "config" / "games" / "royal9.toml").read_text("utf-8"))
+        awards = [
+            {"tier": award["tier"], "meter": "any_royal"} if award["tier"] in _SHARED else award
+            for award in game["royal9"]["awards"]
+        ]
+        pins = {"debounce_ms": 5}
+        sections = {"pit": pit, "pins": pins, "game": {"royal9": {"awards": awards}}}
+        return Table(TableFiles(folder, name, port, None, None, **sections), folder)
+
+    def _pit_command(self) -> list[str]:
+        settings = self.folder / "pit.toml"
+        settings.write_text(
+            "".join(
+                f'[meters.{name}]\nseed_cents = {seed}\ncontribution = "{share}"\nreserve = "{reserve}"\n'
+                f"reseed_at_most_cents = {most}\n"
+                for name, (seed, share, reserve, most) in TERMS.items()
+            ),
+            "utf-8",
+        )
+        files = self._house.files("pit")
+        return bench.python(
+            *("-m", "controller.pit", "run", "--broker", f"{HOST}:{self.pit_link.port}", "--adopt-new"),
+            *("--ledger", str(self.ledger), "--settings", str(settings)),
+            *("--ca", str(files.ca), "--certificate", str(files.certificate), "--private-key", str(files.private_key)),
+        )
+
+    # Its people.
+
+    def _audit(self) -> None:
+        """What the pit left behind when it was killed must balance."""
+        with closing(Ledger(self.ledger)) as ledger:
+            self.wrong.extend(f"after a kill of the pit: {finding}" for finding in ledger.account().findings)
+        self.audits += 1
+
+    def _pay_awards(self, seed: int) -> None:
+        """Decide on the awards: some are paid, some rejected, some are left open."""
+        while not self._no_more_decisions.wait(_CASHIER_EVERY_S):
+            with suppress(TableError), closing(Ledger(self.ledger)) as ledger:  # the pit may be at its files
+                for award in ledger.awards():
+                    place = f"{seed} {award.table} {award.shoe} {award.round} {award.seat}"
+                    fate = crc32(place.encode()) % 8
+                    if award.more or self._no_more_decisions.is_set():
+                        continue
+                    if award.step == "pending" and fate < 3:
+                        ledger.take_step(award.id, "rejected" if fate == 0 else "verified", "Ben")
+                        self.decided += 1
+                    elif award.step == "verified" and fate == 1:
+                        ledger.take_step(award.id, "paid", "Cleo")
+                        self.decided += 1
+
+    def _watch_delivery(self) -> None:
+        """Find the longest time that an event waited in a table's journal for the pit's commit."""
+        waiting: dict[str, deque[tuple[float, int]]] = {table.table_id: deque() for table in self.tables}
+        while not self._closing.wait(_LOOK_EVERY_S):
+            committed = heads(self.ledger, "SELECT table_id, max(seq) FROM event GROUP BY table_id")
+            now_s = time.monotonic()
+            for table in self.tables:
+                queue = waiting[table.table_id]
+                head = heads(table.journal, "SELECT 'head', max(seq) FROM message").get("head", 0)
+                if not queue or queue[-1][1] < head:
+                    queue.append((now_s, head))
+                while queue and queue[0][1] <= committed.get(table.table_id, 0):
+                    self.longest_wait_s = max(self.longest_wait_s, now_s - queue.popleft()[0])
+
+
+class Process:
+    """A program with a supervisor: what is killed is started again so much later. It must never end by itself.
+
+    `before_start` is called while it lies dead. `kills` counts.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        log: Path,
+        wrong: list[str],
+        before_start: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._name = name
+        self._command = command
+        self._log = log
+        self._wrong = wrong
+        self._before_start = before_start
+        self._up = threading.Event()
+        self._one_at_a_time = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self.kills = 0
+
+    def start(self) -> None:
+        """Start it."""
+        with self._log.open("ab") as out:
+            self._process = subprocess.Popen(
+                self._command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=ROOT, start_new_session=True
+            )
+        self._up.set()
+
+    def kill(self, down_s: float) -> None:
+        """SIGKILL, now; while it is down from an earlier kill, as soon as it is up again."""
+        with self._one_at_a_time:
+            self.await_up()
+            self._up.clear()
+            assert self._process is not None
+            self._note_end()
+            self._process.kill()
+            self._process.wait()
+            self.kills += 1
+            threading.Timer(down_s, self._start_again).start()
+
+    def await_up(self) -> None:
+        """Wait until it has been started again."""
+        assert self._up.wait(_PATIENCE_S), f"the {self._name} was not started again"
+
+    def end(self) -> None:
+        """Stop it."""
+        if self._process is not None:
+            self.await_up()
+            self._note_end()
+            bench.stop(self._process)
+
+    def _note_end(self) -> None:
+        assert self._process is not None
+        if self._process.poll() is not None:
+            self._wrong.append(f"the {self._name} ended by itself, with code {self._process.returncode}")
+
+    def _start_again(self) -> None:
+        try:
+            self._before_start()
+        except (TableError, AssertionError) as error:
+            self._wrong.append(f"{self._name}: {error}")
+        self.start()
+
+
+def came_true(
+    condition: Callable[[], object], within_s: float, picture: Callable[[], str], look_every_s: float = 0.02
+) -> None:
+    """Wait until it holds. Raises AssertionError with the picture."""
+    gives_up_s = time.monotonic() + within_s
+    while True:
+        with suppress(TableError):
+            if condition():
+                return
+        assert time.monotonic() < gives_up_s, f"not so within {within_s} s\n{picture()}"
+        time.sleep(look_every_s)
+
+
+def heads(file: Path, query: str) -> dict[str, int]:
+    """The number that a query gives by name; nothing while the file is not there or not to be read just now."""
+    with suppress(sqlite3.OperationalError), closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as db:
+        return {name: number or 0 for name, number in db.execute(query)}
+    return {}
+
+
+def terms() -> dict[str, tuple[int, Fraction, Fraction, int]]:
+    """The meters' terms, with exact shares."""
+
+    def exact(ratio: str) -> Fraction:
+        return Fraction(ratio.replace(":", "/"))
+
+    return {name: (seed, exact(share), exact(reserve), most) for name, (seed, share, reserve, most) in TERMS.items()}

@@ -1,0 +1,173 @@
+"""The links between tables, pit and broker, as proxies that cut, delay and half-close them at drawn bytes.
+
+What passes is TLS: a proxy counts its bytes and knows nothing of what they say.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import struct
+import threading
+from collections import Counter
+from collections.abc import Callable
+
+from tests.fire.schedule import Direction, Plan, Trouble
+
+_RESET = struct.pack("ii", 1, 0)  # SO_LINGER: what is not sent yet is thrown away, and the peer gets a reset
+_CHUNK = 65536
+
+
+class Links:
+    """All proxies, in one thread of their own, until `close`."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="links", daemon=True)
+        self._thread.start()
+
+    def link(self, to_port: int, plan: Callable[[int], Plan]) -> Link:
+        """A link to a port of this machine. `plan(n)` is what befalls its nth connection, from 0."""
+        return asyncio.run_coroutine_threadsafe(_opened(Link(self._loop, to_port, plan)), self._loop).result()
+
+    def close(self) -> None:
+        """Let go of everything."""
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+
+
+class Link:
+    """One proxy. `suffered` counts its troubles, by kind and direction."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, to_port: int, plan: Callable[[int], Plan]) -> None:
+        self._loop = loop
+        self._to_port = to_port
+        self._plan = plan
+        self._open: set[_Connection] = set()
+        self._passes = True
+        self._calm = False
+        self.connections = 0
+        self.suffered: Counter[tuple[str, str]] = Counter()
+        self.port = 0
+
+    def calm(self) -> None:
+        """No more troubles from now on."""
+        self._loop.call_soon_threadsafe(self._be_calm)
+
+    def shut(self) -> None:
+        """Let nobody through, until `reopen`."""
+        self._loop.call_soon_threadsafe(self._shut)
+
+    def reopen(self) -> None:
+        """Let connections through again."""
+        self._loop.call_soon_threadsafe(setattr, self, "_passes", True)
+
+    def _be_calm(self) -> None:
+        self._calm = True
+        for connection in self._open:
+            connection.calm()
+
+    def _shut(self) -> None:
+        self._passes = False
+        for connection in self._open:
+            connection.reset()
+
+    async def listen(self) -> None:
+        """Begin to take connections."""
+        server = await asyncio.start_server(self._took, "127.0.0.1", 0)
+        self.port = server.sockets[0].getsockname()[1]
+        self._server = server  # or it would be closed with its last reference
+
+    async def _took(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            if not self._passes:
+                raise ConnectionRefusedError
+            far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._to_port)
+        except OSError:
+            writer.transport.abort()
+            return
+        plan: Plan = {} if self._calm else self._plan(self.connections)
+        self.connections += 1
+        connection = _Connection(plan, (writer, far_writer), self.suffered)
+        self._open.add(connection)
+        await connection.run(reader, far_reader)
+        self._open.discard(connection)
+
+
+async def _opened(link: Link) -> Link:
+    await link.listen()
+    return link
+
+
+class _Connection:
+    def __init__(
+        self, plan: Plan, ends: tuple[asyncio.StreamWriter, asyncio.StreamWriter], suffered: Counter[tuple[str, str]]
+    ) -> None:
+        self._plan = {direction: list(troubles) for direction, troubles in plan.items()}
+        self._ends = ends
+        self._suffered = suffered
+        self._speaks = asyncio.Event()
+        self._speaks.set()
+
+    async def run(self, reader: asyncio.StreamReader, far_reader: asyncio.StreamReader) -> None:
+        """Pass bytes both ways until either way has come to its end."""
+        near, far = self._ends
+        ways = [
+            asyncio.ensure_future(self._pass(reader, far, "to_broker")),
+            asyncio.ensure_future(self._pass(far_reader, near, "from_broker")),
+        ]
+        await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        for way in ways:
+            way.cancel()
+        for end in self._ends:
+            end.close()
+
+    def calm(self) -> None:
+        """No more troubles."""
+        self._plan.clear()
+
+    def reset(self) -> None:
+        """End it with a reset both ways."""
+        for end in self._ends:
+            with contextlib.suppress(OSError):
+                line: socket.socket = end.get_extra_info("socket")
+                line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+            end.transport.abort()
+
+    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, direction: Direction) -> None:
+        passed = 0
+        with contextlib.suppress(OSError):
+            while data := await reader.read(_CHUNK):
+                while (ahead := self._plan.get(direction)) and passed + len(data) >= ahead[0].at_byte:
+                    trouble = ahead.pop(0)
+                    before = trouble.at_byte - passed
+                    await self._write(writer, data[:before])
+                    passed, data = passed + before, data[before:]
+                    self._suffered[trouble.kind, direction] += 1
+                    if await self._suffer(trouble, writer):
+                        return
+                await self._write(writer, data)
+                passed += len(data)
+
+    async def _write(self, writer: asyncio.StreamWriter, data: bytes) -> None:
+        await self._speaks.wait()
+        writer.write(data)
+        await writer.drain()
+
+    async def _suffer(self, trouble: Trouble, writer: asyncio.StreamWriter) -> bool:
+        """Whether the connection ends here."""
+        match trouble.kind:
+            case "delay":
+                await asyncio.sleep(trouble.lasts_s)
+                return False
+            case "half_close":
+                writer.write_eof()
+                await asyncio.sleep(trouble.lasts_s)
+            case "silence":
+                self._speaks.clear()
+                await asyncio.sleep(trouble.lasts_s)
+                self.reset()
+            case "reset":
+                self.reset()
+        return True

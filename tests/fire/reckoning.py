@@ -1,0 +1,223 @@
+"""The judge: what the tables' journals say, beside what the pit made of it. It uses none of the pit's arithmetic.
+
+A journal's messages are read as they lie in the file. From the ledger it takes the order in which several tables'
+events and people's rejections came, which nobody else can know; every amount is worked out anew.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import floor
+from pathlib import Path
+from typing import Any
+
+from tests.fire.dealing import Dealt
+
+Event = dict[str, Any]
+Hand = tuple[str, int, int]
+Terms = Mapping[str, tuple[int, Fraction, Fraction, int]]
+"""Seed in cents, share, share into the reserve, the most to begin again with."""
+
+
+@dataclass
+class Level:
+    """A meter as it should be: cents, exactly; how often it has been won."""
+
+    cents: Fraction
+    reserve: Fraction = Fraction(0)
+    won: int = 0
+
+
+@dataclass
+class Won:
+    """A level that a hand won: who shares it, what the meter began again with, and its lock's place in the row."""
+
+    cents: int
+    of: int
+    from_reserve: int
+    from_house: int
+    hits: list[str] = field(default_factory=list)
+    rejected: set[str] = field(default_factory=set)
+
+
+class Reckoning:
+    """The meters and awards by the journals' events and the rejections, in the order given. `cents` is by hit."""
+
+    def __init__(self, terms: Terms) -> None:
+        self._terms = terms
+        self.levels = {name: Level(Fraction(seed)) for name, (seed, *_) in terms.items()}
+        self._fed: dict[Hand, tuple[int, dict[str, int]]] = {}
+        self._won: dict[tuple[Hand, str], Won] = {}
+        self._meter_of: dict[str, tuple[Hand, str]] = {}
+        self.cents: dict[str, int] = {}
+
+    def take(self, event: Event) -> None:
+        """One event of a table."""
+        hand = (str(event["table"]), event["shoe"], event["round"])
+        match event["type"]:
+            case "wagers_locked":
+                assert hand not in self._fed, f"{hand} is locked twice"
+                self._fed[hand] = event["royal9_price_cents"], {name: level.won for name, level in self.levels.items()}
+                self._feed(hand, len(event["royal9_seats"]))
+            case "void":
+                self._feed(hand, -len(event["royal9_seats"]))
+            case "hit" if event["progressive"] is None:
+                self.cents[event["id"]] = event["fixed"]["cents"]
+            case "hit":
+                self._hit(hand, event["progressive"]["meter"], event["id"])
+
+    def reject(self, hit: str) -> None:
+        """A person rejected the award of this hit."""
+        if hit not in self._meter_of:
+            return
+        hand, meter = self._meter_of[hit]
+        won, level = self._won[hand, meter], self.levels[meter]
+        level.cents += self.cents[hit]
+        won.rejected.add(hit)
+        if len(won.rejected) == len(won.hits) and level.won == won.of + 1:
+            level.cents -= won.from_reserve + won.from_house
+            level.reserve += won.from_reserve
+
+    def _feed(self, hand: Hand, wagers: int) -> None:
+        price, generations = self._fed[hand]
+        for name, level in self.levels.items():
+            if level.won == generations[name]:
+                _, share, reserve, _ = self._terms[name]
+                level.cents += wagers * price * share
+                level.reserve += wagers * price * reserve
+
+    def _hit(self, hand: Hand, meter: str, hit: str) -> None:
+        level = self.levels[meter]
+        if (hand, meter) not in self._won:
+            seed, _, _, most = self._terms[meter]
+            cents, from_reserve = floor(level.cents), min(floor(level.reserve), most)
+            won = Won(cents, level.won, from_reserve, max(0, seed - from_reserve))
+            level.cents += won.from_reserve + won.from_house - cents
+            level.reserve -= from_reserve
+            level.won += 1
+            self._won[hand, meter] = won
+        won = self._won[hand, meter]
+        won.hits.append(hit)
+        self._meter_of[hit] = hand, meter
+        each, left = divmod(won.cents, len(won.hits))
+        for place, sharer in enumerate(won.hits):
+            self.cents[sharer] = each + (1 if place < left else 0)
+
+
+class Books:
+    """A ledger's file, read as it lies there."""
+
+    def __init__(self, ledger: Path) -> None:
+        with closing(sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)) as db:
+            self.events = db.execute("SELECT number, table_id, seq, body FROM event ORDER BY number").fetchall()
+            self.awards = db.execute("SELECT hit, cents, step FROM award ORDER BY number").fetchall()
+            self.steps = db.execute(
+                "SELECT step.table_id, id, step.step, step.cents FROM step JOIN award ON award.number = step.award"
+                " ORDER BY step.table_id, seq"
+            ).fetchall()
+            self.alarms = db.execute("SELECT code, what FROM alarm").fetchall()
+            self.funds = {name: cents + Fraction(rest) for name, cents, rest in db.execute("SELECT * FROM fund")}
+            self.rejections = _rejections(db)
+
+
+def _rejections(db: sqlite3.Connection) -> dict[int, list[str]]:
+    """The hits whose awards were rejected, by the number of the event before.
+
+    A posting is made in the transaction of what it is for, so postings are numbered in the order of both. An event
+    without a posting moved nothing, so its place does not matter; but for the further hits on a level that the hand's
+    first one won, and before the last of those nothing of the hand is decided.
+    """
+    rejections: dict[int, list[str]] = defaultdict(list)
+    last = 0
+    for why, event, hit, last_of_hand in db.execute(
+        "SELECT why, posting.event, award.hit, (SELECT max(event) FROM award AS beside WHERE beside.hand = award.hand)"
+        " FROM posting LEFT JOIN award ON award.number = posting.award ORDER BY posting.number"
+    ):
+        last = max(last, event or 0)
+        if why == "rejected":
+            rejections[max(last, last_of_hand)].append(hit)
+    return rejections
+
+
+def messages(journal: Path) -> list[bytes]:
+    """A journal's messages, in order."""
+    with closing(sqlite3.connect(f"file:{journal}?mode=ro", uri=True)) as db:
+        return [bytes(body) for (body,) in db.execute("SELECT body FROM message ORDER BY seq")]
+
+
+def stream_findings(table: str, sent: Sequence[bytes], books: Books) -> Iterator[str]:
+    """Lost, doubled, out of order or changed on the way: what the pit committed is not what the table sent."""
+    committed = [(seq, bytes(body)) for _, name, seq, body in books.events if name == table]
+    if [seq for seq, _ in committed] != [*range(1, len(committed) + 1)]:
+        yield f"{table}: the pit's order of commitment is not the order of its numbers"
+    bodies = [body for _, body in committed]
+    counted, owed = Counter(bodies), Counter(sent)
+    if lost := owed - counted:
+        yield f"{table}: {lost.total()} events are lost"
+    if more := counted - owed:
+        yield f"{table}: {more.total()} events are doubled or were never sent"
+    if bodies != list(sent):
+        yield f"{table}: the ledger is not byte for byte the journal"
+
+
+def felt_findings(table: str, sent: Sequence[bytes], dealt: Sequence[Dealt]) -> Iterator[str]:
+    """The stream beside the felt: every hand once, in order, with its cards; voided only where that was so."""
+    events = [json.loads(body) for body in sent]
+    ended = [event for event in events if event["type"] in ("round", "void")]
+    if [(event["shoe"], event["round"]) for event in ended] != [(hand.shoe, hand.round) for hand in dealt]:
+        yield f"{table}: the hands of the stream are not the hands that were dealt"
+    for event, hand in zip(ended, dealt, strict=False):
+        told = None if event["type"] == "void" else (event["player"]["cards"], event["banker"]["cards"])
+        if told != (None if hand.voided else (hand.player, hand.banker)):
+            yield f"{table}: {hand} is told as {told}"
+
+
+def award_findings(table: str, sent: Sequence[bytes], books: Books) -> Iterator[str]:
+    """Each hit has one award, and the stream tells each of its steps once, in order."""
+    events = [json.loads(body) for body in sent]
+    hits = [event["id"] for event in events if event["type"] == "hit"]
+    awarded = [hit for hit, *_ in books.awards if hit.startswith(f"{table}/")]
+    if awarded != hits:
+        yield f"{table}: {len(hits)} hits have {len(awarded)} awards, or in another order"
+    told: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    taken: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    for event in events:
+        if event["type"] == "award":
+            told[event["award"]].append((event["step"], event["cents"]))
+    for name, award, step, cents in books.steps:
+        if name == table:
+            taken[award].append((step, cents))
+    for award in sorted(told.keys() | taken.keys()):
+        if told[award] != taken[award]:
+            yield f"{table}: the stream tells {told[award]} of award {award}, which went {taken[award]}"
+
+
+def reckon(journals: Mapping[str, Sequence[bytes]], books: Books, terms: Terms) -> Reckoning:
+    """Work out every meter and award anew, from the journals' messages."""
+    reckoning = Reckoning(terms)
+    for number, table, seq, _ in books.events:
+        reckoning.take(json.loads(journals[table][seq - 1]))
+        for hit in books.rejections.get(number, ()):
+            reckoning.reject(hit)
+    return reckoning
+
+
+def money_findings(reckoning: Reckoning, books: Books) -> Iterator[str]:
+    """Every meter, reserve and award to the cent and its fraction."""
+    for name, level in reckoning.levels.items():
+        for account, due in ((f"meter:{name}", level.cents), (f"reserve:{name}", level.reserve)):
+            if books.funds[account] != due:
+                yield f"{account} is {books.funds[account]}, and should be {due}"
+    for account, steps in (("awards", ("pending", "verified")), ("paid", ("paid",))):
+        due_cents = sum(reckoning.cents[hit] for hit, _, step in books.awards if step in steps)
+        if books.funds.get(account, 0) != due_cents:
+            yield f"{account} is {books.funds.get(account, 0)}, and should be {due_cents}"
+    booked = {hit: cents for hit, cents, _ in books.awards}
+    if booked != reckoning.cents:
+        yield f"awards differ: {set(booked.items()) ^ set(reckoning.cents.items())}"

@@ -1,0 +1,101 @@
+"""When who is killed: drawn from a seed before anything runs, so a seed repeats it exactly."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Victim = Literal["daemon", "broker", "pit"]
+
+_AT_THE_LOCK = 0
+_MOST_CARDS = 6
+_ANY_MOMENT_S = 0.03  # from a card to the pit's acknowledgement of what it ended takes some ms
+_LONGEST_DOWN_S = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Strike:
+    """One kill -9, so long after a table's dealer did something: `place` 0 is the deal button, n the hand's nth card.
+
+    A broker or pit is started again after `down_s`. A daemon is started again at once, or after the hand, with the rest
+    of its cards dealt while it was down.
+    """
+
+    table: int
+    hand: int
+    place: int
+    victim: Victim
+    after_s: float
+    down_s: float
+    deals_on: bool
+
+
+def strikes(seed: int, tables: int, hands: int, kills: Mapping[Victim, int]) -> tuple[Strike, ...]:
+    """So many kills of each, spread over the tables' hands: at most one a hand."""
+    rng = random.Random(f"{seed} strikes")
+    victims: list[Victim] = [victim for victim, count in kills.items() for _ in range(count)]
+    places = rng.sample([(table, hand) for table in range(tables) for hand in range(hands)], len(victims))
+    return tuple(
+        Strike(
+            table=table,
+            hand=hand,
+            place=rng.randint(_AT_THE_LOCK, _MOST_CARDS),
+            victim=victim,
+            after_s=rng.uniform(0, _ANY_MOMENT_S),
+            down_s=rng.uniform(0, _LONGEST_DOWN_S),
+            deals_on=rng.random() < 0.3,
+        )
+        for victim, (table, hand) in zip(victims, places, strict=True)
+    )
+
+
+def of_table(table: int, all_strikes: Sequence[Strike]) -> dict[int, Strike]:
+    """One table's strikes, by hand."""
+    return {strike.hand: strike for strike in all_strikes if strike.table == table}
+
+
+Direction = Literal["to_broker", "from_broker"]
+Kind = Literal["delay", "reset", "close", "half_close", "silence"]
+
+Plan = Mapping[Direction, list["Trouble"]]
+"""What befalls one connection, each direction's troubles in their order."""
+
+_ENDINGS: tuple[Kind, ...] = ("reset", "close", "half_close", "silence")
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """What happens to a connection when `at_byte` bytes have passed in one direction: the next is not let through.
+
+    "delay" holds that direction for `lasts_s`. The others end the connection: both ends get a reset, or an end; or one
+    end gets an end and the other way stays open for `lasts_s`; or both ways are silent for `lasts_s` before a reset.
+    """
+
+    at_byte: int
+    kind: Kind
+    lasts_s: float
+
+
+def troubles(
+    seed: int, link: str, connection: int, mean_bytes: Mapping[Direction, int]
+) -> dict[Direction, list[Trouble]]:
+    """What befalls a link's nth connection: delays both ways, and one end. `mean_bytes` is how much passes till then.
+
+    One connection in six is cut before it can be of use.
+    """
+    rng = random.Random(f"{seed} {link} {connection}")
+    plan: dict[Direction, list[Trouble]] = defaultdict(list)
+    for direction, mean in mean_bytes.items():
+        at = 0
+        for _ in range(rng.randint(0, 3)):
+            at += 1 + int(rng.expovariate(1 / mean))
+            plan[direction].append(Trouble(at, "delay", rng.uniform(0.01, 0.5)))
+    ends = rng.choice(list(mean_bytes))
+    early = rng.random() < 1 / 6
+    at = rng.randint(1, 6000) if early else 6000 + int(rng.expovariate(1 / mean_bytes[ends]))
+    kept = [trouble for trouble in plan[ends] if trouble.at_byte < at]
+    plan[ends] = [*kept, Trouble(at, rng.choice(_ENDINGS), rng.uniform(0.1, 2.0))]
+    return plan

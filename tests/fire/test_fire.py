@@ -1,0 +1,215 @@
+"""Processes under fire: whatever is killed or cut, each event takes effect at the pit once, in order, to the cent."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from controller.pit.ledger import Ledger
+from tests.fire import reckoning
+from tests.fire.dealing import Dealer
+from tests.fire.floor import Floor, came_true, heads, terms
+from tests.fire.reckoning import Books
+from tests.fire.schedule import Strike, Victim, of_table, strikes
+
+_EXPECTED_FAULTS = {"reports_missed", "shoe_unplugged"}
+_EXPECTED_ALARMS = {"hit_unheard", "client_id_taken"}  # nobody listens while the pit is down; cuts look like a thief
+_PIT_SAYS = re.compile(r"pit: .*|fire-\d\d \d+ [a-z_]+")
+_LAST_HANDS = 3  # are dealt between the younger of the copies and its return
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much of everything. `events` is what it must come to at least."""
+
+    tables: int
+    hands: int
+    kills: Mapping[Victim, int]
+    events: int
+
+
+SAMPLE = Size(tables=2, hands=60, kills={"daemon": 2, "broker": 2, "pit": 2}, events=300)
+PROOF = Size(tables=4, hands=900, kills={"daemon": 80, "broker": 75, "pit": 75}, events=10_000)
+
+
+@pytest.mark.parametrize(
+    ("seed", "size"),
+    [pytest.param(1, SAMPLE, id="sample"), pytest.param(2026, PROOF, marks=pytest.mark.proof, id="proof")],
+)
+def test_nothing_is_lost_or_doubled_whatever_is_killed_or_cut(
+    seed: int, size: Size, tmp_path: Path, figure: Callable[[str], None]
+) -> None:
+    print(f"seed {seed}")  # the whole schedule follows from it
+    with ExitStack() as ends:
+        floor = Floor(tmp_path, seed, size.tables)
+        evening = Evening(floor, seed, size)
+        ends.callback(evening.close)
+        ends.callback(floor.close)
+        evening.run(figure)
+
+
+class Evening:
+    """One run on a floor: deal under fire, settle, judge, then turn the disks back."""
+
+    def __init__(self, floor: Floor, seed: int, size: Size) -> None:
+        self._floor = floor
+        self._size = size
+        self._folder = floor.folder
+        self._over = threading.Event()  # also where one table failed
+        schedule = strikes(seed, size.tables, size.hands, size.kills)
+        self._dealers = [
+            Dealer(table, seed, of_table(place, schedule), self._hurt) for place, table in enumerate(floor.tables)
+        ]
+
+    def run(self, figure: Callable[[str], None]) -> None:
+        """All of it."""
+        began_s = time.monotonic()
+        self._floor.open()
+        with ThreadPoolExecutor(len(self._dealers)) as pool:
+            try:
+                for future in as_completed([pool.submit(self._deal, place) for place in range(len(self._dealers))]):
+                    future.result()
+            finally:
+                self._over.set()
+        dealt_s = time.monotonic()
+        self._floor.settle()
+        settled_s = time.monotonic()
+        events = self._judge()
+        self._tell(figure, events, dealt_s - began_s, settled_s - dealt_s)
+        self._turn_disks_back()
+
+    def close(self) -> None:
+        """Take the shoes away."""
+        for dealer in self._dealers:
+            dealer.unplug()
+
+    def _hurt(self, strike: Strike) -> None:
+        victim = self._floor.broker if strike.victim == "broker" else self._floor.pit
+        victim.kill(strike.down_s)
+
+    def _copy(self, place: int) -> Path:
+        return self._folder / f"copy-{place}"
+
+    def _deal(self, place: int) -> None:
+        """All hands of one table; half way its disk is copied."""
+        dealer, hands = self._dealers[place], self._size.hands
+        for hand in range(hands):
+            if hand == hands // 2:
+                dealer.change_disk(copy=self._copy(place))
+            if not self._over.is_set():
+                dealer.deal(1)
+
+    # The judgement.
+
+    def _judge(self) -> int:
+        """Returns how many events there were."""
+        floor = self._floor
+        books = Books(floor.ledger)
+        journals = {table.table_id: reckoning.messages(table.journal) for table in floor.tables}
+        findings = list(floor.wrong)
+        for table, dealer in zip(floor.tables, self._dealers, strict=True):
+            table.verify()
+            sent = journals[table.table_id]
+            findings += reckoning.stream_findings(table.table_id, sent, books)
+            findings += reckoning.felt_findings(table.table_id, sent, dealer.dealt)
+            findings += reckoning.award_findings(table.table_id, sent, books)
+            findings += self._unexpected(table.table_id, sent, table.log)
+        assert findings == []
+        reckoned = reckoning.reckon(journals, books, terms())
+        findings += reckoning.money_findings(reckoned, books)
+        with closing(Ledger(floor.ledger)) as ledger:
+            findings += ledger.account().findings
+            shown = ledger.levels()
+        findings += [f"the pit has the alarm {code}: {what}" for code, what in books.alarms]
+        findings += [f"the pit says {line}" for line in self._pit_lines() if not _PIT_SAYS.fullmatch(line)]
+        for dealer in self._dealers:
+            came_true(partial(_shows, dealer, shown), 10, floor.picture)
+        assert findings == []
+        return sum(map(len, journals.values()))
+
+    def _unexpected(self, table: str, sent: list[bytes], log: str) -> list[str]:
+        codes = Counter((event["type"], event["code"]) for event in map(json.loads, sent) if "code" in event)
+        known = {("fault", code) for code in _EXPECTED_FAULTS} | {("fault_cleared", code) for code in _EXPECTED_FAULTS}
+        known |= {("alarm", code) for code in _EXPECTED_ALARMS}
+        print(table, dict(codes))
+        found = [f"{table}: {kind} {code}" for kind, code in codes if (kind, code) not in known]
+        return found + [f"{table}: {line}" for line in log.splitlines() if "Traceback" in line]
+
+    def _pit_lines(self) -> list[str]:
+        return self._floor.pit_log.read_text("utf-8", "replace").splitlines()
+
+    def _tell(self, figure: Callable[[str], None], events: int, dealt_s: float, settled_s: float) -> None:
+        """The figures; and that there was fire enough."""
+        floor, size = self._floor, self._size
+        kills = {"daemon": sum(dealer.kills for dealer in self._dealers), "broker": floor.broker.kills}
+        kills["pit"] = floor.pit.kills
+        assert all(kills[victim] >= count for victim, count in size.kills.items()), kills
+        assert events >= size.events
+        hands = sum(len(dealer.dealt) for dealer in self._dealers)
+        suffered = Counter(kind for link in floor.links for kind, _ in link.suffered.elements())
+        delays = suffered.pop("delay", 0)
+        log = floor.broker_log.read_text("utf-8", "replace")
+        taken = len(re.findall(r"Received PUBLISH from \S+ \(.*'pit/v1/[^/]+/event'", log))
+        figure(
+            f"{events} events of {hands} hands at {size.tables} tables; "
+            f"{sum(kills.values())} kills ({', '.join(f'{count} {name}' for name, count in kills.items())}); "
+            f"{suffered.total()} cuts ({', '.join(f'{count} {kind}' for kind, count in sorted(suffered.items()))}), "
+            f"{delays} delays; {taken - events} events sent again; {floor.decided} awards decided, {floor.audits} "
+            f"audits of a killed pit; an event waited {floor.longest_wait_s:.0f} s at most for the pit, all was told "
+            f"{settled_s:.0f} s after the last trouble; {dealt_s:.0f} s of dealing; 0 lost, 0 doubled, 0 out of order"
+        )
+
+    # The disks go back in time.
+
+    def _turn_disks_back(self) -> None:
+        """Each journal becomes an older copy of it: of half the evening; or of three hands ago, and then the table
+        deals on with it, before the pit's word can come, until it has other events under the numbers the pit knows."""
+        deals_on = self._dealers[::2]
+        for place, dealer in enumerate(self._dealers):
+            if dealer in deals_on:
+                dealer.change_disk(copy=self._copy(place))
+                dealer.deal(_LAST_HANDS)
+        self._floor.settle()
+        before = self._ledger_rows()
+        committed = heads(self._floor.ledger, "SELECT table_id, max(seq) FROM event GROUP BY table_id")
+        for place, (dealer, link) in enumerate(zip(self._dealers, self._floor.table_links, strict=True)):
+            if dealer in deals_on:
+                link.shut()
+            dealer.change_disk(restore=self._copy(place))
+            if dealer in deals_on:
+                while dealer.status()["pit"]["head_seq"] <= committed[dealer.table_id]:
+                    dealer.deal(1)
+                link.reopen()
+            came_true(partial(_is_behind, dealer), 20, self._floor.picture)
+            details = dealer.status()["face"]["fault"]["details"]
+            assert details["chain"] == ("differs" if dealer in deals_on else "unknown"), details
+        assert self._ledger_rows() == before
+        with closing(Ledger(self._floor.ledger)) as ledger:
+            assert ledger.account().findings == ()
+        assert self._floor.wrong == []
+
+    def _ledger_rows(self) -> list[tuple[object, ...]]:
+        with closing(sqlite3.connect(f"file:{self._floor.ledger}?mode=ro", uri=True)) as db:
+            tables = ("event", "entry", "fund", "award", "step", "alarm", "adoption")
+            return [row for table in tables for row in db.execute(f"SELECT '{table}', * FROM {table}")]
+
+
+def _is_behind(dealer: Dealer) -> bool:
+    fault = dealer.status()["face"]["fault"]
+    return fault is not None and fault["code"] == "journal_behind_pit"
+
+
+def _shows(dealer: Dealer, levels: Mapping[str, int]) -> bool:
+    return bool(dealer.status()["pit"]["meters"] == levels)

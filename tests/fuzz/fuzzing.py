@@ -1,0 +1,295 @@
+"""A fuzzer that is guided by coverage: it keeps each input that takes a way through the project no other has taken.
+
+Time is counted in lines of the project's code run, so an input that takes too long is found on any machine. Everything
+follows from the seed: a failure names the seed and the input, and comes again.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import random
+import re
+import sys
+import tracemalloc
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from controller.errors import TableError
+
+_ROOT = Path(__file__).resolve().parents[2]
+_OURS = (str(_ROOT / "controller"), str(_ROOT / "drivers"), str(_ROOT / "tests" / "fuzz" / "test_"))
+_NUMBERS = [b"0", b"-1", b"1e3", b"1.5", b"99", b"9" * 18, b"9" * 20, b"9" * 400, b"9" * 4299, b"9" * 5000]
+TOKENS = [b"", b"\0", b"\xff", b"\n", b'"', b"\\ud800", b"\\u0000", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\x1b[2J"]
+TOKENS += [b"null", b"true", b"NaN", b"Infinity", b"[]", b"{}", b"[" * 300, b'{"a":' * 300, *_NUMBERS]
+
+Decode = Callable[[bytes], object]
+_Edge = tuple[str, int, int]  # a file, and two of the project's lines that ran one after the other
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A decoder under fire.
+
+    `decode` may return anything or raise TableError, and nothing else; it asserts what else must hold. `seeds` are
+    inputs it takes, `tokens` pieces of them. An input may cost `lines` lines of the project's code, and `lines_a_byte`
+    more for each of its bytes; mutated ones are cut at `longest` bytes.
+    """
+
+    name: str
+    decode: Decode
+    seeds: Sequence[bytes]
+    tokens: Sequence[bytes] = ()
+    lines: int = 2_000
+    lines_a_byte: int = 30
+    longest: int = 4_000
+
+
+@dataclass(slots=True)
+class Run:
+    """What a run of the fuzzer came to."""
+
+    inputs: int = 0
+    refused: int = 0
+    reached: set[_Edge] = field(default_factory=set)
+    corpus: list[bytes] = field(default_factory=list)
+    most_lines_a_byte: float = 0.0
+
+
+class FoundError(AssertionError):
+    """An input that a decoder did not stand."""
+
+
+def fuzz(target: Target, seed: int, inputs: int) -> Run:
+    """Throw so many inputs at the target. Raises FoundError at the first it does not stand."""
+    luck, run = random.Random(f"{target.name} {seed}"), Run()
+    tokens = [*TOKENS, *target.tokens]
+    for data in target.seeds:
+        _throw(target, data, run, f"{target.name}, a good input")
+    run.corpus = list(target.seeds)
+    while run.inputs < inputs:
+        data = mutated(luck, target.seeds, run.corpus, tokens)[: target.longest]
+        _throw(target, data, run, f"{target.name}, seed {seed}, input {run.inputs}")
+    return run
+
+
+def _throw(target: Target, data: bytes, run: Run, named: str) -> None:
+    limit = target.lines + target.lines_a_byte * len(data)
+    watch = _Watch(limit)
+    try:
+        with_trace(watch, target.decode, data)
+    except TableError:
+        run.refused += 1
+    except Exception as error:
+        raise FoundError(f"{named}: {type(error).__name__}: {error!s:.300}\n  {data[:2000]!r}") from error
+    run.inputs += 1
+    run.most_lines_a_byte = max(run.most_lines_a_byte, watch.lines / (len(data) + target.lines / target.lines_a_byte))
+    if not watch.reached <= run.reached:
+        run.reached |= watch.reached
+        run.corpus.append(data)
+
+
+class _Watch:
+    """Which lines of the project ran after which, and how many in all."""
+
+    def __init__(self, limit: int) -> None:
+        self.lines = 0
+        self.reached: set[_Edge] = set()
+        self._limit = limit
+        self._before = 0
+
+    def call(self, frame: FrameType, _event: str, _argument: object) -> Any:
+        return self._line if frame.f_code.co_filename.startswith(_OURS) else None
+
+    def _line(self, frame: FrameType, event: str, _argument: object) -> Any:
+        if event == "line":
+            self.lines += 1
+            self.reached.add((frame.f_code.co_filename, self._before, frame.f_lineno))
+            self._before = frame.f_lineno
+            if self.lines > self._limit:
+                raise _TooLongError(f"more than {self._limit} lines")
+        return self._line
+
+
+class _TooLongError(BaseException):
+    """No decoder may catch it."""
+
+
+def with_trace(watch: _Watch, decode: Decode, data: bytes) -> None:
+    """Decode with every line watched. Raises what the decoder raises, or RuntimeError where it does not end."""
+    before = sys.gettrace()
+    sys.settrace(watch.call)
+    try:
+        decode(data)
+    except _TooLongError as error:
+        raise RuntimeError(f"it takes too long: {error}") from error
+    finally:
+        sys.settrace(before)
+
+
+def growth(decode: Decode, inputs: Sequence[bytes], rounds: int) -> int:
+    """By how many bytes the memory held grows while the inputs come again and again, once they have come `rounds`."""
+
+    def feed() -> None:
+        for _ in range(rounds):
+            for data in inputs:
+                try:
+                    decode(data)
+                except TableError:
+                    continue
+
+    feed()
+    tracemalloc.start()
+    try:
+        feed()
+        gc.collect()
+        before = tracemalloc.get_traced_memory()[0]
+        feed()
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+
+
+def mutated(luck: random.Random, seeds: Sequence[bytes], corpus: Sequence[bytes], tokens: Sequence[bytes]) -> bytes:
+    """An input made of a good one, or of one that took a new way, with one or a few changes."""
+    data = luck.choice(luck.choice((seeds, corpus, corpus[-4:])))  # what was new last may lead on
+    kinds = luck.choice((_OF_BYTES, _OF_WORDS))
+    for _ in range(luck.choice((1, 1, 1, 2, 3, 8))):
+        changed = luck.choice(kinds)(luck, data, corpus, tokens)
+        data = _flip(luck, data, corpus, tokens) if changed == data else changed
+    return data
+
+
+_Mutation = Callable[[random.Random, bytes, Sequence[bytes], Sequence[bytes]], bytes]
+
+
+def _cut(luck: random.Random, data: bytes) -> tuple[bytes, bytes, bytes]:
+    first, last = sorted((luck.randint(0, len(data)), luck.randint(0, len(data))))
+    if luck.random() < 0.7:
+        last = min(last, first + luck.choice((1, 1, 2, 4, 16)))
+    return data[:first], data[first:last], data[last:]
+
+
+def _flip(luck: random.Random, data: bytes, _corpus: Sequence[bytes], _tokens: Sequence[bytes]) -> bytes:
+    before, piece, after = _cut(luck, data)
+    return before + bytes(byte ^ 1 << luck.randrange(8) for byte in piece) + after
+
+
+def _replace(luck: random.Random, data: bytes, _corpus: Sequence[bytes], tokens: Sequence[bytes]) -> bytes:
+    before, _, after = _cut(luck, data)
+    return before + luck.choice(tokens) + after
+
+
+def _replace_number(luck: random.Random, data: bytes, _corpus: Sequence[bytes], tokens: Sequence[bytes]) -> bytes:
+    found = list(re.finditer(rb"[0-9]+", data))
+    if not found:
+        return data
+    number = luck.choice(found)
+    return data[: number.start()] + luck.choice((*_NUMBERS, *tokens)) + data[number.end() :]
+
+
+def _replace_text(luck: random.Random, data: bytes, _corpus: Sequence[bytes], tokens: Sequence[bytes]) -> bytes:
+    """What stands in quotes becomes something else."""
+    found = list(re.finditer(rb'"[^"\n]*"', data))
+    if not found:
+        return data
+    text = luck.choice(found)
+    return data[: text.start() + 1] + luck.choice(tokens) + data[text.end() - 1 :]
+
+
+def _repeat(luck: random.Random, data: bytes, _corpus: Sequence[bytes], _tokens: Sequence[bytes]) -> bytes:
+    before, piece, after = _cut(luck, data)
+    return before + piece * luck.choice((2, 2, 3, 100)) + after
+
+
+def _splice(luck: random.Random, data: bytes, corpus: Sequence[bytes], _tokens: Sequence[bytes]) -> bytes:
+    before, _, after = _cut(luck, data)
+    return before + _cut(luck, luck.choice(corpus))[1] + after
+
+
+def _swap_lines(luck: random.Random, data: bytes, _corpus: Sequence[bytes], _tokens: Sequence[bytes]) -> bytes:
+    lines = data.split(b"\n")
+    one, other = luck.randrange(len(lines)), luck.randrange(len(lines))
+    lines[one], lines[other] = lines[other], lines[one]
+    return b"\n".join(lines)
+
+
+def change_json(luck: random.Random, data: bytes, _corpus: Sequence[bytes], _tokens: Sequence[bytes]) -> bytes:
+    """One value in it becomes another, goes, or gets a neighbour; what is no JSON stays as it is."""
+    if data.count(b"[") + data.count(b"{") > _DEEPEST:
+        return data
+    try:
+        whole = json.loads(data)
+    except ValueError:
+        return data
+    nodes = list(_nodes(whole))
+    if not nodes:
+        return data
+    holder, key = luck.choice(nodes)
+    odd = luck.choice((*_ODD_VALUES, *(other[place] for other, place in nodes)))
+    match luck.randrange(4), holder:
+        case 0, _:
+            del holder[key]
+        case 1, dict():
+            holder[luck.choice(("", "more", "0", "\ud800", "x" * 300))] = odd
+        case _:
+            holder[key] = odd
+    try:
+        text = json.dumps(whole, sort_keys=True, separators=(",", ":"), ensure_ascii=luck.random() < 0.1)
+    except ValueError:  # it holds itself now, or a number of too many digits
+        return data
+    return text.encode("utf-8", "surrogatepass")
+
+
+_DEEPEST = 300
+_ODD_VALUES: tuple[Any, ...] = (
+    None,
+    True,
+    False,
+    0,
+    1,
+    -1,
+    7,
+    100,
+    2**31,
+    2**63,
+    10**400,
+    0.5,
+    "",
+    "0",
+    "x",
+    "KS",
+    "3:2",
+    "1:0",
+    "\ud800",
+)
+_ODD_VALUES += ("\0", "\x1b[2J", "x" * 3000, "a/b/1", [], {}, [[]], [None], ["KS"], {"fact": "CardDrawn"})
+
+
+def _nodes(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every place in a JSON value, as what holds it and its key there."""
+    keys = value.keys() if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    for key in keys:
+        yield value, key
+        yield from _nodes(value[key])
+
+
+def _truncate(luck: random.Random, data: bytes, _corpus: Sequence[bytes], _tokens: Sequence[bytes]) -> bytes:
+    return data[: luck.randint(0, len(data))]
+
+
+_OF_BYTES: tuple[_Mutation, ...] = (_flip, _replace, _repeat, _splice, _truncate)
+_OF_WORDS: tuple[_Mutation, ...] = (_replace_number, _replace_text, _swap_lines, *[change_json] * 3)
+
+
+def chunks(data: bytes, luck: random.Random) -> Iterator[bytes]:
+    """The data in pieces of any size, as a line brings it."""
+    start = 0
+    while start < len(data):
+        size = luck.choice((1, 1, 2, 7, 40, 4096))
+        yield data[start : start + size]
+        start += size

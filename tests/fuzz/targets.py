@@ -1,0 +1,307 @@
+"""Every decoder of the table and of the reference pit, with inputs it takes and what must hold of what it gives."""
+
+from __future__ import annotations
+
+import json
+import random
+import tempfile
+from pathlib import Path
+
+from controller.award_step import STEPS, parse_award
+from controller.bet_recognition import MOST_CENTS, parse_json, wager_from_json
+from controller.cli.bench import EXAMPLE_TABLE
+from controller.config import load
+from controller.contract.canonical import canonical
+from controller.control import _parse as parse_request
+from controller.delivery import Delivery, parse_ack
+from controller.fact_json import fact_from_json, fact_to_json
+from controller.game.cards import Card
+from controller.game.wagers import Spot, Wager
+from controller.levels import Levels
+from controller.pit import settings as pit_settings
+from controller.pit.incoming import parse, read_event
+from controller.script import ScriptTable
+from controller.table.facts import (
+    ActivesChosen,
+    AwardStepped,
+    CardDrawn,
+    Fact,
+    JournalFoundBehindPit,
+    Report,
+    ShoeOpened,
+    ShoeResult,
+    ShoeResultReported,
+    WagerPlaced,
+    WagersLocked,
+)
+from controller.table.facts import Target as Place
+from drivers.shoe.angel_eye import AngelEyeCodec, Reply
+from drivers.shoe.bad_bytes import BadBytes
+from drivers.shoe.beetek import BeeTekCodec
+from tests.fuzz.fuzzing import Target, chunks
+
+CONFIG = EXAMPLE_TABLE.parents[1]
+SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"
+
+_MOST_CENTS = 10**12
+_MOST_SEQ = 2**63 - 1
+
+
+# The shoes.
+
+
+def _angel_eye(data: bytes) -> None:
+    _heard(AngelEyeCodec(), data)
+
+
+def _beetek(data: bytes) -> None:
+    _heard(BeeTekCodec(), data)
+
+
+def _heard(codec: AngelEyeCodec | BeeTekCodec, data: bytes) -> None:
+    """No byte is told as bad twice, and what is believed can be journalled."""
+    bad = 0
+    for piece in chunks(data, random.Random(len(data))):
+        for heard in codec.feed(piece):
+            match heard:
+                case BadBytes(_, count):
+                    bad += count
+                case Reply():
+                    assert str(heard)
+                case fact:
+                    _journalled(fact)
+    assert bad <= len(data)
+
+
+def _journalled(fact: Fact) -> None:
+    """The fact survives the journal."""
+    assert fact_from_json(fact_to_json(fact)) == fact
+
+
+# What comes over the network.
+
+
+def _ack(data: bytes) -> None:
+    ack = parse_ack(data)
+    if ack is not None:
+        assert ack.seq >= 0
+        delivery = Delivery(ack.epoch, 0, 7, 10.0)
+        delivery.connected()
+        behind = delivery.acked(ack, "00" * 32, 1.0)
+        if behind is not None:
+            _journalled(JournalFoundBehindPit(behind.acked_seq, behind.head_seq, behind.chain_differs))
+        assert delivery.acked_seq <= 7
+
+
+def _award(data: bytes) -> None:
+    said = parse_award(data)
+    if said is not None:
+        assert 1 <= said.seq <= _MOST_SEQ
+        assert 0 <= said.cents <= _MOST_CENTS
+        assert said.step in STEPS
+        for text in (said.award, said.hit, said.tier, said.meter or "none", said.by):
+            assert text.isprintable(), text
+        _journalled(
+            AwardStepped(
+                said.seq, said.award, said.hit, 1, 1, said.seat, said.tier, said.meter, said.cents, said.step, said.by
+            )
+        )
+
+
+def _wager(data: bytes) -> None:
+    wager = wager_from_json(parse_json(data))
+    if wager is not None:
+        assert wager.spot in Spot
+        assert 0 <= wager.cents <= MOST_CENTS
+        _journalled(WagerPlaced(wager, "bet recognition"))
+
+
+def _meters(data: bytes) -> None:
+    levels = Levels({"player_personal"}, 10.0)
+    if levels.heard(data, 1.0) is None:
+        assert all(0 <= cents <= _MOST_CENTS for cents in levels.cents.values())
+        _journalled(WagersLocked("dealer", (1,), levels=levels.cents))
+        assert len(canonical({"levels": levels.cents})) < 10_000
+
+
+def _pit_event(data: bytes) -> None:
+    event = read_event("royal9-01", data)
+    assert canonical(event.message) == data
+
+
+def _pit_state(data: bytes) -> None:
+    assert isinstance(parse(data), dict)
+
+
+# What people write.
+
+
+def _request(data: bytes) -> None:
+    parse_request(data)
+
+
+def _table_file(data: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder, "table.toml")
+        table.write_bytes(data.replace(b"../games/", str(CONFIG / "games").encode() + b"/"))
+        load(table)
+
+
+def _game_file(data: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        table, game = Path(folder, "table.toml"), Path(folder, "game.toml")
+        game.write_bytes(data)
+        table.write_bytes(EXAMPLE_TABLE.read_bytes().replace(b"../games/royal9.toml", b"game.toml"))
+        load(table)
+
+
+def _pit_settings(data: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "pit.toml")
+        path.write_bytes(data)
+        pit_settings.load(path)
+
+
+_TABLES = [load(path) for path in sorted((CONFIG / "tables").glob("*.toml"))]
+
+
+def _script(data: bytes) -> None:
+    text = data.decode("utf-8", "replace")
+    config = _TABLES[len(data) % len(_TABLES)]
+    for outcome in ScriptTable(config).play(text):
+        assert outcome if isinstance(outcome, bytes) else str(outcome)
+
+
+# The journal.
+
+
+def _fact(data: bytes) -> None:
+    fact = fact_from_json(data)
+    written = fact_to_json(fact)
+    assert fact_to_json(fact_from_json(written)) == written
+
+
+_WIRE = [b"1D\x81\xb8\x03", b"2G\xc3\x03", b"3R\x92\xc9\x03", b"4C\x03", b"5E\xc2\x03", b"6L\x81\x03", b"7M120030\x03"]
+_EPOCH = "ab12cd"
+_AWARD = {
+    "award": "royal9-01.1",
+    "hit": f"royal9-01/{_EPOCH}/7",
+    "table": "royal9-01",
+    "seat": 1,
+    "tier": "player_personal",
+    "meter": "player_personal",
+    "cents": 250_000,
+    "step": "pending",
+    "by": "Smith",
+    "at": "2025-06-15T12:00:00.000Z",
+    "seq": 1,
+}
+_EVENT = {
+    "id": f"royal9-01/{_EPOCH}/1",
+    "contract": 1,
+    "type": "alarm",
+    "table": "royal9-01",
+    "epoch": _EPOCH,
+    "seq": 1,
+    "chain": "00" * 32,
+}
+_REQUESTS: list[dict[str, object]] = [
+    {"do": "status"},
+    {"do": "watch"},
+    {"do": "new_shoe", "by": "Smith"},
+    {"do": "cut_card"},
+    {"do": "void", "by": "Smith"},
+    {"do": "clear", "by": "Smith"},
+    {"do": "close_shoe", "by": "Smith"},
+    {"do": "lamp_test", "by": "Smith"},
+    {"do": "odd_card", "fate": "burn", "by": "Smith"},
+    {"do": "correct", "round": 1, "player": "KS 9S", "banker": "2D 3D", "by": "Smith", "witness": "Jones"},
+    {"do": "stand", "by": "Smith"},
+    {"do": "seats", "seats": [1, 3], "by": "Smith"},
+    {"do": "leave", "seat": 1, "by": "Smith"},
+    {"do": "draw_actives", "by": "Smith"},
+    {"do": "name_actives", "player": 1, "banker": 3, "by": "Smith"},
+    {"do": "collect_commission", "seat": 1, "by": "Smith"},
+    {"do": "reset_hit", "seat": 1, "by": "Smith"},
+    {"do": "wager", "seat": 3, "back": False, "spot": "tie", "cents": 500, "by": "Smith"},
+    {"do": "card", "card": "KS", "by": "Smith"},
+]
+
+
+def _frame(body: bytes) -> bytes:
+    check = 0
+    for byte in body:
+        check ^= byte
+    return b"\x05" + body + b"%02X" % check
+
+
+def _facts() -> list[Fact]:
+    from controller.game.baccarat_royal import Actives
+
+    card = CardDrawn(Card.parse("KS"), Place.PLAYER, 1, Report(1, "053144"))
+    wager = Wager(3, Spot.TIE, 500)
+    return [
+        card,
+        ActivesChosen(Actives(1, 3), "lot"),
+        ShoeResultReported(ShoeResult.TIE, True, False),
+        WagerPlaced(wager, "Smith"),
+        WagersLocked("dealer", (1,), (2,), "pit_stale", (wager,), (), (), {"player_personal": 5}),
+        *(ShoeOpened(1, "dealer", config.rules, config.digest, "1", carried=(card,)) for config in _TABLES),
+    ]
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value).encode()
+
+
+_ODD_SCRIPTS = [
+    b"!new-shoe 3H 8C KD 2S !deal " + b"KS 2D 3C 4H " * 1_000,
+    *(b"!new-shoe 3H 8C KD 2S !wager " + b"9" * digits + b" royal9 500" for digits in range(5_000, 5_006)),
+    b"!new-shoe " * 1_000,
+]
+
+_HEX = b"0x" + b"f" * 4_000
+_TOML = [b"=", b"[", b"]", b"[[seats]]\n", b'"""', b"'", b"2024-01-01", b"inf", b"0x1F", b"a.b.c = 1\n", b"3:2", b"| @"]
+
+TARGETS = {
+    target.name: target
+    for target in (
+        Target(
+            "angel_eye", _angel_eye, [_frame(body) * 3 for body in _WIRE] + [b"\x06", b"\x1502"], _WIRE, 1_000, 60, 400
+        ),
+        Target("beetek", _beetek, [b"*0D21D7\r\n*0D0DE8\r\n", b"*1X00A9\r\n"], [b"*", b"\r\n", b"0D"], 1_000, 60, 400),
+        Target("ack", _ack, [_json({"epoch": _EPOCH, "seq": seq, "chain": "00" * 32}) for seq in (0, 5, 9)]),
+        Target("award", _award, [_json(_AWARD), _json(_AWARD | {"meter": None})]),
+        Target("wager", _wager, [_json({"seat": 3, "back": True, "spot": "tie", "cents": 500})]),
+        Target("meters", _meters, [_json({"seq": 4, "at": "", "meters": {"player_personal": 5}})]),
+        Target("request", _request, [_json(request) for request in _REQUESTS]),
+        Target("fact", _fact, [fact_to_json(fact) for fact in _facts()], lines=5_000),
+        Target("pit_event", _pit_event, [canonical(_EVENT)]),
+        Target("pit_state", _pit_state, [_json({"online": True, "table": "royal9-01", "boot": 1})]),
+        Target("pit_settings", _pit_settings, [(CONFIG / "pit.toml").read_bytes()], _TOML),
+        Target(
+            "table_file",
+            _table_file,
+            [path.read_bytes() for path in sorted((CONFIG / "tables").glob("*.toml"))],
+            [*_TOML, _HEX],
+            lines=40_000,
+        ),
+        Target(
+            "game_file",
+            _game_file,
+            [path.read_bytes() for path in sorted((CONFIG / "games").glob("*.toml"))],
+            [*_TOML, _HEX],
+            lines=40_000,
+        ),
+        Target(
+            "script",
+            _script,
+            [*(path.read_bytes() for path in sorted(SCRIPTS.glob("*.script"))), *_ODD_SCRIPTS],
+            [b"KS ", b"?? ", b"CUT ", b"!deal ", b"!new-shoe ", b"!wager 1 royal9 500 ", b"!clear A ", b"!void A "],
+            lines=10_000,
+            lines_a_byte=400,
+            longest=12_000,
+        ),
+    )
+}
+"""Every decoder, by its name."""

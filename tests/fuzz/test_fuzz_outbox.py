@@ -1,0 +1,163 @@
+"""A pit that is silent for weeks: every event is held on the disk, memory does not grow, and all are told in order."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.outbox import OutboxWatch
+from controller.table.facts import OutboxFilling, OutboxFull
+from controller.table.requests import ClearFault, LockWagers, NewShoe
+from tests.daemon.daemon_world import World, ack, eventually, running
+
+_HANDS_A_SHOE = 7  # of the same four cards, of which a shoe has eight each
+
+
+def test_the_watch_tells_once_and_again_only_after_fewer_than_half() -> None:
+    watch = OutboxWatch(100)
+    told = [watch.look(waiting) for waiting in (79, 80, 99, 100, 101, 60, 85, 50, 81, 49, 80)]
+
+    def many(waiting: int) -> OutboxFilling:
+        return OutboxFilling(waiting, 100)
+
+    def full(waiting: int) -> OutboxFull:
+        return OutboxFull(waiting, 100)
+
+    assert told == [(), (many(80),), (), (full(100),), (full(101),), (), (), (), (), (), (many(80),)]
+    assert OutboxWatch(100).look(120) == (many(120), full(120))
+
+
+def _alarms(events: list[dict[str, Any]]) -> list[str]:
+    return [event["code"] for event in events if event["type"] in ("alarm", "fault")]
+
+
+def test_the_table_warns_and_then_stops_between_hands_and_loses_nothing(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with running(tmp_path, pit={"most_unacknowledged": 100}) as world:
+            world.pit.acks = False
+            await world.open_shoe()
+            await _deal_until(world, lambda: world.journal.head_seq >= 82)
+            assert world.fault() is None, "a warning stops nothing"
+            await _deal_until(world, lambda: world.fault() is not None)
+            assert world.fault() == "outbox_full"
+            assert world.runtime.face.phase == "wagers_open", "no hand was cut short"
+            waiting = world.journal.head_seq
+            assert 100 <= waiting <= 102
+
+            answer = await world.runtime.ask(LockWagers())
+            assert answer.refused is not None, "no hand begins"
+            await world.do(ClearFault("Smith"))
+            await eventually(lambda: world.fault() == "outbox_full", "it is full still")
+            assert world.status["pit"]["unacknowledged"] == world.journal.head_seq > waiting
+
+            await _let_the_pit_speak(world)
+            await world.do(ClearFault("Smith"))
+            await world.do_hands(1)
+            assert world.fault() is None
+            await eventually(lambda: len(world.pit.ledger) == world.journal.head_seq)
+            assert [event["seq"] for event in world.pit.ledger] == list(range(1, world.journal.head_seq + 1))
+            assert _alarms(world.pit.ledger) == ["unacknowledged_many", "outbox_full", "outbox_full"]
+
+    asyncio.run(test())
+
+
+async def _deal_until(world: World, holds: Callable[[], bool]) -> None:
+    while not holds():
+        if (world.runtime.face.round or 0) >= _HANDS_A_SHOE:
+            await world.do(NewShoe("Smith"))
+            await world.deal("AS 2D")
+        else:
+            await world.do_hands(1)
+        await world.settle()  # what the commit itself led to
+
+
+async def _let_the_pit_speak(world: World) -> None:
+    world.pit.acks = True
+    last = world.pit.ledger[-1]
+    world.broker.say(ack(last["epoch"], last["seq"], last["chain"]))
+    await eventually(lambda: world.journal.acked_seq == world.journal.head_seq)
+
+
+class _CountingPit:
+    """A pit that keeps no event, and only looks whether each is the next."""
+
+    def __init__(self, world: World) -> None:
+        self.speaks = False
+        self.seq = len(world.pit.ledger)
+        self._world = world
+        self._chain = "0" * 64
+        world.broker.on_event = self._hear
+
+    def _hear(self, event: dict[str, Any]) -> None:
+        self._world.broker.published.clear()
+        if event["seq"] == self.seq + 1 and self.speaks:
+            self.seq, self._chain = event["seq"], event["chain"]
+        if self.speaks:
+            self._world.broker.say(ack(event["epoch"], self.seq, self._chain))
+
+
+async def _deal_a_shoe(world: World) -> None:
+    """A whole shoe and the next one's opening, without waiting for each commit."""
+    asked = []
+    for _ in range(_HANDS_A_SHOE):
+        asked.append(asyncio.create_task(world.runtime.ask(LockWagers())))
+        await asyncio.sleep(0)
+        world.shoe.deal("KS 2D 9S 3D")
+    asked.append(asyncio.create_task(world.runtime.ask(NewShoe("Smith"))))
+    await asyncio.sleep(0)
+    await world.deal("AS 2D")
+    assert {answer.refused for answer in await asyncio.gather(*asked)} == {None}
+
+
+def _resident() -> int:
+    """The process's memory in bytes."""
+    gc.collect()
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.fixture
+def _unlogged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logging.root.manager, "disable", logging.CRITICAL)  # the tests' own log would keep every line
+
+
+async def _hold(folder: Path, events: int) -> str:
+    async with running(folder, pit={"most_unacknowledged": events * 2}) as world:
+        pit = _CountingPit(world)
+        await world.open_shoe()
+        sizes = []
+        for part in (1, 2, 3, 4):
+            while world.journal.head_seq < part * events // 4:
+                await _deal_a_shoe(world)
+                world.journal.batches.clear()
+            sizes.append(_resident())
+        held = world.journal.head_seq
+        assert world.status["pit"]["unacknowledged"] == held >= events
+        assert sizes[3] - sizes[0] < 4_000_000 + 100 * held, f"{sizes}: each event has some 600 bytes on the disk alone"
+        pit.speaks = True
+        while pit.seq < world.journal.head_seq:
+            before = pit.seq
+            await eventually(lambda before=before: pit.seq > before)  # type: ignore[misc]
+        await eventually(lambda: world.journal.acked_seq == world.journal.head_seq)
+        assert world.status["pit"]["unacknowledged"] == 0
+        return (
+            f"{held:,} events held for a silent pit, all told in order afterwards; memory after each quarter: "
+            + ", ".join(f"{size / 1e6:.2f} MB" for size in sizes)
+        )
+
+
+@pytest.mark.usefixtures("_unlogged")
+def test_some_thousand_events_are_held_and_told(tmp_path: Path) -> None:
+    asyncio.run(_hold(tmp_path, 1_200))
+
+
+@pytest.mark.proof
+@pytest.mark.usefixtures("_unlogged")
+def test_a_hundred_thousand_events_are_held_and_told(tmp_path: Path, figure: Callable[[str], None]) -> None:
+    figure(asyncio.run(_hold(tmp_path, 100_000)))

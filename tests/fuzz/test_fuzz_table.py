@@ -1,0 +1,183 @@
+"""A running table with garbage on every wire at once: it lives, answers, keeps its journal sound, and does not grow."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import json
+import logging
+import random
+import socket
+import tracemalloc
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from controller import control
+from controller.contract.topics import Topics
+from controller.control import serve
+from controller.game.wagers import Spot, Wager
+from controller.journal import verify
+from controller.table.requests import PlaceWager
+from tests.daemon.daemon_world import PATIENCE_S, World, eventually, run, running
+from tests.fuzz.fuzzing import TOKENS, mutated
+from tests.fuzz.targets import TARGETS
+
+_SAMPLE, _PROOF = 400, 20_000
+_WAGERS = ((Spot.PLAYER, 2_000), (Spot.ROYAL9, 500))
+
+
+@asynccontextmanager
+async def _served(folder: Path) -> AsyncIterator[tuple[World, Path]]:
+    async with running(folder, table={"bet_recognition": True}) as world:
+        path = Path(world.config.file.control.socket)
+        server = await serve(world.runtime, path)
+        try:
+            yield world, path
+            assert not world.task.done(), "the table lives"
+            await world.settle()
+        finally:
+            server.close()
+    verify(Path(world.config.file.journal.path))
+
+
+def _inputs(name: str, seeds: list[bytes], count: int) -> Iterator[bytes]:
+    luck = random.Random(name)
+    tokens = [*TOKENS, *TARGETS[name].tokens]
+    for _ in range(count):
+        yield mutated(luck, seeds, seeds, tokens)
+
+
+async def _ask(path: Path, line: bytes) -> list[bytes]:
+    """The answers to what is sent before the line is closed."""
+    reader, writer = await asyncio.open_unix_connection(path)
+    writer.write(line)
+    writer.write_eof()
+    said = []
+    async with asyncio.timeout(PATIENCE_S):
+        with contextlib.suppress(ConnectionResetError):  # whoever is turned away was not read
+            while line := await reader.readline():
+                said.append(line)
+    writer.close()
+    return said
+
+
+async def _abuse_socket(path: Path, count: int) -> None:
+    seeds = [seed for seed in TARGETS["request"].seeds if b"watch" not in seed]
+    for data in _inputs("request", seeds, count):
+        if b"watch" in data:
+            continue  # it would be told for ever
+        for answer in await _ask(path, data[:6000] + b"\n"):
+            said = json.loads(answer)
+            assert said["ok"] or (said["code"] and said["what"] and said["do"]), data
+
+
+async def _abuse_topics(world: World, count: int) -> None:
+    """Payloads near the pit's and bet recognition's own, on every topic."""
+    epoch = world.journal.epoch.encode()
+    topics = Topics(world.config.file.pit.root, world.config.file.table.id)
+    hit = next(event for event in world.pit.ledger if event["type"] == "hit")
+    award = [
+        seed.replace(b"ab12cd/7", epoch + b"/%d" % hit["seq"]).replace(b'"player_personal",', b'"%s",' % tier)
+        for seed in TARGETS["award"].seeds
+        for tier in [hit["tier"].encode()]
+    ]
+    wires: tuple[tuple[str, str, list[bytes]], ...] = (
+        ("ack", topics.ack, list(TARGETS["ack"].seeds)),
+        ("award", topics.award, award),
+        ("wager", topics.wager, list(TARGETS["wager"].seeds)),
+        ("meters", topics.meters, list(TARGETS["meters"].seeds)),
+        ("meters", "pit/v1/another/table", [b""]),
+    )
+    for name, topic, seeds in wires:
+        for number, data in enumerate(_inputs(name, seeds, count)):
+            world.broker.say(data, topic)
+            if number % 100 == 0:
+                await world.settle()
+    await world.settle()
+
+
+async def _abuse_everything(folder: Path, count: int) -> int:
+    """The events it ended with."""
+    async with _served(folder) as (world, path):
+        await world.open_shoe()
+        await world.do(*(PlaceWager(Wager(1, spot, cents), "Smith") for spot, cents in _WAGERS))
+        await world.play_hit()
+        await eventually(lambda: "hit" in world.pit.types())
+        await _abuse_topics(world, count)
+        await _abuse_socket(path, count)
+        return world.journal.head_seq
+
+
+def test_garbage_on_every_wire(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("ERROR")
+    events = run(_abuse_everything(tmp_path, _SAMPLE))
+    assert events > 4, "some of it was near enough to be believed"
+    assert not [record for record in caplog.records if record.exc_info], "nothing raised where nobody looks"
+
+
+@pytest.mark.proof
+def test_much_garbage_on_every_wire(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("ERROR")
+    asyncio.run(_abuse_everything(tmp_path, _PROOF))
+    assert not [record for record in caplog.records if record.exc_info]
+
+
+def test_garbage_on_the_pits_topics_leaves_nothing_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logging.root.manager, "disable", logging.CRITICAL)  # the tests' own log would keep each refusal
+
+    async def test() -> None:
+        async with _served(tmp_path) as (world, _):
+            luck = random.Random(1)
+            topics = Topics(world.config.file.pit.root, world.config.file.table.id)
+
+            async def shower() -> int:
+                for _ in range(2_000):
+                    topic = luck.choice((topics.ack, topics.award, topics.meters, topics.wager, "pit/v1/none"))
+                    world.broker.say(luck.randbytes(luck.choice((3, 300, 3_000))), topic)
+                await world.settle()
+                gc.collect()
+                return tracemalloc.get_traced_memory()[0]
+
+            tracemalloc.start()
+            try:
+                await shower()
+                before = await shower()
+                assert await shower() - before < 100_000, "of some 2 MB that came"
+            finally:
+                tracemalloc.stop()
+
+    run(test())
+
+
+def test_more_connections_than_any_house_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Silent ones, half requests, and deaf watchers: one more is told so, and one that leaves makes room."""
+    monkeypatch.setattr(control, "_MOST_AT_ONCE", 60)
+
+    async def test() -> None:
+        async with _served(tmp_path) as (world, path):
+            with ExitStack() as crowd:
+                for number in range(60):
+                    one = crowd.enter_context(socket.socket(socket.AF_UNIX))
+                    one.connect(str(path))
+                    one.sendall((b"", b'{"do": "stat', b'{"do": "watch"}\n', b'{"do": "status"}\n' * 200)[number % 4])
+                    await asyncio.sleep(0)
+                await eventually(lambda: world.pins.samples > 0)
+                (answer,) = await _ask(path, b'{"do": "status"}\n')
+                assert json.loads(answer)["code"] == "too_many_connections"
+                await world.open_shoe()
+                await world.do_hands(2)
+                assert world.runtime.face.round == 2
+
+            async def answered() -> bool:
+                (answer,) = await _ask(path, b'{"do": "status"}\n')
+                return bool(json.loads(answer)["ok"])
+
+            async with asyncio.timeout(PATIENCE_S):
+                while not await answered():  # noqa: ASYNC110  # nothing tells when the last of them has gone
+                    await asyncio.sleep(0.01)
+
+    run(test())

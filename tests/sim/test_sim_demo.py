@@ -1,0 +1,36 @@
+"""`tablectl demo`: which game it plays, and with which shoe."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def demo(*options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "controller.cli.main", "demo", *options]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=90, check=False)
+
+
+@pytest.mark.parametrize(("game", "shows"), [("lucky9", "dealer "), ("baccarat_royal_corrected", "player ")])
+def test_the_demo_plays_other_games_with_a_beetek(game: str, shows: str) -> None:
+    run = demo("--game", game, "--rounds", "2", "--speed", "0", "--seed", "7")
+    assert run.returncode == 0, run.stdout + run.stderr
+    *_, second_round, summary = run.stdout.splitlines()
+    assert "shoe 1 round 2  round " in second_round
+    assert shows in second_round
+    assert "; house " in second_round
+    assert summary.startswith("2 rounds, ")
+    assert "the pit acknowledged all of them. SEED=7 repeats this shoe." in summary
+
+
+@pytest.mark.parametrize("game", ["baccarat_royal", "baccarat_royal_corrected", "lucky9"])
+def test_an_angel_eye_deals_punto_banco_only(game: str) -> None:
+    run = demo("--game", game, "--shoe", "angel_eye")
+    assert run.returncode == 1
+    assert run.stderr.startswith("demo_options: An Angel Eye deals punto banco only")
+    assert "SHOE=beetek" in run.stderr

@@ -1,0 +1,127 @@
+"""The simulated bettors and the house's cashier: what is refused, what is paid, and the commission by seat."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+
+import pytest
+
+from controller.cli import bench
+from controller.config import load
+from controller.game import baccarat_royal as controllers
+from controller.game.baccarat import Outcome
+from controller.game.wagers import RefusedWager, Spot, WagerRules, place, placing, stand
+from controller.game.wagers import Wager as TablesWager
+from drivers.sim import cashier
+from drivers.sim.baccarat_royal import rotated
+from drivers.sim.house import Limits
+from drivers.sim.wagers import Actives, Bettors, Wager
+
+SEATS = range(1, 8)
+CODES = {
+    "royal9": {"wrong_price", "royal9_needs_main", "dragon_needs_main", "both_sides", "no_back_bettors"},
+    "kansas_star": {"back_without_seat", "dragon_needs_main", "both_sides"},
+    "sugarhouse": {"tie_under_minimum", "dragon_needs_main", "both_sides", "no_back_bettors"},
+    "baccarat_royal": {"not_active", "active_seat", "both_sides", "no_back_bettors"},
+    "lucky9": {"tie_needs_hand", "bonus_needs_hand", "no_back_bettors"},
+}
+COMMON = {"no_such_seat", "no_such_spot", "over_maximum", "not_in_increment", "under_minimum"}
+
+
+@pytest.mark.parametrize("game", CODES)
+def test_what_bettors_foresee_is_what_the_table_refuses(game: str) -> None:
+    """Each mistake is refused with its code, at once or at lock as foreseen, and everything else stands."""
+    config = load(bench.example_table(game))
+    rules, price = config.rules.wagers, config.rules.royal9.price_cents if config.rules.royal9 else None
+    bettors = Bettors(7, limits_of(rules, price), SEATS, mistakes=0.3)
+    actives = Actives(2, 5) if game == "baccarat_royal" else None
+    seen: Counter[str] = Counter()
+    for number in range(1500):
+        royal9 = {seat: (number + seat) % 3 == 0 for seat in SEATS} if price else {}
+        made, refused = bettors.choose(SEATS, royal9, actives)
+        foreseen = {each.wager: each for each in refused}
+        placed: tuple[TablesWager, ...] = ()
+        for wager in made:
+            tables = TablesWager(wager.seat, Spot(wager.spot), wager.cents, wager.back)
+            code = placing(rules, price, SEATS, placed, tables, actives.both if actives else ())
+            expected = foreseen.get(wager)
+            assert code == (expected.code if expected and expected.at_once else None), (wager, made)
+            placed = placed if code else place(placed, tables)
+        stands, falls = stand(rules, price, SEATS, placed, actives.both if actives else ())
+        assert set(stands) == {of_table(wager) for wager in made if wager not in foreseen}
+        assert set(falls) == {RefusedWager(of_table(each.wager), each.code) for each in refused if not each.at_once}
+        seen.update(each.code for each in refused)
+    assert seen.keys() - COMMON == CODES[game]
+    assert seen.keys() >= COMMON
+
+
+def of_table(wager: Wager) -> TablesWager:
+    return TablesWager(wager.seat, Spot(wager.spot), wager.cents, wager.back)
+
+
+def limits_of(rules: WagerRules, price_cents: int | None) -> Limits:
+    return Limits(
+        spots=tuple(spot.value for spot in rules.spots),
+        circle_minimum_cents=rules.circle_minimum_cents,
+        circle_maximum_cents=rules.circle_maximum_cents,
+        side_minimum_cents=rules.side_minimum_cents,
+        side_maximum_cents=rules.side_maximum_cents,
+        increment_cents=rules.increment_cents,
+        tie_only_meets_minimum=rules.tie_only_meets_minimum,
+        back_bettors=rules.back_bettors,
+        royal9_price_cents=price_cents,
+    )
+
+
+def test_somebody_always_plays_lucky_9() -> None:
+    rules = load(bench.example_table("lucky9")).rules.wagers
+    bettors = Bettors(7, limits_of(rules, None), SEATS, mistakes=1.0)
+    for _ in range(200):
+        made, refused = bettors.choose((4,), {}, None)
+        assert {wager for wager in made if wager.spot == "hand"} - {each.wager for each in refused}
+
+
+def test_one_seed_is_one_evening_of_wagers() -> None:
+    limits = limits_of(load(bench.example_table("kansas_star")).rules.wagers, None)
+    first, again, other = (Bettors(seed, limits, SEATS) for seed in (7, 7, 8))
+    evening = [first.choose(SEATS, {}, None) for _ in range(20)]
+    assert [again.choose(SEATS, {}, None) for _ in range(20)] == evening
+    assert [other.choose(SEATS, {}, None) for _ in range(20)] != evening
+
+
+def test_the_cashier_rounds_up_each_wager_by_itself() -> None:
+    odd = Wager(3, "banker", 1501)
+    assert cashier.win(odd, 3, 2).pays == 2252
+    won = cashier.win(odd, 1, commission=True)
+    assert (won.pays, won.commission) == (1501, 76)
+    taken = cashier.settlement([won, cashier.lose(Wager(4, "tie", 500))], commission_later=False)
+    assert taken["totals"] == {
+        "staked_cents": 2001,
+        "returned_cents": 1501 + 1501 - 76,
+        "house_cents": 2001 - 2926 - 76,
+        "commission_taken_cents": 76,
+        "commission_owed_cents": 0,
+    }
+    later = cashier.settlement([won, cashier.push(odd)], commission_later=True)
+    assert later["totals"] == {
+        "staked_cents": 3002,
+        "returned_cents": 3002 + 1501,
+        "house_cents": -1501,
+        "commission_taken_cents": 0,
+        "commission_owed_cents": 76,
+    }
+    behind = cashier.win(Wager(3, "banker", 100, back=True), 1, commission=True)
+    assert cashier.owed([won, behind, cashier.lose(odd)]) == {3: 81}
+
+
+def test_the_roles_rotate_as_the_table_has_it() -> None:
+    """Every two active seats among every set of occupied ones, after every outcome: two readings of one sentence."""
+    for count in range(2, 8):
+        for occupied in combinations(SEATS, count):
+            for player in occupied:
+                for banker in set(occupied) - {player}:
+                    for outcome in Outcome:
+                        tables = controllers.next_actives(controllers.Actives(player, banker), outcome, occupied)
+                        ours = rotated(Actives(player, banker), outcome.value, occupied)
+                        assert ours.both == (tables.player, tables.banker), (occupied, player, banker, outcome)

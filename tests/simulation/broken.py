@@ -1,0 +1,17 @@
+"""How a promise that did not hold is told."""
+
+from __future__ import annotations
+
+
+class Broken(Exception):  # noqa: N818  # what was promised is broken
+    """A promise that did not hold: `invariant` names it, the same for every way it can break."""
+
+    def __init__(self, invariant: str, detail: object = "") -> None:
+        super().__init__(f"{invariant}: {detail}")
+        self.invariant = invariant
+
+
+def hold(invariant: str, holds: bool, detail: object = "") -> None:
+    """Raise Broken unless it holds."""
+    if not holds:
+        raise Broken(invariant, detail)

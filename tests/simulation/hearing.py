@@ -1,0 +1,121 @@
+"""What a table was told by its pit, from the wire alone, and whether it could bet a progressive then.
+
+The levels are judged exactly. Of the stream the wire tells only so much: where it does not show whether the table has
+to take the pit for silent, the verdict is open.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+_MARGIN_S = 0.5
+"""So near to its limit, whether the stream is stale is left open."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether the levels were fresh, and which were shown; whether the stream was: True, False, None for open."""
+
+    levels_fresh: bool
+    shown: dict[str, int]
+    stream_fresh: bool | None
+
+    @property
+    def fresh(self) -> bool | None:
+        """Whether there was a pit to bet a progressive with."""
+        return self.stream_fresh if self.levels_fresh else False
+
+
+class Hearing:
+    """The ears of one run of a table's program. `epoch` is its journal's, `acked_seq` what is marked there."""
+
+    def __init__(
+        self, now_s: Callable[[], float], epoch: str, acked_seq: int, meters: Collection[str], stale_after_s: float
+    ) -> None:
+        self._now_s = now_s
+        self._epoch = epoch
+        self._meters = set(meters)
+        self._stale_after_s = stale_after_s
+        self.slow_until_s = 0.0  # the table's disk is slow, or was: what it heard it may not have understood yet
+        self._connected_s: float | None = None
+        self._ended_s: float | None = None  # when the last connection ended; None before
+        self._refused = False  # on this connection
+        self._levels: list[tuple[int, dict[str, int]]] = []  # the words taken on this connection
+        self._level = (0, dict[str, int]())  # the newest word
+        self._news_s: float | None = None  # when a newer word came on a connection that had brought one before
+        self._sent, self._acked, self._acked_most = acked_seq, acked_seq, acked_seq
+        self._waits_since_s: float | None = None
+        self._progress_s = 0.0
+
+    # What happened.
+
+    def connected(self) -> None:
+        """A connection stands."""
+        self._connected_s, self._refused = self._now_s(), False
+        self._levels.clear()
+
+    def disconnected(self) -> None:
+        """It is gone."""
+        self._connected_s, self._ended_s = None, self._now_s()
+
+    def published(self, payload: bytes) -> None:
+        """The table sent an event."""
+        self._sent = max(self._sent, int(json.loads(payload)["seq"]))
+        if self._sent > self._acked_most and self._waits_since_s is None:
+            self._waits_since_s = self._now_s()
+
+    def answered(self, reason_code: int) -> None:
+        """The broker answered for something the table sent."""
+        self._refused |= reason_code >= 0x80
+
+    def message(self, kind: str, payload: bytes) -> None:
+        """The broker brought a message."""
+        try:
+            said = json.loads(payload)
+        except ValueError:
+            return
+        if kind == "ack" and said["epoch"] == self._epoch:
+            self._heard_ack(said["seq"])
+        elif kind == "meters" and said["seq"] > 0:
+            self._heard_levels(said["seq"], said["meters"])
+
+    def _heard_ack(self, seq: int) -> None:
+        if seq > self._acked:
+            self._progress_s = self._now_s()
+        self._acked = seq
+        if seq > self._acked_most:
+            self._acked_most = seq
+            self._waits_since_s = self._now_s() if seq < self._sent else None
+
+    def _heard_levels(self, seq: int, cents: dict[str, int]) -> None:
+        if seq < self._level[0]:
+            return
+        if seq > self._level[0] and self._levels:
+            self._news_s = self._now_s()
+        self._level = (seq, cents)
+        self._levels.append(self._level)
+
+    # What follows.
+
+    def verdict(self) -> Verdict:
+        """Whether a progressive can be bet on at this moment."""
+        lately = self._news_s is not None and self._now_s() - self._news_s <= self._stale_after_s
+        return Verdict(lately and self._meters <= self._level[1].keys(), self._level[1], self._stream_fresh())
+
+    def _stream_fresh(self) -> bool | None:
+        now_s, stale_s = self._now_s(), self._stale_after_s
+        if now_s < self.slow_until_s:
+            return None
+        if self._connected_s is None:
+            return False if self._ended_s is None or now_s - self._ended_s > stale_s + _MARGIN_S else None
+        if self._refused or now_s - self._connected_s < _MARGIN_S:
+            return None
+        if self._waits_since_s is None:
+            return True if self._acked >= self._sent else None  # an older word came after a newer one
+        if now_s - max(self._waits_since_s, self._progress_s) > stale_s + _MARGIN_S:
+            return False
+        just_sent = now_s - self._waits_since_s < stale_s - _MARGIN_S
+        sent_when_made = self._waits_since_s - self._connected_s > _MARGIN_S  # it had not waited for the connection
+        return True if just_sent and sent_when_made and self._acked == self._acked_most else None

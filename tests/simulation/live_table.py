@@ -1,0 +1,632 @@
+"""One table of the house: the real runtime and all that is around it, in simulated time.
+
+Real: the runtime with its stream, journal, codec, debouncer and lamps, wired as `controller.app` wires them. Simulated:
+the clock and the event loop, the disk's failures, the header, the shoe's cable and the broker. A method `do_NAME`
+performs one action at this table.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import json
+import random
+from collections.abc import Coroutine, Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+import controller.table.step as core
+from controller.answer import Answer
+from controller.config import Config
+from controller.contract.canonical import canonical
+from controller.contract.envelope import Stamp
+from controller.contract.events import Event
+from controller.game.baccarat import Done
+from controller.game.cards import DECK, Card
+from controller.journal import Journal
+from controller.pit.awards import AwardStep
+from controller.replay import replay
+from controller.runtime import Runtime
+from controller.table.facts import Fact, OddCardFate
+from controller.table.faults import Exit
+from controller.table.lamps import Live, Pattern, lamps
+from controller.table.public import Public, public
+from controller.table.requests import (
+    ClearFault,
+    CloseShoe,
+    CorrectRound,
+    LampTest,
+    NameCard,
+    NewShoe,
+    Request,
+    ResetHits,
+    SeeCutCard,
+    TellOddCard,
+    VoidHand,
+)
+from controller.table.states import Table
+from drivers.shoe.angel_eye import AngelEyeCodec
+from drivers.shoe.line import ShoeOnLine
+from drivers.sim.angel_eye import Result, Target
+from tests.simulation.auditor import PROGRESSIVE, Auditor
+from tests.simulation.broken import Broken, hold
+from tests.simulation.disk import Disk
+from tests.simulation.hearing import Hearing, Verdict
+from tests.simulation.loop import VirtualLoop, Worker
+from tests.simulation.network import Client, Network
+from tests.simulation.shoe import ALL_COPIES, CardShoe
+
+_SETTLED_S = 0.151  # a changed input is believed by then, and the lamps shown
+_LAMP_TEST_S = 5.2
+_FEWEST_UNHEARD = 5  # an action makes up to three reports
+_AWAY_MS = 10_000  # as `controller.app` has it
+_SLOW_S = 6.0  # by then what a slow disk held up is understood
+_WHO = "supervisor anna"
+
+
+class House(Protocol):
+    """What a table needs of the world it stands in."""
+
+    loop: VirtualLoop
+    network: Network
+    steps: int
+
+    def go_on(self, seconds: float) -> None:
+        """Let time go by for everything."""
+
+    def stamp(self) -> Stamp:
+        """What the wall clock says."""
+
+    def pit_step(self, table: str, seq: int) -> AwardStep | None:
+        """The step of that number that the pit took for a table."""
+
+
+class Signer:
+    """Signs fast; a signature's own soundness is proven elsewhere."""
+
+    def __init__(self, public_key: bytes) -> None:
+        self._public_key = public_key
+
+    def sign(self, data: bytes) -> bytes:
+        """A signature of 64 bytes, of this table and this data."""
+        return hashlib.sha512(self._public_key + data).digest()
+
+
+def signature_holds(message: dict[str, object], public_key: bytes) -> bool:
+    """Whether the message carries the `Signer`'s signature."""
+    unsigned = {name: value for name, value in message.items() if name != "signature"}
+    return message["signature"] == base64.b64encode(Signer(public_key).sign(canonical(unsigned))).decode()
+
+
+class _Header:
+    """The Pi's header: lamps and inputs by name."""
+
+    def __init__(self, inputs: Iterator[str]) -> None:
+        self.levels = dict.fromkeys(inputs, False)
+        self.lit: dict[str, bool] = {}
+        self.dead = False
+
+    def read(self) -> dict[str, bool]:
+        return dict(self.levels)
+
+    def write(self, lamp: str, lit: bool) -> None:
+        if not self.dead:
+            self.lit[lamp] = lit
+
+    def close(self) -> None:
+        pass
+
+
+class LiveTable:
+    """A table, made from a seed. Its files are in `folder`. Its program is not started yet."""
+
+    def __init__(self, house: House, config: Config, seed: str, lucky: bool, folder: Path) -> None:
+        self.id = config.file.table.id
+        self.config = config
+        self.loop = house.loop
+        self.network = house.network
+        self._house = house
+        self._public_key = hashlib.sha256(self.id.encode()).digest()
+        luck = random.Random(f"{seed} shoe")
+        shoe_rules = config.rules.shoe
+        printed = tuple(str(seat.k9) for seat in config.rules.seats) if lucky else ()
+        self.shoe = CardShoe(seed, shoe_rules.decks, shoe_rules.cut_card_from_end, luck.choice((0, 1)), printed)
+        self.shoe.refill()
+        self.disk = Disk(folder / f"{self.id}.journal")
+        self.header = _Header(iter(config.file.pins.inputs))
+        self.verdicts: dict[int, Verdict] = {}  # what it could know of its pit, by the wall clock's ms
+        self._cut = False
+        self._lamp_tests, self._lamp_test_ends_s = 0, 0.0
+        self._step_fails = False
+        self._running: asyncio.Task[None] | None = None
+        self._asked: list[asyncio.Task[Answer]] = []
+        self.runtime: Runtime | None = None
+        self._auditor: Auditor | None = None
+
+    def close(self) -> None:
+        """Take the table away."""
+        if self.runtime is not None:
+            self._kill()
+        self.auditor.close()
+
+    @property
+    def auditor(self) -> Auditor:
+        """Who follows its journal."""
+        assert self._auditor is not None, "made at the first start"
+        return self._auditor
+
+    @property
+    def face(self) -> Public | None:
+        """The table's public face, None while its program is down."""
+        return None if self.runtime is None else self.runtime.face
+
+    def keep_gaps_visible(self) -> None:
+        """Ten reports in a row must not be lost: their digits would come round, and no gap could show it."""
+        if self.auditor.backlog < _FEWEST_UNHEARD:
+            return
+        self._mend_disk()
+        self.do_start()
+        self.shoe.cable.plug(True)
+        self._go_on(1.2)
+        self.shoe.report(self.shoe.angel.stand_by)
+        self._go_on(0.02)
+        self.check(settled=True)
+
+    def mend(self) -> None:
+        """Mend the disk and the cable, and start the program."""
+        self._mend_disk()
+        self.do_start()
+        self.shoe.cable.plug(True)
+
+    def settled(self) -> None:
+        """With everything mended for a while, all is delivered, and the table's state known."""
+        self.check(settled=True)
+        self.check_replay()
+        runtime, auditor, state = self._alive(), self.auditor, self.network.state(self.id)
+        auditor.all_reports_arrived(self.shoe.life)
+        hold("the pit's word is marked", runtime.stream.status()["unacknowledged"] == 0, self.delivery())
+        hold("the stream flows", runtime.stream.up and runtime.stream.fresh(), self.delivery())
+        shown = (state.get("phase"), state.get("shoe"), state.get("fault"), state.get("unacknowledged"))
+        face = runtime.face
+        told = (face.phase, face.shoe, face.fault.code if face.fault else None, 0)
+        hold("the retained state tells of the table", shown == told, (shown, told))
+
+    def delivery(self) -> object:
+        """How its stream is, to be told when something broke."""
+        return self._alive().stream.status(), len(self.auditor.bodies)
+
+    def took_note(self, at_ms: int) -> None:
+        """At this moment of the wall clock something came at one of the tables."""
+        self.verdicts[at_ms] = self._hearing.verdict()
+
+    # Actions: the shoe and the dealer's hands on it.
+
+    def do_draw(self, *damage: str) -> None:
+        self.shoe.draw(self.shoe.angel.draw, damage or ALL_COPIES)
+
+    def do_draw_wrong(self, target: str, index: int) -> None:
+        self.shoe.draw(lambda card: self.shoe.angel.draw(card, target=Target[target], index=index))
+
+    def do_draw_result(self, result: str) -> None:
+        self.shoe.draw(lambda card: self.shoe.angel.draw(card, result=Result[result]))
+
+    def do_misread(self, as_card: str) -> None:
+        self.shoe.draw(lambda card: self.shoe.angel.draw(as_card))
+
+    def do_unreadable(self) -> None:
+        self.shoe.draw(self.shoe.angel.unreadable)
+
+    def do_draw_outside(self, mode: str) -> None:
+        self.shoe.draw(lambda card: self.shoe.angel.draw_outside_game(mode))
+
+    def do_keep(self) -> None:
+        self.shoe.draw(self.shoe.angel.keep)
+
+    def do_report(self, what: str, *args: Any) -> None:
+        latest = self.shoe.reported[-self.auditor.backlog - 1 :]
+        if what == "power_up" and any(report.kind == "S" and report.good_copies >= 2 for report in latest):
+            what, args = "stand_by", ()  # two power-ups with nothing heard in between are the same bytes
+        self.shoe.report(lambda: getattr(self.shoe.angel, what)(*args))
+
+    def do_report_lost(self, what: str, *args: Any) -> None:
+        self.shoe.report(lambda: getattr(self.shoe.angel, what)(*args), ("lost", "good", "lost"))
+
+    def do_crash_in_copies(self, copy: int, back: bool) -> None:
+        """The program dies between two copies of a card's report, and may be back for the next."""
+
+        def die(now: int) -> None:
+            if now == copy:
+                self._go_on(0.02)
+                self.do_kill()
+                if back:
+                    self._start()
+                    self._go_on(0.01)
+
+        self.shoe.between_copies = die
+        self.shoe.draw(self.shoe.angel.draw)
+        self.shoe.between_copies = lambda now: None
+
+    def do_refill(self) -> None:
+        self.shoe.refill()
+
+    def do_noise(self, text: str) -> None:
+        self.shoe.cable.write(bytes.fromhex(text))
+
+    def do_cable(self, plugged: bool) -> None:
+        self.shoe.cable.plug(plugged)
+
+    # Actions: inputs.
+
+    def do_press(self, *names: str) -> None:
+        """Press, and let go; with several, all but the last are held meanwhile."""
+        for name in names:
+            self.header.levels[name] = True
+            self._go_on(_SETTLED_S)
+        for name in reversed(names):
+            self.header.levels[name] = False
+            self._go_on(_SETTLED_S)
+
+    def do_twice(self, name: str) -> None:
+        self.do_press(name)
+        self.do_press(name)
+
+    def do_wagers(self, *seats: int) -> None:
+        for seat in self.config.rules.seats:
+            self.header.levels[f"seat_{seat.number}"] = seat.number in seats
+
+    def do_wait(self) -> None:
+        pass
+
+    # Actions: the supervisor.
+
+    def do_leave(self, choice: int, by_key: bool) -> None:
+        """Leave the standing fault by one of its exits."""
+        if self.runtime is None or self.runtime.face.fault is None:
+            return
+        fault = self.runtime.face.fault
+        if not fault.exits:
+            return
+        match Exit(fault.exits[choice % len(fault.exits)]):
+            case Exit.CLEAR if by_key:
+                self.do_press("key", "deal")
+            case Exit.CLEAR:
+                self._ask(ClearFault(_WHO))
+            case Exit.VOID if by_key:
+                self.do_press("key", "void")
+            case Exit.VOID:
+                self._ask(VoidHand(_WHO))
+            case Exit.NEW_SHOE:
+                if self.shoe.in_hand or fault.code not in ("card_without_shoe", "card_after_shoe"):
+                    self.shoe.refill()
+                self._ask(NewShoe(_WHO))
+            case Exit.CARD:
+                self._ask(NameCard(self._card_on_the_felt(), _WHO))
+
+    def do_name_missed(self) -> None:
+        """Name every missed card in the order it came, then clear."""
+        for _ in range(len(self.auditor.missed)):
+            if self.runtime is None or self.face is None or self.face.fault is None:
+                return
+            self._ask(NameCard(self._card_on_the_felt(), _WHO))
+            self._go_on(0.02)
+            self.auditor.read(self.shoe.life)
+        self._ask(ClearFault(_WHO))
+
+    def do_name(self, card: str) -> None:
+        self._ask(NameCard(Card.parse(card), _WHO))
+
+    def do_ask(self, what: str) -> None:
+        requests: dict[str, Request] = {
+            "void": VoidHand(_WHO),
+            "clear": ClearFault(_WHO),
+            "new_shoe": NewShoe(_WHO),
+            "cut_card": SeeCutCard(),
+            "odd_is_next": TellOddCard(OddCardFate.NEXT_CARD, "dealer"),
+            "odd_is_burned": TellOddCard(OddCardFate.BURN, "dealer"),
+            "close_shoe": CloseShoe(_WHO),
+            "test_lamps": LampTest("dealer"),
+            "reset_hits": ResetHits(None, _WHO),
+        }
+        self._ask(requests[what])
+
+    def do_reset(self, seat: int) -> None:
+        """Somebody has seen to a seat's hit."""
+        self._ask(ResetHits(seat, "dealer"))
+
+    def do_correct(self, round_back: int, card: str) -> None:
+        """Two people find another first card in Player's hand of a round, counted back from the last."""
+        rounds = self.auditor.table.finished
+        if rounds:
+            finished = rounds[-1 - round_back % len(rounds)]
+            done = finished.done
+            assert isinstance(done, Done), "the simulated house deals punto banco"
+            player = (Card.parse(card), *done.player[1:])
+            self._ask(CorrectRound(finished.number, player, done.banker, _WHO, "witness bob"))
+
+    def do_close_hand(self) -> None:
+        """The dealer ends the shoe's own game of a hand that the table does not know."""
+        if self.shoe.in_hand:
+            self.shoe.report(self.shoe.angel.force_quit)
+
+    # Actions: the program, its disk and its links.
+
+    def do_kill(self) -> None:
+        if self.runtime is not None:
+            self._kill()
+
+    def do_lose_power(self) -> None:
+        if self.runtime is not None:
+            self._kill()
+            self.disk.lose_power()
+
+    def do_start(self) -> None:
+        if self.runtime is None:
+            self._start()
+
+    def do_cut_at_commit(self, when: str) -> None:
+        if self.runtime is not None:
+            self.disk.cut = "before" if when == "before" else "after"
+
+    def do_cut_at_publish(self, publishes: int) -> None:
+        if self.runtime is not None:
+            self._client.dies_at_publish = publishes
+
+    def do_disk(self, failing: bool, slow_s: float) -> None:
+        if self.runtime is not None:
+            self.disk.failing = failing
+            self.disk.slow_s = slow_s
+            self._worker.takes_s = slow_s
+
+    def do_step_fails(self) -> None:
+        self._step_fails = True
+
+    # Actions: words that are none of the pit's, or old ones.
+
+    def do_drop(self) -> None:
+        """Its connection ends."""
+        self.network.drop(self.id)
+
+    def do_stray_ack(self, seq: int) -> None:
+        """A word of the pit for another epoch of this table, left over from another journal."""
+        said = {"epoch": "0ld0ld0ld0", "seq": seq, "chain": "ab" * 32}
+        self.network.stray(self.id, "ack", json.dumps(said).encode())
+
+    def do_stray_levels(self, seq: int) -> None:
+        """A word on the meters that is none."""
+        self.network.stray(self.id, "meters", json.dumps({"seq": -seq, "meters": {"player_personal": 1}}).encode())
+
+    def do_stray_award(self, what: str, number: int) -> None:
+        """A step of an award that is none of this table's, or has been said before."""
+        said = self.network.pit.steps_said.get(self.id, [])
+        steps = said if what == "again" else [self._untrue(what, number)]
+        if steps:
+            self.network.stray(self.id, "award", steps[number % len(steps)])
+
+    def _untrue(self, what: str, number: int) -> bytes:
+        hits = [json.loads(body) for body in self.auditor.bodies if b'"type":"hit"' in body]
+        hit: dict[str, Any] = (
+            hits[number % len(hits)]
+            if hits
+            else {"id": f"{self.id}/{self._journal.epoch}/1", "seat": 1, "tier": PROGRESSIVE[0]}
+        )
+        table, epoch, seq = hit["id"].split("/")
+        match what:
+            case "of_another_table":
+                table = "royal9-99"
+            case "of_another_epoch":
+                epoch = "0ld0ld0ld0"
+            case "of_another_seat":
+                hit = hit | {"seat": hit["seat"] % 7 + 1}
+            case "of_no_hit":
+                seq = str(1 + number)
+                if any(other["id"].endswith(f"/{seq}") for other in hits):
+                    seq = "999999"
+        step = {
+            "seq": 900_000 + number,
+            "award": f"{table}.1",
+            "hit": f"{table}/{epoch}/{seq}",
+            "table": table,
+            "seat": hit["seat"],
+            "tier": hit["tier"],
+            "meter": None,
+            "cents": 77,
+            "step": "paid",
+            "by": "a stranger",
+            "at": "2026-01-01T00:00:00.000Z",
+        }
+        return json.dumps(step).encode()
+
+    # The program's life.
+
+    def _start(self) -> None:
+        """Start the table's program, as `controller.app` does."""
+        config = self.config
+        with self.disk.mounted():
+            journal = Journal(self.disk.path, self.id, Signer(self._public_key), self._public_key)
+        if self._auditor is None:
+            signer = Signer(self._public_key)
+            house = self._house
+            self._auditor = Auditor(
+                self.disk.path, config.rules, signer, self.shoe.reported, self.verdicts, house.pit_step
+            )
+        self.auditor.read(self.shoe.life)
+        hold("what was acted on stays", journal.head_seq == len(self.auditor.bodies), journal.head_seq)
+        table, differs = replay(journal.open_shoe(), config.rules, self.id, journal.epoch)
+        hold("a replay never differs", differs is None, differs)
+        hold("a restart finds the table as it was", table == self.auditor.table, (table, self.auditor.table))
+        self.shoe.life += 1
+        self._journal = journal
+        now_ms, stale_s = self._house.stamp().at_ms, float(config.file.pit.stale_after_s)
+        away = not 0 <= now_ms - (journal.last_at_ms or now_ms) < _AWAY_MS
+        self._hearing = Hearing(self.loop.time, journal.epoch, journal.acked_seq, PROGRESSIVE, stale_s)
+        self._client = Client(self.network, self.id, self._hearing, self._power_cut)
+        self.header = _Header(iter(self.header.levels))
+        codec = AngelEyeCodec(last=table.last_report)
+        shoe = ShoeOnLine(codec, self.id, 4800)
+        self.runtime = Runtime(
+            config,
+            journal,
+            self._public_key,
+            table,
+            differs,
+            pins=self.header,
+            shoe=shoe,
+            broker=self._client,
+            alive=lambda: None,
+            away=away,
+        )
+        self._worker = Worker(self.disk.slow_s, self._power_cut)
+        self.loop.workers[self.runtime._commit_thread] = self._worker
+        self._running = self.loop.create_task(self.runtime.run())
+        self._go_on(0.01)
+
+    def _kill(self) -> None:
+        """The program is gone between two instructions: nothing it had begun goes on."""
+        assert self._running is not None
+        self.header.dead = self._client.dead = True
+        self.network.drop(self.id)
+        self.shoe.cable.port = None
+        self._worker.gone = True
+        self.disk.cut, self.disk.failing = None, False
+        for task in (self._running, *self._asked):
+            task.cancel()
+        running, self._running, self.runtime, self._asked = self._running, None, None, []
+        running.add_done_callback(lambda _: self.loop.stop())
+        while not running.done():  # another table's power may go just now, and stop the loop too
+            self.loop.run_forever()
+        self._journal.close()
+
+    def _power_cut(self) -> None:
+        """The power goes inside the program's own doing."""
+        self._cut = self._worker.gone = True
+        self.header.dead = self._client.dead = True
+        self.loop.stop()
+
+    def went_on(self) -> None:
+        """Time went by. Should the program have ended by itself, that is a failure."""
+        if self._cut:
+            self._cut = False
+            self._kill()
+            self.disk.lose_power()
+        if self._running is not None and self._running.done():
+            self._asked = []
+            error = None if self._running.cancelled() else self._running.exception()
+            raise Broken("the program never ends by itself", _innermost(error)) from error
+        if self.disk.slow_s or self.disk.failing:
+            self._hearing.slow_until_s = self.loop.now_s + _SLOW_S
+
+    def _go_on(self, seconds: float) -> None:
+        self._house.go_on(seconds)
+
+    def _mend_disk(self) -> None:
+        self.disk.failing, self.disk.cut, self.disk.slow_s = False, None, 0.0
+        self._worker.takes_s = 0.0
+
+    def _ask(self, request: Request) -> None:
+        if self.runtime is not None:
+            ask: Coroutine[Any, Any, Answer] = self.runtime.ask(request)
+            self._asked = [task for task in self._asked if not task.done()]
+            self._asked.append(self.loop.create_task(ask))
+
+    def _card_on_the_felt(self) -> Card:
+        """The card a supervisor reads there: the one that waits for its name, or the first that was missed."""
+        table = self.auditor.table
+        raised_by = table.fault.raised_by if table.fault else None
+        report = getattr(raised_by.fact, "report", None) if raised_by is not None else None
+        waits = table.fault is not None and table.fault.code in (
+            "unreadable_card",
+            "impossible_card",
+            "card_outside_game",
+        )
+        if waits and report is not None:
+            real = next((r.real for r in reversed(self.shoe.reported) if r.frame == report.frame), None)
+            if real is not None:
+                return Card.parse(real)
+        if self.auditor.missed:
+            return Card.parse(self.auditor.missed[0])
+        return DECK[self._house.steps % 52]
+
+    # Checks.
+
+    def _alive(self) -> Runtime:
+        assert self.runtime is not None
+        return self.runtime
+
+    def check(self, settled: bool) -> None:
+        """Check everything that must hold; `settled` when the program has had a moment to show what it committed."""
+        if settled and self.disk.slow_s:
+            self._go_on(0.0)  # what was committed at this very moment is then told, and nothing more is
+        self.auditor.read(self.shoe.life)
+        if settled and self.runtime is not None:
+            hold("the face is the journal's", self.runtime.face == public(self.auditor.table), self.runtime.face)
+            if not self.disk.failing and not self.disk.slow_s:
+                self._check_lamps()
+        if settled and self._house.steps % 8 == 0:
+            self._check_secrets()
+
+    def _check_lamps(self) -> None:
+        """Every lamp shows what the face and what is live say; what is live may just have changed, a few times over."""
+        tests = self.auditor.lamp_tests
+        if tests != self._lamp_tests:
+            self._lamp_tests, self._lamp_test_ends_s = tests, self.loop.now_s + _LAMP_TEST_S
+        if self.loop.now_s < self._lamp_test_ends_s:
+            return
+        for attempt in range(4):
+            shown, expected = self._alive()._shown, self._expected_lamps()
+            steady = {name: bool(pattern.value) for name, pattern in expected.items() if len(pattern.value) < 2}
+            lit = {name: self.header.lit.get(name) for name in steady}
+            if shown == expected and lit == steady:
+                seats = {seat for seat in self.config.rules.seat_numbers
+                         if shown[f"seat_{seat}"] is Pattern.FAST_BLINK}  # fmt: skip
+                hold("the lamps of the seats that hit say so", seats == self.auditor.seats_hit, seats)
+                return
+            if attempt == 3:
+                raise Broken("the lamps show the face", (shown, expected, self.header.lit))
+            self._go_on(_SETTLED_S)
+            self.auditor.read(self.shoe.life)
+            if self.runtime is None:
+                return
+
+    def _expected_lamps(self) -> dict[str, Pattern]:
+        covered = {seat.number for seat in self.config.rules.seats if self.header.levels[f"seat_{seat.number}"]}
+        stream = self._alive().stream
+        live = Live(frozenset(covered), stream.fresh(), self.shoe.cable.heard, stream.up, journal_ok=True)
+        return lamps(public(self.auditor.table), live)
+
+    def check_replay(self) -> None:
+        """A replay of the open shoe gives the table as it is."""
+        if self.runtime is None or self.disk.failing or self.disk.slow_s:
+            return
+        auditor = self.auditor
+        table, differs = replay(self._journal.open_shoe(), self.config.rules, self.id, self._journal.epoch)
+        hold("a replay never differs", differs is None, differs)
+        hold("a replay gives the table as it is", table == auditor.table, (table, auditor.table))
+
+    def _check_secrets(self) -> None:
+        sent, self._client.sent = self._client.sent, []
+        frames = [report.frame for report in self.shoe.reported[-20:]]
+        published = [body.decode() for body in sent]
+        if self.runtime is not None and not self.disk.slow_s:
+            face = dict(self.runtime.status())
+            published.append(json.dumps(face))
+            if not self.disk.failing:
+                self.auditor.secret_in(json.dumps(face["face"]))
+        for text in published:
+            hold("no frame gets out", not any(frame in text for frame in frames), text)
+
+    # What the program takes from outside.
+
+    def step(self, table: Table, fact: Fact) -> tuple[Table, tuple[Event, ...]]:
+        """The table's step, which may be made to fail."""
+        if self._step_fails:
+            self._step_fails = False
+            self.auditor.step_was_broken = True
+            raise RuntimeError("a step that was made to fail")
+        return core.step(table, fact)
+
+
+def _innermost(error: BaseException | None) -> object:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return repr(error)

@@ -1,0 +1,148 @@
+"""The pit at the other end: the reference pit's own ledger, meters and awards, served without a network.
+
+Its program is imitated, so that it can crash between commit and acknowledgement, fall silent on its levels, say old
+ones, and repeat itself. What it says is the ledger's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+from typing import Literal
+
+from controller.errors import TableError
+from controller.pit.awards import Award, Step
+from controller.pit.ledger import Ack, Ledger
+from controller.pit.meters import Terms
+from tests.simulation.disk import unsynced
+
+_LEVELS_EVERY_S = 1.5
+_STEPS_EVERY_S = 2.0
+_BETWEEN_COMMIT_AND_ACK_S = 0.003
+_LEGITIMATE = ("hits_corrected",)
+
+Say = Callable[[str | None, str, bytes, bool], None]
+Levels = Literal["well", "silent", "stuck", "old"]
+
+
+class Pit:
+    """A pit of many tables. `levels`: how it says them; "stuck": the same again; "old": its first word again."""
+
+    def __init__(self, path: Path, terms: Mapping[str, Terms], later: Callable[..., object]) -> None:
+        self.say: Say = lambda table, kind, payload, retain: None
+        self.up = False
+        self.commit_takes_s = 0.02
+        self.levels: Levels = "well"
+        self.complaints: list[str] = []  # which no table gave reason to
+        self.steps_said: dict[str, list[bytes]] = {}  # every award step ever published, by table
+        self._path = path
+        self._terms = terms
+        self._later = later
+        self._uncommitted: list[tuple[str, bytes]] = []
+        self._life = 0
+        self._levels_said: list[bytes] = []
+        self.start()
+
+    def start(self) -> None:
+        """Begin, or come back."""
+        if self.up:
+            return
+        with unsynced():
+            self.ledger = Ledger(self._path)
+        self.ledger.set_terms(self._terms)
+        self._seqs = iter(self.ledger.meters_seqs(1000))
+        self.up = True
+        self._life += 1
+        self._every(_LEVELS_EVERY_S, self.say_levels, self._life)
+        self._every(_STEPS_EVERY_S, self.say_steps, self._life)
+
+    def crash(self) -> None:
+        """Go back to what is committed."""
+        if self.up:
+            self._uncommitted.clear()
+            self._life += 1
+            self.up = False
+            self.ledger.close()
+
+    def connected(self) -> None:
+        """It is connected to its broker: it says all it has to say."""
+        self._acknowledge(self.ledger.acks())
+        self.say_levels()
+        self.say_steps()
+
+    def receive(self, table: str, kind: str, payload: bytes) -> None:
+        """A state or an event came."""
+        if kind == "event":
+            self._uncommitted.append((table, payload))
+            if len(self._uncommitted) == 1:
+                self._later(self.commit_takes_s, self._commit, self._life)
+            return
+        try:
+            self.ledger.meet(table, payload, adopt_new=True)
+        except TableError as refusal:
+            self.complaints.append(str(refusal))
+        if (ack := self.ledger.ack(table)) is not None:
+            self._acknowledge({table: ack})
+
+    def decide(self, award: str, step: Step, by: str) -> Award | None:
+        """A person decides on an award; None when that is not to be decided now."""
+        try:
+            return self.ledger.take_step(award, step, by)
+        except TableError as refusal:
+            if refusal.code not in ("step_not_next", "award_incomplete"):
+                raise
+            return None
+
+    def _commit(self, life: int) -> None:
+        if life != self._life:
+            return
+        arrived, self._uncommitted = self._uncommitted, []
+        received = self.ledger.receive(arrived)
+        alarms = [alarm for event in received.committed for alarm in event.alarms if alarm.code not in _LEGITIMATE]
+        self.complaints += [*map(str, alarms), *(str(refusal) for _, refusal in received.refused)]
+        types = {event.type for event in received.committed}
+        self._later(_BETWEEN_COMMIT_AND_ACK_S, self._committed, life, received.acks, types)
+
+    def _committed(self, life: int, acks: Mapping[str, Ack], types: AbstractSet[str]) -> None:
+        if life == self._life:
+            self._acknowledge(acks)
+            if types & {"wagers_locked", "void", "hit"}:
+                self.say_levels()
+            if types & {"hit", "award"}:
+                self.say_steps()
+
+    # What it says.
+
+    def _acknowledge(self, acks: Mapping[str, Ack]) -> None:
+        for table, ack in acks.items():
+            self.say(table, "ack", ack.payload(), True)
+
+    def say_levels(self) -> None:
+        """Every meter's level."""
+        match self.levels:
+            case "well":
+                message = {"seq": next(self._seqs), "at": "2026-01-01T00:00:00.000Z", "meters": self.ledger.levels()}
+                self._levels_said.append(json.dumps(message).encode())
+                self.say(None, "meters", self._levels_said[-1], True)
+            case "stuck":
+                self.say(None, "meters", self._levels_said[-1], True)
+            case "old":
+                self.say(None, "meters", self._levels_said[0], True)
+
+    def say_steps(self) -> None:
+        """The first step that each table's stream has not told of: a table takes none that is older than one it has."""
+        for table in self.ledger.acks():
+            for step in self.ledger.unheard_steps(table, 0)[:1]:
+                payload = step.payload()
+                self.steps_said.setdefault(table, []).append(payload)
+                self.say(table, "award", payload, False)
+
+    def _every(self, seconds: float, do: Callable[[], None], life: int) -> None:
+        def again() -> None:
+            if life == self._life:
+                do()
+                self._later(seconds, again)
+
+        self._later(seconds, again)
