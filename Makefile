@@ -22,7 +22,7 @@ proof: .venv/.dev  ## the long measurements, into proof/FIGURES.md
 bench: .venv/.dev  ## what a table costs: latency, CPU, disk, start, memory, scale, into bench/FIGURES.md; QUICK=1 samples less
 	$(VENV)/python -m tests.bench $(if $(QUICK),--quick) $(ARGS)
 
-pages: .venv/.dev  ## the documents that are made from the code: docs/legality.md, faults.md, lamps.md
+pages: .venv/.dev  ## the documents that are made from the code: docs/legality.md, faults.md, lamps.md, contract.md
 	$(VENV)/python -m tests.documents.pages
 
 lint: .venv/.dev  ## ruff and mypy

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import signal
 import sys
@@ -90,6 +91,8 @@ async def _run(config: Config) -> None:
         try:
             server = await serve(runtime, Path(file.control.socket))
             _log.info("table %s is ready: shoe %s, phase %s", file.table.id, table.shoes_opened, runtime.face.phase)
+            gc.collect()
+            gc.freeze()  # what start-up made is there for good: no later collection goes through it while a card waits
             notify("READY=1")
             await asyncio.wait([running])
             server.close()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 import ssl
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -181,6 +182,7 @@ class MqttBroker:
         def on_publish(_client: Client, _data: Any, mid: int, reason_code: Any, _properties: Any) -> None:
             connection.hop(listener.broker_answered, mid, int(reason_code.value))
 
+        client.on_socket_open = _send_at_once
         client.on_connect = on_connect
         client.on_subscribe = on_subscribe
         client.on_disconnect = on_disconnect
@@ -198,6 +200,11 @@ class MqttBroker:
                 _log.debug("no goodbye: %s", error)
         client.disconnect()
         client.loop_stop()
+
+
+def _send_at_once(_client: Client, _data: Any, connection: Any) -> None:
+    """A packet does not wait for the one before to have arrived: the kernel may take 40 ms to say so."""
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 class _Connection:

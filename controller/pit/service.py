@@ -16,6 +16,7 @@ which also keeps paho from sending an old ack after a newer one.
 from __future__ import annotations
 
 import secrets
+import socket
 import sys
 import time
 from typing import Any, NoReturn
@@ -230,6 +231,7 @@ class Pit:
                 client.tls_set_context(client_context(self._tls))
             except TableError as error:  # a certificate that expired: the renewed one needs no restart
                 raise _ConnectionEndedError(f"no connection to the broker: {error.what}") from error
+        client.on_socket_open = _send_at_once
         client.on_connect = self._on_connect
         client.on_subscribe = self._on_subscribe
         client.on_message = self._on_message
@@ -268,6 +270,11 @@ class Pit:
                     f"Let the pit publish on {topic} in the broker's access list.",
                 ),
             )
+
+
+def _send_at_once(_client: Client, _data: Any, connection: Any) -> None:
+    """A packet does not wait for the one before to have arrived: the kernel may take 40 ms to say so."""
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 def _say(what: str) -> None:

@@ -95,14 +95,19 @@ def _wrong_in(meter: dict[str, Any]) -> Iterator[str]:
             yield f"{key}: is missing"
     for key in ("seed_cents", "reseed_at_most_cents"):
         if key in meter and not (type(meter[key]) is int and 0 <= meter[key] <= MOST_CENTS):
-            yield f"{key}: {meter[key]!r} is no amount in whole cents"
+            yield f"{key}: {_shown(meter[key])} is no amount in whole cents"
     shares = [key for key in ("contribution", "reserve") if key in meter]
     unsound = [key for key in shares if not (isinstance(meter[key], str) and _RATIO.fullmatch(meter[key]))]
     for key in unsound:
-        yield f'{key}: {meter[key]!r} is no share of a wager; write it as "12:100"'
+        yield f'{key}: {_shown(meter[key])} is no share of a wager; write it as "12:100"'
     seed, most = meter.get("seed_cents"), meter.get("reseed_at_most_cents")
     if isinstance(seed, int) and isinstance(most, int) and most < seed:
         yield "reseed_at_most_cents: is below seed_cents, at which a meter begins at least"
+
+
+def _shown(value: object) -> str:
+    """The value for people; Python itself refuses to write out a number of thousands of digits."""
+    return "a number far too large" if isinstance(value, int) and value.bit_length() > 63 else repr(value)
 
 
 def _invalid(path: Path, wrong: list[str]) -> TableError:

@@ -111,6 +111,8 @@ def _acting(face: Public) -> set[int | None]:
     """The seats the hand waits for."""
     holding = {**face.squeezing, **face.actives}
     squeezing = {seat for hand, seat in holding.items() if hand in face.reveal}
+    if face.squeezing and sum(len(hand.cards) for hand in face.hands) >= 4:  # also where they are never said to be up
+        squeezing |= {face.squeezing[hand.hand] for hand in face.hands if hand.total is None}
     return {face.next_seat, face.choice.seat if face.choice else None, *squeezing} - {None}
 
 

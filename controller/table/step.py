@@ -14,10 +14,10 @@ from controller.contract import events
 from controller.contract.events import Event
 from controller.game import baccarat
 from controller.game.baccarat import PuntoBanco, as_it_lies
-from controller.game.baccarat_royal import BaccaratRoyal
+from controller.game.baccarat_royal import Actives, BaccaratRoyal, next_actives
 from controller.game.cards import Card
 from controller.game.games import Seating, naturals
-from controller.game.play import Call, Choose, Reveal
+from controller.game.play import Call, Choose, Draw, Reveal
 from controller.game.royal9 import Award
 from controller.game.settlement import Settlement
 from controller.game.wagers import place
@@ -242,7 +242,8 @@ def _believe(table: Table, held: Held) -> Stepped:
             row = Row.SHOE_FORCE_QUIT if result is ShoeResult.FORCE_QUIT else Row.SHOE_RESULT
             return _legally(table, row, fact)
         case ShoeErrorRaised(error):
-            return _legally(table, Row.SHOE_ERROR, fact, {"error": error.value})
+            # An overdraw says that the hand takes no more cards, which may still lie face down.
+            return _legally(table, Row.SHOE_ERROR, fact, {} if _next_is_secret(table) else {"error": error.value})
         case ShoePoweredUp():
             return _legally(table, Row.SHOE_POWERED_UP, fact)
         case ShoeUnplugged():
@@ -323,6 +324,12 @@ def _impossible_card(table: Table, fact: CardDrawn | CardKept) -> Stepped:
         details["card"] = str(fact.card)
     stopped, fault = stop(table, "impossible_card", details, raised_by=Held(fact))
     return stopped, (alarm(table, "impossible_card", details), *fault)
+
+
+def _next_is_secret(table: Table) -> bool:
+    """Whether what the hand takes next would tell a card that lies face down."""
+    step = following(table)
+    return isinstance(step, Reveal) or (isinstance(step, Draw) and step.secret)
 
 
 def _lies_face_down(table: Table) -> bool:
@@ -566,21 +573,29 @@ def _correct_round(table: Table, fact: RoundCorrected) -> Stepped:
         shoe=shoe_life.corrected(open_shoe(table), rules.shoe, were, are),
         finished=tuple(after if finished is before else finished for finished in table.finished),
         last_round=after if table.last_round is before else table.last_round,
-        hits=_hits_as_corrected(table, before, won) if before is last_wagered(table) else table.hits,
+        hits=_hits_as_corrected(table, before, won, won_before) if before is last_wagered(table) else table.hits,
+        actives=_actives_as_corrected(table, before, done),
         commission_owed=_owed_otherwise(table, before.settlement, settled),
     )
     return table, (event,)
 
 
-def _hits_as_corrected(table: Table, before: FinishedRound, won: list[tuple[int, Award]]) -> tuple[RoyalHit, ...]:
-    """The hits that are shown once the last round's are these; one that stays keeps how far it has come."""
-    were = {hit.seat: hit for hit in table.hits if (hit.shoe, hit.round) == (shoe_number(table), before.number)}
-    are = paying.royal_hits(open_shoe(table).number, before.number, won, before.levels)
-    others = (hit for hit in table.hits if hit not in were.values())
-    return (
-        *others,
-        *(were[hit.seat] if hit.seat in were and were[hit.seat].tier == hit.tier else hit for hit in are),
-    )
+def _hits_as_corrected(
+    table: Table, before: FinishedRound, won: list[tuple[int, Award]], won_before: list[tuple[int, Award]]
+) -> tuple[RoyalHit, ...]:
+    """The hits that are shown once the last round's are these. One that stays is as it was, seen to or not."""
+    number = open_shoe(table).number
+    of_the_round = [hit for hit in table.hits if (hit.shoe, hit.round) == (number, before.number)]
+    stay = [hit for hit in of_the_round if any((hit.seat, hit.tier) == (s, award.tier.value) for s, award in won)]
+    new = paying.royal_hits(number, before.number, [each for each in won if each not in won_before], before.levels)
+    return (*(hit for hit in table.hits if hit not in of_the_round), *stay, *new)
+
+
+def _actives_as_corrected(table: Table, before: FinishedRound, done: baccarat.Done) -> Actives | None:
+    """Baccarat Royal's roles as they move on after the last round, once that ended so."""
+    if before.seating.actives is None or before is not table.finished[-1]:
+        return table.actives
+    return next_actives(before.seating.actives, done.outcome, table.occupied)
 
 
 def _owed_otherwise(table: Table, before: Settlement | None, after: Settlement | None) -> dict[int, int]:

@@ -33,7 +33,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from controller import __version__
-from controller.cli.bench import EXAMPLE_TABLE
+from controller.cli.bench import EXAMPLE_TABLE, example_table
 from controller.errors import TableError
 from drivers.gpio import load_rpi_gpio
 from drivers.sim.angel_eye import PtyLine, SerialLine
@@ -248,11 +248,12 @@ def table_files(request: pytest.FixtureRequest, tmp_path: Path, broker: Broker, 
     marker = request.node.get_closest_marker("table")
     sections: dict[str, Any] = {} if marker is None else dict(marker.kwargs)
     sections.pop("shoe_wrap", None)
+    example = example_table(sections.pop("example", "royal9"))
     sections["pit"] = {"host": broker.host} | sections.get("pit", {})
     jumpers = request.config.stash[_jumpers]
     if _cable(request.config):
         sections["shoe"] = {"port": request.config.getoption("--table-port")} | sections.get("shoe", {})
-    return TableFiles(tmp_path, f"hil-{_RUN}-{next(_numbers)}", broker.port, shim, jumpers, **sections)
+    return TableFiles(tmp_path, f"hil-{_RUN}-{next(_numbers)}", broker.port, shim, jumpers, example, **sections)
 
 
 @pytest.fixture

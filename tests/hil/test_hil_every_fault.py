@@ -435,6 +435,44 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     assert at.table.hands == {"player": ["9C"], "banker": ["TD"]}
 
 
+# Choices and wagers.
+
+
+@walk("choice_due", "clear", example="lucky9")
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.dealer.open_shoe()
+    at.pit.wager(seat=2, spot="hand", cents=1000)
+    at.eventually(lambda: len(at.table.face["wagers"]) == 1)
+    at.pins.press("deal", until=lambda: at.table.phase == "wagers_locked")
+    at.shoe.deal("2S TD 3S 4D")
+    at.eventually(lambda: at.table.face["choice"] is not None)
+    at.shoe.deal("4C")
+    yield {"seat": 2}
+    assert at.table.hands == {"player": [], "banker": [], "seat_2": ["2S", "3S"], "dealer": ["--", "4D"]}
+    at.table.supervisor("clear")
+    assert at.table.hands["seat_2"] == ["2S", "3S", "4C"]
+    at.pins.press("reveal", until=lambda: at.table.face["reveal"] == [])
+    at.shoe.deal("5H")
+    at.eventually(lambda: len(at.pit.rounds) == 1)
+    assert at.pit.rounds[0]["dealer"] == {"cards": ["TD", "4D", "5H"], "total": 9}
+
+
+@walk("royal9_wagers_differ", "clear", table={"bet_recognition": True})
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.dealer.open_shoe()
+    at.pit.wager(seat=2, spot="player", cents=2000)
+    at.pit.wager(seat=2, spot="royal9", cents=500)
+    at.eventually(lambda: len(at.table.face["wagers"]) == 2)
+    at.pins.press("deal", until=lambda: at.table.fault is not None)
+    yield {"seats": "2"}
+    assert at.table.phase == "wagers_open"
+    at.pins.cover(2)
+    at.eventually(lambda: at.table.status()["sensors"] == [2])
+    at.table.supervisor("clear")
+    at.pins.press("deal", until=lambda: at.table.phase == "wagers_locked")
+    at.eventually(lambda: at.pit.told("wagers_locked")[-1]["royal9_seats"] == [2])
+
+
 # What all walks have in common.
 
 

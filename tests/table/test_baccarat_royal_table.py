@@ -17,16 +17,18 @@ from controller.table.requests import (
     Ambient,
     ChooseActives,
     ClearFault,
+    CorrectRound,
     LeaveSeat,
     LockWagers,
     NameCard,
     NewShoe,
     Request,
+    TakeSeats,
     VoidHand,
     decide,
 )
 from tests.support.five_games import HEALTHY, Watched, assert_money_adds_up, call, seats, wager, wagers
-from tests.support.tables import BACCARAT_ROYAL, hand, house
+from tests.support.tables import BACCARAT_ROYAL, TableUnderTest, cards, hand, house
 
 CARDS = st.sampled_from(DECK)
 NAMED = ChooseActives(Actives(player=2, banker=5), "dealer")
@@ -444,3 +446,12 @@ def test_money_is_conserved_and_the_hand_is_as_the_sheet_has_it(
         else:
             assert returned == (100 * dollars if round_["outcome"] == "tie" else 0)
     assert table.replayed() == (table.table, None)
+
+
+def test_a_correction_of_the_last_round_moves_the_roles_as_it_should_have() -> None:
+    table = TableUnderTest(BACCARAT_ROYAL).open_shoe()
+    table.do(TakeSeats((1, 2, 3), "test"), ChooseActives(Actives(player=2, banker=1), "test"), LockWagers())
+    table.draw("9S KH 2D KC")  # Banker's 9, Player's 2
+    assert table.face.actives == {"player": 3, "banker": 1}
+    table.do(CorrectRound(1, tuple(cards("9D KC")), tuple(cards("2S KH")), "Smith", "Jones"))
+    assert table.face.actives == {"player": 2, "banker": 3}

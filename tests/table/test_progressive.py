@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 
 from controller.table.facts import AwardStepped
-from controller.table.requests import LockWagers, NewShoe, ResetHits, SeeAward
-from tests.support.tables import TableUnderTest
+from controller.table.requests import CorrectRound, LockWagers, NewShoe, ResetHits, SeeAward
+from tests.support.tables import TableUnderTest, cards
 
 LEVELS = {"personal_vs_personal": 1_000_000, "banker_personal": 500_000, "player_personal": 250_000}
 SEAT_2_WINS = "KH 2S 9H 3D"  # its own King and 9 as Player's hand
@@ -121,4 +121,15 @@ def test_a_fixed_award_is_shown_until_the_next_lock() -> None:
     table = TableUnderTest(levels=LEVELS).open_shoe().lock(2).draw("KS 2S 9H 3D")
     assert [(hit.tier, hit.meter) for hit in table.face.hits] == [("any_royal", None)]
     table.do(LockWagers())
+    assert table.face.hits == ()
+
+
+def test_a_correction_lights_no_hit_again_that_somebody_has_seen_to(table: TableUnderTest) -> None:
+    table.do(ResetHits(2, "Smith"))
+    table.do(CorrectRound(1, tuple(cards("KH 9H")), tuple(cards("2S 4D")), "Smith", "Jones"))
+    assert table.face.hits == ()
+
+
+def test_a_correction_that_takes_the_hit_away_puts_its_lamp_out(table: TableUnderTest) -> None:
+    table.do(CorrectRound(1, tuple(cards("KH 8H")), tuple(cards("2S 3D")), "Smith", "Jones"))
     assert table.face.hits == ()
