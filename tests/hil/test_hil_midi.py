@@ -1,0 +1,78 @@
+"""A midi hand watched by a subscriber to everything: before it is revealed no card of it is in any byte sent."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+
+import pytest
+from paho.mqtt.client import Client, MQTTMessage
+from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
+
+from tests.hil.daemon import Broker, ExistingBroker, Table
+from tests.hil.far_pit import FarPit
+from tests.hil.far_shoe import FarShoe
+from tests.hil.header import Pins
+from tests.hil.plugin import Dealer, Eventually
+
+_CARD = re.compile(rb"\b(?:[A2-9TJQK][SHDC])\b")
+_BURNED = {b"2C"}  # the shoe's first card, which everybody sees; no other card of the tests is one
+
+
+@pytest.fixture
+def everything(broker: Broker | ExistingBroker, table: Table) -> Iterator[list[bytes]]:
+    """Every message on the broker, topic and payload."""
+    heard: list[bytes] = []
+    there = threading.Event()
+    client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
+
+    def on_message(_client: Client, _data: object, message: MQTTMessage) -> None:
+        heard.append(message.topic.encode() + b" " + bytes(message.payload))
+
+    client.on_message = on_message
+    client.on_subscribe = lambda *_: there.set()
+    client.connect(broker.host, broker.port)
+    client.loop_start()
+    client.subscribe("#", qos=1)
+    assert there.wait(10), "the subscriber cannot reach the broker"
+    yield heard
+    client.disconnect()
+    client.loop_stop()
+
+
+@pytest.mark.table(example="sugarhouse_midi")
+def test_no_card_is_told_before_it_is_revealed(
+    everything: list[bytes],
+    table: Table,
+    shoe: FarShoe,
+    pins: Pins,
+    pit: FarPit,
+    dealer: Dealer,
+    eventually: Eventually,
+) -> None:
+    def seen() -> set[bytes]:
+        """Every card in what was sent, shown over the socket, or logged."""
+        told = [*everything, json.dumps(table.status()).encode(), table.log.encode()]
+        return set(_CARD.findall(b"\n".join(told))) - _BURNED
+
+    dealer.open_shoe()
+    pit.wager(seat=2, spot="player", cents=2000)
+    eventually(lambda: len(table.face["wagers"]) == 1)
+    pins.press("deal", until=lambda: table.phase == "wagers_locked")
+    for came, card in enumerate(("5H", "6D", "TH", "8S"), 1):
+        shoe.deal(card)
+        eventually(lambda came=came: sum(map(len, table.hands.values())) == came)  # type: ignore[misc]
+        assert seen() == set()
+    assert table.face["reveal"] == ["player", "banker"]
+    assert table.status()["lamps"]["seat_2"] == "long_flash", "the seat that squeezes Player's cards is lit"
+    assert seen() == set()
+
+    pins.press("reveal", until=lambda: table.face["reveal"] == [])
+    assert table.hands == {"player": ["5H", "TH"], "banker": ["6D", "8S"]}
+    shoe.deal("9D")
+    eventually(lambda: table.hands["player"] == ["5H", "TH", "--"])
+    assert b"9D" not in seen()
+    pins.press("reveal", until=lambda: table.hands["player"][-1] == "9D")
+    eventually(lambda: [hand["outcome"] for hand in pit.rounds] == ["tie"])
