@@ -1,4 +1,4 @@
-"""What a message may hold at most. The schemas bound no number and no name; whoever stores or adds them must."""
+"""What a message from the pit may hold at most: its schemas' bounds, held by whoever stores or adds what it says."""
 
 from __future__ import annotations
 

@@ -124,10 +124,10 @@ def _face_down(game: PuntoBanco, plays: Sequence[Play]) -> tuple[str, ...]:
     cards = [play for play in plays if isinstance(play, Card)]
     if len(cards) < 4:
         return ()
-    return tuple(laid.hand for laid in laid_out(game, plays) if any(laid.face_down))
+    return tuple(hand.hand for hand in laid(game, plays) if any(hand.face_down))
 
 
-def laid_out(game: PuntoBanco, plays: Sequence[Play]) -> tuple[Laid, Laid]:
+def laid(game: PuntoBanco, plays: Sequence[Play]) -> tuple[Laid, ...]:
     """Both hands as they lie, Player's first."""
     cards = [play for play in plays if isinstance(play, Card)]
     last_reveal = max((place for place, play in enumerate(plays) if play is Call.REVEAL), default=0)
@@ -135,7 +135,7 @@ def laid_out(game: PuntoBanco, plays: Sequence[Play]) -> tuple[Laid, Laid]:
     if game.reveal == "dealt" or (isinstance(next_step(game.tableau, cards), Done) and game.reveal == "hand_end"):
         turned = len(cards)
     up_of = hands(game.tableau, cards[:turned])
-    return tuple(  # type: ignore[return-value]  # there are two
+    return tuple(
         Laid(hand, all_of, tuple(place >= len(up) for place in range(len(all_of))))
         for hand, all_of, up in zip(Hand, hands(game.tableau, cards), up_of, strict=True)
     )

@@ -49,7 +49,7 @@ def laid(game: Game, seating: Seating, plays: Sequence[Play]) -> tuple[Laid, ...
     """Every hand as it lies on the layout."""
     match game:
         case PuntoBanco():
-            return baccarat.laid_out(game, plays)
+            return baccarat.laid(game, plays)
         case BaccaratRoyal():
             assert seating.actives is not None, "wagers are not locked without them"
             return baccarat_royal.laid(game, seating.actives, plays)

@@ -22,6 +22,7 @@ from controller.game.wagers import Spot, Wager
 from controller.table import paying, shoe_life
 from controller.table.facts import RoyalHit
 from controller.table.states import (
+    NO_WAGERS,
     Burning,
     FinishedRound,
     HandInPlay,
@@ -156,15 +157,11 @@ def _go_on(table: Table) -> Stepped:
 
 def _finish(table: Table, hand: HandInPlay, done: Done) -> Stepped:
     """The hand is complete: its round, then its hits, then what follows."""
-    shoe = open_shoe(table)
-    simulated = hand.wagers is None
-    seats = hand.wagers.royal9_seats if hand.wagers else ()
-    placed = hand.wagers.placed if hand.wagers else ()
-    won = paying.awards(table.rules, done, seats)
-    settled = None if simulated else paying.settlement(table.rules, hand.seating, placed, done, won)
-    levels = hand.wagers.levels if hand.wagers else {}
-    finished = FinishedRound(shoe.rounds, done, simulated, seats, placed, hand.seating, settled, levels)
-    royal = paying.royal_hits(shoe.number, shoe.rounds, won, levels)
+    shoe, wagers = open_shoe(table), hand.wagers or NO_WAGERS
+    won = paying.awards(table.rules, done, wagers.royal9_seats)
+    settled = paying.settlement(table.rules, hand.seating, wagers.placed, done, won) if hand.wagers else None
+    finished = FinishedRound(shoe.rounds, done, hand.wagers, hand.seating, settled)
+    royal = paying.royal_hits(shoe.number, shoe.rounds, won, wagers.levels)
     table = replace(
         table,
         finished=(*table.finished, finished),
@@ -219,7 +216,7 @@ def _round(table: Table, finished: FinishedRound, won: list[tuple[int, Award]]) 
         last_hand=last_hand,
         cards_left=cards_left(table),
         dragon_bonus=paying.dragon_bonus_shown(table.rules, done),
-        royal9_seats=finished.royal9_seats,
+        royal9_seats=finished.wagers.royal9_seats if finished.wagers else (),
         royal9=paying.seat_tiers(won),
         actives=paying.actives_shown(finished.seating.actives),
         settlement=settlement,

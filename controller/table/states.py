@@ -32,6 +32,10 @@ class Wagers:
     levels: dict[str, int] = field(default_factory=dict)
 
 
+NO_WAGERS = Wagers(())
+"""A simulated hand's."""
+
+
 @dataclass(frozen=True, slots=True)
 class NoShoe:
     """No shoe has been announced yet."""
@@ -110,12 +114,14 @@ class FinishedRound:
 
     number: int
     done: Done
-    simulated: bool
-    royal9_seats: tuple[int, ...]
-    placed: tuple[Wager, ...] = ()
-    seating: Seating = NOBODY
-    settlement: Settlement | None = None
-    levels: dict[str, int] = field(default_factory=dict)
+    wagers: Wagers | None
+    seating: Seating
+    settlement: Settlement | None
+
+    @property
+    def simulated(self) -> bool:
+        """Whether it was dealt after a card drawn in error, without wagers."""
+        return self.wagers is None
 
 
 @dataclass(frozen=True, slots=True)

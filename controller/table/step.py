@@ -92,6 +92,7 @@ from controller.table.faults import FAULTS, Clearing, Exit
 from controller.table.legality import Move, RaiseFault, Refuse, Row, legality
 from controller.table.referees import both_opinions, compare_burn_count, compare_result, differing_target, where
 from controller.table.states import (
+    NO_WAGERS,
     Burning,
     FinishedRound,
     FirstCardDue,
@@ -545,10 +546,9 @@ def _correct_round(table: Table, fact: RoundCorrected) -> Stepped:
     assert isinstance(before.done, baccarat.Done), "only asked of two hands"
     rules = table.rules
     done = as_it_lies(naturals(rules.play), fact.player, fact.banker)
-    won, won_before = (paying.awards(rules, each, before.royal9_seats) for each in (done, before.done))
-    settled = None
-    if before.settlement is not None:
-        settled = paying.settlement(rules, before.seating, before.placed, done, won)
+    wagers = before.wagers or NO_WAGERS
+    won, won_before = (paying.awards(rules, each, wagers.royal9_seats) for each in (done, before.done))
+    settled = paying.settlement(rules, before.seating, wagers.placed, done, won) if before.settlement else None
     event = events.Correction(
         shoe=shoe_number(table),
         round=fact.round,
@@ -584,10 +584,10 @@ def _hits_as_corrected(
     table: Table, before: FinishedRound, won: list[tuple[int, Award]], won_before: list[tuple[int, Award]]
 ) -> tuple[RoyalHit, ...]:
     """The hits that are shown once the last round's are these. One that stays is as it was, seen to or not."""
-    number = open_shoe(table).number
+    number, levels = open_shoe(table).number, (before.wagers or NO_WAGERS).levels
     of_the_round = [hit for hit in table.hits if (hit.shoe, hit.round) == (number, before.number)]
     stay = [hit for hit in of_the_round if any((hit.seat, hit.tier) == (s, award.tier.value) for s, award in won)]
-    new = paying.royal_hits(number, before.number, [each for each in won if each not in won_before], before.levels)
+    new = paying.royal_hits(number, before.number, [each for each in won if each not in won_before], levels)
     return (*(hit for hit in table.hits if hit not in of_the_round), *stay, *new)
 
 
@@ -633,19 +633,19 @@ def _clear(table: Table, by: str) -> Stepped:
     assert fault is not None
     made: tuple[Event, ...] = (cleared(table, by, Exit.CLEAR),)
     table = replace(table, fault=None, held=())
-    raiser_of = raiser(fault)
+    waiting = raiser(fault)
     match FAULTS[fault.code].clearing:
         case Clearing.PLAY:
-            later = (*raiser_of, *later)
+            later = (*waiting, *later)
         case Clearing.PLAY_AS_OURS:
-            later = (*(Held(_without_opinion(held.fact)) for held in raiser_of), *later)
+            later = (*(Held(_without_opinion(held.fact)) for held in waiting), *later)
         case Clearing.BURN:
-            for held in raiser_of:
+            for held in waiting:
                 card = held.fact.card if isinstance(held.fact, CardDrawn | CardKept) else None
                 table = replace(table, shoe=shoe_life.without(open_shoe(table), table.rules.shoe, card))
                 table, _ = burn(table)
         case Clearing.HIT:
-            table, hit = _hit_or_burn(table, raiser_of)
+            table, hit = _hit_or_burn(table, waiting)
             made = (*made, *hit)
         case Clearing.DROP:
             pass

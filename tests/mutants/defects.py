@@ -154,7 +154,7 @@ MUTANTS = (
         "a seat hits without a locked wager",
         (
             _DEALING,
-            "won = paying.awards(table.rules, done, seats)",
+            "won = paying.awards(table.rules, done, wagers.royal9_seats)",
             "won = paying.awards(table.rules, done, [seat.number for seat in table.rules.seats])",
         ),
     ),
@@ -230,7 +230,7 @@ MUTANTS = (
     _mutant(
         "hit_forgets_its_level",
         "a hit does not tell the level that was shown when its wager was locked",
-        (_DEALING, "    levels = hand.wagers.levels if hand.wagers else {}\n", "    levels: dict[str, int] = {}\n"),
+        (_DEALING, "shoe.rounds, won, wagers.levels)", "shoe.rounds, won, {})"),
     ),
     _mutant(
         "reset_forgets_nothing",
