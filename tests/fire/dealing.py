@@ -35,6 +35,7 @@ _VOIDED = 0.03  # of the hands are voided though nothing is wrong
 _ANOTHER_ROUND_OF_WAGERS = 0.4
 _PATIENT = 0.5  # of the players wait a while where there is no pit to bet a progressive with
 _PLAYERS_WAIT_S = 3.0
+_NOBODYS_SEAT = 99
 
 
 @dataclass
@@ -243,7 +244,11 @@ class Dealer:
         return True
 
     def _is_heard(self) -> bool:
-        """Whether the daemon has read all that the shoe wrote until now: asked by a byte that counts as noise."""
+        """Whether all that the shoe wrote until now was read and committed.
+
+        A byte that counts as noise tells that it was read. It may still wait for the disk, and an act waits behind it,
+        also one that the table refuses.
+        """
 
         def noise() -> int:
             return int(self.status()["shoe"]["bad_bytes"].get("noise", 0))
@@ -252,7 +257,7 @@ class Dealer:
         self._line.write(b"\xff")
         with suppress(AssertionError):
             self._await(lambda: noise() > before, 1.0)
-            return True
+            return not self._supervise("reset_hit", seat=_NOBODYS_SEAT)
         return False
 
     # Asking the table.

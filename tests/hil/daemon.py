@@ -272,7 +272,10 @@ class Table:
                 db.execute("ROLLBACK")
 
     def has_read(self, shoe: FarShoe) -> bool:
-        """Whether the daemon has read all that the shoe wrote until now: asked by a byte that only counts as noise."""
+        """Whether the daemon has read all that the shoe wrote until now: asked by a byte that only counts as noise.
+
+        The table may yet wait for its disk with it; whatever is asked of it waits behind.
+        """
         before = self._noise()
         shoe.line.write(b"\xff")
         return comes_true(lambda: self._noise() > before, 1.0)
