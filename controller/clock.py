@@ -8,7 +8,7 @@ import time
 from controller.contract.envelope import Stamp
 
 _TIME_ERROR = 5  # adjtimex(2): the clock is not synchronised
-_TIMEX_SIZE = 512  # struct timex with room to spare; all zero asks and sets nothing
+_TIMEX = ctypes.create_string_buffer(512)  # struct timex with room to spare; it begins with 0, which sets nothing
 
 
 def stamp_now() -> Stamp:
@@ -18,7 +18,7 @@ def stamp_now() -> Stamp:
 
 def _synchronised() -> bool:
     """What the kernel says, told by whichever time daemon runs."""
-    state: int = _adjtimex(ctypes.create_string_buffer(_TIMEX_SIZE))
+    state: int = _adjtimex(_TIMEX)
     return 0 <= state != _TIME_ERROR
 
 

@@ -150,13 +150,13 @@ class Journal:
             with self._transaction():
                 for entry in entries:
                     row += 1
-                    fact = _fact_bytes(entry.stamp, entry.fact)
+                    fact = fact_to_json(entry.fact)
                     salt = os.urandom(16)
                     messages = [
                         seal(event, self._table_id, self.epoch, seq + place, entry.stamp, head, self._signer)
                         for place, event in enumerate(entry.events, 1)
                     ]
-                    head = chain_head(head, fact, messages, salt)
+                    head = chain_head(head, _stamped(entry.stamp, fact), messages, salt)
                     self._db.execute(
                         "INSERT INTO fact VALUES (?, ?, ?, ?, ?, ?, ?)",
                         (
@@ -164,7 +164,7 @@ class Journal:
                             entry.stamp.at_ms,
                             entry.stamp.synchronised,
                             type(entry.fact).__name__,
-                            fact_to_json(entry.fact),
+                            fact,
                             salt,
                             head,
                         ),
@@ -363,10 +363,6 @@ def _rows(db: sqlite3.Connection, start: int) -> Iterator[Row]:
             raise _damaged(path, number, f"it is a {type(fact).__name__}, not a {kind}")
         yield Row(number, stamp, fact, messages, head, seq + 1)
         head, expected, seq = stored_head, expected + 1, seq + len(stored)
-
-
-def _fact_bytes(stamp: Stamp, fact: Fact) -> bytes:
-    return _stamped(stamp, fact_to_json(fact))
 
 
 def _stamped(stamp: Stamp, fact_json: bytes) -> bytes:

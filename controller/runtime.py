@@ -42,7 +42,7 @@ from controller.table.facts import (
 )
 from controller.table.lamps import Live, Pattern, lamps
 from controller.table.legality import Refuse, refusal_words, refuse
-from controller.table.public import PHASE_NAMES, public
+from controller.table.public import PHASE_NAMES, Public, public
 from controller.table.requests import (
     LOTS,
     Ambient,
@@ -139,6 +139,8 @@ class Runtime:
         )
         self._debouncer = Debouncer(config.file.pins.debounce_ms)
         self._journal_error: str | None = None
+        self._seen: tuple[Public, Live] | None = None  # what `_patterns` are the lamps of
+        self._patterns: dict[str, Pattern] = {}
         self._shown: dict[str, Pattern] = {}
         self._written: dict[str, bool] = {}
         self._started_s = time.monotonic()
@@ -317,9 +319,11 @@ class Runtime:
     def _render(self) -> None:
         """Write the lamps that are not as they should be at this moment."""
         now_ms = time.monotonic_ns() // 1_000_000
-        self._shown = lamps(self.face, self._live())
-        if time.monotonic() < self._lamp_test_ends_s:
-            self._shown = dict.fromkeys(self._shown, Pattern.STEADY)
+        seen = (self.face, self._live())
+        if seen != self._seen:
+            self._patterns, self._seen = lamps(*seen), seen
+        testing = time.monotonic() < self._lamp_test_ends_s
+        self._shown = dict.fromkeys(self._patterns, Pattern.STEADY) if testing else self._patterns
         for lamp in self._config.file.pins.lamps:
             lit = self._shown[lamp].lit(now_ms)
             if self._written.get(lamp) != lit:

@@ -130,15 +130,16 @@ class PitStream:
             tasks.create_task(self._keep_state_published())
 
     def committed(self, messages: Sequence[Message]) -> None:
-        """The journal has these events; they may go."""
+        """The journal has these events, if any; they may go."""
         for message in messages:
             _log.info("event %d: %s", message.seq, _type_of(message))
             if message.seq <= self._delivery.acked_seq + WINDOW:
                 self._outbox[message.seq] = message
-        self._delivery.committed(self._journal.head_seq, time.monotonic())
+        if messages:
+            self._delivery.committed(self._journal.head_seq, time.monotonic())
+            self._something_happened.set()
         for fact in self._watch.look(self._delivery.unacknowledged):
             self._tell(fact)
-        self._something_happened.set()
 
     # What the broker tells.
 

@@ -5,8 +5,10 @@ The names are those of `[pins.lamps]` in the table's file. Patterns and meanings
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from enum import Enum
+from itertools import accumulate
 
 from controller.table.public import Public
 
@@ -25,18 +27,14 @@ class Pattern(Enum):
     FAST_BLINK = (120, 120)
     LONG_FLASH = (1500, 300)
 
+    def __init__(self, *spells_ms: int) -> None:
+        self._ends_ms = tuple(accumulate(spells_ms))
+
     def lit(self, clock_ms: int) -> bool:
         """Whether the lamp is lit at this moment of a monotonic clock in milliseconds; equal patterns keep step."""
-        if len(self.value) < 2:
-            return bool(self.value)
-        moment = clock_ms % sum(self.value)
-        lit = True
-        for length in self.value:
-            if moment < length:
-                return lit
-            moment -= length
-            lit = not lit
-        return False
+        if len(self._ends_ms) < 2:
+            return bool(self._ends_ms)
+        return bisect_right(self._ends_ms, clock_ms % self._ends_ms[-1]) % 2 == 0
 
 
 class SeatSign(Enum):

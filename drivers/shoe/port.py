@@ -128,19 +128,36 @@ class ShoePort:
 
     async def _read(self, descriptor: int) -> None:
         """Hand on bytes until the port is gone, which raises _LinkDownError."""
-        self._descriptor = descriptor
-        while True:
-            await _readable(descriptor)
+        loop = asyncio.get_running_loop()
+        ended: asyncio.Future[None] = loop.create_future()
+
+        def read() -> None:
             try:
-                data = os.read(descriptor, _READ_SIZE)
-            except BlockingIOError:
-                continue
-            except OSError as error:
-                raise _LinkDownError(_gone(self._url, error.strerror)) from error
-            if not data:  # readiness with no data: the device was unplugged, or the far end hung up
-                raise _LinkDownError(_gone(self._url, "it closed"))
-            self._settle_down()
-            self._on_bytes(data)
+                self._hand_on(descriptor)
+            except Exception as error:  # noqa: BLE001  # whatever it is, it goes on in `run`
+                loop.remove_reader(descriptor)
+                if not ended.done():
+                    ended.set_exception(error)
+
+        self._descriptor = descriptor
+        loop.add_reader(descriptor, read)
+        try:
+            await ended
+        finally:
+            loop.remove_reader(descriptor)
+
+    def _hand_on(self, descriptor: int) -> None:
+        """Hand on what there is to read, if only the news that the port is gone, which raises _LinkDownError."""
+        try:
+            data = os.read(descriptor, _READ_SIZE)
+        except BlockingIOError:
+            return
+        except OSError as error:
+            raise _LinkDownError(_gone(self._url, error.strerror)) from error
+        if not data:  # readiness with no data: the device was unplugged, or the far end hung up
+            raise _LinkDownError(_gone(self._url, "it closed"))
+        self._settle_down()
+        self._on_bytes(data)
 
     def _tell(self, up: bool, why: str) -> None:
         """Log each new `why` of a bad spell loudly and its repeats quietly; pass on changes of the link."""
@@ -181,22 +198,6 @@ def _keep_alive(descriptor: int) -> None:
 def _close_late(opening: asyncio.Future[serial.Serial]) -> None:
     if not opening.cancelled() and opening.exception() is None:
         opening.result().close()
-
-
-async def _readable(descriptor: int) -> None:
-    """Wait until there is something to read, if only the news that the port is gone."""
-    loop = asyncio.get_running_loop()
-    ready: asyncio.Future[None] = loop.create_future()
-
-    def is_ready() -> None:
-        if not ready.done():
-            ready.set_result(None)
-
-    loop.add_reader(descriptor, is_ready)
-    try:
-        await ready
-    finally:
-        loop.remove_reader(descriptor)
 
 
 def _doubling(first_s: float, longest_s: float) -> Iterator[float]:

@@ -282,6 +282,7 @@ def test_what_fails_besides_the_step_ends_the_table(tmp_path: Path, monkeypatch:
     async def test() -> None:
         async with running(tmp_path) as world:
             monkeypatch.setattr(runtime_module, "lamps", failing)
+            world.pins.pressed.add("seat_1")
             await eventually(world.task.done)
 
     with pytest.raises(ExceptionGroup) as caught:
