@@ -11,6 +11,7 @@ import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from controller.cli import bench
 from controller.cli.client import ask
 from controller.errors import TableError
 from controller.journal import Verified, verify
+from tests.hil.broker_certs import PIT, TABLE, BrokerCerts, say_once
 from tests.hil.far_shoe import FarShoe
 from tests.hil.jumpers import Jumpers
 
@@ -33,6 +35,7 @@ class Broker:
     """A Mosquitto of the test's own. It keeps nothing on disk, as a broker that was replaced keeps nothing."""
 
     host = "127.0.0.1"
+    certs: BrokerCerts | None = None
 
     def __init__(self, folder: Path) -> None:
         self.port = bench.free_port()
@@ -52,17 +55,43 @@ class Broker:
 
 
 class ExistingBroker:
-    """A broker that runs already: a test may use it, and not stop it."""
+    """A broker that runs already: a test may use it, and not stop it. With `certs` it wants mutual TLS."""
 
-    def __init__(self, host: str, port: int) -> None:
-        self.host, self.port = host, port
+    def __init__(self, host: str, port: int, certs: BrokerCerts | None = None) -> None:
+        self.host, self.port, self.certs = host, port, certs
 
     def up(self) -> None:
-        """It is."""
+        """It is. Where every test's table has its name from one certificate, forget what was said of the last one."""
+        if self.certs is not None:
+            self._forget(PIT, "ack")
+            self._forget(TABLE, "state")
 
     def down(self) -> None:
         """Skip a test that would stop it."""
         pytest.skip("this broker is not the bench's own to stop")
+
+    def _forget(self, name: str, topic: str) -> None:
+        say_once(self.host, self.port, self.certs, name, f"pit/v1/{TABLE}/{topic}", b"", retain=True)
+
+
+def pit_section(broker: Broker | ExistingBroker) -> dict[str, Any]:
+    """What a table file's `[pit]` says of this broker, beside its port."""
+    if broker.certs is None:
+        return {"host": broker.host}
+    return {"host": broker.host} | {key: str(path) for key, path in _pem_files(broker.certs, TABLE).items()}
+
+
+def pit_options(broker: Broker | ExistingBroker) -> list[str]:
+    """The options with which the reference pit runs on this broker."""
+    options = ["--broker", f"{broker.host}:{broker.port}"]
+    if broker.certs is not None:
+        for key, path in _pem_files(broker.certs, PIT).items():
+            options += [f"--{key.replace('_', '-')}", str(path)]
+    return options
+
+
+def _pem_files(certs: BrokerCerts, name: str) -> dict[str, Path]:
+    return asdict(certs.files(name))
 
 
 class TableFiles:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Protocol
 
@@ -17,18 +17,33 @@ SEAT_SIGNS = {
     "steady": "accepted",
     "double_flash": "refused",
     "fast_blink": "hit",
+    "long_flash": "turn",
 }
 """What a seat's lamp tells its player, by the pattern it burns in."""
 
 Stretch = tuple[bool, float]
 """How long a lamp was lit (True) or dark, in seconds."""
 
-_SHORT_S, _MEDIUM_S = 0.3, 1.1  # a blink's or flash's 0.12-0.15 s; a slow blink's 0.6 s; a pause between flashes
-_STEADY_S = 0.75  # lit for longer than any pattern that goes out again
+_BURNING_S = {
+    "flash": (0.15, 1.85),
+    "double_flash": (0.12, 0.12, 0.12, 1.64),
+    "slow_blink": (0.6, 0.6),
+    "fast_blink": (0.12, 0.12),
+    "long_flash": (1.5, 0.3),
+}
+"""How the patterns that come and go burn: seconds lit and dark in turn, over and over."""
+
+_ENOUGH = {"flash": 3, "double_flash": 6, "slow_blink": 3, "fast_blink": 6, "long_flash": 3}
+"""So many stretches of a pattern in a row are no other one's, also where one changes to another and cuts a stretch."""
+
+_SIZES_S = (0.22, 0.45, 1.05, 1.745)
+"""What keeps those stretches apart: five sizes, of 0.12 or 0.15, 0.3, 0.6, 1.5 or 1.64, and 1.85 s."""
+
+_STEADY_S = 1.745  # lit for longer than any pattern that goes out again
 _DARK_S = 2.1  # dark for longer than any pattern that comes back
 
 _LOOK_EVERY_S = 0.005
-_STRETCHES = 8  # enough to tell every pattern
+_STRETCHES = 10  # two cycles of the longest pattern, and what came before
 _HOLD_S = 0.08  # a quick person's press
 _PRESS_AGAIN_S = 1.0
 _PATIENCE_S = 10.0
@@ -37,28 +52,44 @@ _PATIENCE_S = 10.0
 def pattern(seen: Sequence[Stretch]) -> str | None:
     """The pattern that a lamp burns in, from what was seen of it, oldest first; the last stretch is not over.
 
-    None while it could still be several: a steady lamp is told after 0.75 s, a dark one only after 2.1 s.
+    None while it could still be several. A pattern that comes and goes is told when it explains enough of the last
+    stretches, and more than any other does: it takes 4 s at most. A steady lamp is told after 1.745 s, a dark one
+    after 2.1 s.
     """
-    *past, (lit, length_s) = seen
+    lit, length_s = seen[-1]
     if length_s >= (_STEADY_S if lit else _DARK_S):
         return "steady" if lit else "dark"
-    told = "".join(_letter(*stretch) for stretch in past)
-    over_short = length_s >= _SHORT_S
-    if re.search("[sS]{4}$", told) and not over_short:
-        return "fast_blink"
-    if re.search("(Mm|mM)$", told):
-        return "slow_blink"
-    if re.search("(?<!s)SsSl$", told) or (re.search("(?<!s)SsS$", told) and over_short):
-        return "double_flash"
-    if re.search("(?<!s)Sl$", told) or (re.search("(?<!s)S$", told) and over_short and not lit):
-        return "flash"
-    return None
+    explained = {name: _explained(seen, lengths_s) for name, lengths_s in _BURNING_S.items()}
+    best, *others = [name for name, count in explained.items() if count == max(explained.values())]
+    return None if others or explained[best] < _ENOUGH[best] else best
 
 
-def _letter(lit: bool, length_s: float) -> str:
-    """s, m or l for a short, medium or long stretch; upper case when it was lit."""
-    letter = "s" if length_s < _SHORT_S else "m" if length_s < _MEDIUM_S else "l"
-    return letter.upper() if lit else letter
+def _explained(seen: Sequence[Stretch], lengths_s: Sequence[float]) -> int:
+    """How many of the last stretches this pattern explains, at that place of its cycle where it explains most."""
+    sizes = [_size(length_s) for length_s in lengths_s]
+    lit = seen[-1][0]
+    return max(_explained_at(place, seen, sizes) for place in range(0 if lit else 1, len(sizes), 2))
+
+
+def _explained_at(place: int, seen: Sequence[Stretch], sizes: Sequence[int]) -> int:
+    """The same with the last stretch at this place of the cycle.
+
+    The last stretch counts once it has its size, unless that is the smallest, which each has at once.
+    """
+    *past, (_, length_s) = seen
+    if _size(length_s) > sizes[place]:
+        return 0
+    count = int(_size(length_s) == sizes[place] > 0)
+    for back, (_, past_s) in enumerate(reversed(past), 1):
+        if _size(past_s) != sizes[(place - back) % len(sizes)]:
+            break
+        count += 1
+    return count
+
+
+def _size(length_s: float) -> int:
+    """Which of the five sizes a stretch has, 0 to 4."""
+    return bisect_right(_SIZES_S, length_s)
 
 
 class Front(Protocol):
@@ -139,7 +170,7 @@ class Pins:
         time.sleep(_HOLD_S)
 
     def lamp(self, name: str) -> str | None:
-        """The pattern a lamp burns in: dark, steady, flash, double_flash, slow_blink or fast_blink; None: not clear."""
+        """The pattern a lamp burns in, a key of `SEAT_SIGNS`; None: not clear yet."""
         changes, now_s = self._changes[self._wired(name, self._changes)], time.monotonic()
         ends_s = [since_s for _, since_s in changes[1:]] + [now_s]
         return pattern([(lit, end_s - since_s) for (lit, since_s), end_s in zip(changes, ends_s, strict=True)])

@@ -12,7 +12,8 @@
 
 `@pytest.mark.table(pit={"stale_after_s": 1}, shoe_wrap=1)` changes sections of the table file, and the Seq after 9;
 `shoe={"driver": "beetek"}` plays with that shoe, `game={"shoe": {"decks": 1}}` changes the game. `--shoe`
-with `--table-port`, `--gpio real` and `--broker` put real things in the place of simulated ones (docs/bench.md).
+with `--table-port`, `--gpio real` and `--broker`, with `--broker-certs` where it wants mutual TLS, put real things in
+the place of simulated ones (docs/bench.md).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import shutil
 import subprocess
 import tomllib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -38,7 +40,8 @@ from controller.errors import TableError
 from drivers.gpio import load_rpi_gpio
 from drivers.sim.angel_eye import PtyLine, SerialLine
 from drivers.sim.pins import SimulatedPins
-from tests.hil.daemon import Broker, ExistingBroker, Table, TableFiles, comes_true
+from tests.hil.broker_certs import TABLE, BrokerCerts
+from tests.hil.daemon import Broker, ExistingBroker, Table, TableFiles, comes_true, pit_section
 from tests.hil.far_pit import FarPit
 from tests.hil.far_shoe import FarBeeTek, FarLine, FarShoe
 from tests.hil.header import Front, Pins
@@ -47,8 +50,18 @@ from tests.shim.build import ShimUnavailableError, build_shim
 
 _RUN = os.getpid()  # a broker that is not the bench's own retains what earlier runs said
 _numbers = itertools.count(1)
-_MQTT_PORT = 1883
+_PORTS = {"mqtt": 1883, "mqtts": 8883}
 _jumpers = pytest.StashKey[Jumpers | None]()
+_certs = pytest.StashKey[BrokerCerts | None]()
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a broker is, and whether it is spoken to over TLS."""
+
+    host: str
+    port: int
+    tls: bool
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -61,13 +74,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--broker",
         type=broker_address,
         metavar="mqtt://HOST[:PORT]",
-        help="a broker that runs, instead of one of the bench's own; HOST:PORT too",
+        help="a broker that runs, instead of one of the bench's own; HOST:PORT too, and mqtts:// with --broker-certs",
+    )
+    bench_.addoption(
+        "--broker-certs", metavar="FOLDER", help="as `tablectl certs FOLDER HOST hil pit bets` writes it, for mqtts://"
     )
 
 
-def broker_address(url: str) -> tuple[str, int]:
-    """Host and port of `mqtt://HOST[:PORT]` or `HOST:PORT`. Raises ArgumentTypeError for all that the bench cannot use.
+def broker_address(url: str) -> Address:
+    """What `mqtt://HOST[:PORT]`, `mqtts://HOST[:PORT]` or `HOST:PORT` names.
 
+    Raises ArgumentTypeError for all that the bench cannot use.
     It does not say the address again, in which a password may stand.
     """
     try:
@@ -75,17 +92,20 @@ def broker_address(url: str) -> tuple[str, int]:
         host, port = told.hostname, told.port
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"this is no address of a broker: {error}") from None
-    if told.scheme == "mqtts" or "@" in told.netloc:
+    if "@" in told.netloc:
         raise argparse.ArgumentTypeError(
-            "the bench brings neither certificates nor passwords: write mqtt://HOST[:PORT]"
+            "the bench brings no passwords: write mqtt://HOST[:PORT] or mqtts://HOST[:PORT]"
         )
-    if told.scheme != "mqtt" or not host or port == 0 or told.path.strip("/") or told.query or told.fragment:
-        raise argparse.ArgumentTypeError("this is no address of a broker: write mqtt://HOST[:PORT] or HOST:PORT")
-    return host, _MQTT_PORT if port is None else port
+    if told.scheme not in _PORTS or not host or port == 0 or told.path.strip("/") or told.query or told.fragment:
+        raise argparse.ArgumentTypeError(
+            "this is no address of a broker: write mqtt://HOST[:PORT], mqtts://HOST[:PORT] or HOST:PORT"
+        )
+    return Address(host, port or _PORTS[told.scheme], told.scheme == "mqtts")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[_jumpers] = _named_jumpers(config)
+    config.stash[_certs] = _named_certs(config)
     if (config.getoption("--shoe") is None) != (config.getoption("--table-port") is None):
         raise pytest.UsageError("a cable has two ends: give both --shoe and --table-port")
     config.addinivalue_line(
@@ -109,12 +129,32 @@ def _named_jumpers(config: pytest.Config) -> Jumpers | None:
     return jumpers
 
 
+def _named_certs(config: pytest.Config) -> BrokerCerts | None:
+    address: Address | None = config.getoption("--broker")
+    named: str | None = config.getoption("--broker-certs")
+    if (address is not None and address.tls) != (named is not None):
+        raise pytest.UsageError(
+            "mutual TLS needs the bench's certificates: give both --broker mqtts://HOST[:PORT] and --broker-certs"
+            " FOLDER, as `tablectl certs FOLDER HOST hil pit bets` writes it"
+        )
+    if address is None or named is None:
+        return None
+    if config.getoption("numprocesses", None):
+        raise pytest.UsageError(
+            "one table has the certificate, so one test runs at a time: leave --numprocesses (-n) out"
+        )
+    try:
+        return BrokerCerts.read(config.invocation_params.dir / named, address.host)
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from error
+
+
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """What the bench is made of."""
     versions = " ".join(f"{name}-{_version(name)}" for name in ("RPi.GPIO", "pyserial", "paho-mqtt"))
     cable = f"{config.getoption('--shoe')} to {config.getoption('--table-port')}" if _cable(config) else "a pty"
-    named: tuple[str, int] | None = config.getoption("--broker")
-    broker = "of its own" if named is None else f"{named[0]}:{named[1]}"
+    named: Address | None = config.getoption("--broker")
+    broker = "of its own" if named is None else f"{named.host}:{named.port}{' over TLS' if named.tls else ''}"
     jumpers = config.stash[_jumpers]
     header = "simulated" if jumpers is None else f"real, {len(jumpers.all())} jumpers"
     return [
@@ -234,8 +274,9 @@ def shim(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) 
 @pytest.fixture
 def broker(pytestconfig: pytest.Config, tmp_path: Path) -> Iterator[Broker | ExistingBroker]:
     """A Mosquitto that runs. Fails with TableError `mosquitto_missing` where there is none."""
-    named: tuple[str, int] | None = pytestconfig.getoption("--broker")
-    broker = Broker(tmp_path) if named is None else ExistingBroker(*named)
+    named: Address | None = pytestconfig.getoption("--broker")
+    certs = pytestconfig.stash[_certs]
+    broker = Broker(tmp_path) if named is None else ExistingBroker(named.host, named.port, certs)
     broker.up()
     yield broker
     if named is None:
@@ -249,11 +290,12 @@ def table_files(request: pytest.FixtureRequest, tmp_path: Path, broker: Broker, 
     sections: dict[str, Any] = {} if marker is None else dict(marker.kwargs)
     sections.pop("shoe_wrap", None)
     example = example_table(sections.pop("example", "royal9"))
-    sections["pit"] = {"host": broker.host} | sections.get("pit", {})
+    sections["pit"] = pit_section(broker) | sections.get("pit", {})
     jumpers = request.config.stash[_jumpers]
     if _cable(request.config):
         sections["shoe"] = {"port": request.config.getoption("--table-port")} | sections.get("shoe", {})
-    return TableFiles(tmp_path, f"hil-{_RUN}-{next(_numbers)}", broker.port, shim, jumpers, example, **sections)
+    table_id = TABLE if broker.certs else f"hil-{_RUN}-{next(_numbers)}"
+    return TableFiles(tmp_path, table_id, broker.port, shim, jumpers, example, **sections)
 
 
 @pytest.fixture
@@ -322,7 +364,7 @@ def shoe(request: pytest.FixtureRequest, table_files: TableFiles, shoe_line: Far
 @pytest.fixture
 def pit(broker: Broker, table_files: TableFiles) -> Iterator[FarPit]:
     """The pit, connected. At the test's end nothing it heard may have been wrong."""
-    pit = FarPit(broker.port, table_files.table_id, host=broker.host)
+    pit = FarPit(broker.port, table_files.table_id, host=broker.host, certs=broker.certs)
     yield pit
     pit.gone()
     assert pit.wrong == []

@@ -5,10 +5,7 @@ Each test runs a pytest of its own in an empty folder.
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,23 +15,11 @@ import pytest
 
 from drivers.sim.pins import OUTPUT, PinsPage
 from tests.hil.daemon import ROOT, Broker
+from tests.hil.elsewhere import A_HAND, run_elsewhere, run_pytest
 from tests.hil.jumpers import Jumpers
 
 JUMPERS = ROOT / "tests" / "hil" / "jumpers.toml"
-_PATIENCE_S = 120
 
-_A_HAND = """
-def test_a_hand(table, shoe, dealer, pins, pit, eventually):
-    pins.press("new_shoe", until=lambda: table.phase == "first_card_due")
-    shoe.deal("2C KC KC")
-    eventually(lambda: table.phase == "wagers_open")
-    dealer.lock(1)
-    eventually(lambda: pins.seat(1) == "accepted")
-    eventually(lambda: pins.lamps()["draw_player"] == "steady")
-    shoe.deal("KS 2D 9S 3C")
-    eventually(lambda: [hit["seat"] for hit in pit.hits] == [1])
-    eventually(lambda: pins.seat(1) == "hit" and pins.lamp("player") == "steady")
-"""
 _SEAT_3 = """
 def test_seat_3(table, dealer):
     dealer.open_shoe()
@@ -42,28 +27,8 @@ def test_seat_3(table, dealer):
 """
 
 
-def _pytest(folder: Path, tests: str, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run these tests in another repository that knows of this one by its path alone."""
-    (folder / "test_other.py").write_text(tests, "utf-8")
-    by_path = {"PYTHONPATH": os.path.relpath(ROOT, folder)}
-    return _run_pytest(folder, "-p", "tests.hil.plugin", *options, **by_path, **environment)
-
-
-def _run_pytest(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    inherited = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST_", "PYTHONPATH"))}
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rs", *arguments],
-        cwd=folder,
-        env=inherited | environment,
-        capture_output=True,
-        text=True,
-        timeout=_PATIENCE_S,
-        check=False,
-    )
-
-
 def test_another_repository_deals_a_hand(tmp_path: Path) -> None:
-    run = _pytest(tmp_path, _A_HAND)
+    run = run_elsewhere(tmp_path, A_HAND)
     assert run.returncode == 0, run.stdout
     assert "1 passed" in run.stdout
     assert re.search(
@@ -75,7 +40,7 @@ def test_another_repository_deals_a_hand(tmp_path: Path) -> None:
 
 
 def test_the_bench_runs_from_any_folder(tmp_path: Path) -> None:
-    run = _run_pytest(tmp_path, str(ROOT / "tests" / "hil" / "test_hil_story.py"), "-k", "first_card_announces")
+    run = run_pytest(tmp_path, str(ROOT / "tests" / "hil" / "test_hil_story.py"), "-k", "first_card_announces")
     assert run.returncode == 0, run.stdout
     assert "1 passed" in run.stdout
 
@@ -109,7 +74,7 @@ def test_a_jumpered_header_plays_what_it_has_pins_for(tmp_path: Path, shim: Path
     real = ("--gpio", "real", "--jumpers", str(JUMPERS))
     preloaded = {"LD_PRELOAD": str(shim), "TABLE_PINS_PAGE": str(tmp_path / "header"), "CI": ""}
     with _wired(PinsPage(tmp_path / "header"), Jumpers.read(JUMPERS)):
-        run = _pytest(tmp_path, _A_HAND + _SEAT_3, *real, **preloaded)
+        run = run_elsewhere(tmp_path, A_HAND + _SEAT_3, *real, **preloaded)
     assert run.returncode == 0, run.stdout
     assert "1 passed, 1 skipped" in run.stdout
     assert "no seat_3 here" in run.stdout
@@ -121,7 +86,7 @@ def test_without_a_pi_a_jumpered_header_is_skipped_and_says_why(tmp_path: Path) 
     refusal = "This module can only be run on a Raspberry Pi!"
     (tmp_path / "RPi" / "GPIO.py").write_text(f"raise RuntimeError({refusal!r})\n", "utf-8")
     (tmp_path / "RPi" / "__init__.py").touch()
-    run = _pytest(tmp_path, _A_HAND, "--gpio", "real", "--jumpers", str(JUMPERS), CI="")
+    run = run_elsewhere(tmp_path, A_HAND, "--gpio", "real", "--jumpers", str(JUMPERS), CI="")
     assert run.returncode == 0, run.stdout
     assert "1 skipped" in run.stdout
     assert f"RPi.GPIO refuses this machine: {refusal}" in run.stdout
@@ -130,8 +95,8 @@ def test_without_a_pi_a_jumpered_header_is_skipped_and_says_why(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--broker", "mqtts://pit.example"], "neither certificates nor passwords"),
-        (["--broker", "mqtt://ann:secret@pit.example"], "neither certificates nor passwords"),
+        (["--broker", "mqtt://ann:secret@pit.example"], "brings no passwords"),
+        (["--broker", "mqtts://ann:secret@pit.example"], "brings no passwords"),
         (["--broker", "http://pit.example"], "mqtt://HOST"),
         (["--broker", "mqtt://pit.example:many"], "no address of a broker"),
         (["--broker", "mqtt://pit.example:70000"], "no address of a broker"),
@@ -148,7 +113,7 @@ def test_without_a_pi_a_jumpered_header_is_skipped_and_says_why(tmp_path: Path) 
 def test_wrong_options_are_told_before_anything_runs(options: list[str], told: str, tmp_path: Path) -> None:
     (tmp_path / "twice.toml").write_text("lamps.tie = {table = 5, bench = 6}\ninputs.deal = {table = 5, bench = 7}\n")
     (tmp_path / "unknown.toml").write_text("lamps.seat_9 = {table = 5, bench = 6}\ninputs = {}\n")
-    run = _pytest(tmp_path, _A_HAND, *options)
+    run = run_elsewhere(tmp_path, A_HAND, *options)
     assert run.returncode == pytest.ExitCode.USAGE_ERROR
     assert told in run.stderr
     assert "secret" not in run.stderr
@@ -156,6 +121,6 @@ def test_wrong_options_are_told_before_anything_runs(options: list[str], told: s
 
 @pytest.mark.parametrize("form", ["{host}:{port}", "mqtt://{host}:{port}"])
 def test_a_broker_that_runs_is_used(form: str, tmp_path: Path, broker: Broker) -> None:
-    run = _pytest(tmp_path, _A_HAND, "--broker", form.format(host=broker.host, port=broker.port))
+    run = run_elsewhere(tmp_path, A_HAND, "--broker", form.format(host=broker.host, port=broker.port))
     assert run.returncode == 0, run.stdout
     assert f"broker {broker.host}:{broker.port}, header" in run.stdout

@@ -21,7 +21,8 @@ from typing import Any
 import pytest
 
 from controller.cli import bench
-from tests.hil.daemon import ROOT, Broker, ExistingBroker, Table, TableFiles, comes_true
+from tests.hil.broker_certs import TABLE
+from tests.hil.daemon import ROOT, Broker, ExistingBroker, Table, TableFiles, comes_true, pit_options, pit_section
 from tests.hil.far_pit import Event
 from tests.hil.header import Pins
 
@@ -74,13 +75,13 @@ def table_files(
         pytest.skip("the simulated people use the pins page and a pty alone")
     return TableFiles(
         tmp_path,
-        f"five-{os.getpid()}-{next(_numbers)}",
+        TABLE if broker.certs else f"five-{os.getpid()}-{next(_numbers)}",
         broker.port,
         shim,
         None,
         bench.example_table(evening.table),
         table={"bet_recognition": True} | evening.keys,
-        pit={"host": broker.host},
+        pit=pit_section(broker),
         **({"game": evening.game} if evening.game else {}),
     )
 
@@ -89,7 +90,7 @@ def table_files(
 def ledger(broker: Broker | ExistingBroker, tmp_path: Path) -> Iterator[Path]:
     """The ledger of a reference pit that runs."""
     ledger = tmp_path / "pit"
-    command = ["-m", "controller.pit", "run", "--broker", f"{broker.host}:{broker.port}", "--ledger", str(ledger)]
+    command = ["-m", "controller.pit", "run", *pit_options(broker), "--ledger", str(ledger)]
     with bench.started(bench.python(*command, "--adopt-new"), tmp_path / "pit.log"):
         yield ledger
 

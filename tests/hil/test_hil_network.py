@@ -64,10 +64,10 @@ def test_what_is_no_award_of_this_table_is_refused_and_logged(
         {"table": "another", "hit": "another/x/1", "seq": 3},
         {"hit": of_the_round, "seq": 4},
         {"seat": 2, "seq": 5},
-        {"step": "doubled", "seq": 6},
-        {"cents": -1, "seq": 7},
     ):
         pit.award(**(good | wrong))
+    for broken in ({"step": "doubled", "seq": 6}, {"cents": -1, "seq": 7}):
+        pit.say_on("award", json.dumps(good | broken).encode())
     pit.award(**(good | {"seq": 8}))
     eventually(lambda: len(pit.told("award")) == 1)
     assert table.log.count("it is no step of an award of this table") == 6

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import cycle
 
 import pytest
 
-from tests.hil.header import Stretch, pattern
+from controller.table.lamps import Pattern
+from tests.hil.header import SEAT_SIGNS, Stretch, pattern
 
 # Seconds lit and dark in turn, over and over.
 BLINKING = {
@@ -14,9 +16,10 @@ BLINKING = {
     "double_flash": (0.12, 0.12, 0.12, 1.64),
     "slow_blink": (0.6, 0.6),
     "fast_blink": (0.12, 0.12),
+    "long_flash": (1.5, 0.3),
 }
 _LOOK_EVERY_S = 0.05
-_TOLD_WITHIN_S = 2.5
+_TOLD_WITHIN_S = 4.0
 
 
 def _seen(before: Stretch, lengths_s: tuple[float, ...], watched_s: float) -> list[Stretch]:
@@ -55,7 +58,50 @@ def test_a_lamp_that_stops_blinking_is_told_dark_and_nothing_else_in_between(nam
 
 
 def test_a_lamp_that_stays_lit_is_steady_and_one_that_stays_dark_is_dark() -> None:
-    assert pattern([(False, 5.0), (True, 0.8)]) == "steady"
-    assert pattern([(False, 5.0), (True, 0.7)]) is None
+    assert pattern([(False, 5.0), (True, 1.8)]) == "steady"
+    assert pattern([(False, 5.0), (True, 1.7)]) is None, "it may be a long flash"
     assert pattern([(True, 5.0), (False, 2.2)]) == "dark"
     assert pattern([(True, 5.0), (False, 2.0)]) is None
+
+
+# The daemon's own lamps. They keep step with a clock, so a lamp that changes its pattern may begin anywhere in it.
+
+_LOOK_EVERY_MS = 20
+_CHANGES_AFTER_MS = 8_000
+_CHANGES_EVERY_MS = 170  # over a cycle of the longest pattern, and not in step with any
+
+
+def _watched(before: Pattern, after: Pattern, changed_ms: int) -> Iterator[tuple[float, list[Stretch]]]:
+    """What is seen of a lamp that burns in one pattern and then in another, by how long it has, in seconds."""
+    since_ms = 0
+    over: list[Stretch] = []
+    lit = before.lit(0)
+    for now_ms in range(0, changed_ms + int(_TOLD_WITHIN_S * 1000) + 2_000, _LOOK_EVERY_MS):
+        shown = before if now_ms < changed_ms else after
+        if shown.lit(now_ms) != lit:
+            over.append((lit, (now_ms - since_ms) / 1000))
+            lit, since_ms = not lit, now_ms
+        if now_ms >= changed_ms:
+            yield (now_ms - changed_ms) / 1000, [*over[-9:], (lit, (now_ms - since_ms) / 1000)]
+
+
+def _stays(told: str | None, last: Stretch) -> bool:
+    lit, length_s = last
+    return (told, lit) in (("steady", True), ("dark", False)) and length_s > (1.5 if lit else 1.85)
+
+
+@pytest.mark.parametrize("after", Pattern)
+@pytest.mark.parametrize("before", Pattern)
+def test_every_pattern_is_told_apart_from_every_other_that_it_follows(before: Pattern, after: Pattern) -> None:
+    """Nothing is told but the one or the other, save of a lamp lit or dark for longer than any pattern has it."""
+    for changed_ms in range(_CHANGES_AFTER_MS, _CHANGES_AFTER_MS + 2_000, _CHANGES_EVERY_MS):
+        for since_s, seen in _watched(before, after, changed_ms):
+            told = pattern(seen)
+            at = f"{told} {since_s} s after the change at {changed_ms} ms"
+            assert told in (None, before.name.lower(), after.name.lower()) or _stays(told, seen[-1]), at
+            if since_s > _TOLD_WITHIN_S:
+                assert told == after.name.lower(), at
+
+
+def test_every_pattern_says_something_at_a_seat() -> None:
+    assert {shown.name.lower() for shown in Pattern} == SEAT_SIGNS.keys()

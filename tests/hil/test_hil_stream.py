@@ -134,6 +134,8 @@ def test_an_acknowledgement_of_an_absurd_number_is_past_the_head(
 
 @pytest.fixture
 def reference_pit(tmp_path: Path, broker: Broker) -> Iterator[ReferencePit]:
+    if broker.certs is not None:
+        pytest.skip("two pits cannot be at a broker that knows each by its certificate")
     pit = ReferencePit(tmp_path, broker)
     pit.start()
     yield pit

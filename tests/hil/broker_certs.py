@@ -1,0 +1,69 @@
+"""Who the bench is at a broker that wants mutual TLS: a folder of certificates, as `tablectl certs` writes it.
+
+The broker's access list goes by the common names of the certificates. So the table under test is called `hil`, and the
+bench speaks as `pit` and, for the wagers that lie at the seats, as `bets`.
+"""
+
+from __future__ import annotations
+
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+
+from paho.mqtt.client import Client
+from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
+
+from controller.mqtt_tls import TlsFiles, wrong_with
+
+TABLE, PIT, BETS = "hil", "pit", "bets"
+"""The three clients, by the common names of their certificates."""
+
+_PATIENCE_S = 10.0
+
+
+@dataclass(frozen=True)
+class BrokerCerts:
+    """The folder: `ca.crt`, and for each client NAME.crt and NAME.key."""
+
+    folder: Path
+
+    @classmethod
+    def read(cls, folder: Path, host: str) -> BrokerCerts:
+        """The folder, looked into. Raises ValueError, in words for people, for anything that will not do."""
+        certs = cls(folder)
+        for name in (TABLE, PIT, BETS):
+            for _, what, do in wrong_with(certs.files(name), name):
+                all_of_it = f"tablectl certs FOLDER {host} {TABLE} {PIT} {BETS}"
+                raise ValueError(f"{what}. {do} `{all_of_it}` makes all that a bench needs.")
+        return certs
+
+    def files(self, name: str) -> TlsFiles:
+        """A client's PEM files."""
+        return TlsFiles(self.folder / "ca.crt", self.folder / f"{name}.crt", self.folder / f"{name}.key")
+
+    def context(self, name: str) -> ssl.SSLContext:
+        """What a client of the bench's own connects with."""
+        files = self.files(name)
+        context = ssl.create_default_context(cafile=files.ca)
+        context.load_cert_chain(files.certificate, files.private_key)
+        return context
+
+
+def new_client(certs: BrokerCerts | None, name: str) -> Client:
+    """A client that has not connected yet: with certificates, the one of this name."""
+    client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
+    if certs is not None:
+        client.tls_set_context(certs.context(name))
+    return client
+
+
+def say_once(
+    host: str, port: int, certs: BrokerCerts | None, name: str, topic: str, payload: bytes, retain: bool = False
+) -> None:
+    """Connect as this client, publish this, and leave."""
+    client = new_client(certs, name)
+    client.connect(host, port)
+    client.loop_start()
+    client.publish(topic, payload, qos=1, retain=retain).wait_for_publish(_PATIENCE_S)
+    client.disconnect()
+    client.loop_stop()

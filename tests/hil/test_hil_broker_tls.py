@@ -1,0 +1,165 @@
+"""The bench at a broker that runs and wants mutual TLS: the shipped one, with certificates of `tablectl certs`."""
+
+from __future__ import annotations
+
+import getpass
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from controller.cli import bench
+from controller.cli.main import main
+from tests.hil.daemon import ROOT, comes_true
+from tests.hil.elsewhere import A_HAND, run_elsewhere, run_pytest
+
+SHIPPED = ROOT / "config" / "mosquitto"
+
+
+@dataclass(frozen=True)
+class SecuredBroker:
+    """The shipped broker, running on `localhost:port`. `folder` is what `tablectl certs` wrote."""
+
+    folder: Path
+    port: int
+    log: Path
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """What the bench is told of it."""
+        return "--broker", f"mqtts://localhost:{self.port}", "--broker-certs", str(self.folder)
+
+    @property
+    def clients(self) -> set[str]:
+        """Who has connected, by the name in the certificate that was shown."""
+        return set(re.findall(r"New client connected from \S+ as \S+ \(.*u'(\w+)'\)", self.log.read_text("utf-8")))
+
+
+@pytest.fixture(scope="module")
+def certs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder, made as docs/bench.md says."""
+    folder = tmp_path_factory.mktemp("bench") / "tls"
+    assert main(["certs", str(folder), "localhost", "hil", "pit", "bets"]) == 0
+    return folder
+
+
+@pytest.fixture
+def secured(certs: Path, tmp_path: Path) -> Iterator[SecuredBroker]:
+    """The shipped configuration, but for where its files lie, its port, and the user it runs as."""
+    program = shutil.which("mosquitto", path="/usr/bin:/usr/local/sbin:/usr/sbin")
+    if program is None:
+        pytest.skip("Mosquitto is not installed")
+    port, config, log = bench.free_port(), tmp_path / "mosquitto.conf", tmp_path / "mosquitto.log"
+    text = (SHIPPED / "mosquitto.conf").read_text("utf-8")
+    for ours, theirs in {
+        "/etc/mosquitto/acl": str(SHIPPED / "acl"),
+        "/etc/mosquitto/broker.": f"{certs}/localhost.",
+        "/etc/mosquitto/ca.crt": str(certs / "ca.crt"),
+        "listener 8883\n": f"listener {port} 127.0.0.1\n",
+    }.items():
+        assert ours in text
+        text = text.replace(ours, theirs)
+    config.write_text(f"{text}\nuser {getpass.getuser()}\n", "utf-8")
+    with bench.started([program, "-c", str(config)], log) as process:
+        assert comes_true(lambda: process.poll() is not None or " running" in log.read_text("utf-8"), 10)
+        assert process.poll() is None, log.read_text("utf-8")
+        yield SecuredBroker(certs, port, log)
+
+
+def test_another_repository_deals_a_hand(secured: SecuredBroker, tmp_path: Path) -> None:
+    run = run_elsewhere(tmp_path, A_HAND, *secured.options)
+    assert run.returncode == 0, run.stdout
+    assert f"broker localhost:{secured.port} over TLS, header" in run.stdout
+    assert secured.clients == {"hil", "pit"}
+
+
+def test_the_folder_is_found_from_where_pytest_is_called(secured: SecuredBroker, tmp_path: Path) -> None:
+    (tmp_path / "here").symlink_to(secured.folder)
+    named = ("--broker", f"mqtts://localhost:{secured.port}", "--broker-certs", "here")
+    run = run_elsewhere(tmp_path, "def test_none(broker): pass", *named)
+    assert run.returncode == 0, run.stdout
+
+
+_TWICE = """
+import pytest
+
+@pytest.mark.parametrize("time", [1, 2])
+def test_of_this_table_alone(time, table, dealer, pit, eventually):
+    dealer.open_shoe()
+    eventually(lambda: len(pit.events) == 1 and table.unacknowledged() == 0)
+    assert {state["epoch"] for state in pit.states} == {table.status()["pit"]["epoch"]}
+    assert "WARNING" not in table.log
+"""
+
+
+def test_nothing_is_heard_of_the_table_of_an_earlier_test(secured: SecuredBroker, tmp_path: Path) -> None:
+    """Both are called `hil`, and the broker retains a table's state and its pit's last acknowledgement."""
+    run = run_elsewhere(tmp_path, _TWICE, *secured.options)
+    assert run.returncode == 0, run.stdout
+
+
+def test_the_bench_plays_its_own_tests_there_one_after_another(secured: SecuredBroker) -> None:
+    hil = ROOT / "tests" / "hil"
+    of_this_bench = (
+        f"{hil}/test_hil_story.py::test_a_whole_hand_from_new_shoe_to_a_royal_9_hit",
+        f"{hil}/test_hil_story.py::test_the_shoes_own_first_card_announces_it",
+        f"{hil}/test_hil_stream.py::test_a_pit_restored_from_an_old_copy_is_told_everything_again",
+        f"{hil}/test_hil_stream.py::test_what_happens_while_the_pit_is_away_and_the_table_is_killed_arrives_in_order",
+        f"{hil}/test_hil_every_fault.py::test_the_fault_comes_is_seen_and_is_left[royal9_wagers_differ]",
+        f"{hil}/test_hil_stream.py::test_what_happens_while_the_broker_is_down_arrives_in_order",
+        f"{hil}/test_hil_stream.py::test_the_reference_pit_acknowledges_all_it_hears_also_after_a_kill",
+        f"{hil}/test_hil_midi.py::test_no_card_is_told_before_it_is_revealed",
+        f"{hil}/test_hil_five_games.py::test_the_pits_account_of_a_shoe_is_the_houses_to_the_cent[sugarhouse]",
+    )
+    run = run_pytest(ROOT, *of_this_bench, *secured.options, CI="")
+    assert run.returncode == 0, run.stdout
+    assert "6 passed, 3 skipped" in run.stdout
+    assert "not the bench's own to stop" in run.stdout
+    assert "two pits cannot be at a broker" in run.stdout
+    assert "lets nobody hear everything" in run.stdout
+    assert secured.clients == {"hil", "pit", "bets"}
+
+
+def _without(name: str, certs: Path, to: Path) -> Path:
+    copy: Path = shutil.copytree(certs, to)
+    (copy / name).unlink()
+    return copy
+
+
+@pytest.mark.parametrize("name", ["ca.crt", "hil.crt", "hil.key", "pit.crt", "pit.key", "bets.crt", "bets.key"])
+def test_a_missing_file_is_told_before_anything_runs(name: str, certs: Path, tmp_path: Path) -> None:
+    folder = _without(name, certs, tmp_path / "tls")
+    run = run_elsewhere(tmp_path, A_HAND, "--broker", "mqtts://10.0.0.5", "--broker-certs", str(folder))
+    assert run.returncode == pytest.ExitCode.USAGE_ERROR
+    assert f"{folder / name}' cannot be read: No such file" in run.stderr
+    assert "`tablectl certs FOLDER 10.0.0.5 hil pit bets` makes all" in run.stderr
+
+
+def test_a_certificate_of_another_name_is_told_before_anything_runs(certs: Path, tmp_path: Path) -> None:
+    folder = _without("hil.crt", certs, tmp_path / "tls")
+    shutil.copy(certs / "pit.crt", folder / "hil.crt")
+    run = run_elsewhere(tmp_path, A_HAND, "--broker", "mqtts://pit.example", "--broker-certs", str(folder))
+    assert run.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "hil.crt is for pit, not for hil" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--broker", "mqtts://pit.example"], "give both --broker mqtts://HOST[:PORT] and --broker-certs FOLDER"),
+        (["--broker", "mqtt://pit.example", "--broker-certs", "CERTS"], "give both"),
+        (["--broker-certs", "CERTS"], "give both"),
+        (
+            ["--broker", "mqtts://pit.example", "--broker-certs", "absent"],
+            "absent/ca.crt' cannot be read: No such file",
+        ),
+        (["--broker", "mqtts://pit.example", "--broker-certs", "CERTS", "-n", "2"], "one test runs at a time"),
+    ],
+)
+def test_certificates_and_tls_come_together(options: list[str], told: str, certs: Path, tmp_path: Path) -> None:
+    run = run_elsewhere(tmp_path, A_HAND, *(option.replace("CERTS", str(certs)) for option in options))
+    assert run.returncode == pytest.ExitCode.USAGE_ERROR
+    assert told in run.stderr
