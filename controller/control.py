@@ -27,6 +27,7 @@ from controller.table.requests import (
     CloseShoe,
     CollectCommission,
     CorrectRound,
+    CorrectSeatsRound,
     LampTest,
     LeaveSeat,
     MakeCall,
@@ -164,6 +165,18 @@ def _parse(line: bytes) -> Request | str | None:
             with contextlib.suppress(ValueError):
                 return CorrectRound(number, _cards(player), _cards(banker), by, witness)
             return None
+        case {
+            "do": "correct",
+            "round": int(number),
+            "hands": list(hands),
+            "dealer": str(dealer),
+            "by": str(by),
+            "witness": str(witness),
+            **rest,
+        } if not rest and not isinstance(number, bool):
+            with contextlib.suppress(ValueError):
+                return CorrectSeatsRound(number, _hands(hands), _cards(dealer), by, witness)
+            return None
         case {"do": "hit" | "stand" | "split" | "reveal" as called, "by": str(by), **rest} if not rest:
             return MakeCall(Call(called), by)
         case {"do": "seats", "seats": list(seats), "by": str(by), **rest} if not rest and all(map(_is_seat, seats)):
@@ -202,6 +215,19 @@ def _can_be_kept(text: str) -> bool:
 
 def _cards(text: str) -> tuple[Card, ...]:
     return tuple(map(Card.parse, text.split()))
+
+
+def _hands(said: list[Any]) -> dict[int, tuple[tuple[Card, ...], ...]]:
+    """`[{"seat": 3, "cards": "8S KS"}, …]`, a seat's from left to right, by the seat. Raises ValueError where one is
+    no hand of a seat."""
+    hands: dict[int, tuple[tuple[Card, ...], ...]] = {}
+    for hand in said:
+        match hand:
+            case {"seat": int(seat), "cards": str(cards), **rest} if not rest and _is_seat(seat):
+                hands[seat] = (*hands.get(seat, ()), _cards(cards))
+            case _:
+                raise ValueError(f"{hand} is no hand of a seat")
+    return hands
 
 
 async def _say(writer: asyncio.StreamWriter, answer: dict[str, object]) -> None:

@@ -150,8 +150,11 @@ def _add_acts(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
             act.add_argument("fate", choices=("next_card", "burn"), help="the next hand's first card, or burned")
         if name == "correct":
             act.add_argument("round", type=int, metavar="ROUND", help="its number in the open shoe")
-            act.add_argument("--player", required=True, metavar="CARDS", help='as they lay, for example "KS 9H"')
-            act.add_argument("--banker", required=True, metavar="CARDS")
+            act.add_argument("--player", metavar="CARDS", help='as they lay, for example "KS 9H"')
+            act.add_argument("--banker", metavar="CARDS")
+            of_a_seat = 'at Lucky 9, for example 3="8S KS": once for each hand of every seat, a seat\'s from the left'
+            act.add_argument("--hand", action="append", metavar="SEAT=CARDS", help=of_a_seat)
+            act.add_argument("--dealer", metavar="CARDS", help="at Lucky 9")
             act.add_argument("--witness", required=True, metavar="NAME", help="the second person")
         if name == "seats":
             act.add_argument("seats", type=int, nargs="*", metavar="SEAT")
@@ -171,8 +174,8 @@ def _add_acts(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
             act.add_argument("--by", required=required, metavar="NAME", help="who says so; it is journalled")
         if name == "status":
             act.add_argument("--json", action="store_true", help="everything, as one JSON object")
-        command = {"status": _status, "commission": _commission, "actives": _actives}.get(name, _act)
-        act.set_defaults(command=command, do=name.replace("-", "_"))
+        own = {"status": _status, "commission": _commission, "actives": _actives, "correct": _correct}
+        act.set_defaults(command=own.get(name, _act), do=name.replace("-", "_"))
 
 
 # Each command imports what it needs: `tablectl status` should not wait for what `run` loads.
@@ -269,9 +272,8 @@ def _status(options: argparse.Namespace) -> int:
 def _act(options: argparse.Namespace) -> int:
     from controller.cli.client import act
 
-    for cards in (getattr(options, name, None) for name in ("card", "player", "banker")):
-        _check_cards(cards)
-    said = ("by", "card", "fate", "round", "player", "banker", "witness", "seats", "seat", "spot", "cents", "back")
+    _checked(getattr(options, "card", ""))
+    said = ("by", "card", "fate", "seats", "seat", "spot", "cents", "back")
     request = {"do": options.do} | {key: getattr(options, key) for key in said if hasattr(options, key)}
     return act(options.table, request)
 
@@ -297,14 +299,37 @@ def _actives(options: argparse.Namespace) -> int:
     return act(options.table, {"do": "name_actives", "by": options.by, **named})
 
 
-def _check_cards(cards: str | None) -> None:
+def _correct(options: argparse.Namespace) -> int:
+    from controller.cli.client import act
+
+    match options.player, options.banker, options.hand, options.dealer:
+        case str(player), str(banker), None, None:
+            hands: dict[str, object] = {"player": _checked(player), "banker": _checked(banker)}
+        case None, None, list(seats), str(dealer):
+            hands = {"hands": list(map(_hand_of_a_seat, seats)), "dealer": _checked(dealer)}
+        case _:
+            do = 'Give --player and --banker; at Lucky 9 --dealer, and for each hand of a seat --hand 3="8S KS".'
+            raise TableError("hands_incomplete", "A correction names every hand of the round.", do)
+    names = {"by": options.by, "witness": options.witness}
+    return act(options.table, {"do": "correct", "round": options.round, **hands, **names})
+
+
+def _hand_of_a_seat(text: str) -> dict[str, object]:
+    seat, _, cards = text.partition("=")
+    if not (seat.isascii() and seat.isdecimal() and len(seat) <= 2):
+        raise TableError("no_such_hand", f"{text} is no hand of a seat.", 'Write seat=cards: --hand 3="8S KS".')
+    return {"seat": int(seat), "cards": _checked(cards)}
+
+
+def _checked(cards: str) -> str:
     from controller.game.cards import Card
 
-    for word in (cards or "").split():
+    for word in cards.split():
         try:
             Card.parse(word)
         except ValueError:
             raise TableError("no_such_card", f"{word} is no card.", "Write rank then suit: KS 9H TD AC.") from None
+    return cards
 
 
 def _sim_shoe(options: argparse.Namespace) -> int:

@@ -19,7 +19,8 @@ def _told(event: dict[str, Any]) -> str:
             marks = [mark for mark in ("natural", "simulated", "last_hand") if event[mark]]
             return _hands(event) + (f" ({', '.join(marks)})" if marks else "") + _house(event)
         case "correction":
-            return f"{_hands(event)} (by {event['by']} and {event['witness']})"
+            hands = _seats_round(event) if "dealer" in event else _hands(event)
+            return f"{hands} (by {event['by']} and {event['witness']})"
         case "wagers_locked":
             refused = event["refused_seats"]
             wagers = event["wagers"]

@@ -276,7 +276,7 @@ class HitReset(Event):
 
 @dataclass(frozen=True, slots=True)
 class Correction(Event):
-    """A finished round amended by reference: `shoe` and `round` name it, and the rest is what holds instead.
+    """A finished round of two hands amended by reference: `shoe` and `round` name it, the rest is what holds instead.
 
     `royal9_before` and `settlement_before` are what had been told, by the round or its last correction.
     """
@@ -294,6 +294,20 @@ class Correction(Event):
     dragon_bonus: DragonBonusShown | None
     royal9: tuple[SeatTier, ...]
     royal9_before: tuple[SeatTier, ...]
+    settlement: SettlementShown | None
+    settlement_before: SettlementShown | None
+
+
+@dataclass(frozen=True, slots=True)
+class SeatsCorrection(Event):
+    """A finished round of Lucky 9 amended by reference, as `Correction` amends one of two hands."""
+
+    TYPE = "correction"
+
+    by: str
+    witness: str
+    dealer: HandShown
+    hands: tuple[SeatHandShown, ...]
     settlement: SettlementShown | None
     settlement_before: SettlementShown | None
 

@@ -12,6 +12,7 @@ from typing import assert_never
 from controller.game import baccarat, baccarat_royal, lucky9
 from controller.game.baccarat import PuntoBanco
 from controller.game.baccarat_royal import Actives, BaccaratRoyal
+from controller.game.cards import Card
 from controller.game.lucky9 import Lucky9
 from controller.game.play import Choose, Draw, Laid, Play, Reveal
 
@@ -55,6 +56,17 @@ def laid(game: Game, seating: Seating, plays: Sequence[Play]) -> tuple[Laid, ...
             return baccarat_royal.laid(game, seating.actives, plays)
         case Lucky9():
             return lucky9.laid(game, seating.in_play, plays)
+        case never:
+            assert_never(never)
+
+
+def cards(done: Done) -> tuple[Card, ...]:
+    """Every card of a finished hand."""
+    match done:
+        case baccarat.Done(player, banker):
+            return *player, *banker
+        case lucky9.Done(dealer, hands):
+            return *(card for hand in hands for card in hand.cards), *dealer
         case never:
             assert_never(never)
 

@@ -7,7 +7,7 @@ for each card and call in turn; everything is recomputed by running it over the 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from enum import Enum
 from fractions import Fraction
@@ -148,6 +148,26 @@ def laid(game: Lucky9, seats: Sequence[int], plays: Sequence[Play]) -> tuple[Lai
     return (*theirs, Laid(_DEALER, tuple(layout.dealer), face_down))
 
 
+def as_they_lie(
+    game: Lucky9, told: Done, hands: Mapping[int, Sequence[tuple[Card, ...]]], dealer: tuple[Card, ...]
+) -> Done:
+    """The round that was `told`, once its hands turn out to lie so: each seat's from left to right, and the dealer's.
+
+    The choices follow from the hands: a seat with several has split, one with three cards has hit. (choice) Where a
+    seat split more than once, the felt does not tell which of its hands begins with its second card: the same one as
+    was told, and its second hand where it was told to have another number of them.
+
+    `hands` has the seats that were in play and no others. Raises ValueError where the rules let no hands lie so.
+    """
+    for seat, theirs in hands.items():
+        if not _may_lie(game, theirs):
+            raise ValueError(f"the hands of seat {seat} do not come of two cards by a hit or splits")
+    if len(dealer) != (3 if total(dealer[:2]) in game.dealer_draws_on else 2):
+        raise ValueError("the dealer does not draw so")
+    in_order = {seat: hands[seat] for seat in told.first_two}
+    return Done(dealer, _played(in_order), {seat: _first_two(told, seat, hands[seat]) for seat in in_order})
+
+
 def seat_kind(game: Lucky9, hand: SeatHand) -> Kind:
     """What a seat's hand counts as: a row of the outcomes."""
     kind = dealer_kind(hand.cards)
@@ -249,7 +269,7 @@ def _round(game: Lucky9, layout: _Layout) -> _Asking:
     yield from _reveal(layout)
     if total(layout.dealer) in game.dealer_draws_on:
         yield from _draw(layout.dealer, Draw(_DEALER))
-    play = yield Done(tuple(layout.dealer), _played(layout), first_two)
+    play = yield Done(tuple(layout.dealer), _played(layout.hands), first_two)
     raise ValueError(f"the round was complete before {_told(play)}")
 
 
@@ -280,9 +300,12 @@ def _split(game: Lucky9, seat: int, hands: list[list[Card]]) -> _Asking:
 
 
 def _may_split(game: Lucky9, hands: list[list[Card]], at: int) -> bool:
-    first, second = hands[at]
-    pair = first.rank == second.rank if game.pair == "rank" else first.points == second.points
-    return pair and len(hands) <= game.most_splits  # each split so far has added a hand to the first
+    # Each split so far has added a hand to the first.
+    return _is_pair(game, *hands[at]) and len(hands) <= game.most_splits
+
+
+def _is_pair(game: Lucky9, first: Card, second: Card) -> bool:
+    return first.rank == second.rank if game.pair == "rank" else first.points == second.points
 
 
 def _part(hands: list[list[Card]], at: int) -> None:
@@ -313,12 +336,31 @@ def _reveal(layout: _Layout) -> _Asking:
     layout.revealed = True
 
 
-def _played(layout: _Layout) -> tuple[SeatHand, ...]:
+def _played(hands: Mapping[int, Sequence[Sequence[Card]]]) -> tuple[SeatHand, ...]:
     return tuple(
-        SeatHand(seat, number, tuple(cards), from_split=len(hands) > 1)
-        for seat, hands in layout.hands.items()
-        for number, cards in enumerate(hands, start=1)
+        SeatHand(seat, number, tuple(cards), from_split=len(theirs) > 1)
+        for seat, theirs in hands.items()
+        for number, cards in enumerate(theirs, start=1)
     )
+
+
+def _may_lie(game: Lucky9, hands: Sequence[tuple[Card, ...]]) -> bool:
+    """Whether a seat can have come to these hands, from left to right."""
+    if len(hands) == 1:
+        (cards,) = hands
+        return len(cards) == 2 or (len(cards) == 3 and total(cards[:2]) != 9)
+    # What was split off a hand is a pair with its first card, and so with the leftmost's.
+    from_splits = all(len(cards) == 2 and _is_pair(game, hands[0][0], cards[0]) for cards in hands)
+    return from_splits and 2 <= len(hands) <= game.most_splits + 1
+
+
+def _first_two(told: Done, seat: int, hands: Sequence[tuple[Card, ...]]) -> tuple[Card, ...]:
+    """A seat's cards before any split or hit, once its hands lie so."""
+    if len(hands) == 1:
+        return hands[0][:2]
+    begin = [hand.cards[0] for hand in told.hands if hand.seat == seat]
+    second = begin.index(told.first_two[seat][1], 1) if len(begin) == len(hands) else 1
+    return hands[0][0], hands[second][0]
 
 
 def _name(seat: int, number: int = 1) -> str:

@@ -21,6 +21,7 @@ from controller.game.royal9 import Award
 from controller.game.wagers import Spot, Wager
 from controller.table import paying, shoe_life
 from controller.table.facts import RoyalHit
+from controller.table.rules import TableRules
 from controller.table.states import (
     NO_WAGERS,
     Burning,
@@ -108,48 +109,42 @@ def take_card_in_error(table: Table, card: Card) -> Stepped:
 # The hand.
 
 
-def deal(table: Table, card: Card) -> Stepped:
-    """The card goes to the hand that is locked or in play; the last one may finish it."""
+def deal(table: Table, card: Card, kept: tuple[Card, ...] = ()) -> Stepped:
+    """The card goes to the hand that is locked or in play; the last one may finish it. `kept` are dealt after it, as
+    long as the hand takes cards: what comes after a call waits for it with the hand."""
     match table.phase:
         case Locked(wagers, seating):
             shoe = open_shoe(table)
-            hand = HandInPlay((card,), wagers, seating)
+            hand = HandInPlay((card,), wagers, seating, kept=kept)
             table = replace(table, shoe=replace(shoe, wagered_hands=shoe.wagered_hands + 1))
         case HandInPlay(plays):
-            hand = replace(table.phase, plays=(*plays, card))
+            hand = replace(table.phase, plays=(*plays, card), kept=kept)
         case _:
             raise AssertionError(f"no hand takes a card in {table.phase}")
     return _go_on(replace(table, phase=hand, last_round=None, awaiting_result=None))
 
 
 def deal_kept(table: Table, cards: tuple[Card, ...]) -> Stepped:
-    """Deal these, which have left the shoe already, as long as the hand takes cards. What comes after a call waits for
-    it with the hand; what the hand does not need is kept for the one after."""
-    made: tuple[Event, ...] = ()
-    while cards and isinstance(following(table), Draw):
-        table, dealt = deal(table, cards[0])
-        made, cards = (*made, *dealt), cards[1:]
-    if isinstance(table.phase, HandInPlay):
-        return replace(table, phase=replace(table.phase, kept=cards)), made
-    return replace(table, kept=(*cards, *table.kept)), made
+    """Deal these, which have left the shoe already, to the hand that begins."""
+    return deal(table, cards[0], kept=cards[1:]) if cards else (table, ())
 
 
 def call(table: Table, called: Call) -> Stepped:
     """The dealer's call is played; cards that were kept for the hand follow it."""
     hand = table.phase
     assert isinstance(hand, HandInPlay), "only called inside a hand"
-    table, made = _go_on(replace(table, phase=replace(hand, plays=(*hand.plays, called), kept=())))
-    table, dealt = deal_kept(table, hand.kept)
-    return table, (*made, *dealt)
+    return _go_on(replace(table, phase=replace(hand, plays=(*hand.plays, called))))
 
 
 def _go_on(table: Table) -> Stepped:
-    """What the play just made leads to."""
+    """What the play just made leads to. What the hand does not need of its kept cards is kept for the one after."""
     hand = table.phase
     assert isinstance(hand, HandInPlay)
     step = next_step(table.rules.play, hand.seating, hand.plays)
     if isinstance(step, baccarat.Done | lucky9.Done):
-        return _finish(table, hand, step)
+        return _finish(replace(table, kept=(*hand.kept, *table.kept)), hand, step)
+    if isinstance(step, Draw) and hand.kept:
+        return deal(table, hand.kept[0], kept=hand.kept[1:])
     if isinstance(step, Draw) and cards_left(table) == 0:
         return _run_out(table)
     return table, ()
@@ -194,10 +189,7 @@ def _round(table: Table, finished: FinishedRound, won: list[tuple[int, Award]]) 
             shoe=shoe.number,
             round=finished.number,
             dealer=shown(done.dealer),
-            hands=tuple(
-                events.SeatHandShown(hand.seat, hand.number, *_parts(hand.cards), result)
-                for hand, result in zip(done.hands, paying.hand_results(table.rules, done), strict=True)
-            ),
+            hands=hands_shown(table.rules, done),
             simulated=finished.simulated,
             last_hand=last_hand,
             cards_left=cards_left(table),
@@ -238,7 +230,7 @@ def _hit(round_event: events.Round | events.SeatsRound, hit: RoyalHit, award: Aw
 
 
 def _run_out(table: Table) -> Stepped:
-    """No card is left and the hand needs one: it is void, and the shoe is over."""
+    """No card is left, in the shoe or kept for the hand, and it needs one: it is void, and the shoe is over."""
     void = void_event(table, by="table", reason="shoe_exhausted")
     closed, close_event = close_shoe(table, "exhausted", by="table")
     stopped, fault = stop(closed, "shoe_exhausted", {})
@@ -246,8 +238,8 @@ def _run_out(table: Table) -> Stepped:
 
 
 def after_hand(table: Table) -> Stepped:
-    """Wagers open again, or the shoe is over."""
-    reason = shoe_life.ended(open_shoe(table), table.rules.shoe, cards_left(table))
+    """Wagers open again, or the shoe is over. Kept cards are the next hand's, as those still in the shoe are."""
+    reason = shoe_life.ended(open_shoe(table), table.rules.shoe, cards_left(table) + len(table.kept))
     if reason is None:
         return replace(table, phase=WagersOpen()), ()
     closed, event = close_shoe(table, reason, by="table")
@@ -296,6 +288,14 @@ def _at_stake(table: Table, placed: tuple[Wager, ...]) -> tuple[Wager, ...]:
 def shown(cards: tuple[Card, ...]) -> events.HandShown:
     """A hand as events tell it."""
     return events.HandShown(*_parts(cards))
+
+
+def hands_shown(rules: TableRules, done: lucky9.Done) -> tuple[events.SeatHandShown, ...]:
+    """The seats' hands at Lucky 9 as events tell them."""
+    return tuple(
+        events.SeatHandShown(hand.seat, hand.number, *_parts(hand.cards), result)
+        for hand, result in zip(done.hands, paying.hand_results(rules, done), strict=True)
+    )
 
 
 def _parts(cards: tuple[Card, ...]) -> tuple[tuple[str, ...], int]:

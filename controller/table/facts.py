@@ -69,8 +69,8 @@ class Report:
 class RoyalHit:
     """A seat's winning Royal 9 wager, and how far it has come at the pit: hit, pending, verified, paid or rejected.
 
-    `shown_cents` is what `meter` was when wagers were locked, `cents` the award as the pit says it; each None while
-    not known. A fixed award has no meter.
+    `shown_cents` is what `meter` was shown at last before the hit, `cents` the award as the pit says it; each is None
+    while not known. A fixed award has no meter.
     """
 
     shoe: int
@@ -241,7 +241,14 @@ class WagersLocked:
     wagers: tuple[Wager, ...] = ()
     refused: tuple[RefusedWager, ...] = ()
     in_play: tuple[int, ...] = ()
-    levels: dict[str, int] = field(default_factory=dict)  # the progressive meters' cents as last shown
+    levels: dict[str, int] = field(default_factory=dict)  # the progressive meters' cents as shown
+
+
+@dataclass(frozen=True, slots=True)
+class LevelsNoted:
+    """What the progressive meters show by now, in cents, while a hand plays for them: a hit notes it."""
+
+    levels: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,6 +361,17 @@ class RoundCorrected:
     round: int
     player: tuple[Card, ...]
     banker: tuple[Card, ...]
+    by: str
+    witness: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeatsRoundCorrected:
+    """The same of a round of Lucky 9: each seat's hands from left to right, by the seat, and the dealer's."""
+
+    round: int
+    hands: dict[int, tuple[tuple[Card, ...], ...]]
+    dealer: tuple[Card, ...]
     by: str
     witness: str
 
@@ -472,11 +490,13 @@ Act = (
     | FaultCleared
     | OddCardTold
     | RoundCorrected
+    | SeatsRoundCorrected
     | ShoeClosed
     | LampsTested
 )
 OwnFact = (
     ShoeUnplugged
+    | LevelsNoted
     | JournalFoundBehindPit
     | PublishRefused
     | HitUnheard

@@ -12,6 +12,7 @@ from controller.game.baccarat import Hand, PuntoBanco
 from controller.game.cards import Card
 from controller.table import shoe_life
 from controller.table.dealing import next_in_hand
+from controller.table.face_down import next_is_secret, result_is_secret
 from controller.table.facts import CardDrawn, ShoeResult, ShoeResultReported, Target
 from controller.table.states import Burning, FirstCardDue, HandInPlay, Table, WagersOpen
 from controller.table.stops import Stepped, stop
@@ -36,7 +37,7 @@ def compare_result(table: Table, fact: ShoeResultReported) -> Stepped:
     shoes = _in_words(fact.result.value, fact.player_pair, fact.banker_pair)
     if ours == shoes:
         return table, ()
-    if awaited is None and _punto_banco(table).reveal != "dealt":
+    if awaited is None and result_is_secret(table):
         return stop(table, "result_differs", {})  # the shoe has read cards that nobody here has seen
     return stop(table, "result_differs", {"shoe_says": shoes, "rules_say": ours})
 
@@ -62,8 +63,7 @@ def differing_target(table: Table, fact: CardDrawn) -> str | None:
 
 def both_opinions(table: Table, fact: CardDrawn) -> dict[str, str | int]:
     """Where the shoe and where our rules put the card, for people: nothing where that would tell a face-down card."""
-    drawn = next_in_hand(table)
-    if drawn is not None and drawn.secret:
+    if next_is_secret(table):
         return {}
     assert fact.target is not None
     expected, index = _expected_target(table)
@@ -80,9 +80,11 @@ def where(table: Table) -> str:
         case Burning():
             return Target.BURN.value
         case _:
+            if next_is_secret(table):
+                return "hand"
             drawn = next_in_hand(table)
             if drawn is not None:
-                return "hand" if drawn.secret else str(drawn.hand)
+                return str(drawn.hand)
             between = isinstance(table.phase, WagersOpen) and isinstance(table.rules.play, PuntoBanco)
             return _expected_target(table)[0].value if between else "hand"
 

@@ -10,13 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import lcm
 
-from controller.game.baccarat import Done
+from controller.game import baccarat, lucky9
 from controller.game.baccarat_royal import Actives, BaccaratRoyal, drawn_actives
 from controller.game.cards import Card
+from controller.game.games import cards
 from controller.game.lucky9 import Lucky9
 from controller.game.play import Call, Choose, Reveal
 from controller.game.wagers import Wager
 from controller.table import locking, shoe_life
+from controller.table.correcting import CorrectionFact, as_corrected
 from controller.table.dealing import finished_round, following, odd_card
 from controller.table.facts import (
     ActivesChosen,
@@ -31,10 +33,12 @@ from controller.table.facts import (
     HandVoided,
     HitsReset,
     LampsTested,
+    LevelsNoted,
     OddCardFate,
     OddCardTold,
     RoundCorrected,
     Royal9WagersDiffered,
+    SeatsRoundCorrected,
     SeatsTaken,
     ShoeClosed,
     ShoeOpened,
@@ -45,7 +49,16 @@ from controller.table.facts import (
 from controller.table.faults import FAULTS, Clearing, Exit
 from controller.table.legality import RaiseFault, Refuse, Row, legality, refuse
 from controller.table.rules import TableRules
-from controller.table.states import HandInPlay, NoShoe, ShoeEnded, StandingFault, Table, WagersOpen
+from controller.table.states import (
+    FinishedRound,
+    HandInPlay,
+    Locked,
+    NoShoe,
+    ShoeEnded,
+    StandingFault,
+    Table,
+    WagersOpen,
+)
 from controller.table.step import carried_into_new_shoe
 from controller.table.stops import exits
 
@@ -104,6 +117,17 @@ class CorrectRound:
     round: int
     player: tuple[Card, ...]
     banker: tuple[Card, ...]
+    supervisor: str
+    witness: str
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectSeatsRound:
+    """The same of a round of Lucky 9: each seat's hands from left to right, by the seat, and the dealer's."""
+
+    round: int
+    hands: dict[int, tuple[tuple[Card, ...], ...]]
+    dealer: tuple[Card, ...]
     supervisor: str
     witness: str
 
@@ -194,6 +218,7 @@ Request = (
     | ClearFault
     | TellOddCard
     | CorrectRound
+    | CorrectSeatsRound
     | CloseShoe
     | LampTest
     | PlaceWager
@@ -253,7 +278,7 @@ def decide(table: Table, request: Request, ambient: Ambient) -> Fact | Refuse:
         case TellOddCard(fate, by):
             refusal = None if odd_card(table) else refuse("no_odd_card")
             return _refused(table, Row.TELL_ODD_CARD) or refusal or OddCardTold(fate, by)
-        case CorrectRound():
+        case CorrectRound() | CorrectSeatsRound():
             return _refused(table, Row.CORRECT_ROUND) or _correct_round(table, request)
         case CloseShoe(supervisor):
             return _refused(table, Row.CLOSE_SHOE) or ShoeClosed(supervisor)
@@ -284,16 +309,26 @@ def before(table: Table, fact: Fact, ambient: Ambient) -> tuple[Fact, ...]:
     """The facts that a fact brings with it, to be believed first.
 
     The shoe's own first-card report announces a new shoe; on a table that locks on the first card, that card locks
-    the wagers.
+    the wagers. Whatever comes while a hand plays for the meters may decide it: what they show by now is noted first.
     """
     if _announces_a_shoe(table, fact):
         return (_opened(table, "first_card", ambient),)
+    if _meters_moved(table, ambient):
+        return (LevelsNoted(dict(ambient.levels)),)
     locks = table.rules.lock_on == "first_card" and isinstance(table.phase, WagersOpen)
     if not (locks and _deals_a_card(table, fact)):
         return ()
     if _is_for_a_hand(fact):
         return (_lock(table, "first_card", ambient),)
     return (_lock(table, "first_card", ambient, late=True),)
+
+
+def _meters_moved(table: Table, ambient: Ambient) -> bool:
+    """Whether a hand plays for the meters, and they show otherwise than is noted. Unheard meters show nothing new."""
+    wagers = table.phase.wagers if isinstance(table.phase, Locked | HandInPlay) else None
+    if wagers is None or not wagers.royal9_seats or not ambient.levels:
+        return False
+    return ambient.levels != wagers.levels
 
 
 def _announces_a_shoe(table: Table, fact: Fact) -> bool:
@@ -451,6 +486,12 @@ def _see_cut_card(table: Table) -> Fact | Refuse:
 
 
 def _name_card(table: Table, card: Card, supervisor: str | None) -> Fact | Refuse:
+    """The card that waits, or was missed, by its name.
+
+    One of which none is left is refused, those that lie face down counted too: it was misread, or one before it was.
+    Whoever reads the felt is told that, and nobody else. Were it believed, all would be told: the table would stop at
+    an impossible card. A guess is not free either: a name that is not refused is journalled, and is the card.
+    """
     if supervisor is None:
         return refuse("no_supervisor")
     if table.fault is None:
@@ -462,23 +503,46 @@ def _name_card(table: Table, card: Card, supervisor: str | None) -> Fact | Refus
     return CardNamed(card, supervisor)
 
 
-def _correct_round(table: Table, request: CorrectRound) -> Fact | Refuse:
-    finished = finished_round(table, request.round)
-    if finished is None or table.shoe is None:
+def _correct_round(table: Table, request: CorrectRound | CorrectSeatsRound) -> Fact | Refuse:
+    told = finished_round(table, request.round)
+    if told is None or table.shoe is None:
         return refuse("no_such_round")
-    if not isinstance(finished.done, Done):
-        return refuse("cannot_correct")
+    fact = _as_read(told, request)
+    if isinstance(fact, Refuse):
+        return fact
     if request.supervisor.strip().casefold() == request.witness.strip().casefold():
         return refuse("not_two_people")
-    if not all(2 <= len(hand) <= 3 for hand in (request.player, request.banker)):
-        return refuse("not_a_hand")
-    if (request.player, request.banker) == (finished.done.player, finished.done.banker):
+    try:
+        done = as_corrected(table.rules.play, told.done, fact)
+    except ValueError:
+        return refuse("not_by_the_rules")
+    if done == told.done:
         return refuse("nothing_differs")
-    were, are = (*finished.done.player, *finished.done.banker), (*request.player, *request.banker)
-    corrected = shoe_life.corrected(table.shoe, table.rules.shoe, were, are)
+    corrected = shoe_life.corrected(table.shoe, table.rules.shoe, cards(told.done), cards(done))
     if corrected.unnamed > table.shoe.unnamed:
         return refuse("card_cannot_be")
-    return RoundCorrected(request.round, request.player, request.banker, request.supervisor, request.witness)
+    return fact
+
+
+def _as_read(told: FinishedRound, request: CorrectRound | CorrectSeatsRound) -> CorrectionFact | Refuse:
+    """The cards that were read, as the fact they become where the round has such hands."""
+    match request, told.done:
+        case CorrectRound(number, player, banker, by, witness), baccarat.Done():
+            if not (_is_hand(player) and _is_hand(banker)):
+                return refuse("not_a_hand")
+            return RoundCorrected(number, player, banker, by, witness)
+        case CorrectSeatsRound(number, hands, dealer, by, witness), lucky9.Done(first_two=in_play):
+            if hands.keys() != in_play.keys():
+                return refuse("other_seats")
+            if not all(map(_is_hand, (*(hand for theirs in hands.values() for hand in theirs), dealer))):
+                return refuse("not_a_hand")
+            return SeatsRoundCorrected(number, hands, dealer, by, witness)
+        case _:
+            return refuse("other_hands")
+
+
+def _is_hand(cards_read: tuple[Card, ...]) -> bool:
+    return 2 <= len(cards_read) <= 3
 
 
 def _refused(table: Table, row: Row) -> Refuse | None:

@@ -56,7 +56,7 @@ def after_cut_card(shoe: Shoe, rules: ShoeRules, in_wagered_hand: bool) -> Shoe:
 
 
 def ended(shoe: Shoe, rules: ShoeRules, cards_left: int) -> str | None:
-    """Why no further wagered hand may begin in this shoe; None while one may."""
+    """Why no further wagered hand may begin in this shoe; None while one may. `cards_left` can still be dealt to it."""
     if shoe.last_hand is not None and shoe.wagered_hands >= shoe.last_hand:
         return "last_hand"
     if cards_left < rules.fewest_cards_to_open:

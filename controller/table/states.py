@@ -22,7 +22,7 @@ from controller.table.rules import TableRules
 @dataclass(frozen=True, slots=True)
 class Wagers:
     """The wagers of a hand: the seats whose Royal 9 wager stands, those whose was refused, with the code why; and where
-    the table knows them, all that stand and all refused. `levels` are the meters' cents as they were shown then."""
+    the table knows them, all that stand and all refused. `levels` are the meters' cents as last shown."""
 
     royal9_seats: tuple[int, ...]
     refused_seats: tuple[int, ...] = ()

@@ -12,16 +12,13 @@ from typing import assert_never
 
 from controller.contract import events
 from controller.contract.events import Event
-from controller.game import baccarat
-from controller.game.baccarat import PuntoBanco, as_it_lies
-from controller.game.baccarat_royal import Actives, BaccaratRoyal, next_actives
+from controller.game.baccarat_royal import BaccaratRoyal
 from controller.game.cards import Card
-from controller.game.games import Seating, naturals
-from controller.game.play import Call, Choose, Draw, Reveal
-from controller.game.royal9 import Award
-from controller.game.settlement import Settlement
+from controller.game.games import Seating
+from controller.game.play import Call, Choose, Reveal
 from controller.game.wagers import place
 from controller.table import paying, shoe_life
+from controller.table.correcting import correct
 from controller.table.dealing import (
     after_hand,
     burn,
@@ -29,16 +26,13 @@ from controller.table.dealing import (
     close_shoe,
     deal,
     deal_kept,
-    finished_round,
     following,
-    last_wagered,
-    next_in_hand,
     owing,
-    shown,
     take_card_in_error,
     turn_first_card,
     void_event,
 )
+from controller.table.face_down import comes_face_down, next_is_secret
 from controller.table.facts import (
     ActivesChosen,
     AwardStepped,
@@ -59,6 +53,7 @@ from controller.table.facts import (
     HitUnheard,
     JournalFoundBehindPit,
     LampsTested,
+    LevelsNoted,
     OddCardFate,
     OddCardTold,
     OutboxFilling,
@@ -69,7 +64,7 @@ from controller.table.facts import (
     Report,
     RoundCorrected,
     Royal9WagersDiffered,
-    RoyalHit,
+    SeatsRoundCorrected,
     SeatsTaken,
     ShoeClosed,
     ShoeErrorCancelled,
@@ -92,9 +87,6 @@ from controller.table.faults import FAULTS, Clearing, Exit
 from controller.table.legality import Move, RaiseFault, Refuse, Row, legality
 from controller.table.referees import both_opinions, compare_burn_count, compare_result, differing_target, where
 from controller.table.states import (
-    NO_WAGERS,
-    Burning,
-    FinishedRound,
     FirstCardDue,
     HandInPlay,
     Held,
@@ -142,8 +134,8 @@ def step(table: Table, fact: Fact) -> Stepped:
             return _clear(table, by)
         case OddCardTold(fate):
             return _change_odd_card(table, fate)
-        case RoundCorrected():
-            return _correct_round(table, fact)
+        case RoundCorrected() | SeatsRoundCorrected():
+            return correct(table, fact)
         case ShoeClosed(by):
             closed, event = close_shoe(table, "closed_early", by)
             return closed, (event,)
@@ -155,6 +147,8 @@ def step(table: Table, fact: Fact) -> Stepped:
             return table, (alarm(table, "hit_unheard", {"seq": seq}),)
         case OutboxFilling(waiting, most):
             return table, (alarm(table, "unacknowledged_many", {"waiting": waiting, "most": most}),)
+        case LevelsNoted(levels):
+            return _note_levels(table, levels), ()
         case ClientIdTaken():
             return table, (alarm(table, "client_id_taken", {}),)
         case _:
@@ -244,7 +238,7 @@ def _believe(table: Table, held: Held) -> Stepped:
             return _legally(table, row, fact)
         case ShoeErrorRaised(error):
             # An overdraw says that the hand takes no more cards, which may still lie face down.
-            return _legally(table, Row.SHOE_ERROR, fact, {} if _next_is_secret(table) else {"error": error.value})
+            return _legally(table, Row.SHOE_ERROR, fact, {} if next_is_secret(table) else {"error": error.value})
         case ShoePoweredUp():
             return _legally(table, Row.SHOE_POWERED_UP, fact)
         case ShoeUnplugged():
@@ -309,7 +303,7 @@ def _card_came(table: Table, fact: CardDrawn | CardKept) -> Stepped:
     if fact.card is None:
         return stop(table, "unreadable_card", {"where": where(table)}, raised_by=Held(fact))
     if not shoe_life.can_still_come(open_shoe(table), table.rules.shoe, fact.card):
-        return _impossible_card(table, fact)
+        return _impossible_card(table, row, fact)
     match fact, step:
         case CardDrawn(), Reveal():
             return _wait_for_reveal(table, fact)
@@ -319,30 +313,12 @@ def _card_came(table: Table, fact: CardDrawn | CardKept) -> Stepped:
             return _legally(table, row, fact)
 
 
-def _impossible_card(table: Table, fact: CardDrawn | CardKept) -> Stepped:
+def _impossible_card(table: Table, row: Row, fact: CardDrawn | CardKept) -> Stepped:
     details: dict[str, str | int] = {"where": where(table)}
-    if not _lies_face_down(table):
+    if not comes_face_down(table, row):
         details["card"] = str(fact.card)
     stopped, fault = stop(table, "impossible_card", details, raised_by=Held(fact))
     return stopped, (alarm(table, "impossible_card", details), *fault)
-
-
-def _next_is_secret(table: Table) -> bool:
-    """Whether what the hand takes next would tell a card that lies face down."""
-    step = following(table)
-    return isinstance(step, Reveal) or (isinstance(step, Draw) and step.secret)
-
-
-def _lies_face_down(table: Table) -> bool:
-    """Whether the card that comes now is one that nobody sees yet: burned, or dealt face down."""
-    match table.phase:
-        case Burning():
-            return True
-        case Locked() | HandInPlay():
-            drawn = next_in_hand(table)
-            return drawn is None or drawn.face_down
-        case _:
-            return isinstance(table.rules.play, PuntoBanco) and table.rules.play.reveal != "dealt"
 
 
 def _wait_for_reveal(table: Table, fact: CardDrawn | ShoeResultReported) -> Stepped:
@@ -421,6 +397,14 @@ def _open_shoe(table: Table, fact: ShoeOpened) -> Stepped:
         opened, more = _it_came(opened, carried)
         made = (*made, *more)
     return opened, made
+
+
+def _note_levels(table: Table, levels: dict[str, int]) -> Table:
+    """The meters show these now, for the hand that plays for them."""
+    phase = table.phase
+    assert isinstance(phase, Locked | HandInPlay), "only noted for a hand"
+    assert phase.wagers is not None, "that has wagers"
+    return replace(table, phase=replace(phase, wagers=replace(phase.wagers, levels=levels)))
 
 
 def _lock_wagers(table: Table, fact: WagersLocked) -> Stepped:
@@ -537,71 +521,6 @@ def _change_odd_card(table: Table, fate: OddCardFate) -> Stepped:
     cards = tuple(play for play in table.phase.plays if isinstance(play, Card))
     kept = cards if fate is OddCardFate.NEXT_CARD else ()
     return after_hand(replace(table, shoe=replace(shoe, rounds=shoe.rounds - 1), kept=(*table.kept, *kept)))
-
-
-def _correct_round(table: Table, fact: RoundCorrected) -> Stepped:
-    """A finished round is amended by reference; its own event stands as it was sent."""
-    before = finished_round(table, fact.round)
-    assert before is not None, "only asked of a finished round"
-    assert isinstance(before.done, baccarat.Done), "only asked of two hands"
-    rules = table.rules
-    done = as_it_lies(naturals(rules.play), fact.player, fact.banker)
-    wagers = before.wagers or NO_WAGERS
-    won, won_before = (paying.awards(rules, each, wagers.royal9_seats) for each in (done, before.done))
-    settled = paying.settlement(rules, before.seating, wagers.placed, done, won) if before.settlement else None
-    event = events.Correction(
-        shoe=shoe_number(table),
-        round=fact.round,
-        by=fact.by,
-        witness=fact.witness,
-        outcome=done.outcome.value,
-        player=shown(done.player),
-        banker=shown(done.banker),
-        natural=done.natural,
-        margin=done.margin,
-        pairs=events.Pairs(done.player_pair, done.banker_pair),
-        dragon_bonus=paying.dragon_bonus_shown(rules, done),
-        royal9=paying.seat_tiers(won),
-        royal9_before=paying.seat_tiers(won_before),
-        settlement=paying.settlement_shown(settled),
-        settlement_before=paying.settlement_shown(before.settlement),
-    )
-    after = replace(before, done=done, settlement=settled)
-    were, are = (*before.done.player, *before.done.banker), (*done.player, *done.banker)
-    table = replace(
-        table,
-        shoe=shoe_life.corrected(open_shoe(table), rules.shoe, were, are),
-        finished=tuple(after if finished is before else finished for finished in table.finished),
-        last_round=after if table.last_round is before else table.last_round,
-        hits=_hits_as_corrected(table, before, won, won_before) if before is last_wagered(table) else table.hits,
-        actives=_actives_as_corrected(table, before, done),
-        commission_owed=_owed_otherwise(table, before.settlement, settled),
-    )
-    return table, (event,)
-
-
-def _hits_as_corrected(
-    table: Table, before: FinishedRound, won: list[tuple[int, Award]], won_before: list[tuple[int, Award]]
-) -> tuple[RoyalHit, ...]:
-    """The hits that are shown once the last round's are these. One that stays is as it was, seen to or not."""
-    number, levels = open_shoe(table).number, (before.wagers or NO_WAGERS).levels
-    of_the_round = [hit for hit in table.hits if (hit.shoe, hit.round) == (number, before.number)]
-    stay = [hit for hit in of_the_round if any((hit.seat, hit.tier) == (s, award.tier.value) for s, award in won)]
-    new = paying.royal_hits(number, before.number, [each for each in won if each not in won_before], levels)
-    return (*(hit for hit in table.hits if hit not in of_the_round), *stay, *new)
-
-
-def _actives_as_corrected(table: Table, before: FinishedRound, done: baccarat.Done) -> Actives | None:
-    """Baccarat Royal's roles as they move on after the last round, once that ended so."""
-    if before.seating.actives is None or before is not table.finished[-1]:
-        return table.actives
-    return next_actives(before.seating.actives, done.outcome, table.occupied)
-
-
-def _owed_otherwise(table: Table, before: Settlement | None, after: Settlement | None) -> dict[int, int]:
-    """The commission owed once a round that was settled as `before` is settled as `after`."""
-    no_more = {seat: -cents for seat, cents in before.owed} if before else {}
-    return owing(owing(table.commission_owed, no_more), dict(after.owed) if after else {})
 
 
 def _name_card(table: Table, card: Card, by: str) -> Stepped:

@@ -19,6 +19,7 @@ from controller.table.requests import (
     CloseShoe,
     CollectCommission,
     CorrectRound,
+    CorrectSeatsRound,
     MakeCall,
     PlaceWager,
     ResetHits,
@@ -56,6 +57,8 @@ _ROYAL.do(_wager(2, Spot.STAKE, 2000), _wager(5, Spot.STAKE, 2000)).lock().draw(
 SOUND |= {f"{event['type']}, of actives": event for event in _ROYAL.events if event["type"] in _OF_WAGERS}
 _LUCKY9 = TableUnderTest(LUCKY9).open_shoe().do(_wager(3, Spot.HAND, 2000)).lock().draw("8S 2H 8D 9C")
 _LUCKY9.do(MakeCall(Call.SPLIT, "dealer")).draw("KS QS").do(MakeCall(Call.REVEAL, "dealer")).draw("TC")
+_SPLIT = {3: tuple(tuple(cards(hand)) for hand in ("8S KS", "8D 3S"))}
+_LUCKY9.do(CorrectSeatsRound(1, _SPLIT, tuple(cards("2H 9C TC")), "Smith", "Jones"))
 SOUND |= {f"{event['type']}, of seats": event for event in _LUCKY9.events if event["type"] in _OF_WAGERS}
 
 # A progressive hit, what the pit says of it, and somebody who saw to it.
@@ -174,6 +177,13 @@ def test_one_types_fields_are_not_anothers(event: dict[str, Any]) -> None:
         ("round, of seats", {"dealer": {"cards": ["4S"], "total": 4}}),
         ("round, of seats", {"hands": [{"seat": 3, "hand": 0, "cards": ["4S", "5D"], "total": 9, "result": "won"}]}),
         ("round, of seats", {"hands": [{"seat": 3, "hand": 1, "cards": ["4S", "5D"], "total": 9, "result": "nine"}]}),
+        ("correction, of seats", {"dealer": {"cards": ["4S"], "total": 4}}),
+        ("correction, of seats", {"hands": []}),
+        (
+            "correction, of seats",
+            {"hands": [{"seat": 3, "hand": 5, "cards": ["4S", "5D"], "total": 9, "result": "won"}]},
+        ),
+        ("correction, of seats", {"witness": ""}),
         ("commission, settled", {"seat": 0}),
         ("commission, settled", {"cents": 0.5}),
         ("commission, settled", {"by": ""}),

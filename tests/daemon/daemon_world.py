@@ -23,6 +23,7 @@ from controller.replay import replay
 from controller.runtime import Runtime
 from controller.table.facts import CardDrawn
 from controller.table.requests import ClearFault, LockWagers, NewShoe, Request
+from tests.support.contract import check_message
 
 PATIENCE_S = 20.0
 """A test that waits so long has failed."""
@@ -313,9 +314,9 @@ class World:
         return list(self.journal.open_shoe())
 
 
-def table_config(folder: Path, **sections: dict[str, Any]) -> Config:
+def table_config(folder: Path, example: Path = EXAMPLE_TABLE, **sections: dict[str, Any]) -> Config:
     """The example table with everything below `folder`."""
-    return load(simulated_table(folder, 1883, EXAMPLE_TABLE, **sections))
+    return load(simulated_table(folder, 1883, example, **sections))
 
 
 def open_journal(config: Config) -> HeldJournal:
@@ -335,13 +336,15 @@ async def running(
     *,
     connected: bool = True,
     ledger: Sequence[dict[str, Any]] = (),
+    example: Path = EXAMPLE_TABLE,
     **sections: dict[str, Any],
 ) -> AsyncIterator[World]:
     """The table of the journal in `folder`, running; put together as the daemon does it.
 
-    `ledger` is what the pit has already; `sections` change the table's file.
+    `ledger` is what the pit has already; `sections` change the table's file. All that the table says keeps the
+    contract.
     """
-    config = table_config(folder, **sections)
+    config = table_config(folder, example, **sections)
     topics = Topics(config.file.pit.root, config.file.table.id)
     journal = open_journal(config)
     try:
@@ -373,5 +376,7 @@ async def running(
             task.cancel()
             await asyncio.wait([task])
             assert pins.closed
+        for topic, payload in {(published.topic, published.payload) for published in broker.published}:
+            check_message(topic, payload)
     finally:
         journal.close()

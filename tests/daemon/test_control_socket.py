@@ -13,10 +13,14 @@ from typing import Any
 
 import pytest
 
+from controller.cli.main import main
 from controller.control import serve
 from controller.errors import TableError
+from controller.game.play import Call
 from controller.table.facts import CardDrawn, ShoeOpened
+from controller.table.requests import LockWagers, MakeCall, TakeSeats
 from tests.daemon.daemon_world import PATIENCE_S, World, eventually, run, running
+from tests.support.tables import TABLES
 
 
 class Line:
@@ -46,9 +50,9 @@ class Line:
 
 
 @asynccontextmanager
-async def served(folder: Path) -> AsyncIterator[tuple[World, Path]]:
+async def served(folder: Path, **table: Any) -> AsyncIterator[tuple[World, Path]]:
     """A running table and its socket."""
-    async with running(folder) as world:
+    async with running(folder, **table) as world:
         path = Path(world.config.file.control.socket)
         server = await serve(world.runtime, path)
         try:
@@ -124,8 +128,43 @@ def test_a_correction_needs_two_people_and_another_hand(tmp_path: Path) -> None:
             good = correct | {"banker": "2D 4D", "by": "Smith", "witness": "Jones"}
             assert await line.ask(**good) == {"ok": True}
             await eventually(lambda: world.pit.types()[-1] == "correction")
+            seats = {"do": "correct", "round": 1, "hands": [{"seat": 3, "cards": "KS 9S"}], "dealer": "2D 4D"}
+            assert (await line.ask(**seats, by="Smith", witness="Jones"))["code"] == "other_hands"
 
     run(test())
+
+
+def test_lucky_9s_hands_are_corrected_from_the_shell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    async def test() -> None:
+        async with served(tmp_path, example=TABLES / "lucky9.toml", table={"bet_recognition": False}) as (world, _):
+            await world.open_shoe()
+            await world.do(TakeSeats((3, 5), "dealer"), LockWagers())
+            await world.deal("8S 4S 2C 8D 3S 9C")
+            await world.do(MakeCall(Call.SPLIT, "dealer"))
+            await world.deal("KS QS")
+            await world.do(MakeCall(Call.STAND, "dealer"), MakeCall(Call.REVEAL, "dealer"))
+            await world.deal("TC")
+            file = str(tmp_path / "table.toml")
+            seats = ["--hand", "3=8S KS", "--hand", "5=4S 3S", "--hand", "3=8D 3S"]
+            names = ["--by", "Smith", "--witness", "Jones"]
+            said = ["correct", file, "1", *seats, "--dealer", "2C 9C TC", *names]
+            assert await asyncio.to_thread(main, said) == 0
+            await eventually(lambda: world.pit.types()[-1] == "correction")
+            event = world.pit.ledger[-1]
+            hands = [(hand["seat"], hand["hand"], hand["cards"]) for hand in event["hands"]]
+            assert hands == [(3, 1, ["8S", "KS"]), (3, 2, ["8D", "3S"]), (5, 1, ["4S", "3S"])]
+            assert (event["dealer"]["cards"], event["by"], event["witness"]) == (["2C", "9C", "TC"], "Smith", "Jones")
+            assert await asyncio.to_thread(main, ["rounds", world.config.file.journal.path]) == 0
+
+    run(test())
+    assert (
+        capsys.readouterr()
+        .out.splitlines()[-1]
+        .endswith(
+            "correction    dealer 2C 9C TC = 1; seat 3 8S KS = 8 won; seat 3/2 8D 3S = 1 pushed; seat 5 4S 3S = 7 won"
+            " (by Smith and Jones)"
+        )
+    )
 
 
 def test_a_refusal_says_what_and_what_to_do(tmp_path: Path) -> None:
@@ -250,6 +289,22 @@ NO_REQUEST = [
     b'{"do": "correct", "round": 1, "player": ["KS"], "banker": "2D 3D", "by": "S", "witness": "W"}',
     b'{"do": "correct", "round": 1, "player": "KS 9S", "banker": "2D 3D", "by": "S", "witness": "\\ud800"}',
     b'{"do": "correct", "round": 1, "player": "KS 9S", "banker": "2D 3D", "by": "S", "witness": "W", "more": 1}',
+    *(
+        b'{"do": "correct", "round": 1, "hands": %b, "dealer": "2D 4D", "by": "S", "witness": "W"}' % hands
+        for hands in (
+            b'{"3": "KS 9S"}',
+            b'["KS 9S"]',
+            b'[{"seat": 0, "cards": "KS 9S"}]',
+            b'[{"seat": true, "cards": "KS 9S"}]',
+            b'[{"seat": "3", "cards": "KS 9S"}]',
+            b'[{"seat": 3, "cards": ["KS", "9S"]}]',
+            b'[{"seat": 3, "cards": "KS 9Z"}]',
+            b'[{"seat": 3, "cards": "KS 9S", "hand": 1}]',
+        )
+    ),
+    b'{"do": "correct", "round": 1, "hands": [], "player": "KS 9S", "banker": "2D 3D", "by": "S", "witness": "W"}',
+    b'{"do": "correct", "round": true, "hands": [], "dealer": "2D 4D", "by": "S", "witness": "W"}',
+    b'{"do": "correct", "round": 1, "hands": [], "dealer": "2D 4Z", "by": "S", "witness": "W"}',
     b"9" * 4000,
 ]
 

@@ -210,6 +210,30 @@ def test_a_supervisors_act_needs_a_name(table: Path, capsys: pytest.CaptureFixtu
     assert "--by" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("hands", "code"),
+    [
+        ([], "hands_incomplete"),
+        (["--player", "KS 9S"], "hands_incomplete"),
+        (["--dealer", "KS 9S"], "hands_incomplete"),
+        (["--hand", "3=KS 9S"], "hands_incomplete"),
+        (["--player", "KS 9S", "--banker", "2D 3D", "--dealer", "2D 3D"], "hands_incomplete"),
+        (["--hand", "KS 9S", "--dealer", "2D 3D"], "no_such_hand"),
+        (["--hand", "seat_3=KS 9S", "--dealer", "2D 3D"], "no_such_hand"),
+        (["--hand", "3=KS 9Z", "--dealer", "2D 3D"], "no_such_card"),
+        (["--hand", "3=KS 9S", "--dealer", "2D 3Z"], "no_such_card"),
+        (["--player", "KS 9S", "--banker", "2D 3Z"], "no_such_card"),
+        (["--hand", "3=KS 9S", "--dealer", "2D 3D"], "table_not_running"),
+        (["--player", "KS 9S", "--banker", "2D 3D"], "table_not_running"),
+    ],
+)
+def test_a_correction_names_every_hand(
+    table: Path, hands: list[str], code: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["correct", str(table), "1", *hands, "--by", "Smith", "--witness", "Jones"]) == 1
+    assert capsys.readouterr().err.startswith(f"{code}: ")
+
+
 def test_dark_darkens_whatever_ran_before(table: Path, tmp_path: Path) -> None:
     page = PinsPage(tmp_path / "header")
     for bcm in range(2, 15):  # the lamps of the example, all lit and left so by whatever was killed
@@ -253,7 +277,7 @@ def test_verify_a_damaged_journal(journal: Path) -> None:
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("journal_damaged: ")
     assert "at row 4:" in done.stderr
-    assert "what to do: Keep the file" in done.stderr
+    assert "what to do: Move the file away, keep it for the audit, and start a new journal" in done.stderr
 
 
 def test_verify_something_else(tmp_path: Path) -> None:

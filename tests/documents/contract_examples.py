@@ -33,6 +33,7 @@ from controller.table.requests import (
     CloseShoe,
     CollectCommission,
     CorrectRound,
+    CorrectSeatsRound,
     LockWagers,
     MakeCall,
     PlaceWager,
@@ -91,6 +92,7 @@ def examples() -> dict[str, tuple[dict[str, Any], ...]]:
         "round": (royal9.of_type("round")[0], *known.of_type("round")),
         "round_of_seats": tuple(of_seats.of_type("round")),
         "hit": tuple(royal9.of_type("hit")),
+        "correction_of_seats": tuple(of_seats.of_type("correction")),
         "commission": tuple(known.of_type("commission")),
         "state_online": (state,),
         "state_offline": (json.loads(offline_state(ROYAL9.table, _EPOCH, _BOOT)),),
@@ -171,7 +173,9 @@ def _hand_with_known_wagers() -> tuple[SpeakingTable, dict[str, Any], dict[str, 
 
 
 def _hand_of_seats() -> SpeakingTable:
-    """Lucky 9, a seat that splits its eights."""
+    """Lucky 9, a seat that splits its eights; a card of its second hand was misread."""
     table = SpeakingTable(LUCKY9, "c95502e7d1").open_shoe()
     table.do(PlaceWager(Wager(3, Spot.HAND, 2000), "dealer"), LockWagers()).draw("8S 2H 8D 9C")
-    return table.do(MakeCall(Call.SPLIT, "dealer")).draw("KS QS").do(MakeCall(Call.REVEAL, "dealer")).draw("TC")
+    table.do(MakeCall(Call.SPLIT, "dealer")).draw("KS QS").do(MakeCall(Call.REVEAL, "dealer")).draw("TC")
+    hands = {3: tuple(tuple(cards(hand)) for hand in ("8S KS", "8D 3S"))}
+    return table.do(CorrectSeatsRound(1, hands, tuple(cards("2H 9C TC")), "Smith", "Jones"))

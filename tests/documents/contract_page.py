@@ -16,6 +16,7 @@ from tests.documents.contract_examples import examples
 CONTRACT = Path(__file__).resolve().parents[2] / "controller" / "contract"
 DOCUMENT = CONTRACT / "asyncapi.json"
 _SNIPPET = Path(__file__).with_name("contract_snippet.py")
+_OF_TWO_FORMS = ("round", "correction")
 _PLAIN = {"seat", "seats", "cents"}  # definitions too small for a section of their own
 
 
@@ -111,8 +112,8 @@ def _message(message: dict[str, Any], words: dict[str, str]) -> Iterator[str]:
 def event_definition(type_: str, payload: dict[str, Any]) -> dict[str, Any]:
     """The part of the events' schema that says what the events of one message have besides the envelope."""
     definitions = _schema("event.schema.json")["$defs"]
-    if type_ == "round":
-        type_ = "seats_round" if payload["required"] == ["dealer"] else "two_hands_round"
+    if type_ in _OF_TWO_FORMS:
+        type_ = f"seats_{type_}" if payload["required"] == ["dealer"] else f"two_hands_{type_}"
     found: dict[str, Any] = definitions[type_]
     return found
 
@@ -156,7 +157,8 @@ def _named_shapes() -> set[str]:
     """The definitions that a type's fields refer to, directly or through one another."""
     definitions = _schema("event.schema.json")["$defs"]
     text = json.dumps(definitions)
-    types = set(_schema("event.schema.json")["properties"]["type"]["enum"]) | {"two_hands_round", "seats_round"}
+    types = set(_schema("event.schema.json")["properties"]["type"]["enum"])
+    types |= {f"{hands}_{type_}" for hands in ("two_hands", "seats") for type_ in _OF_TWO_FORMS}
     return {name for name in definitions if f'"#/$defs/{name}"' in text} - types - _PLAIN
 
 

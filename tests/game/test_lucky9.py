@@ -6,6 +6,8 @@ A round is written as its plays in order: `5S` is a card, `hit`, `stand`, `split
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -18,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from controller.game.cards import DECK, Card
-from controller.game.lucky9 import BonusPays, Done, Lucky9, SeatHand, laid, next_step
+from controller.game.lucky9 import BonusPays, Done, Lucky9, SeatHand, as_they_lie, laid, next_step
 from controller.game.play import Call, Choose, Draw, Laid, Play, Reveal
 
 HIT, STAND, SPLIT, REVEAL = Call.HIT, Call.STAND, Call.SPLIT, Call.REVEAL
@@ -352,6 +354,11 @@ def test_any_round_takes_what_is_due_and_refuses_all_else(
         every_card_lies_once(game, seats, played)
     refuses_all_but([], game, seats, played, shoe.choice(deck))
     ends_as_it_lies(step, game, seats, played)
+    assert as_they_lie(game, step, {seat: hands_of(step, seat) for seat in sorted(seats)}, step.dealer) == step
+
+
+def hands_of(end: Done, seat: int) -> tuple[tuple[Card, ...], ...]:
+    return tuple(hand.cards for hand in end.hands if hand.seat == seat)
 
 
 def refuses_all_but(due: list[Play], game: Lucky9, seats: tuple[int, ...], played: list[Play], card: Card) -> None:
@@ -383,6 +390,108 @@ def ends_as_it_lies(end: Done, game: Lucky9, seats: tuple[int, ...], played: lis
         assert end.first_two[seat] == (first[place], first[place + len(seats) + 1])
     assert end.dealer_up == first[2 * len(seats) + 1]
     assert all(len(hand.cards) == 2 or (len(hand.cards) == 3 and not hand.from_split) for hand in end.hands)
+
+
+# Hands read anew from the felt.
+
+Hands = tuple[tuple[Card, ...], ...]
+
+
+def read(told: Done, hands: str, dealer: str, game: Lucky9 = GAME) -> Done:
+    """Seat 3's hands, parted by commas, and the dealer's."""
+    return as_they_lie(game, told, {3: tuple(map(cards, hands.split(",")))}, cards(dealer))
+
+
+def test_hands_read_anew_are_a_round_like_any_other() -> None:
+    told = done("8S 2C 8D 9C split KS QS reveal TC")
+    assert read(told, "8S KS, 8D 3S", "2C 9C TC") == done("8S 2C 8D 9C split KS 3S reveal TC")
+    assert read(told, "8S 8D", "2C 9C TC") == done("8S 2C 8D 9C stand reveal TC")
+    assert read(told, "8S 7D AC", "2C 5C") == done("8S 2C 7D 5C hit AC reveal")
+
+
+@pytest.mark.parametrize(
+    ("hands", "dealer"),
+    [
+        ("4S 5D 2S", "2C 9C TC"),  # a 9 does not hit
+        ("8S KS, 7D QS", "2C 9C TC"),  # no pair
+        ("8S KS, 8D QS 2H", "2C 9C TC"),  # no hit after a split
+        ("8S KS 2H, 8D QS", "2C 9C TC"),
+        ("8S 2S, 8D 3S, 8C 4S, 8H 5S, 8S 6S", "2C 9C TC"),  # five hands
+        ("8S KS", "2C 9C"),  # the dealer has 1, and draws
+        ("8S KS", "2C 3C 4C"),  # he has 5, and stands
+        ("8S", "2C 9C TC"),
+        ("8S 2S 2D 2H", "2C 9C TC"),
+    ],
+)
+def test_hands_that_no_play_leads_to_are_refused(hands: str, dealer: str) -> None:
+    told = done("8S 2C 8D 9C split KS QS reveal TC")
+    with pytest.raises(ValueError):
+        read(told, hands, dealer)
+
+
+@pytest.mark.parametrize(
+    ("played", "hands", "second"),
+    [
+        # Hand 1 split again: the seat's second card begins the third hand.
+        ("8S 5C 8D 6C split 8C split 2S 3S 4S reveal KC", "8S 2S, 8C 3S, 8H 4S", "8H"),
+        # Hand 2 split again: it begins the second.
+        ("8S 5C 8D 6C split 2S 8C split 3S 4S reveal KC", "8S 2S, 8H 3S, 8C 4S", "8H"),
+        # Told with two hands, and there were three: the second.
+        ("8S 5C 8D 6C split 2S 3S reveal KC", "8S 2S, 8H 3S, 8C 4S", "8H"),
+    ],
+)
+def test_a_seats_second_card_is_found_again_among_its_split_hands(played: str, hands: str, second: str) -> None:
+    told = done(played)
+    assert told.first_two[3] == cards("8S 8D")
+    assert read(told, hands, "5C 6C KC").first_two[3] == cards(f"8S {second}")
+
+
+FEW = st.sampled_from([Card.parse(word) for word in ("4S", "5D", "KH", "KD", "QS")])
+FEW_KINGS = st.sampled_from([Card.parse(word) for word in ("KH", "KD", "KD", "QS")])
+ANY_HANDS = st.lists(st.lists(FEW, min_size=1, max_size=4).map(tuple), min_size=1, max_size=4).map(tuple)
+SPLIT_HANDS = st.lists(st.tuples(FEW_KINGS, FEW), min_size=2, max_size=4).map(tuple)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    ANY_HANDS | SPLIT_HANDS,
+    st.lists(FEW, min_size=2, max_size=3).map(tuple),
+    st.sampled_from(["rank", "value"]),
+    st.integers(0, 3),
+)
+def test_hands_may_lie_just_where_some_play_leads_to_them(
+    hands: Hands, dealer: tuple[Card, ...], pair: Literal["rank", "value"], most_splits: int
+) -> None:
+    game = replace(GAME, pair=pair, most_splits=most_splits)
+    told = done("2S 5C 4D 6C stand reveal KC")
+    try:
+        given_back: Done | None = as_they_lie(game, told, {3: hands}, dealer)
+    except ValueError:
+        given_back = None
+    ways = list(ways_to(game, hands, dealer, [], Counter([*dealer, *(card for hand in hands for card in hand)])))
+    assert (given_back is not None) == bool(ways)
+    assert given_back is None or given_back in ways
+
+
+def ways_to(
+    game: Lucky9, hands: Hands, dealer: tuple[Card, ...], played: list[Play], left: Counter[Card]
+) -> Iterator[Done]:
+    """Every round of seat 3 that ends with these hands, tried play by play."""
+    step = next_step(game, (3,), played)
+    *theirs, dealers = (hand.cards for hand in laid(game, (3,), played))
+    if isinstance(step, Done):
+        if (tuple(theirs), dealers) == (hands, dealer):
+            yield step
+        return
+    finished = [cards for cards in theirs if len(cards) >= 2][:-1]  # a hand further right has been dealt to
+    if dealers != dealer[: len(dealers)] or tuple(finished) != hands[: len(finished)] or len(theirs) > len(hands):
+        return
+    coming: list[Play] = [card for card, count in left.items() if count] if isinstance(step, Draw) else []
+    for play in coming or (
+        [REVEAL] if isinstance(step, Reveal) else [*step.options] if isinstance(step, Choose) else []
+    ):
+        after_it = left - Counter([play]) if isinstance(play, Card) else left
+        yield from ways_to(game, hands, dealer, [*played, play], after_it)
 
 
 # The rules as data.

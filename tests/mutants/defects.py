@@ -178,7 +178,7 @@ MUTANTS = (
     _mutant(
         "burned_card_named",
         "the alarm of an impossible card names it even in the burn",
-        (_STEP, "    if not _lies_face_down(table):\n", "    if True:\n"),
+        (_STEP, "    if not comes_face_down(table, row):\n", "    if True:\n"),
     ),
     _mutant(
         "shoe_forgets_the_last_report",

@@ -17,11 +17,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from controller.errors import TableError
+from controller.game.play import Call
+from controller.game.wagers import Spot, Wager
+from controller.journal import Journal
 from controller.pit.awards import Award
 from controller.pit.incoming import RefusedError
 from controller.pit.ledger import Ledger
 from controller.pit.meters import Terms
+from controller.table.requests import CorrectSeatsRound, MakeCall, PlaceWager
 from tests.pit.evening import EPOCH, KEY, TableEvening
+from tests.support.tables import LUCKY9, TableUnderTest, cards
 
 TERMS = {
     "big": Terms(1_000, Fraction(1, 3), Fraction(1, 7), 1_300),
@@ -266,6 +271,19 @@ def test_what_a_person_must_look_at_is_told_and_kept_with_its_award(ledger: Ledg
     (award,) = ledger.awards()
     assert len(award.alarms) == 4
     assert award.alarms[0] == "Table t-0 corrected shoe 1, hand 1, and its Royal 9 hits are now other ones."
+    balanced(ledger)
+
+
+def test_a_correction_of_lucky_9_has_no_hits_and_asks_nothing_of_the_pit(ledger: Ledger, tmp_path: Path) -> None:
+    table = TableUnderTest(LUCKY9).open_shoe().do(PlaceWager(Wager(3, Spot.HAND, 2000), "dealer")).lock()
+    table.draw("2S 2C 3S 6C").do(MakeCall(Call.STAND, "dealer"), MakeCall(Call.REVEAL, "dealer"))
+    table.do(CorrectSeatsRound(1, {3: (tuple(cards("2S 4S")),)}, tuple(cards("2C 6C")), "Smith", "Jones"))
+    with closing(Journal(tmp_path / "table.journal", LUCKY9.table, KEY, KEY.public)) as journal:
+        bodies = [message.body for message in journal.append(table.entries)]
+        ledger.adopt(LUCKY9.table, journal.epoch, KEY.public.hex())
+    received = ledger.receive([(LUCKY9.table, body) for body in bodies])
+    assert [(event.type, event.alarms) for event in received.committed][-2:] == [("round", ()), ("correction", ())]
+    assert received.acks[LUCKY9.table].seq == len(bodies)
     balanced(ledger)
 
 

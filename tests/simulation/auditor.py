@@ -55,7 +55,7 @@ class _Hand:
     round: int
     seats: tuple[int, ...] | None  # None in a simulated hand
     over: bool = False
-    shown: Mapping[str, int] = field(default_factory=dict)  # the levels when its wagers were locked
+    shown: Mapping[str, int] = field(default_factory=dict)  # the levels, as long as it is not over
 
 
 @dataclass
@@ -186,6 +186,7 @@ class Auditor:
         self._faults(before, fact, after, messages)
         self._cards(before, fact, after)
         self._wagers_locked(fact, stamp)
+        self._levels_noted(fact, stamp)
         self._shoes_hands(before, fact, after, messages)
         self._awards(fact, after, messages)
         self._secrets(fact, bodies)
@@ -353,7 +354,7 @@ class Auditor:
         if message["progressive"] is not None:
             assert self._hand is not None
             noted, meter = message["progressive"]["shown_cents"], message["progressive"]["meter"]
-            hold("a hit notes the level shown at its lock", noted == self._hand.shown.get(meter), (message, self._hand))
+            hold("a hit notes the level last shown", noted == self._hand.shown.get(meter), (message, self._hand))
 
     def _correction(self, message: dict[str, Any]) -> None:
         place = (message["shoe"], message["round"])
@@ -389,6 +390,14 @@ class Auditor:
             hold("no Royal 9 wager is locked without a pit", verdict.stream_fresh is not False, (fact, verdict))
         if fact.refusal == "pit_stale":
             hold("no Royal 9 wager is refused while the pit is well", verdict.fresh is not True, (fact, verdict))
+
+    def _levels_noted(self, fact: Fact, stamp: Stamp) -> None:
+        """What the meters show while a hand plays for them counts from whatever comes next; a restart shows nothing."""
+        shown = self._verdicts[stamp.at_ms].shown
+        if isinstance(fact, facts.LevelsNoted):
+            hold("the levels noted are those shown", fact.levels == shown, (fact, shown))
+        if self._hand is not None and self._hand.seats and not self._hand.over and shown:
+            self._hand.shown = shown
 
     def _awards(self, fact: Fact, after: Table, messages: Sequence[dict[str, Any]]) -> None:
         """Every step of an award is one that the pit took, of a hit that this table told, and is told once."""

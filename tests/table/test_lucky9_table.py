@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,9 +13,17 @@ from hypothesis import strategies as st
 from controller.game.cards import DECK, Card, total
 from controller.table.facts import CardDrawn, ShoeUnplugged
 from controller.table.lamps import Pattern, lamps
-from controller.table.requests import ClearFault, LockWagers, NameCard, SeeCutCard, VoidHand
+from controller.table.requests import (
+    ClearFault,
+    CorrectRound,
+    CorrectSeatsRound,
+    LockWagers,
+    NameCard,
+    SeeCutCard,
+    VoidHand,
+)
 from tests.support.five_games import HEALTHY, Watched, assert_money_adds_up, call, seats, wager, wagers
-from tests.support.tables import LUCKY9, TableUnderTest, hand, house
+from tests.support.tables import LUCKY9, TableUnderTest, cards, hand, house
 
 CARDS = st.sampled_from(DECK)
 
@@ -343,6 +352,139 @@ def test_cards_that_run_out_inside_a_round_return_every_wager(plays: str, hands:
     (event,) = table.of_type("void")
     assert event["settlement"]["totals"]["returned_cents"] == 1000 * hands
     assert table.told_types()[-3:] == ["void", "shoe_closed", "fault shoe_exhausted"]
+
+
+# A correction.
+
+
+def correction(
+    hands: str, dealer: str, by: str = "Smith", witness: str = "Jones", number: int = 1
+) -> CorrectSeatsRound:
+    """`correction("3 8S KS, 3 8D QS", "2C 9C TC")`: each hand with its seat."""
+    by_seat: dict[int, tuple[tuple[Card, ...], ...]] = {}
+    for text in hands.split(","):
+        seat, *words = text.split()
+        by_seat[int(seat)] = (*by_seat.get(int(seat), ()), tuple(cards(" ".join(words))))
+    return CorrectSeatsRound(number, by_seat, tuple(cards(dealer)), by, witness)
+
+
+def dealt(bets: str = "2 hand 1000, 2 tie 500, 2 lucky9_bonus 500, 5 hand 700") -> Watched:
+    """Seat 2 splits its eights, seat 5 stands on 7; the dealer has 2 and 9, and draws a ten: 1."""
+    return play(locked(bets), "8S 4S 2C 8D 3S 9C split KS QS stand reveal TC")
+
+
+AS_DEALT = "2 8S KS, 2 8D QS, 5 4S 3S"
+
+
+def test_a_correction_tells_the_whole_round_anew_and_settles_it_by_the_sheet() -> None:
+    table = dealt()
+    (told,) = table.of_type("round")
+    left = table.face.cards_left
+    table.do(correction("2 8S KS, 2 8D 3S, 5 4S 3S", "2C 9C TC"))
+    (event,) = table.of_type("correction")
+    assert (event["shoe"], event["round"], event["by"], event["witness"]) == (1, 1, "Smith", "Jones")
+    assert event["dealer"] == told["dealer"]
+    assert [(each["seat"], each["hand"], each["cards"], each["result"]) for each in event["hands"]] == [
+        (2, 1, ["8S", "KS"], "won"),
+        (2, 2, ["8D", "3S"], "pushed"),  # 1 against the dealer's 1
+        (5, 1, ["4S", "3S"], "won"),
+    ]
+    assert rows(event) == [(2, 1, "won", 2000), (2, 2, "pushed", 1000), (5, None, "won", 1400)]
+    assert event["settlement_before"] == told["settlement"]
+    assert_money_adds_up(event)
+    assert table.of_type("round") == [told], "the round stands as it was told"
+    assert (hand(table.face, "seat_2_hand_2").cards, table.face.cards_left) == (("8D", "3S"), left)
+    assert table.replayed() == (table.table, None)
+
+
+def test_what_splits_and_hits_follows_from_the_hands() -> None:
+    """Seat 2 had no pair: it hit. Its hand's wager lay there once, not twice."""
+    table = dealt()
+    table.do(correction("2 8S 7D KS, 5 4S 3S", "2C 9C TC"))
+    (event,) = table.of_type("correction")
+    assert rows(event) == [(2, None, "won", 2000), (5, None, "won", 1400)]
+    staked = [event[which]["totals"]["staked_cents"] for which in ("settlement_before", "settlement")]
+    assert staked == [1000 * 2 + 500 + 500 + 700, 1000 + 500 + 500 + 700]
+    table.do(correction(AS_DEALT, "2C 9C TC"))
+    assert table.of_type("correction")[1]["settlement"] == event["settlement_before"], "and back again"
+
+
+def test_the_side_bets_are_settled_by_the_corrected_cards() -> None:
+    table = dealt()
+    assert [rows(table.of_type("round")[0], spot) for spot in ("tie", "lucky9_bonus")] == [
+        [(2, None, "lost", 0)],  # the leftmost's 8 against 1
+        [(2, None, "lost", 0)],  # 8, 8 and the dealer's 9: 5
+    ]
+    table.do(correction("2 8S KS, 2 8D QS, 5 4S 3S", "5C 3C"))
+    (event,) = table.of_type("correction")
+    assert rows(event, "tie") == [(2, None, "won", 4000)]  # 8 against 8, 7 to 1
+    assert rows(event, "lucky9_bonus") == [(2, None, "won", 3000)]  # 8, 8 and the up card 3: any 9, 5 to 1
+
+
+def test_the_composition_follows_a_correction() -> None:
+    table = locked("2 hand 1000", house(LUCKY9, decks=1, fewest_cards_to_open=6))
+    play(table, "8S 2C KS 9C stand reveal TC")
+    left = table.face.cards_left
+    table.do(correction("2 8S KD", "2C 9C TH"), wager("2 hand 1000")).lock()
+    assert (table.face.cards_left, play(table, "KS TC").fault) == (left, None)
+    assert play(table, "TH").fault == "impossible_card"
+
+
+def test_a_second_correction_starts_from_the_first() -> None:
+    table = dealt().do(correction("2 8S KS, 2 8D 3S, 5 4S 3S", "2C 9C TC"))
+    assert table.ask(correction("2 8S KS, 2 8D 3S, 5 4S 3S", "2C 9C TC")) == "nothing_differs"
+    table.do(correction("2 8S KS, 2 8D 4S, 5 4S 3S", "2C 9C TC"))
+    first, second = table.of_type("correction")
+    assert second["settlement_before"] == first["settlement"]
+
+
+def test_an_older_round_is_corrected_without_touching_what_is_shown() -> None:
+    table = dealt().do(wager("3 hand 1000")).lock()
+    play(table, "2S 2C 3S 6C stand reveal")
+    shown = table.face
+    table.do(correction("2 8S KS, 2 8D 3S, 5 4S 3S", "2C 9C TC"))
+    assert table.face == shown
+
+
+def test_where_no_wagers_are_known_a_correction_settles_nothing() -> None:
+    table = Watched(replace(LUCKY9, bet_recognition=False)).open_shoe("2D 3H 4C").do(seats(3)).lock()
+    play(table, "2S 2C 3S 6C stand reveal").do(correction("3 2S 4S", "2C 6C"))
+    (event,) = table.of_type("correction")
+    assert (event["settlement"], event["settlement_before"]) == (None, None)
+    assert event["hands"] == [{"seat": 3, "hand": 1, "cards": ["2S", "4S"], "total": 6, "result": "lost"}]
+
+
+@pytest.mark.parametrize(
+    ("asked", "refused"),
+    [
+        (correction(AS_DEALT, "2C 9C TC"), "nothing_differs"),
+        (correction(AS_DEALT, "2C 9C KC", number=2), "no_such_round"),
+        (correction(AS_DEALT, "2C 9C KC", "Smith", " sMITH "), "not_two_people"),
+        (correction("2 8S KS, 2 8D QS", "2C 9C TC"), "other_seats"),
+        (correction(f"{AS_DEALT}, 6 4S 3S", "2C 9C TC"), "other_seats"),
+        (correction(AS_DEALT, "2C"), "not_a_hand"),
+        (correction("2 8S KS, 2 8D QS, 5 4S", "2C 9C TC"), "not_a_hand"),
+        (correction("2 8S KS, 2 8D QS, 5 4S 3S 2S 2H", "2C 9C TC"), "not_a_hand"),
+        (correction("2 8S KS, 2 7D QS, 5 4S 3S", "2C 9C TC"), "not_by_the_rules"),
+        (correction("2 8S KS, 2 8D QS, 5 4S 5S 2D", "2C 9C TC"), "not_by_the_rules"),
+        (correction(AS_DEALT, "2C 9C"), "not_by_the_rules"),
+        (correction("2 8S KS, 2 8D QS, 5 2D 3S", "2C 9C TC"), "card_cannot_be"),
+        (correction(AS_DEALT, "2C 9C 2D"), "card_cannot_be"),
+        (CorrectRound(1, tuple(cards("8S KS")), tuple(cards("2C 9C TC")), "Smith", "Jones"), "other_hands"),
+    ],
+)
+def test_a_correction_is_refused(asked: CorrectSeatsRound | CorrectRound, refused: str) -> None:
+    """One deck: the first card, 2D, is out of the shoe."""
+    table = locked("2 hand 1000, 5 hand 700", house(LUCKY9, decks=1, fewest_cards_to_open=6))
+    play(table, "8S 4S 2C 8D 3S 9C split KS QS stand reveal TC")
+    before = table.table
+    assert table.ask(asked) == refused
+    assert (table.table, table.of_type("correction")) == (before, [])
+
+
+def test_a_round_of_two_hands_has_no_seats_hands() -> None:
+    table = TableUnderTest().open_shoe().lock().draw("4S TH 5D 9C")
+    assert table.ask(correction("3 4S 5D", "TH 9C")) == "other_hands"
 
 
 # Any shoe, any choices, any mistakes.

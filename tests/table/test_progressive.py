@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from controller.table.facts import AwardStepped
+from controller.table.facts import AwardStepped, LevelsNoted
 from controller.table.requests import CorrectRound, LockWagers, NewShoe, ResetHits, SeeAward
 from tests.support.tables import TableUnderTest, cards
 
@@ -40,16 +40,31 @@ def steps(table: TableUnderTest) -> list[tuple[str, int | None]]:
     return [(hit.step, hit.cents) for hit in table.face.hits]
 
 
-def test_a_hit_notes_the_level_that_was_shown_at_the_lock(table: TableUnderTest) -> None:
+def test_a_hit_notes_the_level_that_was_shown(table: TableUnderTest) -> None:
     [hit] = [event for event in table.events if event["type"] == "hit"]
     assert hit["progressive"] == {"meter": "player_personal", "shown_cents": 250_000}
 
 
-def test_a_level_that_grows_after_the_lock_is_not_what_was_shown() -> None:
-    table = TableUnderTest(levels=LEVELS).open_shoe().lock(2)
+def test_a_hit_notes_what_was_shown_when_its_last_card_came() -> None:
+    table = TableUnderTest(levels=LEVELS).open_shoe().lock(2).draw(SEAT_2_WINS[:-3])
     table.levels = {name: cents + 1 for name, cents in LEVELS.items()}
+    table.draw(SEAT_2_WINS[-2:])
+    table.levels = {name: cents + 2 for name, cents in LEVELS.items()}
+    assert table.face.hits[0].shown_cents == 250_001
+
+
+def test_levels_unheard_since_a_restart_are_as_they_were_last_shown() -> None:
+    table = TableUnderTest(levels=LEVELS).open_shoe().lock(2)
+    table.levels = {}
     table.draw(SEAT_2_WINS)
     assert table.face.hits[0].shown_cents == 250_000
+
+
+def test_levels_are_noted_only_while_a_hand_plays_for_them() -> None:
+    table = TableUnderTest(levels=LEVELS).open_shoe().lock()
+    table.levels = {name: cents + 1 for name, cents in LEVELS.items()}
+    table.draw(SEAT_2_WINS)
+    assert not any(isinstance(fact, LevelsNoted) for fact in (row.fact for row in table.rows))
 
 
 def test_without_a_level_a_hit_notes_none() -> None:

@@ -1,0 +1,114 @@
+"""A finished round amended by two people: what it was worth is decided anew from the hands as they lay.
+
+The round's own event stands as it was sent; the `correction` refers to it, and tells what holds instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from controller.contract import events
+from controller.game import baccarat, lucky9
+from controller.game.baccarat_royal import Actives, next_actives
+from controller.game.games import Done, Game, cards, naturals
+from controller.game.lucky9 import Lucky9
+from controller.game.royal9 import Award
+from controller.game.settlement import Settlement
+from controller.table import paying, shoe_life
+from controller.table.dealing import finished_round, hands_shown, last_wagered, owing, shown
+from controller.table.facts import RoundCorrected, RoyalHit, SeatsRoundCorrected
+from controller.table.states import NO_WAGERS, FinishedRound, Table
+from controller.table.stops import Stepped, open_shoe, shoe_number
+
+CorrectionFact = RoundCorrected | SeatsRoundCorrected
+
+_Awards = list[tuple[int, Award]]
+
+
+def as_corrected(game: Game, told: Done, fact: CorrectionFact) -> Done:
+    """The round that was `told`, by the fact. Raises ValueError where the game lets no hands lie so."""
+    if isinstance(fact, RoundCorrected):
+        return baccarat.as_it_lies(naturals(game), fact.player, fact.banker)
+    assert isinstance(game, Lucky9), "only asked of its rounds"
+    assert isinstance(told, lucky9.Done)
+    return lucky9.as_they_lie(game, told, fact.hands, fact.dealer)
+
+
+def correct(table: Table, fact: CorrectionFact) -> Stepped:
+    """A finished round is amended by reference."""
+    before = finished_round(table, fact.round)
+    assert before is not None, "only asked of a finished round"
+    rules, wagers = table.rules, before.wagers or NO_WAGERS
+    done = as_corrected(rules.play, before.done, fact)
+    won, won_before = (paying.awards(rules, each, wagers.royal9_seats) for each in (done, before.done))
+    settled = paying.settlement(rules, before.seating, wagers.placed, done, won) if before.settlement else None
+    after = replace(before, done=done, settlement=settled)
+    corrected = replace(
+        table,
+        shoe=shoe_life.corrected(open_shoe(table), rules.shoe, cards(before.done), cards(done)),
+        finished=tuple(after if finished is before else finished for finished in table.finished),
+        last_round=after if table.last_round is before else table.last_round,
+        hits=_hits_as_corrected(table, before, won, won_before) if before is last_wagered(table) else table.hits,
+        actives=_actives_as_corrected(table, before, done),
+        commission_owed=_owed_otherwise(table, before.settlement, settled),
+    )
+    return corrected, (_event(table, fact, before, after, won, won_before),)
+
+
+def _event(
+    table: Table, fact: CorrectionFact, before: FinishedRound, after: FinishedRound, won: _Awards, won_before: _Awards
+) -> events.Correction | events.SeatsCorrection:
+    """The event of a correction, in the form of its game."""
+    done, rules = after.done, table.rules
+    settlement, settlement_before = (paying.settlement_shown(each.settlement) for each in (after, before))
+    if isinstance(done, lucky9.Done):
+        return events.SeatsCorrection(
+            shoe=shoe_number(table),
+            round=fact.round,
+            by=fact.by,
+            witness=fact.witness,
+            dealer=shown(done.dealer),
+            hands=hands_shown(rules, done),
+            settlement=settlement,
+            settlement_before=settlement_before,
+        )
+    return events.Correction(
+        shoe=shoe_number(table),
+        round=fact.round,
+        by=fact.by,
+        witness=fact.witness,
+        outcome=done.outcome.value,
+        player=shown(done.player),
+        banker=shown(done.banker),
+        natural=done.natural,
+        margin=done.margin,
+        pairs=events.Pairs(done.player_pair, done.banker_pair),
+        dragon_bonus=paying.dragon_bonus_shown(rules, done),
+        royal9=paying.seat_tiers(won),
+        royal9_before=paying.seat_tiers(won_before),
+        settlement=settlement,
+        settlement_before=settlement_before,
+    )
+
+
+def _hits_as_corrected(table: Table, before: FinishedRound, won: _Awards, won_before: _Awards) -> tuple[RoyalHit, ...]:
+    """The hits that are shown once the last round's are these. One that stays is as it was, seen to or not."""
+    number, levels = open_shoe(table).number, (before.wagers or NO_WAGERS).levels
+    of_the_round = [hit for hit in table.hits if (hit.shoe, hit.round) == (number, before.number)]
+    stay = [hit for hit in of_the_round if any((hit.seat, hit.tier) == (s, award.tier.value) for s, award in won)]
+    new = paying.royal_hits(number, before.number, [each for each in won if each not in won_before], levels)
+    return (*(hit for hit in table.hits if hit not in of_the_round), *stay, *new)
+
+
+def _actives_as_corrected(table: Table, before: FinishedRound, done: Done) -> Actives | None:
+    """Baccarat Royal's roles as they move on after the last round, once that ended so."""
+    if before.seating.actives is None or before is not table.finished[-1]:
+        return table.actives
+    assert isinstance(done, baccarat.Done)
+    return next_actives(before.seating.actives, done.outcome, table.occupied)
+
+
+def _owed_otherwise(table: Table, before: Settlement | None, after: Settlement | None) -> dict[int, int]:
+    """The commission owed once a round that was settled as `before` is settled as `after`."""
+    no_more = {seat: -cents for seat, cents in before.owed} if before else {}
+    return owing(owing(table.commission_owed, no_more), dict(after.owed) if after else {})
