@@ -16,7 +16,8 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from jsonschema import Draft202012Validator
 from paho.mqtt.client import Client, MQTTMessage
-from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
+
+from tests.hil.broker_certs import BETS, PIT, BrokerCerts, new_client, say_once
 
 SCHEMAS = Path(__file__).parents[2] / "controller" / "contract" / "schemas"
 
@@ -28,14 +29,22 @@ class FarPit:
     """One table's pit. `events` are all it has committed, in order; `wrong` is what the table must never have sent.
 
     It takes an event only after the one before it, so `events[n]` has seq n+1. A repeat with another body is wrong.
+    Wagers are said by another client, bet recognition: with `certs` the broker lets nobody else say them.
     """
 
-    def __init__(self, broker_port: int, table_id: str, root: str = "pit/v1", host: str = "127.0.0.1") -> None:
+    def __init__(
+        self,
+        broker_port: int,
+        table_id: str,
+        root: str = "pit/v1",
+        host: str = "127.0.0.1",
+        certs: BrokerCerts | None = None,
+    ) -> None:
         self._topic = f"{root}/{table_id}"
-        self._host, self._port = host, broker_port
+        self._host, self._port, self._certs = host, broker_port, certs
         self._valid = {
             name: Draft202012Validator(json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8")))
-            for name in ("event", "state", "ack", "meters")
+            for name in ("event", "state", "ack", "award", "meters", "wager")
         }
         self._speaks = True
         self._client: Client | None = None
@@ -98,7 +107,7 @@ class FarPit:
 
     def come(self) -> None:
         """Connect to the broker; what was missed is sent again by the table."""
-        client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
+        client = new_client(self._certs, PIT)
         client.reconnect_delay_set(1, 1)
         client.on_connect = self._on_connect
         client.on_subscribe = self._on_subscribe
@@ -123,18 +132,21 @@ class FarPit:
 
     def say_on(self, topic: str, payload: bytes) -> None:
         """Publish these bytes on one of the table's topics."""
+        if topic == "wager":
+            say_once(self._host, self._port, self._certs, BETS, f"{self._topic}/wager", payload)
+            return
         assert self._client is not None
         self._client.publish(f"{self._topic}/{topic}", payload, qos=1).wait_for_publish(10)
 
     def award(self, **said: Any) -> None:
-        """Say a step of an award."""
-        assert self._client is not None
-        self._client.publish(f"{self._topic}/award", json.dumps(said), qos=1).wait_for_publish(10)
+        """Say a step of an award, as the contract has it."""
+        self._valid["award"].validate(said)
+        self.say_on("award", json.dumps(said).encode())
 
     def wager(self, **seen: Any) -> None:
         """Say, as bet recognition does, what lies at a seat."""
-        assert self._client is not None
-        self._client.publish(f"{self._topic}/wager", json.dumps(seen), qos=1).wait_for_publish(10)
+        self._valid["wager"].validate(seen)
+        self.say_on("wager", json.dumps(seen).encode())
 
     def _keep_saying_levels(self) -> None:
         while True:

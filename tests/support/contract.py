@@ -1,4 +1,4 @@
-"""The written contract, held against every event that a test makes."""
+"""The written contract, held against every message that a test makes."""
 
 from __future__ import annotations
 
@@ -8,14 +8,18 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-_SCHEMA_FILE = Path(__file__).parents[2] / "controller" / "contract" / "schemas" / "event.schema.json"
+_SCHEMAS = {
+    file.name.partition(".")[0]: json.loads(file.read_text(encoding="utf-8"))
+    for file in (Path(__file__).parents[2] / "controller" / "contract" / "schemas").glob("*.schema.json")
+}
+_VALIDATORS = {name: Draft202012Validator(schema) for name, schema in _SCHEMAS.items()}
 
-EVENT_SCHEMA: dict[str, Any] = json.loads(_SCHEMA_FILE.read_text(encoding="utf-8"))
+EVENT_SCHEMA: dict[str, Any] = _SCHEMAS["event"]
 _UNSIGNED_SCHEMA = EVENT_SCHEMA | {
     "required": [name for name in EVENT_SCHEMA["required"] if name != "signature"],
     "properties": {name: rule for name, rule in EVENT_SCHEMA["properties"].items() if name != "signature"},
 }
-_SIGNED, _UNSIGNED = Draft202012Validator(EVENT_SCHEMA), Draft202012Validator(_UNSIGNED_SCHEMA)
+_SIGNED, _UNSIGNED = _VALIDATORS["event"], Draft202012Validator(_UNSIGNED_SCHEMA)
 
 
 def check_event(body: bytes, *, signed: bool = True) -> dict[str, Any]:
@@ -30,3 +34,14 @@ def check_event(body: bytes, *, signed: bool = True) -> dict[str, Any]:
     again = json.dumps(event, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
     assert body == again, "a receiver that writes an event again gets the same bytes"
     return event
+
+
+def check_message(topic: str, body: bytes) -> dict[str, Any]:
+    """What was said on a topic, if it keeps the contract; AssertionError says all that breaks it."""
+    kind = topic.rpartition("/")[2].replace("-", "_")
+    if kind == "event":
+        return check_event(body)
+    message: dict[str, Any] = json.loads(body)
+    broken = [f"{error.json_path}: {error.message}" for error in _VALIDATORS[kind].iter_errors(message)]
+    assert not broken, f"{topic} breaks the contract: {'; '.join(broken)}"
+    return message
