@@ -1,4 +1,4 @@
-"""`python -m controller.pit`: run the reference pit, adopt a table's epoch, decide on awards, see the account."""
+"""`python -m controller.pit`: run the reference pit, adopt an epoch, print a log, decide on awards, see the account."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from pathlib import Path
 from controller.errors import TableError
 from controller.mqtt_tls import TlsFiles, client_context
 from controller.pit.awards import Award, Step
-from controller.pit.ledger import Ledger, only_pit
+from controller.pit.ledger import Ledger, only_pit, read_log
+from controller.pit.meters import money
 from controller.pit.service import Pit
 from controller.pit.settings import DEFAULT, load
 
@@ -56,6 +57,14 @@ def _parser() -> argparse.ArgumentParser:
     adopt.add_argument("public_key", metavar="PUBLIC_KEY_HEX")
     adopt.set_defaults(command=_adopt)
 
+    events = commands.add_parser(
+        "events", help="print a table's events as they came, a line each: the log for `tablectl verify --against`"
+    )
+    events.add_argument("--ledger", type=Path, required=True, metavar="FILE", help="read only; also while the pit runs")
+    events.add_argument("table", metavar="TABLE")
+    events.add_argument("--epoch", metavar="EPOCH", help="without it the one adopted last")
+    events.set_defaults(command=_events)
+
     award = commands.add_parser("award", help="see the awards, and decide on them; also while the pit runs")
     acts = award.add_subparsers(title="acts", required=True, metavar="ACT")
     listing = acts.add_parser("list", help="the awards that are pending or verified")
@@ -73,6 +82,14 @@ def _parser() -> argparse.ArgumentParser:
         decision.add_argument("award", metavar="AWARD")
         decision.add_argument("--by", required=True, metavar="NAME", help="who decides this")
         decision.set_defaults(command=_decide, step=step)
+
+    recall = acts.add_parser(
+        "recall", help="this ledger is an older copy: it takes over what the table told of the award"
+    )
+    recall.add_argument("--ledger", type=Path, required=True, metavar="FILE")
+    recall.add_argument("award", metavar="AWARD")
+    recall.add_argument("--by", required=True, metavar="NAME", help="who has seen that it is true")
+    recall.set_defaults(command=_recall)
 
     account = commands.add_parser("account", help="draw up the meters' account; exit code 1 when it does not balance")
     account.add_argument("--ledger", type=Path, required=True, metavar="FILE")
@@ -117,12 +134,25 @@ def _adopt(options: argparse.Namespace) -> int:
     return 0
 
 
+def _events(options: argparse.Namespace) -> int:
+    _check_there(options.ledger)
+    for body in read_log(options.ledger, options.table, options.epoch):
+        sys.stdout.buffer.write(body + b"\n")
+    sys.stdout.flush()  # now, while a pipe that broke is still met by `main`
+    return 0
+
+
 def _list_awards(options: argparse.Namespace) -> int:
     with _existing(options.ledger) as ledger:
         awards = ledger.awards()
-    shown = [award for award in awards if options.all or award.step in ("pending", "verified")]
+    shown = [award for award in awards if options.all or award.held or award.step in ("pending", "verified")]
     for award in shown:
         print(_told(award))
+        if award.house_cents:
+            print(f"    {money(award.house_cents)} of it is the house's: it was told at another amount than it is here")
+        for telling in award.tellings:
+            done = "to be recalled" if telling.recalled_by is None else f"recalled by {telling.recalled_by}"
+            print(f"    told by the table: {telling}, {done}")
         if award.more:
             print(f"    {award.more} more winning wagers of this hand are still to be told")
         for alarm in award.alarms:
@@ -135,6 +165,13 @@ def _list_awards(options: argparse.Namespace) -> int:
 def _decide(options: argparse.Namespace) -> int:
     with _existing(options.ledger) as ledger:
         award = ledger.take_step(options.award, options.step, options.by)
+    print(_told(award))
+    return 0
+
+
+def _recall(options: argparse.Namespace) -> int:
+    with _existing(options.ledger) as ledger:
+        award = ledger.recall(options.award, options.by)
     print(_told(award))
     return 0
 
@@ -153,9 +190,11 @@ def _account(options: argparse.Namespace) -> int:
             ("= level", meter.level_cents),
             ("reserve", meter.reserve_cents),
         ):
-            print(f"    {what:<26}{_money(cents):>18}")
+            print(f"    {what:<26}{money(cents):>18}")
         print(f"    carried, in cents         {meter.carried!s:>18}  reserve {meter.reserve_carried}")
-    print(f"awards owed {_money(account.owed_cents)}, paid {_money(account.paid_cents)}")
+    print(f"awards owed {money(account.owed_cents)}, paid {money(account.paid_cents)}")
+    if account.recalled_cents:
+        print(f"of that, added by the house to what was recalled: {money(account.recalled_cents)}")
     for finding in account.findings:
         print(f"does not balance: {finding}", file=sys.stderr)
     if not account.findings:
@@ -166,20 +205,19 @@ def _account(options: argparse.Namespace) -> int:
 def _told(award: Award) -> str:
     won = award.meter or "fixed"
     hand = f"shoe {award.shoe} hand {award.round} seat {award.seat}"
-    return f"{award.id}  {award.step:<8}  {_money(award.cents):>14}  {hand}  {award.tier} ({won})"
-
-
-def _money(cents: int) -> str:
-    sign, whole = "-" if cents < 0 else "", abs(cents)
-    return f"{sign}{whole // 100:,}.{whole % 100:02d}"
+    return f"{award.id}  {award.step:<8}  {money(award.cents):>14}  {hand}  {award.tier} ({won})"
 
 
 @contextmanager
 def _existing(path: Path) -> Iterator[Ledger]:
-    if not path.is_file():
-        raise TableError("ledger_missing", f"There is no ledger at {path}.", "Check --ledger; `run` begins one.")
+    _check_there(path)
     with closing(Ledger(path)) as ledger:
         yield ledger
+
+
+def _check_there(path: Path) -> None:
+    if not path.is_file():
+        raise TableError("ledger_missing", f"There is no ledger at {path}.", "Check --ledger; `run` begins one.")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,8 @@ from typing import Any
 class MeterAccount:
     """A meter's way to its level, in cents: level = seeds + contributions + from_reserve - awards + returned.
 
-    `seeds` is what the house put in; contributions are less what voids took back; `returned` is of rejected awards.
+    `seeds` is what the house put in; contributions are less what voids took back; `returned` is of rejected awards,
+    also where it was shared by others then, and is among the awards again.
     `carried` and `reserve_carried` are parts of a cent.
     """
 
@@ -42,11 +43,15 @@ class MeterAccount:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Every meter's account; what is owed and paid in cents; and what does not balance, in words."""
+    """Every meter's account; what is owed and paid in cents; and what does not balance, in words.
+
+    `recalled_cents` is what the house added to awards that were recalled with another amount, less what it kept.
+    """
 
     meters: tuple[MeterAccount, ...]
     owed_cents: int
     paid_cents: int
+    recalled_cents: int
     findings: tuple[str, ...]
 
 
@@ -58,7 +63,13 @@ def draw_up(db: sqlite3.Connection) -> Account:
         meters,
         funds.get("awards", (0, 0))[0],
         funds.get("paid", (0, 0))[0],
-        (*_unbalanced(db, funds, meters), *_unfounded(db, funds), *_awards_amiss(db, funds)),
+        _recalled(db),
+        (
+            *_unbalanced(db, funds, meters),
+            *_unfounded(db, funds),
+            *_locks_amiss(db),
+            *_awards_amiss(db, funds),
+        ),
     )
 
 
@@ -87,7 +98,7 @@ def _meter(db: sqlite3.Connection, name: str, funds: _Funds) -> MeterAccount:
         seeds_cents=seeds,
         contributions_cents=sum(by_why.get(why, 0) for why in ("contribution", "void")),
         from_reserve_cents=from_reserve,
-        awards_cents=-by_why.get("hit", 0),
+        awards_cents=-by_why.get("hit", 0) - by_why.get("shared", 0),
         returned_cents=by_why.get("rejected", 0),
         level_cents=level,
         carried=carried,
@@ -136,20 +147,12 @@ def _given_by_events(db: sqlite3.Connection) -> dict[str, Fraction]:
     given: dict[str, Fraction] = {}
     price: dict[tuple[Any, ...], int] = {}
     open_wagers: set[tuple[Any, ...]] = set()
-    won: dict[str, int] = {}
-    levels_won: set[tuple[Any, ...]] = set()
     feedings = _feedings(db)
-    for table, epoch, body in db.execute(
-        f"SELECT table_id, epoch, body FROM event WHERE {_UNDERSTOOD} ORDER BY number"
+    for number, table, epoch, body in db.execute(
+        f"SELECT number, table_id, epoch, body FROM event WHERE {_UNDERSTOOD} ORDER BY number"
     ):
         event = json.loads(body)
         match event:
-            case {"type": "hit", "progressive": {"meter": str(meter)}}:
-                hand = (table, epoch, event["shoe"], event["round"])
-                if (hand, meter) not in levels_won:
-                    levels_won.add((hand, meter))
-                    won[meter] = won.get(meter, 0) + 1
-                continue
             case {"type": "wagers_locked", "royal9_seats": [_, *_] as seats, "royal9_price_cents": int(cents)}:
                 hand = (table, epoch, event["shoe"], event["round"])
                 if hand in price:
@@ -164,23 +167,57 @@ def _given_by_events(db: sqlite3.Connection) -> dict[str, Fraction]:
                 stake_cents = -len(voided) * price.get(hand, 0)
             case _:
                 continue
-        for meter, generation, contribution, reserve in feedings.get(hand, ()):
+        for meter, won_by, contribution, reserve in feedings.get(hand, ()):
             for account, share in ((f"meter:{meter}", contribution), (f"reserve:{meter}", reserve)):
-                bearer = account if won.get(meter, 0) == generation else "house"
+                bearer = "house" if won_by is not None and won_by < number else account
                 given[bearer] = given.get(bearer, Fraction(0)) + stake_cents * share
     return given
 
 
-def _feedings(db: sqlite3.Connection) -> dict[tuple[Any, ...], list[tuple[str, int, Fraction, Fraction]]]:
-    """For each hand with wagers: the meters, their generation then, and their shares of a wager then."""
-    feedings: dict[tuple[Any, ...], list[tuple[str, int, Fraction, Fraction]]] = {}
-    for *hand, meter, generation, contribution, reserve in db.execute(
-        "SELECT table_id, epoch, shoe, round, feeding.meter, generation, contribution, reserve FROM feeding"
-        " JOIN hand ON hand.number = hand JOIN terms ON terms.number = feeding.terms"
+def _feedings(db: sqlite3.Connection) -> dict[tuple[Any, ...], list[tuple[str, int | None, Fraction, Fraction]]]:
+    """For each hand with wagers: the meters, the event that won what it gave, if any did, and its shares of a wager."""
+    feedings: dict[tuple[Any, ...], list[tuple[str, int | None, Fraction, Fraction]]] = {}
+    for *hand, meter, won_by, contribution, reserve in db.execute(
+        "SELECT table_id, epoch, shoe, round, feeding.meter, lock.event, contribution, reserve FROM feeding"
+        " JOIN hand ON hand.number = feeding.hand JOIN terms ON terms.number = feeding.terms"
+        " LEFT JOIN lock ON lock.meter = feeding.meter AND lock.generation = feeding.generation AND NOT undone"
     ):
-        row = (meter, generation, Fraction(contribution), Fraction(reserve))
+        row = (meter, won_by, Fraction(contribution), Fraction(reserve))
         feedings.setdefault(tuple(hand), []).append(row)
     return feedings
+
+
+def _locks_amiss(db: sqlite3.Connection) -> Iterator[str]:
+    """The levels won, beside the hits' own bodies and the awards that stand."""
+    by_events: dict[tuple[Any, ...], int] = {}
+    for number, table, epoch, body in db.execute(
+        f"SELECT number, table_id, epoch, body FROM event WHERE {_UNDERSTOOD} ORDER BY number"
+    ):
+        match json.loads(body):
+            case {"type": "hit", "shoe": shoe, "round": round_, "progressive": {"meter": str(meter)}}:
+                by_events.setdefault((table, epoch, shoe, round_, meter), number)
+    locks = {
+        tuple(of): event
+        for *of, event in db.execute(
+            "SELECT table_id, epoch, shoe, round, meter, event FROM lock JOIN hand ON hand.number = hand"
+        )
+    }
+    if by_events != locks:
+        yield "the levels that were locked are not those that hits won"
+    for (meter,) in db.execute(
+        "SELECT name FROM meter WHERE generation != (SELECT count(*) FROM lock WHERE lock.meter = name AND NOT undone)"
+    ):
+        yield f"{meter} counts as won more or less often than it is"
+    for (lock,) in db.execute(
+        "SELECT lock.number FROM lock JOIN meter ON name = meter WHERE lock.generation = meter.generation - 1"
+        " AND NOT undone AND NOT EXISTS (SELECT 1 FROM award WHERE award.lock = lock.number AND step != 'rejected')"
+    ):
+        yield f"lock {lock} counts, and no award of it stands"
+
+
+def _recalled(db: sqlite3.Connection) -> int:
+    (cents,) = db.execute("SELECT coalesce(sum(house_cents), 0) FROM award").fetchone()
+    return int(cents)
 
 
 def _awards_amiss(db: sqlite3.Connection, funds: _Funds) -> Iterator[str]:
@@ -189,11 +226,25 @@ def _awards_amiss(db: sqlite3.Connection, funds: _Funds) -> Iterator[str]:
         balance, stands = funds.get(account, (0, Fraction(0)))[0], sum(by_step.get(step, 0) for step in steps)
         if balance != stands:
             yield f"{account} says {balance} cents, and the awards {stands}"
+    returned = dict(
+        db.execute(
+            "SELECT lock, sum(entry.cents) FROM posting JOIN award ON award.number = posting.award"
+            " JOIN entry ON entry.posting = posting.number"
+            " WHERE why IN ('rejected', 'shared') AND account = 'meter:' || meter GROUP BY lock"
+        )
+    )
     for lock, cents, shared in db.execute(
-        "SELECT lock.number, lock.cents, sum(award.cents) FROM lock JOIN award ON award.lock = lock.number"
-        " GROUP BY lock.number HAVING lock.cents != sum(award.cents)"
+        "SELECT lock.number, lock.cents, (SELECT coalesce(sum(award.cents - house_cents), 0) FROM award"
+        " WHERE award.lock = lock.number AND step != 'rejected') FROM lock"
     ):
-        yield f"the hits of lock {lock} share {shared} cents of a level of {cents}"
+        if shared + returned.get(lock, 0) != cents:
+            yield f"the hits of lock {lock} share {shared} cents of a level of {cents}"
+    (added,) = db.execute(
+        "SELECT coalesce(-sum(entry.cents), 0) FROM entry JOIN posting ON number = posting"
+        " WHERE why = 'recalled' AND account = 'house'"
+    ).fetchone()
+    if added != _recalled(db):
+        yield f"the house added {added} cents to recalled awards, and they have {_recalled(db)}"
     for number, body in db.execute(
         f"SELECT number, body FROM event WHERE {_UNDERSTOOD} AND number NOT IN (SELECT event FROM award)"
     ):

@@ -1,9 +1,12 @@
 """A hit's way through the pit: pending, verified, paid, or rejected. Each step has a time and a name, and is kept.
 
 Hits of one hand that win the same meter share the level that the first of them locked, equally; cents that cannot be
-shared go to the first hits. The hits come one by one: an award whose hand has more to come stays pending.
+shared go to the first hits. The hits come one by one: an award whose hand has more to come stays pending. When one of
+them is rejected and none is paid, the level is shared anew among those that stand.
 
-A step is published until the table's own stream tells of it: an `award` event with the same award, step and cents.
+A step is published until the table's own stream tells of it: an `award` event with the same hit, step, cents and name.
+What a stream tells of and this ledger has not done was done by a pit with a newer ledger, of which this one is an older
+copy. It is kept as a telling, and holds the award until a person recalls it: what was paid is not paid again.
 """
 
 from __future__ import annotations
@@ -16,8 +19,8 @@ from typing import Literal
 from controller.contract.canonical import canonical
 from controller.errors import TableError
 from controller.pit.books import Books
-from controller.pit.clock import now_text
-from controller.pit.meters import split
+from controller.pit.clock import next_number, now_text
+from controller.pit.meters import money, split
 
 SCHEMA = """
 CREATE TABLE award (
@@ -25,17 +28,19 @@ CREATE TABLE award (
     id TEXT NOT NULL UNIQUE,
     table_id TEXT NOT NULL,
     event INTEGER NOT NULL UNIQUE,
-    hit TEXT NOT NULL,
+    hit TEXT NOT NULL UNIQUE,
     hand INTEGER NOT NULL,
     seat INTEGER NOT NULL,
     tier TEXT NOT NULL,
     meter TEXT,
     lock INTEGER,
     cents INTEGER NOT NULL,
+    house_cents INTEGER NOT NULL DEFAULT 0, -- the part of it that the house added when it was recalled
     step TEXT NOT NULL
 ) STRICT;
 CREATE INDEX award_table ON award (table_id);
 CREATE INDEX award_hand ON award (hand);
+CREATE INDEX award_lock ON award (lock);
 CREATE TABLE step (
     table_id TEXT NOT NULL,
     seq INTEGER NOT NULL,
@@ -47,7 +52,17 @@ CREATE TABLE step (
     heard INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (table_id, seq)
 ) STRICT;
+CREATE INDEX step_award ON step (award);
 CREATE INDEX step_unheard ON step (table_id, seq) WHERE NOT heard;
+CREATE TABLE telling (
+    event INTEGER PRIMARY KEY,
+    award INTEGER NOT NULL REFERENCES award,
+    step TEXT NOT NULL,
+    cents INTEGER NOT NULL,
+    by_whom TEXT NOT NULL,
+    recalled_by TEXT -- NULL while it holds its award
+) STRICT;
+CREATE INDEX telling_award ON telling (award);
 """
 
 Step = Literal["verified", "paid", "rejected"]
@@ -60,8 +75,26 @@ _AFTER: dict[Step, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Telling:
+    """A step of an award that a table's event told of and this ledger had not taken; `recalled_by` None: it holds."""
+
+    award: str
+    step: str
+    cents: int
+    by: str
+    event: str
+    recalled_by: str | None
+
+    def __str__(self) -> str:
+        return f"{self.step}, {money(self.cents)}, by {self.by} (event {self.event})"
+
+
+@dataclass(frozen=True, slots=True)
 class Award:
-    """An award as it stands. `shoe` and `round` name its hand; `more` hits of that hand are still to come."""
+    """An award as it stands. `shoe` and `round` name its hand; `more` hits of that hand are still to come.
+
+    `house_cents` of its amount are what the house added in a recall, so that it is what was told; below 0: kept.
+    """
 
     number: int
     id: str
@@ -73,9 +106,16 @@ class Award:
     meter: str | None
     lock: int | None
     cents: int
+    house_cents: int
     step: str
     more: int
     alarms: tuple[str, ...] = ()
+    tellings: tuple[Telling, ...] = ()
+
+    @property
+    def held(self) -> bool:
+        """Whether something that was told of it is still to be recalled."""
+        return any(telling.recalled_by is None for telling in self.tellings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,15 +180,12 @@ class Awards:
     def take(self, id_: str, step: Step, by: str) -> Award:
         """A person takes the award's next step; the award as it stands then.
 
-        Raises TableError `award_unknown`, `name_missing`, `step_not_next`, or `award_incomplete`: hits of its hand are
-        still to come, and may share it.
+        Raises TableError `award_unknown`, `name_missing`, `step_not_next`; `award_told`: the table told of steps that
+        are to be recalled first; or `award_incomplete`: hits of its hand are still to come, and may share it.
         """
-        found = self.listed(lambda award: award.id == id_)
-        if not found:
-            raise TableError("award_unknown", f"There is no award {id_!r}.", "Take it from `award list --all`.")
-        (award,) = found
-        if not by.strip() or not by.isprintable() or len(by) > 60:
-            raise TableError("name_missing", f"{by!r} is nobody's name.", "Say with --by who decides this.")
+        award, by = self._award(id_), _name(by)
+        if (first := self._first_to_recall(award)) is not None:
+            raise _to_recall(first)
         if award.step not in _AFTER[step]:
             do = "Verify it first." if (step, award.step) == ("paid", "pending") else "What was decided stands."
             raise TableError("step_not_next", f"Award {id_} is {award.step}; it cannot become {step}.", do)
@@ -158,59 +195,225 @@ class Awards:
                 f"Award {id_} is of a hand of which {award.more} more winning wagers are still to be told.",
                 f"Wait for table {award.table} to send the rest; see to its link.",
             )
-        self._take(award.number, step, by.strip())
+        if step == "rejected":
+            self._reject(award, by)
+        else:
+            self._take(award.number, step, by)
         if step == "paid":
             self._books.pay(award.number, award.cents)
-        elif step == "rejected":
-            self._books.give_back(award.number, award.cents, award.meter)
-            self._undo(award)
-        return self.listed(lambda now: now.id == id_)[0]
+        return self._award(id_)
+
+    def recall(self, id_: str, by: str) -> Award:
+        """A person lets the ledger take over what the table told of the award; the award as it stands then.
+
+        It is what was told last, and paid if that was ever told, by whom and at the amount that was told: the house
+        adds the difference from what the award is here, or keeps it. Hits that share a level are recalled in the order
+        told. Raises TableError `award_unknown`, `name_missing`, `nothing_to_recall`, or `award_told` for another one
+        that is to be recalled first.
+        """
+        award, by = self._award(id_), _name(by)
+        first = self._first_to_recall(award)
+        if first is None:
+            raise TableError("nothing_to_recall", f"Award {id_} is as its table told of it.", "Decide on it as usual.")
+        if first.award != id_:
+            raise _to_recall(first)
+        *before, last = sorted(
+            (telling for telling in award.tellings if telling.recalled_by is None), key=lambda told: told.step == "paid"
+        )
+        for telling in before:
+            self._take(award.number, telling.step, telling.by, telling.cents)
+        self._db.execute("UPDATE step SET heard = 1 WHERE award = ?", (award.number,))  # the last says it all
+        if last.step == "rejected":
+            self._reject(award, last.by)
+        else:
+            self._amount_to(award, last.cents)
+            self._take(award.number, last.step, last.by)
+        if last.step == "paid":
+            self._books.pay(award.number, last.cents)
+        self._db.execute(
+            "UPDATE telling SET recalled_by = ? WHERE award = ? AND recalled_by IS NULL", (by, award.number)
+        )
+        return self._award(id_)
 
     def listed(self, wanted: Callable[[Award], bool] = lambda award: True) -> list[Award]:
         """The awards, oldest first, each with what alarms there were about its hand."""
         rows = self._db.execute(
-            "SELECT award.number, id, award.table_id, shoe, round, seat, tier, meter, lock, cents, step,"
+            "SELECT award.number, id, award.table_id, shoe, round, seat, tier, meter, lock, cents, house_cents, step,"
             " max(0, coalesce(hits, 0) - (SELECT count(*) FROM award AS beside WHERE beside.hand = award.hand)), hand"
             " FROM award JOIN hand ON hand.number = award.hand ORDER BY award.number"
         )
-        awards = (replace(Award(*row), alarms=self._alarms_about(hand)) for *row, hand in rows.fetchall())
-        return [award for award in awards if wanted(award)]
+        awards = ((Award(*row), hand) for *row, hand in rows.fetchall())
+        return [
+            replace(award, alarms=self._alarms_about(hand), tellings=self._tellings("award.number = ?", award.number))
+            for award, hand in awards
+            if wanted(award)
+        ]
 
-    def heard(self, table: str, id_: str, step: str, cents: int) -> None:
-        """The table's stream tells of a step: it and those before it need not be said again, they would be too old."""
-        self._db.execute(
-            "UPDATE step SET heard = 1 WHERE table_id = :table AND NOT heard AND seq <= (SELECT max(seq) FROM step"
-            " WHERE table_id = :table AND step = :step AND cents = :cents"
-            " AND award = (SELECT number FROM award WHERE id = :id))",
-            {"table": table, "id": id_, "step": step, "cents": cents},
+    def hand_of(self, table: str, hit: str) -> int | None:
+        """The number of the hand that a table's hit, an event's id, is of; None when there is no award for it."""
+        row = self._db.execute("SELECT hand FROM award WHERE hit = ? AND table_id = ?", (hit, table)).fetchone()
+        return None if row is None else int(row[0])
+
+    def heard(self, event: int, hit: str, step: str, cents: int, by: str) -> TableError | None:
+        """The event, committed under this number, tells of a step of a hit's award: it need not be said again.
+
+        Returns the alarm `award_told` when this ledger has not taken that step. A pending one is the pit's own and
+        decides nothing, so it is no reason for any.
+        """
+        number, id_, table, stands = self._db.execute(
+            "SELECT number, id, table_id, step FROM award WHERE hit = ?", (hit,)
+        ).fetchone()
+        unheard, taken = self._db.execute(
+            "SELECT min(seq) FILTER (WHERE NOT heard), count(*) FROM step"
+            " WHERE award = ? AND step = ? AND cents = ? AND by_whom = ?",
+            (number, step, cents, by),
+        ).fetchone()
+        if unheard is not None:
+            self._db.execute("UPDATE step SET heard = 1 WHERE award = ? AND seq <= ?", (number, unheard))
+        self._number_anew(table)
+        if step == "pending":
+            if unheard is None:
+                self._withdraw(number)
+            return None
+        if taken:
+            return None
+        holds = stands in ("pending", "verified") or (stands, step) == ("rejected", "paid")
+        if holds:
+            self._db.execute(
+                "INSERT INTO telling (event, award, step, cents, by_whom) VALUES (?, ?, ?, ?, ?)",
+                (event, number, step, cents, by),
+            )
+        return TableError(
+            "award_told",
+            f"Table {table} tells that award {id_} was {step}, {money(cents)}, by {by}; this ledger has not done so.",
+            f"It is an older copy: see `award list`, and let it take over what is true: `award recall {id_} --by NAME`."
+            if holds
+            else f"It is {stands} here, and that stands. Find out what was carried out, and settle by hand.",
         )
 
     def unheard(self, table: str, after_seq: int) -> list[AwardStep]:
-        """The steps of a table's awards after this one that its stream has not told of, in order."""
+        """The steps of a table's awards after this one that its stream has not told of, in order.
+
+        Those of an award that is held are not among them: the table knows better.
+        """
         return [
             AwardStep(*row)
             for row in self._db.execute(
                 "SELECT id, hit, step.table_id, seat, tier, meter, step.cents, step.step, by_whom, at, seq"
                 " FROM step JOIN award ON award.number = step.award"
-                " WHERE step.table_id = ? AND seq > ? AND NOT heard ORDER BY seq",
+                " WHERE step.table_id = ? AND seq > ? AND NOT heard AND NOT EXISTS"
+                " (SELECT 1 FROM telling WHERE telling.award = award.number AND recalled_by IS NULL) ORDER BY seq",
                 (table, after_seq),
             )
         ]
 
-    def _take(self, number: int, step: str, by: str) -> None:
+    def _award(self, id_: str) -> Award:
+        found = self.listed(lambda award: award.id == id_)
+        if not found:
+            raise TableError("award_unknown", f"There is no award {id_!r}.", "Take it from `award list --all`.")
+        return found[0]
+
+    def _take(self, number: int, step: str, by: str, cents: int | None = None) -> None:
+        """The award's next step, at its amount if at no other one."""
         self._db.execute("UPDATE award SET step = ? WHERE number = ?", (step, number))
+        (table,) = self._db.execute("SELECT table_id FROM award WHERE number = ?", (number,)).fetchone()
         self._db.execute(
             "INSERT INTO step (table_id, seq, award, step, cents, by_whom, at)"
-            " SELECT table_id, (SELECT coalesce(max(seq), 0) + 1 FROM step WHERE step.table_id = award.table_id),"
-            " number, step, cents, ?, ? FROM award WHERE number = ?",
-            (by, now_text(), number),
+            " SELECT table_id, ?, number, step, coalesce(?, cents), ?, ? FROM award WHERE number = ?",
+            (self._next_seq(table), cents, by, now_text(), number),
         )
 
-    def _undo(self, award: Award) -> None:
-        """Take the reseed back once no award of the lock stands."""
-        standing = self._db.execute("SELECT 1 FROM award WHERE lock = ? AND step != 'rejected'", (award.lock,))
-        if award.lock is not None and standing.fetchone() is None:
-            self._books.undo_reseed(award.number, award.lock)
+    def _next_seq(self, table: str) -> int:
+        (last,) = self._db.execute("SELECT coalesce(max(seq), 0) FROM step WHERE table_id = ?", (table,)).fetchone()
+        return next_number(last)
+
+    def _number_anew(self, table: str) -> None:
+        """A table takes no step that is older than one it has. The one it tells of may have come from a pit with
+        another copy of this ledger, under a number higher than those that wait here: they get new ones."""
+        waiting = self._db.execute("SELECT seq FROM step WHERE table_id = ? AND NOT heard ORDER BY seq", (table,))
+        for (seq,) in waiting.fetchall():
+            self._db.execute(
+                "UPDATE step SET seq = ? WHERE table_id = ? AND seq = ?", (self._next_seq(table), table, seq)
+            )
+
+    def _reject(self, award: Award, by: str) -> None:
+        """Its amount goes back on its meter, and from there to the hits that share the level, if none of them is paid.
+
+        What the house added in a recall is the house's again.
+        """
+        own_cents = award.cents - award.house_cents
+        self._amount_to(award, own_cents)
+        self._take(award.number, "rejected", by)
+        self._books.give_back(award.number, own_cents, award.meter)
+        if award.meter is None:
+            return
+        standing = self.listed(lambda other: other.lock == award.lock and other.step != "rejected")
+        if standing and all(other.step != "paid" for other in standing):
+            self._books.share(award.number, own_cents, award.meter)
+            self._share(standing, own_cents + sum(other.cents - other.house_cents for other in standing))
+        self._undo_locks(award, award.meter)
+
+    def _share(self, awards: list[Award], cents: int) -> None:
+        """A level is shared anew; whose part is another one now is pending again."""
+        for award, part in zip(awards, split(cents, len(awards)), strict=True):
+            if part != award.cents or award.house_cents:
+                self._books.add(award.number, -award.house_cents)
+                self._db.execute("UPDATE award SET cents = ?, house_cents = 0 WHERE number = ?", (part, award.number))
+                self._take(award.number, "pending", "pit")
+
+    def _amount_to(self, award: Award, cents: int) -> None:
+        """The award is of another amount than its part of the level: the house adds the rest, or keeps it."""
+        owed_cents = 0 if award.step == "rejected" else award.cents
+        own_cents = 0 if award.step == "rejected" else award.cents - award.house_cents
+        self._books.add(award.number, cents - owed_cents)
+        self._db.execute(
+            "UPDATE award SET cents = ?, house_cents = ? WHERE number = ?", (cents, cents - own_cents, award.number)
+        )
+
+    def _undo_locks(self, award: Award, meter: str) -> None:
+        """Undo the meter's last lock when no award of it stands, and the one before that, which is the last then."""
+        standing = "SELECT 1 FROM award WHERE lock = ? AND step != 'rejected'"
+        while (lock := self._books.last_lock(meter)) is not None:
+            if self._db.execute(standing, (lock,)).fetchone() is not None:
+                return
+            self._books.undo_lock(award.number, lock)
+
+    def _withdraw(self, number: int) -> None:
+        """An award that was told as pending again is not verified any more; one that was paid or rejected is."""
+        self._db.execute(
+            "DELETE FROM telling WHERE award = ? AND recalled_by IS NULL AND NOT EXISTS (SELECT 1 FROM telling AS last"
+            " WHERE last.award = telling.award AND last.recalled_by IS NULL AND last.step != 'verified')",
+            (number,),
+        )
+
+    def _first_to_recall(self, award: Award) -> Telling | None:
+        """What was told first of the award, or of one that shares its level, and is not recalled."""
+        wanted = "recalled_by IS NULL AND (award.number = ? OR award.lock = ?)"
+        return next(iter(self._tellings(wanted, award.number, award.lock)), None)
+
+    def _tellings(self, wanted: str, *values: int | None) -> tuple[Telling, ...]:
+        rows = self._db.execute(
+            "SELECT id, telling.step, telling.cents, by_whom, event.table_id || '/' || epoch || '/' || seq, recalled_by"
+            " FROM telling JOIN award ON award.number = telling.award JOIN event ON event.number = telling.event"
+            f" WHERE {wanted} ORDER BY telling.event",
+            values,
+        )
+        return tuple(Telling(*row) for row in rows)
 
     def _alarms_about(self, hand: int) -> tuple[str, ...]:
         return tuple(what for (what,) in self._db.execute("SELECT what FROM alarm WHERE hand = ?", (hand,)))
+
+
+def _name(by: str) -> str:
+    """A person's name as it was given."""
+    if not by.strip() or not by.isprintable() or len(by) > 60:
+        raise TableError("name_missing", f"{by!r} is nobody's name.", "Say with --by who decides this.")
+    return by.strip()
+
+
+def _to_recall(telling: Telling) -> TableError:
+    return TableError(
+        "award_told",
+        f"The table told of award {telling.award}: {telling}. This ledger has not done so: it is an older copy.",
+        f"Do nothing of it twice. If it is true, let the ledger take it over: award recall {telling.award} --by NAME.",
+    )

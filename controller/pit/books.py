@@ -4,8 +4,9 @@ Every function works inside the ledger's transaction, so a meter has moved exact
 committed. The accounts: `wagers` (negative: what locked wagers have given), `house` (negative: what it has added),
 `meter:NAME` and `reserve:NAME`, `awards` (owed), `paid`. Each posting sums to zero.
 
-A level is locked by the first hit of a hand that names it; a meter's generation counts these locks. What a wager gave
-to a generation that has been won cannot be taken off the meter again: when such a wager is voided, the house bears it.
+A level is locked by the first hit of a hand that names it; a meter's generation counts the locks that are not undone.
+What a wager gave to a generation that has been won cannot be taken off the meter again: when such a wager is voided,
+the house bears it. A lock that is undone was never won, and what the house bore for it is the meter's to bear.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ CREATE TABLE hand (
 CREATE TABLE wager (
     hand INTEGER NOT NULL REFERENCES hand,
     seat INTEGER NOT NULL,
-    voided INTEGER NOT NULL DEFAULT 0,
+    voided_by INTEGER, -- the event that voided it
     PRIMARY KEY (hand, seat)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE feeding ( -- on which terms a hand's wagers went on which generation of a meter
@@ -70,12 +71,14 @@ CREATE TABLE feeding ( -- on which terms a hand's wagers went on which generatio
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE lock ( -- a level won by a hand, and what the meter began again with
     number INTEGER PRIMARY KEY,
+    event INTEGER NOT NULL, -- the hit
     hand INTEGER NOT NULL REFERENCES hand,
     meter TEXT NOT NULL,
     generation INTEGER NOT NULL,
     cents INTEGER NOT NULL,
     from_reserve_cents INTEGER NOT NULL,
     from_house_cents INTEGER NOT NULL,
+    undone INTEGER NOT NULL DEFAULT 0,
     UNIQUE (hand, meter)
 ) STRICT;
 """
@@ -153,7 +156,7 @@ class Books:
             seat
             for seat in seats
             if self._db.execute(
-                "UPDATE wager SET voided = 1 WHERE hand = ? AND seat = ? AND NOT voided", (hand, seat)
+                "UPDATE wager SET voided_by = ? WHERE hand = ? AND seat = ? AND voided_by IS NULL", (event, hand, seat)
             ).rowcount
         ]
         if voided:
@@ -163,7 +166,7 @@ class Books:
 
     def has_wager(self, hand: int, seat: int) -> bool:
         """Whether the seat has a locked wager in the hand, not voided."""
-        row = self._db.execute("SELECT 1 FROM wager WHERE hand = ? AND seat = ? AND NOT voided", (hand, seat))
+        row = self._db.execute("SELECT 1 FROM wager WHERE hand = ? AND seat = ? AND voided_by IS NULL", (hand, seat))
         return row.fetchone() is not None
 
     def win(self, event: int, hand: int, meter: str) -> tuple[int, int]:
@@ -184,9 +187,9 @@ class Books:
         begun = {f"reserve:{meter}": -again.from_reserve_cents, "house": -again.from_house_cents}
         self.post("reseed", begun, f"meter:{meter}", event)
         cursor = self._db.execute(
-            "INSERT INTO lock (hand, meter, generation, cents, from_reserve_cents, from_house_cents)"
-            " SELECT ?, name, generation, ?, ?, ? FROM meter WHERE name = ?",
-            (hand, level, again.from_reserve_cents, again.from_house_cents, meter),
+            "INSERT INTO lock (event, hand, meter, generation, cents, from_reserve_cents, from_house_cents)"
+            " SELECT ?, ?, name, generation, ?, ?, ? FROM meter WHERE name = ?",
+            (event, hand, level, again.from_reserve_cents, again.from_house_cents, meter),
         )
         self._db.execute("UPDATE meter SET generation = generation + 1 WHERE name = ?", (meter,))
         assert cursor.lastrowid is not None
@@ -204,17 +207,49 @@ class Books:
         """An award is rejected: its amount goes back on its meter, a fixed one to the house."""
         self.post("rejected", {"awards": -cents}, "house" if meter is None else f"meter:{meter}", award=award)
 
-    def undo_reseed(self, award: int, lock: int) -> None:
-        """No hit of a lock stands: what the meter began again with goes back, unless it has been won since."""
+    def share(self, award: int, cents: int, meter: str) -> None:
+        """What a rejected award gave back to its meter goes to the others that share the level."""
+        self.post("shared", {f"meter:{meter}": -cents}, "awards", award=award)
+
+    def add(self, award: int, cents: int) -> None:
+        """The house adds so much to an award that was recalled with another amount; negative takes it back."""
+        self.post("recalled", {"awards": cents}, "house", award=award)
+
+    def last_lock(self, meter: str) -> int | None:
+        """The number of the lock since which the meter has not been won; None when it never was, or all are undone."""
         row = self._db.execute(
-            "SELECT name, from_reserve_cents, from_house_cents FROM lock JOIN meter ON name = meter"
-            " WHERE number = ? AND meter.generation = lock.generation + 1",
-            (lock,),
+            "SELECT number FROM lock JOIN meter ON name = meter"
+            " WHERE name = ? AND lock.generation = meter.generation - 1 AND NOT undone",
+            (meter,),
         ).fetchone()
-        if row is not None:
-            meter, from_reserve_cents, from_house_cents = row
-            back = {f"reserve:{meter}": from_reserve_cents, "house": from_house_cents}
-            self.post("unseed", back, f"meter:{meter}", award=award)
+        return None if row is None else int(row[0])
+
+    def undo_lock(self, award: int, lock: int) -> None:
+        """No hit of a meter's last lock stands: the meter goes on as if it had not been won.
+
+        What it began again with goes back. What wagers gave before the lock can be voided again, and where that was
+        done meanwhile, the meter bears it now and not the house.
+        """
+        meter, event, generation, from_reserve_cents, from_house_cents = self._db.execute(
+            "SELECT meter, event, generation, from_reserve_cents, from_house_cents FROM lock WHERE number = ?", (lock,)
+        ).fetchone()
+        back = {f"reserve:{meter}": from_reserve_cents, "house": from_house_cents}
+        self.post("unseed", back, f"meter:{meter}", award=award)
+        borne = self._db.execute(
+            "SELECT price_cents, count(*), contribution, reserve FROM feeding JOIN hand ON hand.number = feeding.hand"
+            " JOIN wager ON wager.hand = hand.number JOIN terms ON terms.number = feeding.terms"
+            " WHERE feeding.meter = ? AND generation = ? AND voided_by > ? GROUP BY hand.number",
+            (meter, generation, event),
+        )
+        for price_cents, voided, *terms in borne.fetchall():
+            given, kept = (price_cents * voided * Fraction(share) for share in terms)
+            amounts = {f"meter:{meter}": -given, f"reserve:{meter}": -kept, "house": given + kept}
+            self.post("void", amounts, "wagers", award=award)
+        self._db.execute(
+            "UPDATE feeding SET generation = ? WHERE meter = ? AND generation = ?", (generation, meter, generation + 1)
+        )
+        self._db.execute("UPDATE meter SET generation = ? WHERE name = ?", (generation, meter))
+        self._db.execute("UPDATE lock SET undone = 1 WHERE number = ?", (lock,))
 
     def post(
         self,

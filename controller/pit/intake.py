@@ -31,6 +31,8 @@ CREATE INDEX alarm_hand ON alarm (hand);
 
 _MOST_SEATS = 100
 _WORD = re.compile(r"[a-z0-9_]{1,60}")
+_HIT = re.compile(r"[a-z0-9-]+/[a-z0-9]+/[1-9][0-9]{0,17}")
+_STEP = re.compile("pending|verified|paid|rejected")
 
 
 class _NotUnderstoodError(Exception):
@@ -98,8 +100,7 @@ class Intake:
                     do = "Compare both with the felt. Reject what was no hit; settle by hand what was one."
                     yield hand, TableError("hits_corrected", what, do)
             case "award":
-                id_, step = _word(message, "award", re.compile(r"[a-z0-9.-]{1,200}")), _word(message, "step")
-                self._awards.heard(table, id_, step, _cents(message, "cents"))
+                yield from self._award(number, table, event)
 
     def _void(
         self, number: int, table: str, event: TableEvent, seats: tuple[int, ...]
@@ -123,6 +124,18 @@ class Intake:
             yield hand, _contradiction(table, event, f"is a second hit at seat {seat} in one hand")
         if not self._books.has_wager(hand, seat):
             yield hand, _contradiction(table, event, f"is a hit at seat {seat}, which has no locked wager")
+
+    def _award(self, number: int, table: str, event: TableEvent) -> Iterator[tuple[int | None, TableError]]:
+        message = event.message
+        hit, step, cents = _word(message, "hit", _HIT), _word(message, "step", _STEP), _cents(message, "cents")
+        by = message.get("by")
+        if not isinstance(by, str) or not by.strip() or not by.isprintable():
+            raise _NotUnderstoodError("by is nobody's name")
+        hand = self._awards.hand_of(table, hit)
+        if hand is None:
+            yield None, _contradiction(table, event, "is a step of an award of a hit that this ledger does not have")
+        elif (alarm := self._awards.heard(number, hit, step, cents, by)) is not None:
+            yield hand, alarm
 
     def _hand(self, table: str, event: TableEvent) -> int:
         shoe, round_ = (_whole(event.message.get(key), 1, MOST_CENTS, key) for key in ("shoe", "round"))

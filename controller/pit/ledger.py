@@ -14,7 +14,7 @@ import os
 import shlex
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,11 +25,12 @@ from controller.pit import awards, books, intake
 from controller.pit.account import Account, draw_up
 from controller.pit.awards import Award, Awards, AwardStep, Step
 from controller.pit.books import Books
+from controller.pit.clock import next_number
 from controller.pit.incoming import FORMS, RefusedError, in_form, parse, read_event, signature_holds
 from controller.pit.intake import Intake
 from controller.pit.meters import Terms
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 _APPLICATION_ID = 0x50495431  # "PIT1": a table's journal is an SQLite file too, and not a ledger
 _BUSY_S = 5.0  # an adoption by a person holds the file for some milliseconds
@@ -209,8 +210,9 @@ class Ledger:
     def meters_seqs(self, count: int) -> range:
         """So many numbers for messages about the meters, that were given to nobody before."""
         with self._transaction():
-            (first,) = self._db.execute("SELECT next_seq FROM meters_message").fetchone()
-            self._db.execute("UPDATE meters_message SET next_seq = next_seq + ?", (count,))
+            (next_seq,) = self._db.execute("SELECT next_seq FROM meters_message").fetchone()
+            first = next_number(next_seq - 1)
+            self._db.execute("UPDATE meters_message SET next_seq = ?", (first + count,))
         return range(first, first + count)
 
     def awards(self) -> list[Award]:
@@ -222,6 +224,11 @@ class Ledger:
         """A person decides on an award. Raises TableError as `Awards.take` does."""
         with self._transaction():
             return self._awards.take(award, step, by)
+
+    def recall(self, award: str, by: str) -> Award:
+        """A person lets the ledger take over what a table told of an award. Raises TableError as `Awards.recall`."""
+        with self._transaction():
+            return self._awards.recall(award, by)
 
     def unheard_steps(self, table: str, after_seq: int) -> list[AwardStep]:
         """The steps of a table's awards after this one that its stream has not told of, in order."""
@@ -312,7 +319,6 @@ class Ledger:
         return None if row is None else bytes(row[0])
 
     def _begin_or_check(self) -> None:
-        application_id = self._db.execute("PRAGMA application_id").fetchone()[0]
         empty = self._db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] == 0
         if empty:
             with self._transaction():
@@ -321,25 +327,7 @@ class Ledger:
                         self._db.execute(statement)
                 self._db.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
                 self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        elif application_id != _APPLICATION_ID:
-            raise TableError(
-                "ledger_of_another_program",
-                f"{self._path} is a database, but no pit's ledger.",
-                "Correct --ledger.",
-            )
-        version = self._db.execute("PRAGMA user_version").fetchone()[0]
-        if version < SCHEMA_VERSION:
-            raise TableError(
-                "ledger_too_old",
-                f"The ledger {self._path} has form {version}, from before there were meters.",
-                "Keep it for the audit, and begin a new one: the tables send their streams again.",
-            )
-        if version > SCHEMA_VERSION:
-            raise TableError(
-                "ledger_too_new",
-                f"The ledger {self._path} has form {version}; this program knows form {SCHEMA_VERSION}.",
-                "Run the version of the pit that wrote it.",
-            )
+        _check_form(self._db, self._path)
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
@@ -363,6 +351,67 @@ class Ledger:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise
+
+
+def read_log(path: Path, table: str, epoch: str | None) -> Iterator[bytes]:
+    """The bodies of a table's events in one epoch, as they came, in order; with None, in the epoch adopted last.
+
+    Reads only, the ledger as it stands at this moment, also while a pit runs on it. Raises TableError `table_unknown`
+    and `epoch_unknown`, and those of opening a ledger.
+    """
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    with _told(path), closing(sqlite3.connect(address, uri=True, isolation_level=None, timeout=_BUSY_S)) as db:
+        db.execute("BEGIN")
+        _check_form(db, path)
+        epochs = _epochs(db, path, table)
+        if epoch is not None and epoch not in epochs:
+            raise TableError(
+                "epoch_unknown",
+                f"Table {table} was never adopted in the epoch {epoch!r}; it was in {', '.join(epochs)}.",
+                "Give one of these; `tablectl verify JOURNAL` tells which is the journal's.",
+            )
+        of_epoch = (table, epochs[-1] if epoch is None else epoch)
+        for (body,) in db.execute("SELECT body FROM event WHERE table_id = ? AND epoch = ? ORDER BY seq", of_epoch):
+            yield body
+
+
+def _epochs(db: sqlite3.Connection, path: Path, table: str) -> list[str]:
+    """The epochs that were adopted for a table, the last of them last."""
+    adopted = db.execute(
+        "SELECT epoch FROM adoption WHERE table_id = ? GROUP BY epoch ORDER BY max(number)", (table,)
+    ).fetchall()
+    if not adopted:
+        tables = [name for (name,) in db.execute("SELECT DISTINCT table_id FROM adoption ORDER BY table_id")]
+        raise TableError(
+            "table_unknown",
+            f"The ledger {path} knows no table {table!r}; it knows {', '.join(tables) or 'none'}.",
+            "Check the table's name and --ledger.",
+        )
+    return [epoch for (epoch,) in adopted]
+
+
+def _check_form(db: sqlite3.Connection, path: Path) -> None:
+    (application_id,) = db.execute("PRAGMA application_id").fetchone()
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    if application_id != _APPLICATION_ID:
+        raise TableError(
+            "ledger_of_another_program",
+            f"{path} is a database, but no pit's ledger.",
+            "Correct --ledger.",
+        )
+    if version < SCHEMA_VERSION:
+        raise TableError(
+            "ledger_too_old",
+            f"The ledger {path} has form {version}; this program knows form {SCHEMA_VERSION}.",
+            "Keep it for the audit, and begin a new one: the tables send their streams again, and what was decided on"
+            " an award is to be recalled (`award list`, `award recall`).",
+        )
+    if version > SCHEMA_VERSION:
+        raise TableError(
+            "ledger_too_new",
+            f"The ledger {path} has form {version}; this program knows form {SCHEMA_VERSION}.",
+            "Run the version of the pit that wrote it.",
+        )
 
 
 @contextmanager
@@ -399,7 +448,8 @@ def _told(path: Path) -> Iterator[None]:
         raise TableError(
             "ledger_damaged",
             f"The ledger {path} is not sound: {error}.",
-            "Keep the file for the audit and restore the last good copy: the tables send again what it lacks.",
+            "Keep the file for the audit and restore the last good copy: the tables send again what it lacks, and what"
+            " was decided on an award since is to be recalled (`award list`, `award recall`).",
         ) from error
 
 

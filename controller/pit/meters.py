@@ -53,6 +53,12 @@ def reseed(terms: Terms, reserve_cents: int) -> Reseed:
     return Reseed(from_reserve, max(0, terms.seed_cents - from_reserve))
 
 
+def money(cents: int) -> str:
+    """An amount for people: 10,000.80."""
+    sign, whole = "-" if cents < 0 else "", abs(cents)
+    return f"{sign}{whole // 100:,}.{whole % 100:02d}"
+
+
 def split(cents: int, hits: int) -> list[int]:
     """An amount in equal parts, one a hit; the cents that are left over go to the first hits, one each."""
     each, left = divmod(cents, hits)

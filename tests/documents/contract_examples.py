@@ -47,6 +47,7 @@ from tests.support.tables import LUCKY9, ROYAL9, SUGARHOUSE, TableUnderTest, car
 KEY = TableKey(bytes(range(32)))
 _BEGAN_MS = 1_767_204_000_000
 _PIT_AT = "2025-12-31T18:03:00.000Z"
+_PIT_SEQ = 1_767_204_180_000  # the reference pit numbers by the clock
 _EPOCH = "7c0f19a2be"
 _BOOT = 3
 _VERSION = "1.0.0"
@@ -114,7 +115,10 @@ def _evening() -> tuple[SpeakingTable, dict[str, Any], dict[str, tuple[dict[str,
         (award, *_) = ledger.awards()
         ledger.take_step(award.id, "verified", "Ann Lee")
         ledger.take_step(award.id, "paid", "Ann Lee")
-        steps = [json.loads(step.payload()) for step in ledger.unheard_steps(ROYAL9.table, 0)]
+        steps = [
+            json.loads(step.payload()) | {"at": _PIT_AT, "seq": _PIT_SEQ + place}
+            for place, step in enumerate(ledger.unheard_steps(ROYAL9.table, 0))
+        ]
         of_award = [step for step in steps if step["award"] == award.id]
         for step in of_award:
             said = {name: value for name, value in step.items() if name not in ("table", "at")}
@@ -125,8 +129,8 @@ def _evening() -> tuple[SpeakingTable, dict[str, Any], dict[str, tuple[dict[str,
         table.believe(HitUnheard(4)).do(CloseShoe("Smith"))
         pit = {
             "ack": (_commit(ledger, table),),
-            "award_step": tuple(step | {"at": _PIT_AT} for step in (of_award[0], of_award[-1])),
-            "meters": ({"seq": 4711, "at": _PIT_AT, "meters": ledger.levels()},),
+            "award_step": (of_award[0], of_award[-1]),
+            "meters": ({"seq": _PIT_SEQ, "at": _PIT_AT, "meters": ledger.levels()},),
         }
     return table, state, pit
 

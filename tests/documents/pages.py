@@ -36,7 +36,7 @@ _SIGNS = {
     SeatSign.WAGER_SEEN: "a wager is seen, not locked yet",
     SeatSign.ACCEPTED: "accepted: it plays",
     SeatSign.REFUSED: "refused: there is no progressive to bet on now",
-    SeatSign.HIT: "it won; until wagers are locked again",
+    SeatSign.HIT: "it won: a fixed award until wagers are locked again, a progressive one until a person resets it",
     SeatSign.TURN: "the seat acts: it chooses, takes the next card, or squeezes cards that lie face down",
 }
 

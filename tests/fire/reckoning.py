@@ -1,7 +1,7 @@
 """The judge: what the tables' journals say, beside what the pit made of it. It uses none of the pit's arithmetic.
 
 A journal's messages are read as they lie in the file. From the ledger it takes the order in which several tables'
-events and people's rejections came, which nobody else can know; every amount is worked out anew.
+events and people's decisions came, which nobody else can know; every amount is worked out anew.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.fire.dealing import Dealt
+from tests.support.contract import check_event
 
 Event = dict[str, Any]
 Hand = tuple[str, int, int]
@@ -27,32 +28,36 @@ Terms = Mapping[str, tuple[int, Fraction, Fraction, int]]
 
 @dataclass
 class Level:
-    """A meter as it should be: cents, exactly; how often it has been won."""
+    """A meter as it should be: cents, exactly; the wagers by hand that are on it; how it was won."""
 
     cents: Fraction
     reserve: Fraction = Fraction(0)
-    won: int = 0
+    fed: dict[Hand, int] = field(default_factory=dict)
+    won: list[Won] = field(default_factory=list)
 
 
 @dataclass
 class Won:
-    """A level that a hand won: who shares it, what the meter began again with, and its lock's place in the row."""
+    """A level that a hand won: who shares it, what the meter began again with, the wagers by hand that were on it, and
+    how many cents of those were voided since."""
 
     cents: int
-    of: int
     from_reserve: int
     from_house: int
+    fed: dict[Hand, int]
+    voided: int = 0
     hits: list[str] = field(default_factory=list)
     rejected: set[str] = field(default_factory=set)
+    paid: set[str] = field(default_factory=set)
 
 
 class Reckoning:
-    """The meters and awards by the journals' events and the rejections, in the order given. `cents` is by hit."""
+    """The meters and awards by the journals' events and the decisions, in the order given. `cents` is by hit."""
 
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
         self.levels = {name: Level(Fraction(seed)) for name, (seed, *_) in terms.items()}
-        self._fed: dict[Hand, tuple[int, dict[str, int]]] = {}
+        self._locked: set[Hand] = set()
         self._won: dict[tuple[Hand, str], Won] = {}
         self._meter_of: dict[str, tuple[Hand, str]] = {}
         self.cents: dict[str, int] = {}
@@ -62,52 +67,68 @@ class Reckoning:
         hand = (str(event["table"]), event["shoe"], event["round"])
         match event["type"]:
             case "wagers_locked":
-                assert hand not in self._fed, f"{hand} is locked twice"
-                self._fed[hand] = event["royal9_price_cents"], {name: level.won for name, level in self.levels.items()}
-                self._feed(hand, len(event["royal9_seats"]))
+                assert hand not in self._locked, f"{hand} is locked twice"
+                self._locked.add(hand)
+                for name, level in self.levels.items():
+                    level.fed[hand] = event["royal9_price_cents"] * len(event["royal9_seats"])
+                    self._feed(name, level.fed[hand])
             case "void":
-                self._feed(hand, -len(event["royal9_seats"]))
+                for name, level in self.levels.items():
+                    self._feed(name, -level.fed.pop(hand, 0))
+                    for won in level.won:  # the house bears it
+                        won.voided += won.fed.pop(hand, 0)
             case "hit" if event["progressive"] is None:
                 self.cents[event["id"]] = event["fixed"]["cents"]
             case "hit":
                 self._hit(hand, event["progressive"]["meter"], event["id"])
 
-    def reject(self, hit: str) -> None:
-        """A person rejected the award of this hit."""
+    def decide(self, hit: str, step: str) -> None:
+        """A person rejected or paid the award of this hit."""
         if hit not in self._meter_of:
             return
         hand, meter = self._meter_of[hit]
         won, level = self._won[hand, meter], self.levels[meter]
-        level.cents += self.cents[hit]
+        if step == "paid":
+            won.paid.add(hit)
+            return
         won.rejected.add(hit)
-        if len(won.rejected) == len(won.hits) and level.won == won.of + 1:
-            level.cents -= won.from_reserve + won.from_house
-            level.reserve += won.from_reserve
+        left = [other for other in won.hits if other not in won.rejected]
+        if left and not won.paid:
+            self._share(won.cents, left)
+            return
+        level.cents += self.cents[hit]
+        while level.won and set(level.won[-1].hits) == level.won[-1].rejected:  # nobody ever won it
+            undone = level.won.pop()
+            level.cents -= undone.from_reserve + undone.from_house
+            level.reserve += undone.from_reserve
+            self._feed(meter, -undone.voided)
+            level.fed |= undone.fed
 
-    def _feed(self, hand: Hand, wagers: int) -> None:
-        price, generations = self._fed[hand]
-        for name, level in self.levels.items():
-            if level.won == generations[name]:
-                _, share, reserve, _ = self._terms[name]
-                level.cents += wagers * price * share
-                level.reserve += wagers * price * reserve
+    def _feed(self, meter: str, wagered_cents: int) -> None:
+        _, share, reserve, _ = self._terms[meter]
+        self.levels[meter].cents += wagered_cents * share
+        self.levels[meter].reserve += wagered_cents * reserve
+
+    def _share(self, cents: int, hits: Sequence[str]) -> None:
+        each, left = divmod(cents, len(hits))
+        for place, sharer in enumerate(hits):
+            self.cents[sharer] = each + (1 if place < left else 0)
 
     def _hit(self, hand: Hand, meter: str, hit: str) -> None:
         level = self.levels[meter]
         if (hand, meter) not in self._won:
             seed, _, _, most = self._terms[meter]
             cents, from_reserve = floor(level.cents), min(floor(level.reserve), most)
-            won = Won(cents, level.won, from_reserve, max(0, seed - from_reserve))
+            won = Won(cents, from_reserve, max(0, seed - from_reserve), level.fed)
             level.cents += won.from_reserve + won.from_house - cents
             level.reserve -= from_reserve
-            level.won += 1
+            level.fed = {}
+            level.won.append(won)
             self._won[hand, meter] = won
         won = self._won[hand, meter]
         won.hits.append(hit)
         self._meter_of[hit] = hand, meter
-        each, left = divmod(won.cents, len(won.hits))
-        for place, sharer in enumerate(won.hits):
-            self.cents[sharer] = each + (1 if place < left else 0)
+        self._share(won.cents, won.hits)
 
 
 class Books:
@@ -123,32 +144,41 @@ class Books:
             ).fetchall()
             self.alarms = db.execute("SELECT code, what FROM alarm").fetchall()
             self.funds = {name: cents + Fraction(rest) for name, cents, rest in db.execute("SELECT * FROM fund")}
-            self.rejections = _rejections(db)
+            self.decisions = _decisions(db)
 
 
-def _rejections(db: sqlite3.Connection) -> dict[int, list[str]]:
-    """The hits whose awards were rejected, by the number of the event before.
+def _decisions(db: sqlite3.Connection) -> dict[int, list[tuple[str, str]]]:
+    """The hits whose awards were rejected or paid, and which of both, by the number of the event before.
 
     A posting is made in the transaction of what it is for, so postings are numbered in the order of both. An event
     without a posting moved nothing, so its place does not matter; but for the further hits on a level that the hand's
     first one won, and before the last of those nothing of the hand is decided.
     """
-    rejections: dict[int, list[str]] = defaultdict(list)
+    decisions: dict[int, list[tuple[str, str]]] = defaultdict(list)
     last = 0
     for why, event, hit, last_of_hand in db.execute(
         "SELECT why, posting.event, award.hit, (SELECT max(event) FROM award AS beside WHERE beside.hand = award.hand)"
         " FROM posting LEFT JOIN award ON award.number = posting.award ORDER BY posting.number"
     ):
         last = max(last, event or 0)
-        if why == "rejected":
-            rejections[max(last, last_of_hand)].append(hit)
-    return rejections
+        if why in ("rejected", "paid"):
+            decisions[max(last, last_of_hand)].append((hit, why))
+    return decisions
 
 
 def messages(journal: Path) -> list[bytes]:
     """A journal's messages, in order."""
     with closing(sqlite3.connect(f"file:{journal}?mode=ro", uri=True)) as db:
         return [bytes(body) for (body,) in db.execute("SELECT body FROM message ORDER BY seq")]
+
+
+def contract_findings(table: str, sent: Sequence[bytes]) -> Iterator[str]:
+    """Events that break the written contract."""
+    for body in sent:
+        try:
+            check_event(body)
+        except AssertionError as error:
+            yield f"{table}: {error}"
 
 
 def stream_findings(table: str, sent: Sequence[bytes], books: Books) -> Iterator[str]:
@@ -203,8 +233,8 @@ def reckon(journals: Mapping[str, Sequence[bytes]], books: Books, terms: Terms) 
     reckoning = Reckoning(terms)
     for number, table, seq, _ in books.events:
         reckoning.take(json.loads(journals[table][seq - 1]))
-        for hit in books.rejections.get(number, ()):
-            reckoning.reject(hit)
+        for hit, step in books.decisions.get(number, ()):
+            reckoning.decide(hit, step)
     return reckoning
 
 

@@ -42,6 +42,13 @@ class TableEvening:
         fixed = {"cents": won} if isinstance(won, int) else None
         return self.say("hit", seat=seat, tier=tier, progressive=progressive, fixed=fixed)
 
+    def award(self, hit: bytes, step: str, cents: int, by: str = "pit") -> bytes:
+        """The table's word on a step of the award for one of its hits."""
+        told = json.loads(hit)
+        return self.say(
+            "award", award=f"{self.table}.1", hit=told["id"], seat=told["seat"], step=step, cents=cents, by=by
+        )
+
     def correction(self, before: tuple[tuple[int, str], ...], now: tuple[tuple[int, str], ...]) -> bytes:
         return self.say("correction", royal9=_tiers(now), royal9_before=_tiers(before))
 

@@ -93,8 +93,8 @@ class Broker:
 class PitProcess:
     """`python -m controller.pit run`, on the broker."""
 
-    def __init__(self, port: int, ledger: Path, *options: str) -> None:
-        arguments = ["run", "--broker", f"127.0.0.1:{port}", "--ledger", str(ledger), *options]
+    def __init__(self, port: int, ledger: Path, *options: str, host: str = "127.0.0.1") -> None:
+        arguments = ["run", "--broker", f"{host}:{port}", "--ledger", str(ledger), *options]
         self.process = subprocess.Popen(
             [sys.executable, "-m", "controller.pit", *arguments],
             cwd=ROOT,

@@ -393,10 +393,11 @@ def test_a_ledger_of_a_later_program_is_left_alone(path: Path) -> None:
     assert code_of(lambda: Ledger(path)) == "ledger_too_new"
 
 
-def test_a_ledger_of_a_program_without_meters_is_left_alone(path: Path) -> None:
+@pytest.mark.parametrize("form", [1, 2])
+def test_a_ledger_of_an_older_program_is_left_alone(path: Path, form: int) -> None:
     Ledger(path).close()
     db = sqlite3.connect(path)
-    db.execute("PRAGMA user_version = 1")
+    db.execute(f"PRAGMA user_version = {form}")
     db.close()
     assert code_of(lambda: Ledger(path)) == "ledger_too_old"
 

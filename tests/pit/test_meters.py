@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
@@ -59,6 +60,13 @@ def give(ledger: Ledger, table: TableEvening, *bodies: bytes) -> list[str]:
 
 def amounts(ledger: Ledger) -> list[tuple[str, int]]:
     return [(award.step, award.cents) for award in ledger.awards()]
+
+
+def waiting(ledger: Ledger, table: str = "t-0") -> list[tuple[str, str, int, str]]:
+    """The steps that the table's stream has not told of, in the order of their numbers."""
+    steps = ledger.unheard_steps(table, 0)
+    assert [step.seq for step in steps] == sorted({step.seq for step in steps})
+    return [(step.award, step.step, step.cents, step.by) for step in steps]
 
 
 def code_of(call: Callable[[], object]) -> str:
@@ -137,10 +145,10 @@ def test_two_hits_of_one_hand_on_one_meter_share_it_and_the_odd_cent_is_the_firs
     give(ledger, table, table.hit(1, "player_personal", "big"))
     assert amounts(ledger) == [("pending", 667), ("pending", 666)]
     assert ledger.levels()["big"] == 1_000
-    assert [(step.seq, step.award, step.cents) for step in ledger.unheard_steps("t-0", 0)] == [
-        (1, "t-0.1", 1_333),
-        (2, "t-0.1", 667),
-        (3, "t-0.2", 666),
+    assert waiting(ledger) == [
+        ("t-0.1", "pending", 1_333, "pit"),
+        ("t-0.1", "pending", 667, "pit"),
+        ("t-0.2", "pending", 666, "pit"),
     ]
     assert ledger.take_step("t-0.1", "verified", "Ann").step == "verified"
     balanced(ledger)
@@ -195,18 +203,119 @@ def test_the_reseed_stays_while_one_hit_of_the_level_stands(ledger: Ledger) -> N
     give(ledger, table, table.lock(1, 3), table.finish(*winners))
     give(ledger, table, *(table.hit(seat, tier, "big") for seat, tier in winners))
     ledger.take_step("t-0.1", "rejected", "Ann")
-    assert ledger.levels()["big"] == 1_000 + 667
+    assert ledger.levels()["big"] == 1_000, "the other has it all"
     ledger.take_step("t-0.2", "rejected", "Ann")
     assert ledger.levels()["big"] == 1_333, "as if there had been no hit"
     balanced(ledger)
 
 
-def test_a_reseed_that_was_won_since_stays_where_it_went(ledger: Ledger) -> None:
+def shared(ledger: Ledger, *seats: int) -> TableEvening:
+    """A table on which these seats' hits share a level of 1,000 and what their wagers gave."""
+    table = TableEvening("t-0")
+    give(ledger, table, table.lock(*seats), table.finish(*((seat, "banker_personal") for seat in seats)))
+    give(ledger, table, *(table.hit(seat, "banker_personal", "big") for seat in seats))
+    return table
+
+
+def test_when_a_hit_is_rejected_before_any_is_paid_the_others_share_the_whole_level(ledger: Ledger) -> None:
+    shared(ledger, 1, 3, 5)
+    assert amounts(ledger) == [("pending", 500)] * 3
+    ledger.take_step("t-0.2", "verified", "Ann")
+    ledger.take_step("t-0.1", "rejected", "Ann")
+    assert amounts(ledger) == [("rejected", 500), ("pending", 750), ("pending", 750)], "to be verified again"
+    balanced(ledger)
+    ledger.take_step("t-0.3", "rejected", "Ann")
+    assert amounts(ledger) == [("rejected", 500), ("pending", 1_500), ("rejected", 750)]
+    assert waiting(ledger)[-6:] == [
+        ("t-0.2", "verified", 500, "Ann"),
+        ("t-0.1", "rejected", 500, "Ann"),
+        ("t-0.2", "pending", 750, "pit"),
+        ("t-0.3", "pending", 750, "pit"),
+        ("t-0.3", "rejected", 750, "Ann"),
+        ("t-0.2", "pending", 1_500, "pit"),
+    ]
+    for step in ("verified", "paid"):
+        ledger.take_step("t-0.2", step, "Ann")
+        balanced(ledger)
+    assert (ledger.account().paid_cents, ledger.levels()["big"]) == (1_500, 1_000)
+
+
+def test_the_part_of_a_hit_that_is_rejected_after_another_was_paid_goes_back_on_the_meter(ledger: Ledger) -> None:
+    shared(ledger, 1, 3, 5)
+    for step in ("verified", "paid"):
+        ledger.take_step("t-0.1", step, "Ann")
+    ledger.take_step("t-0.2", "rejected", "Ann")
+    assert amounts(ledger) == [("paid", 500), ("rejected", 500), ("pending", 500)]
+    assert ledger.levels()["big"] == 1_500
+    balanced(ledger)
+
+
+def test_a_step_whose_amount_comes_again_is_told_again(ledger: Ledger) -> None:
+    """1333, then 667, then 1333: the table tells of the first, and waits for the other two."""
+    table = TableEvening("t-0")
+    give(ledger, table, table.lock(1, 3), table.finish((1, "banker_personal"), (3, "banker_personal")))
+    hit = table.hit(1, "banker_personal", "big")
+    give(ledger, table, hit, table.hit(3, "banker_personal", "big"))
+    ledger.take_step("t-0.2", "rejected", "Ann")
+    give(ledger, table, table.award(hit, "pending", 1_333))
+    assert [step for step in waiting(ledger) if step[0] == "t-0.1"] == [
+        ("t-0.1", "pending", 667, "pit"),
+        ("t-0.1", "pending", 1_333, "pit"),
+    ]
+
+
+def test_a_void_after_a_rejected_hit_shrinks_the_meter_and_after_a_real_win_it_does_not(ledger: Ledger) -> None:
+    first, second = TableEvening("t-0"), TableEvening("t-1")
+    give(ledger, second, second.lock(1))
+    give(ledger, first, first.lock(1), first.finish((1, "banker_personal")), first.hit(1, "banker_personal", "big"))
+    ledger.take_step("t-0.1", "rejected", "Ann")
+    assert ledger.levels()["big"] == 1_333
+    give(ledger, second, second.void(1))
+    assert ledger.levels()["big"] == 1_166
+    give(ledger, second, second.lock(1))
+    give(ledger, first, first.lock(1), first.finish((1, "banker_personal")), first.hit(1, "banker_personal", "big"))
+    assert amounts(ledger) == [("rejected", 1_333), ("pending", 1_500)]
+    give(ledger, second, second.void(1))
+    assert ledger.levels()["big"] == 1_000, "it was won: the house bears it"
+    balanced(ledger)
+    ledger.take_step("t-0.2", "rejected", "Ann")
+    assert ledger.levels()["big"] == 1_333, "it was not won: the meter bears it"
+    balanced(ledger)
+
+
+def test_what_was_given_between_a_hit_and_its_rejection_is_won_by_the_next_hit(ledger: Ledger) -> None:
+    first, second = TableEvening("t-0"), TableEvening("t-1")
+    won = (1, "banker_personal")
+    give(ledger, first, first.lock(1), first.finish(won), first.hit(*won, "big"))
+    give(ledger, second, second.lock(1))
+    ledger.take_step("t-0.1", "rejected", "Ann")
+    give(ledger, first, first.lock(1), first.finish(won), first.hit(*won, "big"))
+    assert amounts(ledger) == [("rejected", 1_166), ("pending", 1_500)]
+    give(ledger, second, second.void(1))
+    assert ledger.levels()["big"] == 1_000, "it was won: the house bears it"
+    balanced(ledger)
+
+
+def test_a_late_hit_on_a_level_that_was_undone_undoes_nothing_more(ledger: Ledger) -> None:
+    table = TableEvening("t-0")
+    give(ledger, table, table.lock(1, 2), table.finish((1, "banker_personal")), table.hit(1, "banker_personal", "big"))
+    ledger.take_step("t-0.1", "rejected", "Ann")
+    assert give(ledger, table, table.hit(2, "player_personal", "big")) == ["event_contradicts"]
+    before = ledger.account()
+    ledger.take_step("t-0.2", "rejected", "Ann")
+    assert ledger.account() == before
+
+
+def test_a_reseed_that_was_won_since_stays_where_it_went_until_that_is_rejected_too(ledger: Ledger) -> None:
     table = TableEvening("t-0")
     for _ in range(2):
         give(ledger, table, table.lock(1), table.finish((1, "banker_personal")), table.hit(1, "banker_personal", "big"))
     ledger.take_step("t-0.1", "rejected", "Ann")
     assert ledger.levels()["big"] == 1_000 + 1_166
+    balanced(ledger)
+    ledger.take_step("t-0.2", "rejected", "Ann")
+    (big, _) = ledger.account().meters
+    assert (big.level_cents, big.seeds_cents, big.reserve_cents) == (1_333, 1_000, 142), "as if there had been no hit"
     balanced(ledger)
 
 
@@ -231,8 +340,8 @@ def test_an_award_goes_its_way_and_no_other(ledger: Ledger, path: tuple[Any, ...
     before = ledger.account()
     assert code_of(lambda: ledger.take_step("t-0.1", wrong, "Bob")) == "step_not_next"
     assert ledger.account() == before
-    steps = [(step.seq, step.step, step.by) for step in ledger.unheard_steps("t-0", 0)]
-    assert steps == [(1, "pending", "pit"), *((n, step, "Ann") for n, step in enumerate(path, 2))]
+    steps = [(step, by) for _, step, _, by in waiting(ledger)]
+    assert steps == [("pending", "pit"), *((step, "Ann") for step in path)]
 
 
 def test_a_decision_needs_an_award_and_a_name(ledger: Ledger) -> None:
@@ -245,16 +354,18 @@ def test_a_decision_needs_an_award_and_a_name(ledger: Ledger) -> None:
 
 def test_a_step_the_tables_stream_tells_of_and_those_before_it_are_not_said_again(ledger: Ledger) -> None:
     table, other = TableEvening("t-0"), TableEvening("t-1")
+    hits = []
     for evening in (table, other):
-        give(ledger, evening, evening.lock(1), evening.finish(), evening.hit(1, "any_royal", 2_500))
+        hits.append(evening.hit(1, "any_royal", 2_500) if evening.lock(1) and evening.finish() else b"")
+        give(ledger, evening, *evening.sent)
     ledger.take_step("t-0.1", "verified", "Ann")
     ledger.take_step("t-0.1", "paid", "Ann")
-    give(ledger, table, table.say("award", award="t-0.1", step="verified", cents=1))
-    give(ledger, other, other.say("award", award="t-0.1", step="paid", cents=2_500))
-    assert [step.seq for step in ledger.unheard_steps("t-0", 0)] == [1, 2, 3], "another amount, another table's word"
-    give(ledger, table, table.say("award", award="t-0.1", step="verified", cents=2_500))
-    assert [step.seq for step in ledger.unheard_steps("t-0", 0)] == [3]
-    assert [step.seq for step in ledger.unheard_steps("t-1", 0)] == [1]
+    assert give(ledger, table, table.award(hits[0], "pending", 1)) == [], "another amount: nobody's decision"
+    assert give(ledger, other, other.award(hits[0], "paid", 2_500, "Ann")) == ["event_contradicts"], "another table's"
+    assert [step for _, step, *_ in waiting(ledger)] == ["pending", "verified", "paid"]
+    assert give(ledger, table, table.award(hits[0], "verified", 2_500, "Ann")) == []
+    assert [step for _, step, *_ in waiting(ledger)] == ["paid"]
+    assert [step for _, step, *_ in waiting(ledger, "t-1")] == ["pending"]
 
 
 # What contradicts itself stands, and is told.
@@ -395,12 +506,16 @@ def test_drawing_up_the_account_does_not_wait_for_the_pit_nor_hold_it_up(tmp_pat
 
 @dataclass
 class ModelMeter:
-    """A meter as the contract's words have it. `on_it` is what each open wager put on it and into its reserve."""
+    """A meter as the contract's words have it. `on_it` is what each open wager put on it and into its reserve.
+
+    `locks` are those that count; what was on the meter then is each's own `on_it`, and what of it was voided since, its
+    `borne`.
+    """
 
     terms: Terms
     level: Fraction
     reserve: Fraction = Fraction(0)
-    locks: int = 0
+    locks: list[dict[str, Any]] = field(default_factory=list)
     on_it: dict[tuple[int, int, int], tuple[Fraction, Fraction]] = field(default_factory=dict)
 
 
@@ -421,6 +536,9 @@ class Model:
         for meter in self.meters.values():
             put = meter.on_it.pop(wager, (Fraction(0), Fraction(0)))  # won since: it stays won
             meter.level, meter.reserve = meter.level - put[0], meter.reserve - put[1]
+            for lock in meter.locks:
+                if wager in lock["on_it"]:
+                    lock["borne"].append(lock["on_it"].pop(wager))
 
     def hits(self, table: int, seats_won: list[tuple[int, str | int]]) -> None:
         """All hits of one hand."""
@@ -435,24 +553,38 @@ class Model:
                 begun = max(from_reserve, meter.terms.seed_cents)
                 meter.level += begun - level
                 meter.reserve -= from_reserve
-                meter.on_it.clear()
-                meter.locks += 1
-                locked[won] = {"name": won, "nth": meter.locks, "level": level, "begun": begun, "from": from_reserve}
+                locked[won] = {"name": won, "level": level, "begun": begun, "from": from_reserve}
+                locked[won] |= {"on_it": meter.on_it, "borne": []}
+                meter.on_it = {}
+                meter.locks.append(locked[won])
             self.awards.append({"table": table, "cents": 0, "step": "pending", "lock": locked[won]})
         for lock in locked.values():
-            sharing = [award for award in self.awards if award["lock"] is lock]
-            for place, award in enumerate(sharing):
-                award["cents"] = (lock["level"] + len(sharing) - 1 - place) // len(sharing)
+            self._share(lock, self._of(lock))
+
+    def _of(self, lock: dict[str, Any]) -> list[dict[str, Any]]:
+        return [award for award in self.awards if award["lock"] is lock and award["step"] != "rejected"]
+
+    @staticmethod
+    def _share(lock: dict[str, Any], sharing: list[dict[str, Any]]) -> None:
+        for place, award in enumerate(sharing):
+            award["cents"] = (lock["level"] + len(sharing) - 1 - place) // len(sharing)
+            award["step"] = "pending"
 
     def reject(self, award: dict[str, Any]) -> None:
         award["step"], lock = "rejected", award["lock"]
         if lock is None:
             return
         meter = self.meters[lock["name"]]
+        standing = self._of(lock)
+        if standing and not any(other["step"] == "paid" for other in standing):
+            self._share(lock, standing)
+            return
         meter.level += award["cents"]
-        if meter.locks == lock["nth"] and all(a["step"] == "rejected" for a in self.awards if a["lock"] is lock):
-            meter.level -= lock["begun"]
-            meter.reserve += lock["from"]
+        while meter.locks and not self._of(meter.locks[-1]):  # it was never won
+            undone = meter.locks.pop()
+            meter.level -= undone["begun"] + sum(put[0] for put in undone["borne"])
+            meter.reserve += undone["from"] - sum(put[1] for put in undone["borne"])
+            meter.on_it |= undone["on_it"]
 
 
 _SEATS = st.lists(st.integers(1, 7), min_size=1, max_size=3, unique=True)
@@ -524,7 +656,8 @@ class Play:
             self.ledger.take_step(awards[place].id, step, "Ann")
             if step == "rejected":
                 self.model.reject(model)
-            model["step"] = step
+            else:
+                model["step"] = step
 
     def agrees(self) -> None:
         account = self.ledger.account()
@@ -547,6 +680,50 @@ class Play:
         return award.table, award.cents, award.step
 
 
+class PlayWithoutHits(Play):
+    """The same hands, of which none has a hit."""
+
+    def _commit(self, table: TableEvening, body: bytes) -> None:
+        without = self._without.setdefault(table.table, TableEvening(table.table))
+        super()._commit(table, body)
+        message = json.loads(body)
+        if message["type"] != "hit":
+            without.round = table.round
+            said = {key: message[key] for key in ("royal9_seats", "royal9_price_cents", "simulated") if key in message}
+            give(self.beside, without, without.say(message["type"], **said, royal9=[]))
+
+    def __init__(self, data: Any, path: Path) -> None:
+        super().__init__(data, path)
+        self._without: dict[str, TableEvening] = {}
+        self.beside = opened(path.with_name("beside.sqlite"))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_when_every_hit_is_rejected_everything_is_as_if_there_had_been_none(data: Any) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        play = PlayWithoutHits(data, Path(folder) / "ledger.sqlite")
+        try:
+            for _ in range(data.draw(st.integers(1, 16), label="steps")):
+                play.step()
+            for award in data.draw(st.permutations(play.ledger.awards()), label="order"):
+                if award.step not in ("paid", "rejected"):
+                    play.ledger.take_step(award.id, "rejected", "Ann")
+                    balanced(play.ledger)
+            if all(award.step == "rejected" for award in play.ledger.awards()):
+                with_hits, without = funds(play.ledger), funds(play.beside)
+                assert with_hits == without
+        finally:
+            play.ledger.close()
+            play.beside.close()
+
+
+def funds(ledger: Ledger) -> dict[str, Fraction]:
+    """What every account holds, with its part of a cent; those of the wagers' whole cents aside."""
+    rows = ledger._db.execute("SELECT account, cents, remainder FROM fund WHERE account != 'wagers'").fetchall()
+    return {account: total for account, cents, rest in rows if (total := cents + Fraction(rest))}
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_whatever_is_played_decided_repeated_and_killed_the_meters_are_exact(data: Any) -> None:
@@ -565,7 +742,7 @@ _JUNK = st.one_of(
     st.just({"meter": "\x1b"}), st.just({"cents": -1}), st.just({"cents": 7}),
 )  # fmt: skip
 _FIELDS = ("shoe", "round", "royal9_seats", "royal9_price_cents", "royal9", "royal9_before", "seat", "tier")
-_MORE_FIELDS = ("progressive", "fixed", "award", "step", "cents")
+_MORE_FIELDS = ("progressive", "fixed", "award", "step", "cents", "by")
 _TYPES = st.sampled_from(["wagers_locked", "void", "round", "hit", "correction", "award", "alarm", "unheard_of"])
 
 
@@ -590,7 +767,9 @@ def test_an_event_that_is_not_understood_moves_nothing_and_is_told(ledger: Ledge
         ("void", {"royal9_seats": [1, 1]}),
         ("hit", {"seat": 1, "tier": "any_royal", "progressive": None, "fixed": None}),
         ("hit", {"seat": 1, "tier": "any_royal", "progressive": {"meter": "big"}, "fixed": {"cents": 1}}),
-        ("award", {"award": "t-0.1", "step": "paid", "cents": "5"}),
+        ("award", {"hit": "t-0/ab12cd/1", "step": "paid", "cents": "5", "by": "Ann"}),
+        ("award", {"hit": "t-0/ab12cd/1", "step": "paid", "cents": 5, "by": "\x1b[2J"}),
+        ("award", {"hit": "t-0/ab12cd/1", "step": "lost", "cents": 5, "by": "Ann"}),
     ):
         assert give(ledger, table, table.say(event_type, **fields)) == ["event_not_understood"], event_type
     assert ledger.levels() == {"big": 1_000, "small": 70}

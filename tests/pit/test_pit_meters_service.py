@@ -61,11 +61,11 @@ def meters(far: Far, wanted: Callable[[dict[str, int]], bool] = lambda _: True) 
             return message
 
 
-def step(far: Far) -> tuple[int, str, str, int, str]:
+def step(far: Far) -> tuple[str, str, int, str]:
     """The next step of an award."""
     told = checked("award", far.next())
     assert (told["table"], told["hit"].partition("/")[0]) == (TABLE, TABLE)
-    return told["seq"], told["award"], told["step"], told["cents"], told["by"]
+    return told["award"], told["step"], told["cents"], told["by"]
 
 
 def ack_said(seq: int) -> dict[str, Any]:
@@ -107,15 +107,16 @@ def test_an_awards_way_is_published_whoever_takes_the_step(house: House, capsys:
     house.pit("--adopt-new", "--settings", settings)
     far.ack(ack(0))
     table = TableEvening(TABLE)
-    far.send(*with_a_hit(table))
+    *_, hit = with_a_hit(table)
+    far.send(*table.sent)
     award = f"{TABLE}.1"
-    assert step(listener) == (1, award, "pending", 200_050, "pit")
+    assert step(listener) == (award, "pending", 200_050, "pit")
     assert decide(house, "verify", award, "Ann") == 0
-    far.send(table.say("award", award=award, step="pending", cents=200_050))
-    assert step(listener) == (2, award, "verified", 200_050, "Ann")
-    far.send(table.say("award", award=award, step="verified", cents=200_050))
+    far.send(table.award(hit, "pending", 200_050))
+    assert step(listener) == (award, "verified", 200_050, "Ann")
+    far.send(table.award(hit, "verified", 200_050, "Ann"))
     assert decide(house, "pay", award, "Bob") == 0
-    assert step(listener) == (3, award, "paid", 200_050, "Bob")
+    assert step(listener) == (award, "paid", 200_050, "Bob")
     assert capsys.readouterr().out.splitlines()[-1].split()[:3] == [award, "paid", "2,000.50"]
 
 
@@ -125,17 +126,18 @@ def test_steps_are_said_again_to_a_table_that_comes_back_until_its_stream_tells_
     pit = house.pit("--adopt-new", "--settings", settings)
     far.ack(ack(0))
     table = TableEvening(TABLE)
-    far.send(*with_a_hit(table))
-    pending = (1, f"{TABLE}.1", "pending", 200_050, "pit")
+    *_, hit = with_a_hit(table)
+    far.send(*table.sent)
+    pending = (f"{TABLE}.1", "pending", 200_050, "pit")
     assert step(listener) == pending
     far.say_state(boot=2)
     assert step(listener) == pending
     pit.ended(signal.SIGKILL)
     assert decide(house, "reject", f"{TABLE}.1", "Ann") == 0
     pit = house.pit("--settings", settings)
-    rejected = (2, f"{TABLE}.1", "rejected", 200_050, "Ann")
+    rejected = (f"{TABLE}.1", "rejected", 200_050, "Ann")
     assert step(listener) == pending, "the table has not told of it, so it is told of no later one"
-    far.send(table.say("award", award=f"{TABLE}.1", step="pending", cents=200_050))
+    far.send(table.award(hit, "pending", 200_050))
     far.ack(ack(4))
     while step(listener) != rejected:  # what was on its way at the restart
         pass
@@ -152,7 +154,8 @@ def test_a_step_waits_until_the_tables_stream_has_told_of_the_one_before(house: 
     house.pit("--adopt-new", "--settings", settings)
     far.ack(ack(0))
     table = TableEvening(TABLE)
-    far.send(*with_a_hit(table))
+    *_, hit = with_a_hit(table)
+    far.send(*table.sent)
     far.ack(ack(3))
     assert decide(house, "verify", f"{TABLE}.1", "Ann") == 0
     far.send(table.lock(2))
@@ -162,7 +165,7 @@ def test_a_step_waits_until_the_tables_stream_has_told_of_the_one_before(house: 
     while not heard or heard[-1] != ack_said(5):
         heard.append(listener.next())
     assert {message["step"] for message in heard if "award" in message and "by" in message} == {"pending"}
-    far.send(table.say("award", award=f"{TABLE}.1", step="pending", cents=200_050))
+    far.send(table.award(hit, "pending", 200_050))
     while listener.next().get("step") != "verified":
         pass
 
@@ -230,6 +233,53 @@ def test_an_event_that_contradicts_is_told_on_standard_error(house: House) -> No
     told = until(pit.err, "event_not_understood")
     assert any(line.startswith("event_contradicts: ") for line in told)
     far.ack(ack(3))
+
+
+def test_after_a_restore_what_was_told_as_paid_is_held_then_recalled_and_the_table_takes_what_is_said(
+    house: House, capsys: pytest.CaptureFixture[str]
+) -> None:
+    far, settings = started(house)
+    steps, levels = house.far(f"pit/v1/{TABLE}/award"), house.far("pit/v1/meters")
+    pit = house.pit("--adopt-new", "--settings", settings)
+    far.ack(ack(0))
+    pit.ended(signal.SIGTERM)
+    copy = house.ledger.read_bytes()
+    pit = house.pit("--settings", settings)
+    until(pit.err, "connected")
+    table, award = TableEvening(TABLE), f"{TABLE}.1"
+    *_, hit = with_a_hit(table)
+    far.send(*table.sent)
+    for act, step_told in (("verify", ("pending", "pit")), ("pay", ("verified", "Ann")), (None, ("paid", "Ann"))):
+        said = checked("award", steps.next())
+        assert (said["step"], said["by"]) == step_told
+        far.send(table.award(hit, said["step"], said["cents"], said["by"]))
+        far.ack(ack(len(table.sent)))
+        if act is not None:
+            assert decide(house, act, award, "Ann") == 0
+    last_level = meters(levels)
+    pit.ended(signal.SIGKILL)
+    for beside in ("-wal", "-shm"):
+        house.ledger.with_name(house.ledger.name + beside).unlink(missing_ok=True)
+    house.ledger.write_bytes(copy)
+
+    pit = house.pit("--settings", settings)
+    until(pit.err, "connected")
+    far.send(*table.sent)
+    until(pit.err, "award_told")
+    assert decide(house, "verify", award, "Ann") == 1
+    told = capsys.readouterr().err
+    assert told.startswith("award_told: ")
+    assert (
+        f"paid, 2,000.50, by Ann (event {TABLE}/{EPOCH}/" in run("award", "list", "--ledger", str(house.ledger)).stdout
+    )
+    assert decide(house, "recall", award, "Carl") == 0
+    while (again := checked("award", steps.next()))["step"] != "paid":
+        pass
+    assert (again["by"], again["cents"], again["seq"] > said["seq"]) == ("Ann", 200_050, True)
+    assert meters(house.far("pit/v1/meters"))["seq"] > last_level["seq"]
+    listed = run("award", "list", "--all", "--ledger", str(house.ledger)).stdout
+    assert "recalled by Carl" in listed
+    assert run("account", "--ledger", str(house.ledger)).returncode == 0
 
 
 # The commands.

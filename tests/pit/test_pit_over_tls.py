@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 
-from tests.link.house import peer, running_house, write
+from tests.link.house import House, broker_of, peer, running_house, write
 from tests.pit.evening import EPOCH, TableEvening
-from tests.pit.house import ROOT, TABLE, lines_of, state, until
+from tests.pit.house import ROOT, TABLE, PitProcess, lines_of, state, until
 
 
 def test_over_tls_the_pit_hears_its_tables_and_says_acks_awards_and_meters(tmp_path: Path) -> None:
@@ -82,3 +83,51 @@ def test_a_certificate_that_expires_while_the_pit_runs_is_told_and_its_renewal_n
             until(said, "expired on")
         write(tmp_path, "pit", house.ca.issue("pit"))
         until(said, "connected")
+
+
+def test_a_pit_in_the_clear_on_a_broker_with_tls_is_told_so(tmp_path: Path) -> None:
+    with running_house(tmp_path) as house:
+        pit = PitProcess(house.port, tmp_path / "ledger")
+        try:
+            until(pit.err, "hung up before a word; perhaps it does not speak MQTT in the clear: see its log")
+        finally:
+            pit.ended(signal.SIGKILL)
+
+
+def test_a_pit_whose_place_is_taken_says_so_once(tmp_path: Path) -> None:
+    with running_house(tmp_path) as house, peer(house, TABLE) as table, ExitStack() as stack:
+        table.publish(f"pit/v1/{TABLE}/state", state(), retain=True)  # by it the pit knows the broker again
+        files = house.files("pit")
+        tls = ("--ca", files.ca, "--certificate", files.certificate, "--private-key", files.private_key)
+        pit = PitProcess(house.port, tmp_path / "ledger", "--adopt-new", *map(str, tls), host="localhost")
+        stack.callback(pit.ended, signal.SIGKILL)
+        said: list[str] = []
+        times = 0
+        while not any(line.startswith("client_id_taken: ") for line in said):
+            said += until(pit.err, "connected")
+            with peer(house, "pit"):
+                said += until(pit.err, "went away")
+            times += 1
+        assert times >= 5, "once may be anything"
+        for _ in range(2):
+            said += until(pit.err, "connected")
+            with peer(house, "pit"):
+                said += until(pit.err, "went away")
+        assert sum(line.startswith("client_id_taken: ") for line in said) == 1
+        assert "  what to do: Find it" in "\n".join(said)
+
+
+def test_a_pit_whose_broker_is_killed_again_and_again_sees_no_thief(tmp_path: Path) -> None:
+    """The broker comes back without what it retained: nobody has taken a place on it."""
+    with ExitStack() as stack:
+        house = House(tmp_path)
+        files = house.files("pit")
+        tls = ("--ca", files.ca, "--certificate", files.certificate, "--private-key", files.private_key)
+        pit = PitProcess(house.port, tmp_path / "ledger", "--adopt-new", *map(str, tls), host="localhost")
+        stack.callback(pit.ended, signal.SIGKILL)
+        said: list[str] = []
+        for _ in range(7):
+            with broker_of(house):
+                said += until(pit.err, "connected")
+            said += until(pit.err, "went away")
+        assert not any("client_id_taken" in line for line in said)

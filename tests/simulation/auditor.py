@@ -129,7 +129,7 @@ class Auditor:
         self._hit_ids: dict[str, tuple[int, int, int, str]] = {}  # shoe, round, seat and tier of every hit ever told
         self._lit: dict[tuple[int, int, int], _Hit] = {}  # by shoe, round and seat
         self.award_steps: dict[str, str] = {}  # the last step told of every award, by its hit
-        self._awards_told: set[tuple[str, str, int]] = set()
+        self._awards_told: set[tuple[str, str, int, str]] = set()  # an amount may come again: the pit says when
         self._award_seq = 0
         self._hits_due: list[tuple[int, str]] = []
         self._result_due: tuple[str, bool, bool] | None = None  # of the hand just finished, until the next card
@@ -415,7 +415,7 @@ class Auditor:
             hold("an award is of a hit that was told", self._hit_ids.get(fact.hit) == (*place, fact.tier), fact)
             self._award_seq = fact.seq
             message = told[0]
-            once = (message["hit"], message["step"], message["cents"])
+            once = (message["hit"], message["step"], message["cents"], step.at)
             hold("an award step is told once", once not in self._awards_told, message)
             self._awards_told.add(once)
             self.award_steps[message["hit"]] = message["step"]

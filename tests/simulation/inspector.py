@@ -25,29 +25,48 @@ _Hand = tuple[str, int, int]  # table, shoe, round
 
 @dataclass
 class _Meter:
-    """A meter and its reserve, with their parts of a cent; how often it was won."""
+    """A meter and its reserve, with their parts of a cent; what it was fed since it was won; its wins that count."""
 
     holds: Fraction
     reserve: Fraction = Fraction(0)
-    wins: int = 0
+    fed: list[_Fed] = field(default_factory=list)
+    wins: list[_Win] = field(default_factory=list)
+
+    def grow(self, fed: _Fed, sign: int = 1) -> None:
+        """A hand's wagers are put on it, or taken off."""
+        self.holds += sign * fed.given
+        self.reserve += sign * fed.kept
 
 
 @dataclass
 class _Win:
-    """A level that a hand won: what the meter began again with, and the hits that share it, by event id."""
+    """A level that a hand won: what the meter began again with, and the hits that share it."""
 
     meter: str
     level: int
     from_reserve: int
     from_house: int
-    win: int
-    hits: list[str] = field(default_factory=list)
-    rejected: set[str] = field(default_factory=set)
+    hits: list[_Due] = field(default_factory=list)
+    fed: list[_Fed] = field(default_factory=list)  # what wagers had given to the level
+    borne: list[_Fed] = field(default_factory=list)  # what of it was voided since, and the house bears
 
-    def share(self, hit: str) -> int:
-        """The hit's part: equal ones, and the cents that are left over to the first."""
-        each, left = divmod(self.level, len(self.hits))
-        return each + (self.hits.index(hit) < left)
+
+@dataclass
+class _Due:
+    """What a hit is due: its amount, how far it has come, and the level it is of."""
+
+    cents: int
+    step: str = "pending"
+    win: _Win | None = None
+
+
+@dataclass(eq=False)
+class _Fed:
+    """What a hand's wagers gave to a meter and to its reserve."""
+
+    hand: _Hand
+    given: Fraction
+    kept: Fraction
 
 
 class Inspector:
@@ -59,9 +78,8 @@ class Inspector:
         self._terms = terms
         self._meters = {name: _Meter(Fraction(each.seed_cents)) for name, each in terms.items()}
         self._number = 0
-        self._wagers: dict[_Hand, tuple[int, set[int], dict[str, int]]] = {}  # price, seats, the meters' wins then
         self._wins: dict[tuple[_Hand, str], _Win] = {}
-        self._due: dict[str, tuple[int | _Win, str]] = {}  # by hit: the amount or the level it shares, and the step
+        self._due: dict[str, _Due] = {}  # by hit
         self._stepped: Counter[str] = Counter()
 
     def close(self) -> None:
@@ -95,22 +113,42 @@ class Inspector:
         (total,) = self._db.execute("SELECT sum(cents) FROM fund").fetchone()
         hold("the pit's accounts together are nothing", total == 0, total)
         awards = {hit: (cents, step) for hit, cents, step in self._db.execute("SELECT hit, cents, step FROM award")}
-        due = {hit: (won.share(hit) if isinstance(won, _Win) else won, step) for hit, (won, step) in self._due.items()}
+        due = {hit: (due.cents, due.step) for hit, due in self._due.items()}
         hold("every hit has its award", awards == due, (awards, due))
 
     def decided(self, award: Award) -> None:
         """A person decided on an award."""
         hit = next(hit for (hit,) in self._db.execute("SELECT hit FROM award WHERE id = ?", (award.id,)))
-        won, _ = self._due[hit]
-        self._due[hit] = won, award.step
-        if isinstance(won, _Win) and award.step == "rejected":
-            meter = self._meters[won.meter]
-            meter.holds += won.share(hit)
-            won.rejected.add(hit)
-            if won.rejected == set(won.hits) and meter.wins == won.win:
-                meter.holds -= won.from_reserve + won.from_house
-                meter.reserve += won.from_reserve
+        due = self._due[hit]
+        due.step = award.step
+        if due.win is not None and award.step == "rejected":
+            self._rejected(due, due.win)
         self.check()
+
+    def _rejected(self, due: _Due, win: _Win) -> None:
+        """Those who are left share the level, if none of them is paid; else the part goes back on the meter."""
+        left = [other for other in win.hits if other.step != "rejected"]
+        if left and all(other.step != "paid" for other in left):
+            self._share(left, win.level)
+            return
+        meter = self._meters[win.meter]
+        meter.holds += due.cents
+        while meter.wins and all(hit.step == "rejected" for hit in meter.wins[-1].hits):  # it never was won
+            undone = meter.wins.pop()
+            meter.holds -= undone.from_reserve + undone.from_house
+            meter.reserve += undone.from_reserve
+            for fed in undone.borne:
+                meter.grow(fed, -1)
+            meter.fed += undone.fed
+
+    @staticmethod
+    def _share(hits: list[_Due], level: int) -> None:
+        """Equal parts, and the cents that are left over to the first; another part is to be verified anew."""
+        each, over = divmod(level, len(hits))
+        for place, hit in enumerate(hits):
+            part = each + (place < over)
+            if part != hit.cents:
+                hit.cents, hit.step = part, "pending"
 
     def step(self, table: str, seq: int) -> AwardStep | None:
         """The step of that number that the pit took for a table."""
@@ -129,36 +167,42 @@ class Inspector:
         hand = (message["table"], message["shoe"], message["round"])
         match message["type"]:
             case "wagers_locked":
-                price, seats = message["royal9_price_cents"], message["royal9_seats"]
-                self._wagers[hand] = price, set(seats), {name: meter.wins for name, meter in self._meters.items()}
-                self._give(hand, price * len(seats))
-            case "void" if hand in self._wagers:
-                price, seats, _ = self._wagers[hand]
-                self._give(hand, -price * len(seats))
-                seats.clear()
+                cents = message["royal9_price_cents"] * len(message["royal9_seats"])
+                for name, meter in self._meters.items():
+                    fed = _Fed(hand, cents * self._terms[name].contribution, cents * self._terms[name].reserve)
+                    meter.fed.append(fed)
+                    meter.grow(fed)
+            case "void":
+                for meter in self._meters.values():
+                    self._void(meter, hand)
             case "hit" if message["progressive"] is None:
-                self._due[message["id"]] = message["fixed"]["cents"], "pending"
+                self._due[message["id"]] = _Due(message["fixed"]["cents"])
             case "hit":
                 won = self._win(hand, message["progressive"]["meter"])
-                won.hits.append(message["id"])
-                self._due[message["id"]] = won, "pending"
+                self._due[message["id"]] = due = _Due(0, win=won)
+                won.hits.append(due)
+                self._share(won.hits, won.level)
 
-    def _give(self, hand: _Hand, cents: int) -> None:
-        """The hand's wagers give so much, by every meter's terms; what was won since bears no voids, the house does."""
-        for name, wins in self._wagers[hand][2].items():
-            meter, terms = self._meters[name], self._terms[name]
-            if meter.wins == wins:
-                meter.holds += cents * terms.contribution
-                meter.reserve += cents * terms.reserve
+    @staticmethod
+    def _void(meter: _Meter, hand: _Hand) -> None:
+        """The meter gives back what the hand's wagers gave; for what was won since, the house does."""
+        for fed in [fed for fed in meter.fed if fed.hand == hand]:
+            meter.fed.remove(fed)
+            meter.grow(fed, -1)
+        for win in meter.wins:
+            for fed in [fed for fed in win.fed if fed.hand == hand]:
+                win.fed.remove(fed)
+                win.borne.append(fed)
 
     def _win(self, hand: _Hand, name: str) -> _Win:
         if (hand, name) not in self._wins:
             meter, terms = self._meters[name], self._terms[name]
             level, reserve = floor(meter.holds), floor(meter.reserve)
-            meter.wins += 1
             from_reserve = min(reserve, terms.reseed_at_most_cents)
             from_house = max(0, terms.seed_cents - from_reserve)
             meter.holds += from_reserve + from_house - level
             meter.reserve -= from_reserve
-            self._wins[hand, name] = _Win(name, level, from_reserve, from_house, meter.wins)
+            self._wins[hand, name] = won = _Win(name, level, from_reserve, from_house, fed=meter.fed)
+            meter.fed = []
+            meter.wins.append(won)
         return self._wins[hand, name]

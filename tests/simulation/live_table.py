@@ -423,7 +423,7 @@ class LiveTable:
                 if any(other["id"].endswith(f"/{seq}") for other in hits):
                     seq = "999999"
         step = {
-            "seq": 900_000 + number,
+            "seq": 10**15 + number,  # no pit's clock is so late
             "award": f"{table}.1",
             "hit": f"{table}/{epoch}/{seq}",
             "table": table,
