@@ -17,7 +17,7 @@ test: .venv/.dev  ## the tests; ARGS="-k shoe" and the like go to pytest
 	$(VENV)/python -m pytest --numprocesses auto --dist worksteal $(ARGS)
 
 proof: .venv/.dev  ## the long measurements, into proof/FIGURES.md
-	$(VENV)/python -m pytest --proof $(ARGS)
+	$(VENV)/python -m pytest --proof --numprocesses auto --dist worksteal $(ARGS)
 
 bench: .venv/.dev  ## what a table costs: latency, CPU, disk, start, memory, scale, into bench/FIGURES.md; QUICK=1 samples less
 	$(VENV)/python -m tests.bench $(if $(QUICK),--quick) $(ARGS)

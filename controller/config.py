@@ -427,10 +427,16 @@ def _default(type_: type[Any], name: str) -> Any:
 
 _Told = tuple[str, str, str]
 
+_NOT_TABLES = {"pit": "the pit's program", "bets": "bet recognition"}
+"""The other names in the broker's access list, `config/mosquitto/acl`."""
+
 
 def _check_id(table: TableFile) -> Iterable[_Told]:
     if not re.fullmatch(r"[a-z0-9-]{1,60}", table.table.id):
         yield "table.id", f"{table.table.id!r} cannot stand in a topic", "Use only a-z, 0-9 and -, at most 60."
+    elif table.table.id in _NOT_TABLES:
+        do = "Choose another, royal9-01 for instance: the broker's access list would give this table its rights."
+        yield "table.id", f"{table.table.id!r} is the name of {_NOT_TABLES[table.table.id]} at the broker", do
 
 
 def _check_pit(table: TableFile) -> Iterable[_Told]:

@@ -14,9 +14,10 @@ import fcntl
 import json
 import os
 import secrets
+import shutil
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +34,7 @@ from controller.table.facts import Fact
 SCHEMA_VERSION = 1
 
 _MOST_MS = 253_402_300_800_000  # the year 10000, of which no clock says anything
+_SHARED_MEMORY_BYTES = 32768  # the least of SQLite's -shm file
 
 _SCHEMA = """
 CREATE TABLE journal (
@@ -174,7 +176,7 @@ class Journal:
                         self._db.execute("INSERT INTO message VALUES (?, ?, ?)", (seq, row, body))
                         made.append(Message(seq, body))
         except sqlite3.Error as error:
-            raise OSError(f"{type(error).__name__}: {error}") from error
+            raise OSError(_why(error, self._path)) from error
         self._row, self._head, self.head_seq = row, head, seq
         return made
 
@@ -206,7 +208,7 @@ class Journal:
             finally:
                 self._db.execute("PRAGMA synchronous = FULL")
         except sqlite3.Error as error:
-            raise OSError(f"{type(error).__name__}: {error}") from error
+            raise OSError(_why(error, self._path)) from error
         self.acked_seq = seq
 
     def open_shoe(self) -> Iterator[Row]:
@@ -431,9 +433,27 @@ def _told(path: Path) -> Iterator[None]:
             raise _unsound(path, str(error) or type(error).__name__) from error
         raise TableError(
             "journal_unusable",
-            f"The journal {path} cannot be opened: {error}.",
-            "Check that the disk is not full and that the user the table runs as may write there.",
+            f"The journal {path} cannot be opened: {_why(error, path)}.",
+            "Make room on its disk."
+            if _full(error, path)
+            else "Check that its disk is sound and not full, and that the user the table runs as may write there.",
         ) from error
+
+
+def _why(error: sqlite3.Error, path: Path) -> str:
+    """Why the disk would not, in words for people, with SQLite's own code."""
+    why = "the disk is full" if _full(error, path) else str(error)
+    return f"{why} ({getattr(error, 'sqlite_errorname', type(error).__name__)})"
+
+
+def _full(error: sqlite3.Error, path: Path) -> bool:
+    """Whether the disk is full. SQLite says so of a file it writes; of its shared memory it says no more than "I/O"."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    if code != sqlite3.SQLITE_IOERR_SHMSIZE:
+        return bool(code == sqlite3.SQLITE_FULL)
+    with suppress(OSError):
+        return shutil.disk_usage(path.parent).free < _SHARED_MEMORY_BYTES
+    return False
 
 
 def _about_content(error: sqlite3.OperationalError) -> bool:
@@ -450,5 +470,8 @@ def _unsound(path: Path, why: str) -> TableError:
 
 
 def _journal_damaged(what: str) -> TableError:
-    do = "Keep the file for the audit. Restore a copy, or start a new journal, which the pit must adopt."
+    do = (
+        "Move the file away, keep it for the audit, and start a new journal, which the pit must adopt. Do not put an "
+        "older copy in its place: the pit knows more than that, and the table would stop."
+    )
     return TableError("journal_damaged", what, do)

@@ -21,7 +21,15 @@ from controller.config import PitSection
 from controller.contract.canonical import canonical
 from controller.contract.envelope import CONTRACT_VERSION
 from controller.contract.topics import Topics
-from controller.delivery import NOBODY_LISTENS, REFUSED_FROM, WINDOW, Delivery, Phase, parse_ack
+from controller.delivery import (
+    NOBODY_LISTENS,
+    REFUSED_FROM,
+    RETRY_REFUSED_AFTER_S,
+    WINDOW,
+    Delivery,
+    Phase,
+    parse_ack,
+)
 from controller.devices import Broker
 from controller.game.wagers import Wager
 from controller.journal import Journal, Message
@@ -41,6 +49,7 @@ from controller.table.requests import PlaceWager, Request, SeeAward
 _log = logging.getLogger(__name__)
 
 _STATE_EVERY_S = 0.25
+_NOT_AUTHORISED = 0x87  # MQTT 5
 _ID_TAKEN_AGAIN_AFTER_S = 600.0
 """Two that push each other off the broker do it for as long as they run; people are told at most so often."""
 
@@ -88,6 +97,7 @@ class PitStream:
         self._something_happened = asyncio.Event()
         self._connected = False
         self._why_down = "not connected yet"
+        self._refused = 0, 0  # the event that the broker refused last, and its reason code
         self._id_taken_at_s: float | None = None  # when people were last told so
         self._barrier: int | None = None  # the token whose answer says that no retained ack is coming
         self._state_sent = b""
@@ -109,7 +119,7 @@ class PitStream:
         delivery = self._delivery
         return {
             "connected": self._connected,
-            "why": self._why_down,
+            "why": self._why_not(),
             "stream": delivery.phase.name.lower(),
             "fresh": self.fresh(),
             "epoch": delivery.epoch,
@@ -120,6 +130,16 @@ class PitStream:
             "meters": self.levels.cents,
             "meters_fresh": self.levels.fresh(time.monotonic()),
         }
+
+    def _why_not(self) -> str:
+        """Why no events flow, and what to do; empty where they do, or people are told otherwise."""
+        if self._delivery.phase is not Phase.REFUSED:
+            return self._why_down
+        seq, code = self._refused
+        why, do = f"0x{code:02x}", "look at the broker's log"
+        if code == _NOT_AUTHORISED:
+            why, do = f"{why}, not authorised", f"let this table publish on {self._topics.event} in its access list"
+        return f"the broker refuses event {seq} ({why}): {do}. It is offered again every {RETRY_REFUSED_AFTER_S:g} s"
 
     async def run(self, state: Callable[[], dict[str, object]]) -> None:
         """Keep connected and deliver, until cancelled. `state` is the table's part of its retained state."""
@@ -199,6 +219,8 @@ class PitStream:
         seq = self._on_the_way.pop(token, None)
         if seq is None:
             return
+        if reason_code >= REFUSED_FROM:
+            self._refused = seq, reason_code
         if self._delivery.published(seq, reason_code, time.monotonic()):
             self._tell(PublishRefused(seq, reason_code))
         elif reason_code == NOBODY_LISTENS and seq not in self._unheard:

@@ -18,6 +18,7 @@ pytest_plugins = ["tests.hil.plugin"]
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--proof", action="store_true", help="also make the long measurements, into proof/FIGURES.md")
+    parser.addoption("--fire-seed", type=int, default=2026, metavar="N", help="the seed of the long run of tests/fire")
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -42,6 +42,10 @@ _METERS_AT_LEAST_EVERY_S = 1.5
 _STEP_AGAIN_AFTER_S = 5.0
 _METERS_SEQS = 1000  # numbers taken from the ledger at once: a restart leaves a gap, and costs no write a heartbeat
 _RETRY_S = 0.5
+_SESSION_TAKEN_OVER = 0x8E  # MQTT 5; Mosquitto says it from 2.0.15 on, an older one only closes the connection
+_WITHOUT_A_WORD = 0x80  # paho's, where the line was cut
+_PUSHED_OUT = 5  # connections in a row that were closed, each of them shorter than this:
+_SHORT_S = 30.0
 _BATCH = 500  # messages in one transaction at most, so that a flood cannot keep the pit from acknowledging
 
 
@@ -70,6 +74,10 @@ class Pit:
         self._acked: dict[str, Ack] = {}  # what each table was told last on this connection
         self._on_the_way: dict[int, str] = {}  # what the broker has not answered: paho's number, the topic
         self._listening = False  # on this connection
+        self._greeted = False  # by the broker, on this connection
+        self._same_broker = False  # it remembers what was said before this connection
+        self._reason_code = 0  # of this connection's end
+        self._pushed_out = 0  # how many times in a row another client seems to have taken our place
         self._boots: dict[str, object] = {}  # which run of each table's program is there; None for none
         self._steps_due: set[str] = set()  # tables whose awards may have steps to say
         self._steps_said: dict[str, tuple[int, float]] = {}  # each table's step that it has not told of, and when said
@@ -81,9 +89,11 @@ class Pit:
     def run(self) -> NoReturn:
         """Serve until the process is ended. Raises TableError when the ledger will not do."""
         while True:
+            began_s = time.monotonic()
             try:
                 self._serve()
             except _ConnectionEndedError as ended:
+                self._look_for_thief(short=time.monotonic() - began_s < _SHORT_S)
                 if str(ended) != self._why_ended:
                     _say(f"{ended}; trying again")
                 self._why_ended = str(ended)
@@ -95,7 +105,8 @@ class Pit:
         self._arrived.clear()
         self._acked.clear()
         self._on_the_way.clear()
-        self._listening = False
+        self._listening = self._greeted = self._same_broker = False
+        self._reason_code = 0
         self._boots.clear()
         self._steps_said.clear()
         self._meters_said = None
@@ -111,11 +122,31 @@ class Pit:
                     self._say_steps(client)
                     self._say_meters(client)
                 if outcome is not MQTTErrorCode.MQTT_ERR_SUCCESS:
-                    raise _ConnectionEndedError(
-                        f"the broker {self._host}:{self._port} went away: {error_string(outcome)}"
-                    )
+                    broker = f"the broker {self._host}:{self._port}"
+                    if not self._greeted:
+                        hint = "does not speak MQTT in the clear" if self._tls is None else "refuses this certificate"
+                        raise _ConnectionEndedError(f"{broker} hung up before a word; perhaps it {hint}: see its log")
+                    raise _ConnectionEndedError(f"{broker} went away: {error_string(outcome)}")
         finally:
             client.disconnect()
+
+    def _look_for_thief(self, short: bool) -> None:
+        """A connection ended. Say, once a spell, where it seems that another client has taken the pit's place.
+
+        With TLS the broker knows the pit by its certificate's name. That a connection which stood is closed may be
+        anything; again and again, by a broker that was not restarted, it is somebody with the same name.
+        """
+        before = self._pushed_out
+        if self._reason_code == _SESSION_TAKEN_OVER:
+            self._pushed_out = max(before + 1, _PUSHED_OUT)
+        elif self._tls is not None and self._same_broker and self._reason_code == _WITHOUT_A_WORD:
+            self._pushed_out = before + 1 if short else 1
+        else:
+            self._pushed_out = 0
+        if before < _PUSHED_OUT <= self._pushed_out:
+            what = "Another client connects to the broker as the pit, and each pushes the other off."
+            do = "Find it: a second pit, or somebody with a copy of the pit's certificate. Then give the pit a new one."
+            print(TableError("client_id_taken", what, do), file=sys.stderr, flush=True)
 
     def _take_in(self, client: Client) -> MQTTErrorCode:
         """Wait for the network, then turn it until nothing more is waiting in it."""
@@ -233,12 +264,14 @@ class Pit:
                 raise _ConnectionEndedError(f"no connection to the broker: {error.what}") from error
         client.on_socket_open = _send_at_once
         client.on_connect = self._on_connect
+        client.on_disconnect = self._on_disconnect
         client.on_subscribe = self._on_subscribe
         client.on_message = self._on_message
         client.on_publish = self._on_publish
         return client
 
     def _on_connect(self, client: Client, _data: Any, _flags: Any, reason: ReasonCode, _properties: Any) -> None:
+        self._greeted = True
         if reason.is_failure:
             raise _ConnectionEndedError(f"the broker refused the connection: {reason}")
         topics = (self._every_table.event, self._every_table.state)
@@ -255,7 +288,11 @@ class Pit:
             self._acknowledge(client, table, ack)
             self._steps_due.add(table)
 
+    def _on_disconnect(self, _client: Client, _data: Any, _flags: Any, reason: ReasonCode, _properties: Any) -> None:
+        self._reason_code = reason.value
+
     def _on_message(self, _client: Client, _data: Any, message: Any) -> None:
+        self._same_broker = self._same_broker or message.retain
         self._arrived.append((message.topic, bytes(message.payload)))
 
     def _on_publish(self, _client: Client, _data: Any, mid: int, reason: ReasonCode, _properties: Any) -> None:

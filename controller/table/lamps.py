@@ -45,7 +45,7 @@ class SeatSign(Enum):
     WAGER_SEEN = Pattern.SLOW_BLINK  # the sensor sees it; not locked yet
     ACCEPTED = Pattern.STEADY  # locked: it plays
     REFUSED = Pattern.DOUBLE_FLASH  # locked without it: it does not play
-    HIT = Pattern.FAST_BLINK  # it won; until wagers are locked again
+    HIT = Pattern.FAST_BLINK  # it won; until the next lock, or where it is a progressive until a person resets it
     TURN = Pattern.LONG_FLASH  # it acts: chooses, takes the next card, or squeezes cards that lie face down
 
 

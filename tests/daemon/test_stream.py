@@ -11,6 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from controller import delivery
+from controller.cli.client import status_lines
 from controller.contract.topics import offline_state
 from controller.game.cards import Card
 from controller.journal import Entry
@@ -344,6 +345,9 @@ def test_a_refused_event_alarms_once_an_episode(tmp_path: Path, quick: None) -> 
             await world.do(NewShoe())
             await eventually(lambda: sent(world.broker).count(1) >= 5)
             assert world.runtime.stream.status()["stream"] == "refused"
+            [told] = [line for line in status_lines(world.status) if line.startswith("pit: refused")]
+            assert "the broker refuses event 1 (0x87, not authorised): let this table publish on" in told
+            assert "pit/v1/royal9-01/event in its access list. It is offered again every 5 s" in told
             assert not world.runtime.stream.up
             refusals = [row.fact for row in world.rows() if isinstance(row.fact, PublishRefused)]
             assert refusals == [PublishRefused(1, 0x87)]

@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 import tomllib
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from fractions import Fraction
@@ -20,14 +20,18 @@ from typing import Any
 from zlib import crc32
 
 import pytest
+from paho.mqtt.client import Client, MQTTMessage
+from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
 from controller.cli import bench
 from controller.errors import TableError
+from controller.mqtt_tls import client_context
 from controller.pit.ledger import Ledger
 from tests.fire.links import Link, Links
 from tests.fire.schedule import Direction, troubles
 from tests.hil.daemon import ROOT, Table, TableFiles
 from tests.link.house import HOST, SHIPPED, House, write
+from tests.support.contract import check_message
 
 TERMS: dict[str, tuple[int, str, str, int]] = {
     "personal_vs_personal": (100_000, "1:7", "1:11", 150_000),
@@ -37,21 +41,30 @@ TERMS: dict[str, tuple[int, str, str, int]] = {
 }
 """Seed, share, share into the reserve, most to begin again with: of wagers of 5 dollars, none of them whole cents."""
 
+LISTENED_TO = ("+/state", "+/ack", "+/award", "meters")
+"""What the listener hears: not the events, or a hit would never be without a listener. Those are in the journals."""
+
+_LISTENER = "listener"
 _SHARED = ("suited_royal", "any_royal")  # these pay from a meter here, so that hits of one hand share a level
 _PATIENCE_S = 30.0
 _SETTLE_S = 300.0  # the award steps' backlog is told one by one
 _CASHIER_EVERY_S = 1.0
 _LOOK_EVERY_S = 0.1
-# How much passes on average until a link is cut. A window of 50 events is some 60 kB, which all comes again.
+# How much passes on average until a link is cut, at a cut rate of 1. A window of 50 events, some 60 kB, comes again.
 _TABLE_BYTES: dict[Direction, int] = {"to_broker": 150_000, "from_broker": 40_000}
 _PIT_BYTES: dict[Direction, int] = {"to_broker": 100_000, "from_broker": 400_000}
 
 
 class Floor:
-    """The floor of one run; `seed` decides what befalls its links. `wrong` is what nobody should have seen."""
+    """The floor of one run; `seed` decides what befalls its links, `cut_rate` how many times sooner than usual.
 
-    def __init__(self, folder: Path, seed: int, tables: int) -> None:
+    `wrong` is what nobody should have seen.
+    `heard` counts, by the topic's last word, what a listener beside the links heard, each by the contract.
+    """
+
+    def __init__(self, folder: Path, seed: int, tables: int, cut_rate: int) -> None:
         self.folder = folder
+        self._cut_rate = cut_rate
         self.wrong: list[str] = []
         self._house = House(folder)
         self._write_broker_files()
@@ -79,6 +92,8 @@ class Floor:
         self.decided = 0
         self.longest_wait_s = 0.0
         self.audits = 0
+        self.heard: Counter[str] = Counter()
+        self._listener = self._new_listener()
 
     @property
     def links(self) -> list[Link]:
@@ -88,6 +103,8 @@ class Floor:
     def open(self) -> None:
         """Start everything."""
         self.broker.start()
+        self._listener.connect_async(HOST, self._house.port, keepalive=10)
+        self._listener.loop_start()
         self.pit.start()
         for table in self.tables:
             table.start()
@@ -114,6 +131,8 @@ class Floor:
         for table in self.tables:
             table.close()
         self.pit.end()
+        self._listener.disconnect()
+        self._listener.loop_stop()
         self.broker.end()
         self._links.close()
 
@@ -135,12 +154,15 @@ class Floor:
     # How it is built.
 
     def _write_broker_files(self) -> None:
-        shutil.copy(SHIPPED / "acl", self.folder / "acl")
+        heard = "".join(f"topic read pit/v1/{topic}\n" for topic in LISTENED_TO)
+        access = (SHIPPED / "acl").read_text("utf-8")
+        (self.folder / "acl").write_text(f"{access}\nuser {_LISTENER}\n{heard}", "utf-8")
         config = self._house.config() + "log_type all\n"  # what it takes and hands on is counted
         (self.folder / "mosquitto.conf").write_text(config, "utf-8")
 
     def _link(self, seed: int, name: str, mean_bytes: Mapping[Direction, int]) -> Link:
-        return self._links.link(self._house.port, lambda connection: troubles(seed, name, connection, mean_bytes))
+        means = {direction: mean // self._cut_rate for direction, mean in mean_bytes.items()}
+        return self._links.link(self._house.port, lambda connection: troubles(seed, name, connection, means))
 
     def _table(self, name: str, port: int) -> Table:
         folder = self.folder / name
@@ -174,7 +196,23 @@ class Floor:
             *("--ca", str(files.ca), "--certificate", str(files.certificate), "--private-key", str(files.private_key)),
         )
 
+    def _new_listener(self) -> Client:
+        write(self.folder, _LISTENER, self._house.ca.issue(_LISTENER))
+        client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
+        client.tls_set_context(client_context(self._house.files(_LISTENER)))
+        client.reconnect_delay_set(1, 1)
+        client.on_connect = _subscribe
+        client.on_message = self._listen
+        return client
+
     # Its people.
+
+    def _listen(self, _client: Client, _data: Any, message: MQTTMessage) -> None:
+        try:
+            check_message(message.topic, bytes(message.payload))
+        except (AssertionError, ValueError) as error:
+            self.wrong.append(f"{message.topic}: {error}")
+        self.heard[message.topic.rpartition("/")[2]] += 1
 
     def _audit(self) -> None:
         """What the pit left behind when it was killed must balance."""
@@ -279,6 +317,10 @@ class Process:
         except (TableError, AssertionError) as error:
             self._wrong.append(f"{self._name}: {error}")
         self.start()
+
+
+def _subscribe(client: Client, *_: object) -> None:
+    client.subscribe([(f"pit/v1/{topic}", 1) for topic in LISTENED_TO])
 
 
 def came_true(

@@ -63,7 +63,8 @@ Kind = Literal["delay", "reset", "close", "half_close", "silence"]
 Plan = Mapping[Direction, list["Trouble"]]
 """What befalls one connection, each direction's troubles in their order."""
 
-_ENDINGS: tuple[Kind, ...] = ("reset", "close", "half_close", "silence")
+ENDINGS: tuple[Kind, ...] = ("reset", "close", "half_close", "silence")
+"""The troubles that cut a link."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,5 +98,5 @@ def troubles(
     early = rng.random() < 1 / 6
     at = rng.randint(1, 6000) if early else 6000 + int(rng.expovariate(1 / mean_bytes[ends]))
     kept = [trouble for trouble in plan[ends] if trouble.at_byte < at]
-    plan[ends] = [*kept, Trouble(at, rng.choice(_ENDINGS), rng.uniform(0.1, 2.0))]
+    plan[ends] = [*kept, Trouble(at, rng.choice(ENDINGS), rng.uniform(0.1, 2.0))]
     return plan

@@ -20,40 +20,69 @@ import pytest
 from controller.pit.ledger import Ledger
 from tests.fire import reckoning
 from tests.fire.dealing import Dealer
-from tests.fire.floor import Floor, came_true, heads, terms
+from tests.fire.floor import LISTENED_TO, Floor, came_true, heads, terms
 from tests.fire.reckoning import Books
-from tests.fire.schedule import Strike, Victim, of_table, strikes
+from tests.fire.schedule import ENDINGS, Strike, Victim, of_table, strikes
 
 _EXPECTED_FAULTS = {"reports_missed", "shoe_unplugged"}
 _EXPECTED_ALARMS = {"hit_unheard", "client_id_taken"}  # nobody listens while the pit is down; cuts look like a thief
-_PIT_SAYS = re.compile(r"pit: .*|fire-\d\d \d+ [a-z_]+")
+_PIT_SAYS = re.compile(r"pit: .*|fire-\d\d \d+ [a-z_]+|client_id_taken: .*|  what to do: Find it: .*")
 _LAST_HANDS = 3  # are dealt between the younger of the copies and its return
 
 
 @dataclass(frozen=True)
 class Size:
-    """How much of everything. `events` is what it must come to at least."""
+    """How much of everything. It must come to at least so many `events`, to `resent` of them sent again, and to
+    `cuts` of each kind; `cut_rate` is the floor's."""
 
     tables: int
     hands: int
     kills: Mapping[Victim, int]
     events: int
+    resent: int
+    cuts: int
+    cut_rate: int
 
 
-SAMPLE = Size(tables=2, hands=60, kills={"daemon": 2, "broker": 2, "pit": 2}, events=300)
-PROOF = Size(tables=4, hands=900, kills={"daemon": 80, "broker": 75, "pit": 75}, events=10_000)
-
-
-@pytest.mark.parametrize(
-    ("seed", "size"),
-    [pytest.param(1, SAMPLE, id="sample"), pytest.param(2026, PROOF, marks=pytest.mark.proof, id="proof")],
+SAMPLE = Size(
+    tables=2,
+    hands=60,
+    kills={"daemon": 2, "broker": 2, "pit": 2},
+    events=300,
+    resent=100,
+    cuts=1,
+    cut_rate=8,
 )
-def test_nothing_is_lost_or_doubled_whatever_is_killed_or_cut(
-    seed: int, size: Size, tmp_path: Path, figure: Callable[[str], None]
+_EACH_CUT_SOON = 283  # by this seed the links' first connections suffer every kind of cut within a few kB
+
+PROOF = Size(
+    tables=4,
+    hands=900,
+    kills={"daemon": 80, "broker": 75, "pit": 75},
+    events=10_000,
+    resent=2_000,
+    cuts=10,
+    cut_rate=1,
+)
+
+
+def test_in_a_sample_nothing_is_lost_or_doubled_whatever_is_killed_or_cut(
+    tmp_path: Path, figure: Callable[[str], None]
 ) -> None:
-    print(f"seed {seed}")  # the whole schedule follows from it
+    _play(_EACH_CUT_SOON, SAMPLE, tmp_path, figure)
+
+
+@pytest.mark.proof
+def test_nothing_is_lost_or_doubled_whatever_is_killed_or_cut(
+    request: pytest.FixtureRequest, tmp_path: Path, figure: Callable[[str], None]
+) -> None:
+    _play(request.config.getoption("--fire-seed"), PROOF, tmp_path, figure)
+
+
+def _play(seed: int, size: Size, tmp_path: Path, figure: Callable[[str], None]) -> None:
+    print(f"the fire's seed is {seed}")  # the whole schedule follows from it
     with ExitStack() as ends:
-        floor = Floor(tmp_path, seed, size.tables)
+        floor = Floor(tmp_path, seed, size.tables, size.cut_rate)
         evening = Evening(floor, seed, size)
         ends.callback(evening.close)
         ends.callback(floor.close)
@@ -122,6 +151,7 @@ class Evening:
         for table, dealer in zip(floor.tables, self._dealers, strict=True):
             table.verify()
             sent = journals[table.table_id]
+            findings += reckoning.contract_findings(table.table_id, sent)
             findings += reckoning.stream_findings(table.table_id, sent, books)
             findings += reckoning.felt_findings(table.table_id, sent, dealer.dealt)
             findings += reckoning.award_findings(table.table_id, sent, books)
@@ -160,15 +190,19 @@ class Evening:
         hands = sum(len(dealer.dealt) for dealer in self._dealers)
         suffered = Counter(kind for link in floor.links for kind, _ in link.suffered.elements())
         delays = suffered.pop("delay", 0)
+        assert all(suffered[kind] >= size.cuts for kind in ENDINGS), f"too few cuts: {suffered}"
         log = floor.broker_log.read_text("utf-8", "replace")
-        taken = len(re.findall(r"Received PUBLISH from \S+ \(.*'pit/v1/[^/]+/event'", log))
+        resent = len(re.findall(r"Received PUBLISH from \S+ \(.*'pit/v1/[^/]+/event'", log)) - events
+        assert resent >= size.resent, f"only {resent} events were sent again"
+        assert floor.heard.keys() == {topic.rpartition("/")[2] for topic in LISTENED_TO}, floor.heard
         figure(
             f"{events} events of {hands} hands at {size.tables} tables; "
             f"{sum(kills.values())} kills ({', '.join(f'{count} {name}' for name, count in kills.items())}); "
             f"{suffered.total()} cuts ({', '.join(f'{count} {kind}' for kind, count in sorted(suffered.items()))}), "
-            f"{delays} delays; {taken - events} events sent again; {floor.decided} awards decided, {floor.audits} "
+            f"{delays} delays; {resent} events sent again; {floor.decided} awards decided, {floor.audits} "
             f"audits of a killed pit; an event waited {floor.longest_wait_s:.0f} s at most for the pit, all was told "
-            f"{settled_s:.0f} s after the last trouble; {dealt_s:.0f} s of dealing; 0 lost, 0 doubled, 0 out of order"
+            f"{settled_s:.0f} s after the last trouble; every event and {floor.heard.total()} other messages keep the "
+            f"contract; {dealt_s:.0f} s of dealing; 0 lost, 0 doubled, 0 out of order"
         )
 
     # The disks go back in time.

@@ -8,14 +8,16 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from contextlib import suppress
+from types import ModuleType
 
 import pytest
 
+from controller import award_step, levels
 from controller.errors import TableError
 from controller.levels import Levels
 from drivers.shoe.angel_eye import AngelEyeCodec
 from drivers.shoe.beetek import BeeTekCodec
-from tests.fuzz.fuzzing import FoundError, Target, fuzz, growth
+from tests.fuzz.fuzzing import FoundError, Run, Target, fuzz, growth
 from tests.fuzz.targets import TARGETS
 
 _SLOW = {"angel_eye": 500, "beetek": 500, "table_file": 250, "game_file": 150, "script": 150}
@@ -26,9 +28,7 @@ _PROOF_TIMES, _SEEDS = 20, 5
 @pytest.mark.parametrize("name", TARGETS)
 def test_a_decoder_stands_a_sample_of_bad_input(name: str) -> None:
     size = _SLOW.get(name, _SAMPLE)
-    run = fuzz(TARGETS[name], seed=1, inputs=size)
-    assert run.inputs >= size
-    assert run.corpus
+    assert _led_on(TARGETS[name], fuzz(TARGETS[name], seed=1, inputs=size))
 
 
 @pytest.mark.proof
@@ -36,9 +36,15 @@ def test_a_decoder_stands_a_sample_of_bad_input(name: str) -> None:
 def test_a_decoder_stands_bad_input(name: str, figure: Callable[[str], None]) -> None:
     size = _SLOW.get(name, _SAMPLE) * _PROOF_TIMES
     runs = [fuzz(TARGETS[name], seed, size) for seed in range(2, 2 + _SEEDS)]
+    assert all(_led_on(TARGETS[name], run) for run in runs)
     ways = set[tuple[str, int, int]]().union(*(run.reached for run in runs))
     inputs, refused = sum(run.inputs for run in runs), sum(run.refused for run in runs)
     figure(f"{name}: {inputs:,} inputs, {refused:,} refused with a TableError, {len(ways):,} ways through the code")
+
+
+def _led_on(target: Target, run: Run) -> bool:
+    """Whether bad input took ways through the decoder that its good inputs do not: else none of it was any good."""
+    return run.corpus[: len(target.seeds)] == target.seeds and len(run.corpus) > len(target.seeds)
 
 
 _INPUTS = 300
@@ -77,6 +83,21 @@ def test_the_levels_do_not_grow_with_what_is_said_of_them() -> None:
 
 
 # The fuzzer itself.
+
+
+def test_a_decoder_with_one_way_alone_leads_nowhere() -> None:
+    """What the samples assert can fail."""
+    blind = Target("blind", lambda data: None, [b"good"])
+    assert not _led_on(blind, fuzz(blind, 1, 50))
+
+
+@pytest.mark.parametrize(("name", "module"), [("award", award_step), ("meters", levels)])
+def test_the_fuzzer_finds_a_decoder_that_takes_any_number(
+    name: str, module: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "is_count", lambda *_: True)
+    with pytest.raises(FoundError, match=f"{name}, seed 1, input"):
+        fuzz(TARGETS[name], 1, _SAMPLE)
 
 
 def test_the_fuzzer_finds_an_exception_behind_a_narrow_way_and_finds_it_again() -> None:

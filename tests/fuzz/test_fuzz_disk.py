@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -49,7 +50,10 @@ def _filled(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _no_larger_file(table: Table) -> Iterator[None]:
-    """No file of the daemon's may grow past its journal's WAL: as good as a full disk, and needs no rights."""
+    """No file of the daemon's may grow past its journal's WAL: a disk that refuses a write, and needs no rights.
+
+    SQLite does not call that full: it is an I/O error.
+    """
     pid = table.process.pid if table.runs else os.getpid()  # whoever we start is held to it, too
     before = resource.prlimit(pid, resource.RLIMIT_FSIZE)
     wal = table.journal.with_name(table.journal.name + "-wal")
@@ -90,6 +94,7 @@ def test_a_full_disk_stops_the_table_and_loses_nothing(
     pit: FarPit,
     dealer: Dealer,
     eventually: Eventually,
+    disk: Path | None,
     full: Callable[[], AbstractContextManager[None]],
 ) -> None:
     dealer.open_shoe()
@@ -102,7 +107,7 @@ def test_a_full_disk_stops_the_table_and_loses_nothing(
         eventually(lambda: table.has_read(shoe))
         eventually(lambda: table.status()["journal"]["error"])
         error = table.status()["journal"]["error"]
-        assert "full" in error or "disk I/O" in error
+        assert error == ("disk I/O error (SQLITE_IOERR_WRITE)" if disk is None else "the disk is full (SQLITE_FULL)")
         eventually(lambda: pins.lamp("fault") == "fast_blink")
         assert table.phase == "wagers_locked", "what is not on the disk is not shown"
         assert len(pit.events) == told, "nor told"
@@ -116,16 +121,21 @@ def test_a_full_disk_stops_the_table_and_loses_nothing(
 
 
 def test_a_table_does_not_start_on_a_full_disk_and_says_why(
-    table: Table, dealer: Dealer, full: Callable[[], AbstractContextManager[None]]
+    table: Table, dealer: Dealer, disk: Path | None, full: Callable[[], AbstractContextManager[None]]
 ) -> None:
     dealer.open_shoe()
     facts = table.facts()
     table.kill()
     table.journal.with_name(table.journal.name + "-shm").unlink()  # as after a power loss: it is made anew
+    if disk is None:
+        why = r"disk I/O error \(SQLITE_IOERR_(WRITE|SHMSIZE)\)\.\n  what to do: Check that its disk is sound and not "
+    else:
+        why = r"the disk is full \(SQLITE_IOERR_SHMSIZE\)\.\n  what to do: Make room on its disk\."
     with full():
         table.start(await_ready=False)
         assert table.process.wait(20) == 1
-    assert "journal_unusable" in table.log
+    said = f"journal_unusable: The journal {table.journal} cannot be opened: "
+    assert re.match(why, table.log.partition(said)[2]), table.log
     assert "Traceback" not in table.log
     table.start()
     assert table.facts()[: len(facts)] == facts

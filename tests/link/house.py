@@ -60,17 +60,25 @@ def write(folder: Path, name: str, pair: tuple[bytes, bytes]) -> tuple[Path, Pat
 @contextmanager
 def running_house(folder: Path) -> Iterator[House]:
     """The shipped broker, running; skips where there is no Mosquitto."""
+    house = House(folder)
+    with broker_of(house):
+        yield house
+
+
+@contextmanager
+def broker_of(house: House) -> Iterator[None]:
+    """A house's broker, running; it remembers nothing of an earlier run."""
     program = shutil.which("mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
     if program is None:
         pytest.skip("Mosquitto is not installed")
-    house = House(folder)
-    shutil.copy(SHIPPED / "acl", folder / "acl")
-    config, log = folder / "mosquitto.conf", folder / "mosquitto.log"
+    shutil.copy(SHIPPED / "acl", house.folder / "acl")
+    config, log = house.folder / "mosquitto.conf", house.folder / "mosquitto.log"
     config.write_text(house.config(), "utf-8")
+    log.unlink(missing_ok=True)
     with started([program, "-c", str(config)], log) as process:
         eventually_now(lambda: process.poll() is not None or "running" in log.read_text())
         assert process.poll() is None, log.read_text()
-        yield house
+        yield
 
 
 class Peer:

@@ -27,6 +27,7 @@ from tests.daemon.daemon_world import eventually, eventually_now, run
 from tests.daemon.test_mqtt_broker import Connected, Heard
 from tests.hil.daemon import Table, TableFiles
 from tests.link.house import HOST, SHIPPED, House, Peer, peer, running_house, write
+from tests.support.contract import check_message
 
 TABLE, OTHER = "royal9-01", "royal9-02"
 REFUSED = "it refuses this certificate"
@@ -106,10 +107,15 @@ def test_a_table_streams_to_its_pit_over_mutual_tls(house: House, pit: Peer, tmp
         eventually_now(lambda: table.status()["pit"]["stream"] == "streaming")
         assert table.status()["pit"]["why"] == ""
         table.supervisor("new_shoe")
-        event = next(json.loads(payload) for topic, payload in iter(pit.hears, None) if topic.endswith("/event"))
-        word = {"epoch": event["epoch"], "seq": event["seq"], "chain": event["chain"]}
+        heard = [pit.hears()]
+        while not heard[-1][0].endswith("/event"):
+            heard.append(pit.hears())
+        *states, event = (check_message(topic, payload) for topic, payload in heard)
+        assert states
         assert event["seq"] == 1
-        assert pit.publish(f"pit/v1/{TABLE}/ack", json.dumps(word).encode()) == 0
+        word = json.dumps({"epoch": event["epoch"], "seq": event["seq"], "chain": event["chain"]}).encode()
+        check_message(f"pit/v1/{TABLE}/ack", word)
+        assert pit.publish(f"pit/v1/{TABLE}/ack", word) == 0
         eventually_now(lambda: table.status()["pit"]["acked_seq"] == 1)
     finally:
         table.close()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.mutants.__main__ import hunt
+from tests.mutants.__main__ import SEEDS, hunt
 from tests.mutants.defects import MUTANTS, Mutant
 
 _ROOT = Path(__file__).parents[2]
@@ -29,5 +30,7 @@ def test_a_mutant_is_found_quickly(name: str) -> None:
 
 @pytest.mark.proof
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
-def test_a_mutant_is_found(mutant: Mutant) -> None:
-    assert hunt(mutant.name).seed is not None
+def test_a_mutant_is_found(mutant: Mutant, figure: Callable[[str], None]) -> None:
+    found = hunt(mutant.name)
+    assert found.seed is not None
+    figure(f"{mutant.what}: found by seed {found.seed} of {SEEDS}: {found.invariant}")

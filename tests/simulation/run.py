@@ -33,8 +33,8 @@ class Failure:
         )
 
 
-def play_seed(seed: int, steps: int = STEPS) -> Failure | None:
-    """Play one seed; its first failure, if any."""
+def play_seed(seed: int, steps: int = STEPS, record: list[Action] | None = None) -> Failure | None:
+    """Play one seed; its first failure, if any. What was done is added to `record`."""
     actions: list[Action] = []
 
     def perform(world: World) -> None:
@@ -44,7 +44,10 @@ def play_seed(seed: int, steps: int = STEPS) -> Failure | None:
             world.do(actions[-1])
         world.settle()
 
-    return _failure(seed, perform, actions)
+    failure = _failure(seed, perform, actions)
+    if record is not None:
+        record += actions
+    return failure
 
 
 def play_again(seed: int, actions: Sequence[Action]) -> Failure | None:
