@@ -50,7 +50,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         return
     measured = [
         f"| {report.nodeid.partition('::')[2]} | {line} | {report.duration:.0f} |"
-        for report in terminalreporter.getreports("passed")
+        for report in sorted(terminalreporter.getreports("passed"), key=lambda report: str(report.nodeid))
         for name, line in report.user_properties
         if name == "figure" and report.when == "call"
     ]

@@ -15,7 +15,8 @@ from drivers.sim.run import Habits, run_table
 def main(arguments: list[str] | None = None) -> int:
     """Run the table until its rounds are played or a signal ends it: 0. Trouble goes to stderr: 1."""
     options = _parser().parse_args(arguments)
-    signal.signal(signal.SIGTERM, _interrupt)
+    for ending in (signal.SIGINT, signal.SIGTERM):  # the former is ignored in what a shell starts in the background
+        signal.signal(ending, _interrupt)
     habits = Habits(
         seed=options.seed,
         rounds=options.rounds,

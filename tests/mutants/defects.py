@@ -229,7 +229,7 @@ MUTANTS = (
     ),
     _mutant(
         "hit_forgets_its_level",
-        "a hit does not tell the level that was shown when its wager was locked",
+        "a hit does not tell the level that was shown",
         (_DEALING, "shoe.rounds, won, wagers.levels)", "shoe.rounds, won, {})"),
     ),
     _mutant(

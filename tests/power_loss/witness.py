@@ -1,8 +1,9 @@
 """What the outside was told or shown while the daemon was recorded, as the least that every later journal must hold.
 
 An event on its way to the broker promises its row. A state, an answer on the control socket and a lit lamp promise the
-first row, not before what is promised already, after which the table looks like that; a supervisor's answered act
-promises the fact in that supervisor's name. Lamps are read where a steady light has one meaning: outcome and guidance.
+first row, not before what the same thread promised already, after which the table looks like that; a supervisor's
+answered act promises the fact in that supervisor's name. Lamps are read where a steady light has one meaning: outcome
+and guidance.
 """
 
 from __future__ import annotations
@@ -93,6 +94,9 @@ class Witness:
                 self._rows_by_look[look].append(row)
         self._said: dict[tuple[int, int], bytes] = {}
         self._acts_answered = 0
+        # What goes to the broker is written by a thread of its own, perhaps after a lamp that was lit later.
+        self._promised_by: dict[tuple[int, str], int] = {}  # the last row that a process's thread has promised
+        self._thread = (0, "table")
         self.promised = Promised()
         self.heard: Counter[str] = Counter()
         self.events: set[int] = set()
@@ -105,18 +109,26 @@ class Witness:
         elif note.kind == LIT:
             lamp, burning = self._truth.lamps.get(note.handle, ("", -1))
             if note.number == burning and lamp in _STEADY_LAMPS:
+                self._hear(note, "table")
                 self._saw(("lamp", lamp), "lamp")
         elif note.kind == SAID:
             said = self._said.get(channel, b"") + note.data
             if said[0] == ord("{"):
+                self._hear(note, "table")
                 *lines, said = said.split(b"\n")
                 for line in lines:
                     self._answer(json.loads(line))
             elif said[0] >> 4 == _CONNECT or channel in self._said:
+                self._hear(note, "broker")
                 said = self._packets(said)
             else:
                 return  # a byte that only wakes another thread
             self._said[channel] = said
+
+    def _hear(self, note: Note, thread: str) -> None:
+        """This thread speaks. What a thread says first is not older than anything that was promised before."""
+        self._thread = note.process, thread
+        self._promised_by.setdefault(self._thread, self.promised.row)
 
     def _packets(self, said: bytes) -> bytes:
         """Take in the complete MQTT packets and return the rest."""
@@ -143,13 +155,14 @@ class Witness:
             self._promise(row, f"{SUPERVISOR}'s act {self._acts_answered}", "act")
 
     def _saw(self, look: Hashable, kind: str) -> None:
-        rows, promised = self._rows_by_look[look], self.promised.row
+        rows, promised = self._rows_by_look[look], self._promised_by[self._thread]
         place = bisect_left(rows, promised)
         assert place < len(rows), f"after row {promised} was promised, the table showed what it never was then: {look}"
         self._promise(rows[place], f"a {kind} that shows row {rows[place]}", kind)
 
     def _promise(self, row: int, what: str, kind: str) -> None:
         self.heard[kind] += 1
+        self._promised_by[self._thread] = max(row, self._promised_by[self._thread])
         if row > self.promised.row:
             self.promised = replace(self.promised, row=row, by=what)
 
