@@ -45,43 +45,51 @@ def figure(request: pytest.FixtureRequest) -> Callable[[str], None]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Write what the passed tests measured."""
+    """Write what the passed tests measured. A run of some of the tests leaves the others' lines as they are."""
     if not config.getoption("--proof"):
         return
-    measured = [
-        f"| {report.nodeid.partition('::')[2]} | {line} | {report.duration:.0f} |"
-        for report in sorted(terminalreporter.getreports("passed"), key=lambda report: str(report.nodeid))
-        for name, line in report.user_properties
-        if name == "figure" and report.when == "call"
-    ]
-    if measured:
-        failed = len(terminalreporter.getreports("failed"))
+    of_some = config.args_source is config.ArgsSource.ARGS or config.getoption("keyword")
+    lines = _lines_of(FIGURES) if of_some and FIGURES.is_file() else {}
+    when = f"{datetime.now(UTC):%Y-%m-%d %H:%M}, {_commit()}"
+    for report in terminalreporter.getreports("failed"):
+        if "proof" in report.keywords or _name(report) in lines:
+            lines[_name(report)] = f"| {_name(report)} | **failed** | {report.duration:.0f} | {when} |"
+    for report in terminalreporter.getreports("passed"):
+        for name, measured in report.user_properties:
+            if name == "figure" and report.when == "call":
+                lines[_name(report)] = f"| {_name(report)} | {measured} | {report.duration:.0f} | {when} |"
+    if lines:
         FIGURES.parent.mkdir(exist_ok=True)
-        FIGURES.write_text(_figures(measured, failed), "utf-8")
+        FIGURES.write_text("\n".join((*_HEADING, *(lines[name] for name in sorted(lines)), "")), "utf-8")
         terminalreporter.write_line(f"figures: {FIGURES}")
 
 
-def _figures(measured: list[str], failed: int) -> str:
+_MACHINE = f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+_HEADING = (
+    "# Figures",
+    "",
+    "Written by `make proof`: what its tests measured, each by the test that asserts it, when (UTC), at which commit.",
+    f"The machine: {_MACHINE}.",
+    "",
+    "| test | measured | seconds | when |",
+    "|---|---|---|---|",
+)
+
+
+def _lines_of(figures: Path) -> dict[str, str]:
+    """The lines of a file of figures, by test."""
+    lines = figures.read_text("utf-8").splitlines()[len(_HEADING) :]
+    return {line.split(" | ")[0].removeprefix("| "): line for line in lines}
+
+
+def _name(report: pytest.TestReport) -> str:
+    return report.nodeid.partition("::")[2]
+
+
+def _commit() -> str:
     from tests.hil.plugin import commit  # not before pytest has loaded it as a plugin
 
-    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    machine = f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
-    return "\n".join(
-        (
-            "# Figures",
-            "",
-            "Written by `make proof`: what its tests measured, each by the test that asserts it.",
-            "",
-            f"- {now}, commit {commit()}",
-            f"- {machine}",
-            f"- {failed} tests failed",
-            "",
-            "| test | measured | seconds |",
-            "|---|---|---|",
-            *measured,
-            "",
-        )
-    )
+    return commit()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -19,7 +19,7 @@ import secrets
 import socket
 import sys
 import time
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 from paho.mqtt.client import Client, error_string
 from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode, MQTTProtocolVersion
@@ -146,7 +146,7 @@ class Pit:
         if before < _PUSHED_OUT <= self._pushed_out:
             what = "Another client connects to the broker as the pit, and each pushes the other off."
             do = "Find it: a second pit, or somebody with a copy of the pit's certificate. Then give the pit a new one."
-            print(TableError("client_id_taken", what, do), file=sys.stderr, flush=True)
+            _print(str(TableError("client_id_taken", what, do)), sys.stderr)
 
     def _take_in(self, client: Client) -> MQTTErrorCode:
         """Wait for the network, then turn it until nothing more is waiting in it."""
@@ -175,7 +175,7 @@ class Pit:
         for event in received.committed:
             self._alarms.pop(event.table, None)
             self._steps_due.add(event.table)
-            print(event.table, event.seq, event.type, flush=True)
+            _print(f"{event.table} {event.seq} {event.type}", sys.stdout)
             for alarm in event.alarms:
                 self._alarm(event.table, alarm)
         for table, refusal in received.refused:
@@ -251,7 +251,7 @@ class Pit:
         said = self._alarms.setdefault(table, {}).get(alarm.code)
         if said is None or said.what != alarm.what:
             self._alarms[table][alarm.code] = alarm
-            print(alarm, file=sys.stderr, flush=True)
+            _print(str(alarm), sys.stderr)
 
     def _new_client(self) -> Client:
         client = Client(
@@ -315,4 +315,10 @@ def _send_at_once(_client: Client, _data: Any, connection: Any) -> None:
 
 
 def _say(what: str) -> None:
-    print(f"pit: {what}", file=sys.stderr, flush=True)
+    _print(f"pit: {what}", sys.stderr)
+
+
+def _print(line: str, to: TextIO) -> None:
+    """In one piece: a pit that is killed leaves no half line for the next one to go on with."""
+    to.write(f"{line}\n")
+    to.flush()
