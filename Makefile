@@ -3,6 +3,8 @@
 VENV := .venv/bin
 # Debian keeps Mosquitto in /usr/sbin, where an ordinary user's PATH does not look.
 export PATH := $(PATH):/usr/sbin
+# Without its bytecode beside it, the whole program is compiled anew for each of the hundreds of daemons a test starts.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test proof bench pages lint lock clean
 

@@ -22,8 +22,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One worker more than there are cores: many tests wait for wires, and a core need not wait with them."""
-    return (os.cpu_count() or 1) + 1
+    """Two workers for each core: many tests wait for wires, and a core need not wait with them."""
+    return 2 * (os.cpu_count() or 1)
 
 
 def pytest_configure(config: pytest.Config) -> None:

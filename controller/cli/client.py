@@ -16,10 +16,12 @@ from controller.errors import TableError
 _PATIENCE_S = 10.0
 
 
-def ask(table: Path, request: dict[str, object]) -> dict[str, Any]:
-    """The table's answer to `request`. Raises TableError with the table's own words when it refuses, or
-    `table_not_running`."""
-    with _connected(table) as channel:
+def ask(table: Path, request: dict[str, object], control: str | None = None) -> dict[str, Any]:
+    """The table's answer to `request`. `control` is its control socket, for who asks often and need not look it up.
+
+    Raises TableError with the table's own words when it refuses, or `table_not_running`.
+    """
+    with _connected(table, control) as channel:
         channel.sendall(json.dumps(request).encode() + b"\n")
         line = channel.makefile("rb").readline()
     answer: dict[str, Any] = json.loads(line) if line.endswith(b"\n") else {}
@@ -67,9 +69,9 @@ def commission(table: Path) -> int:
 
 
 @contextmanager
-def _connected(table: Path) -> Iterator[socket.socket]:
+def _connected(table: Path, control: str | None = None) -> Iterator[socket.socket]:
     """A line to the running table; what goes wrong on it, in words for people."""
-    path = load(table).file.control.socket
+    path = control or load(table).file.control.socket
     try:
         with socket.socket(socket.AF_UNIX) as channel:
             channel.settimeout(_PATIENCE_S)

@@ -223,7 +223,7 @@ class Table:
 
     def status(self) -> dict[str, Any]:
         """Its status, over the control socket. Raises TableError when nobody answers."""
-        told: dict[str, Any] = ask(self.file, {"do": "status"})["status"]
+        told: dict[str, Any] = self._ask({"do": "status"})["status"]
         return told
 
     @property
@@ -263,7 +263,10 @@ class Table:
 
         Raises TableError with the code of the refusal.
         """
-        ask(self.file, {"do": act, "by": "Ann", **said})
+        self._ask({"do": act, "by": "Ann", **said})
+
+    def _ask(self, request: dict[str, object]) -> dict[str, Any]:
+        return ask(self.file, request, self.files.values["control"]["socket"])
 
     def tablectl(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run `tablectl COMMAND TABLE.toml ...` as a person does."""

@@ -56,7 +56,7 @@ def test_the_pits_account_of_a_whole_shoe_is_the_houses(
 
     def over() -> bool:
         assert dealing.poll() is None, (tmp_path / "people.log").read_text("utf-8")
-        return account.exists() and len(_account(account, "shoe_closed", shoes)) == shoes
+        return account.exists() and account.read_bytes().count(b'"shoe_closed"') >= shoes
 
     with bench.started(bench.python(*people, *habits), tmp_path / "people.log") as dealing:
         eventually(over, within_s=shoes * _A_SHOE_S)
