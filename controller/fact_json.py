@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from typing import Any
+from typing import Any, get_args
 
 import cattrs
-from cattrs.strategies import configure_tagged_union
 
 from controller.contract.canonical import canonical
 from controller.errors import TableError
@@ -29,10 +28,26 @@ def _converter() -> cattrs.Converter:
     converter.register_structure_hook(PersonalK9, lambda text, _: PersonalK9.parse(text))
     converter.register_unstructure_hook(Fraction, lambda ratio: f"{ratio.numerator}:{ratio.denominator}")
     converter.register_structure_hook(Fraction, lambda text, _: Fraction(*map(int, text.split(":"))))
-    configure_tagged_union(Game, converter, tag_name="kind")
+    _tag(converter, Game, "kind")
     for union in (ShoeFact | OwnFact, Fact):
-        configure_tagged_union(union, converter, tag_name="fact")
+        _tag(converter, union, "fact")
     return converter
+
+
+def _tag(converter: cattrs.Converter, union: Any, tag: str) -> None:
+    """Write the type's name under `tag`. Unlike cattrs's own way, this makes each type's code when it first comes:
+    that of all of them would be a fifth of what a table takes to start."""
+    types = {type_.__name__: type_ for type_ in get_args(union)}
+
+    def unstructure(value: object) -> dict[str, Any]:
+        return {tag: type(value).__name__, **converter.unstructure(value)}
+
+    def structure(value: dict[str, Any], _: object) -> object:
+        fields = dict(value)
+        return converter.structure(fields, types[fields.pop(tag)])
+
+    converter.register_unstructure_hook(union, unstructure)
+    converter.register_structure_hook(union, structure)
 
 
 _CONVERTER = _converter()

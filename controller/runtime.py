@@ -147,6 +147,7 @@ class Runtime:
         self._watchers: set[asyncio.Event] = set()
         self._lots = random.SystemRandom()
         self._refused_seats: set[int] = set()
+        self._royal9_seats: frozenset[int] = frozenset()  # whose sensor sees a wager
         self.shoe_line = ShoeLine()
         self.face = public(table)
         if differs is not None:
@@ -275,10 +276,10 @@ class Runtime:
             return messages
 
     def _committed(self, messages: list[Message]) -> None:
-        """What follows a commit: the lamps, and the events on their way."""
+        """What follows a commit: the events on their way, and the lamps."""
+        self.stream.committed(messages)
         self.face = public(self._table)
         self._render()
-        self.stream.committed(messages)
         for watcher in self._watchers:
             watcher.set()
 
@@ -297,7 +298,11 @@ class Runtime:
 
     def _sample_pins(self) -> None:
         """Read every input, and ask for what a button pressed just now asks for."""
+        first = not self._debouncer.settled
         changed = self._debouncer.sample(self._pins.read(), time.monotonic_ns() // 1_000_000)
+        if first or changed:
+            settled = self._debouncer.settled
+            self._royal9_seats = frozenset(seat for seat in self.face.seats if settled.get(f"seat_{seat}"))
         for name, level in changed.items():
             if level:
                 key_turned = self._debouncer.settled.get("key", False)
@@ -306,9 +311,8 @@ class Runtime:
                     self._put(_Asked(request, self._table.fault, None))
 
     def _live(self) -> Live:
-        settled = self._debouncer.settled
         return Live(
-            royal9_seats=frozenset(seat for seat in self.face.seats if settled.get(f"seat_{seat}", False)),
+            royal9_seats=self._royal9_seats,
             pit_fresh=self.stream.fresh(),
             shoe_up=self.shoe_line.up,
             pit_up=self.stream.up,

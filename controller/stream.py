@@ -150,13 +150,15 @@ class PitStream:
             tasks.create_task(self._keep_state_published())
 
     def committed(self, messages: Sequence[Message]) -> None:
-        """The journal has these events, if any; they may go."""
+        """The journal has these events, if any; they go at once where nothing from the disk must go before them."""
         for message in messages:
             _log.info("event %d: %s", message.seq, _type_of(message))
             if message.seq <= self._delivery.acked_seq + WINDOW:
                 self._outbox[message.seq] = message
         if messages:
             self._delivery.committed(self._journal.head_seq, time.monotonic())
+            if len(self._outbox) == self._delivery.unacknowledged:
+                self._send(self._delivery.due(time.monotonic()))
             self._something_happened.set()
         for fact in self._watch.look(self._delivery.unacknowledged):
             self._tell(fact)
@@ -321,6 +323,9 @@ class PitStream:
                 self._outbox[message.seq] = message
             if self._delivery.phase not in (Phase.STREAMING, Phase.REFUSED):
                 return  # while the disk was read the connection went, and perhaps a new one came
+        self._send(due)
+
+    def _send(self, due: range) -> None:
         for seq in due:
             message = self._outbox[seq]
             token = self._broker.publish(self._topics.event, message.body, event_type=_type_of(message))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from controller import delivery
 from controller.cli.client import status_lines
 from controller.contract.topics import offline_state
 from controller.game.cards import Card
-from controller.journal import Entry
+from controller.journal import Entry, Message
 from controller.table.facts import CardDrawn, HitUnheard, PublishRefused
 from controller.table.requests import LockWagers, NewShoe
 from tests.daemon.daemon_world import (
@@ -188,6 +189,47 @@ def test_a_connection_that_changes_while_the_disk_is_read_is_asked_anew(tmp_path
             await world.pins.sampled(5)
             assert world.runtime.stream.status()["stream"] == "asking"
             assert world.broker.events() == []
+
+    run(test())
+
+
+def test_an_event_waits_for_the_ones_before_it_that_are_read_from_the_disk(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as first:
+            first.pit.acks = False
+            await first.open_shoe()
+        async with running(tmp_path, connected=False) as world:  # the first event is on the disk alone
+            world.journal.gate.clear()
+            asked = asyncio.create_task(world.runtime.ask(LockWagers()))
+            await eventually(lambda: world.journal.at_gate)
+            world.broker.connect()
+            await eventually(lambda: world.runtime.stream.up)
+            await world.pins.sampled(3)  # the journal's thread is to read it next, once the second is committed
+            world.journal.gate.set()
+            await asked
+            await eventually(lambda: world.pit.types() == ["shoe_opened", "wagers_locked"])
+            assert sent(world.broker) == [1, 2]
+
+    run(test())
+
+
+def test_an_event_goes_out_at_its_commit_and_not_a_turn_of_the_loop_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            stream, at_commit = world.runtime.stream, list[list[int]]()
+            real = stream.committed
+
+            def committed(messages: Sequence[Message]) -> None:
+                real(messages)
+                at_commit.append(sent(world.broker))
+
+            monkeypatch.setattr(stream, "committed", committed)
+            await world.do(NewShoe())
+            assert at_commit == [[1]]
+            await eventually(lambda: world.journal.acked_seq == 1)
+            assert sent(world.broker) == [1], "nothing was sent twice"
 
     run(test())
 
