@@ -152,7 +152,6 @@ class PitStream:
     def committed(self, messages: Sequence[Message]) -> None:
         """The journal has these events, if any; they go at once where nothing from the disk must go before them."""
         for message in messages:
-            _log.info("event %d: %s", message.seq, _type_of(message))
             if message.seq <= self._delivery.acked_seq + WINDOW:
                 self._outbox[message.seq] = message
         if messages:
@@ -160,6 +159,8 @@ class PitStream:
             if len(self._outbox) == self._delivery.unacknowledged:
                 self._send(self._delivery.due(time.monotonic()))
             self._something_happened.set()
+        for message in messages:
+            _log.info("event %d: %s", message.seq, _type_of(message))
         for fact in self._watch.look(self._delivery.unacknowledged):
             self._tell(fact)
 

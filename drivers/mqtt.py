@@ -14,6 +14,7 @@ import socket
 import ssl
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from paho.mqtt.client import Client
@@ -99,10 +100,7 @@ class MqttBroker:
         """Publish at QoS 1; `event_type` goes into a user property. The token is answered by `broker_answered`."""
         if self._client is None:
             return None
-        properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
-        if event_type is not None:
-            properties.UserProperty = ("type", event_type)
-        info = self._client.publish(topic, payload, qos=1, retain=retain, properties=properties)
+        info = self._client.publish(topic, payload, qos=1, retain=retain, properties=_properties(event_type))
         return info.mid if info.rc is MQTTErrorCode.MQTT_ERR_SUCCESS else None
 
     async def _connect(self, client: Client, connection: _Connection) -> None:
@@ -200,6 +198,15 @@ class MqttBroker:
                 _log.debug("no goodbye: %s", error)
         client.disconnect()
         client.loop_stop()
+
+
+@cache
+def _properties(event_type: str | None) -> Properties:
+    """A publish's properties, which are the same for all events of a type: paho takes its time to make them."""
+    properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
+    if event_type is not None:
+        properties.UserProperty = ("type", event_type)
+    return properties
 
 
 def _send_at_once(_client: Client, _data: Any, connection: Any) -> None:
