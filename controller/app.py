@@ -31,6 +31,9 @@ from drivers.shoe.line import Codec, ShoeOnLine
 
 _log = logging.getLogger(__name__)
 
+_SWITCH_S = 0.0005
+"""A thread that has something to send waits at most so long for the loop to let it, and not Python's own 5 ms."""
+
 _AWAY_MS = 10_000
 """Ten reports would bring the shoe's number round unseen; nobody deals two hands in so short a time."""
 
@@ -93,6 +96,7 @@ async def _run(config: Config) -> None:
             _log.info("table %s is ready: shoe %s, phase %s", file.table.id, table.shoes_opened, runtime.face.phase)
             gc.collect()
             gc.freeze()  # what start-up made is there for good: no later collection goes through it while a card waits
+            sys.setswitchinterval(_SWITCH_S)
             notify("READY=1")
             await asyncio.wait([running])
             server.close()

@@ -83,8 +83,8 @@ class BrokerListener(Protocol):
     def broker_id_taken(self) -> None:
         """Another client has our id, and the broker gave it our place; the disconnection is told next."""
 
-    def broker_message(self, topic: str, payload: bytes) -> None:
-        """A message on a subscribed topic."""
+    def broker_message(self, topic: str, payload: bytes, retained: bool) -> None:
+        """A message on a subscribed topic; `retained`: said before we subscribed, and kept by the broker."""
 
     def broker_answered(self, token: int, reason_code: int) -> None:
         """The broker's PUBACK, an MQTT 5 reason code, for the publish that `token` came from."""

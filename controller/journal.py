@@ -19,7 +19,9 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -85,12 +87,18 @@ class Row:
     first_seq: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Message:
     """A message of the outbox: its number in the stream and its bytes."""
 
     seq: int
     body: bytes
+
+    @cached_property
+    def says(self) -> dict[str, Any]:
+        """The body, read once."""
+        value: dict[str, Any] = json.loads(self.body)
+        return value
 
 
 class Journal:

@@ -1,8 +1,8 @@
-"""The loop: facts in, one commit at a time, then lamps, events and answers.
+"""The loop: facts in, one commit at a time, then events, lamps and answers.
 
 Everything that comes (the shoe's reports, buttons, requests over the socket, what the links notice) waits in one inbox.
 One task takes what waits, folds it, and has it committed by the one thread that may touch the journal; what comes
-meanwhile is the next batch. Lamps, events and answers follow only what is committed. Pins are sampled on a clock of
+meanwhile is the next batch. Events, lamps and answers follow only what is committed. Pins are sampled on a clock of
 their own, whatever the disk does.
 """
 
@@ -147,7 +147,8 @@ class Runtime:
         self._watchers: set[asyncio.Event] = set()
         self._lots = random.SystemRandom()
         self._refused_seats: set[int] = set()
-        self._royal9_seats: frozenset[int] = frozenset()  # whose sensor sees a wager
+        self._sensors = {seat.number: f"seat_{seat.number}" for seat in config.rules.seats}
+        self._covered: frozenset[int] = frozenset()  # the seats whose sensor sees a wager
         self.shoe_line = ShoeLine()
         self.face = public(table)
         if differs is not None:
@@ -276,10 +277,12 @@ class Runtime:
             return messages
 
     def _committed(self, messages: list[Message]) -> None:
-        """What follows a commit: the events on their way, and the lamps."""
+        """What follows a commit: the events on their way, the lamps, and the log."""
         self.stream.committed(messages)
         self.face = public(self._table)
         self._render()
+        for message in messages:
+            _log.info("event %d: %s", message.seq, message.says["type"])
         for watcher in self._watchers:
             watcher.set()
 
@@ -302,7 +305,7 @@ class Runtime:
         changed = self._debouncer.sample(self._pins.read(), time.monotonic_ns() // 1_000_000)
         if first or changed:
             settled = self._debouncer.settled
-            self._royal9_seats = frozenset(seat for seat in self.face.seats if settled.get(f"seat_{seat}"))
+            self._covered = frozenset(seat for seat, name in self._sensors.items() if settled.get(name))
         for name, level in changed.items():
             if level:
                 key_turned = self._debouncer.settled.get("key", False)
@@ -312,7 +315,7 @@ class Runtime:
 
     def _live(self) -> Live:
         return Live(
-            royal9_seats=self._royal9_seats,
+            royal9_seats=self._covered.intersection(self.face.seats),
             pit_fresh=self.stream.fresh(),
             shoe_up=self.shoe_line.up,
             pit_up=self.stream.up,
@@ -329,7 +332,7 @@ class Runtime:
         testing = time.monotonic() < self._lamp_test_ends_s
         self._shown = dict.fromkeys(self._patterns, Pattern.STEADY) if testing else self._patterns
         for lamp in self._config.file.pins.lamps:
-            lit = self._shown[lamp].lit(now_ms)
+            lit = self._shown.get(lamp, Pattern.DARK).lit(now_ms)  # dark: a seat that came after the open shoe did
             if self._written.get(lamp) != lit:
                 self._pins.write(lamp, lit)
                 self._written[lamp] = lit

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -95,6 +94,8 @@ class PitStream:
         self._acks: list[bytes] = []  # come and not judged yet
         self._awards: list[bytes] = []  # likewise
         self._something_happened = asyncio.Event()
+        self._at_rest = False  # whether the delivering task awaits just that
+        self._connections = 0
         self._connected = False
         self._why_down = "not connected yet"
         self._refused = 0, 0  # the event that the broker refused last, and its reason code
@@ -150,19 +151,22 @@ class PitStream:
             tasks.create_task(self._keep_state_published())
 
     def committed(self, messages: Sequence[Message]) -> None:
-        """The journal has these events, if any; they go at once where nothing from the disk must go before them."""
+        """The journal has these events, if any. They go at once, unless an ack is to be judged first, or an event that
+        is on the disk alone is to go before them."""
         for message in messages:
             if message.seq <= self._delivery.acked_seq + WINDOW:
                 self._outbox[message.seq] = message
         if messages:
             self._delivery.committed(self._journal.head_seq, time.monotonic())
-            if len(self._outbox) == self._delivery.unacknowledged:
+            if self._nothing_waits() and len(self._outbox) == self._delivery.unacknowledged:
                 self._send(self._delivery.due(time.monotonic()))
             self._something_happened.set()
-        for message in messages:
-            _log.info("event %d: %s", message.seq, _type_of(message))
         for fact in self._watch.look(self._delivery.unacknowledged):
             self._tell(fact)
+
+    def _nothing_waits(self) -> bool:
+        """Whether all that has happened is dealt with."""
+        return self._at_rest and not self._something_happened.is_set()
 
     # What the broker tells.
 
@@ -173,6 +177,7 @@ class PitStream:
         there is none.
         """
         self._connected, self._why_down = True, ""
+        self._connections += 1
         self._on_the_way.clear()
         self._delivery.connected()
         self.levels.connected()
@@ -194,7 +199,7 @@ class PitStream:
             _log.error("client_id_taken: another client connected to the broker as table %s", self._table_id)
             self._tell(ClientIdTaken())
 
-    def broker_message(self, topic: str, payload: bytes) -> None:
+    def broker_message(self, topic: str, payload: bytes, retained: bool) -> None:
         """The pit's word came: an acknowledgement, a step of an award, the levels; or bet recognition's."""
         topics = self._topics
         if topic == topics.ack:
@@ -206,6 +211,8 @@ class PitStream:
         elif topic == topics.meters:
             if (why := self.levels.heard(payload, time.monotonic())) is not None:
                 _log.warning("a message on %s is refused: %s", topic, why)
+        elif topic == topics.wager and retained:
+            _log.warning("a message on %s is refused: the broker kept it, so the chips lay there once", topic)
         elif topic == topics.wager:
             self._see_wager(payload)
         else:
@@ -228,7 +235,7 @@ class PitStream:
             self._tell(PublishRefused(seq, reason_code))
         elif reason_code == NOBODY_LISTENS and seq not in self._unheard:
             message = self._outbox.get(seq)
-            if message is not None and _type_of(message) == "hit":
+            if message is not None and message.says["type"] == "hit":
                 self._unheard.add(seq)
                 self._tell(HitUnheard(seq))
         self._something_happened.set()
@@ -237,14 +244,17 @@ class PitStream:
         """Judge the pit's acks and send what is due, whenever something happened or time has passed."""
         while True:
             wait_s = self._delivery.next_due_s(time.monotonic())
+            self._at_rest = True
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(wait_s):  # wait_for of Python 3.11 can swallow a cancellation
                     await self._something_happened.wait()
+            self._at_rest = False
             self._something_happened.clear()
             if self._connected:  # the broker may bring the retained word before it confirms the subscription
                 acks, self._acks = self._acks, []
+                connection = self._connections
                 for payload in acks:
-                    await self._judge_ack(payload)
+                    await self._judge_ack(payload, connection)
             awards, self._awards = self._awards, []
             for payload in awards:
                 await self._see_award(payload)
@@ -253,7 +263,8 @@ class PitStream:
             await self._send_due()
             await self._mark_acked()
 
-    async def _judge_ack(self, payload: bytes) -> None:
+    async def _judge_ack(self, payload: bytes, connection: int) -> None:
+        """Follow the pit's word, unless its connection has ended: the next one begins with the word retained for it."""
         ack = parse_ack(payload)
         if ack is None:
             _log.warning("a message on %s is no acknowledgement and is ignored", self._topics.ack)
@@ -263,7 +274,9 @@ class PitStream:
             return
         ours = ack.seq <= self._delivery.head_seq
         own = await self._message(ack.seq) if ours else None
-        own_chain = None if own is None else str(json.loads(own.body)["chain"])
+        own_chain = None if own is None else str(own.says["chain"])
+        if connection != self._connections:
+            return
         if ours and ack.seq < self._delivery.acked_seq:
             _log.warning("the pit went back from event %d to %d; it is sent again", self._delivery.acked_seq, ack.seq)
         behind = self._delivery.acked(ack, own_chain, time.monotonic())
@@ -278,7 +291,7 @@ class PitStream:
         hit = None
         if said is not None and (said.table, said.epoch) == (self._table_id, self._journal.epoch):
             hit = await self._message(said.hit_seq) if said.hit_seq <= self._delivery.head_seq else None
-        event = {} if hit is None else json.loads(hit.body)
+        event = {} if hit is None else hit.says
         if said is None or (event.get("type"), event.get("seat"), event.get("tier")) != ("hit", said.seat, said.tier):
             _log.warning("a message on %s is refused: it is no step of an award of this table", self._topics.award)
             return
@@ -329,7 +342,7 @@ class PitStream:
     def _send(self, due: range) -> None:
         for seq in due:
             message = self._outbox[seq]
-            token = self._broker.publish(self._topics.event, message.body, event_type=_type_of(message))
+            token = self._broker.publish(self._topics.event, message.body, event_type=message.says["type"])
             if token is not None:
                 self._on_the_way[token] = seq
 
@@ -362,10 +375,6 @@ class PitStream:
                 "epoch": self._journal.epoch,
                 "boot": self._journal.boot,
                 "unacknowledged": self._delivery.unacknowledged,
-                "oldest_unacknowledged_at": json.loads(oldest.body)["at"] if oldest else None,
+                "oldest_unacknowledged_at": oldest.says["at"] if oldest else None,
             }
         )
-
-
-def _type_of(message: Message) -> str:
-    return str(json.loads(message.body)["type"])

@@ -175,7 +175,7 @@ class MqttBroker:
             if message.topic == self._will.topic:
                 connection.same_broker = True
             else:
-                connection.hop(listener.broker_message, message.topic, bytes(message.payload))
+                connection.hop(listener.broker_message, message.topic, bytes(message.payload), message.retain)
 
         def on_publish(_client: Client, _data: Any, mid: int, reason_code: Any, _properties: Any) -> None:
             connection.hop(listener.broker_answered, mid, int(reason_code.value))

@@ -174,10 +174,10 @@ class HeldBroker:
         self.up = False
         self.listener.broker_disconnected("the test cut it")
 
-    def say(self, payload: bytes, topic: str | None = None) -> None:
+    def say(self, payload: bytes, topic: str | None = None, retained: bool = False) -> None:
         """A message comes, on the pit's topic unless said otherwise."""
         assert self.listener is not None
-        self.listener.broker_message(topic or self._topics.ack, payload)
+        self.listener.broker_message(topic or self._topics.ack, payload, retained)
 
     def events(self) -> list[dict[str, Any]]:
         """Every event published so far, repeats too."""

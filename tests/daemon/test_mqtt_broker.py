@@ -50,8 +50,8 @@ class Heard:
     def broker_id_taken(self) -> None:
         self.told.append(("id taken",))
 
-    def broker_message(self, topic: str, payload: bytes) -> None:
-        self.told.append(("message", topic, payload))
+    def broker_message(self, topic: str, payload: bytes, retained: bool) -> None:
+        self.told.append(("message", topic, payload, retained))
         if self.raising is not None:
             raise self.raising
 
@@ -179,7 +179,7 @@ def test_the_retained_word_comes_after_the_connection_is_told_and_before_any_ans
         task.cancel()
         await asyncio.wait([task])
         assert [told[0] for told in heard.told[:3]] == ["connected", "message", "answered"]
-        assert heard.told[1] == ("message", ACK, b"the last word")
+        assert heard.told[1] == ("message", ACK, b"the last word", True)
 
     for _ in range(10):
         run(once())
@@ -192,7 +192,7 @@ def test_what_the_pit_says_comes_through(port: int, pit: FarEnd) -> None:
             await asyncio.to_thread(pit.publish, "pit/v1/other/ack", b"not ours")
             await asyncio.to_thread(pit.publish, ACK, b"another")
             await eventually(lambda: len(table.heard.of("message")) == 2)
-            assert table.heard.of("message") == [("message", ACK, b"word"), ("message", ACK, b"another")]
+            assert table.heard.of("message") == [("message", ACK, b"word", False), ("message", ACK, b"another", False)]
 
     run(test())
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
+import tomli_w
 
 from controller import runtime as runtime_module
 from controller.answer import Answer
+from controller.cli.bench import EXAMPLE_TABLE
 from controller.game.cards import Card
 from controller.journal import Row, read_rows, verify
 from controller.replay import replay
@@ -565,3 +568,27 @@ def test_every_event_of_a_whole_shoe_keeps_the_contract_and_the_journal_verifies
     assert all(p.event_type == p.value["type"] for p in world.broker.published if p.topic.endswith("/event"))
     assert not any(published.retain for published in world.broker.published if published.topic.endswith("/event"))
     assert verify(Path(world.config.file.journal.path)).messages == len(world.pit.ledger)
+
+
+def test_a_chip_that_lies_at_a_seat_the_next_shoe_brings_is_seen_when_it_opens(tmp_path: Path) -> None:
+    """The table's file got one more seat while a shoe was open, which keeps its own seats to its end."""
+    table = tomllib.loads(EXAMPLE_TABLE.read_text("utf-8"))
+    table["table"]["game"] = str((EXAMPLE_TABLE.parent / table["table"]["game"]).resolve())
+    last = table["seats"].pop()["number"]
+    del table["pins"]["lamps"][f"seat_{last}"], table["pins"]["inputs"][f"seat_{last}"]
+    fewer = tmp_path / "fewer.toml"
+    fewer.write_text(tomli_w.dumps(table), "utf-8")
+
+    async def test() -> None:
+        async with running(tmp_path, example=fewer) as world:
+            await world.open_shoe()
+        async with running(tmp_path) as world:
+            world.pins.pressed |= {f"seat_{last}"}
+            await world.pins.sampled(20)
+            assert world.status["sensors"] == []
+            await world.do(NewShoe("Ann"))
+            await world.deal("AS 2D")
+            assert world.status["sensors"] == [last]
+            assert world.lamps[f"seat_{last}"] == "slow_blink"
+
+    run(test())

@@ -12,12 +12,13 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from controller import delivery
+from controller.cli import bench
 from controller.cli.client import status_lines
-from controller.contract.topics import offline_state
+from controller.contract.topics import Topics, offline_state
 from controller.game.cards import Card
 from controller.journal import Entry, Message
 from controller.table.facts import CardDrawn, HitUnheard, PublishRefused
-from controller.table.requests import LockWagers, NewShoe
+from controller.table.requests import LockWagers, NewShoe, VoidHand
 from tests.daemon.daemon_world import (
     KEY,
     HeldBroker,
@@ -230,6 +231,78 @@ def test_an_event_goes_out_at_its_commit_and_not_a_turn_of_the_loop_later(
             assert at_commit == [[1]]
             await eventually(lambda: world.journal.acked_seq == 1)
             assert sent(world.broker) == [1], "nothing was sent twice"
+
+    run(test())
+
+
+def test_an_ack_that_lies_there_is_judged_before_anything_is_sent(tmp_path: Path, quick: None) -> None:
+    """While a commit hangs, the pit's silence runs out and its words come: what it has is not sent again."""
+
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            world.pit.acks = False
+            await world.open_shoe()
+            await world.do(LockWagers())
+            await eventually(lambda: sent(world.broker)[-1:] == [2])
+            world.journal.gate.clear()
+            asked = asyncio.create_task(world.runtime.ask(VoidHand("Ann")))
+            await eventually(lambda: world.journal.at_gate)
+            first, second = {event["seq"]: event for event in world.broker.events()}.values()
+            world.broker.say(ack(first["epoch"], 1, first["chain"]))
+            await world.pins.sampled(10)  # it is judged, and marked behind the hanging commit
+            world.broker.say(ack(second["epoch"], 2, second["chain"]))
+            await world.pins.sampled(20)
+            before = len(sent(world.broker))
+            world.journal.gate.set()
+            await asked
+            await eventually(lambda: len(sent(world.broker)) > before)
+            assert sent(world.broker)[before:][0] == 3
+
+    run(test())
+
+
+@pytest.mark.parametrize("retained_seq", [None, 99])
+def test_an_ack_of_the_connection_before_is_no_word_on_this_one(tmp_path: Path, retained_seq: int | None) -> None:
+    """It was being judged, behind a hanging commit, when the connection went."""
+
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            await world.open_shoe()
+            await eventually(lambda: world.journal.acked_seq == 1)
+            [first] = world.broker.events()
+            world.pit.acks = False
+            world.journal.gate.clear()
+            asked = asyncio.create_task(world.runtime.ask(LockWagers()))
+            await eventually(lambda: world.journal.at_gate)
+            world.broker.say(ack(first["epoch"], 1, first["chain"]))  # again: its event is read from the disk
+            await world.pins.sampled(5)
+            world.broker.disconnect()
+            world.broker.retained = ack(first["epoch"], retained_seq, "f" * 64) if retained_seq else None
+            world.broker.reason = lambda _: None  # whether there is a retained word is not known yet
+            world.broker.connect()
+            await world.pins.sampled(5)
+            world.journal.gate.set()
+            await asked
+            await world.pins.sampled(10)
+            assert world.runtime.stream.status()["stream"] == ("behind" if retained_seq else "asking")
+            assert sent(world.broker) == [1]
+
+    run(test())
+
+
+def test_a_wager_that_the_broker_kept_is_refused(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async def test() -> None:
+        async with running(tmp_path, example=bench.example_table("sugarhouse")) as world:
+            await world.open_shoe()
+            wager = json.dumps({"seat": 2, "spot": "banker", "cents": 2000}).encode()
+            topic = Topics(world.config.file.pit.root, world.config.file.table.id).wager
+            world.broker.say(wager, topic, retained=True)
+            await world.settle()
+            assert world.status["face"]["wagers"] == ()
+            assert f"{topic} is refused: the broker kept it" in caplog.text
+            world.broker.say(wager, topic)
+            await world.settle()
+            assert [seen["seat"] for seen in world.status["face"]["wagers"]] == [2]
 
     run(test())
 

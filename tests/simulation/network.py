@@ -118,11 +118,11 @@ class Network:
     def _topic(self, table: str | None, kind: str) -> str:
         return f"{self._root}/{kind}" if table is None or kind == "meters" else f"{self._root}/{table}/{kind}"
 
-    def _to_table(self, table: str, topic: str, payload: bytes) -> None:
+    def _to_table(self, table: str, topic: str, payload: bytes, retained: bool = False) -> None:
         client = self._clients.get(table)
         if client is not None:
             for delay_s in self._fates():
-                self._loop.call_later(delay_s, client.message, client.connection, topic, payload)
+                self._loop.call_later(delay_s, client.message, client.connection, topic, payload, retained)
 
     # The tables' side.
 
@@ -131,7 +131,7 @@ class Network:
         self._clients[client.table] = client
         for topic in (self._topic(client.table, "ack"), self._topic(None, "meters")):
             if topic in self.retained:
-                self._to_table(client.table, topic, self.retained[topic])
+                self._to_table(client.table, topic, self.retained[topic], retained=True)
 
     def published(self, client: Client, token: int, topic: str, payload: bytes, retain: bool) -> None:
         """A table published. States are not lost while a connection stands; events may be."""
@@ -229,8 +229,8 @@ class Client:
             self._hearing.answered(reason_code)
             self._listener.broker_answered(token, reason_code)
 
-    def message(self, connection: int, topic: str, payload: bytes) -> None:
+    def message(self, connection: int, topic: str, payload: bytes, retained: bool) -> None:
         """The broker delivers a message."""
         if self._listener is not None and not self.dead and connection == self.connection:
             self._hearing.message(topic.rpartition("/")[2], payload)
-            self._listener.broker_message(topic, payload)
+            self._listener.broker_message(topic, payload, retained)
