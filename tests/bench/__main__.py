@@ -34,10 +34,11 @@ class Samples:
     folds: int
     tables: tuple[int, ...]
     spell_s: float
+    paced_rounds: int
 
 
-FULL = Samples(120, 9, 8.0, 100_000, 500, (1, 5, 20, 50, 100, 200), 7.0)
-QUICK = Samples(15, 3, 3.0, 3_000, 100, (1, 20, 100), 3.0)
+FULL = Samples(120, 9, 8.0, 100_000, 500, (1, 5, 20, 50, 100, 200), 7.0, 20)
+QUICK = Samples(15, 3, 3.0, 3_000, 100, (1, 20, 100), 3.0, 4)
 
 _Measure = Callable[[Path, Samples], Iterator[Section]]
 
@@ -88,7 +89,7 @@ def _core(_folder: Path, samples: Samples) -> Iterator[Section]:
 
 
 def _scale(folder: Path, samples: Samples) -> Iterator[Section]:
-    yield from scale.measure(folder, samples.tables, samples.spell_s)
+    yield from scale.measure(folder, samples.tables, samples.spell_s, samples.paced_rounds)
 
 
 _MEASURES: dict[str, _Measure] = {

@@ -321,7 +321,7 @@ def _latencies(played: PlayedTable, bare: BareTable, disk: str, aim: str) -> Sec
         f"Latency, {disk}",
         f"From the moment before a card's confirming copy is written to the pty, over {played.rounds} hands; median / "
         "p99 in ms. The floor in the same run: pty, one SQLite FULL commit, lamp; paho QoS 1, a bare pit's commit and "
-        "acknowledgement.",
+        "acknowledgement. Both without TLS.",
         ("", "samples", "table ms", "floor ms", "ratio", "added ms", "aim"),
         [
             _beside("card durable", table.durable, least.durable, aim),
@@ -348,8 +348,9 @@ def _beside(what: str, table: list[float], least: list[float], aim: str) -> tupl
 def _disk(played: PlayedTable) -> Section:
     return Section(
         "Disk",
-        "The daemon's `write_bytes` of /proc and its fsync and fdatasync calls, from the lock to the pit's "
-        f"acknowledgement of the hand, {played.rounds} rounds with two Royal 9 wagers, each card a commit of its own.",
+        "The daemon's `write_bytes` of /proc (the file system's own journal comes on top) and its fsync and fdatasync "
+        f"calls, from the lock to the pit's acknowledgement of the hand, {played.rounds} rounds with two Royal 9 "
+        "wagers, each card a commit of its own.",
         ("", "a round", "aim"),
         [
             ("written", f"{played.written / played.rounds / 1024:.0f} KiB", "128 KiB"),

@@ -120,9 +120,10 @@ class Tables:
                 table.keep()
 
 
-def measure(folder: Path, numbers: Sequence[int], spell_s: float) -> Iterator[Section]:
-    """So many tables, each number with a fresh broker and ledger, at a pace and flat out for so long each."""
-    steps = [_step(folder / f"scale-{number}", number, spell_s) for number in numbers]
+def measure(folder: Path, numbers: Sequence[int], spell_s: float, rounds: int) -> Iterator[Section]:
+    """So many tables, each number with a fresh broker and ledger, at a pace and flat out for so long each; at a pace
+    until there are so many `rounds`, which a few tables take their time for."""
+    steps = [_step(folder / f"scale-{number}", number, spell_s, rounds) for number in numbers]
     yield Section(
         "Scale",
         f"Light tables in one process, the real wire. Paced: a round every {PACE_S:g} s at each, ten times what is "
@@ -131,7 +132,8 @@ def measure(folder: Path, numbers: Sequence[int], spell_s: float) -> Iterator[Se
         "left for the others.",
         (
             "tables",
-            "paced rounds/s",
+            "paced rounds",
+            "a second",
             "delay ms",
             "CPU: pit",
             "broker",
@@ -158,10 +160,10 @@ def measure(folder: Path, numbers: Sequence[int], spell_s: float) -> Iterator[Se
     )
 
 
-def _step(folder: Path, number: int, spell_s: float) -> Step:
+def _step(folder: Path, number: int, spell_s: float, rounds: int) -> Step:
     with house(folder) as one:
         tables = Tables(number, one.port)
-        paced = tables.paced(one, spell_s)
+        paced = tables.paced(one, max(spell_s, rounds * PACE_S / number))
         pit_kib, broker_kib = resident_kib(one.pit), resident_kib(one.broker)
         flat_out = tables.flat_out(one, spell_s)
         tables.close()
@@ -171,6 +173,7 @@ def _step(folder: Path, number: int, spell_s: float) -> Step:
 def _row(step: Step) -> tuple[str, ...]:
     return (
         str(step.tables),
+        str(len(step.paced.delays_ms)),
         f"{step.paced.rounds_s:.1f}",
         step.paced.delay,
         *_shares(step.paced),

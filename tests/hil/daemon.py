@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import sqlite3
 import subprocess
 import time
@@ -29,6 +30,7 @@ from tests.hil.jumpers import Jumpers
 ROOT = Path(__file__).resolve().parents[2]
 POLL_S = 0.01
 _START_PATIENCE_S = 20.0
+_ANSWERS_WITHIN_S = 5.0
 
 
 class Broker:
@@ -61,7 +63,14 @@ class ExistingBroker:
         self.host, self.port, self.certs = host, port, certs
 
     def up(self) -> None:
-        """It is. Where every test's table has its name from one certificate, forget what was said of the last one."""
+        """Skip the test where it does not answer.
+
+        Where every test's table has its name from one certificate, forget what was said of the last one.
+        """
+        try:
+            socket.create_connection((self.host, self.port), _ANSWERS_WITHIN_S).close()
+        except OSError as error:
+            pytest.skip(f"the broker at {self.host}:{self.port} does not answer: {error}")
         if self.certs is not None:
             self._forget(PIT, "ack")
             self._forget(TABLE, "state")

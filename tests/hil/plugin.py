@@ -13,7 +13,7 @@
 `@pytest.mark.table(pit={"stale_after_s": 1}, shoe_wrap=1)` changes sections of the table file, and the Seq after 9;
 `shoe={"driver": "beetek"}` plays with that shoe, `game={"shoe": {"decks": 1}}` changes the game. `--shoe`
 with `--table-port`, `--gpio real` and `--broker`, with `--broker-certs` where it wants mutual TLS, put real things in
-the place of simulated ones (docs/bench.md).
+the place of simulated ones (docs/bench.md). A test whose broker, port or Pi is absent is skipped, and says which.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 import tomllib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -53,6 +55,14 @@ _numbers = itertools.count(1)
 _PORTS = {"mqtt": 1883, "mqtts": 8883}
 _jumpers = pytest.StashKey[Jumpers | None]()
 _certs = pytest.StashKey[BrokerCerts | None]()
+_shim = pytest.StashKey[Path]()
+_ONE_AT_A_TIME = {
+    "--broker-certs": "one table has the certificate",
+    "--shoe": "one table has the cable",
+    "--jumpers": "one table has the header",
+}
+_ABSENT = ("mosquitto_missing", "sim_port", "gpio_missing", "gpio_not_a_pi", "gpio_folder")
+"""Codes of what a bench may lack; all else that goes wrong with its things is a test's error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +118,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_certs] = _named_certs(config)
     if (config.getoption("--shoe") is None) != (config.getoption("--table-port") is None):
         raise pytest.UsageError("a cable has two ends: give both --shoe and --table-port")
+    _refuse_workers(config)
     config.addinivalue_line(
         "markers", "table(shoe_wrap=0, **sections): changes to the table file of the fixture `table`"
     )
@@ -139,34 +150,63 @@ def _named_certs(config: pytest.Config) -> BrokerCerts | None:
         )
     if address is None or named is None:
         return None
-    if config.getoption("numprocesses", None):
-        raise pytest.UsageError(
-            "one table has the certificate, so one test runs at a time: leave --numprocesses (-n) out"
-        )
     try:
         return BrokerCerts.read(config.invocation_params.dir / named, address.host)
     except ValueError as error:
         raise pytest.UsageError(str(error)) from error
 
 
+def _refuse_workers(config: pytest.Config) -> None:
+    """Tests that run at the same time cannot share what there is one of."""
+    for option, why in _ONE_AT_A_TIME.items():
+        if config.getoption(option) is not None and config.getoption("numprocesses", None):
+            raise pytest.UsageError(f"{why}, so one test runs at a time: leave --numprocesses (-n) out")
+
+
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """What the bench is made of."""
     versions = " ".join(f"{name}-{_version(name)}" for name in ("RPi.GPIO", "pyserial", "paho-mqtt"))
-    cable = f"{config.getoption('--shoe')} to {config.getoption('--table-port')}" if _cable(config) else "a pty"
+    cable = f"{config.getoption('--shoe')} to {config.getoption('--table-port')}" if _cable(config) else "ptys"
     named: Address | None = config.getoption("--broker")
-    broker = "of its own" if named is None else f"{named.host}:{named.port}{' over TLS' if named.tls else ''}"
+    broker = "its own Mosquitto" if named is None else f"{named.host}:{named.port}{' over TLS' if named.tls else ''}"
     jumpers = config.stash[_jumpers]
-    header = "simulated" if jumpers is None else f"real, {len(jumpers.all())} jumpers"
+    header = _simulated_header(config) if jumpers is None else f"real, {len(jumpers.all())} jumpers"
     return [
         f"bench: table-controller-{__version__} commit {commit()}, {versions}, {_mosquitto_version()}",
         f"bench: the shoe on {cable}, broker {broker}, header {header}",
     ]
 
 
+def _simulated_header(config: pytest.Config) -> str:
+    """What the daemon drives where the header is simulated."""
+    try:
+        _built_shim(config)
+    except ShimUnavailableError as error:
+        return f"simulated: imitated RPi.GPIO: {error}"
+    except subprocess.CalledProcessError as error:
+        return f"none: the shim does not compile: {error}"
+    return "simulated: real RPi.GPIO over the pins page"
+
+
+def _built_shim(config: pytest.Config) -> Path:
+    """The shim, compiled once a run: for the report's head, or for the first table where no head is printed.
+
+    Raises as `build_shim` does.
+    """
+    if _shim not in config.stash:
+        folder = tempfile.TemporaryDirectory(prefix="shim-")
+        config.add_cleanup(folder.cleanup)
+        config.stash[_shim] = build_shim(Path(folder.name))
+    return config.stash[_shim]
+
+
 def commit() -> str:
-    """The commit of this working copy, with a + where files were changed since."""
+    """The commit of this working copy, with a + where files were changed since; "unknown" without Git."""
+    git = shutil.which("git")
+    if git is None:
+        return "unknown"
     told = subprocess.run(
-        ["git", "describe", "--always", "--dirty=+"],
+        [git, "describe", "--always", "--dirty=+"],
         cwd=Path(__file__).parent,
         capture_output=True,
         text=True,
@@ -260,24 +300,36 @@ class Eventually:
         )
 
 
+@contextmanager
+def _skipped_where_absent() -> Iterator[None]:
+    """Skip the test, in the error's words, where what it needs is absent."""
+    try:
+        yield
+    except TableError as error:
+        if error.code not in _ABSENT:
+            raise
+        pytest.skip(error.what)
+
+
 @pytest.fixture(scope="session")
-def shim(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path | None:
+def shim(pytestconfig: pytest.Config) -> Path | None:
     """What puts the pins page under the real RPi.GPIO; None at a real header, and where only a simulated one can be."""
     if pytestconfig.stash[_jumpers] is not None:
         return None
     try:
-        return build_shim(tmp_path_factory.mktemp("shim"))
+        return _built_shim(pytestconfig)
     except ShimUnavailableError:
         return None
 
 
 @pytest.fixture
 def broker(pytestconfig: pytest.Config, tmp_path: Path) -> Iterator[Broker | ExistingBroker]:
-    """A Mosquitto that runs. Fails with TableError `mosquitto_missing` where there is none."""
+    """A broker that runs: a Mosquitto of the test's own, or the one that was named."""
     named: Address | None = pytestconfig.getoption("--broker")
     certs = pytestconfig.stash[_certs]
     broker = Broker(tmp_path) if named is None else ExistingBroker(named.host, named.port, certs)
-    broker.up()
+    with _skipped_where_absent():
+        broker.up()
     yield broker
     if named is None:
         broker.down()
@@ -306,10 +358,8 @@ def front(pytestconfig: pytest.Config, table_files: TableFiles) -> Iterator[Fron
     if jumpers is None:
         yield SimulatedPins(table_files.page, lamps, inputs)
         return
-    try:
+    with _skipped_where_absent():
         gpio = load_rpi_gpio()
-    except TableError as error:
-        pytest.skip(error.what)
     jumpered = JumperedFront(gpio, jumpers, lamps, inputs)
     yield jumpered
     jumpered.close()
@@ -339,11 +389,19 @@ class Cable(SerialLine):
         super().unplug()
 
 
+def _look_for_table_port(port: str) -> None:
+    """Skip the test where the daemon's end is absent. It is not opened: a serial server takes one client alone."""
+    if "://" not in port and not Path(port).exists():
+        pytest.skip(f"there is no {port}, the table's end of the cable")
+
+
 @pytest.fixture
 def shoe_line(pytestconfig: pytest.Config, table_files: TableFiles) -> Iterator[FarLine]:
     """The shoe's end of the line, plugged in."""
     if _cable(pytestconfig):
-        cable = Cable(pytestconfig.getoption("--shoe"), table_files.baud)
+        _look_for_table_port(pytestconfig.getoption("--table-port"))
+        with _skipped_where_absent():
+            cable = Cable(pytestconfig.getoption("--shoe"), table_files.baud)
         yield cable
         cable.close()
     else:

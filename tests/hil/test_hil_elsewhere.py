@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from controller.cli import bench
 from drivers.sim.pins import OUTPUT, PinsPage
 from tests.hil.daemon import ROOT, Broker
 from tests.hil.elsewhere import A_HAND, run_elsewhere, run_pytest
@@ -36,7 +37,7 @@ def test_another_repository_deals_a_hand(tmp_path: Path) -> None:
         run.stdout,
         re.M,
     )
-    assert re.search(r"^bench: the shoe on a pty, broker of its own, header simulated$", run.stdout, re.M)
+    assert re.search(r"^bench: the shoe on ptys, broker its own Mosquitto, header simulated: ", run.stdout, re.M)
 
 
 def test_the_bench_runs_from_any_folder(tmp_path: Path) -> None:
@@ -90,6 +91,96 @@ def test_without_a_pi_a_jumpered_header_is_skipped_and_says_why(tmp_path: Path) 
     assert run.returncode == 0, run.stdout
     assert "1 skipped" in run.stdout
     assert f"RPi.GPIO refuses this machine: {refusal}" in run.stdout
+
+
+_NO_MOSQUITTO = """
+import shutil
+
+which = shutil.which
+shutil.which = lambda program, *a, **k: None if program == "mosquitto" else which(program, *a, **k)
+"""
+"""A conftest.py that hides Mosquitto: it is looked for in /usr/sbin too, so the path alone cannot."""
+
+
+def test_without_mosquitto_a_test_is_skipped_and_says_why(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text(_NO_MOSQUITTO, "utf-8")
+    run = run_elsewhere(tmp_path, "def test_none(broker): pass", CI="")
+    assert run.returncode == 0, run.stdout
+    assert "1 skipped" in run.stdout
+    assert "Mosquitto, the MQTT broker, is not installed." in run.stdout
+    assert "mosquitto-absent" in run.stdout
+
+
+def test_a_mosquitto_that_does_not_start_is_an_error(tmp_path: Path) -> None:
+    hidden = _NO_MOSQUITTO.replace("None", repr("/bin/false"))
+    (tmp_path / "conftest.py").write_text(hidden, "utf-8")
+    run = run_elsewhere(tmp_path, "def test_none(broker): pass", CI="")
+    assert run.returncode == pytest.ExitCode.TESTS_FAILED
+    assert "1 error" in run.stdout
+    assert "mosquitto_failed" in run.stdout
+
+
+def test_a_named_broker_that_does_not_answer_is_skipped_and_says_why(tmp_path: Path) -> None:
+    named = f"127.0.0.1:{bench.free_port()}"
+    run = run_elsewhere(tmp_path, "def test_none(broker): pass", "--broker", named, CI="")
+    assert run.returncode == 0, run.stdout
+    assert "1 skipped" in run.stdout
+    assert f"the broker at {named} does not answer: " in run.stdout
+    assert "refused" in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("shoe", "table_port", "told"),
+    [
+        ("/dev/no-shoe", "/dev/null", "the simulated shoe cannot open /dev/no-shoe: "),
+        ("loop://", "/dev/no-table", "there is no /dev/no-table, the table's end of the cable"),
+    ],
+)
+def test_a_cable_end_that_is_not_there_is_skipped_and_named(
+    shoe: str, table_port: str, told: str, tmp_path: Path
+) -> None:
+    cable = ("--shoe", shoe, "--table-port", table_port)
+    run = run_elsewhere(tmp_path, "def test_none(shoe_line): pass", *cable, CI="")
+    assert run.returncode == 0, run.stdout
+    assert "1 skipped" in run.stdout
+    assert told in run.stdout
+    assert f"bench: the shoe on {shoe} to {table_port}, broker" in run.stdout
+
+
+def test_what_is_absent_fails_where_ci_has_everything(tmp_path: Path) -> None:
+    of_this_bench = f"{ROOT}/tests/hil/test_hil_life.py::test_the_lamps_go_through_the_real_rpi_gpio"
+    run = run_pytest(ROOT, of_this_bench, "--broker", f"127.0.0.1:{bench.free_port()}", CI="true")
+    assert run.returncode == pytest.ExitCode.TESTS_FAILED
+    assert "skipped, where CI has everything" in run.stdout
+
+
+def test_the_head_says_when_the_real_rpi_gpio_is_driven(tmp_path: Path, shim: Path | None) -> None:
+    if shim is None:
+        pytest.skip("no shim here: there is no C compiler or no RPi.GPIO, or the header is a real one")
+    run = run_elsewhere(tmp_path, "def test_none(shim): assert shim.is_file()")
+    assert run.returncode == 0, run.stdout
+    assert re.search(r", header simulated: real RPi.GPIO over the pins page$", run.stdout, re.M)
+
+
+def test_without_a_compiler_the_head_says_that_rpi_gpio_is_imitated(tmp_path: Path) -> None:
+    (tmp_path / "nothing").mkdir()
+    run = run_elsewhere(tmp_path, "def test_none(shim): assert shim is None", PATH=str(tmp_path / "nothing"))
+    assert run.returncode == 0, run.stdout
+    assert re.search(r", header simulated: imitated RPi.GPIO: no C compiler: cc is not on the path$", run.stdout, re.M)
+    assert "commit unknown" in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--shoe", "/dev/null", "--table-port", "/dev/null"], "one table has the cable, so one test runs at a time"),
+        (["--gpio", "real", "--jumpers", str(JUMPERS)], "one table has the header, so one test runs at a time"),
+    ],
+)
+def test_what_there_is_one_of_is_not_shared_by_workers(options: list[str], told: str, tmp_path: Path) -> None:
+    run = run_elsewhere(tmp_path, A_HAND, *options, "-n", "2")
+    assert run.returncode == pytest.ExitCode.USAGE_ERROR
+    assert told in run.stderr
 
 
 @pytest.mark.parametrize(
