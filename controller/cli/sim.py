@@ -78,8 +78,15 @@ def _simulated_pins(config: Config) -> SimulatedPins:
 
 
 def sim_pit(table: Path) -> int:
-    """A pit for the table of this file, on its broker; prints what it hears and does what standard input says."""
+    """A pit for the table of this file, on its broker; prints what it hears and does what standard input says.
+
+    Raises TableError `sim_pit_tls` for a table whose pit must prove itself, before anything is said to its broker.
+    """
     file = load(table).file
+    if file.pit.tls is not None:
+        what = "This table's [pit] wants TLS, and the simulated pit speaks in the clear."
+        do = "Run the reference pit with a certificate of its own: `python -m controller.pit run`, see its --help."
+        raise TableError("sim_pit_tls", what, do)
     topic = Topics(file.pit.root, file.table.id).event.removesuffix("/event")
     pit = SimulatedPit(file.pit.host, file.pit.port, topic, lambda event: print(event_line(event), flush=True))
     console.prompt("a pit that acknowledges")

@@ -50,6 +50,14 @@ class SimulatedBeeTek:
         """Draw a card: its line, once."""
         self._send(card_line(card))
 
+    def lose(self, card: str) -> None:
+        """Draw a card whose line is lost: nothing of it reaches the wire."""
+        self._send(card_line(card), lambda whole: b"")
+
+    def damage(self, card: str) -> None:
+        """Draw a card whose line comes with its rank's byte wrong, which its check shows."""
+        self._send(card_line(card), lambda whole: whole[:4] + bytes([whole[4] ^ 1]) + whole[5:])
+
     def say(self, text: str) -> None:
         """Say something else, with the check it should have: nobody has described such a line."""
         self._send(line_of(text))
@@ -67,7 +75,8 @@ class SimulatedBeeTek:
         """Let what the host says go by: this shoe takes no commands."""
         self._line.read()
 
-    def _send(self, whole: bytes) -> None:
-        self._line.write(self.corrupt(whole) if self.corrupt else whole)
+    def _send(self, whole: bytes, corrupt: Callable[[bytes], bytes] | None = None) -> None:
+        corrupt = corrupt or self.corrupt
+        self._line.write(corrupt(whole) if corrupt else whole)
         if self._speed:
             self._sleep(self._speed * len(whole) * _BYTE_S)

@@ -5,12 +5,15 @@ Each device has one table of verbs; `help` prints it. A line that cannot be done
 
 from __future__ import annotations
 
-import selectors
+import os
+import select
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TextIO
 
+from controller.errors import TableError
+from drivers.sim import rules
 from drivers.sim.angel_eye import PtyLine, SerialLine, SimulatedAngelEye, Target
 from drivers.sim.beetek import SimulatedBeeTek
 from drivers.sim.pins import SimulatedPins
@@ -32,19 +35,29 @@ Verbs = dict[str, Verb]
 
 
 def converse(verbs: Verbs, lines: TextIO, attend: Callable[[], None] = lambda: None) -> None:
-    """Do what each line says until the lines end; `attend` is called meanwhile, some fifty times a second."""
+    """Do what each line says until the lines end; `attend` is called meanwhile, some fifty times a second.
+
+    `lines` is a terminal, a pipe or a file, of which nobody has read yet.
+    """
     verbs = {**verbs, "help": Verb("", "this", lambda: _help(verbs))}
-    with selectors.DefaultSelector() as waiting:
-        waiting.register(lines, selectors.EVENT_READ)
-        while True:
-            while not waiting.select(_ATTEND_S):
-                attend()
-            line = lines.readline()
-            if not line:
-                return
-            told = _do(verbs, line.split())
-            if told:
-                print(told, flush=True)
+    for line in _lines(lines.fileno(), attend):
+        told = _do(verbs, line.split())
+        if told:
+            print(told, flush=True)
+
+
+def _lines(descriptor: int, attend: Callable[[], None]) -> Iterator[str]:
+    """Each line as soon as it is there: a buffered reader would keep the second of two that come at once."""
+    begun = b""
+    while True:
+        while not select.select([descriptor], [], [], _ATTEND_S)[0]:
+            attend()
+        data = os.read(descriptor, 4096)
+        *whole, begun = (begun + data).split(b"\n")
+        yield from (line.decode("utf-8", "replace") for line in whole)
+        if not data:
+            yield begun.decode("utf-8", "replace")
+            return
 
 
 def _do(verbs: Verbs, words: list[str]) -> str | None:
@@ -58,7 +71,9 @@ def _do(verbs: Verbs, words: list[str]) -> str | None:
         return f"write: {name} {verb.arguments}"
     try:
         return verb.do(*arguments)
-    except (ValueError, KeyError, IndexError) as error:
+    except KeyError as unknown:
+        return f"{name} cannot be done: there is no {unknown.args[0]}"
+    except (ValueError, OSError, TableError) as error:
         return f"{name} cannot be done: {error}"
 
 
@@ -66,31 +81,61 @@ def _help(verbs: Verbs) -> str:
     return "\n".join(f"{f'{name} {verb.arguments}':<22} {verb.help}" for name, verb in verbs.items())
 
 
+_TARGETS = {
+    "player": Target.PLAYER,
+    "banker": Target.BANKER,
+    "burn": Target.BURNED,
+    "first_card": Target.FIRST_CARD,
+}
+
+
+def _card(word: str) -> str:
+    """A card, checked before any shoe's game goes on with it. Raises ValueError."""
+    if len(word) != 2 or word[0] not in rules.RANKS or word[1] not in rules.SUITS:
+        raise ValueError(f"{word} is no card; write rank then suit: KS 9H TD AC")
+    return word
+
+
+def _number(word: str, lowest: int, highest: int) -> int:
+    """A number from `lowest` to `highest`. Raises ValueError."""
+    number = int(word) if word.isdecimal() else -1
+    if not lowest <= number <= highest:
+        raise ValueError(f"{word} is no number from {lowest} to {highest}")
+    return number
+
+
 def angel_eye_verbs(shoe: SimulatedAngelEye, line: PtyLine | SerialLine) -> Verbs:
     """An Angel Eye, good and bad."""
 
     def only(copies: str, card: str) -> None:
-        shoe.draw(card, copies=tuple(number < int(copies) for number in range(3)))
+        going_out = _number(copies, 0, 3)
+        shoe.draw(_card(card), copies=tuple(copy < going_out for copy in range(3)))
 
     def lie(target: str, card: str) -> None:
-        shoe.draw(card, target=Target[target.upper()])
+        shoe.draw(_card(card), target=_TARGETS[target])
 
     return {
-        "draw": Verb("CARD", "draw it; the shoe's own game says where it goes, and reports a hand's result", shoe.draw),
+        "draw": Verb(
+            "CARD",
+            "draw it; the shoe's own game says where it goes, and reports a hand's result",
+            lambda card: shoe.draw(_card(card)),
+        ),
         "cut": Verb("", "the cutting card comes", shoe.cut_card),
         "new-shoe": Verb("", "the next card is a new shoe's first", shoe.new_shoe),
         "copies": Verb("N CARD", "draw it, but only N of its three copies reach the wire", only),
         "lie": Verb("TARGET CARD", "draw it and say it went to player, banker, burn or first_card", lie),
-        "unreadable": Verb("CARD", "draw it without being able to read it", shoe.unreadable),
-        "keep": Verb("CARD", "a card kept after an overdraw: the next round's", shoe.keep),
+        "unreadable": Verb("CARD", "draw it without being able to read it", lambda card: shoe.unreadable(_card(card))),
+        "keep": Verb("CARD", "a card kept after an overdraw: the next round's", lambda card: shoe.keep(_card(card))),
         "outside": Verb("MODE", "a card leaves outside the game: lock, error or setting", shoe.draw_outside_game),
         "error": Verb(
-            "N", "go into error N: 1 cannot read, 2 overdraw ... 7 time-out", lambda n: shoe.raise_error(int(n))
+            "N",
+            "go into error N: 1 cannot read, 2 overdraw ... 7 time-out",
+            lambda n: shoe.raise_error(_number(n, 1, 7)),
         ),
-        "cancel": Verb("N", "error N is cancelled at the shoe", lambda n: shoe.cancel_error(int(n))),
+        "cancel": Verb("N", "error N is cancelled at the shoe", lambda n: shoe.cancel_error(_number(n, 1, 7))),
         "force-quit": Verb("", "end the hand by force", shoe.force_quit),
         "power-up": Verb("", "switch off and on", shoe.power_up),
-        "skip": Verb("N", "lose N reports whole", lambda n: shoe.skip_seq(int(n))),
+        "skip": Verb("N", "lose N reports whole", lambda n: shoe.skip_seq(_number(n, 0, 99))),
         **_cable_verbs(line),
     }
 
@@ -98,7 +143,9 @@ def angel_eye_verbs(shoe: SimulatedAngelEye, line: PtyLine | SerialLine) -> Verb
 def beetek_verbs(shoe: SimulatedBeeTek, line: PtyLine | SerialLine) -> Verbs:
     """A BeeTek, which says nothing but its cards."""
     return {
-        "draw": Verb("CARD", "draw it", shoe.draw),
+        "draw": Verb("CARD", "draw it", lambda card: shoe.draw(_card(card))),
+        "lose": Verb("CARD", "draw it, and nothing reaches the wire", lambda card: shoe.lose(_card(card))),
+        "damage": Verb("CARD", "draw it, and its line comes with a byte wrong", lambda card: shoe.damage(_card(card))),
         "say": Verb("TEXT", "send this line, whatever it is", shoe.say),
         **_cable_verbs(line),
     }
@@ -121,6 +168,8 @@ def pins_verbs(pins: SimulatedPins) -> Verbs:
     return {
         "press": Verb("INPUT", "press it and hold it", pins.press),
         "release": Verb("INPUT", "let it go", pins.release),
+        "bounce": Verb("INPUT", "press it with a contact that chatters for 60 ms and ends pressed", pins.bounce),
+        "cut": Verb("INPUT", "cut its wire, so that its pull decides; press and release mend it", pins.cut),
         "cover": Verb("SEAT", "put a chip on the seat's sensor", lambda number: seat(number, True)),
         "uncover": Verb("SEAT", "take it away", lambda number: seat(number, False)),
         "lamps": Verb("", "which lamps are lit at this moment", lambda: _lit(pins)),
@@ -136,8 +185,12 @@ def pit_verbs(pit: SimulatedPit) -> Verbs:
     return {
         "silent": Verb("", "take events and acknowledge nothing", pit.silent),
         "speak": Verb("", "acknowledge again", pit.speak),
-        "forget": Verb("SEQ", "go back to having committed only through SEQ", lambda seq: pit.forget(int(seq))),
-        "claim": Verb("SEQ", "acknowledge SEQ with a chain that never was", lambda seq: pit.claim(int(seq))),
+        "forget": Verb(
+            "SEQ", "go back to having committed only through SEQ", lambda seq: pit.forget(_number(seq, 0, 999_999_999))
+        ),
+        "claim": Verb(
+            "SEQ", "acknowledge SEQ with a chain that never was", lambda seq: pit.claim(_number(seq, 0, 999_999_999))
+        ),
         "gone": Verb("", "leave the broker", pit.gone),
         "come": Verb("", "come back to it", pit.come),
     }

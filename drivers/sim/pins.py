@@ -27,6 +27,7 @@ from controller.errors import TableError
 PAGE_BYTES = 4096
 _LEVEL, _OUTPUT, _FUNCTION, _PULL, _WRITES = 0, 64, 128, 192, 256
 _UNDRIVEN = 255
+_CHATTER_MS = (12, 8, 15, 5, 10, 10)  # pressed, released, pressed ... before a bouncing contact stays pressed
 
 INPUT, OUTPUT = 1, 2
 """A pin's function."""
@@ -109,12 +110,19 @@ class SimulatedPins:
 
     `page` is the file of `[pins] page`; `lamps` and `inputs` are the tables `[pins.lamps]` and `[pins.inputs]` as
     tomllib reads them (`{"bcm": 22, "active": "low", "pull": "up"}`). Raises TableError `pins_page` as PinsPage does.
+    `sleep` takes the seconds between a bouncing contact's levels.
     """
 
     def __init__(
-        self, page: Path, lamps: Mapping[str, Mapping[str, Any]], inputs: Mapping[str, Mapping[str, Any]]
+        self,
+        page: Path,
+        lamps: Mapping[str, Mapping[str, Any]],
+        inputs: Mapping[str, Mapping[str, Any]],
+        *,
+        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._page = PinsPage(page)
+        self._sleep = sleep
         self._lamps = {name: (lamp["bcm"], _active_level(lamp)) for name, lamp in lamps.items()}
         self._inputs = {name: (wiring["bcm"], _active_level(wiring)) for name, wiring in inputs.items()}
 
@@ -130,6 +138,18 @@ class SimulatedPins:
         """Press or release. Raises KeyError for an input the table has not."""
         bcm, active = self._inputs[name]
         self._page.drive(bcm, active if pressed else 1 - active)
+
+    def bounce(self, name: str) -> None:
+        """Press with a contact that chatters for 60 ms, always alike, and then stays pressed. KeyError as `set`."""
+        for at, chatter_ms in enumerate(_CHATTER_MS):
+            self.set(name, at % 2 == 0)
+            self._sleep(chatter_ms / 1000)
+        self.press(name)
+
+    def cut(self, name: str) -> None:
+        """Cut its wire: nothing drives the pin until it is next set, and its pull decides. KeyError as `set`."""
+        bcm, _ = self._inputs[name]
+        self._page.drive(bcm, None)
 
     def lit(self, name: str) -> bool:
         """Whether a lamp is lit this instant; one whose pin nobody drives is dark. Raises KeyError for an unknown."""

@@ -7,6 +7,7 @@ retained and numbered upwards, twice a second.
 from __future__ import annotations
 
 import json
+import queue
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -15,11 +16,13 @@ from typing import Any
 
 from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
+from paho.mqtt.reasoncodes import ReasonCode
 
 from controller.errors import TableError
 
 _BEFORE_THE_FIRST = "0" * 64
 _SAY_LEVELS_EVERY_S = 0.5
+_PATIENCE_S = 5.0
 
 LEVELS = {"personal_vs_personal": 1_000_000, "banker_personal": 500_000, "player_personal": 250_000}
 """The levels it says where it is not given any."""
@@ -53,21 +56,48 @@ class SimulatedPit:
         threading.Thread(target=self._keep_saying_levels, daemon=True).start()
 
     def come(self) -> None:
-        """Connect; what was missed is sent again by the table. Raises TableError `sim_broker`."""
+        """Connect, and return once the broker sends it the events; what was missed the table sends again.
+
+        Raises TableError: `sim_broker` where there is no broker, `sim_broker_refused` where it does not let the pit in.
+        """
+        self.gone()
+        host, port = self._address
+        refusals: queue.SimpleQueue[str] = queue.SimpleQueue()  # "" is none
+        client = self._new_client(refusals)
+        try:
+            client.connect(host, port)
+        except (OSError, ValueError) as error:  # the latter for a host that cannot be one
+            raise TableError("sim_broker", f"No broker at {host}:{port}: {error}.", "Start it first.") from None
+        self._client = client
+        client.loop_start()
+        try:
+            why = refusals.get(timeout=_PATIENCE_S)
+        except queue.Empty:
+            why = "no answer"
+        if why:
+            self.gone()
+            what = f"The broker at {host}:{port} does not let the simulated pit in: {why}."
+            do = "Let a client without a name and in the clear in, or use another broker; the broker's log tells more."
+            raise TableError("sim_broker_refused", what, do)
+
+    def _new_client(self, refusals: queue.SimpleQueue[str]) -> Client:
+        """A client whose first word into `refusals` is why the broker will not have it, or nothing."""
         client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
 
-        def on_connect(*_: object) -> None:
-            client.subscribe(f"{self._topic}/event", qos=1)
+        def on_connect(_client: Client, _data: object, _flags: object, reason: ReasonCode, _: object) -> None:
+            if reason.is_failure:
+                refusals.put(str(reason))
+            else:
+                client.subscribe(f"{self._topic}/event", qos=1)
+
+        def on_subscribe(_client: Client, _data: object, _mid: int, reasons: list[ReasonCode], _: object) -> None:
+            refusals.put(str(reasons[0]) if reasons[0].is_failure else "")
 
         client.on_connect = on_connect
+        client.on_subscribe = on_subscribe
+        client.on_disconnect = lambda *_: refusals.put("it hung up")
         client.on_message = self._heard
-        try:
-            client.connect(*self._address)
-        except OSError as error:
-            host, port = self._address
-            raise TableError("sim_broker", f"No broker at {host}:{port}: {error}.", "Start it first.") from None
-        client.loop_start()
-        self._client = client
+        return client
 
     def gone(self) -> None:
         """Leave the broker."""
@@ -86,13 +116,23 @@ class SimulatedPit:
         self._acknowledge()
 
     def forget(self, seq: int) -> None:
-        """Go back to having committed only through `seq`, as a pit restored from an old copy does."""
+        """Go back to having committed only through `seq`, as a pit restored from an old copy does.
+
+        Raises ValueError for more than it has committed.
+        """
         with self._lock:
+            if not 0 <= seq <= len(self._chains):
+                raise ValueError(f"{len(self._chains)} events are committed")
             del self._chains[seq:]
         self._acknowledge()
 
     def claim(self, seq: int) -> None:
-        """Acknowledge `seq`, ever heard or not, with a chain that never was."""
+        """Acknowledge `seq`, ever heard or not, with a chain that never was.
+
+        Raises ValueError where nobody could hear it, or no event has come to tell the table's epoch.
+        """
+        if self._client is None or self._epoch is None:
+            raise ValueError("the pit is off the broker" if self._client is None else "no event has come yet")
         self._say(seq, "f" * 64)
 
     def _keep_saying_levels(self) -> None:
