@@ -39,8 +39,27 @@ class FaultKind:
     clearing: Clearing = Clearing.DROP
     card_ends_it: bool = False  # naming the card is enough; otherwise a `clear` must follow
     new_shoe_takes_held: bool = False  # the card held becomes the new shoe's first card
-    details: tuple[str, ...] = ()  # what the fault's event and the status tell besides, by name
+    details: tuple[str, ...] = ()  # what the fault's event and the status tell besides, by name: see DETAILS
 
+
+DETAILS: dict[str, str] = {
+    "shoe_mode": "why the shoe's own game was not running: `lock`, `error` or `setting`",
+    "shoe_says": "the shoe's opinion: where the card went (`banker card 1`), how many to burn, or the result",
+    "rules_say": "the rules' opinion of the same",
+    "first_card_is_worth": "how many cards the first card says are to be burned",
+    "where": "where the card goes: `first_card`, `burn`, a hand by name, or `hand` where that may not be told yet",
+    "card": "the card as the shoe reported it (`8H`)",
+    "seat": "the seat's number",
+    "seats": "the seats' numbers (`2, 5`)",
+    "error": "the shoe's error (`overdraw`), why the disk refused, or what failed inside the controller",
+    "acked_seq": "the last event that the pit says it has",
+    "head_seq": "the last event in this journal",
+    "chain": "`differs` where the pit's chain is another at that event, otherwise `unknown`",
+    "waiting": "events that the pit has not acknowledged",
+    "most": "events that may wait at most",
+    "journal_row": "the first row of the journal that came out otherwise",
+}
+"""What each detail of a fault says, by its name. One that would tell a face-down card is left out of the fault."""
 
 _CLEAR, _CARD, _VOID, _NEW_SHOE = Exit.CLEAR, Exit.CARD, Exit.VOID, Exit.NEW_SHOE
 

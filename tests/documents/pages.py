@@ -11,7 +11,7 @@ from pathlib import Path
 
 from controller.buttons import MEANINGS
 from controller.game.wagers import WAGER_REFUSALS
-from controller.table.faults import ALARMS, FAULTS, Clearing, Exit, FaultKind
+from controller.table.faults import ALARMS, DETAILS, FAULTS, Clearing, Exit, FaultKind
 from controller.table.lamps import Pattern, SeatSign
 from controller.table.legality import LEADS_TO, LEGALITY, REFUSALS, Cell, Move, RaiseFault, Row, refusal_words
 from controller.table.public import PHASE_NAMES
@@ -21,6 +21,13 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 _ROWS = list(Row)
 _REPORTS, _REQUESTS = _ROWS[: _ROWS.index(Row.NEW_SHOE)], _ROWS[_ROWS.index(Row.NEW_SHOE) :]
+
+_EXITS = {
+    Exit.CLEAR: ("key and `deal`", "clear TABLE.toml --by NAME", "felt and display agree: go on"),
+    Exit.CARD: ("", "card TABLE.toml KS --by NAME", "this is the card"),
+    Exit.VOID: ("key and `void`", "void TABLE.toml --by NAME", "the hand is over, wagers go back"),
+    Exit.NEW_SHOE: ("key and `new_shoe`", "new-shoe TABLE.toml --by NAME", "this shoe ends here"),
+}
 
 _CLEARING = {
     Clearing.PLAY: "the card counts as the shoe reported it",
@@ -114,16 +121,14 @@ def _faults() -> str:
         "",
         "Made from `controller/table/faults.py` by `make pages`.",
         "",
-        "A fault stops the table. The dealer sees the fault lamp blink fast and the draw lamps dark; the seats' lamps",
-        "stay as they were. It survives power cuts and restarts. Only a supervisor leaves it, with the key at the",
-        "table or with `tablectl` and a name, by one of its exits:",
+        "A fault stops the table. The dealer sees the fault lamp blink fast and the draw lamps dark, and the outcome",
+        "of the last hand stays. A seat's lamp still tells of a hit and of a wager that is locked; that wagers are",
+        "open or that the seat acts it tells no more. A fault survives power cuts and restarts. Only a supervisor",
+        "leaves it, with the key at the table or with `tablectl` and a name, by one of its exits:",
         "",
         "| exit | at the table | `tablectl` | what it says |",
         "|---|---|---|---|",
-        "| `clear` | key and `deal` | `clear TABLE.toml --by NAME` | felt and display agree: go on |",
-        "| `card` | | `card TABLE.toml KS --by NAME` | this is the card |",
-        "| `void` | key and `void` | `void TABLE.toml --by NAME` | the hand is over, wagers go back |",
-        "| `new_shoe` | key and `new_shoe` | `new-shoe TABLE.toml --by NAME` | this shoe ends here |",
+        *(f"| `{exit_.value}` | {key or '-'} | `{act}` | {says} |" for exit_, (key, act, says) in _EXITS.items()),
         "",
         "`void` is there inside a hand only, `new_shoe` outside one only. Cards that come while a fault stands are",
         "kept, and dealt in the order they came once it is left; a `void` makes them dead.",
@@ -144,16 +149,32 @@ def _fault(code: str, kind: FaultKind) -> Iterable[str]:
     yield ""
     yield f"{kind.what} {kind.do}"
     yield ""
-    yield "Exits: " + (", ".join(f"`{exit_.value}`" for exit_ in kind.exits) or "none") + "."
-    if Exit.CLEAR in kind.exits:
-        yield f"Cleared, {_CLEARING[kind.clearing]}."
-    if Exit.CARD in kind.exits:
-        yield "Naming the card ends it." if kind.card_ends_it else "After naming what was missed, clear."
-    if kind.new_shoe_takes_held:
-        yield "A new shoe takes the card as its first."
-    if kind.details:
-        yield "Details: " + ", ".join(f"`{name}`" for name in kind.details) + "."
+    yield (
+        "A supervisor leaves it by:"
+        if kind.exits
+        else "Nobody can leave it: it stands as long as this journal is used."
+    )
     yield ""
+    yield from (f"- {_exit(exit_, kind)}" for exit_ in kind.exits)
+    if kind.exits:
+        yield ""
+    if kind.details:
+        yield "| detail | what it says |"
+        yield "|---|---|"
+        yield from (f"| `{name}` | {DETAILS[name]} |" for name in kind.details)
+        yield ""
+
+
+def _exit(exit_: Exit, kind: FaultKind) -> str:
+    """One exit of a fault: where it can be taken, and what then becomes of what raised the fault."""
+    key, _, _ = _EXITS[exit_]
+    then = {
+        Exit.CLEAR: _CLEARING[kind.clearing],
+        Exit.CARD: "that ends it" if kind.card_ends_it else "one at a time; when all are named, `clear`",
+        Exit.VOID: "inside a hand",
+        Exit.NEW_SHOE: "outside a hand" + ("; the card is the new shoe's first" if kind.new_shoe_takes_held else ""),
+    }
+    return f"`{exit_.value}` ({f'{key}, or ' if key else ''}`tablectl`): {then[exit_]}"
 
 
 def _lamps() -> str:

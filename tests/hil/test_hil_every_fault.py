@@ -14,7 +14,8 @@ from unittest.mock import ANY
 import pytest
 
 from controller.errors import TableError
-from controller.table.faults import FAULTS
+from controller.table.facts import ShoeError
+from controller.table.faults import DETAILS, FAULTS
 from drivers.sim import rules
 from drivers.sim.angel_eye import Result, Target, card_byte, frame
 from tests.hil.daemon import Table
@@ -68,6 +69,8 @@ Way = Callable[[Bench], Iterator[dict[str, Any]]]
 class Walk:
     """`way` brings the fault about and yields the details it must tell; going on, it leaves the fault by `exit_`."""
 
+    code: str
+    how: str
     way: Way
     exit_: str
     by: str
@@ -77,11 +80,13 @@ class Walk:
 WALKS: dict[str, Walk] = {}
 
 
-def walk(code: str, exit_: str, by: str = "Ann", **table: Any) -> Callable[[Way], Way]:
-    """The walk of this fault; `table` changes the table's files."""
+def walk(code: str, exit_: str, by: str = "Ann", how: str = "", **table: Any) -> Callable[[Way], Way]:
+    """A walk of this fault; `how` it comes, where there are several. `table` changes the table's files."""
+    name = f"{code}-{how}" if how else code
 
     def note(way: Way) -> Way:
-        WALKS[code] = Walk(way, exit_, by, table)
+        assert name not in WALKS
+        WALKS[name] = Walk(code, how, way, exit_, by, table)
         return way
 
     return note
@@ -307,7 +312,20 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
 # The shoe as a machine.
 
 
-@walk("shoe_error", "clear")
+@walk("shoe_error", "void", by="key", how="cannot_read")
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.dealer.open_shoe()
+    at.dealer.lock(4)
+    at.dealer.deal("9C")
+    at.shoe.raise_error(1)
+    yield {"error": "cannot_read"}
+    at.shoe.cancel_error(1)
+    at.with_key("void")
+    at.eventually(lambda: [event["royal9_seats"] for event in at.pit.told("void")] == [[4]])
+    at.play_on(after=0)
+
+
+@walk("shoe_error", "clear", how="overdraw")
 def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.dealer.open_shoe()
     at.dealer.lock()
@@ -318,6 +336,115 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.table.supervisor("clear")
     at.shoe.deal("TD TC 5D")
     at.eventually(lambda: len(at.pit.rounds) == 1)
+
+
+@walk("shoe_error", "clear", how="overdraw_kept_between_hands")
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.dealer.open_shoe()
+    at.dealer.play("9C TD TC 5D")
+    at.shoe.raise_error(2)
+    yield {"error": "overdraw"}
+    at.shoe.cancel_error(2)
+    at.table.supervisor("clear")
+    at.shoe.keep("8S")
+    at.eventually(lambda: at.table.face["cards_left"] == CARDS - 3 - 4 - 1)
+    assert at.table.phase == "wagers_open"  # it is no hand's yet, and it shows nowhere
+    assert at.table.hands == {"player": ["9C", "TC"], "banker": ["TD", "5D"]}
+    at.pins.press("deal", until=lambda: at.table.hands == {"player": ["8S"], "banker": []})
+    at.shoe.deal("2D TC 4D")  # the shoe's own game goes on with the kept card too
+    at.eventually(lambda: [hand["player"]["cards"] for hand in at.pit.rounds[1:]] == [["8S", "TC"]])
+    assert at.pit.rounds[1]["banker"]["cards"] == ["2D", "4D"]
+
+
+@walk("shoe_error", "clear", how="overdraw_kept_in_play")
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.dealer.open_shoe()
+    at.dealer.lock()
+    at.dealer.deal("9C")
+    at.shoe.raise_error(2)
+    yield {"error": "overdraw"}
+    at.shoe.cancel_error(2)
+    _report_kept(at.shoe, "7H")
+    at.table.supervisor("clear")
+    assert at.table.hands == {"player": ["9C"], "banker": []}
+    at.shoe.deal("TD TC 5D")
+    at.eventually(lambda: [hand["banker"]["cards"] for hand in at.pit.rounds] == [["TD", "5D"]])
+    assert at.pit.rounds[0]["player"]["cards"] == ["9C", "TC"]
+    at.pins.press("deal", until=lambda: at.table.hands == {"player": ["7H"], "banker": []})
+    at.shoe.deal("2C", target=Target.BANKER, index=1)
+    at.shoe.deal("2H", target=Target.PLAYER, index=2)
+    at.shoe.deal("KD", target=Target.BANKER, index=2)
+    at.eventually(lambda: [hand["player"]["cards"] for hand in at.pit.rounds[1:]] == [["7H", "2H"]])
+    assert at.pit.rounds[1]["banker"]["cards"] == ["2C", "KD"]
+
+
+@walk("shoe_error", "clear", how="button_mishandled")
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.shoe.raise_error(3)
+    yield {"error": "button_mishandled"}
+    at.shoe.cancel_error(3)
+    at.table.supervisor("clear")
+    assert at.table.phase == "no_shoe"
+    at.dealer.open_shoe()
+    at.play_on(after=0)
+
+
+@walk("shoe_error", "clear", by="key", how="reverse_at_exit")
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.dealer.open_shoe()
+    at.dealer.lock()
+    at.dealer.deal("9C TD")
+    at.shoe.raise_error(4)
+    yield {"error": "reverse_at_exit"}
+    at.shoe.cancel_error(4)
+    at.with_key("deal")
+    assert at.table.hands == {"player": ["9C"], "banker": ["TD"]}
+    at.shoe.deal("TC 5D")
+    at.eventually(lambda: [hand["banker"]["cards"] for hand in at.pit.rounds] == [["TD", "5D"]])
+
+
+@walk("shoe_error", "clear", how="reverse_midway")
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.announce()
+    at.shoe.deal("3H KC")
+    at.eventually(lambda: at.table.face["burn_left"] == 2)
+    at.shoe.raise_error(5)
+    yield {"error": "reverse_midway"}
+    at.shoe.cancel_error(5)
+    at.table.supervisor("clear")
+    assert (at.table.phase, at.table.face["burn_left"]) == ("burning", 2)
+    at.shoe.deal("KC KC")
+    at.await_phase("wagers_open")
+
+
+@walk("shoe_error", "new_shoe", how="card_code")
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.dealer.open_shoe()
+    at.dealer.play("9C TD TC 5D")
+    at.shoe.raise_error(6)
+    yield {"error": "card_code"}
+    at.shoe.cancel_error(6)
+    at.table.supervisor("new_shoe")
+    assert (at.table.phase, at.table.face["shoe"]) == ("first_card_due", 2)
+    at.shoe.new_shoe()
+    at.shoe.deal("AD KD")
+    at.await_phase("wagers_open")
+    assert at.table.face["cards_left"] == CARDS - 2
+
+
+@walk("shoe_error", "clear", how="draw_timeout")
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.dealer.open_shoe()
+    at.dealer.lock()
+    at.dealer.deal("9C")
+    at.shoe.raise_error(7)
+    yield {"error": "draw_timeout"}
+    at.shoe.cancel_error(7)
+    at.shoe.deal("TD TC 5D")  # the dealer goes on before the supervisor has come: the cards wait
+    at.eventually(lambda: at.table.face["fault"]["held_cards"] == 3)
+    assert (at.table.hands, at.pit.rounds) == ({"player": ["9C"], "banker": []}, [])
+    at.table.supervisor("clear")
+    at.eventually(lambda: [hand["banker"]["cards"] for hand in at.pit.rounds] == [["TD", "5D"]])
 
 
 @walk("reports_missed", "clear")
@@ -477,19 +604,24 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
 
 
 def test_every_fault_has_its_walk() -> None:
-    assert WALKS.keys() == FAULTS.keys()
-    for code, way in WALKS.items():
-        exits = {exit_.value for exit_ in FAULTS[code].exits}
+    assert {way.code for way in WALKS.values()} == FAULTS.keys()
+    assert {error.value for error in ShoeError} <= {way.how for way in WALKS.values() if way.code == "shoe_error"}
+    for way in WALKS.values():
+        exits = {exit_.value for exit_ in FAULTS[way.code].exits}
         assert way.exit_ in exits or (way.exit_ == _NO_EXIT and not exits)
 
 
+def test_every_detail_has_its_meaning() -> None:
+    assert {name for kind in FAULTS.values() for name in kind.details} == DETAILS.keys()
+
+
 @pytest.mark.parametrize(
-    "code", [pytest.param(code, id=code, marks=pytest.mark.table(**way.table)) for code, way in WALKS.items()]
+    "walked", [pytest.param(way, id=name, marks=pytest.mark.table(**way.table)) for name, way in WALKS.items()]
 )
 def test_the_fault_comes_is_seen_and_is_left(
-    code: str, table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually
+    walked: Walk, table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually
 ) -> None:
-    walked = WALKS[code]
+    code = walked.code
     going = walked.way(Bench(table, shoe, pins, pit, dealer, eventually))
     details = next(going)
 

@@ -1,0 +1,361 @@
+"""`tablectl rounds` and `tablectl replay`: a journal's past in words; a frame that tells otherwise is pointed out.
+
+The journals are real, their frames written by the simulated shoes, which know nothing of the codecs that read them.
+What a hand must come to is said by the simulated shoe's own tableau.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Self
+
+import pytest
+
+from controller.cli.main import main
+from controller.game.cards import Card
+from controller.journal import Journal
+from controller.keys import TableKey
+from controller.table.facts import CardDrawn, Report, ShoeResult, ShoeResultReported, Target
+from controller.table.requests import CorrectRound
+from drivers.sim import rules
+from drivers.sim.angel_eye import card_byte, frame
+from drivers.sim.beetek import card_line
+from tests.support.five_games import call, wagers
+from tests.support.tables import LUCKY9, SUGARHOUSE, TableUnderTest, cards
+
+KEY = TableKey(bytes(range(32)))
+_TARGET_BITS = {Target.PLAYER: 0, Target.BANKER: 1, Target.BURN: 2, Target.FIRST_CARD: 4}
+
+
+class Recorded(TableUnderTest):
+    """A table whose cards come with their frames, and whose journal can be written to a file."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._reports = 0
+
+    def report(self, said: bytes) -> Report:
+        """The Angel Eye's next report: its code letter and payload."""
+        seq = self._reports % 10
+        self._reports += 1
+        return Report(seq, frame(str(seq), said).hex())
+
+    def card(self, target: Target, index: int, card: str, frame_tells: str | None = None) -> CardDrawn:
+        """An Angel Eye's card, `??` one that it could not read; `frame_tells` puts another card's frame behind it."""
+        told = frame_tells or card
+        byte = 0x80 if told == "??" else card_byte(told)
+        report = self.report(bytes([ord("D"), 0x80 | _TARGET_BITS[target] << 4 | index, byte]))
+        return CardDrawn(None if card == "??" else Card.parse(card), target, index, report)
+
+    def burned(self) -> Self:
+        """A shoe is announced and its ace burns one card: rows 1 to 3."""
+        self.open_shoe("")
+        return self.believe(self.card(Target.FIRST_CARD, 0, "AS"), self.card(Target.BURN, 1, "2D"))
+
+    def hand(self, text: str) -> Self:
+        """A locked hand's cards, each where the shoe's own tableau puts it."""
+        laid: dict[str, list[str]] = {"player": [], "banker": []}
+        for card in text.split():
+            side = rules.next_side(laid["player"], laid["banker"])
+            assert side is not None
+            laid[side].append(card)
+            self.believe(self.card(Target(side), len(laid[side]), card))
+        return self
+
+    def hand_on(self, text: str) -> Self:
+        """The rest of a natural's four cards, from Banker's first on."""
+        places = ((Target.BANKER, 1), (Target.PLAYER, 2), (Target.BANKER, 2))
+        return self.believe(
+            *(self.card(target, index, card) for (target, index), card in zip(places, text.split(), strict=True))
+        )
+
+    def beetek(self, text: str) -> Self:
+        """The cards come from a BeeTek, which tells nothing but which they are."""
+        return self.believe(
+            *(CardDrawn(Card.parse(card), report=Report(None, card_line(card).hex())) for card in text.split())
+        )
+
+    def journalled(self, folder: Path) -> Path:
+        """The file of its journal."""
+        path = folder / "table.journal"
+        journal = Journal(path, self.rules.table, KEY, KEY.public)
+        journal.append(self.entries)
+        journal.close()
+        return path
+
+
+def said(capsys: pytest.CaptureFixture[str], *command: str | Path) -> list[str]:
+    """What `tablectl` prints, line by line, when all is well."""
+    assert main([str(word) for word in command]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    return out.splitlines()
+
+
+def refused(capsys: pytest.CaptureFixture[str], *command: str | Path) -> tuple[str, str]:
+    """What it prints when it ends with exit code 1: on stdout, and on stderr."""
+    assert main([str(word) for word in command]) == 1
+    out, err = capsys.readouterr()
+    return out, err
+
+
+@pytest.fixture
+def three_rounds(tmp_path: Path) -> Path:
+    """A Royal 9 table: seat 1 wins with its own King and 9; a correction; a void hand; a new shoe; a hand in play."""
+    table = Recorded(levels={"player_personal": 250_000}).burned()
+    table.lock(1).hand("KS 2D 9S 3D")
+    table.believe(ShoeResultReported(ShoeResult.PLAYER, False, False, table.report(b"G\x90")))
+    table.do(CorrectRound(1, tuple(cards("KS 9S")), tuple(cards("2D 4D")), "Smith", "Jones"))
+    table.lock().hand("8H 5C").void()
+    table.new_shoe_by_supervisor()
+    table.believe(table.card(Target.FIRST_CARD, 0, "AD"), table.card(Target.BURN, 1, "3C"))
+    table.lock().hand("2S 3S 4H 4S").lock().hand("7D 7C")
+    return table.journalled(tmp_path)
+
+
+# Every round, a line each.
+
+
+def test_every_round_is_listed_with_its_correction_and_the_void_ones(
+    three_rounds: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = said(capsys, "rounds", three_rounds)
+    assert [line.split(maxsplit=2)[2] for line in lines] == [
+        "shoe 1 round 1  round         player KS 9S = 9  banker 2D 3D = 5  -> player (natural)",
+        "shoe 1 round 1  correction    player KS 9S = 9  banker 2D 4D = 6  -> player (by Smith and Jones)",
+        "shoe 1 round 2  void          by Smith",
+        "shoe 2 round 1  round         player 2S 4H = 6  banker 3S 4S = 7  -> banker",
+    ]
+    whens = [line.split()[0] for line in lines]
+    assert whens == sorted(whens)
+    assert whens[0].startswith("1970-01-01T00:00:08.000")  # the eighth row, a second each
+    numbers = [int(line.split()[1]) for line in lines]
+    assert numbers == sorted(set(numbers))
+
+
+def test_a_journal_without_a_round_lists_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys, "rounds", Recorded().burned().lock().hand("7D 7C").journalled(tmp_path)) == []
+
+
+# One round, step by step.
+
+
+def test_a_round_is_told_from_its_lock_to_its_outcome(three_rounds: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The frames are worked out by hand: 32^44^81^BD^03 = 49, which is 34 39 in characters."""
+    locked, *steps = said(capsys, "replay", three_rounds, "1/1")
+    assert locked.startswith("row 4  1970-01-01T00:00:04.000Z  WagersLocked(by dealer, royal9_seats (1,), ")
+    assert steps == [
+        "    then: next card to player",
+        "    event     2 shoe 1 round 1  wagers_locked seats [1]",
+        "row 5  1970-01-01T00:00:05.000Z  CardDrawn(card KS, target player, index 1)",
+        "    frame 05324481bd033439, which reads so again",
+        "    player KS = 0",
+        "    then: next card to banker",
+        "row 6  1970-01-01T00:00:06.000Z  CardDrawn(card 2D, target banker, index 1)",
+        "    frame 0533449192033737, which reads so again",
+        "    player KS = 0",
+        "    banker 2D = 2",
+        "    then: next card to player",
+        "row 7  1970-01-01T00:00:07.000Z  CardDrawn(card 9S, target player, index 2)",
+        "    frame 05344482b9033438, which reads so again",
+        "    player KS 9S = 9",
+        "    banker 2D = 2",
+        "    then: next card to banker",
+        "row 8  1970-01-01T00:00:08.000Z  CardDrawn(card 3D, target banker, index 2)",
+        "    frame 0535449293033733, which reads so again",
+        "    player KS 9S = 9",
+        "    banker 2D 3D = 5",
+        "    then: wagers open",
+        "    event     3 shoe 1 round 1  round         player KS 9S = 9  banker 2D 3D = 5  -> player (natural)",
+        "    event     4 shoe 1 round 1  hit           seat 1 player_personal: meter player_personal",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("dealt", "winner"),
+    [
+        ("9C TD TC 5D", "player"),
+        ("TC 4D TD 4H", "banker"),
+        ("6C 2D TC 4H", "tie"),
+        ("2S 3S 4H 4S", "banker"),
+        ("2C 3D 3C 2H 4D KH", "player"),  # Player's 5 draws a 4, and Banker's 5 draws too
+        ("2C TD 3C 4H 8D", "banker"),  # Banker stands on 4 against an 8
+        ("TC 3D KD 4H TH", "banker"),  # Banker stands on 7
+    ],
+)
+def test_each_step_shows_the_hands_and_whose_card_is_next(
+    tmp_path: Path, dealt: str, winner: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = Recorded().burned().lock().hand(dealt).journalled(tmp_path)
+    expected: list[str] = []
+    laid: dict[str, list[str]] = {"player": [], "banker": []}
+    for card in dealt.split():
+        side = rules.next_side(laid["player"], laid["banker"])
+        assert side is not None
+        laid[side].append(card)
+        expected += [f"    {name} {' '.join(on)} = {rules.total(on)}" for name, on in laid.items() if on]
+        due = rules.next_side(laid["player"], laid["banker"])
+        expected.append(f"    then: next card to {due}" if due else "    then: wagers open")
+
+    lines = said(capsys, "replay", path, "1/1")
+    first = next(place for place, line in enumerate(lines) if "CardDrawn" in line)
+    assert [line for line in lines[first:] if not line.startswith(("row ", "    frame ", "    event "))] == expected
+    assert [line.partition("  CardDrawn")[2].split(",")[0] for line in lines if "CardDrawn" in line] == [
+        f"(card {card}" for card in dealt.split()
+    ]
+    assert sum(line.endswith(", which reads so again") for line in lines) == len(dealt.split())
+    assert f"-> {winner}" in lines[-1]
+
+
+def test_a_round_of_the_next_shoe_is_that_shoes(three_rounds: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = said(capsys, "replay", three_rounds, "2/1")
+    drawn = [line.split("(card ")[1][:2] for line in lines if "CardDrawn" in line]
+    assert drawn == ["2S", "3S", "4H", "4S"]
+    assert all(" shoe 2 round 1 " in line for line in lines if line.startswith("    event"))
+
+
+def test_a_void_hand_is_told_to_its_end(three_rounds: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = said(capsys, "replay", three_rounds, "1/2")
+    assert lines[-6:-3] == ["    player 8H = 8", "    banker 5C = 5", "    then: next card to player"]
+    assert lines[-3].endswith("HandVoided(by Smith)")
+    assert lines[-2:] == ["    then: wagers open", "    event     7 shoe 1 round 2  void          by Smith"]
+
+
+def test_a_corrected_round_is_told_as_it_was_dealt(three_rounds: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What the two people read instead stands in the list of rounds."""
+    assert "    banker 2D 3D = 5" in said(capsys, "replay", three_rounds, "1/1")
+    assert "banker 2D 4D = 6" in said(capsys, "rounds", three_rounds)[1]
+
+
+def test_a_card_that_a_supervisor_named_has_no_frame(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = Recorded().burned().lock().hand("KS 2D")
+    table.believe(table.card(Target.PLAYER, 2, "??")).name("9S").believe(table.card(Target.BANKER, 2, "3D"))
+    lines = said(capsys, "replay", table.journalled(tmp_path), "1/1")
+    assert lines[-17:-6] == [
+        "row 7  1970-01-01T00:00:07.000Z  CardDrawn(target player, index 2)",
+        "    frame 0534448280033731, which reads so again",
+        "    player KS = 0",
+        "    banker 2D = 2",
+        "    then: FAULT unreadable_card",
+        "    event     3 shoe 1 round 1  fault         unreadable_card: The shoe could not read a card.",
+        "row 8  1970-01-01T00:00:08.000Z  CardNamed(card 9S, by Smith)",
+        "    player KS 9S = 9",
+        "    banker 2D = 2",
+        "    then: next card to banker",
+        "    event     4 shoe 1 round 1  fault_cleared by Smith",
+    ]
+
+
+def test_a_frame_that_tells_another_card_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = Recorded().burned().lock()
+    table.believe(table.card(Target.PLAYER, 1, "8H", frame_tells="8S")).hand_on("5C KC 2C")
+    lines = said(capsys, "replay", table.journalled(tmp_path), "1/1")
+    frames = [line for line in lines if line.startswith("    frame ")]
+    assert frames[0].startswith("    frame 05324481b8033443, WHICH READS [")
+    assert "EIGHT" in frames[0]
+    assert "SPADES" in frames[0]
+    assert all(line.endswith(", which reads so again") for line in frames[1:])
+    assert len(frames) == 4
+    assert "    player 8H = 8" in lines  # the table believed the fact
+
+
+@pytest.mark.parametrize("tells", ["place", "check"])
+def test_a_frame_that_tells_another_place_or_nothing_is_told(
+    tmp_path: Path, tells: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = Recorded().burned().lock()
+    card = table.card(Target.PLAYER, 1, "8H")
+    assert card.report is not None
+    other = {"place": frame("2", b"D\x91\xc8").hex(), "check": card.report.frame[:-2] + "00"}[tells]
+    table.believe(replace(card, report=replace(card.report, frame=other))).hand_on("5C KC 2C")
+    frames = [line for line in said(capsys, "replay", table.journalled(tmp_path), "1/1") if "    frame " in line]
+    assert frames[0].startswith(f"    frame {other}, WHICH READS [")
+    assert [line.endswith(", which reads so again") for line in frames] == [False, True, True, True]
+
+
+def test_a_beetek_round_keeps_the_hole_card_down_until_it_is_turned_up(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Frames by hand: `*0D`, suit 3 (spades), 2, check 30+44+33+32 = D9, CR LF."""
+    table = Recorded(LUCKY9).open_shoe("").beetek("AS 2D").do(*wagers("2 hand 1000")).lock()
+    table.beetek("2S TD 3S 4D").do(call("hit")).beetek("4C").do(call("reveal")).beetek("5H")
+    lines = said(capsys, "replay", table.journalled(tmp_path), "1/1")
+    start = next(place for place, line in enumerate(lines) if "card 2S" in line)
+    assert lines[start : start + 4] == [
+        "row 6  1970-01-01T00:00:06.000Z  CardDrawn(card 2S)",
+        "    frame 2a3044333244390d0a, which reads so again",
+        "    seat_2 2S = 2",
+        "    then: next card to dealer",
+    ]
+    assert sum(line.endswith(", which reads so again") for line in lines) == 6
+    dealer = [line.strip() for line in lines if line.startswith("    dealer ")]
+    assert dealer == ["dealer --"] * 2 + ["dealer -- 4D"] * 3 + ["dealer TD 4D = 4", "dealer TD 4D 5H = 9"]
+    assert [line.partition("  Called")[2] for line in lines if "  Called(" in line] == [
+        "(call hit, by dealer)",
+        "(call reveal, by dealer)",
+    ]
+    assert lines[-3:] == [
+        "    event     3 shoe 1 round 1  round         dealer TD 4D 5H = 9; seat 2 2S 3S 4C = 9 pushed; house $0.00",
+        "      seat 2         hand              $10.00  pushed",
+        "      staked $10.00, returned $10.00, house $0.00, commission taken $0.00, owed $0.00",
+    ]
+
+
+def test_what_became_of_the_wagers_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Banker pays even money and 5% of the win is owed for it; Player loses."""
+    table = Recorded(SUGARHOUSE).burned().do(*wagers("2 banker 2000, 3 player 1500")).lock().hand("2S 9D KS TD")
+    lines = said(capsys, "replay", table.journalled(tmp_path), "1/1")
+    assert lines[-3:] == [
+        "      seat 2         banker            $20.00  won, wins $20.00, commission $1.00",
+        "      seat 3         player            $15.00  lost",
+        "      staked $35.00, returned $40.00, house -$5.00, commission taken $0.00, owed $1.00",
+    ]
+    assert lines[-4].endswith("player 2S KS = 2  banker 9D TD = 9  -> banker (natural); house -$5.00")
+
+
+# What is not there.
+
+
+@pytest.mark.parametrize("which", ["1/3", "2/2", "3/1", "0/0"])
+def test_a_round_that_does_not_exist_or_is_still_in_play(
+    three_rounds: Path, which: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, err = refused(capsys, "replay", three_rounds, which)
+    assert out == ""
+    assert err.startswith(f"no_such_round: The journal holds no finished round {which}.\n  what to do: ")
+
+
+@pytest.mark.parametrize("which", ["", "1", "1/", "/1", "1/one", "1/1/1", "1/-1", "1 / 1"])
+def test_what_names_no_round(three_rounds: Path, which: str, capsys: pytest.CaptureFixture[str]) -> None:
+    out, err = refused(capsys, "replay", three_rounds, which)
+    assert (out, err.splitlines()) == (
+        "",
+        [f"no_such_round: {which} names no round.", "  what to do: Write SHOE/ROUND, for example 3/12."],
+    )
+
+
+@pytest.mark.parametrize("command", ["rounds", "replay"])
+def test_a_journal_that_is_not_there(tmp_path: Path, command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    round_ = ["1/1"] * (command == "replay")
+    out, err = refused(capsys, command, tmp_path / "nowhere", *round_)
+    assert out == ""
+    assert err.startswith("journal_missing: ")
+    (tmp_path / "a letter").write_text("Dear sirs")
+    out, err = refused(capsys, command, tmp_path / "a letter", *round_)
+    assert out == ""
+    assert err.startswith("journal_damaged: ")
+
+
+@pytest.mark.parametrize("command", ["rounds", "replay"])
+def test_a_damaged_journal_is_not_believed(
+    three_rounds: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with closing(sqlite3.connect(three_rounds)) as db, db:
+        db.execute("UPDATE fact SET salt = zeroblob(16) WHERE row = 7")
+    out, err = refused(capsys, command, three_rounds, *["1/1"] * (command == "replay"))
+    assert out == ""
+    assert err.startswith("journal_damaged: ")
+    assert "at row 7:" in err

@@ -1,0 +1,263 @@
+"""`tablectl watch`: the picture of a table that a person reads in a terminal, and its status elsewhere."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from io import StringIO
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from controller.cli import watch as watching
+from controller.cli.main import main
+from controller.cli.picture import picture
+from controller.table.facts import ShoeError, ShoeErrorRaised
+from controller.table.lamps import lamps
+from controller.table.requests import SeeCutCard
+from tests.support.five_games import HEALTHY, SUGARHOUSE_MIDI, call, dealt, wagers
+from tests.support.tables import LUCKY9, SUGARHOUSE, TABLE_FILE, TableUnderTest
+
+LEVELS = {"personal_vs_personal": 1_000_000, "banker_personal": 500_000, "player_personal": 250_000}
+WIDTH = 120
+LIT, DARK = "●", "○"
+
+
+def status(table: TableUnderTest, *, shoe_up: bool = True, meters_fresh: bool = True) -> dict[str, Any]:
+    """The table's status as it goes over the control socket, with healthy links unless said otherwise."""
+    told = {
+        "version": "1.2.3",
+        "up_s": 60,
+        "face": asdict(table.face),
+        "lamps": {name: pattern.name.lower() for name, pattern in lamps(table.face, HEALTHY).items()},
+        "sensors": sorted(table.wagers),
+        "shoe": {"up": shoe_up, "why": "reports come", "bad_bytes": {}},
+        "pit": {
+            "stream": "streaming",
+            "fresh": True,
+            "why": "",
+            "head_seq": 12,
+            "acked_seq": 10,
+            "unacknowledged": 2,
+            "most_unacknowledged": 1000,
+            "meters": table.levels,
+            "meters_fresh": meters_fresh,
+        },
+        "journal": {"path": "/var/lib/table.journal", "boot": 1, "error": None},
+    }
+    returned: dict[str, Any] = json.loads(json.dumps(told))
+    return returned
+
+
+def painted(table: TableUnderTest, *last_events: str, acked_seq: int = 10, **links: bool) -> list[str]:
+    """The picture's lines between the frame's sides, without the empty ones, as they stand on the screen."""
+    screen = StringIO()
+    Console(file=screen, width=WIDTH).print(
+        picture("Royal 9, table 1", status(table, **links), list(last_events), acked_seq)
+    )
+    title, *inside, foot = screen.getvalue().splitlines()
+    assert " Royal 9, table 1 " in title
+    assert all(len(line) == WIDTH for line in (title, *inside, foot))
+    return [line.strip("│ ") for line in inside if line.strip("│ ")]
+
+
+def headline(table: TableUnderTest) -> str:
+    return painted(table)[0]
+
+
+# A shoe's life in the headline.
+
+
+def test_a_table_without_a_shoe() -> None:
+    assert headline(TableUnderTest()) == "shoe -  round -  no shoe"
+
+
+def test_the_burn_is_counted_down_from_the_first_card() -> None:
+    table = TableUnderTest().open_shoe("3H KC")
+    assert headline(table) == "shoe 1  round -  burning  first card 3♥, 2 to burn  414 cards left"
+    lit = _lit(painted(table))
+    assert {"draw_player", "draw_banker"} <= lit
+
+
+def test_the_last_hand_is_said() -> None:
+    assert headline(TableUnderTest().open_shoe().do(SeeCutCard())) == (
+        "shoe 1  round -  wagers open  414 cards left  last hand"
+    )
+
+
+# A hand.
+
+
+def _lit(lines: list[str]) -> set[str]:
+    """The lamps that are steadily lit: only those of patterns that do not blink may be asked for."""
+    words = " ".join(line for line in lines if LIT in line or DARK in line).split()
+    return {name for dot, name in pairwise(words) if dot == LIT}
+
+
+def test_a_hand_in_play_shows_its_cards_its_totals_and_whose_card_is_next() -> None:
+    table = TableUnderTest().open_shoe().lock(1).draw("KS 2D 4H")
+    lines = painted(table)
+    assert lines[:3] == [
+        "shoe 1  round 1  hand in play  411 cards left",
+        "player  K♠ 4♥ = 4",
+        "banker  2♦ = 2",
+    ]
+    assert _lit(lines) == {"seat_1", "draw_banker"}
+    assert _lit(painted(table.draw("3C"))) == {"seat_1", "draw_player"}  # Player's 4 draws
+    assert _lit(painted(table.draw("5C"))) == {"seat_1", "draw_banker"}  # Banker's 5 draws against a 5
+
+
+@pytest.mark.parametrize(
+    ("dealt", "lines", "lamp"),
+    [
+        ("9C TD TC 5D", ["player  9♣ T♣ = 9  wins", "banker  T♦ 5♦ = 5"], "player"),
+        ("TC 4D TD 4H", ["player  T♣ T♦ = 0", "banker  4♦ 4♥ = 8  wins"], "banker"),
+        ("6C 2D TC 4H", ["player  6♣ T♣ = 6  tie", "banker  2♦ 4♥ = 6  tie"], "tie"),
+    ],
+)
+def test_a_finished_hand_shows_who_won(dealt: str, lines: list[str], lamp: str) -> None:
+    shown = painted(TableUnderTest().open_shoe().lock().draw(dealt))
+    assert shown[1:3] == lines
+    assert _lit(shown) & {"player", "banker", "tie"} == {lamp}
+
+
+def test_a_hand_that_nobody_wagered_on_is_called_simulated() -> None:
+    assert "  simulated hand" in headline(TableUnderTest().open_shoe().draw("4C"))
+
+
+# What stops the table, and what a player has won.
+
+
+def test_a_fault_says_what_to_do() -> None:
+    lines = painted(TableUnderTest().open_shoe().lock().draw("KS ??"))
+    assert lines[:4] == [
+        "shoe 1  round 1  hand in play  412 cards left",
+        "FAULT unreadable_card: The shoe could not read a card.",
+        "Read the card on the felt and name it. A burned card may stay unnamed: clear. Or void the hand.",
+        "player  K♠ = 0",
+    ]
+    assert not _lit(lines) & {"draw_player", "draw_banker"}
+
+
+def test_a_fault_without_a_hand() -> None:
+    lines = painted(TableUnderTest().open_shoe().believe(ShoeErrorRaised(ShoeError.CARD_CODE)))
+    assert lines[1] == "FAULT shoe_error: The shoe reports an error."
+    assert "Cancel the error at the shoe" in lines[2]
+
+
+def test_a_hit_is_shown_with_its_amount_and_how_far_it_has_come() -> None:
+    table = TableUnderTest(levels=LEVELS).open_shoe().lock(2).draw("KH 2S 9H 3D")
+    lines = painted(table)
+    assert lines[1] == "ROYAL 9: seat 2 player personal, meter player personal $2,500.00: hit"
+    assert lines[2] == "player  K♥ 9♥ = 9  wins"
+
+
+# Cards that lie face down.
+
+
+@pytest.mark.parametrize("reveal", ["input", "hand_end"])
+def test_a_card_that_lies_face_down_is_never_shown(reveal: Any) -> None:
+    table = TableUnderTest(dealt(SUGARHOUSE_MIDI, reveal)).open_shoe("2D 3H 4C")
+    table.do(*wagers("2 player 2000, 5 banker 2500")).lock()
+    for card in ("KS", "7H", "QC", "6D"):
+        told = "\n".join(painted(table.draw(card)))
+        assert not any(sign in told for sign in ("♠", "♥", "♦", "♣", "= ")), "no card and no total"
+    assert "player  -- --" in painted(table)
+    assert "banker  -- --" in painted(table)
+
+
+def test_what_is_to_be_turned_up_and_who_holds_it_is_told() -> None:
+    table = TableUnderTest(dealt(SUGARHOUSE_MIDI, "input")).open_shoe("2D 3H 4C")
+    table.do(*wagers("2 player 2000, 5 banker 2500")).lock().draw("KS 7H QC 6D")
+    assert "to be turned up: player (with seat 2), banker (with seat 5)" in painted(table)
+    table.do(call("reveal"))
+    lines = painted(table)
+    assert "player  K♠ Q♣ = 0" in lines
+    assert "banker  7♥ 6♦ = 3" in lines
+    assert not any(line.startswith("to be turned up") for line in lines)
+
+
+def test_a_choice_names_the_seat_and_what_it_may_choose() -> None:
+    table = TableUnderTest(LUCKY9).open_shoe().do(*wagers("2 hand 1000")).lock().draw("2S TD 3S 4D")
+    lines = painted(table)
+    assert "seat 2  2♠ 3♠ = 5" in lines
+    assert "dealer  -- 4♦" in lines, "the hole card lies face down"
+    assert any(line.startswith("seat 2 chooses: ") and "hit" in line and "stand" in line for line in lines)
+
+
+# Around the table.
+
+
+def test_the_foot_tells_links_and_meters_and_the_last_events_stand_above_it() -> None:
+    table = TableUnderTest(levels=LEVELS).open_shoe()
+    assert painted(table, "first told", "then told", acked_seq=11)[-4:] == [
+        "first told",
+        "then told",
+        "shoe up   pit streaming, 11 of 12 events acknowledged",
+        "meters  personal vs personal $10,000.00, banker personal $5,000.00, player personal $2,500.00",
+    ]
+    assert painted(table, shoe_up=False, meters_fresh=False)[-2:] == [
+        "shoe DOWN   pit streaming, 10 of 12 events acknowledged",
+        "meters  personal vs personal $10,000.00, banker personal $5,000.00, player personal $2,500.00 (not fresh)",
+    ]
+    assert painted(TableUnderTest())[-1] == "meters  -"
+
+
+def test_every_lamp_has_its_place() -> None:
+    lines = painted(TableUnderTest())
+    seats, others = [line.replace(LIT, "").replace(DARK, "").split() for line in lines if LIT in line or DARK in line]
+    assert seats == [f"seat_{seat}" for seat in range(1, 8)]
+    assert others == ["player", "tie", "banker", "draw_player", "draw_banker", "fault"]
+
+
+# The command.
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """What the running table tells whoever watches it, one status after another."""
+    statuses: list[dict[str, Any]] = []
+
+    def tell(table: Path) -> Iterator[dict[str, Any]]:
+        assert table == TABLE_FILE
+        return iter(statuses)
+
+    monkeypatch.setattr(watching, "watch", tell)
+    return statuses
+
+
+def test_on_a_terminal_the_picture_is_painted(
+    told: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(WIDTH))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    table = TableUnderTest().open_shoe().lock()
+    told += [status(table), status(table.draw("KS 2D"))]
+    assert main(["watch", str(TABLE_FILE)]) == 0
+    seen = capsys.readouterr().out
+    assert "Ctrl-C ends this view, not the table" in seen
+    assert seen.index("wagers locked") < seen.index("hand in play")
+    assert "K♠" in seen
+
+
+def test_elsewhere_the_status_is_printed_when_it_changes(
+    told: list[dict[str, Any]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = TableUnderTest(SUGARHOUSE).open_shoe().do(*wagers("2 banker 2000")).lock()
+    locked = status(table)
+    over = status(table.draw("2S 9D KS TD"))
+    told += [locked, {**locked, "up_s": 61}, over, {**over, "up_s": 62}]
+    assert main(["watch", str(TABLE_FILE)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    heads = [line for line in lines if line.startswith("sugarhouse-01: ")]
+    assert [head.split(", ")[1:] for head in heads] == [
+        ["wagers_locked", "shoe 1", "round 1"],
+        ["wagers_open", "shoe 1", "round 1"],
+    ]
+    assert "player 2S KS (2)  banker 9D TD (9)  -> banker" in lines
+    assert "commission owed: seat 2 $1.00" in lines
