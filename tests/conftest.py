@@ -13,6 +13,8 @@ import pytest
 
 FIGURES = Path(__file__).resolve().parents[1] / "proof" / "FIGURES.md"
 
+_COMMIT = pytest.StashKey[str]()  # as the run began: it may be another one when it ends
+
 pytest_plugins = ["tests.hil.plugin"]
 
 
@@ -28,6 +30,8 @@ def pytest_xdist_auto_num_workers() -> int:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "proof: a long measurement, made only with --proof")
+    if config.getoption("--proof"):
+        config.stash[_COMMIT] = _commit()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -50,7 +54,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         return
     of_some = config.args_source is config.ArgsSource.ARGS or config.getoption("keyword")
     lines = _lines_of(FIGURES) if of_some and FIGURES.is_file() else {}
-    when = f"{datetime.now(UTC):%Y-%m-%d %H:%M}, {_commit()}"
+    when = f"{datetime.now(UTC):%Y-%m-%d %H:%M}, {config.stash[_COMMIT]}"
     for report in terminalreporter.getreports("failed"):
         if "proof" in report.keywords or _name(report) in lines:
             lines[_name(report)] = f"| {_name(report)} | **failed** | {report.duration:.0f} | {when} |"

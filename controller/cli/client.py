@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from controller.cli.words import dollars, hit_line, meters_line, waits_for
+from controller.cli.words import commission_line, dollars, hit_line, meters_line, waits_for
 from controller.config import load
 from controller.errors import TableError
 
@@ -112,9 +112,7 @@ def status_lines(told: dict[str, Any]) -> list[str]:
         lines.append("  ".join(map(_hand, face["hands"])) + (f"  -> {face['outcome']}" if face["outcome"] else ""))
     lines += waits_for(face)
     lines += (f"ROYAL 9 {hit_line(hit)}" for hit in face["hits"])
-    if face["commission_owed"]:
-        owed = ", ".join(f"seat {seat} {dollars(cents)}" for seat, cents in face["commission_owed"].items())
-        lines.append(f"commission owed: {owed}")
+    lines += filter(None, [commission_line(face)])
     bad = ", ".join(f"{count} {reason}" for reason, count in shoe["bad_bytes"].items())
     lines += [
         f"shoe: {'up' if shoe['up'] else 'DOWN'}: {shoe['why']}" + (f"; bad bytes: {bad}" if bad else ""),

@@ -7,21 +7,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from controller.cli.words import event_line, settlement_lines
 from controller.errors import TableError
 from controller.journal import Row, read_rows
 from controller.replay import refold
-from controller.table.facts import Fact, Report, ShoeOpened, StepFailed
+from controller.table.facts import Report, ShoeOpened, StepFailed
 from controller.table.public import public
 from controller.table.states import Table
 from drivers.shoe.angel_eye import AngelEyeCodec
 from drivers.shoe.beetek import BeeTekCodec
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 _OF_A_ROUND = ("round", "void", "correction")
+_LEFT_OUT = ("report", "rules", "carried", "last_report")
 
 
 def rounds(path: Path) -> int:
@@ -48,38 +53,55 @@ def replay_round(path: Path, which: str) -> int:
 
 
 def _replay(path: Path, shoe: int, number: int) -> Iterator[str]:
-    """The steps of the round; nothing when it never finished."""
+    """The steps of the round, and how it was corrected; nothing when it never finished."""
     table: Table | None = None
     lines: list[str] = []
     rows = list(read_rows(path))
-    for row, following in zip(rows, [*rows[1:], None], strict=True):
+    for place, (row, following) in enumerate(zip(rows, [*rows[1:], None], strict=True), 1):
         if isinstance(row.fact, ShoeOpened):
             table = Table(row.fact.rules)
-        if table is None or (following is not None and isinstance(following.fact, StepFailed)):
+        if table is None:
+            continue
+        if following is not None and isinstance(following.fact, StepFailed):
+            if table.shoe is not None and (table.shoe.number, table.round_number) == (shoe, number):
+                lines.append(f"{_row_in_words(row)}, whose step failed")
             continue
         before, (table, _) = table, refold(table, row)
         if table.shoe is None or table.shoe.number != shoe:
             continue
-        finished = any(_is(body, shoe, number) for body in row.messages)
+        finished = any(_is(body, shoe, number, "round", "void") for body in row.messages)
         if finished or number in (before.round_number, table.round_number):
             lines += _step_in_words(row, table)
         if finished:
             yield from lines
+            for later in rows[place:]:
+                yield from _correction_in_words(later, shoe, number)
             return
 
 
-def _is(body: bytes, shoe: int, number: int) -> bool:
+def _is(body: bytes, shoe: int, number: int, *types: str) -> bool:
     event = json.loads(body)
-    return event["type"] in ("round", "void") and (event["shoe"], event["round"]) == (shoe, number)
+    return event["type"] in types and (event["shoe"], event["round"]) == (shoe, number)
+
+
+def _correction_in_words(row: Row, shoe: int, number: int) -> Iterator[str]:
+    for body in row.messages:
+        if _is(body, shoe, number, "correction"):
+            yield _row_in_words(row)
+            yield f"    event {event_line(json.loads(body))}"
 
 
 def _step_in_words(row: Row, table: Table) -> Iterator[str]:
-    yield f"row {row.number}  {row.stamp.text()}  {_fact_in_words(row.fact)}"
+    yield _row_in_words(row)
     report: Report | None = getattr(row.fact, "report", None)
-    if report is not None:
+    if report is not None and not isinstance(row.fact, StepFailed):  # which has the report of the fact before it
         codec = BeeTekCodec() if report.seq is None else AngelEyeCodec(confirm_copies=1)
         heard = codec.feed(bytes.fromhex(report.frame))
-        agrees = "which reads so again" if heard == [row.fact] else f"WHICH READS {heard} NOW"
+        agrees = (
+            "which reads so again"
+            if heard == [row.fact]
+            else f"WHICH READS {', '.join(map(_said_in_words, heard)) or 'NOTHING'} NOW"
+        )
         yield f"    frame {report.frame}, {agrees}"
     face = public(table)
     for hand in face.hands:
@@ -93,15 +115,22 @@ def _step_in_words(row: Row, table: Table) -> Iterator[str]:
         yield from (f"      {line}" for line in settlement_lines(event))
 
 
-def _fact_in_words(fact: Fact) -> str:
-    """The fact's name and what it says, without its report."""
-    said = ", ".join(
-        f"{field.name} {_value_in_words(getattr(fact, field.name))}"
-        for field in fields(fact)
-        if field.name not in ("report", "rules", "carried", "last_report") and getattr(fact, field.name) is not None
-    )
-    return f"{type(fact).__name__}({said})"
+def _row_in_words(row: Row) -> str:
+    return f"row {row.number}  {row.stamp.text()}  {_said_in_words(row.fact)}"
+
+
+def _said_in_words(said: DataclassInstance) -> str:
+    """The name of a fact, or of what else a shoe's bytes were, and what it says; without its report."""
+    values = {field.name: getattr(said, field.name) for field in fields(said) if field.name not in _LEFT_OUT}
+    words = (f"{name} {_value_in_words(value)}" for name, value in values.items() if value is not None)
+    return f"{type(said).__name__}({', '.join(words)})"
 
 
 def _value_in_words(value: object) -> str:
-    return str(value.value) if isinstance(value, Enum) else str(value)
+    if isinstance(value, Enum):
+        return str(value.value)
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_value_in_words, value))})"
+    if is_dataclass(value) and not isinstance(value, type) and type(value).__str__ is object.__str__:
+        return _said_in_words(value)
+    return str(value)

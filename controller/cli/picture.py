@@ -10,7 +10,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from controller.cli.words import hit_line, meters_line, waits_for
+from controller.cli.words import commission_line, hit_line, meters_line, waits_for
 from controller.table.lamps import LAMPS, Pattern
 
 _SUIT_SIGNS = {"S": "♠", "H": "♥", "D": "♦", "C": "♣"}
@@ -32,6 +32,7 @@ def picture(title: str, status: dict[str, Any], last_events: list[str], acked_se
             Text(),
             *(_hand(hand, face) for hand in face["hands"]),
             *_waits_for(face),
+            *_commission(face),
             Text(),
             _lamps(status["lamps"], face["seats"]),
             Text(),
@@ -83,6 +84,11 @@ def _hand(hand: dict[str, Any], face: dict[str, Any]) -> Text:
 def _waits_for(face: dict[str, Any]) -> list[Text]:
     """What the hand waits for, where that is not a card."""
     return [Text(line, style="bold yellow") for line in waits_for(face)]
+
+
+def _commission(face: dict[str, Any]) -> list[Text]:
+    line = commission_line(face)
+    return [Text(line, style="yellow")] if line else []
 
 
 def _lamps(patterns: dict[str, str], seats: list[int]) -> Table:

@@ -50,6 +50,12 @@ def dollars(cents: int) -> str:
     return f"{'-' if cents < 0 else ''}${abs(cents) // 100:,}.{abs(cents) % 100:02}"
 
 
+def commission_line(face: dict[str, Any]) -> str:
+    """What each seat owes; empty where nobody does."""
+    owed = ", ".join(f"seat {seat} {dollars(cents)}" for seat, cents in face["commission_owed"].items())
+    return f"commission owed: {owed}" if owed else ""
+
+
 def meters_line(pit: dict[str, Any]) -> str:
     """The progressive levels of a table's status; empty where none were said."""
     levels = ", ".join(f"{name.replace('_', ' ')} {dollars(cents)}" for name, cents in pit["meters"].items())

@@ -1,4 +1,4 @@
-"""`python -m controller.pit`: run the reference pit, adopt an epoch, print a log, decide on awards, see the account."""
+"""`python -m controller.pit`: run the reference pit, adopt an epoch, see log, alarms, awards and account."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from controller.errors import TableError
 from controller.mqtt_tls import TlsFiles, client_context
 from controller.pit.awards import Award, Step
-from controller.pit.ledger import Ledger, only_pit, read_log
+from controller.pit.ledger import Ledger, only_pit, read_alarms, read_log
 from controller.pit.meters import money
 from controller.pit.service import Pit
 from controller.pit.settings import DEFAULT, load
@@ -45,7 +45,12 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--adopt-new", action="store_true", help="adopt the first epoch of an unknown table unasked: demo and tests"
     )
-    run.add_argument("--settings", type=Path, metavar="FILE", help="the meters' terms; without it config/pit.toml's")
+    run.add_argument(
+        "--settings",
+        type=Path,
+        metavar="FILE",
+        help="the meters' terms from now on; without it the ledger's own, for a new one config/pit.toml's",
+    )
     for name, what in (("ca", "the house's CA"), ("certificate", "the pit's own"), ("private-key", "and its key")):
         run.add_argument(f"--{name}", type=Path, metavar="PEM", help=f"mutual TLS, all three or none: {what}")
     run.set_defaults(command=_run)
@@ -64,6 +69,13 @@ def _parser() -> argparse.ArgumentParser:
     events.add_argument("table", metavar="TABLE")
     events.add_argument("--epoch", metavar="EPOCH", help="without it the one adopted last")
     events.set_defaults(command=_events)
+
+    alarms = commands.add_parser(
+        "alarms", help="print every alarm that was kept, oldest first; also while the pit runs"
+    )
+    alarms.add_argument("--ledger", type=Path, required=True, metavar="FILE", help="read only")
+    alarms.add_argument("table", nargs="?", metavar="TABLE", help="without it every table's")
+    alarms.set_defaults(command=_alarms)
 
     award = commands.add_parser("award", help="see the awards, and decide on them; also while the pit runs")
     acts = award.add_subparsers(title="acts", required=True, metavar="ACT")
@@ -110,9 +122,10 @@ def _run(options: argparse.Namespace) -> int:
         signal.signal(number, lambda _number, _frame: sys.exit(0))
     host, port = options.broker
     tls = _tls(options)
-    meters = DEFAULT if options.settings is None else load(options.settings)
+    settings = None if options.settings is None else load(options.settings)
     with only_pit(options.ledger), closing(Ledger(options.ledger)) as ledger:
-        ledger.set_terms(meters)
+        for change in ledger.set_terms(settings or ledger.terms() or DEFAULT):
+            print(f"pit: {change}", file=sys.stderr, flush=True)
         Pit(ledger, host, port, options.root, options.adopt_new, tls).run()
 
 
@@ -138,6 +151,17 @@ def _events(options: argparse.Namespace) -> int:
     _check_there(options.ledger)
     for body in read_log(options.ledger, options.table, options.epoch):
         sys.stdout.buffer.write(body + b"\n")
+    sys.stdout.flush()  # now, while a pipe that broke is still met by `main`
+    return 0
+
+
+def _alarms(options: argparse.Namespace) -> int:
+    _check_there(options.ledger)
+    kept = read_alarms(options.ledger, options.table)
+    for alarm in kept:
+        print(alarm)
+    if not kept:
+        print("no alarms are kept" + ("" if options.table is None else f" of {options.table}"))
     sys.stdout.flush()  # now, while a pipe that broke is still met by `main`
     return 0
 

@@ -90,8 +90,14 @@ class Books:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
 
-    def set_terms(self, meters: Mapping[str, Terms]) -> None:
-        """Run the meters on these terms from now on; one that is new begins at its seed.
+    def terms(self) -> dict[str, Terms]:
+        """The terms that the meters are run by."""
+        names = [name for (name,) in self._db.execute("SELECT name FROM meter ORDER BY name")]
+        return {name: terms for name in names if (terms := self._terms_of(name)) is not None}
+
+    def set_terms(self, meters: Mapping[str, Terms]) -> tuple[str, ...]:
+        """Run the meters on these terms from now on; one that is new begins at its seed. Returns what that changed,
+        in a line for people each.
 
         Raises TableError `meter_left_out`: a meter that holds money is not forgotten by leaving it out of a file.
         """
@@ -102,10 +108,12 @@ class Books:
                 f"The ledger has the meter {', '.join(left_out)}, of which the settings say nothing.",
                 "Give it its terms again. With the contribution 0:1 a meter grows no more.",
             )
+        changes = []
         for name, terms in meters.items():
-            if self._terms_of(name) == terms:
+            before = self._terms_of(name)
+            if before == terms:
                 continue
-            known = self._db.execute("SELECT 1 FROM meter WHERE name = ?", (name,)).fetchone()
+            changes.append(f"meter {name}: {terms.told(before)}")
             number = self._db.execute(
                 "INSERT INTO terms (meter, since, seed_cents, contribution, reserve, reseed_at_most_cents)"
                 " VALUES (?, ?, ?, ?, ?, ?)",
@@ -116,8 +124,9 @@ class Books:
                 "INSERT INTO meter (name, terms) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET terms = excluded.terms",
                 (name, number),
             )
-            if known is None:
+            if before is None:
                 self.post("seed", {f"meter:{name}": terms.seed_cents, f"reserve:{name}": 0}, "house")
+        return tuple(changes)
 
     def levels(self) -> dict[str, int]:
         """Every meter's level in cents."""

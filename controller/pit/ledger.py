@@ -21,8 +21,9 @@ from pathlib import Path
 from controller.contract.canonical import canonical
 from controller.contract.envelope import GENESIS
 from controller.errors import TableError
-from controller.pit import awards, books, intake
+from controller.pit import alarms, awards, books, intake
 from controller.pit.account import Account, draw_up
+from controller.pit.alarms import KeptAlarm
 from controller.pit.awards import Award, Awards, AwardStep, Step
 from controller.pit.books import Books
 from controller.pit.clock import next_number
@@ -197,10 +198,26 @@ class Ledger:
         with _told(self._path):
             return self._acks(row[0] for row in self._db.execute("SELECT DISTINCT table_id FROM adoption"))
 
-    def set_terms(self, meters: Mapping[str, Terms]) -> None:
-        """Run the meters on these terms from now on. Raises TableError `meter_left_out`."""
+    def terms(self) -> dict[str, Terms]:
+        """The terms that the meters are run by; none in a ledger that has no meter yet."""
+        with self._reading():
+            return self._books.terms()
+
+    def set_terms(self, meters: Mapping[str, Terms]) -> tuple[str, ...]:
+        """Run the meters on these terms from now on. Returns what that changed, in a line for people each.
+
+        Raises TableError `meter_left_out`.
+        """
         with self._transaction():
-            self._books.set_terms(meters)
+            return self._books.set_terms(meters)
+
+    def keep(self, table: str, refusal: RefusedError) -> None:
+        """Keep what came on a table's topic and was refused, once per table, code and wording.
+
+        Raises TableError `alarms_too_many`; whatever it raises, the ledger is as it was.
+        """
+        with self._transaction():
+            alarms.keep(self._db, table, refusal)
 
     def levels(self) -> dict[str, int]:
         """Every meter's level in cents."""
@@ -359,10 +376,7 @@ def read_log(path: Path, table: str, epoch: str | None) -> Iterator[bytes]:
     Reads only, the ledger as it stands at this moment, also while a pit runs on it. Raises TableError `table_unknown`
     and `epoch_unknown`, and those of opening a ledger.
     """
-    address = f"{path.absolute().as_uri()}?mode=ro"
-    with _told(path), closing(sqlite3.connect(address, uri=True, isolation_level=None, timeout=_BUSY_S)) as db:
-        db.execute("BEGIN")
-        _check_form(db, path)
+    with _read_only(path) as db:
         epochs = _epochs(db, path, table)
         if epoch is not None and epoch not in epochs:
             raise TableError(
@@ -373,6 +387,29 @@ def read_log(path: Path, table: str, epoch: str | None) -> Iterator[bytes]:
         of_epoch = (table, epochs[-1] if epoch is None else epoch)
         for (body,) in db.execute("SELECT body FROM event WHERE table_id = ? AND epoch = ? ORDER BY seq", of_epoch):
             yield body
+
+
+def read_alarms(path: Path, table: str | None) -> list[KeptAlarm]:
+    """The alarms that the ledger keeps, a table's or with None everybody's, oldest first.
+
+    Reads only, as `read_log` does. Raises TableError `table_unknown` for one never adopted and never refused, and those
+    of opening a ledger.
+    """
+    with _read_only(path) as db:
+        kept = [alarm for alarm in alarms.kept(db) if table in (None, alarm.table)]
+        if table is not None and not kept:
+            _epochs(db, path, table)
+    return kept
+
+
+@contextmanager
+def _read_only(path: Path) -> Iterator[sqlite3.Connection]:
+    """The ledger as it stands at this moment, whoever writes to it meanwhile."""
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    with _told(path), closing(sqlite3.connect(address, uri=True, isolation_level=None, timeout=_BUSY_S)) as db:
+        db.execute("BEGIN")
+        _check_form(db, path)
+        yield db
 
 
 def _epochs(db: sqlite3.Connection, path: Path, table: str) -> list[str]:

@@ -25,6 +25,22 @@ class Terms:
     reserve: Fraction
     reseed_at_most_cents: int
 
+    def told(self, before: Terms | None) -> str:
+        """These terms for people: what differs from those before, or all of a meter that is new."""
+        now = self._words()
+        if before is None:
+            return "new, " + ", ".join(f"{name} {value}" for name, value in now.items())
+        was = before._words()
+        return ", ".join(f"{name} {was[name]} -> {value}" for name, value in now.items() if value != was[name])
+
+    def _words(self) -> dict[str, str]:
+        return {
+            "contribution": _share(self.contribution),
+            "seed": money(self.seed_cents),
+            "reserve": _share(self.reserve),
+            "reseed at most": money(self.reseed_at_most_cents),
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Fund:
@@ -57,6 +73,12 @@ def money(cents: int) -> str:
     """An amount for people: 10,000.80."""
     sign, whole = "-" if cents < 0 else "", abs(cents)
     return f"{sign}{whole // 100:,}.{whole % 100:02d}"
+
+
+def _share(share: Fraction) -> str:
+    """A share of a wager as the settings have it: in hundredths where that is exact."""
+    hundredths = share * 100
+    return f"{hundredths}:100" if hundredths.denominator == 1 else f"{share.numerator}:{share.denominator}"
 
 
 def split(cents: int, hits: int) -> list[int]:

@@ -251,7 +251,17 @@ class Pit:
         said = self._alarms.setdefault(table, {}).get(alarm.code)
         if said is None or said.what != alarm.what:
             self._alarms[table][alarm.code] = alarm
+            if isinstance(alarm, RefusedError):
+                self._keep(table, alarm)
             _print(str(alarm), sys.stderr)
+
+    def _keep(self, table: str, refusal: RefusedError) -> None:
+        """What was refused is kept where the ledger takes it. Where it does not, as on a full disk, the pit goes on:
+        nothing of a table's stream hangs on it, and people are told."""
+        try:
+            self._ledger.keep(table, refusal)
+        except TableError as error:
+            _say(f"the next alarm is not kept: {error.what}")
 
     def _new_client(self) -> Client:
         client = Client(

@@ -1,4 +1,4 @@
-"""The pit's settings file: the terms of every meter. `config/pit.toml` is the example, and the default.
+"""The pit's settings file: the terms of every meter. `config/pit.toml` is the example, and a new ledger's default.
 
 [meters.player_personal]
 seed_cents = 1000000
@@ -26,7 +26,9 @@ DEFAULT: Mapping[str, Terms] = {
     "banker_personal": Terms(10_000_00, Fraction(8, 100), Fraction(2, 100), 10_000_00),
     "player_personal": Terms(10_000_00, Fraction(8, 100), Fraction(2, 100), 10_000_00),
 }
-"""The meters that the Royal 9 game file names, on the terms of `config/pit.toml`. The sheet prints no amounts."""
+"""The meters that the Royal 9 game file names, on the terms of `config/pit.toml`: a new ledger's, where none are given.
+
+The sheet prints no amounts."""
 
 _KEYS = {"seed_cents", "contribution", "reserve", "reseed_at_most_cents"}
 _RATIO = re.compile(r"([0-9]{1,9}):([1-9][0-9]{0,8})")

@@ -146,8 +146,8 @@ def test_a_journal_without_a_round_lists_none(tmp_path: Path, capsys: pytest.Cap
 def test_a_round_is_told_from_its_lock_to_its_outcome(three_rounds: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The frames are worked out by hand: 32^44^81^BD^03 = 49, which is 34 39 in characters."""
     locked, *steps = said(capsys, "replay", three_rounds, "1/1")
-    assert locked.startswith("row 4  1970-01-01T00:00:04.000Z  WagersLocked(by dealer, royal9_seats (1,), ")
-    assert steps == [
+    assert locked.startswith("row 4  1970-01-01T00:00:04.000Z  WagersLocked(by dealer, royal9_seats (1), ")
+    assert steps[:-2] == [  # the last two say how it was corrected
         "    then: next card to player",
         "    event     2 shoe 1 round 1  wagers_locked seats [1]",
         "row 5  1970-01-01T00:00:05.000Z  CardDrawn(card KS, target player, index 1)",
@@ -226,7 +226,10 @@ def test_a_void_hand_is_told_to_its_end(three_rounds: Path, capsys: pytest.Captu
 
 def test_a_corrected_round_is_told_as_it_was_dealt(three_rounds: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What the two people read instead stands in the list of rounds."""
-    assert "    banker 2D 3D = 5" in said(capsys, "replay", three_rounds, "1/1")
+    lines = said(capsys, "replay", three_rounds, "1/1")
+    assert "    banker 2D 3D = 5" in lines
+    assert "  RoundCorrected(" in lines[-2]
+    assert "banker 2D 4D = 6" in lines[-1]
     assert "banker 2D 4D = 6" in said(capsys, "rounds", three_rounds)[1]
 
 
@@ -249,14 +252,24 @@ def test_a_card_that_a_supervisor_named_has_no_frame(tmp_path: Path, capsys: pyt
     ]
 
 
+def test_a_step_that_failed_is_told_and_its_frame_is_not_accused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = Recorded().burned().lock()
+    table.fail_on(table.card(Target.PLAYER, 1, "8C")).name("8C").clear().hand_on("2C TC 3C")
+    lines = said(capsys, "replay", table.journalled(tmp_path), "1/1")
+    assert [line for line in lines if "card 8C, target" in line] == [
+        "row 5  1970-01-01T00:00:05.000Z  CardDrawn(card 8C, target player, index 1), whose step failed"
+    ]
+    assert not any("WHICH READS" in line for line in lines)
+
+
 def test_a_frame_that_tells_another_card_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = Recorded().burned().lock()
     table.believe(table.card(Target.PLAYER, 1, "8H", frame_tells="8S")).hand_on("5C KC 2C")
     lines = said(capsys, "replay", table.journalled(tmp_path), "1/1")
     frames = [line for line in lines if line.startswith("    frame ")]
-    assert frames[0].startswith("    frame 05324481b8033443, WHICH READS [")
-    assert "EIGHT" in frames[0]
-    assert "SPADES" in frames[0]
+    assert frames[0] == "    frame 05324481b8033443, WHICH READS CardDrawn(card 8S, target player, index 1) NOW"
     assert all(line.endswith(", which reads so again") for line in frames[1:])
     assert len(frames) == 4
     assert "    player 8H = 8" in lines  # the table believed the fact
@@ -269,10 +282,13 @@ def test_a_frame_that_tells_another_place_or_nothing_is_told(
     table = Recorded().burned().lock()
     card = table.card(Target.PLAYER, 1, "8H")
     assert card.report is not None
-    other = {"place": frame("2", b"D\x91\xc8").hex(), "check": card.report.frame[:-2] + "00"}[tells]
+    other, reads = {
+        "place": (frame("2", b"D\x91\xc8").hex(), "CardDrawn(card 8H, target banker, index 1)"),
+        "check": (card.report.frame[:-2] + "00", "BadBytes(reason shape, count 8)"),
+    }[tells]
     table.believe(replace(card, report=replace(card.report, frame=other))).hand_on("5C KC 2C")
     frames = [line for line in said(capsys, "replay", table.journalled(tmp_path), "1/1") if "    frame " in line]
-    assert frames[0].startswith(f"    frame {other}, WHICH READS [")
+    assert frames[0] == f"    frame {other}, WHICH READS {reads} NOW"
     assert [line.endswith(", which reads so again") for line in frames] == [False, True, True, True]
 
 

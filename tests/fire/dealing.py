@@ -51,7 +51,11 @@ class Dealt:
 
 
 class Dealer:
-    """The dealer of one table. `hurt` kills a broker or pit; `dealt` is what was dealt, in order."""
+    """The dealer of one table. `hurt` kills a broker or pit; `dealt` is what was dealt, in order.
+
+    What the table has shown it has committed: no kill may lose it. So before each card of a hand in which the daemon
+    is killed, the dealer waits for those before; only the last may be lost.
+    """
 
     def __init__(self, table: Table, seed: int, strikes: Mapping[int, Strike], hurt: Callable[[Strike], None]) -> None:
         self.table_id = table.table_id
@@ -70,8 +74,10 @@ class Dealer:
         self._seats: list[int] = []
         self._cards: list[str] = []
         self._hands_left = 0  # of this shoe
+        self._shown: dict[str, list[str]] = {}  # the cards of this hand seen on the table's face before a strike
         self.dealt: list[Dealt] = []
         self.kills = 0
+        self.kept = 0  # cards shown before a kill and still there after it
 
     def deal(self, hands: int) -> None:
         """Deal so many hands, numbered on from those before."""
@@ -132,6 +138,8 @@ class Dealer:
         hand.voided = strike is None and self._rng.random() < _VOIDED
         cards, drawn = self._next_cards(), 0
         while (side := rules.next_side(hand.player, hand.banker)) is not None and not (hand.voided and drawn == 2):
+            if not hand.sure and strike is not None and drawn < strike.place:
+                self._await_shown(hand)
             card = next(cards)
             (hand.player if side == "player" else hand.banker).append(card)
             self._shoe.deal(card)
@@ -141,6 +149,17 @@ class Dealer:
         if strike is not None and strike.place > drawn:  # the hand was over before that card
             self._suffer(strike)
         self._see_it_over(hand)
+        self._shown = {}
+
+    def _await_shown(self, hand: Dealt) -> None:
+        """Wait until the table shows all cards of the hand that were dealt."""
+        if self._table.runs:
+            self._await(lambda: self._cards_shown() == {"player": hand.player, "banker": hand.banker})
+            self._shown = {"player": [*hand.player], "banker": [*hand.banker]}
+
+    def _cards_shown(self) -> dict[str, list[str]]:
+        shown: dict[str, list[str]] = {hand["hand"]: hand["cards"] for hand in self.status()["face"]["hands"]}
+        return {"player": [], "banker": []} | shown
 
     def _let_wager(self) -> None:
         if self._rng.random() < _ANOTHER_ROUND_OF_WAGERS:
@@ -238,6 +257,10 @@ class Dealer:
     def _come_back(self) -> None:
         self._table.start(await_ready=False)
         self._await(lambda: self._process_answers() and self.status()["shoe"]["up"])
+        for side, cards in self._shown.items():
+            now = self._cards_shown()[side]
+            assert now[: len(cards)] == cards, f"{side} had {cards}, and after the kill {now}\n{self._picture(0)}"
+            self.kept += len(cards)
 
     def _process_answers(self) -> bool:
         assert self._table.runs, f"the table ended by itself:\n{self._table.log_tail()}"

@@ -11,6 +11,7 @@ import subprocess
 import threading
 import time
 import tomllib
+import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
@@ -87,8 +88,8 @@ class Floor:
         self.pit = Process("pit", self._pit_command(), self.pit_log, self.wrong, self._audit)
         self._closing = threading.Event()
         self._no_more_decisions = threading.Event()
-        self._cashier = threading.Thread(target=self._pay_awards, args=(seed,), name="cashier")
-        self._watch = threading.Thread(target=self._watch_delivery, name="watch")
+        self._cashier = threading.Thread(target=self._minded, args=(self._pay_awards, seed), name="cashier")
+        self._watch = threading.Thread(target=self._minded, args=(self._watch_delivery,), name="watch")
         self.decided = 0
         self.longest_wait_s = 0.0
         self.audits = 0
@@ -206,6 +207,13 @@ class Floor:
         return client
 
     # Its people.
+
+    def _minded(self, run: Callable[..., None], *args: object) -> None:
+        """Do what a thread is for; what it raises is wrong, and not only its own end."""
+        try:
+            run(*args)
+        except Exception:  # noqa: BLE001  # whatever it is, the judge is to see it
+            self.wrong.append(traceback.format_exc())
 
     def _listen(self, _client: Client, _data: Any, message: MQTTMessage) -> None:
         try:

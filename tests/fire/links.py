@@ -1,6 +1,6 @@
 """The links between tables, pit and broker, as proxies that cut, delay and half-close them at drawn bytes.
 
-What passes is TLS: a proxy counts its bytes and knows nothing of what they say.
+What passes is TLS: a proxy counts its bytes and records and knows nothing of what they say.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ import contextlib
 import socket
 import struct
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable
 
-from tests.fire.schedule import Direction, Plan, Trouble
+from tests.fire.cuts import Cut, Records
+from tests.fire.schedule import ENDINGS, Direction, Plan, Trouble
 
 _RESET = struct.pack("ii", 1, 0)  # SO_LINGER: what is not sent yet is thrown away, and the peer gets a reset
 _CHUNK = 65536
@@ -38,7 +40,7 @@ class Links:
 
 
 class Link:
-    """One proxy. `suffered` counts its troubles, by kind and direction."""
+    """One proxy. `suffered` counts its troubles, by kind and direction; `cuts` are its cut connections."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, to_port: int, plan: Callable[[int], Plan]) -> None:
         self._loop = loop
@@ -49,6 +51,7 @@ class Link:
         self._calm = False
         self.connections = 0
         self.suffered: Counter[tuple[str, str]] = Counter()
+        self.cuts: list[Cut] = []
         self.port = 0
 
     def calm(self) -> None:
@@ -89,7 +92,7 @@ class Link:
             return
         plan: Plan = {} if self._calm else self._plan(self.connections)
         self.connections += 1
-        connection = _Connection(plan, (writer, far_writer), self.suffered)
+        connection = _Connection(plan, (writer, far_writer), self.suffered, self.cuts)
         self._open.add(connection)
         await connection.run(reader, far_reader)
         self._open.discard(connection)
@@ -102,11 +105,18 @@ async def _opened(link: Link) -> Link:
 
 class _Connection:
     def __init__(
-        self, plan: Plan, ends: tuple[asyncio.StreamWriter, asyncio.StreamWriter], suffered: Counter[tuple[str, str]]
+        self,
+        plan: Plan,
+        ends: tuple[asyncio.StreamWriter, asyncio.StreamWriter],
+        suffered: Counter[tuple[str, str]],
+        cuts: list[Cut],
     ) -> None:
         self._plan = {direction: list(troubles) for direction, troubles in plan.items()}
         self._ends = ends
         self._suffered = suffered
+        self._cuts = cuts
+        self._broker_port: int = ends[1].get_extra_info("sockname")[1]
+        self._from_broker = Records()
         self._speaks = asyncio.Event()
         self._speaks.set()
 
@@ -142,16 +152,20 @@ class _Connection:
                 while (ahead := self._plan.get(direction)) and passed + len(data) >= ahead[0].at_byte:
                     trouble = ahead.pop(0)
                     before = trouble.at_byte - passed
-                    await self._write(writer, data[:before])
+                    await self._write(writer, data[:before], direction)
                     passed, data = passed + before, data[before:]
                     self._suffered[trouble.kind, direction] += 1
+                    if trouble.kind in ENDINGS:
+                        self._cuts.append(Cut(self._broker_port, time.time(), self._from_broker))
                     if await self._suffer(trouble, writer):
                         return
-                await self._write(writer, data)
+                await self._write(writer, data, direction)
                 passed += len(data)
 
-    async def _write(self, writer: asyncio.StreamWriter, data: bytes) -> None:
+    async def _write(self, writer: asyncio.StreamWriter, data: bytes, direction: Direction) -> None:
         await self._speaks.wait()
+        if direction == "from_broker":
+            self._from_broker.pass_on(data)
         writer.write(data)
         await writer.drain()
 

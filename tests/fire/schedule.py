@@ -1,4 +1,7 @@
-"""When who is killed: drawn from a seed before anything runs, so a seed repeats it exactly."""
+"""When who is killed and which link is cut: drawn from a seed before anything runs.
+
+A seed repeats this schedule, and no more: what the processes are just doing when it strikes is theirs.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Processes under fire: whatever is killed or cut, each event takes effect at the pit once, in order, to the cent."""
+"""Processes under fire: whatever is killed or cut, each event takes effect at the pit once, in order, to the cent.
+
+A seed repeats the schedule of kills and cuts, and not what the processes are just doing then.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from pathlib import Path
 import pytest
 
 from controller.pit.ledger import Ledger
-from tests.fire import reckoning
+from tests.fire import cuts, reckoning
 from tests.fire.dealing import Dealer
 from tests.fire.floor import LISTENED_TO, Floor, came_true, heads, terms
 from tests.fire.reckoning import Books
@@ -32,8 +35,9 @@ _LAST_HANDS = 3  # are dealt between the younger of the copies and its return
 
 @dataclass(frozen=True)
 class Size:
-    """How much of everything. It must come to at least so many `events`, to `resent` of them sent again, and to
-    `cuts` of each kind; `cut_rate` is the floor's."""
+    """How much of everything. It must come to at least so many `events`, to `resent` of them sent again, to `cuts` of
+    each kind, and to `between` of them in each place between an event and its acknowledgement; to `decided` awards, and
+    to `kept` cards shown before a kill. `cut_rate` is the floor's."""
 
     tables: int
     hands: int
@@ -41,6 +45,9 @@ class Size:
     events: int
     resent: int
     cuts: int
+    between: int
+    decided: int
+    kept: int
     cut_rate: int
 
 
@@ -51,6 +58,9 @@ SAMPLE = Size(
     events=300,
     resent=100,
     cuts=1,
+    between=0,  # what a cut meets in so short a time is chance
+    decided=0,
+    kept=0,
     cut_rate=8,
 )
 _EACH_CUT_SOON = 283  # by this seed the links' first connections suffer every kind of cut within a few kB
@@ -62,6 +72,9 @@ PROOF = Size(
     events=10_000,
     resent=2_000,
     cuts=10,
+    between=3,
+    decided=1,
+    kept=80,
     cut_rate=1,
 )
 
@@ -80,7 +93,7 @@ def test_nothing_is_lost_or_doubled_whatever_is_killed_or_cut(
 
 
 def _play(seed: int, size: Size, tmp_path: Path, figure: Callable[[str], None]) -> None:
-    print(f"the fire's seed is {seed}")  # the whole schedule follows from it
+    print(f"the fire's seed is {seed}")  # the whole schedule follows from it, and not what it meets
     with ExitStack() as ends:
         floor = Floor(tmp_path, seed, size.tables, size.cut_rate)
         evening = Evening(floor, seed, size)
@@ -187,20 +200,32 @@ class Evening:
         kills["pit"] = floor.pit.kills
         assert all(kills[victim] >= count for victim, count in size.kills.items()), kills
         assert events >= size.events
-        hands = sum(len(dealer.dealt) for dealer in self._dealers)
+        assert floor.decided >= size.decided, f"only {floor.decided} awards were decided"
+        assert floor.audits == kills["pit"], f"{floor.audits} audits of {kills['pit']} kills"
+        hands = [hand for dealer in self._dealers for hand in dealer.dealt]
+        kept, asked = sum(dealer.kept for dealer in self._dealers), sum(hand.voided and hand.sure for hand in hands)
+        struck = sum(hand.voided and not hand.sure for hand in hands)
+        assert kept >= size.kept, f"only {kept} cards were shown before a kill"
         suffered = Counter(kind for link in floor.links for kind, _ in link.suffered.elements())
         delays = suffered.pop("delay", 0)
         assert all(suffered[kind] >= size.cuts for kind in ENDINGS), f"too few cuts: {suffered}"
         log = floor.broker_log.read_text("utf-8", "replace")
+        links = zip([table.table_id for table in floor.tables], floor.table_links, strict=True)
+        fallen = cuts.places(log, [(table, cut) for table, link in links for cut in link.cuts])
+        assert all(fallen[place] >= size.between for place in (cuts.BEFORE_PUBACK, cuts.BEFORE_ACK)), fallen
         resent = len(re.findall(r"Received PUBLISH from \S+ \(.*'pit/v1/[^/]+/event'", log)) - events
         assert resent >= size.resent, f"only {resent} events were sent again"
         assert floor.heard.keys() == {topic.rpartition("/")[2] for topic in LISTENED_TO}, floor.heard
+        where = ", ".join(f"{count} times {place}" for place, count in fallen.items())
         figure(
-            f"{events} events of {hands} hands at {size.tables} tables; "
+            f"{events} events of {len(hands)} hands at {size.tables} tables; "
             f"{sum(kills.values())} kills ({', '.join(f'{count} {name}' for name, count in kills.items())}); "
             f"{suffered.total()} cuts ({', '.join(f'{count} {kind}' for kind, count in sorted(suffered.items()))}), "
-            f"{delays} delays; {resent} events sent again; {floor.decided} awards decided, {floor.audits} "
-            f"audits of a killed pit; an event waited {floor.longest_wait_s:.0f} s at most for the pit, all was told "
+            f"{delays} delays; a table's link was cut {where}; "
+            f"{asked} hands voided as drawn and {struck} that a kill of the daemon broke, each of {kept} cards shown "
+            f"before a kill is there after it; {resent} events sent again; {floor.decided} awards decided, "
+            f"{floor.audits} audits of a killed pit; "
+            f"an event waited {floor.longest_wait_s:.0f} s at most for the pit, all was told "
             f"{settled_s:.0f} s after the last trouble; every event and {floor.heard.total()} other messages keep the "
             f"contract; {dealt_s:.0f} s of dealing; 0 lost, 0 doubled, 0 out of order"
         )

@@ -1,4 +1,4 @@
-"""The fire itself: its seed repeats it, and its links cut where they should."""
+"""The fire itself: its seed repeats its schedule, its links cut where they should, and where a cut fell is told."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import suppress
 
 import pytest
 
+from tests.fire.cuts import BEFORE_ACK, BEFORE_PUBACK, ELSEWHERE, Cut, Records, places
 from tests.fire.links import Links
 from tests.fire.schedule import Direction, Kind, Plan, Trouble, Victim, strikes, troubles
 
@@ -54,6 +55,39 @@ def test_a_link_is_cut_at_its_byte_and_the_next_connection_is_whole(links: Links
             assert b"0123456".startswith(cut)
         assert _heard(far_end, link.port) == b"0123456789"
     assert link.suffered == {("delay", "to_broker"): 1, (kind, "to_broker"): 1}
+
+
+_BEFORE_EVENTS = 100, 23, 69, 250  # the TLS handshake, the answers to CONNECT and SUBSCRIBE, and the like
+_PUBACK, _ACK, _LEVELS = 21, 148, 185  # as records: 4 bytes; an ack of 105 bytes on a topic of 18; levels of 147
+_LOG = """7: New client connected from 127.0.0.1:900 as fire-01 (p5, c1, k5, u'fire-01').
+7: Sending PUBLISH to fire-01 (d0, q1, r0, m1, 'pit/v1/fire-01/ack', ... (105 bytes))
+8: New client connected from 127.0.0.1:900 as fire-01 (p5, c1, k5, u'fire-01').
+8: Sending PUBLISH to fire-01 (d0, q1, r1, m1, 'pit/v1/meters', ... (147 bytes))
+8: Received PUBLISH from fire-01 (d0, q1, r1, m2, 'pit/v1/fire-01/state', ... (401 bytes))
+8: Sending PUBACK to fire-01 (m2, rc0)
+8: Received PUBLISH from fire-01 (d0, q1, r0, m3, 'pit/v1/fire-01/event', ... (723 bytes))
+8: Sending PUBACK to fire-01 (m3, rc0)
+9: Sending PUBLISH to fire-01 (d0, q1, r0, m2, 'pit/v1/fire-01/ack', ... (105 bytes))"""
+
+
+@pytest.mark.parametrize(
+    ("passed", "place"),
+    [
+        ((), ELSEWHERE),
+        ((_LEVELS,), BEFORE_PUBACK),
+        ((_LEVELS, _PUBACK), BEFORE_PUBACK),
+        ((_LEVELS, _PUBACK, _PUBACK), BEFORE_ACK),
+        ((_LEVELS, _PUBACK, _PUBACK, 19), BEFORE_ACK),
+        ((_LEVELS, _PUBACK, _PUBACK, _ACK), ELSEWHERE),
+        ((_LEVELS, _PUBACK, _PUBACK, 999), ELSEWHERE),
+    ],
+)
+def test_where_a_cut_fell_is_told_by_what_had_passed(passed: tuple[int, ...], place: str) -> None:
+    records = Records()
+    stream = b"".join(b"\x17\x03\x03" + length.to_bytes(2) + bytes(length) for length in (*_BEFORE_EVENTS, *passed))
+    for byte in (*stream, 0x17):  # one more has begun to pass
+        records.pass_on(bytes([byte]))
+    assert places(_LOG, [("fire-01", Cut(900, 9.5, records))])[place] == 1
 
 
 def _heard(far_end: socket.socket, port: int) -> bytes:

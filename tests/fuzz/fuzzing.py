@@ -1,7 +1,8 @@
 """A fuzzer that is guided by coverage: it keeps each input that takes a way through the project no other has taken.
 
-Time is counted in lines of the project's code run, so an input that takes too long is found on any machine. Everything
-follows from the seed: a failure names the seed and the input, and comes again.
+Time is counted in lines of the project's code run, so an input that takes too long is found on any machine. What hangs
+in a library's code, where no line is counted, is ended by the clock, and named too. Everything follows from the seed: a
+failure names the seed and the input, and comes again.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ import gc
 import json
 import random
 import re
+import signal
 import sys
 import tracemalloc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -24,6 +27,7 @@ from controller.errors import TableError
 _ROOT = Path(__file__).resolve().parents[2]
 _OURS = (str(_ROOT / "controller"), str(_ROOT / "drivers"), str(_ROOT / "tests" / "fuzz" / "test_"))
 _NUMBERS = [b"0", b"-1", b"1e3", b"1.5", b"99", b"9" * 18, b"9" * 20, b"9" * 400, b"9" * 4299, b"9" * 5000]
+HANGS_AFTER_S = 60.0  # a thousand times what any input takes: only so that one that hangs is named
 TOKENS = [b"", b"\0", b"\xff", b"\n", b'"', b"\\ud800", b"\\u0000", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\x1b[2J"]
 TOKENS += [b"null", b"true", b"NaN", b"Infinity", b"[]", b"{}", b"[" * 300, b'{"a":' * 300, *_NUMBERS]
 
@@ -124,26 +128,42 @@ def with_trace(watch: _Watch, decode: Decode, data: bytes) -> None:
     before = sys.gettrace()
     sys.settrace(watch.call)
     try:
-        decode(data)
+        with _ended_by_the_clock():
+            decode(data)
     except _TooLongError as error:
         raise RuntimeError(f"it takes too long: {error}") from error
     finally:
         sys.settrace(before)
 
 
-def growth(decode: Decode, inputs: Sequence[bytes], rounds: int) -> int:
-    """By how many bytes the memory held grows each time the inputs come again, `rounds` times over.
+@contextmanager
+def _ended_by_the_clock() -> Iterator[None]:
+    """Raise _TooLongError in whatever runs for so long: between two steps of Python, or in the midst of an `re`."""
 
-    The least of several times: what leaks does so every time, and other threads hold something now and then.
+    def end(_signal: int, _frame: object) -> None:
+        raise _TooLongError(f"more than {HANGS_AFTER_S:g} s")
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, HANGS_AFTER_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def growth(decode: Decode, inputs: Callable[[], Iterable[bytes]]) -> int:
+    """By how many bytes the memory held grows with each lot of inputs. `inputs()` gives another lot each time.
+
+    The least of several lots: what leaks does so every time, and other threads hold something now and then.
     """
 
     def feed() -> None:
-        for _ in range(rounds):
-            for data in inputs:
-                try:
-                    decode(data)
-                except TableError:
-                    continue
+        for data in inputs():
+            try:
+                decode(data)
+            except TableError:
+                continue
 
     feed()
     tracemalloc.start()

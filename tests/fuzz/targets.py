@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import tempfile
+from contextlib import closing, redirect_stderr
+from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 from controller.award_step import STEPS, parse_award
 from controller.bet_recognition import MOST_CENTS, parse_json, wager_from_json
@@ -19,7 +24,9 @@ from controller.game.cards import Card
 from controller.game.wagers import Spot, Wager
 from controller.levels import Levels
 from controller.pit import settings as pit_settings
-from controller.pit.incoming import parse, read_event
+from controller.pit.incoming import read_event
+from controller.pit.ledger import Ledger
+from controller.pit.service import Pit
 from controller.script import ScriptTable
 from controller.table.facts import (
     ActivesChosen,
@@ -129,8 +136,52 @@ def _pit_event(data: bytes) -> None:
     assert canonical(event.message) == data
 
 
+class _Wire:
+    """What the pit needs of its client."""
+
+    def __init__(self) -> None:
+        self.said: dict[str, bytes] = {}
+
+    def publish(self, topic: str, payload: bytes, **_: object) -> SimpleNamespace:
+        self.said[topic] = payload
+        return SimpleNamespace(mid=len(self.said))
+
+
 def _pit_state(data: bytes) -> None:
-    assert isinstance(parse(data), dict)
+    """It comes on the topics of a table that is adopted and, with that one's name, of a table nobody has heard of.
+
+    The first stays adopted as it was; the other is adopted as the state says, or the pit tells why not.
+    """
+    wire: Any = _Wire()
+    of_new = data.replace(b"royal9-01", b"royal9-02")
+    with closing(Ledger(Path(":memory:"))) as ledger, redirect_stderr(StringIO()):
+        ledger.adopt("royal9-01", _EPOCH, _PUBLIC_KEY)
+        pit = Pit(ledger, "", 0, "pit", adopt_new=True)
+        pit._arrived += [("pit/royal9-01/state", data), ("pit/royal9-02/state", of_new)]
+        pit._settle(wire)
+        known, *new = ledger._db.execute("SELECT table_id, epoch, lower(hex(public_key)) FROM adoption ORDER BY number")
+    told = {table: set(alarms) for table, alarms in pit._alarms.items()}
+    assert known == ("royal9-01", _EPOCH, _PUBLIC_KEY)
+    assert told.get("royal9-01", set()) <= {"state_malformed", "epoch_to_adopt", "epoch_of_another_key"}
+    assert told.get("royal9-02", set()) <= {"state_malformed"}
+    assert ("royal9-02" in told) + bool(new) + _says_goodbye(of_new) == 1, "one of the three"
+    assert ("pit/royal9-02/ack" in wire.said) == bool(new)
+    if new:
+        said = json.loads(of_new)
+        assert said["online"] is True
+        assert new == [(said["table"], said["epoch"], said["public_key"])]
+        assert re.fullmatch("royal9-02 [a-z0-9]+ [0-9a-f]{64}", " ".join(new[0]))
+    assert ("royal9-02" in pit._steps_due) == (bool(new) and said.get("boot") is not None), "what it may have missed"
+    for refusal in pit._alarms.get("royal9-02", {}).values():
+        raise refusal
+
+
+def _says_goodbye(state: bytes) -> bool:
+    try:
+        said = json.loads(state)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(said, dict) and said.get("online") is False
 
 
 # What people write.
@@ -205,6 +256,14 @@ _EVENT = {
     "seq": 1,
     "chain": "00" * 32,
 }
+_PUBLIC_KEY = "0123456789abcdef" * 4
+_STATE = {"online": True, "table": "royal9-01", "epoch": _EPOCH, "public_key": _PUBLIC_KEY, "boot": 1, "contract": 1}
+_STATES = [
+    _STATE,
+    _STATE | {"epoch": "beef"},
+    _STATE | {"public_key": "00" * 32},
+    {"online": False, "table": "royal9-01", "epoch": _EPOCH, "boot": 1, "contract": 1},
+]
 _REQUESTS: list[dict[str, object]] = [
     {"do": "status"},
     {"do": "watch"},
@@ -285,7 +344,7 @@ TARGETS = {
         Target("request", _request, [_json(request) for request in _REQUESTS]),
         Target("fact", _fact, [fact_to_json(fact) for fact in _facts()], lines=5_000),
         Target("pit_event", _pit_event, [canonical(_EVENT)]),
-        Target("pit_state", _pit_state, [_json({"online": True, "table": "royal9-01", "boot": 1})]),
+        Target("pit_state", _pit_state, [_json(state) for state in _STATES]),
         Target("pit_settings", _pit_settings, [(CONFIG / "pit.toml").read_bytes()], _TOML),
         Target(
             "table_file",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-import os
-from collections.abc import Callable
+import tracemalloc
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,9 @@ from controller.table.facts import OutboxFilling, OutboxFull
 from controller.table.requests import ClearFault, LockWagers, NewShoe
 from tests.daemon.daemon_world import World, ack, eventually, running
 
+_KEPT_BYTES = 100  # of each event: an entry in a dict takes more, and an event has some 600; Python itself takes some
 _HANDS_A_SHOE = 7  # of the same four cards, of which a shoe has eight each
+_EVENTS_A_SHOE = 20  # at most; they may be committed at once
 
 
 def test_the_watch_tells_once_and_again_only_after_fewer_than_half() -> None:
@@ -86,11 +88,12 @@ async def _let_the_pit_speak(world: World) -> None:
 
 
 class _CountingPit:
-    """A pit that keeps no event, and only looks whether each is the next."""
+    """A pit that keeps no event but the alarms, and only looks whether each is the next."""
 
     def __init__(self, world: World) -> None:
         self.speaks = False
         self.seq = len(world.pit.ledger)
+        self.alarms: list[tuple[str, int]] = []  # code and seq
         self._world = world
         self._chain = "0" * 64
         world.broker.on_event = self._hear
@@ -99,6 +102,7 @@ class _CountingPit:
         self._world.broker.published.clear()
         if event["seq"] == self.seq + 1 and self.speaks:
             self.seq, self._chain = event["seq"], event["chain"]
+            self.alarms += [(code, self.seq) for code in _alarms([event])]
         if self.speaks:
             self._world.broker.say(ack(event["epoch"], self.seq, self._chain))
 
@@ -116,10 +120,17 @@ async def _deal_a_shoe(world: World) -> None:
     assert {answer.refused for answer in await asyncio.gather(*asked)} == {None}
 
 
-def _resident() -> int:
-    """The process's memory in bytes."""
+def _held_in_memory() -> int:
+    """What Python holds, in bytes, of all that was asked for since it was traced."""
     gc.collect()
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return tracemalloc.get_traced_memory()[0]
+
+
+@pytest.fixture
+def _traced() -> Iterator[None]:
+    tracemalloc.start()
+    yield
+    tracemalloc.stop()
 
 
 @pytest.fixture
@@ -127,37 +138,48 @@ def _unlogged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logging.root.manager, "disable", logging.CRITICAL)  # the tests' own log would keep every line
 
 
-async def _hold(folder: Path, events: int) -> str:
-    async with running(folder, pit={"most_unacknowledged": events * 2}) as world:
+async def _hold(folder: Path, limit: int) -> str:
+    """A pit is silent until the table stops, with as many events waiting as may; then it is told them all."""
+    async with running(folder, pit={"most_unacknowledged": limit}) as world:
         pit = _CountingPit(world)
         await world.open_shoe()
-        sizes = []
-        for part in (1, 2, 3, 4):
-            while world.journal.head_seq < part * events // 4:
+        sizes, counts = [], []
+        for tenths in (3, 5, 7, 9):
+            while world.journal.head_seq < tenths * limit // 10:
                 await _deal_a_shoe(world)
-                world.journal.batches.clear()
-            sizes.append(_resident())
+                for record in (world.journal.batches, world.broker.published, world.pings):  # the test's own
+                    record.clear()
+            sizes.append(_held_in_memory())
+            counts.append(world.journal.head_seq)
+        kept = (sizes[-1] - sizes[0]) / (counts[-1] - counts[0])
+        assert kept < _KEPT_BYTES, f"bytes of each event in memory; {sizes} at {counts}"
+        assert world.fault() is None, "a warning stops nothing"
+        await _deal_until(world, lambda: world.fault() is not None)
+        assert world.fault() == "outbox_full"
         held = world.journal.head_seq
-        assert world.status["pit"]["unacknowledged"] == held >= events
-        assert sizes[3] - sizes[0] < 4_000_000 + 100 * held, f"{sizes}: each event has some 600 bytes on the disk alone"
+        assert limit < held <= limit + 2, "the last hand is told whole, and the fault"
+        assert world.status["pit"]["unacknowledged"] == held
         pit.speaks = True
-        while pit.seq < world.journal.head_seq:
+        while pit.seq < held:
             before = pit.seq
             await eventually(lambda before=before: pit.seq > before)  # type: ignore[misc]
         await eventually(lambda: world.journal.acked_seq == world.journal.head_seq)
         assert world.status["pit"]["unacknowledged"] == 0
+        (warning, warned), (fault, stopped) = pit.alarms
+        assert (warning, fault, stopped) == ("unacknowledged_many", "outbox_full", held)
+        assert 0 < warned - limit * 4 // 5 <= _EVENTS_A_SHOE
         return (
-            f"{held:,} events held for a silent pit, all told in order afterwards; memory after each quarter: "
-            + ", ".join(f"{size / 1e6:.2f} MB" for size in sizes)
+            f"{held:,} events held for a silent pit: warned at event {warned:,}, stopped at the limit of {limit:,}, all"
+            f" told in order afterwards; {max(kept, 0):.1f} bytes of each held in memory"
         )
 
 
-@pytest.mark.usefixtures("_unlogged")
+@pytest.mark.usefixtures("_unlogged", "_traced")
 def test_some_thousand_events_are_held_and_told(tmp_path: Path) -> None:
-    asyncio.run(_hold(tmp_path, 1_200))
+    asyncio.run(_hold(tmp_path, 2_000))
 
 
 @pytest.mark.proof
-@pytest.mark.usefixtures("_unlogged")
+@pytest.mark.usefixtures("_unlogged", "_traced")
 def test_a_hundred_thousand_events_are_held_and_told(tmp_path: Path, figure: Callable[[str], None]) -> None:
     figure(asyncio.run(_hold(tmp_path, 100_000)))

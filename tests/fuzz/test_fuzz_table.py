@@ -10,7 +10,7 @@ import logging
 import random
 import socket
 import tracemalloc
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
@@ -120,10 +120,16 @@ def test_garbage_on_every_wire(tmp_path: Path, caplog: pytest.LogCaptureFixture)
 
 
 @pytest.mark.proof
-def test_much_garbage_on_every_wire(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_much_garbage_on_every_wire(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, figure: Callable[[str], None]
+) -> None:
     caplog.set_level("ERROR")
-    asyncio.run(_abuse_everything(tmp_path, _PROOF))
+    events = asyncio.run(_abuse_everything(tmp_path, _PROOF))
     assert not [record for record in caplog.records if record.exc_info]
+    figure(
+        f"{_PROOF:,} bad payloads on each of five topics and as many bad requests on the socket of a running table: no"
+        f" traceback, {events:,} events in a journal that verifies"
+    )
 
 
 def test_garbage_on_the_pits_topics_leaves_nothing_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,13 +34,19 @@ def test_what_happens_while_the_broker_is_down_arrives_in_order(
     eventually(lambda: pins.lamp("fault") == "dark")
 
 
+def _await_results(hands: int, table: Table, eventually: Eventually) -> None:
+    """The shoe's own result comes after a hand's last card, and is journalled too."""
+    eventually(lambda: sum(fact["fact"] == "ShoeResultReported" for fact in table.facts()) == hands)
+
+
 def test_what_happens_while_the_pit_is_away_and_the_table_is_killed_arrives_in_order(
     table: Table, pit: FarPit, dealer: Dealer, eventually: Eventually
 ) -> None:
     dealer.open_shoe()
     pit.gone()
-    for _ in range(2):
+    for hands in (1, 2):
         dealer.play(PLAYER_WINS)
+        _await_results(hands, table, eventually)
         table.restart()
     pit.come()
     eventually(lambda: table.unacknowledged() == 0)

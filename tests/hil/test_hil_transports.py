@@ -177,6 +177,9 @@ def make(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def shoe_line(request: pytest.FixtureRequest, table_files: TableFiles) -> Iterator[Perfect]:
+    """One of the kinds of line, each made of a pty."""
+    if request.config.getoption("--shoe") is not None:
+        pytest.skip("these lines are made of a pty, and a real cable is in its place")
     line = TRANSPORTS[request.param](PtyLine(table_files.port))
     yield line
     line.unplug()

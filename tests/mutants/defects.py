@@ -257,4 +257,20 @@ MUTANTS = (
         "the pit rounds each contribution down to the cent",
         ("controller.pit.meters", "Fund(floor(exact), exact - floor(exact))", "Fund(floor(exact))"),
     ),
+    _mutant(
+        "levels_grow_old_by_the_wall_clock",
+        "how old the levels are is told by the wall clock, which may be set",
+        ("controller.stream", "import time\n", "import time\n\nimport controller.pit.clock as wall\n"),
+        ("controller.stream", "heard(payload, time.monotonic())", "heard(payload, wall._now_ms() / 1000)"),
+        (
+            "controller.stream",
+            "self._delivery.fresh(now_s) and self.levels.fresh(now_s)",
+            "self._delivery.fresh(now_s) and self.levels.fresh(wall._now_ms() / 1000)",
+        ),
+    ),
+    _mutant(
+        "hands_of_two_tables_mixed",
+        "the pit knows a hand by its shoe and round alone, whichever table it is of",
+        (_BOOKS, "hand WHERE table_id = ? AND epoch = ? AND shoe = ?", "hand WHERE ? != '' AND ? != '' AND shoe = ?"),
+    ),
 )

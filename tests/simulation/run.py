@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import traceback
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tests.simulation.broken import Broken
 from tests.simulation.people import People
-from tests.simulation.world import Action, World
+from tests.simulation.world import Action, Happening, World
 
 STEPS = 300
 
@@ -33,8 +34,16 @@ class Failure:
         )
 
 
-def play_seed(seed: int, steps: int = STEPS, record: list[Action] | None = None) -> Failure | None:
-    """Play one seed; its first failure, if any. What was done is added to `record`."""
+@dataclass
+class Record:
+    """What was done, and what took effect."""
+
+    actions: list[Action] = field(default_factory=list)
+    happened: Counter[Happening] = field(default_factory=Counter)
+
+
+def play_seed(seed: int, steps: int = STEPS, record: Record | None = None) -> Failure | None:
+    """Play one seed; its first failure, if any. What was done and happened is added to `record`."""
     actions: list[Action] = []
 
     def perform(world: World) -> None:
@@ -43,11 +52,11 @@ def play_seed(seed: int, steps: int = STEPS, record: list[Action] | None = None)
             actions.append(people.next(world))
             world.do(actions[-1])
         world.settle()
+        if record is not None:
+            record.actions += actions
+            record.happened += world.happened
 
-    failure = _failure(seed, perform, actions)
-    if record is not None:
-        record += actions
-    return failure
+    return _failure(seed, perform, actions)
 
 
 def play_again(seed: int, actions: Sequence[Action]) -> Failure | None:

@@ -11,6 +11,7 @@ import dataclasses
 import functools
 import random
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from fractions import Fraction
@@ -45,6 +46,15 @@ _SAMPLE_MS = 50
 _QUIET_S = 12.0  # by then everything is delivered that can be
 
 
+Happening = Literal[
+    "step of the clock",
+    "broker's restart",
+    "broker's restart without memory",
+    "decision on an award",
+    "house of several tables",
+]
+
+
 @dataclasses.dataclass(frozen=True)
 class Action:
     """One thing that somebody does or that happens, and how long everything then goes on: plain data.
@@ -62,13 +72,17 @@ class Action:
 
 
 class World:
-    """The house, made from a seed. Use it as a context manager."""
+    """The house, made from a seed. Use it as a context manager.
+
+    `happened` counts what took effect of what not every action of its kind brings about.
+    """
 
     def __init__(self, seed: int) -> None:
         self._undo = ExitStack()
         luck = random.Random(f"{seed} house")
         folder = Path(self._undo.enter_context(tempfile.TemporaryDirectory(prefix="table-simulation-")))
         self.steps = 0
+        self.happened: Counter[Happening] = Counter()
         self.loop = VirtualLoop()
         self._undo.callback(self.loop.close)
         self._clock_error_ms, self._clock_synchronised = 0, True
@@ -85,6 +99,7 @@ class World:
             config = _config(luck, f"royal9-{number:02}")
             self.tables.append(LiveTable(self, config, f"{seed} table {number}", lucky, folder))
             self.tables[-1].do_start()
+        self.happened["house of several tables"] += len(self.tables) > 1
 
     def __enter__(self) -> World:
         return self
@@ -160,10 +175,9 @@ class World:
                 network.go_down()
             case "up":
                 network.come_up()
-            case "restart":
-                network.restart(forgets=False)
-            case "forget":
-                network.restart(forgets=True)
+            case "restart" | "forget":
+                network.restart(forgets=what == "forget")
+                self.happened["broker's restart without memory" if what == "forget" else "broker's restart"] += 1
             case "refuse":
                 network.refuses = True
             case _:
@@ -190,11 +204,13 @@ class World:
             self._read()
             award = self.pit.decide(awards[-1 - number % len(awards)].id, step, "cashier cy")
             if award is not None:
+                self.happened["decision on an award"] += 1
                 self.inspector.decided(award)
                 self.pit.say_steps()
 
     def _do_clock(self, error_ms: int, synchronised: bool) -> None:
         """The wall clock jumps."""
+        self.happened["step of the clock"] += error_ms != self._clock_error_ms
         self._clock_error_ms, self._clock_synchronised = error_ms, synchronised
 
     def _do_untrue_pit(self) -> None:

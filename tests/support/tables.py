@@ -152,7 +152,7 @@ class TableUnderTest:
     def fail_on(self, fact: Fact) -> Self:
         """The step over `fact` raised: it is journalled with nothing made of it, and what failed beside it."""
         self._journal(fact, ())
-        self._step(StepFailed(f"ValueError in {type(fact).__name__}"))
+        self._step(StepFailed(f"ValueError in {type(fact).__name__}", getattr(fact, "report", None)))
         return self
 
     def _step(self, fact: Fact) -> None:

@@ -1,0 +1,110 @@
+"""Where each cut of a table's link fell, by the broker's log and by what had passed the link until then."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+BEFORE_PUBACK = "after a PUBLISH and before its PUBACK"
+BEFORE_ACK = "after the PUBACK and before the pit's acknowledgement"
+ELSEWHERE = "elsewhere"
+
+_TLS_OVERHEAD = 17  # TLS 1.3: the type of what is inside, and the tag
+_HEADER = 5
+_PING_ANSWER = _TLS_OVERHEAD + 2  # the log does not tell of it
+_LINE = re.compile(
+    r"(?P<at_s>\d+): (?:"
+    r"New client connected from \S+?:(?P<port>\d+) as (?P<name>\S+) .*"
+    r"|Received PUBLISH from (?P<by>\S+) \(d\d, q1, r0, m(?P<event>\d+), '[^']+/event', .*"
+    r"|Sending PUBACK to (?P<answered>\S+) \(m(?P<puback>\d+), rc(?P<code>\d+)\)"
+    r"|Sending PUBLISH to (?P<to>\S+) \(d\d, q1, r\d, m\d+, '(?P<topic>[^']+)', \.\.\. \((?P<bytes>\d+) bytes\)\)"
+    r")"
+)
+
+
+class Records:
+    """The TLS records of one direction of a connection: the lengths of those that have passed whole."""
+
+    def __init__(self) -> None:
+        self.lengths: list[int] = []
+        self._begun = b""
+
+    def pass_on(self, data: bytes) -> None:
+        """So much more has passed."""
+        self._begun += data
+        while len(self._begun) >= _HEADER:
+            length = int.from_bytes(self._begun[3:_HEADER])
+            if len(self._begun) < _HEADER + length:
+                return
+            self.lengths.append(length)
+            self._begun = self._begun[_HEADER + length :]
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A cut connection: its port as the broker knows it, when it was cut (Unix time), what passed from the broker."""
+
+    port: int
+    at_s: float
+    from_broker: Records
+
+
+@dataclass
+class _Connection:
+    """A table's connection as the broker's log tells it, each step with its length on the line (0: from the table)."""
+
+    name: str
+    port: int
+    began_s: int
+    steps: list[tuple[str, int]] = field(default_factory=list)
+
+
+def places(log: str, cuts: Sequence[tuple[str, Cut]]) -> Counter[str]:
+    """How many of the cuts, each with its table, fell where. What cannot be told for certain counts as elsewhere."""
+    connections = list(_connections(log))
+    fallen = Counter({BEFORE_PUBACK: 0, BEFORE_ACK: 0, ELSEWHERE: 0})
+    for table, cut in cuts:
+        met = [one for one in connections if (one.name, one.port) == (table, cut.port) and one.began_s <= cut.at_s]
+        fallen[_place(met[-1].steps, cut.from_broker) if met else ELSEWHERE] += 1
+    return fallen
+
+
+def _connections(log: str) -> Iterator[_Connection]:
+    """Every connection that a client made. A port may come again."""
+    latest: dict[str, _Connection] = {}
+    for line in filter(None, map(_LINE.fullmatch, log.splitlines())):
+        if line["name"]:
+            latest[line["name"]] = _Connection(line["name"], int(line["port"]), int(line["at_s"]))
+            yield latest[line["name"]]
+        elif (one := latest.get(line["by"] or line["answered"] or line["to"])) is not None:
+            one.steps.append(_step(line))
+
+
+def _step(line: re.Match[str]) -> tuple[str, int]:
+    if line["event"]:
+        return f"event {line['event']}", 0
+    if line["puback"]:
+        return f"puback {line['puback']}", _TLS_OVERHEAD + (4 if line["code"] == "0" else 5)
+    after_header = 2 + len(line["topic"]) + 2 + 1 + int(line["bytes"])  # the topic, its length, the number, no property
+    packet = 1 + (1 if after_header < 128 else 2) + after_header
+    return "ack" if line["topic"].endswith("/ack") else "other", _TLS_OVERHEAD + packet
+
+
+def _place(steps: Sequence[tuple[str, int]], passed: Records) -> str:
+    """Where a cut fell among the steps of its connection. The broker sends record by record, in order."""
+    left, arrived = list(passed.lengths), set[int]()
+    for place, (_, length) in enumerate(steps):
+        if length and length not in left:
+            break
+        if length:
+            del left[: left.index(length) + 1]
+            arrived.add(place)
+    names = [what for place, (what, length) in enumerate(steps) if not length or place in arrived]
+    events = [place for place, what in enumerate(names) if what.startswith("event")]
+    if not events or set(left) - {_PING_ANSWER}:  # more passed than the log tells of
+        return ELSEWHERE
+    if any(names[place].replace("event", "puback") not in names[place:] for place in events):
+        return BEFORE_PUBACK
+    return ELSEWHERE if "ack" in names[events[-1] :] else BEFORE_ACK

@@ -1,0 +1,547 @@
+"""A table's scenarios over both makes of shoe, told to the pit alike; where the two rightly differ, the test says so.
+
+An Angel Eye numbers its reports, plays the game with the table, and tells of the cutting card and of a card it cannot
+read. A BeeTek tells each card once and nothing more: whenever it was out of hearing with a card due, a person looks.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+import pytest
+
+from controller.errors import TableError
+from drivers.sim import rules
+from drivers.sim.people import shuffled_decks
+from tests.hil.daemon import Table
+from tests.hil.far_pit import Event, FarPit
+from tests.hil.far_shoe import FarBeeTek, FarShoe
+from tests.hil.header import Pins
+from tests.hil.plugin import Dealer, Eventually
+
+MAKES = ("angel_eye", "beetek")
+OPENED = 8 * 52 - 3  # cards left where the first card is a two
+_CARD_DUE = ("wagers_locked", "hand_in_play")
+
+
+def _params(**sections: Any) -> list[Any]:
+    return [pytest.param(make, marks=pytest.mark.table(shoe={"driver": make}, **sections)) for make in MAKES]
+
+
+@pytest.fixture(params=_params())
+def make(request: pytest.FixtureRequest) -> str:
+    """The make of the shoe; the mark beside it names it to the table file."""
+    return str(request.param)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """All that a scenario may use."""
+
+    table: Table
+    shoe: FarShoe | FarBeeTek
+    pins: Pins
+    pit: FarPit
+    dealer: Dealer
+    eventually: Eventually
+
+    def rounds(self, expected: int) -> list[dict[str, Any]]:
+        """The hands that the pit was told of, once the table waits for nothing more to be acknowledged."""
+        self.eventually(lambda: len(self.pit.rounds) >= expected and self.table.unacknowledged() == 0)
+        return [_said(event) for event in self.pit.rounds]
+
+    def cutting_card(self) -> None:
+        """The cutting card comes; at a BeeTek, which does not tell, the dealer presses `cut_card`."""
+        self.shoe.cut_card()
+        if not self.shoe.tells_cut_card:
+            self.pins.press("cut_card", until=self._knows_cutting_card)
+        self.eventually(self._knows_cutting_card)
+
+    def _knows_cutting_card(self) -> bool:
+        return any(fact["fact"] == "CutCardDrawn" for fact in self.table.facts())
+
+    def restart(self) -> None:
+        """Kill the daemon; it comes again, and hears the shoe."""
+        self.table.kill()
+        self.table.start()
+        self.eventually(self.table.links_up)
+
+
+@pytest.fixture
+def at(
+    make: str,
+    table: Table,
+    shoe: FarShoe | FarBeeTek,
+    pins: Pins,
+    pit: FarPit,
+    dealer: Dealer,
+    eventually: Eventually,
+) -> Bench:
+    """A table with this make of shoe, no shoe open yet."""
+    assert isinstance(shoe, FarBeeTek) == (make == "beetek")
+    return Bench(table, shoe, pins, pit, dealer, eventually)
+
+
+def _said(event: Event) -> dict[str, Any]:
+    """What an event says of a hand's cards."""
+    keys = ("shoe", "round", "player", "banker", "outcome", "natural", "simulated", "last_hand", "cards_left")
+    return {key: event[key] for key in keys}
+
+
+def _hand(
+    player: str, player_total: int, banker: str, banker_total: int, outcome: str, round_: int, left: int, **more: Any
+) -> dict[str, Any]:
+    """What the pit must be told of a hand."""
+    usual = {"shoe": 1, "natural": False, "simulated": False, "last_hand": False}
+    return usual | {
+        "round": round_,
+        "player": {"cards": player.split(), "total": player_total},
+        "banker": {"cards": banker.split(), "total": banker_total},
+        "outcome": outcome,
+        "cards_left": left,
+        **more,
+    }
+
+
+# Hands.
+
+
+def test_a_hand_with_both_third_cards(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.dealer.play("2H 3D 3H 2S 6D 4C")
+    assert at.rounds(1) == [_hand("2H 3H 6D", 1, "3D 2S 4C", 9, "banker", 1, OPENED - 6)]
+    assert at.pit.types == ["shoe_opened", "wagers_locked", "round"]
+
+
+def test_a_natural_draws_nothing_and_the_next_card_is_the_next_hands(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.dealer.play("4H 2D 4D KS")
+    at.dealer.play("7H TD QD 7S")  # a tie
+    assert at.rounds(2) == [
+        _hand("4H 4D", 8, "2D KS", 2, "player", 1, OPENED - 4, natural=True),
+        _hand("7H QD", 7, "TD 7S", 7, "tie", 2, OPENED - 8),
+    ]
+
+
+def test_equal_cards_one_after_another_are_as_many_cards(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.dealer.play("2H 2H 2H 2H 2H 2H")
+    assert at.rounds(1) == [_hand("2H 2H 2H", 6, "2H 2H 2H", 6, "tie", 1, OPENED - 6)]
+
+
+def test_royal_9_hits_in_two_hands(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.dealer.play("KS 2D 9S 3C", 1, 2)
+    at.dealer.play("5C KH 2C 9H", 2)  # Banker: printed at seat 2
+    assert at.rounds(2) == [
+        _hand("KS 9S", 9, "2D 3C", 5, "player", 1, OPENED - 4, natural=True),
+        _hand("5C 2C", 7, "KH 9H", 9, "banker", 2, OPENED - 8, natural=True),
+    ]
+    assert [(hit["round"], hit["seat"], hit["tier"]) for hit in at.pit.hits] == [
+        (1, 1, "player_personal"),
+        (1, 2, "suited_royal"),
+        (2, 2, "banker_personal"),
+    ]
+    assert [event["royal9_seats"] for event in at.pit.told("wagers_locked")] == [[1, 2], [2]]
+
+
+def test_a_card_drawn_in_error_makes_a_simulated_hand(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.pins.cover(1)
+    at.shoe.deal("KS 2D 9S 3C")  # nobody pressed `deal`
+    at.eventually(lambda: len(at.pit.rounds) == 1)
+    at.dealer.play("9C TD TC 5D")
+    assert at.rounds(2) == [
+        _hand("KS 9S", 9, "2D 3C", 5, "player", at.pit.rounds[0]["round"], OPENED - 4, natural=True, simulated=True),
+        _hand("9C TC", 9, "TD 5D", 5, "player", at.pit.rounds[1]["round"], OPENED - 8, natural=True),
+    ]
+    assert at.pit.hits == []  # no wagers were locked, so none could win
+    assert at.pit.types == ["shoe_opened", "round", "wagers_locked", "round"]
+
+
+# A shoe's life.
+
+
+def test_the_cutting_card_inside_a_hand_leaves_one_more(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.dealer.lock()
+    at.dealer.deal("9C TD")
+    at.cutting_card()
+    at.shoe.deal("TC 5D")
+    at.eventually(lambda: at.table.phase == "wagers_open")
+    at.dealer.play("9D TS TH 5C")
+    assert at.rounds(2) == [
+        _hand("9C TC", 9, "TD 5D", 5, "player", 1, OPENED - 4, natural=True),
+        _hand("9D TH", 9, "TS 5C", 5, "player", 2, OPENED - 8, natural=True, last_hand=True),
+    ]
+    assert at.table.phase == "shoe_ended"
+    [closed] = at.pit.told("shoe_closed")
+    assert (closed["reason"], closed["rounds"], closed["cards_left"]) == ("last_hand", 2, OPENED - 8)
+
+
+def test_a_shoe_ended_early_and_the_next(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.dealer.play("9C TD TC 5D")
+    at.table.supervisor("new_shoe")
+    at.shoe.new_shoe()
+    at.shoe.deal("AD KC")
+    at.eventually(lambda: at.table.phase == "wagers_open")
+    at.dealer.play("2H 3D 3H 2S 6D 4C")
+    assert at.rounds(2) == [
+        _hand("9C TC", 9, "TD 5D", 5, "player", 1, OPENED - 4, natural=True),
+        _hand("2H 3H 6D", 1, "3D 2S 4C", 9, "banker", 1, 8 * 52 - 2 - 6, shoe=2),
+    ]
+    assert [(event["shoe"], event["reason"]) for event in at.pit.told("shoe_closed")] == [(1, "closed_early")]
+
+
+@pytest.mark.parametrize(
+    "make",
+    _params(table={"lock_on": "first_card"}, game={"shoe": {"decks": 1, "cut_card_from_end": 0}}),
+    indirect=True,
+)
+def test_a_shoe_with_too_few_cards_for_a_hand_is_over(at: Bench) -> None:
+    burned, *hands = _one_deck()
+    at.pins.press("new_shoe", until=lambda: at.table.phase == "first_card_due")
+    at.shoe.deal(" ".join([*burned, *(card for hand in hands for card in hand)]))
+    at.eventually(lambda: at.table.phase == "shoe_ended")
+    told = at.rounds(len(hands))
+    assert [_drawn(event) for event in told] == hands
+    [closed] = at.pit.told("shoe_closed")
+    left = 52 - len(burned) - sum(map(len, hands))
+    assert (closed["reason"], closed["rounds"], closed["cards_left"]) == ("too_few_cards", len(hands), left)
+    assert at.pit.told("fault") == []
+
+
+def _one_deck() -> list[list[str]]:
+    """A shuffled deck as it is dealt: the burn, and each hand that at least six cards are left for."""
+    deck = [rank + suit for rank in rules.RANKS for suit in rules.SUITS]
+    random.Random(9).shuffle(deck)
+    burned = 1 + rules.burn_count(deck[0])
+    dealt, deck = [deck[:burned]], deck[burned:]
+    while len(deck) >= 6:
+        hand = Hand(0, 0)
+        while (side := hand.side) is not None:
+            (hand.player if side == "player" else hand.banker).append(deck.pop(0))
+        dealt.append(hand.felt)
+    return dealt
+
+
+def _drawn(event: dict[str, Any]) -> list[str]:
+    """A told hand's cards in the order they were drawn."""
+    return Hand(0, 0, event["player"]["cards"], event["banker"]["cards"]).felt
+
+
+# People.
+
+
+def test_a_supervisor_voids_a_hand(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.dealer.lock(2)
+    at.dealer.deal("KH 2D")
+    at.table.supervisor("void")
+    at.pins.uncover(2)
+    if isinstance(at.shoe, FarShoe):
+        at.shoe.force_quit()  # its own game of that hand; a BeeTek plays none
+    at.dealer.play("9C TD TC 5D")
+    assert at.rounds(1) == [_hand("9C TC", 9, "TD 5D", 5, "player", 2, OPENED - 6, natural=True)]
+    [void] = at.pit.told("void")
+    assert (void["round"], void["by"], void["reason"], void["royal9_seats"]) == (1, "Ann", "supervisor", [2])
+    assert at.pit.told("fault") == []
+
+
+def test_a_card_that_cannot_be_read_is_named(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.dealer.lock(1)
+    at.dealer.deal("KS")
+    if isinstance(at.shoe, FarShoe):
+        at.shoe.deal("??2D")
+        at.eventually(lambda: at.table.fault == "unreadable_card")
+        at.table.supervisor("card", card="2D")
+    else:
+        _lose_and_name(at, at.shoe, "2D")
+    at.shoe.deal("9S 3C")
+    assert at.rounds(1) == [_hand("KS 9S", 9, "2D 3C", 5, "player", 1, OPENED - 4, natural=True)]
+    assert [hit["seat"] for hit in at.pit.hits] == [1]
+    assert len(at.pit.told("fault")) == len(at.pit.told("fault_cleared")) == 1
+
+
+def _lose_and_name(at: Bench, shoe: FarBeeTek, card: str) -> None:
+    """A BeeTek's damaged line is no card: the draw lamp stays, and the cable must be pulled before it can be named."""
+    shoe.corrupt = lambda line: line[:4] + b"?" + line[5:]
+    shoe.deal(card)
+    shoe.corrupt = None
+    at.eventually(lambda: at.table.status()["shoe"]["bad_bytes"].get("check"))
+    assert at.table.hands == {"player": ["KS"], "banker": []}
+    with pytest.raises(TableError) as refused:
+        at.table.supervisor("card", card=card)
+    assert refused.value.code == "no_card_to_name"
+    shoe.unplug()
+    at.eventually(lambda: at.table.fault == "shoe_unplugged")
+    shoe.plug()
+    at.eventually(at.table.links_up)
+    at.table.supervisor("card", card=card)
+    at.table.supervisor("clear")
+
+
+# Out of hearing.
+
+
+def test_unplugged_inside_a_hand_the_table_stops_until_a_supervisor_clears_it(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.dealer.lock(1)
+    at.dealer.deal("KS 2D")
+    at.shoe.unplug()
+    at.eventually(lambda: at.table.fault == "shoe_unplugged")
+    at.shoe.plug()
+    at.eventually(at.table.links_up)
+    assert at.table.fault == "shoe_unplugged"  # the link is back; the fault stands
+    at.table.supervisor("clear")
+    at.shoe.deal("9S 3C")
+    assert at.rounds(1) == [_hand("KS 9S", 9, "2D 3C", 5, "player", 1, OPENED - 4, natural=True)]
+    assert [hit["seat"] for hit in at.pit.hits] == [1]
+    assert [(event["code"], event["by"], event["exit"]) for event in at.pit.told("fault_cleared")] == [
+        ("shoe_unplugged", "Ann", "clear")
+    ]
+
+
+def test_unplugged_after_the_lock_only_an_angel_eye_can_tell_that_no_card_came(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.dealer.lock()
+    at.shoe.unplug()
+    at.eventually(lambda: not at.table.status()["shoe"]["up"])
+    at.shoe.plug()
+    at.eventually(at.table.links_up)
+    asked = _clear_where_a_person_must_look(at)
+    at.shoe.deal("9C TD TC 5D")
+    assert at.rounds(1) == [_hand("9C TC", 9, "TD 5D", 5, "player", 1, OPENED - 4, natural=True)]
+    assert [event["code"] for event in at.pit.told("fault")] == asked
+
+
+@pytest.mark.parametrize("drawn", ["", "KS", "KS 2D 9S"])
+def test_killed_with_a_card_due_the_hand_goes_on_where_it_stood(at: Bench, drawn: str) -> None:
+    at.dealer.open_shoe()
+    at.dealer.lock(1)
+    at.dealer.deal(drawn)
+    before, shown = at.table.face, at.table.hands
+    at.restart()
+    assert at.table.hands == shown
+    asked = _clear_where_a_person_must_look(at)  # an Angel Eye's next number tells whether anything was missed
+    assert at.table.face == before
+    at.shoe.deal("KS 2D 9S 3C".removeprefix(drawn))
+    assert at.rounds(1) == [_hand("KS 9S", 9, "2D 3C", 5, "player", 1, OPENED - 4, natural=True)]
+    assert [hit["seat"] for hit in at.pit.hits] == [1]
+    assert [event["code"] for event in at.pit.told("fault")] == asked
+
+
+def _clear_where_a_person_must_look(at: Bench) -> list[str]:
+    """The BeeTek was out of hearing with a card due: a supervisor looks at the felt. The faults that stood."""
+    if isinstance(at.shoe, FarShoe):
+        assert at.table.fault is None
+        return []
+    at.eventually(lambda: at.table.fault == "shoe_unplugged")
+    at.table.supervisor("clear")
+    return ["shoe_unplugged"]
+
+
+def test_killed_or_unplugged_between_hands_it_asks_nobody(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.dealer.play("9C TD TC 5D")
+    before = at.table.face
+    at.restart()
+    at.shoe.unplug()
+    at.eventually(lambda: not at.table.status()["shoe"]["up"])
+    at.shoe.plug()
+    at.eventually(at.table.links_up)
+    assert at.table.face == before
+    at.dealer.play("2H 3D 3H 2S 6D 4C")
+    assert at.rounds(2) == [
+        _hand("9C TC", 9, "TD 5D", 5, "player", 1, OPENED - 4, natural=True),
+        _hand("2H 3H 6D", 1, "3D 2S 4C", 9, "banker", 2, OPENED - 10),
+    ]
+    assert at.pit.told("fault") == []
+
+
+# Kills at a shoe that numbers nothing.
+
+
+_HANDS_A_SHOE = 30
+_ANY_MOMENT_S = 0.02  # from a line's first byte to its commit takes a few ms
+_MISCHIEF = {"none": 6, "killed before it": 2, "killed at any moment after it": 3, "killed at rest after it": 1}
+
+
+@dataclass
+class Hand:
+    """A hand as it lies on the felt."""
+
+    shoe: int
+    round: int
+    player: list[str] = field(default_factory=list)
+    banker: list[str] = field(default_factory=list)
+    voided: bool = False
+    cards_left: int = 0  # as the table must count them: a card nobody told it of still counts
+
+    @property
+    def side(self) -> rules.Side | None:
+        """The side that the next card goes to."""
+        return rules.next_side(self.player, self.banker)
+
+    @property
+    def felt(self) -> list[str]:
+        """Its cards in the order they were drawn: P B P B, then Player's third card and Banker's."""
+        (p1, p2, *p3), (b1, b2, *b3) = ([*cards, "", ""][: max(2, len(cards))] for cards in (self.player, self.banker))
+        return [card for card in (p1, b1, p2, b2, *p3, *b3) if card]
+
+
+class KilledEvening:
+    """Seeded shoes dealt by the sheet while the daemon is killed; a supervisor looks at the felt after each kill."""
+
+    def __init__(self, at: Bench, seed: int, kills: int) -> None:
+        self._at = at
+        self._rng = random.Random(seed)
+        self._decks = shuffled_decks(seed, 8, 0)
+        self._kills_to_go = kills
+        self.hands: list[Hand] = []
+        self.happened: Counter[str] = Counter()
+
+    def deal(self) -> None:
+        """Deal until the last kill, and the hand it fell into."""
+        for shoe in count(1):
+            self._open_shoe(shoe)
+            for round_ in range(1, _HANDS_A_SHOE + 1):
+                if self._kills_to_go <= 0:
+                    return
+                self._deal_hand(Hand(shoe, round_))
+
+    def _open_shoe(self, shoe: int) -> None:
+        self._deck = next(self._decks)
+        self._at.table.supervisor("new_shoe")
+        first = self._deck.draw()
+        burned = [first, *(self._deck.draw() for _ in range(rules.burn_count(first)))]
+        self._at.shoe.deal(" ".join(burned))
+        self._at.eventually(lambda: (self._at.table.phase, self._at.table.face["shoe"]) == ("wagers_open", shoe))
+        self._left = 8 * 52 - len(burned)
+
+    def _deal_hand(self, hand: Hand) -> None:
+        self.hands.append(hand)
+        self._lock(hand)
+        while not hand.voided and (side := hand.side) is not None:
+            card = self._deck.draw()
+            (hand.player if side == "player" else hand.banker).append(card)
+            self._draw(card, hand)
+        if not hand.voided:
+            self._left -= len(hand.felt)
+        hand.cards_left = self._left
+
+    def _lock(self, hand: Hand) -> None:
+        if self._rng.random() < 0.1:
+            self._at.pins.hold("deal")
+            time.sleep(self._rng.uniform(0, 0.08))
+            self._kill("killed at the deal button")
+            self._at.pins.let_go("deal")
+            self._start()
+            self._look(hand, may_void=False)
+        if self._at.table.phase != "wagers_locked":
+            self._at.pins.press("deal", until=lambda: self._at.table.phase == "wagers_locked")
+
+    def _draw(self, card: str, hand: Hand) -> None:
+        """Draw a card, with some mischief or none. Afterwards the table has it, or the hand is void."""
+        mischief = self._rng.choices(list(_MISCHIEF), list(_MISCHIEF.values()))[0] if self._kills_to_go > 0 else "none"
+        if mischief == "killed before it":
+            self._kill(mischief)
+        self._at.shoe.deal(card)
+        if mischief == "killed at any moment after it":
+            time.sleep(self._rng.uniform(0, _ANY_MOMENT_S))
+            self._kill(mischief)
+        if mischief in ("none", "killed at rest after it"):
+            self._at.eventually(lambda: self._taken(hand) == len(hand.felt))
+            if mischief == "none":
+                return
+            self._kill(mischief)
+        self._start()
+        self._look(hand)
+
+    def _taken(self, hand: Hand) -> int:
+        """How many of the hand's cards the table shows, each where it was dealt."""
+        if self._at.table.phase == "wagers_locked":
+            return 0
+        shown = self._at.table.hands
+        assert shown["player"] == hand.player[: len(shown["player"])], "Player's hand is shown as it never was"
+        assert shown["banker"] == hand.banker[: len(shown["banker"])], "Banker's hand is shown as it never was"
+        return sum(map(len, shown.values()))
+
+    def _look(self, hand: Hand, may_void: bool = True) -> None:
+        """A person looks exactly where a card is due, and voids, or names what the table lacks and clears."""
+        voids = may_void and self._rng.random() < 0.2  # asked in any case: the evening is the same whatever was heard
+        if self._at.table.phase not in _CARD_DUE:
+            assert not hand.felt or self._taken(hand) == len(hand.felt)
+            return
+        self._at.eventually(lambda: self._at.table.fault == "shoe_unplugged")  # its commit may follow the first answer
+        taken = self._taken(hand)
+        if voids:
+            self._at.table.supervisor("void")
+            hand.voided = True
+            self._left -= taken
+            self.happened["voided"] += 1
+            return
+        for card in hand.felt[taken:]:
+            self._at.table.supervisor("card", card=card)
+            self.happened["named"] += 1
+        self._at.table.supervisor("clear")
+        self.happened["cleared"] += 1
+
+    def _kill(self, when: str) -> None:
+        self._at.table.kill()
+        self._kills_to_go -= 1
+        self.happened["kills"] += 1
+        self.happened[when] += 1
+
+    def _start(self) -> None:
+        self._at.table.start()
+        self._at.eventually(lambda: self._at.table.status()["shoe"]["up"])
+
+
+@pytest.mark.parametrize("make", _params()[1:], indirect=True)
+@pytest.mark.parametrize(("seed", "kills"), [(5, 12), pytest.param(500, 150, marks=pytest.mark.proof, id="proof")])
+def test_a_table_with_a_beetek_killed_again_and_again_tells_every_hand_once_and_right(
+    at: Bench, seed: int, kills: int, figure: Callable[[str], None]
+) -> None:
+    evening = KilledEvening(at, seed, kills)
+    evening.deal()
+    at.eventually(lambda: at.table.unacknowledged() == 0, within_s=20)
+    print(dict(evening.happened))  # shown when something fails, and with -s
+
+    def places(events: list[Event]) -> list[tuple[int, int]]:
+        return [(event["shoe"], event["round"]) for event in events]
+
+    assert places(at.pit.told("wagers_locked")) == [(hand.shoe, hand.round) for hand in evening.hands]
+    assert places(at.pit.told("void")) == [(hand.shoe, hand.round) for hand in evening.hands if hand.voided]
+    assert [_said(event) for event in at.pit.rounds] == [
+        _hand(
+            " ".join(hand.player),
+            rules.total(hand.player),
+            " ".join(hand.banker),
+            rules.total(hand.banker),
+            rules.outcome(hand.player, hand.banker),
+            hand.round,
+            hand.cards_left,
+            shoe=hand.shoe,
+            natural=rules.is_natural(hand.player) or rules.is_natural(hand.banker),
+        )
+        for hand in evening.hands
+        if not hand.voided
+    ]
+    assert at.table.verify().messages == len(at.pit.events)
+    happened = evening.happened
+    assert len(at.pit.told("fault")) == len(at.pit.told("fault_cleared")) == happened["cleared"] + happened["voided"]
+    assert {event["code"] for event in at.pit.told("fault")} == {"shoe_unplugged"}
+    assert happened["kills"] >= kills
+    for rare in ("named", "voided", "cleared"):
+        assert happened[rare] > 0, f"this evening was too quiet: no hand was {rare}"
+    compared = f"{len(evening.hands)} hands compared, {len(at.pit.events)} events, none wrong"
+    figure(f"{happened['kills']} kills with a BeeTek, {compared}")

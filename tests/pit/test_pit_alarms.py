@@ -1,0 +1,295 @@
+"""What the pit's people are told can be read again: every kept alarm, and every change of the meters' terms."""
+
+from __future__ import annotations
+
+import resource
+import signal
+import sqlite3
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from controller.errors import TableError
+from controller.keys import TableKey
+from controller.pit import alarms
+from controller.pit.__main__ import main
+from controller.pit.incoming import RefusedError
+from controller.pit.ledger import Ledger
+from controller.pit.meters import Terms
+from controller.pit.settings import DEFAULT
+from tests.pit.evening import EPOCH, KEY, TableEvening
+from tests.pit.house import MOSQUITTO, TABLE, House, until
+from tests.pit.test_pit_service import event
+
+Told = pytest.CaptureFixture[str]
+
+needs_mosquitto = pytest.mark.skipif(MOSQUITTO is None, reason="needs mosquitto, which is not installed here")
+
+SETTINGS = """
+[meters.royal]
+seed_cents = 50000
+contribution = "20:100"
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "ledger.sqlite"
+
+
+@pytest.fixture
+def ledger(path: Path) -> Iterator[Ledger]:
+    with closing(Ledger(path)) as ledger:
+        ledger.set_terms(DEFAULT)
+        ledger.adopt(TABLE, EPOCH, KEY.public.hex())
+        yield ledger
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    with ExitStack() as ends:
+        yield House(tmp_path, ends)
+
+
+def printed(path: Path, told: Told, *table: str) -> list[str]:
+    """The lines of `alarms`."""
+    told.readouterr()
+    assert main(["alarms", "--ledger", str(path), *table]) == 0
+    out, err = told.readouterr()
+    assert err == ""
+    return out.splitlines()
+
+
+def listed(path: Path, told: Told, *table: str) -> list[list[str]]:
+    """Of each alarm printed: its table, its event and its code."""
+    return [line.split("  ")[1:] for line in printed(path, told, *table) if not line.startswith(" ")]
+
+
+def refusal(code: str = "body_differs", what: str = "Another body came.") -> RefusedError:
+    return RefusedError(code, what, "Stop the table.")
+
+
+def corrected(ledger: Ledger, table: str = TABLE) -> TableEvening:
+    """A table whose first hand's hit was taken away by a correction, its third event."""
+    evening = TableEvening(table)
+    evening.lock(1)
+    evening.finish((1, "player_personal"))
+    evening.correction(((1, "player_personal"),), ())
+    ledger.receive([(table, body) for body in evening.sent])
+    return evening
+
+
+# Kept with an event.
+
+
+def test_a_correction_that_took_away_a_hit_without_an_award_is_listed_with_all_that_was_told(
+    ledger: Ledger, path: Path, capsys: Told
+) -> None:
+    corrected(ledger)
+    assert ledger.awards() == [], "`award list` could not show it"
+    assert printed(path, capsys) == [
+        f"2026-01-01T20:00:00.000Z  {TABLE}  {TABLE}/{EPOCH}/3  hits_corrected",
+        f"    Table {TABLE} corrected shoe 1, hand 1, and its Royal 9 hits are now other ones.",
+        "    what to do: Compare both with the felt. Reject what was no hit; settle by hand what was one.",
+    ]
+
+
+def test_two_alarms_of_one_event_keep_their_order(ledger: Ledger, path: Path, capsys: Told) -> None:
+    evening = TableEvening(TABLE)
+    evening.lock(1)
+    evening.hit(1, "player_personal", "player_personal")
+    evening.void(1)
+    evening.void(1)
+    received = ledger.receive([(TABLE, body) for body in evening.sent])
+    told = [alarm.what for event in received.committed for alarm in event.alarms]
+    assert len(set(told)) == 3, "the last event gives reason to two"
+    assert [line[4:] for line in printed(path, capsys)[1::3]] == told
+
+
+def test_where_there_are_none_it_is_said(ledger: Ledger, path: Path, capsys: Told) -> None:
+    assert printed(path, capsys) == ["no alarms are kept"]
+    assert printed(path, capsys, TABLE) == [f"no alarms are kept of {TABLE}"]
+
+
+def test_an_unknown_table_or_a_missing_ledger_is_told(ledger: Ledger, path: Path, capsys: Told) -> None:
+    assert main(["alarms", "--ledger", str(path), "royal9-77"]) == 1
+    assert capsys.readouterr().err.startswith("table_unknown: ")
+    assert main(["alarms", "--ledger", str(path.with_name("none"))]) == 1
+    assert capsys.readouterr().err.startswith("ledger_missing: ")
+
+
+def test_a_pit_that_writes_is_not_waited_for(ledger: Ledger, path: Path, capsys: Told) -> None:
+    corrected(ledger)
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("BEGIN IMMEDIATE")
+        db.execute("DELETE FROM alarm")
+        assert listed(path, capsys) == [[TABLE, f"{TABLE}/{EPOCH}/3", "hits_corrected"]]
+        db.execute("ROLLBACK")
+
+
+# Kept of what was refused.
+
+
+def test_refusals_stand_among_the_others_in_the_order_they_came_and_by_table(
+    ledger: Ledger, path: Path, capsys: Told
+) -> None:
+    ledger.adopt("royal9-02", EPOCH, KEY.public.hex())
+    ledger.keep(TABLE, refusal("signature_invalid"))
+    ledger.keep(TABLE, refusal("event_malformed"))
+    corrected(ledger)
+    ledger.keep("royal9-02", refusal())
+    corrected(ledger, "royal9-02")
+    first = [[TABLE, "not taken", "signature_invalid"], [TABLE, "not taken", "event_malformed"]]
+    first.append([TABLE, f"{TABLE}/{EPOCH}/3", "hits_corrected"])
+    second = [["royal9-02", "not taken", "body_differs"], ["royal9-02", f"royal9-02/{EPOCH}/3", "hits_corrected"]]
+    assert listed(path, capsys) == first + second
+    assert listed(path, capsys, TABLE) == first
+    assert listed(path, capsys, "royal9-02") == second
+
+
+def test_a_refusal_is_kept_once_per_table_code_and_wording(ledger: Ledger, path: Path, capsys: Told) -> None:
+    for _ in range(3):
+        ledger.keep(TABLE, refusal())
+        ledger.keep("royal9-02", refusal())
+        ledger.keep(TABLE, refusal("signature_invalid"))
+        ledger.keep(TABLE, refusal(what="Yet another body came."))
+    assert listed(path, capsys) == [
+        [TABLE, "not taken", "body_differs"],
+        ["royal9-02", "not taken", "body_differs"],
+        [TABLE, "not taken", "signature_invalid"],
+        [TABLE, "not taken", "body_differs"],
+    ]
+
+
+def test_a_flood_of_new_wordings_does_not_fill_the_disk(
+    ledger: Ledger, path: Path, capsys: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(alarms, "MOST_OF_A_CODE", 2)
+    ledger.keep(TABLE, refusal(what="x" * 60_000))
+    ledger.keep("t" * 60_000, refusal())
+    for what in ("One more.", "Another."):
+        with pytest.raises(TableError) as told:
+            ledger.keep(TABLE, refusal(what=what))
+        assert told.value.code == "alarms_too_many"
+    ledger.keep(TABLE, refusal(what="x" * 60_000))  # is kept, so nothing is to be added
+    ledger.keep(TABLE, refusal("signature_invalid"))
+    lines = printed(path, capsys)
+    assert len(lines) == 3 * 3
+    assert max(map(len, lines)) < 1_200
+
+
+def test_a_name_that_plays_tricks_on_a_terminal_is_shown_as_what_it_is(
+    ledger: Ledger, path: Path, capsys: Told
+) -> None:
+    ledger.keep("\x1b[2J", refusal())
+    assert listed(path, capsys) == [[r"'\x1b[2J'", "not taken", "body_differs"]]
+
+
+def test_a_ledger_from_before_refusals_were_kept_is_read_and_goes_on(ledger: Ledger, path: Path, capsys: Told) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("DROP TABLE IF EXISTS refusal")
+    corrected(ledger)
+    assert len(listed(path, capsys)) == 1
+    ledger.close()
+    with closing(Ledger(path)) as again:
+        again.keep(TABLE, refusal())
+    assert listed(path, capsys)[1:] == [[TABLE, "not taken", "body_differs"]]
+
+
+# The pit as a process.
+
+
+@needs_mosquitto
+def test_what_the_running_pit_refuses_is_kept_over_its_end(house: House, capsys: Told) -> None:
+    far = house.far()
+    far.say_state()
+    pit = house.pit("--adopt-new")
+    until(pit.err, "connected")
+    far.send(event(1), event(2))
+    until(pit.out, f"{TABLE} 2 ")
+    for _ in range(2):
+        far.send(event(1, what="Something else."), event(2, key=TableKey(bytes([7] * 32)), what="Forged."))
+        until(pit.err, "signature_invalid")
+        far.send(event(len(house.held()) + 1))  # the alarms that were said may be said again
+        until(pit.out, f"{TABLE} ")
+    expected = [[TABLE, "not taken", "body_differs"], [TABLE, "not taken", "signature_invalid"]]
+    assert listed(house.ledger, capsys) == expected, "beside the running pit"
+    assert any(f"{TABLE}/{EPOCH}/1 came with another body" in line for line in printed(house.ledger, capsys))
+    pit.ended(signal.SIGKILL)
+    assert listed(house.ledger, capsys) == expected
+
+
+@needs_mosquitto
+def test_a_full_disk_does_not_end_the_pit_at_a_refusal(house: House, capsys: Told) -> None:
+    far = house.far()
+    far.say_state()
+    pit = house.pit("--adopt-new")
+    until(pit.err, "connected")
+    far.send(event(1))
+    until(pit.out, f"{TABLE} 1 ")
+    _no_file_may_grow(pit.process.pid)
+    far.send(event(1, what="Something else."))
+    told = until(pit.err, "body_differs")
+    assert any("is not kept" in line and "cannot be used" in line for line in told)
+    assert printed(house.ledger, capsys) == ["no alarms are kept"]
+
+    _no_file_may_grow(pit.process.pid, no=False)
+    far.send(event(2))
+    until(pit.out, f"{TABLE} 2 ")
+    far.send(event(1, what="Something else."))
+    until(pit.err, "body_differs")
+    assert listed(house.ledger, capsys) == [[TABLE, "not taken", "body_differs"]]
+
+
+def _no_file_may_grow(pid: int, no: bool = True) -> None:
+    """To a process a disk that is full: Python has SIGXFSZ ignored, so that its writes fail."""
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (0 if no else resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+
+# The terms.
+
+
+@needs_mosquitto
+def test_without_settings_the_ledgers_own_terms_stand_and_every_change_is_told(house: House) -> None:
+    settings = house.ledger.with_name("pit.toml")
+
+    def told_at_start(*options: str) -> list[str]:
+        pit = house.pit(*options)
+        lines = until(pit.err, "connected")
+        assert pit.ended(signal.SIGTERM) == 0
+        return [line for line in lines if line.startswith("pit: meter ")]
+
+    settings.write_text(SETTINGS)
+    assert told_at_start("--settings", str(settings)) == [
+        "pit: meter royal: new, contribution 20:100, seed 500.00, reserve 0:100, reseed at most 500.00"
+    ]
+    assert told_at_start() == []
+    assert terms(house.ledger) == {"royal": Terms(50_000, Fraction(1, 5), Fraction(0), 50_000)}
+    settings.write_text(SETTINGS.replace("20:100", "1:3").replace("50000", "60000"))
+    assert told_at_start("--settings", str(settings)) == [
+        "pit: meter royal: contribution 20:100 -> 1:3, seed 500.00 -> 600.00, reseed at most 500.00 -> 600.00"
+    ]
+    assert told_at_start("--settings", str(settings)) == []
+    assert told_at_start() == []
+    assert terms(house.ledger) == {"royal": Terms(60_000, Fraction(1, 3), Fraction(0), 60_000)}
+
+
+def terms(path: Path) -> dict[str, Terms]:
+    """The meters' terms as the file has them."""
+    with closing(sqlite3.connect(path)) as db:
+        rows = db.execute(
+            "SELECT name, seed_cents, contribution, reserve, reseed_at_most_cents FROM meter"
+            " JOIN terms ON terms.number = meter.terms"
+        ).fetchall()
+    return {name: Terms(seed, Fraction(given), Fraction(kept), most) for name, seed, given, kept, most in rows}
+
+
+@needs_mosquitto
+def test_a_new_ledger_without_settings_begins_on_the_examples_terms(house: House) -> None:
+    pit = house.pit()
+    told = until(pit.err, "connected")
+    assert sum(line.startswith("pit: meter ") and ": new, " in line for line in told) == len(DEFAULT)
+    assert terms(house.ledger) == DEFAULT
