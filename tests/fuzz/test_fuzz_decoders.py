@@ -75,6 +75,7 @@ def test_a_decoder_keeps_nothing_of_what_it_was_given(name: str) -> None:
     assert growth(TARGETS[name].decode, _lots_of_garbage(name)) < _too_much(name)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("name", TARGETS)
 def test_a_decoder_that_keeps_each_input_is_found(name: str) -> None:
     kept: list[bytes] = []
@@ -87,7 +88,7 @@ def test_a_codec_that_runs_for_ever_does_not_grow(codec: AngelEyeCodec | BeeTekC
     name = "angel_eye" if isinstance(codec, AngelEyeCodec) else "beetek"
     garbage = _lots_of_garbage(name)
     endless = [b"\x05" * 4000, b"*" * 4000, b"\x051M" + b" " * 4000, b"\x15" * 4000, b"*0" * 2000]
-    assert growth(codec.feed, lambda: (*garbage(), *endless)) < 2_000
+    assert growth(codec.feed, lambda: (*garbage(), *endless)) < _too_much(name)
 
 
 def test_the_levels_do_not_grow_with_what_is_said_of_them() -> None:
@@ -100,7 +101,7 @@ def test_the_levels_do_not_grow_with_what_is_said_of_them() -> None:
             yield b'{"seq":%d,"meters":{%s}}' % (seq, b",".join(b'"m%d_%d":1' % (seq, m) for m in range(meters)))
             yield b'{"seq":%d,"meters":{"%s":1}}' % (seq, b"x" * 30_000)
 
-    assert growth(lambda data: levels.heard(data, 1.0), said) < 2_000
+    assert growth(lambda data: levels.heard(data, 1.0), said) < 9_000
     assert len(levels.cents) <= 100
 
 

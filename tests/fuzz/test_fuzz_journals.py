@@ -180,7 +180,7 @@ def test_reading_harmed_journals_leaves_nothing_in_memory(
         _lay(place, data)
         _examine(place, config)
 
-    assert growth(read, lambda: (damaged(luck, whole, other) for _ in range(8))) < 8 * len(whole) // 10
+    assert growth(read, lambda: (damaged(luck, whole, other) for _ in range(4))) < 4 * len(whole) // 10
 
 
 def test_a_harmed_wal_costs_what_was_in_it_and_no_more(place: Path, config: Config) -> None:
