@@ -98,6 +98,11 @@ class _CountingPit:
         self._chain = "0" * 64
         world.broker.on_event = self._hear
 
+    async def gets_on(self) -> None:
+        """Wait until it has taken one more."""
+        before = self.seq
+        await eventually(lambda: self.seq > before)
+
     def _hear(self, event: dict[str, Any]) -> None:
         self._world.broker.published.clear()
         if event["seq"] == self.seq + 1 and self.speaks:
@@ -161,8 +166,7 @@ async def _hold(folder: Path, limit: int) -> str:
         assert world.status["pit"]["unacknowledged"] == held
         pit.speaks = True
         while pit.seq < held:
-            before = pit.seq
-            await eventually(lambda before=before: pit.seq > before)  # type: ignore[misc]
+            await pit.gets_on()
         await eventually(lambda: world.journal.acked_seq == world.journal.head_seq)
         assert world.status["pit"]["unacknowledged"] == 0
         (warning, warned), (fault, stopped) = pit.alarms
