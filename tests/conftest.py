@@ -24,8 +24,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Two workers for each core: many tests wait for wires, and a core need not wait with them."""
-    return 2 * (os.cpu_count() or 1)
+    """Three workers for each core: many tests wait for wires, and a core need not wait with them."""
+    return 3 * (os.cpu_count() or 1)
 
 
 def pytest_configure(config: pytest.Config) -> None:
