@@ -21,7 +21,7 @@ test: .venv/.dev  ## the tests; ARGS="-k shoe" and the like go to pytest
 proof: .venv/.dev  ## the long measurements, into proof/FIGURES.md
 	$(VENV)/python -m pytest --proof --numprocesses auto --dist worksteal $(ARGS)
 
-bench: .venv/.dev  ## what a table costs: latency, CPU, disk, start, memory, scale, into bench/FIGURES.md; QUICK=1 samples less
+bench: .venv/.dev  ## what a table costs: latency, CPU, disk, start, memory, scale, into bench/FIGURES.md; QUICK=1 prints small samples
 	$(VENV)/python -m tests.bench $(if $(QUICK),--quick) $(ARGS)
 
 pages: .venv/.dev  ## the documents that are made from the code: docs/legality.md, faults.md, lamps.md, contract.md

@@ -27,9 +27,9 @@ ROOMS = {
     "controller.game": Room(("controller.game",), third_party=False),
     "controller.contract": Room(("controller.contract", "controller.game"), third_party=False),
     "controller.table": Room(("controller.table", "controller.game", "controller.contract"), third_party=False),
-    "controller": Room(("controller",), never=("controller.cli", "controller.pit")),
+    "controller": Room(("controller",), never=("controller.app", "controller.cli", "controller.pit")),
     "controller.app": Room(("controller", "drivers"), never=("controller.cli", "controller.pit")),
-    "controller.pit": Room(("controller",), never=("controller.cli",)),
+    "controller.pit": Room(("controller.pit", "controller.contract", "controller.mqtt_tls", "controller.errors")),
     "controller.cli": Room(("controller", "drivers")),
     "drivers": Room(
         ("drivers", "controller.devices", "controller.errors", "controller.table.facts", "controller.game.cards"),

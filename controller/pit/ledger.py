@@ -13,6 +13,7 @@ import fcntl
 import os
 import shlex
 import sqlite3
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -159,11 +160,12 @@ class Ledger:
             self.adopt(table, epoch, public_key)
             return True
         if adopted is None or adopted[0] != epoch:
-            command = f"adopt --ledger {shlex.quote(str(self._path))} {table} {epoch} {public_key}"
+            program = (sys.executable, "-m", "controller.pit")
+            command = shlex.join((*program, "adopt", "--ledger", str(self._path), table, epoch, public_key))
             raise RefusedError(
                 "epoch_to_adopt",
                 f"Table {table} speaks in the epoch {epoch}, which nobody has adopted; its events are not committed.",
-                f"If its journal is known to be new, adopt it: python -m controller.pit {command}",
+                f"If its journal is known to be new, adopt it: {command}",
             )
         if adopted[1].hex() != public_key:
             raise _of_another_key(table, epoch)

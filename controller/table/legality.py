@@ -41,6 +41,7 @@ class Row(Enum):
     NEW_SHOE = auto()
     NEW_SHOE_BY_SUPERVISOR = auto()
     LOCK_WAGERS = auto()
+    SEE_CUT_CARD = auto()
     VOID = auto()
     TELL_ODD_CARD = auto()
     CORRECT_ROUND = auto()
@@ -67,6 +68,7 @@ class Move(Enum):
     COMPARE_RESULT = auto()
     OPEN_SHOE = auto()
     LOCK_WAGERS = auto()
+    TELL_CUT_CARD = auto()
     VOID_HAND = auto()
     CHANGE_ODD_CARD = auto()
     CORRECT_ROUND = auto()
@@ -171,6 +173,7 @@ _TABLE: dict[Row, tuple[Cell, ...]] = {
     Row.NEW_SHOE:               (_M.OPEN_SHOE,               refuse("shoe_announced"),   refuse("burn_unfinished"),  refuse("shoe_open"),        refuse("already_locked"),   refuse("hand_in_play"),     _M.OPEN_SHOE),
     Row.NEW_SHOE_BY_SUPERVISOR: (_M.OPEN_SHOE,               _M.OPEN_SHOE,               _M.OPEN_SHOE,               _M.OPEN_SHOE,               refuse("already_locked"),   refuse("hand_in_play"),     _M.OPEN_SHOE),
     Row.LOCK_WAGERS:            (refuse("no_shoe"),          refuse("burn_unfinished"),  refuse("burn_unfinished"),  _M.LOCK_WAGERS,             refuse("already_locked"),   refuse("hand_in_play"),     refuse("no_shoe")),
+    Row.SEE_CUT_CARD:           (refuse("no_shoe"),          _M.TELL_CUT_CARD,           _M.TELL_CUT_CARD,           _M.TELL_CUT_CARD,           _M.TELL_CUT_CARD,           _M.TELL_CUT_CARD,           refuse("no_shoe")),
     Row.VOID:                   (refuse("no_hand"),          refuse("no_hand"),          refuse("no_hand"),          refuse("no_hand"),          _M.VOID_HAND,               _M.VOID_HAND,               refuse("no_hand")),
     Row.TELL_ODD_CARD:          (refuse("no_odd_card"),      refuse("no_odd_card"),      refuse("no_odd_card"),      refuse("no_odd_card"),      refuse("no_odd_card"),      _M.CHANGE_ODD_CARD,         refuse("no_odd_card")),
     Row.CORRECT_ROUND:          (refuse("no_such_round"),    refuse("no_such_round"),    refuse("no_such_round"),    _M.CORRECT_ROUND,           refuse("already_locked"),   refuse("hand_in_play"),     _M.CORRECT_ROUND),

@@ -262,7 +262,7 @@ def decide(table: Table, request: Request, ambient: Ambient) -> Fact | Refuse:
         case LockWagers():
             return _refused(table, Row.LOCK_WAGERS) or _lock_by_dealer(table, ambient)
         case SeeCutCard():
-            return _see_cut_card(table)
+            return _refused(table, Row.SEE_CUT_CARD) or CutCardDrawn("dealer")
         case VoidHand(supervisor):
             if supervisor is None:
                 return refuse("no_supervisor")
@@ -475,14 +475,6 @@ def _call(table: Table, called: Call, by: str) -> Fact | Refuse:
             return Called(called, by) if called in options else refuse("not_an_option")
         case _:
             return refuse("no_call_due")
-
-
-def _see_cut_card(table: Table) -> Fact | Refuse:
-    if table.fault is not None:
-        return refuse("fault_stands")
-    if isinstance(table.phase, NoShoe | ShoeEnded):
-        return refuse("no_shoe")
-    return CutCardDrawn("dealer")
 
 
 def _name_card(table: Table, card: Card, supervisor: str | None) -> Fact | Refuse:

@@ -1,7 +1,7 @@
 """`make bench`: what a table costs, beside the floor, measured on this machine; into bench/FIGURES.md.
 
-`python -m tests.bench --quick` takes small samples, `--only latency,scale` some of it. Temporary files, the journals
-among them, lie in TMPDIR: set it to measure another disk.
+`python -m tests.bench --quick` takes small samples, `--only latency,scale` some of it; both only print. Temporary
+files, the journals among them, lie in TMPDIR: set it to measure another disk.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"there is no {unknown}: it is of {', '.join(_MEASURES)}")
     with tempfile.TemporaryDirectory(prefix="table-bench-") as name:
         folder = Path(name)
-        report = Report(options.quick, _disk(folder))
+        whole = samples is FULL and set(measures) == set(_MEASURES.values())
+        report = Report(whole, _disk(folder))
         try:
             for measure in measures:
                 for section in measure(folder, samples):
@@ -64,6 +65,8 @@ def main(arguments: list[str] | None = None) -> int:
         except TableError as error:
             print(error, file=sys.stderr)
             return 1
+        if whole:
+            report.keep()
     return 0
 
 

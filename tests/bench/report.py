@@ -40,11 +40,11 @@ class Section:
 
 
 class Report:
-    """The sections so far. Each is printed at once, and the page written anew with it."""
+    """The sections so far. Each is printed at once; with the last of a whole run the page is written anew."""
 
-    def __init__(self, quick: bool, disk: str) -> None:
+    def __init__(self, whole: bool, disk: str) -> None:
         self._sections: list[Section] = []
-        size = "a quick run: small samples" if quick else "the whole run"
+        size = "the whole run" if whole else "some of it, or small samples: not kept"
         machine = (
             f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
         )
@@ -65,6 +65,9 @@ class Report:
         """One more."""
         self._sections.append(section)
         print(section.printed(), flush=True)
+
+    def keep(self) -> None:
+        """Write the page."""
         PAGE.parent.mkdir(exist_ok=True)
         loads = f"{self._load}\n{_load('at the end, the bench itself included')}"
         PAGE.write_text("\n".join((self._head, loads, "", *(one.page() for one in self._sections))), "utf-8")
@@ -73,6 +76,11 @@ class Report:
 def spread(times: Sequence[float]) -> tuple[float, float]:
     """The median and the 99th percentile."""
     return statistics.median(times), sorted(times)[math.ceil(0.99 * len(times)) - 1]
+
+
+def judged(figure: float, aim: float, unit: str = "") -> str:
+    """An aim, and whether a figure meets it."""
+    return f"{aim:g} {unit}".rstrip() + (": met" if figure <= aim else ": missed")
 
 
 def _load(when: str) -> str:

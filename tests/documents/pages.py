@@ -15,6 +15,7 @@ from controller.table.faults import ALARMS, DETAILS, FAULTS, Clearing, Exit, Fau
 from controller.table.lamps import Pattern, SeatSign
 from controller.table.legality import LEADS_TO, LEGALITY, REFUSALS, Cell, Move, RaiseFault, Row, refusal_words
 from controller.table.public import PHASE_NAMES
+from controller.table.requests import ClearFault, NameCard, NewShoe, VoidHand
 from tests.documents.contract_page import DOCUMENT, contract_page, fresh_document
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -23,10 +24,10 @@ _ROWS = list(Row)
 _REPORTS, _REQUESTS = _ROWS[: _ROWS.index(Row.NEW_SHOE)], _ROWS[_ROWS.index(Row.NEW_SHOE) :]
 
 _EXITS = {
-    Exit.CLEAR: ("key and `deal`", "clear TABLE.toml --by NAME", "felt and display agree: go on"),
-    Exit.CARD: ("", "card TABLE.toml KS --by NAME", "this is the card"),
-    Exit.VOID: ("key and `void`", "void TABLE.toml --by NAME", "the hand is over, wagers go back"),
-    Exit.NEW_SHOE: ("key and `new_shoe`", "new-shoe TABLE.toml --by NAME", "this shoe ends here"),
+    Exit.CLEAR: (ClearFault, "clear TABLE.toml --by NAME", "felt and display agree: go on"),
+    Exit.CARD: (NameCard, "card TABLE.toml KS --by NAME", "this is the card"),
+    Exit.VOID: (VoidHand, "void TABLE.toml --by NAME", "the hand is over, wagers go back"),
+    Exit.NEW_SHOE: (NewShoe, "new-shoe TABLE.toml --by NAME", "this shoe ends here"),
 }
 
 _CLEARING = {
@@ -42,7 +43,7 @@ _SIGNS = {
     SeatSign.INVITATION: "the Royal 9 wager is open",
     SeatSign.WAGER_SEEN: "a wager is seen, not locked yet",
     SeatSign.ACCEPTED: "accepted: it plays",
-    SeatSign.REFUSED: "refused: there is no progressive to bet on now",
+    SeatSign.REFUSED: "refused: there is no progressive to bet on now, or the wager may not lie there",
     SeatSign.HIT: "it won: a fixed award until wagers are locked again, a progressive one until a person resets it",
     SeatSign.TURN: "the seat acts: it chooses, takes the next card, or squeezes cards that lie face down",
 }
@@ -58,7 +59,8 @@ def _legality() -> str:
         "# What may happen when",
         "",
         "Made from `controller/table/legality.py` by `make pages`. A standing fault comes before these tables: reports",
-        "are then held, and what may be asked for is the fault's exits ([faults.md](faults.md)).",
+        "are then held, and what may be asked for is the fault's exits ([faults.md](faults.md)). Beside them, at any",
+        "time: a hit's lamp may be reset (`reset-hit`), and what the pit says of an award is noted.",
         "",
         "```mermaid",
         "stateDiagram-v2",
@@ -74,7 +76,8 @@ def _legality() -> str:
         "",
         "## Requests",
         "",
-        "Of the dealer or a supervisor. In italics: the code they are refused with.",
+        "Of the dealer or a supervisor. In italics: the code they are refused with. That the cutting card is told says",
+        "nothing yet of what it means: it is the report of that name above.",
         "",
         *_grid(_REQUESTS),
         "",
@@ -128,7 +131,7 @@ def _faults() -> str:
         "",
         "| exit | at the table | `tablectl` | what it says |",
         "|---|---|---|---|",
-        *(f"| `{exit_.value}` | {key or '-'} | `{act}` | {says} |" for exit_, (key, act, says) in _EXITS.items()),
+        *(f"| `{exit_.value}` | {_key(exit_) or '-'} | `{act}` | {says} |" for exit_, (_, act, says) in _EXITS.items()),
         "",
         "`void` is there inside a hand only, `new_shoe` outside one only. Cards that come while a fault stands are",
         "kept, and dealt in the order they came once it is left; a `void` makes them dead.",
@@ -167,7 +170,7 @@ def _fault(code: str, kind: FaultKind) -> Iterable[str]:
 
 def _exit(exit_: Exit, kind: FaultKind) -> str:
     """One exit of a fault: where it can be taken, and what then becomes of what raised the fault."""
-    key, _, _ = _EXITS[exit_]
+    key = _key(exit_)
     then = {
         Exit.CLEAR: _CLEARING[kind.clearing],
         Exit.CARD: "that ends it" if kind.card_ends_it else "one at a time; when all are named, `clear`",
@@ -175,6 +178,13 @@ def _exit(exit_: Exit, kind: FaultKind) -> str:
         Exit.NEW_SHOE: "outside a hand" + ("; the card is the new shoe's first" if kind.new_shoe_takes_held else ""),
     }
     return f"`{exit_.value}` ({f'{key}, or ' if key else ''}`tablectl`): {then[exit_]}"
+
+
+def _key(exit_: Exit) -> str:
+    """How an exit is taken at the table, if it can be."""
+    request, _, _ = _EXITS[exit_]
+    buttons = [meaning.button for meaning in MEANINGS if meaning.key_turned and type(meaning.request()) is request]
+    return f"key and `{buttons[0]}`" if buttons else ""
 
 
 def _lamps() -> str:

@@ -27,6 +27,7 @@ from controller.pit import settings as pit_settings
 from controller.pit.incoming import read_event
 from controller.pit.ledger import Ledger
 from controller.pit.service import Pit
+from controller.pit_log import compare
 from controller.script import ScriptTable
 from controller.table.facts import (
     ActivesChosen,
@@ -45,6 +46,8 @@ from controller.table.facts import Target as Place
 from drivers.shoe.angel_eye import AngelEyeCodec, Reply
 from drivers.shoe.bad_bytes import BadBytes
 from drivers.shoe.beetek import BeeTekCodec
+from tests.daemon.test_pit_log import FACTS as LOG_FACTS
+from tests.daemon.test_pit_log import write_journal
 from tests.fuzz.fuzzing import Target, chunks
 
 CONFIG = EXAMPLE_TABLE.parents[1]
@@ -134,6 +137,20 @@ def _meters(data: bytes) -> None:
 def _pit_event(data: bytes) -> None:
     event = read_event("royal9-01", data)
     assert canonical(event.message) == data
+
+
+_PIT_LOG = tempfile.TemporaryDirectory(prefix="pit-log-")
+_COMMITTED = write_journal(Path(_PIT_LOG.name) / "journal", LOG_FACTS)
+
+
+def _pit_log(data: bytes) -> None:
+    """Held against a journal: what is let pass says just what the journal does, from its first event on."""
+    folder = Path(_PIT_LOG.name)
+    (folder / "log").write_bytes(data)
+    events = compare(folder / "journal", folder / "log")
+    lines = [line for line in data.split(b"\n") if line.strip()]
+    assert events == len(lines) > 0
+    assert [canonical(json.loads(line)) for line in lines] == _COMMITTED[:events]
 
 
 class _Wire:
@@ -345,6 +362,7 @@ TARGETS = {
         Target("fact", _fact, [fact_to_json(fact) for fact in _facts()], lines=5_000),
         Target("pit_event", _pit_event, [canonical(_EVENT)]),
         Target("pit_state", _pit_state, [_json(state) for state in _STATES]),
+        Target("pit_log", _pit_log, [b"\n".join(_COMMITTED), b" " + _COMMITTED[0]], longest=8_000),
         Target("pit_settings", _pit_settings, [(CONFIG / "pit.toml").read_bytes()], _TOML),
         Target(
             "table_file",

@@ -20,7 +20,7 @@ from drivers.sim import rules
 from drivers.sim.angel_eye import Result, Target, card_byte, frame
 from tests.hil.daemon import Table
 from tests.hil.far_pit import FarPit
-from tests.hil.far_shoe import FarShoe
+from tests.hil.far_shoe import FarBeeTek, FarShoe
 from tests.hil.header import Pins
 from tests.hil.plugin import Dealer, Eventually
 
@@ -34,7 +34,7 @@ class Bench:
     """All that a walk may use."""
 
     table: Table
-    shoe: FarShoe
+    shoe: Any  # an Angel Eye with all its lies; a BeeTek for the walks of one
     pins: Pins
     pit: FarPit
     dealer: Dealer
@@ -54,9 +54,20 @@ class Bench:
         """Wait until the table is in this phase."""
         self.eventually(lambda: self.table.phase == phase)
 
+    def cutting_card(self) -> None:
+        """The cutting card comes; at a BeeTek, which does not tell, the dealer presses `cut_card`."""
+        self.shoe.cut_card()
+        if not self.shoe.tells_cut_card:
+            seen = self._cutting_cards()
+            self.pins.press("cut_card", until=lambda: self._cutting_cards() > seen)
+
+    def _cutting_cards(self) -> int:
+        return sum(fact["fact"] == "CutCardDrawn" for fact in self.table.facts())
+
     def play_on(self, after: int) -> None:
         """Play one more hand, the shoe's own game of the last one given up: the table is as good as before."""
-        self.shoe.force_quit()
+        if not isinstance(self.shoe, FarBeeTek):
+            self.shoe.force_quit()
         self.dealer.play("9C TD TC 5D")
         self.eventually(lambda: len(self.pit.rounds) == after + 1)
         assert self.pit.rounds[-1]["player"]["cards"] == ["9C", "TC"]
@@ -80,13 +91,17 @@ class Walk:
 WALKS: dict[str, Walk] = {}
 
 
-def walk(code: str, exit_: str, by: str = "Ann", how: str = "", **table: Any) -> Callable[[Way], Way]:
+def walk(
+    code: str, exit_: str, by: str = "Ann", how: str = "", both_shoes: bool = False, **table: Any
+) -> Callable[[Way], Way]:
     """A walk of this fault; `how` it comes, where there are several. `table` changes the table's files."""
     name = f"{code}-{how}" if how else code
 
     def note(way: Way) -> Way:
         assert name not in WALKS
         WALKS[name] = Walk(code, how, way, exit_, by, table)
+        if both_shoes:
+            WALKS[f"{name}-beetek"] = Walk(code, how, way, exit_, by, {**table, "shoe": {"driver": "beetek"}})
         return way
 
     return note
@@ -114,6 +129,19 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.await_phase("shoe_ended")
     at.shoe.draw_outside_game("setting")
     yield {"shoe_mode": "setting"}
+    at.table.supervisor("clear")
+    at.dealer.open_shoe("AD", "KD")
+    assert (at.table.face["shoe"], at.table.face["cards_left"]) == (2, CARDS - 2)
+
+
+@walk("card_after_shoe", "clear", how="beetek", shoe={"driver": "beetek"})
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.dealer.open_shoe()
+    at.cutting_card()
+    at.dealer.play("9C TD TC 5D")
+    at.await_phase("shoe_ended")
+    at.shoe.deal("2H")
+    yield {}
     at.table.supervisor("clear")
     at.dealer.open_shoe("AD", "KD")
     assert (at.table.face["shoe"], at.table.face["cards_left"]) == (2, CARDS - 2)
@@ -166,10 +194,12 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.await_phase("wagers_open")
 
 
-@walk("cut_card_in_burn", "clear", by="key")
+@walk("cut_card_in_burn", "clear", by="key", both_shoes=True)
 def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.announce()
-    at.shoe.deal("3H KC CUT")
+    at.shoe.deal("3H KC")
+    at.eventually(lambda: at.table.face["burn_left"] == 2)
+    at.cutting_card()
     yield {}
     at.with_key("deal")
     at.shoe.deal("KC KC")
@@ -177,10 +207,11 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     assert not at.table.face["last_hand"]
 
 
-@walk("second_cut_card", "new_shoe")
+@walk("second_cut_card", "new_shoe", both_shoes=True)
 def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.dealer.open_shoe()
-    at.shoe.deal("CUT CUT")
+    at.cutting_card()
+    at.cutting_card()
     yield {}
     at.table.supervisor("new_shoe")
     assert (at.table.phase, at.table.face["shoe"]) == ("first_card_due", 2)
@@ -239,7 +270,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     assert at.table.face["cards_left"] == CARDS - 3
 
 
-@walk("impossible_card", "card")
+@walk("impossible_card", "card", both_shoes=True)
 def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.dealer.open_shoe()
     for _ in range(2):
@@ -471,7 +502,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.play_on(after=0)  # its numbering began anew with the report that it was switched on
 
 
-@walk("shoe_unplugged", "void")
+@walk("shoe_unplugged", "void", both_shoes=True)
 def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.dealer.open_shoe()
     at.dealer.lock(2)
@@ -503,7 +534,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     assert at.table.fault == "journal_behind_pit"
 
 
-@walk("journal_failed", "clear")
+@walk("journal_failed", "clear", both_shoes=True)
 def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.dealer.open_shoe()
     at.dealer.lock(1)
@@ -546,7 +577,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.eventually(lambda: len(at.pit.rounds) == 1)
 
 
-@walk("internal", "clear")
+@walk("internal", "clear", both_shoes=True)
 def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.table.stop()
     at.table.program = ("-m", "tests.hil.broken_table", "raises=TD")
@@ -619,7 +650,13 @@ def test_every_detail_has_its_meaning() -> None:
     "walked", [pytest.param(way, id=name, marks=pytest.mark.table(**way.table)) for name, way in WALKS.items()]
 )
 def test_the_fault_comes_is_seen_and_is_left(
-    walked: Walk, table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually
+    walked: Walk,
+    table: Table,
+    shoe: FarShoe | FarBeeTek,
+    pins: Pins,
+    pit: FarPit,
+    dealer: Dealer,
+    eventually: Eventually,
 ) -> None:
     code = walked.code
     going = walked.way(Bench(table, shoe, pins, pit, dealer, eventually))

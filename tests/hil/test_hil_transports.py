@@ -8,17 +8,15 @@ draw lamp did not move, stops, and the hand is voided. That is all the protectio
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
 from drivers.sim import rules
-from drivers.sim.angel_eye import PtyLine
-from tests.hil.daemon import Table, TableFiles, comes_true
+from tests.hil.daemon import Table, comes_true
 from tests.hil.far_pit import FarPit
-from tests.hil.far_shoe import FarBeeTek, FarShoe
+from tests.hil.far_shoe import FarBeeTek, FarLine, FarShoe
 from tests.hil.header import Pins
 from tests.hil.plugin import Eventually
 from tests.hil.transports import TRANSPORTS, Lossy, Perfect
@@ -175,17 +173,12 @@ def make(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture
-def shoe_line(request: pytest.FixtureRequest, table_files: TableFiles) -> Iterator[Perfect]:
-    """One of the kinds of line, each made of a pty."""
-    if request.config.getoption("--shoe") is not None:
-        pytest.skip("these lines are made of a pty, and a real cable is in its place")
-    line = TRANSPORTS[request.param](PtyLine(table_files.port))
-    yield line
-    line.unplug()
+@pytest.fixture(params=TRANSPORTS)
+def shoe_line(request: pytest.FixtureRequest, shoe_line: FarLine) -> Perfect:
+    """One of the kinds of line."""
+    return TRANSPORTS[request.param](shoe_line)
 
 
-@pytest.mark.parametrize("shoe_line", TRANSPORTS, indirect=True)
 @pytest.mark.parametrize(
     "make",
     [pytest.param(make, marks=pytest.mark.table(shoe={"driver": make})) for make in ("angel_eye", "beetek")],

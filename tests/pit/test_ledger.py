@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
+import shlex
 import sqlite3
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from importlib.resources import files
@@ -265,8 +267,9 @@ def test_a_new_table_is_told_to_a_person_with_the_command_that_adopts_it(
     assert codes(give(ledger, event(1))) == ["event_of_another_epoch"]
     assert ledger.acks() == {}
 
-    command = told.value.do.partition("python -m controller.pit ")[2].split()
-    assert main(command) == 0
+    python, *command = shlex.split(told.value.do.partition("adopt it: ")[2])
+    assert (python, command[:2]) == (sys.executable, ["-m", "controller.pit"])
+    assert main(command[2:]) == 0
     assert EPOCH in capsys.readouterr().out
     assert ledger.meet(TABLE, state(), adopt_new=False) is False, "the running pit has noticed"
     assert give(ledger, event(1)).acks == {TABLE: ack(1)}

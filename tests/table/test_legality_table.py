@@ -72,6 +72,7 @@ shoe_unplugged          nothing            shoe_unplugged     shoe_unplugged    
 new_shoe                opened             shoe_announced     burn_unfinished    shoe_open          already_locked     hand_in_play       opened
 new_shoe_by_supervisor  opened             opened             opened             opened             already_locked     hand_in_play       opened
 lock_wagers             no_shoe            burn_unfinished    burn_unfinished    locked             already_locked     hand_in_play       no_shoe
+see_cut_card            no_shoe            cut_card_in_burn   cut_card_in_burn   noted              noted              noted              no_shoe
 void                    no_hand            no_hand            no_hand            no_hand            void               void               no_hand
 tell_odd_card           no_odd_card        no_odd_card        no_odd_card        no_odd_card        no_odd_card        no_odd_card        no_odd_card
 correct_round           no_such_round      no_such_round      no_such_round      corrected          already_locked     hand_in_play       corrected
@@ -100,6 +101,7 @@ HAPPENINGS: dict[str, ShoeFact | OwnFact | Request] = {
     "new_shoe": NewShoe(),
     "new_shoe_by_supervisor": NewShoe("Smith"),
     "lock_wagers": LockWagers(),
+    "see_cut_card": SeeCutCard(),
     "void": VoidHand("Smith"),
     "tell_odd_card": TellOddCard(OddCardFate.BURN, "Smith"),
     "correct_round": CorrectRound(1, tuple(cards("4S 6D")), tuple(cards("TH 9C")), "Smith", "Jones"),
