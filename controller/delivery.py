@@ -2,7 +2,9 @@
 
 The stream is numbered without gaps and the pit acknowledges cumulatively, with the chain hash of the event it has got
 to. So nothing is lost while the pit's word is missing, nothing is doubled that the pit can tell apart by its number,
-and a journal that is not the one the pit was told from is found out: it would have to forge the chain.
+and a journal that is not the one the pit was told from is found out: it would have to forge the chain. An event's chain
+holds all that came before it, and not the event. So where a journal lost its last event alone, and wrote another in its
+place, the chain fits; but the pit then acknowledges what this program has not sent.
 
     OFFLINE ─ connected ─> ASKING ─ the pit's retained ack, or word that there is none ─> STREAMING <─> REFUSED
                              └──────────── an ack that this journal cannot have earned ───────> BEHIND
@@ -51,7 +53,8 @@ class Ack:
 
 @dataclass(frozen=True, slots=True)
 class Behind:
-    """The pit's word does not fit this journal: past its head, or another chain at that place."""
+    """The pit's word does not fit this journal: past the last event it can have from here, `head_seq`, or another chain
+    at that place."""
 
     acked_seq: int
     head_seq: int
@@ -67,6 +70,7 @@ class Delivery:
         self.head_seq = head_seq
         self.phase = Phase.OFFLINE
         self._stale_after_s = stale_after_s
+        self._known_seq = head_seq  # the last event the pit can know: an earlier run may have sent all there was
         self._sent_seq = acked_seq  # sent on this connection and not taken back for a resend
         self._act_at_s = 0.0  # when to send again what the pit is silent on, or to offer again what was refused
         self._streamed_s: float | None = None  # when the stream last worked
@@ -108,9 +112,10 @@ class Delivery:
         """
         if self.phase in (Phase.OFFLINE, Phase.BEHIND) or ack.epoch != self.epoch:
             return None
-        if ack.seq > self.head_seq or (ack.seq > 0 and own_chain != ack.chain):
+        unknown = ack.seq > self._known_seq
+        if unknown or (ack.seq > 0 and own_chain != ack.chain):
             self.phase = Phase.BEHIND
-            return Behind(ack.seq, self.head_seq, chain_differs=ack.seq <= self.head_seq)
+            return Behind(ack.seq, self._known_seq if unknown else self.head_seq, chain_differs=not unknown)
         if ack.seq > self.acked_seq:
             self._silent_since_s = now_s if ack.seq < self.head_seq else None
         elif ack.seq < self.acked_seq and self._silent_since_s is None:
@@ -127,7 +132,7 @@ class Delivery:
         """The numbers of the events to send now; they count as sent. Often empty."""
         if self.phase is Phase.REFUSED and now_s >= self._act_at_s:
             self._act_at_s = now_s + RETRY_REFUSED_AFTER_S
-            return range(self.acked_seq + 1, min(self.head_seq, self.acked_seq + 1) + 1)
+            return self._sending(self.acked_seq + 1, min(self.head_seq, self.acked_seq + 1))
         if self.phase is not Phase.STREAMING:
             return range(0)
         if self.unacknowledged and now_s >= self._act_at_s:
@@ -138,6 +143,10 @@ class Delivery:
         if self._sent_seq == self.acked_seq:
             self._act_at_s = now_s + RESEND_AFTER_S
         self._sent_seq = last
+        return self._sending(first, last)
+
+    def _sending(self, first: int, last: int) -> range:
+        self._known_seq = max(self._known_seq, last)
         return range(first, last + 1)
 
     def published(self, seq: int, reason_code: int, now_s: float) -> bool:

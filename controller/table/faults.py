@@ -53,7 +53,7 @@ DETAILS: dict[str, str] = {
     "seats": "the seats' numbers (`2, 5`)",
     "error": "the shoe's error (`overdraw`), why the disk refused, or what failed inside the controller",
     "acked_seq": "the last event that the pit says it has",
-    "head_seq": "the last event in this journal",
+    "head_seq": "the last event that the pit can have from this journal",
     "chain": "`differs` where the pit's chain is another at that event, otherwise `unknown`",
     "waiting": "events that the pit has not acknowledged",
     "most": "events that may wait at most",

@@ -320,9 +320,11 @@ def test_a_refused_stream_is_fresh_until_the_limit() -> None:
 def test_a_pit_that_acknowledges_nothing_is_stale_at_the_limit() -> None:
     delivery = streaming(now_s=0.0)
     delivery.committed(1, 100.0)
+    delivery.due(100.0)
     assert delivery.fresh(109.9)
     assert not delivery.fresh(110.0)
     delivery.committed(2, 111.0)
+    delivery.due(111.0)
     assert not delivery.fresh(111.0), "more events are no word of the pit"
     delivery.acked(word(1), chain(1), 112.0)
     assert delivery.fresh(112.0)
@@ -345,9 +347,31 @@ def test_events_that_waited_offline_are_stale_until_acknowledged() -> None:
     delivery.committed(1, 2.0)
     delivery.connected()
     delivery.nothing_retained(100.0)
+    delivery.due(100.0)
     assert not delivery.fresh(100.0)
     delivery.acked(word(1), chain(1), 100.5)
     assert delivery.fresh(100.5)
+
+
+@pytest.mark.parametrize("sent", [True, False])
+def test_the_pit_cannot_have_an_event_that_was_never_sent(sent: bool) -> None:
+    """It has another one of that number: the journal lost its last event, whose place in the chain is the same."""
+    delivery = streaming(acked=4, head=5)
+    assert list(delivery.due(0.0)) == [5]
+    delivery.committed(6, 1.0)
+    if sent:
+        assert list(delivery.due(1.0)) == [6]
+    delivery.disconnected(2.0)
+    delivery.connected()
+    behind = delivery.acked(word(6), chain(6), 3.0)
+    assert behind == (None if sent else Behind(6, 5, chain_differs=False))
+
+
+def test_an_earlier_run_may_have_sent_all_that_it_left() -> None:
+    delivery = Delivery(EPOCH, 2, 5, STALE_S)
+    delivery.connected()
+    assert delivery.acked(word(5), chain(5), 0.0) is None
+    assert delivery.phase is Phase.STREAMING
 
 
 # The pit's word as bytes.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import socket
 import sqlite3
 import subprocess
@@ -47,13 +48,22 @@ class Broker:
     def up(self) -> None:
         """Start it."""
         self._running = ExitStack()
-        self._running.enter_context(bench.mosquitto(self._folder, self.port))
+        self._process = self._running.enter_context(bench.mosquitto(self._folder, self.port))
 
     def down(self) -> None:
         """Stop it, if it runs."""
         if self._running is not None:
             self._running.close()
             self._running = None
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """It does nothing for a while, and forgets nothing."""
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
 
 
 class ExistingBroker:

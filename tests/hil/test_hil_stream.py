@@ -88,6 +88,30 @@ def test_a_journal_restored_from_an_old_copy_is_found_out_by_the_pits_word(
     assert len(pit.events) == 3  # nothing was ever sent from the old copy
 
 
+def test_a_journal_that_lost_its_last_event_alone_and_made_another_is_found_out(
+    table: Table, broker: Broker, pit: FarPit, dealer: Dealer, eventually: Eventually, tmp_path: Path
+) -> None:
+    dealer.open_shoe()
+    dealer.lock()
+    eventually(lambda: table.unacknowledged() == 0)
+    table.stop()
+    table.copy_journal(tmp_path / "old")
+    table.start()
+    eventually(table.links_up)
+    table.supervisor("void")
+    eventually(lambda: len(pit.events) == 3 and table.unacknowledged() == 0)
+    table.stop()
+    table.restore_journal(tmp_path / "old")
+    with broker.held():
+        table.start()
+        table.supervisor("void")  # it has the number of the lost event, and its chain too
+        assert table.unacknowledged() == 1
+    eventually(lambda: table.fault == "journal_behind_pit", within_s=10)
+    assert table.face["fault"]["details"] == {"acked_seq": 3, "head_seq": 2, "chain": "unknown"}
+    assert len(pit.events) == 3
+    assert pit.wrong == []
+
+
 def test_an_acknowledgement_with_another_chain_is_no_word_on_this_journal(
     table: Table, pit: FarPit, dealer: Dealer, eventually: Eventually
 ) -> None:
