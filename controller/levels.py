@@ -23,8 +23,8 @@ class Levels:
         self._fresh_at_s: float | None = None
         self.cents: dict[str, int] = {}
 
-    def connected(self) -> None:
-        """A new connection: what comes first on it may be an old word."""
+    def disconnected(self) -> None:
+        """The connection is gone: what comes first on the next one may be an old word."""
         self._heard_on_connection = False
 
     def heard(self, payload: bytes, now_s: float) -> str | None:

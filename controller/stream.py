@@ -48,6 +48,7 @@ from controller.table.requests import PlaceWager, Request, SeeAward
 _log = logging.getLogger(__name__)
 
 _STATE_EVERY_S = 0.25
+_RETRY_READ_S = 1.0
 _NOT_AUTHORISED = 0x87  # MQTT 5
 _ID_TAKEN_AGAIN_AFTER_S = 600.0
 """Two that push each other off the broker do it for as long as they run; people are told at most so often."""
@@ -180,7 +181,6 @@ class PitStream:
         self._connections += 1
         self._on_the_way.clear()
         self._delivery.connected()
-        self.levels.connected()
         self._state_sent = self._whole_state()
         self._barrier = self._broker.publish(self._topics.state, self._state_sent, retain=True)
 
@@ -190,6 +190,7 @@ class PitStream:
         self._barrier = None
         self._acks.clear()
         self._delivery.disconnected(time.monotonic())
+        self.levels.disconnected()
 
     def broker_id_taken(self) -> None:
         """Another client took our place: somebody has a copy of this table's certificate, or of the table."""
@@ -328,12 +329,24 @@ class PitStream:
     async def _message(self, seq: int) -> Message | None:
         if seq in self._outbox:
             return self._outbox[seq]
-        return await self._on_journal(lambda: self._journal.message(seq))
+        return await self._read(lambda: self._journal.message(seq))
+
+    async def _read(self, work: Callable[[], _T]) -> _T:
+        """Read from the journal. A disk that would not is tried again: the stream waits, and the table need not."""
+        told = False
+        while True:
+            try:
+                return await self._on_journal(work)
+            except OSError as error:
+                if not told:
+                    _log.error("the journal cannot be read, and is tried again: %s", error)
+                told = True
+            await asyncio.sleep(_RETRY_READ_S)
 
     async def _send_due(self) -> None:
         due = self._delivery.due(time.monotonic())
         if due and any(seq not in self._outbox for seq in due):
-            for message in await self._on_journal(lambda: self._journal.messages_after(due.start - 1, len(due))):
+            for message in await self._read(lambda: self._journal.messages_after(due.start - 1, len(due))):
                 self._outbox[message.seq] = message
             if self._delivery.phase not in (Phase.STREAMING, Phase.REFUSED):
                 return  # while the disk was read the connection went, and perhaps a new one came

@@ -151,7 +151,8 @@ def _contradiction(table: str, event: TableEvent, what: str) -> TableError:
 
 
 def _named(event: TableEvent) -> str:
-    return f"shoe {event.message.get('shoe')}, hand {event.message.get('round')}"
+    shoe, hand = (value if type(value := event.message.get(key)) is int else "?" for key in ("shoe", "round"))
+    return f"shoe {shoe}, hand {hand}"
 
 
 def _whole(value: object, least: int, most: int, meant: str) -> int:

@@ -224,11 +224,12 @@ def ack(epoch: str, seq: int, chain: str) -> bytes:
 
 
 class HeldJournal(Journal):
-    """A real journal whose disk can hang (`gate` closed) or fail (`failing`)."""
+    """A real journal whose disk can hang (`gate` closed) or fail (`failing`; reads: `unreadable`)."""
 
     gate: threading.Event
     at_gate: bool
     failing: bool
+    unreadable: bool
     batches: list[list[str]]
 
     def append(self, entries: Sequence[Entry]) -> list[Message]:
@@ -240,6 +241,11 @@ class HeldJournal(Journal):
         made = super().append(entries)
         self.batches.append([type(entry.fact).__name__ for entry in entries])
         return made
+
+    def messages_after(self, seq: int, limit: int) -> list[Message]:
+        if self.unreadable:
+            raise OSError("Input/output error")
+        return super().messages_after(seq, limit)
 
 
 @dataclass
@@ -325,7 +331,7 @@ def open_journal(config: Config) -> HeldJournal:
     journal = HeldJournal(Path(file.journal.path), file.table.id, KEY, KEY.public)
     journal.gate = threading.Event()
     journal.gate.set()
-    journal.at_gate = journal.failing = False
+    journal.at_gate = journal.failing = journal.unreadable = False
     journal.batches = []
     return journal
 

@@ -19,7 +19,7 @@ def said(seq: int, **meters: int) -> bytes:
 @pytest.fixture
 def levels() -> Levels:
     levels = Levels(METERS, LIMIT_S)
-    levels.connected()
+    levels.disconnected()
     return levels
 
 
@@ -57,11 +57,19 @@ def test_the_same_word_again_does_not_keep_them_fresh(levels: Levels) -> None:
 def test_a_new_connections_first_word_does_not_either(levels: Levels) -> None:
     levels.heard(said(7), 0.0)
     levels.heard(said(8), 2.0)
-    levels.connected()
+    levels.disconnected()
     levels.heard(said(9), 11.9)
     assert not levels.fresh(12.1)
     levels.heard(said(10), 12.2)
     assert levels.fresh(12.2)
+
+
+def test_the_broker_may_bring_the_kept_word_before_it_has_greeted(levels: Levels) -> None:
+    levels.heard(said(7), 0.0)
+    levels.heard(said(8), 2.0)
+    levels.disconnected()
+    levels.heard(said(9), 30.0)
+    assert not levels.fresh(30.0), "the pit may have died since"
 
 
 def test_an_older_word_is_refused_and_changes_nothing(levels: Levels) -> None:
@@ -73,7 +81,7 @@ def test_an_older_word_is_refused_and_changes_nothing(levels: Levels) -> None:
 
 def test_a_level_that_can_be_won_here_must_be_among_them() -> None:
     levels = Levels({*METERS, "personal_vs_personal"}, LIMIT_S)
-    levels.connected()
+    levels.disconnected()
     levels.heard(said(1), 0.0)
     levels.heard(said(2), 1.0)
     assert not levels.fresh(1.0)

@@ -12,6 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from controller import delivery
+from controller.answer import Answer
 from controller.cli import bench
 from controller.cli.client import status_lines
 from controller.contract.topics import Topics, offline_state
@@ -212,6 +213,29 @@ def test_an_event_waits_for_the_ones_before_it_that_are_read_from_the_disk(tmp_p
             assert sent(world.broker) == [1, 2]
 
     run(test())
+
+
+def test_a_journal_that_cannot_be_read_holds_up_the_stream_and_not_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("controller.stream._RETRY_READ_S", 0.01)
+
+    async def test() -> None:
+        async with running(tmp_path) as first:
+            first.pit.acks = False
+            await first.open_shoe()
+        async with running(tmp_path, connected=False) as world:  # the event is on the disk alone
+            world.journal.unreadable = True
+            world.broker.connect()
+            await eventually(lambda: "the journal cannot be read" in caplog.text)
+            assert await world.runtime.ask(LockWagers()) == Answer(None)
+            await world.pins.sampled(3)
+            assert world.broker.events() == []
+            world.journal.unreadable = False
+            await eventually(lambda: world.pit.types() == ["shoe_opened", "wagers_locked"])
+
+    run(test())
+    assert caplog.text.count("the journal cannot be read") == 1
 
 
 def test_an_event_goes_out_at_its_commit_and_not_a_turn_of_the_loop_later(
