@@ -36,6 +36,7 @@ from controller.table.facts import Fact
 SCHEMA_VERSION = 1
 
 _MOST_MS = 253_402_300_800_000  # the year 10000, of which no clock says anything
+_CHECKPOINT_PAGES = 1000  # SQLite's own
 _SHARED_MEMORY_BYTES = 32768  # the least of SQLite's -shm file
 
 _SCHEMA = """
@@ -122,6 +123,8 @@ class Journal:
             self._begin_or_check(public_key)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = FULL")
+            self._db.execute("PRAGMA wal_checkpoint")  # an earlier run's sync may have failed: see _begin_log_anew
+            self._log_in_doubt = False
             self._row, self._head = _last_row(self._db)
             self.head_seq = _head_seq(self._db, path, self._row)
             self.epoch, self.boot, self.acked_seq = self._db.execute(
@@ -157,6 +160,8 @@ class Journal:
         row, head, seq = self._row, self._head, self.head_seq
         made: list[Message] = []
         try:
+            if self._log_in_doubt:
+                self._begin_log_anew()
             with self._transaction():
                 for entry in entries:
                     row += 1
@@ -184,9 +189,21 @@ class Journal:
                         self._db.execute("INSERT INTO message VALUES (?, ?, ?)", (seq, row, body))
                         made.append(Message(seq, body))
         except sqlite3.Error as error:
+            self._log_in_doubt |= getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_FSYNC
             raise OSError(_why(error, self._path)) from error
         self._row, self._head, self.head_seq = row, head, seq
         return made
+
+    def _begin_log_anew(self) -> None:
+        """Copy what the write-ahead log holds into the file, and sync that.
+
+        A sync fails once: the kernel then takes for written what it could not write of the log, and the next sync says
+        nothing of it. It can still be read, and is written anew elsewhere.
+        """
+        busy, *_ = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy:
+            raise OSError("another program reads the journal, which is to be written anew after a failed sync")
+        self._log_in_doubt = False
 
     @property
     def last_at_ms(self) -> int | None:
@@ -195,14 +212,18 @@ class Journal:
         return None if last is None else int(last[0])
 
     def messages_after(self, seq: int, limit: int) -> list[Message]:
-        """The messages numbered after `seq`, in order, at most `limit`."""
-        rows = self._db.execute("SELECT seq, body FROM message WHERE seq > ? ORDER BY seq LIMIT ?", (seq, limit))
-        return [Message(*row) for row in rows]
+        """The messages numbered after `seq`, in order, at most `limit`. Raises OSError when the disk would not."""
+        return self._messages("SELECT seq, body FROM message WHERE seq > ? ORDER BY seq LIMIT ?", seq, limit)
 
     def message(self, seq: int) -> Message | None:
-        """The message of that number, if the journal has it."""
-        row = self._db.execute("SELECT seq, body FROM message WHERE seq = ?", (seq,)).fetchone()
-        return None if row is None else Message(*row)
+        """The message of that number, if the journal has it. Raises OSError when the disk would not."""
+        return next(iter(self._messages("SELECT seq, body FROM message WHERE seq = ?", seq)), None)
+
+    def _messages(self, query: str, *values: int) -> list[Message]:
+        try:
+            return [Message(*row) for row in self._db.execute(query, values)]
+        except sqlite3.Error as error:
+            raise OSError(_why(error, self._path)) from error
 
     def mark_acked(self, seq: int) -> None:
         """Mark everything through `seq` as acknowledged by the pit. Raises OSError when the disk would not.
@@ -211,10 +232,12 @@ class Journal:
         """
         try:
             self._db.execute("PRAGMA synchronous = NORMAL")
+            self._db.execute("PRAGMA wal_autocheckpoint = 0")  # nobody would hear of its sync that failed
             try:
                 self._db.execute("UPDATE journal SET acked_seq = ?", (seq,))
             finally:
                 self._db.execute("PRAGMA synchronous = FULL")
+                self._db.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
         except sqlite3.Error as error:
             raise OSError(_why(error, self._path)) from error
         self.acked_seq = seq

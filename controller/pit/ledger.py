@@ -110,6 +110,8 @@ class Ledger:
             self._begin_or_check()
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = FULL")
+            # A sync of an earlier run may have failed, and the kernel takes the log for written: write it anew.
+            self._db.execute("PRAGMA wal_checkpoint")
 
     def adopt(self, table: str, epoch: str, public_key: str) -> None:
         """Hear the table in this epoch from now on, under this key (64 hex digits); a person's decision.

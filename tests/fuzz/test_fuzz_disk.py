@@ -1,4 +1,4 @@
-"""A disk that is full: the real daemon keeps what came, says so, and loses nothing once there is room."""
+"""A disk that is full, or fails: the real daemon keeps what came, says so, and loses nothing once the disk works."""
 
 from __future__ import annotations
 
@@ -7,19 +7,39 @@ import re
 import resource
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from tests.hil.daemon import Broker, Table, TableFiles
-from tests.hil.far_pit import FarPit
+from tests.hil.daemon import ROOT, Broker, Table, TableFiles
+from tests.hil.far_pit import Event, FarPit
 from tests.hil.far_shoe import FarShoe
 from tests.hil.header import Pins
 from tests.hil.plugin import Dealer, Eventually
 
 _DISK_BYTES = 1_500_000
+_MAKE_ROOM = r"\n  what to do: Make room on its disk\."
+_CHECK = r"\n  what to do: Check that its disk is sound and not "
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """A disk that can refuse to take the journal, and does so inside `refusing(table)`.
+
+    `error` is what a table that runs then says; `why` matches what one says that would start, None where one may: a
+    start writes the log into the file, and so has room in the log again. `journal` says where the journal lies, as the
+    table file's section does; `environment` is for the daemon.
+    """
+
+    error: str
+    why: str | None
+    refusing: Callable[[Table], AbstractContextManager[None]]
+    journal: dict[str, str] = field(default_factory=dict)
+    environment: dict[str, str] = field(default_factory=dict)
 
 
 @contextmanager
@@ -58,87 +78,226 @@ def _no_larger_file(table: Table) -> Iterator[None]:
     before = resource.prlimit(pid, resource.RLIMIT_FSIZE)
     wal = table.journal.with_name(table.journal.name + "-wal")
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (wal.stat().st_size, before[1]))
+    try:
+        yield
+    finally:
+        with suppress(ProcessLookupError):  # it was killed meanwhile
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, before)
+
+
+@contextmanager
+def _there(file: Path) -> Iterator[None]:
+    """This empty file exists."""
+    file.touch()
     yield
-    resource.prlimit(pid, resource.RLIMIT_FSIZE, before)
+    file.unlink()
 
 
-@pytest.fixture(params=["a disk of its own", "a limit"])
-def disk(request: pytest.FixtureRequest, tmp_path: Path, figure: Callable[[str], None]) -> Iterator[Path | None]:
-    """The folder of a small disk for the journal; None for a limit on its files."""
-    figure(f"a full disk, made so by {request.param}: what came is kept, told as it is, and nothing lost")
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    if request.param == "a limit":
-        yield None
-        return
+@contextmanager
+def _of_its_own(folder: Path) -> Iterator[Disk]:
+    """A small disk for the journal alone, which can be filled."""
     with _mounted(folder) as mounted:
         if not mounted:
-            pytest.skip("this user may not mount a file system: only the limit is tried")
-        yield folder
+            pytest.skip("this user may not mount a file system, so none can be filled")
+        yield Disk(
+            error="the disk is full (SQLITE_FULL)",
+            why=r"the disk is full \(SQLITE_IOERR_SHMSIZE\)\." + _MAKE_ROOM,
+            refusing=lambda _: _filled(folder),
+            journal={"path": str(folder / "table.journal"), "signing_key": str(folder / "table.key")},
+        )
+
+
+@contextmanager
+def _limited(_folder: Path) -> Iterator[Disk]:
+    """A disk on which no file can grow."""
+    yield Disk(
+        error="disk I/O error (SQLITE_IOERR_WRITE)",
+        why=None,
+        refusing=_no_larger_file,
+    )
+
+
+@contextmanager
+def _failing(folder: Path) -> Iterator[Disk]:
+    """A disk that takes every write, and cannot sync: what was written may be there after a crash, or not."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler: cc is not on the path, and syncs are made to fail by a library in C")
+    library, switch = folder / "failing_sync.so", folder / "fail"
+    source = Path(__file__).with_name("failing_sync.c")
+    options = "-shared -fPIC -O1 -Wall -Wextra -Werror"
+    subprocess.run([compiler, *options.split(), "-o", library, source], check=True)
+    yield Disk(
+        error="disk I/O error (SQLITE_IOERR_FSYNC)",
+        why=r"disk I/O error \(SQLITE_IOERR_FSYNC\)\." + _CHECK,
+        refusing=lambda _: _there(switch),
+        environment={"LD_PRELOAD": str(library), "TABLE_SYNCS_FAIL": str(switch)},
+    )
+
+
+_DISKS = {"a disk of its own": _of_its_own, "a limit": _limited, "syncs that fail": _failing}
+
+
+@pytest.fixture(params=_DISKS)
+def disk(request: pytest.FixtureRequest, tmp_path: Path, figure: Callable[[str], None]) -> Iterator[Disk]:
+    """The journal's disk, which works so far."""
+    figure(f"a disk that refuses, made so by {request.param}: what came is kept, told as it is, and nothing lost")
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    with _DISKS[request.param](folder) as disk:
+        yield disk
 
 
 @pytest.fixture
-def table_files(tmp_path: Path, broker: Broker, shim: Path | None, disk: Path | None) -> TableFiles:
+def table_files(tmp_path: Path, broker: Broker, shim: Path | None, disk: Disk) -> TableFiles:
     """The files of a table whose journal is on that disk."""
-    journal = {} if disk is None else {"path": str(disk / "table.journal"), "signing_key": str(disk / "table.key")}
-    return TableFiles(tmp_path, f"disk-{os.getpid()}", broker.port, shim, None, journal=journal)
+    files = TableFiles(tmp_path, f"disk-{os.getpid()}", broker.port, shim, None, journal=disk.journal)
+    both = (disk.environment, files.environment)
+    preloaded = ":".join(each["LD_PRELOAD"] for each in both if "LD_PRELOAD" in each)
+    files.environment |= disk.environment | {"LD_PRELOAD": preloaded}
+    return files
 
 
-@pytest.fixture
-def full(table: Table, disk: Path | None) -> Callable[[], AbstractContextManager[None]]:
-    """`with full():` there is no room on the journal's disk."""
-    return lambda: _no_larger_file(table) if disk is None else _filled(disk)
+def _cards(hand: Event) -> str:
+    """The cards of a finished hand: Player's, then Banker's."""
+    return " - ".join(" ".join(hand[side]["cards"]) for side in ("player", "banker"))
 
 
-def test_a_full_disk_stops_the_table_and_loses_nothing(
-    table: Table,
-    shoe: FarShoe,
-    pins: Pins,
-    pit: FarPit,
-    dealer: Dealer,
-    eventually: Eventually,
-    disk: Path | None,
-    full: Callable[[], AbstractContextManager[None]],
+def _drawn(table: Table, after_row: int) -> list[str]:
+    """The cards the journal holds as drawn, past this row."""
+    return [fact["card"] for fact in table.facts(after_row) if fact["fact"] == "CardDrawn"]
+
+
+def test_a_disk_that_refuses_stops_the_table_and_loses_nothing(
+    table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually, disk: Disk
 ) -> None:
     dealer.open_shoe()
-    dealer.play("KS 2D 9S 3C")
+    dealer.play("9C TD TC 5D")
     dealer.lock(1)
     eventually(lambda: table.unacknowledged() == 0)
-    told = len(pit.events)
-    with full():
+    told, facts, before = len(pit.events), table.facts(), table.status()
+    with disk.refusing(table):
         shoe.deal("KS 2D 9S 3C")
         eventually(lambda: table.has_read(shoe))
         eventually(lambda: table.status()["journal"]["error"])
-        error = table.status()["journal"]["error"]
-        assert error == ("disk I/O error (SQLITE_IOERR_WRITE)" if disk is None else "the disk is full (SQLITE_FULL)")
         eventually(lambda: pins.lamp("fault") == "fast_blink")
-        assert table.phase == "wagers_locked", "what is not on the disk is not shown"
+        status = table.status()
+        assert status["journal"]["error"] == disk.error
+        assert status["face"] == before["face"], "what is not on the disk is not shown"
+        assert status["lamps"] == before["lamps"] | {"fault": "fast_blink"}, "nor by a lamp"
         assert len(pit.events) == told, "nor told"
+        assert table.facts() == facts, "nor found in the journal by another program"
     eventually(lambda: table.fault == "journal_failed", within_s=10)
-    assert error in table.face["fault"]["details"]["error"]
+    assert table.face["fault"]["details"] == {"error": disk.error}
     assert table.hands == {"player": ["KS", "9S"], "banker": ["2D", "3C"]}
     table.supervisor("clear")
-    eventually(lambda: [hit["seat"] for hit in pit.hits] == [1])
-    dealer.play("KS 2D 9S 3C")
+    dealer.play("9C TD TC 5D")
     eventually(lambda: len(pit.rounds) == 3)
+    assert pit.types[told:] == ["round", "hit", "fault", "fault_cleared", "wagers_locked", "round"], "each once"
+    assert [hit["seat"] for hit in pit.hits] == [1]
+    assert [_cards(hand) for hand in pit.rounds] == ["9C TC - TD 5D", "KS 9S - 2D 3C", "9C TC - TD 5D"]
+    assert _drawn(table, len(facts)) == ["KS", "2D", "9S", "3C", "9C", "TD", "TC", "5D"]
+    assert table.verify().messages == len(pit.events)
 
 
-def test_a_table_does_not_start_on_a_full_disk_and_says_why(
-    table: Table, dealer: Dealer, disk: Path | None, full: Callable[[], AbstractContextManager[None]]
+def test_a_table_killed_while_its_disk_refuses_starts_once_it_works_and_misses_what_is_lost(
+    table: Table, shoe: FarShoe, pit: FarPit, dealer: Dealer, eventually: Eventually, disk: Disk
 ) -> None:
     dealer.open_shoe()
-    facts = table.facts()
-    table.kill()
+    dealer.lock(1)
+    eventually(lambda: table.unacknowledged() == 0)
+    told, facts = len(pit.events), table.facts()
+    with disk.refusing(table):
+        shoe.deal("KS")
+        eventually(lambda: table.status()["journal"]["error"])
+        shoe.deal("2D 9S")  # they wait behind it, and nothing of them is written
+        eventually(lambda: table.has_read(shoe))
+        table.kill()
     table.journal.with_name(table.journal.name + "-shm").unlink()  # as after a power loss: it is made anew
-    if disk is None:
-        why = r"disk I/O error \(SQLITE_IOERR_(WRITE|SHMSIZE)\)\.\n  what to do: Check that its disk is sound and not "
-    else:
-        why = r"the disk is full \(SQLITE_IOERR_SHMSIZE\)\.\n  what to do: Make room on its disk\."
-    with full():
-        table.start(await_ready=False)
-        assert table.process.wait(20) == 1
-    said = f"journal_unusable: The journal {table.journal} cannot be opened: "
-    assert re.match(why, table.log.partition(said)[2]), table.log
-    assert "Traceback" not in table.log
+    if disk.why is not None:
+        with disk.refusing(table):
+            table.start(await_ready=False)
+            assert table.process.wait(20) == 1
+        said = f"journal_unusable: The journal {table.journal} cannot be opened: "
+        assert re.match(disk.why, table.log.partition(said)[2]), table.log
+        assert "Traceback" not in table.log
+
     table.start()
+    eventually(table.links_up)
     assert table.facts()[: len(facts)] == facts
+    kept = _drawn(table, len(facts))
+    assert kept in ([], ["KS"]), "whether a commit that failed stands, the disk decides"
+    assert table.hands == {"player": kept, "banker": []}
+    assert len(pit.events) == told
+    shoe.deal("3C")
+    eventually(lambda: table.fault == "reports_missed")
+    for card in ["KS", "2D", "9S"][len(kept) :]:
+        table.supervisor("card", card=card)
+    table.supervisor("clear")
+    eventually(lambda: [hit["seat"] for hit in pit.hits] == [1])
+    assert pit.types[told:] == ["fault", "fault_cleared", "round", "hit"], "each once"
+    assert [_cards(hand) for hand in pit.rounds] == ["KS 9S - 2D 3C"]
+    assert table.verify().messages == len(pit.events)
+
+
+_LOST_PAGES = """
+import os, shutil, sys
+from pathlib import Path
+sys.path[:0] = [sys.argv[1]]
+from tests.daemon.test_journal import SHOES, opened, verify
+
+PAGE = 4096
+folder, switch, killed = Path(sys.argv[2]), Path(os.environ["TABLE_SYNCS_FAIL"]), sys.argv[3] == "killed"
+path, log, after = folder / "journal", folder / "journal-wal", folder / "after"
+
+def until_a_sync_fails():
+    journal = opened(path)
+    journal.append(SHOES[:8])
+    (folder / "synced").write_bytes(log.read_bytes())
+    journal.mark_acked(journal.head_seq)
+    switch.touch()
+    try:
+        journal.append(SHOES[8:9])
+    except OSError:
+        switch.unlink()
+        return journal
+    sys.exit("the sync did not fail")
+
+if not killed:
+    journal = until_a_sync_fails()
+elif pid := os.fork():
+    assert os.waitpid(pid, 0)[1] == 0
+    journal = None
+else:
+    until_a_sync_fails()
+    os._exit(0)
+synced, failed = (folder / "synced").read_bytes(), log.read_bytes()
+if journal is None:
+    journal = opened(path)
+journal.append(SHOES[journal._row:][:1])
+told = verify(path).rows
+
+def on_disk(place, page):
+    rewritten = page != failed[place:place + PAGE]
+    dropped = failed[place:place + PAGE] != synced[place:place + PAGE]
+    return synced[place:place + PAGE].ljust(len(page), bytes(1)) if dropped and not rewritten else page
+
+whole = log.read_bytes()
+after.mkdir()
+shutil.copy(path, after / "journal")
+pages = (on_disk(place, whole[place:place + PAGE]) for place in range(0, len(whole), PAGE))
+(after / "journal-wal").write_bytes(b"".join(pages))
+opened(after / "journal").close()
+assert verify(after / "journal").rows == told, (verify(after / "journal").rows, told)
+"""
+
+
+@pytest.mark.parametrize("killed", ["killed", "running on"])
+def test_after_a_failed_sync_nothing_hangs_on_what_the_kernel_took_for_written(killed: str, tmp_path: Path) -> None:
+    """A sync fails once. The pages it could not write count as written then, and the next one leaves them out."""
+    with _failing(tmp_path) as disk:
+        command = [sys.executable, "-c", _LOST_PAGES, str(ROOT), str(tmp_path), killed]
+        done = subprocess.run(
+            command, env={**os.environ, **disk.environment}, capture_output=True, text=True, check=False
+        )
+    assert done.returncode == 0, done.stderr
