@@ -35,6 +35,7 @@ lint: .venv/.dev  ## ruff and mypy
 # The stamp makes every run but the first instant.
 .venv/.demo .venv/.dev: .venv/.%: requirements/%.lock requirements/build.lock pyproject.toml tools/setup.sh
 	@tools/setup.sh $*
+	@$(if $(filter dev,$*),$(VENV)/python -m pytest --collect-only -q >/dev/null)  # else each worker compiles every test
 	@touch $@
 
 # Needs uv. The dev lock comes first and binds the others: what was tested is what runs under the table.

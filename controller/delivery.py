@@ -112,10 +112,10 @@ class Delivery:
         """
         if self.phase in (Phase.OFFLINE, Phase.BEHIND) or ack.epoch != self.epoch:
             return None
-        unknown = ack.seq > self._known_seq
-        if unknown or (ack.seq > 0 and own_chain != ack.chain):
+        chain_differs = 0 < ack.seq <= self.head_seq and own_chain != ack.chain
+        if chain_differs or ack.seq > self._known_seq:
             self.phase = Phase.BEHIND
-            return Behind(ack.seq, self._known_seq if unknown else self.head_seq, chain_differs=not unknown)
+            return Behind(ack.seq, self._known_seq, chain_differs)
         if ack.seq > self.acked_seq:
             self._silent_since_s = now_s if ack.seq < self.head_seq else None
         elif ack.seq < self.acked_seq and self._silent_since_s is None:
