@@ -23,9 +23,9 @@ from tests.fuzz import fuzzing
 from tests.fuzz.fuzzing import TOKENS, FoundError, Run, Target, fuzz, growth, mutated
 from tests.fuzz.targets import TARGETS
 
-_SLOW = {"pit_state": 500, "angel_eye": 500, "beetek": 500, "table_file": 250, "game_file": 150, "script": 150}
-_SAMPLE = 1_500
-_PROOF_TIMES, _SEEDS = 20, 5
+_SLOW = {"pit_state": 300, "angel_eye": 300, "beetek": 300, "table_file": 150, "game_file": 100, "script": 100}
+_SAMPLE = 1_000
+_PROOF_TIMES, _SEEDS = 30, 5
 
 
 @pytest.mark.parametrize("name", TARGETS)
