@@ -75,19 +75,23 @@ class Life:
             self._start()
             self._shoe.power_up()
             for first in range(0, hands, _HANDS_A_SHOE):
-                self._shoe_of(min(hands - first, _HANDS_A_SHOE), stopped_once=first == 0)
+                dealt = min(hands - first, _HANDS_A_SHOE)
+                self._shoe_of(dealt, killed_once=first <= _HANDS_A_SHOE, stopped_once=first == 0)
             self._eventually(lambda: self._table.unacknowledged() == 0)
             assert self._table.stop() == 0
             assert self._pit.wrong == []
 
-    def _shoe_of(self, hands: int, stopped_once: bool) -> None:
-        """A shoe that a supervisor ends after so many hands; killed on the way, and stopped, which empties the log."""
+    def _shoe_of(self, hands: int, killed_once: bool, stopped_once: bool) -> None:
+        """A shoe that a supervisor ends after so many hands; killed on the way, and stopped, which empties the log.
+
+        After a kill the log begins anew; left alone, it does so when it is full.
+        """
         deck = next(self._decks)
         first = deck.draw()
         self._dealer.open_shoe(first, " ".join(deck.draw() for _ in range(rules.burn_count(first))))
         for number in range(hands):
             seats = [1 + number % 7, 1 + (number + 3) % 7]
-            if number == hands // 3:
+            if number == hands // 3 and killed_once:
                 self._killed_inside_a_hand(deck)
             elif number == hands // 2:
                 self._void_a_hand(deck)
