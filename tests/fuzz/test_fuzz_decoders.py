@@ -23,7 +23,15 @@ from tests.fuzz import fuzzing
 from tests.fuzz.fuzzing import TOKENS, FoundError, Run, Target, fuzz, growth, mutated
 from tests.fuzz.targets import TARGETS
 
-_SLOW = {"pit_state": 300, "angel_eye": 300, "beetek": 300, "table_file": 150, "game_file": 100, "script": 100}
+_SLOW = {
+    "pit_log": 300,
+    "pit_state": 300,
+    "angel_eye": 300,
+    "beetek": 300,
+    "table_file": 150,
+    "game_file": 100,
+    "script": 100,
+}
 _SAMPLE = 1_000
 _PROOF_TIMES, _SEEDS = 30, 5
 
