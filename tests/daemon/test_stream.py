@@ -476,11 +476,14 @@ def test_what_comes_on_another_topic_is_no_word_of_the_pit(tmp_path: Path) -> No
 # Alarms.
 
 
+def _not_authorised(published: Published) -> int:
+    return 0x87 if published.event_type else 0
+
+
 def test_a_refused_event_alarms_once_an_episode(tmp_path: Path, quick: None) -> None:
     async def test() -> None:
         async with running(tmp_path) as world:
-            refuse = lambda published: 0x87 if published.event_type else 0  # noqa: E731
-            world.broker.reason = refuse
+            world.broker.reason = _not_authorised
             await world.do(NewShoe())
             await eventually(lambda: sent(world.broker).count(1) >= 5)
             assert world.runtime.stream.status()["stream"] == "refused"
@@ -497,7 +500,7 @@ def test_a_refused_event_alarms_once_an_episode(tmp_path: Path, quick: None) -> 
             assert world.pit.ledger[1]["code"] == "publish_refused"
             assert world.pit.ledger[1]["details"] == {"seq": 1, "reason_code": 0x87}
 
-            world.broker.reason = refuse
+            world.broker.reason = _not_authorised
             await world.deal("AS 2D")
             await world.do(LockWagers())
             await eventually(lambda: sent(world.broker).count(3) >= 3)

@@ -265,6 +265,17 @@ class Dealer:
     def _shown(self) -> int:
         return sum(map(len, self._table.hands.values()))
 
+    def cutting_card(self) -> None:
+        """The cutting card comes; at a shoe that does not tell, the dealer presses `cut_card`."""
+        seen = self._cutting_cards()
+        self._shoe.cut_card()
+        if not self._shoe.tells_cut_card:
+            self._pins.press("cut_card", until=lambda: self._cutting_cards() > seen)
+        self._eventually(lambda: self._cutting_cards() > seen)
+
+    def _cutting_cards(self) -> int:
+        return sum(fact["fact"] == "CutCardDrawn" for fact in self._table.facts())
+
     def play(self, cards: str, *seats: int) -> None:
         """Lock, deal a whole hand, and wait until it is over."""
         self.lock(*seats)

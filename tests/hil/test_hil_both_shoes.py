@@ -67,16 +67,6 @@ class Bench:
         self.eventually(lambda: len(self.pit.rounds) >= expected and self.table.unacknowledged() == 0)
         return [_said(event) for event in self.pit.rounds]
 
-    def cutting_card(self) -> None:
-        """The cutting card comes; at a BeeTek, which does not tell, the dealer presses `cut_card`."""
-        self.shoe.cut_card()
-        if not self.shoe.tells_cut_card:
-            self.pins.press("cut_card", until=self._knows_cutting_card)
-        self.eventually(self._knows_cutting_card)
-
-    def _knows_cutting_card(self) -> bool:
-        return any(fact["fact"] == "CutCardDrawn" for fact in self.table.facts())
-
     def restart(self) -> None:
         """Kill the daemon; it comes again, and hears the shoe."""
         self.table.kill()
@@ -183,7 +173,7 @@ def test_the_cutting_card_inside_a_hand_leaves_one_more(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.lock()
     at.dealer.deal("9C TD")
-    at.cutting_card()
+    at.dealer.cutting_card()
     at.shoe.deal("TC 5D")
     at.eventually(lambda: at.table.phase == "wagers_open")
     at.dealer.play("9D TS TH 5C")

@@ -54,16 +54,6 @@ class Bench:
         """Wait until the table is in this phase."""
         self.eventually(lambda: self.table.phase == phase)
 
-    def cutting_card(self) -> None:
-        """The cutting card comes; at a BeeTek, which does not tell, the dealer presses `cut_card`."""
-        self.shoe.cut_card()
-        if not self.shoe.tells_cut_card:
-            seen = self._cutting_cards()
-            self.pins.press("cut_card", until=lambda: self._cutting_cards() > seen)
-
-    def _cutting_cards(self) -> int:
-        return sum(fact["fact"] == "CutCardDrawn" for fact in self.table.facts())
-
     def play_on(self, after: int) -> None:
         """Play one more hand, the shoe's own game of the last one given up: the table is as good as before."""
         if not isinstance(self.shoe, FarBeeTek):
@@ -137,7 +127,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
 @walk("card_after_shoe", "clear", how="beetek", shoe={"driver": "beetek"})
 def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.dealer.open_shoe()
-    at.cutting_card()
+    at.dealer.cutting_card()
     at.dealer.play("9C TD TC 5D")
     at.await_phase("shoe_ended")
     at.shoe.deal("2H")
@@ -199,7 +189,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.announce()
     at.shoe.deal("3H KC")
     at.eventually(lambda: at.table.face["burn_left"] == 2)
-    at.cutting_card()
+    at.dealer.cutting_card()
     yield {}
     at.with_key("deal")
     at.shoe.deal("KC KC")
@@ -210,8 +200,8 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
 @walk("second_cut_card", "new_shoe", both_shoes=True)
 def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.dealer.open_shoe()
-    at.cutting_card()
-    at.cutting_card()
+    at.dealer.cutting_card()
+    at.dealer.cutting_card()
     yield {}
     at.table.supervisor("new_shoe")
     assert (at.table.phase, at.table.face["shoe"]) == ("first_card_due", 2)
