@@ -12,6 +12,7 @@ from pathlib import Path
 
 from controller.clock import stamp_now
 from controller.config import Config, PinsSection, ShoeSection, load
+from controller.contract.envelope import Stamp
 from controller.contract.topics import Topics, offline_state
 from controller.control import serve
 from controller.devices import Pins, Shoe
@@ -74,7 +75,7 @@ async def _run(config: Config) -> None:
             key.public,
             table,
             differs,
-            away=not 0 <= stamp_now().at_ms - (journal.last_at_ms or stamp_now().at_ms) < _AWAY_MS,
+            away=_away(journal.last_stamp),
             pins=_pins(file.pins),
             shoe=_shoe(file.shoe, table.last_report),
             broker=MqttBroker(
@@ -108,6 +109,12 @@ async def _run(config: Config) -> None:
             running.result()  # raises what ended it
     finally:
         journal.close()
+
+
+def _away(last: Stamp | None) -> bool:
+    """Whether the program was gone for so long that the shoe's numbers may have come round."""
+    now = stamp_now()
+    return last is not None and not (last.boot_id == now.boot_id and now.since_boot_ms - last.since_boot_ms < _AWAY_MS)
 
 
 def _shoe(shoe: ShoeSection, last: Report | None) -> Shoe:

@@ -1,9 +1,11 @@
-"""The wall clock, for people: what time a fact came, and whether the clock was synchronised then."""
+"""The clocks: the wall clock for people, with whether it was synchronised, and the machine's own since it started."""
 
 from __future__ import annotations
 
 import ctypes
 import time
+from functools import cache
+from pathlib import Path
 
 from controller.contract.envelope import Stamp
 
@@ -13,7 +15,21 @@ _TIMEX = ctypes.create_string_buffer(512)  # struct timex with room to spare; it
 
 def stamp_now() -> Stamp:
     """The time now, in whole milliseconds."""
-    return Stamp(time.time_ns() // 1_000_000, _synchronised())
+    return Stamp(time.time_ns() // 1_000_000, _synchronised(), boot_id(), since_boot_ms())
+
+
+def since_boot_ms() -> int:
+    """Milliseconds since the machine started, those it slept included. Nobody sets this clock."""
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000
+
+
+@cache
+def boot_id() -> str:
+    """The kernel's name of this run of the machine, 32 hex digits; empty where it tells none."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip().replace("-", "")
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 def _synchronised() -> bool:

@@ -33,7 +33,8 @@ from controller.errors import TableError
 from controller.fact_json import fact_from_json, fact_to_json
 from controller.table.facts import Fact
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+"""Form 2 holds how each fact came and the machine's own clock; a journal of form 1 is brought to it when opened."""
 
 _MOST_MS = 253_402_300_800_000  # the year 10000, of which no clock says anything
 _CHECKPOINT_PAGES = 1000  # SQLite's own
@@ -55,7 +56,10 @@ CREATE TABLE fact (
     kind TEXT NOT NULL,
     fact BLOB NOT NULL,
     salt BLOB NOT NULL,
-    head BLOB NOT NULL
+    head BLOB NOT NULL,
+    boot_id TEXT NOT NULL DEFAULT '',
+    since_boot_ms INTEGER NOT NULL DEFAULT 0,
+    via TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE INDEX shoe_opened ON fact (row) WHERE kind = 'ShoeOpened';
 CREATE TABLE message (
@@ -66,19 +70,29 @@ CREATE TABLE message (
 CREATE INDEX message_row ON message (row);
 """
 
+_TO_FORM_2 = (
+    "ALTER TABLE fact ADD COLUMN boot_id TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE fact ADD COLUMN since_boot_ms INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE fact ADD COLUMN via TEXT NOT NULL DEFAULT ''",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A fact to be journalled, when it came and the events it made."""
+    """A fact to be journalled, when it came and the events it made.
+
+    `via` is the way on which the fact came: `shoe`, `controller`, `pit`, a button's name, or who was on the socket.
+    """
 
     stamp: Stamp
     fact: Fact
     events: tuple[Event, ...]
+    via: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A fact as it stands in the journal, and the bytes of its messages."""
+    """A fact as it stands in the journal, and the bytes of its messages; `via` as in `Entry`."""
 
     number: int
     stamp: Stamp
@@ -86,6 +100,7 @@ class Row:
     messages: tuple[bytes, ...]
     previous_head: bytes
     first_seq: int
+    via: str = ""
 
 
 @dataclass(frozen=True)
@@ -140,7 +155,11 @@ class Journal:
                     self._db.execute(statement)
                 self._db.execute("INSERT INTO journal VALUES (1, ?, ?, ?, 0, 0)", (self._table_id, epoch, public_key))
                 self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        _check_form(self._db, self._path)
+        if _check_form(self._db, self._path) == 1:
+            with self._transaction():
+                for statement in _TO_FORM_2:
+                    self._db.execute(statement)
+                self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         table_id, key = self._db.execute("SELECT table_id, public_key FROM journal").fetchone()
         if table_id != self._table_id:
             raise TableError(
@@ -171,9 +190,9 @@ class Journal:
                         seal(event, self._table_id, self.epoch, seq + place, entry.stamp, head, self._signer)
                         for place, event in enumerate(entry.events, 1)
                     ]
-                    head = chain_head(head, _stamped(entry.stamp, fact), messages, salt)
+                    head = chain_head(head, _stamped(entry.stamp, entry.via, fact), messages, salt)
                     self._db.execute(
-                        "INSERT INTO fact VALUES (?, ?, ?, ?, ?, ?, ?)",
+                        "INSERT INTO fact VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                         (
                             row,
                             entry.stamp.at_ms,
@@ -182,6 +201,9 @@ class Journal:
                             fact,
                             salt,
                             head,
+                            entry.stamp.boot_id,
+                            entry.stamp.since_boot_ms,
+                            entry.via,
                         ),
                     )
                     for body in messages:
@@ -206,10 +228,12 @@ class Journal:
         self._log_in_doubt = False
 
     @property
-    def last_at_ms(self) -> int | None:
-        """When the last fact came, in ms since 1970 UTC; None before the first."""
-        last = self._db.execute("SELECT at_ms FROM fact ORDER BY row DESC LIMIT 1").fetchone()
-        return None if last is None else int(last[0])
+    def last_stamp(self) -> Stamp | None:
+        """When the last fact came; None before the first."""
+        last = self._db.execute(
+            "SELECT at_ms, clock_synchronised, boot_id, since_boot_ms FROM fact ORDER BY row DESC LIMIT 1"
+        ).fetchone()
+        return None if last is None else Stamp(last[0], bool(last[1]), *last[2:])
 
     def messages_after(self, seq: int, limit: int) -> list[Message]:
         """The messages numbered after `seq`, in order, at most `limit`. Raises OSError when the disk would not."""
@@ -377,8 +401,11 @@ def _rows(db: sqlite3.Connection, start: int) -> Iterator[Row]:
     last = db.execute("SELECT seq FROM message WHERE row < ? ORDER BY seq DESC LIMIT 1", (start,)).fetchone()
     seq = 0 if last is None else last[0]
     expected = start
-    for number, at_ms, synchronised, kind, fact_json, salt, stored_head in db.execute(
-        "SELECT row, at_ms, clock_synchronised, kind, fact, salt, head FROM fact WHERE row >= ? ORDER BY row", (start,)
+    how_it_came = "boot_id, since_boot_ms, via" if _form(db) > 1 else "'', 0, ''"
+    for number, at_ms, synchronised, kind, fact_json, salt, stored_head, boot_id, since_boot_ms, via in db.execute(
+        f"SELECT row, at_ms, clock_synchronised, kind, fact, salt, head, {how_it_came} FROM fact"
+        " WHERE row >= ? ORDER BY row",
+        (start,),
     ):
         if number != expected:
             raise _damaged(path, expected, "it is missing")
@@ -386,21 +413,24 @@ def _rows(db: sqlite3.Connection, start: int) -> Iterator[Row]:
         messages = tuple(body for _, body in stored)
         if not 0 <= at_ms < _MOST_MS:
             raise _damaged(path, number, f"{at_ms} is no time")
-        stamp = Stamp(at_ms, bool(synchronised))
-        if chain_head(head, _stamped(stamp, fact_json), messages, salt) != stored_head:
+        stamp = Stamp(at_ms, bool(synchronised), boot_id, since_boot_ms)
+        if chain_head(head, _stamped(stamp, via, fact_json), messages, salt) != stored_head:
             raise _damaged(path, number, "it does not fit the chain")
         if [number for number, _ in stored] != [*range(seq + 1, seq + 1 + len(stored))]:
             raise _damaged(path, number, "its messages are not numbered on from those before")
         fact = fact_from_json(fact_json)
         if type(fact).__name__ != kind:
             raise _damaged(path, number, f"it is a {type(fact).__name__}, not a {kind}")
-        yield Row(number, stamp, fact, messages, head, seq + 1)
+        yield Row(number, stamp, fact, messages, head, seq + 1, via)
         head, expected, seq = stored_head, expected + 1, seq + len(stored)
 
 
-def _stamped(stamp: Stamp, fact_json: bytes) -> bytes:
-    """What the chain holds of a fact: its time and itself."""
-    return f"{stamp.at_ms} {int(stamp.synchronised)} ".encode() + fact_json
+def _stamped(stamp: Stamp, via: str, fact_json: bytes) -> bytes:
+    """What the chain holds of a fact: when and how it came, and itself. A row of form 1 knows the wall clock alone."""
+    came = f"{stamp.at_ms} {int(stamp.synchronised)} "
+    if stamp.boot_id or via:
+        came += f"{stamp.boot_id or '-'} {stamp.since_boot_ms} {json.dumps(via)} "
+    return came.encode() + fact_json
 
 
 def _last_row(db: sqlite3.Connection) -> tuple[int, bytes]:
@@ -419,16 +449,22 @@ def _head_seq(db: sqlite3.Connection, path: Path, row: int) -> int:
     return head_seq
 
 
-def _check_form(db: sqlite3.Connection, path: Path) -> None:
-    version = db.execute("PRAGMA user_version").fetchone()[0]
+def _form(db: sqlite3.Connection) -> int:
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _check_form(db: sqlite3.Connection, path: Path) -> int:
+    """The journal's form. Raises TableError where this program does not know that form."""
+    version = _form(db)
     if version > SCHEMA_VERSION:
         raise TableError(
             "journal_too_new",
             f"The journal {path} has form {version}; this program knows form {SCHEMA_VERSION}.",
             "Run the version of the program that wrote it.",
         )
-    if version < SCHEMA_VERSION:
+    if version < 1:
         raise _unsound(path, f"it has form {version}, which no program wrote")
+    return version
 
 
 def _lock(path: Path) -> int:

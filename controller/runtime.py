@@ -73,6 +73,7 @@ class _Arrived:
     what: Fact | _Asked
     ambient: Ambient
     stamp: Stamp
+    via: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,19 +175,19 @@ class Runtime:
             self._commit_thread.shutdown(wait=True)
             self._pins.close()
 
-    async def ask(self, request: Request) -> Answer:
-        """Put a request to the table; answered once its fact is committed, or refused."""
-        return await self._asked(request)
+    async def ask(self, request: Request, via: str = "socket") -> Answer:
+        """Put a request to the table; answered once its fact is committed, or refused. `via` as in `Entry`."""
+        return await self._asked(request, via)
 
-    def _asked(self, request: Request) -> asyncio.Future[Answer]:
+    def _asked(self, request: Request, via: str = "pit") -> asyncio.Future[Answer]:
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._put(_Asked(request, self._table.fault, answer))
+        self._put(_Asked(request, self._table.fault, answer), via)
         return answer
 
     # Facts in, one commit at a time.
 
-    def _put(self, item: Fact | _Asked | Callable[[], None]) -> None:
-        self._inbox.append(item if callable(item) else _Arrived(item, self._ambient(), stamp_now()))
+    def _put(self, item: Fact | _Asked | Callable[[], None], via: str = "controller") -> None:
+        self._inbox.append(item if callable(item) else _Arrived(item, self._ambient(), stamp_now(), via))
         self._inbox_has.set()
 
     async def _fold_and_commit(self) -> None:
@@ -232,7 +233,7 @@ class Runtime:
             if isinstance(fact, WagersLocked):
                 self._refused_seats.clear()
             for believed in (*before(table, fact, ambient), fact):
-                table, more = _step_or_fail(table, believed, arrived.stamp)
+                table, more = _step_or_fail(table, believed, arrived.stamp, arrived.via)
                 entries += more
         return table, entries, answers
 
@@ -311,7 +312,7 @@ class Runtime:
                 key_turned = self._debouncer.settled.get("key", False)
                 request = pressed(name, key_turned, self._table)
                 if request is not None:
-                    self._put(_Asked(request, self._table.fault, None))
+                    self._put(_Asked(request, self._table.fault, None), f"button {name}")
 
     def _live(self) -> Live:
         return Live(
@@ -341,7 +342,7 @@ class Runtime:
 
     def shoe_reported(self, fact: Fact) -> None:
         """A report of the shoe."""
-        self._put(fact)
+        self._put(fact, "shoe")
 
     def shoe_link(self, up: bool, why: str) -> None:
         """The line to the shoe went up or down. A shoe without numbers may have dealt until the moment it came up."""
@@ -430,7 +431,7 @@ def _decide(table: Table, asked: _Asked, ambient: Ambient) -> Fact | Refuse:
     return decide(table, asked.request, ambient)
 
 
-def _step_or_fail(table: Table, fact: Fact, stamp: Stamp) -> tuple[Table, list[Entry]]:
+def _step_or_fail(table: Table, fact: Fact, stamp: Stamp, via: str) -> tuple[Table, list[Entry]]:
     """Step over the fact; should that raise, the fact and its failure are journalled side by side."""
     try:
         after, events = step(table, fact)
@@ -439,5 +440,5 @@ def _step_or_fail(table: Table, fact: Fact, stamp: Stamp) -> tuple[Table, list[E
         # The exception's own words could tell a face-down card: where it happened is enough.
         _log.error("the step failed: %s\n%s", failure.error, "".join(traceback.format_tb(error.__traceback__)))
         after, events = step(table, failure)
-        return after, [Entry(stamp, fact, ()), Entry(stamp, failure, events)]
-    return after, [Entry(stamp, fact, events)]
+        return after, [Entry(stamp, fact, (), via), Entry(stamp, failure, events, "controller")]
+    return after, [Entry(stamp, fact, events, via)]

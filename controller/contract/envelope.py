@@ -33,10 +33,17 @@ class Signer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """When a fact came, for people, not for order: ms since 1970 UTC, and whether the clock was synchronised."""
+    """When a fact came.
+
+    `at_ms` is for people, not for order: ms since 1970 UTC by the wall clock, and `synchronised` says whether that
+    clock was set. `boot_id` names the machine's run and `since_boot_ms` counts from its start, sleep included: a clock
+    that nobody sets. Two stamps of one `boot_id` tell a true duration; `boot_id` is empty where none is known.
+    """
 
     at_ms: int
     synchronised: bool
+    boot_id: str = ""
+    since_boot_ms: int = 0
 
     def text(self) -> str:
         """RFC 3339 in UTC, to the millisecond."""

@@ -458,7 +458,7 @@ class LiveTable:
         self.shoe.life += 1
         self._journal = journal
         now_ms, stale_s = self._house.stamp().at_ms, float(config.file.pit.stale_after_s)
-        away = not 0 <= now_ms - (journal.last_at_ms or now_ms) < _AWAY_MS
+        away = not 0 <= now_ms - (journal.last_stamp.at_ms if journal.last_stamp else now_ms) < _AWAY_MS
         self._hearing = Hearing(self.loop.time, journal.epoch, journal.acked_seq, PROGRESSIVE, stale_s)
         self._client = Client(self.network, self.id, self._hearing, self._power_cut)
         self.header = _Header(iter(self.header.levels))

@@ -1,0 +1,64 @@
+"""A journal outlives the program that wrote it: those of f6a00a5 are read, replayed and gone on with."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from controller.clock import stamp_now
+from controller.config import load
+from controller.contract.envelope import Stamp
+from controller.journal import SCHEMA_VERSION, Entry, Journal, read_rows, verify
+from controller.keys import load_or_make_key
+from controller.replay import replay
+from controller.table.facts import CommitFailed, ShoeOpened
+from controller.table.step import step
+from tests.journals.old_journals import NAMES, copied
+
+TABLES = Path(__file__).parents[2] / "config" / "tables"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_table_goes_on_from_it(name: str, tmp_path: Path) -> None:
+    old = copied(name, tmp_path)
+    read = verify(old.journal)
+    rows = list(read_rows(old.journal))
+    opened = [row.fact for row in rows if isinstance(row.fact, ShoeOpened)]
+    assert all(row.via == "" and row.stamp.boot_id == "" for row in rows), "form 1 knows nothing of this"
+    key = load_or_make_key(old.key)
+    journal = Journal(old.journal, read.table, key, key.public)
+    table, differs = replay(journal.open_shoe(), load(TABLES / "royal9.toml").rules, read.table, journal.epoch)
+    assert differs is None
+    assert table.shoe is not None
+    assert table.rules == opened[-1].rules, "an open shoe folds under the rules it opened with"
+
+    fact, stamp = CommitFailed("disk full"), stamp_now()
+    journal.append([Entry(stamp, fact, step(table, fact)[1], "controller")])
+    journal.close()
+    again = verify(old.journal)
+    assert (again.rows, again.epoch) == (read.rows + 1, read.epoch)
+    last = list(read_rows(old.journal))[-1]
+    assert (last.fact, last.stamp, last.via) == (fact, stamp, "controller")
+    with closing(sqlite3.connect(old.journal)) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["boot_id = 'feed'", "boot_id = ''", "since_boot_ms = since_boot_ms + 1", "via = 'socket'", "via = ''"],
+)
+def test_how_a_fact_came_is_in_the_chain(change: str, tmp_path: Path) -> None:
+    old = copied("royal9", tmp_path)
+    key = load_or_make_key(old.key)
+    journal = Journal(old.journal, verify(old.journal).table, key, key.public)
+    journal.append([Entry(Stamp(1_800_000_000_000, True, "c0ffee", 12), CommitFailed("disk full"), (), "shoe")])
+    journal.close()
+    rows = verify(old.journal).rows
+    with closing(sqlite3.connect(old.journal)) as db:
+        db.execute(f"UPDATE fact SET {change} WHERE row = ?", (rows,))
+        db.commit()
+    with pytest.raises(Exception, match=f"row {rows}: it does not fit the chain"):
+        verify(old.journal)
