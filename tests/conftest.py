@@ -11,6 +11,8 @@ from typing import TypeVar
 
 import pytest
 
+from tests.support import samples
+
 FIGURES = Path(__file__).resolve().parents[1] / "proof" / "FIGURES.md"
 
 _COMMIT = pytest.StashKey[str]()  # as the run began: it may be another one when it ends
@@ -32,6 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "proof: a long measurement, made only with --proof")
     if config.getoption("--proof"):
         config.stash[_COMMIT] = _commit()
+    samples.at_length = bool(config.getoption("--proof"))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

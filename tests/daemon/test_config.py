@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 import tomli_w
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.config import Config, ConfigError, Problem, load
 from controller.game.baccarat import PuntoBanco
 from controller.game.royal9 import Tier
 from controller.table.lamps import LAMPS
+from tests.support.samples import examples
 
 CONFIG = Path(__file__).parents[2] / "config"
 TABLES = sorted((CONFIG / "tables").glob("*.toml"))
@@ -663,7 +664,7 @@ def _mutate(values: Values, place: tuple[str | int, ...], how: str, new: Any, ke
             holder[last if how == "replace" else key] = new
 
 
-@settings(max_examples=250, deadline=None)
+@examples(83)
 @given(st.lists(mutation, min_size=1, max_size=4))
 def test_no_value_anywhere_makes_the_reader_fall_over(
     tmp_path_factory: pytest.TempPathFactory, mutations: list[tuple[Any, str, Any, str]]
@@ -681,7 +682,7 @@ def test_no_value_anywhere_makes_the_reader_fall_over(
         assert len(config.digest) == 64
 
 
-@settings(max_examples=100, deadline=None)
+@examples(33)
 @given(data=st.binary(max_size=200))
 def test_no_bytes_make_the_reader_fall_over(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     path = tmp_path_factory.getbasetemp() / "bytes.toml"

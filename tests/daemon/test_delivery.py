@@ -8,10 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.delivery import WINDOW, Ack, Behind, Delivery, Phase, parse_ack
+from tests.support.samples import examples
 
 EPOCH = "0123456789"
 STALE_S = 10.0
@@ -617,7 +618,7 @@ def _hold(network: Network, story: list[tuple[Callable[[Network, int], None], in
     assert network.delivery.fresh(network.now_s)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(50)
 @given(st.lists(st.tuples(st.sampled_from(HAPPENINGS), st.integers(0, 60)), max_size=60), st.integers(0, 1))
 def test_whatever_the_network_does_the_pit_gets_everything_once_and_in_order(
     story: list[tuple[Callable[[Network, int], None], int]], seed: int

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.config import load
@@ -30,6 +30,7 @@ from controller.table.facts import CardDrawn, Fact, ShoeOpened, StepFailed, Wage
 from controller.table.states import Table
 from controller.table.step import step
 from tests.support.contract import check_event
+from tests.support.samples import examples
 
 ROOT = Path(__file__).parents[2]
 CONFIG = load(ROOT / "config" / "tables" / "royal9.toml")
@@ -389,7 +390,7 @@ def _flip(path: Path, table: str, column: str, key: str, at: int, byte: int, bit
         db.execute(f"UPDATE {table} SET {column} = ? WHERE {key} = ?", (flipped, at))
 
 
-@settings(max_examples=120, deadline=None)
+@examples(40)
 @given(
     column=st.sampled_from(["fact", "salt", "head", "at_ms", "kind"]),
     row=st.integers(1, ROWS),
@@ -404,7 +405,7 @@ def test_any_changed_bit_of_a_row_is_found_at_that_row(
     assert damaged_row(path) == row
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(seq=st.integers(1, sum(len(entry.events) for entry in SHOES)), byte=st.integers(0, 5000), bit=st.integers(0, 7))
 def test_any_changed_bit_of_a_message_is_found_at_its_row(
     pristine: Path, tmp_path_factory: pytest.TempPathFactory, seq: int, byte: int, bit: int
@@ -519,7 +520,7 @@ def test_every_truncation_is_found(copy: Path) -> None:
         assert caught.value.code == "journal_damaged", (size, caught.value)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(67)
 @given(at=st.integers(0), bit=st.integers(0, 7))
 def test_a_flipped_bit_anywhere_is_found_or_changed_nothing_of_the_rows(
     pristine: Path, tmp_path_factory: pytest.TempPathFactory, at: int, bit: int

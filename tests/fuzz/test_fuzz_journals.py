@@ -157,8 +157,8 @@ def test_a_whole_journal_is_sound_in_every_way(place: Path, whole: bytes, config
 
 
 def test_a_sample_of_harmed_journals(place: Path, whole: bytes, other: bytes, config: Config) -> None:
-    seen = _harm(place, whole, other, config, seed=1, count=60)
-    assert seen["journal_damaged"] > 50
+    seen = _harm(place, whole, other, config, seed=1, count=30)
+    assert seen["journal_damaged"] > 25
 
 
 @pytest.mark.proof
@@ -171,6 +171,7 @@ def test_harmed_journals(
     figure(f"{count:,} harmed journals, each read in four ways, no traceback: {told}")
 
 
+@pytest.mark.proof
 def test_reading_harmed_journals_leaves_nothing_in_memory(
     place: Path, whole: bytes, other: bytes, config: Config
 ) -> None:
@@ -242,8 +243,8 @@ def _forged(place: Path, whole: bytes, config: Config, seed: int, count: int) ->
 
 
 def test_a_sample_of_forged_facts(place: Path, whole: bytes, config: Config) -> None:
-    seen = _forged(place, whole, config, seed=1, count=60)
-    assert seen["fact_unreadable"] > 20
+    seen = _forged(place, whole, config, seed=1, count=30)
+    assert seen["fact_unreadable"] > 10
 
 
 @pytest.mark.proof

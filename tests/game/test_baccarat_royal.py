@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.game.baccarat import Done, Hand, Outcome
@@ -29,6 +29,7 @@ from controller.game.baccarat_royal import (
 from controller.game.cards import DECK, Card
 from controller.game.play import HALF_LOST, LOST, PUSHED, Call, Choose, Draw, Play, Result, Reveal, Verdict
 from controller.game.wagers import Spot
+from tests.support.samples import examples
 
 GAMES = Path(__file__).parents[2] / "config" / "games"
 HIT, STAND, SPLIT, REVEAL = Call.HIT, Call.STAND, Call.SPLIT, Call.REVEAL
@@ -276,7 +277,7 @@ def test_while_players_hole_cards_are_hidden_only_his_secret_choice_depends_on_t
     assert all(isinstance(turn, Choose) for turn in turns)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(67)
 @given(st.data())
 def test_any_round_keeps_its_cards_and_its_secrets(data: st.DataObject) -> None:
     """Any shoe, any choices: each card lies in one place, and none is seen before its hand is revealed."""

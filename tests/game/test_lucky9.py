@@ -16,12 +16,13 @@ from random import Random
 from typing import Any, Literal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.game.cards import DECK, Card
 from controller.game.lucky9 import BonusPays, Done, Lucky9, SeatHand, as_they_lie, laid, next_step
 from controller.game.play import Call, Choose, Draw, Laid, Play, Reveal
+from tests.support.samples import examples
 
 HIT, STAND, SPLIT, REVEAL = Call.HIT, Call.STAND, Call.SPLIT, Call.REVEAL
 GAME_FILE = Path(__file__).parents[2] / "config" / "games" / "lucky9.toml"
@@ -324,7 +325,7 @@ def test_a_play_that_is_not_due_is_refused(played: str, told: str) -> None:
 # Any round at all.
 
 
-@settings(max_examples=150, deadline=None)
+@examples(50)
 @given(
     seats=st.permutations(range(1, 8)).flatmap(lambda order: st.integers(1, 4).map(lambda n: tuple(order[:n]))),
     pair=st.sampled_from(["rank", "value"]),
@@ -452,7 +453,7 @@ ANY_HANDS = st.lists(st.lists(FEW, min_size=1, max_size=4).map(tuple), min_size=
 SPLIT_HANDS = st.lists(st.tuples(FEW_KINGS, FEW), min_size=2, max_size=4).map(tuple)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(100)
 @given(
     ANY_HANDS | SPLIT_HANDS,
     st.lists(FEW, min_size=2, max_size=3).map(tuple),

@@ -11,7 +11,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.game import baccarat, lucky9
@@ -34,6 +34,7 @@ from controller.game.settlement import (
 )
 from controller.game.wagers import Spot, Wager
 from tests.game.test_lucky9 import GAME as LUCKY9
+from tests.support.samples import examples
 
 CENT = Rounding()
 TAKEN = PuntoBancoPays(Fraction(1), Fraction(1), Fraction(8), Fraction(1, 20), "taken")
@@ -401,7 +402,7 @@ def check_money(settlement: Settlement, wagers: list[Wager]) -> None:
 PUNTO_BANCO_SPOTS = (Spot.PLAYER, Spot.BANKER, Spot.TIE, Spot.DRAGON_PLAYER, Spot.DRAGON_BANKER)
 
 
-@settings(max_examples=150)
+@examples(50)
 @given(wagers_on(*PUNTO_BANCO_SPOTS), st.integers(), roundings, st.sampled_from([TAKEN, OWED]))
 def test_punto_banco_conserves_money_and_settles_each_wager_by_itself(
     tableau: Tableau,
@@ -422,7 +423,7 @@ def test_punto_banco_conserves_money_and_settles_each_wager_by_itself(
     assert settlement.totals.house == sum(each.totals.house for each in alone)
 
 
-@settings(max_examples=150)
+@examples(50)
 @given(
     wagers_on(Spot.PLAYER, Spot.BANKER, Spot.TIE, backs=False),
     st.tuples(st.integers(1, 1_000_00), st.integers(1, 1_000_00)),
@@ -447,7 +448,7 @@ def test_baccarat_royal_conserves_money(
         assert abs(between.totals.house - min(stakes)) <= 1  # half of each, and an odd cent
 
 
-@settings(max_examples=100)
+@examples(33)
 @given(
     wagers_on(Spot.HAND, Spot.TIE, Spot.LUCKY9_BONUS, backs=False, seats=3), st.integers(), st.integers(1, 4), roundings
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.game.wagers import (
@@ -19,6 +19,7 @@ from controller.game.wagers import (
     squeezing,
     stand,
 )
+from tests.support.samples import examples
 
 ROYAL9_CENTS = 500
 SEATS = range(1, 8)
@@ -289,7 +290,7 @@ wagers_placed = st.lists(
 )
 
 
-@settings(max_examples=200)
+@examples(67)
 @given(wagers_placed, st.sampled_from([PUNTO_BANCO, LUCKY9, SENSORS_ALONE]))
 def test_what_stands_stands_by_itself_and_what_is_refused_is_told_why(placed: list[Wager], rules: WagerRules) -> None:
     playing, refused = stand(rules, ROYAL9_CENTS, SEATS, placed)

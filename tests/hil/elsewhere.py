@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -31,6 +32,39 @@ def run_elsewhere(folder: Path, tests: str, *options: str, **environment: str) -
     (folder / "test_other.py").write_text(tests, "utf-8")
     by_path = {"PYTHONPATH": os.path.relpath(ROOT, folder)}
     return run_pytest(folder, "-p", "tests.hil.plugin", *options, **by_path, **environment)
+
+
+_EACH = """
+import io, json, sys
+from contextlib import redirect_stderr, redirect_stdout
+
+import pytest
+
+told = []
+for options in json.loads(sys.argv[1]):
+    said = io.StringIO()
+    with redirect_stdout(said), redirect_stderr(said):
+        code = pytest.main(["-p", "no:cacheprovider", "-p", "tests.hil.plugin", *options])
+    told.append([int(code), said.getvalue()])
+json.dump(told, sys.stdout)
+"""
+
+
+def told_elsewhere(folder: Path, options: list[list[str]], **environment: str) -> list[tuple[int, str]]:
+    """Call pytest in another repository once for each list of options, one after another in one process; what each
+    call ended with and said. For calls that end before a test runs: what ran would be imported for the next."""
+    (folder / "test_other.py").write_text(A_HAND, "utf-8")
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
+    run = subprocess.run(
+        [sys.executable, "-c", _EACH, json.dumps(options)],
+        cwd=folder,
+        env=inherited | {"PYTHONPATH": str(ROOT)} | environment,
+        capture_output=True,
+        text=True,
+        timeout=_PATIENCE_S,
+        check=True,
+    )
+    return [(code, said) for code, said in json.loads(run.stdout)]
 
 
 def run_pytest(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

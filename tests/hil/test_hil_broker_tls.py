@@ -14,7 +14,7 @@ import pytest
 from controller.cli import bench
 from controller.cli.main import main
 from tests.hil.daemon import ROOT, comes_true
-from tests.hil.elsewhere import A_HAND, run_elsewhere, run_pytest
+from tests.hil.elsewhere import A_HAND, run_elsewhere, run_pytest, told_elsewhere
 
 SHIPPED = ROOT / "config" / "mosquitto"
 
@@ -138,13 +138,16 @@ def _without(name: str, certs: Path, to: Path) -> Path:
     return copy
 
 
-@pytest.mark.parametrize("name", ["ca.crt", "hil.crt", "hil.key", "pit.crt", "pit.key", "bets.crt", "bets.key"])
-def test_a_missing_file_is_told_before_anything_runs(name: str, certs: Path, tmp_path: Path) -> None:
-    folder = _without(name, certs, tmp_path / "tls")
-    run = run_elsewhere(tmp_path, A_HAND, "--broker", "mqtts://10.0.0.5", "--broker-certs", str(folder))
-    assert run.returncode == pytest.ExitCode.USAGE_ERROR
-    assert f"{folder / name}' cannot be read: No such file" in run.stderr
-    assert "`tablectl certs FOLDER 10.0.0.5 hil pit bets` makes all" in run.stderr
+def test_a_missing_file_is_told_before_anything_runs(certs: Path, tmp_path: Path) -> None:
+    names = ("ca.crt", "hil.crt", "hil.key", "pit.crt", "pit.key", "bets.crt", "bets.key")
+    folders = {name: _without(name, certs, tmp_path / f"without {name}") for name in names}
+    calls = told_elsewhere(
+        tmp_path, [["--broker", "mqtts://10.0.0.5", "--broker-certs", str(folder)] for folder in folders.values()]
+    )
+    for (name, folder), (code, said) in zip(folders.items(), calls, strict=True):
+        assert code == pytest.ExitCode.USAGE_ERROR, said
+        assert f"{folder / name}' cannot be read: No such file" in said
+        assert "`tablectl certs FOLDER 10.0.0.5 hil pit bets` makes all" in said
 
 
 def test_a_certificate_of_another_name_is_told_before_anything_runs(certs: Path, tmp_path: Path) -> None:
@@ -155,20 +158,18 @@ def test_a_certificate_of_another_name_is_told_before_anything_runs(certs: Path,
     assert "hil.crt is for pit, not for hil" in run.stderr
 
 
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        (["--broker", "mqtts://pit.example"], "give both --broker mqtts://HOST[:PORT] and --broker-certs FOLDER"),
-        (["--broker", "mqtt://pit.example", "--broker-certs", "CERTS"], "give both"),
-        (["--broker-certs", "CERTS"], "give both"),
-        (
-            ["--broker", "mqtts://pit.example", "--broker-certs", "absent"],
-            "absent/ca.crt' cannot be read: No such file",
-        ),
-        (["--broker", "mqtts://pit.example", "--broker-certs", "CERTS", "-n", "2"], "one test runs at a time"),
-    ],
-)
-def test_certificates_and_tls_come_together(options: list[str], told: str, certs: Path, tmp_path: Path) -> None:
-    run = run_elsewhere(tmp_path, A_HAND, *(option.replace("CERTS", str(certs)) for option in options))
-    assert run.returncode == pytest.ExitCode.USAGE_ERROR
-    assert told in run.stderr
+_HALF_TOLD = [
+    (["--broker", "mqtts://pit.example"], "give both --broker mqtts://HOST[:PORT] and --broker-certs FOLDER"),
+    (["--broker", "mqtt://pit.example", "--broker-certs", "CERTS"], "give both"),
+    (["--broker-certs", "CERTS"], "give both"),
+    (["--broker", "mqtts://pit.example", "--broker-certs", "absent"], "absent/ca.crt' cannot be read: No such file"),
+    (["--broker", "mqtts://pit.example", "--broker-certs", "CERTS", "-n", "2"], "one test runs at a time"),
+]
+
+
+def test_certificates_and_tls_come_together(certs: Path, tmp_path: Path) -> None:
+    calls = told_elsewhere(
+        tmp_path, [[option.replace("CERTS", str(certs)) for option in options] for options, _ in _HALF_TOLD]
+    )
+    for (options, told), (code, said) in zip(_HALF_TOLD, calls, strict=True):
+        assert (code, told in said) == (pytest.ExitCode.USAGE_ERROR, True), (options, said)

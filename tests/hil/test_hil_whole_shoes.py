@@ -33,7 +33,7 @@ def _account(path: Path, type_: str, shoes: int) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("seed", "shoes"),
     [
-        pytest.param(7, 1, id="a shoe"),
+        pytest.param(7, 1, marks=pytest.mark.proof, id="a shoe"),
         pytest.param(70, 12, marks=pytest.mark.proof, id="proof"),
     ],
 )

@@ -15,7 +15,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.contract.envelope import Stamp, seal
@@ -25,6 +25,7 @@ from controller.keys import TableKey
 from controller.pit import ledger as ledger_module
 from controller.pit.__main__ import main
 from controller.pit.ledger import Ack, Ledger, Received, only_pit
+from tests.support.samples import examples
 
 TABLE, EPOCH = "royal9-01", "ab12cd"
 KEY, OTHER_KEY = TableKey(bytes(32)), TableKey(bytes([7] * 32))
@@ -230,7 +231,7 @@ def test_a_ledger_opened_again_goes_on_where_it_was(ledger: Ledger, path: Path) 
     again.close()
 
 
-@settings(max_examples=40, deadline=None)
+@examples(13)
 @given(st.data())
 def test_however_a_stream_is_shuffled_and_doubled_it_is_committed_once_in_order(data: Any) -> None:
     """The table resends what is not acknowledged; the network loses, doubles and reorders, and the pit restarts."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.errors import TableError
@@ -27,6 +27,7 @@ from controller.pit.ledger import Ledger
 from controller.pit.meters import Terms
 from controller.table.requests import CorrectSeatsRound, MakeCall, PlaceWager
 from tests.pit.evening import EPOCH, KEY, TableEvening
+from tests.support.samples import examples
 from tests.support.tables import LUCKY9, TableUnderTest, cards
 
 TERMS = {
@@ -698,7 +699,7 @@ class PlayWithoutHits(Play):
         self.beside = opened(path.with_name("beside.sqlite"))
 
 
-@settings(max_examples=40, deadline=None)
+@examples(13)
 @given(st.data())
 def test_when_every_hit_is_rejected_everything_is_as_if_there_had_been_none(data: Any) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -724,7 +725,7 @@ def funds(ledger: Ledger) -> dict[str, Fraction]:
     return {account: total for account, cents, rest in rows if (total := cents + Fraction(rest))}
 
 
-@settings(max_examples=40, deadline=None)
+@examples(13)
 @given(st.data())
 def test_whatever_is_played_decided_repeated_and_killed_the_meters_are_exact(data: Any) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -746,7 +747,7 @@ _MORE_FIELDS = ("progressive", "fixed", "award", "step", "cents", "by")
 _TYPES = st.sampled_from(["wagers_locked", "void", "round", "hit", "correction", "award", "alarm", "unheard_of"])
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(st.lists(st.tuples(_TYPES, st.dictionaries(st.sampled_from([*_FIELDS, *_MORE_FIELDS]), _JUNK)), max_size=8))
 def test_whatever_a_table_signs_is_committed_and_the_account_balances(said: list[tuple[str, dict[str, Any]]]) -> None:
     with tempfile.TemporaryDirectory() as folder, closing(opened(Path(folder) / "ledger.sqlite")) as ledger:

@@ -14,7 +14,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import controller.pit.clock
@@ -22,6 +22,7 @@ from controller.pit.__main__ import main
 from controller.pit.ledger import Ledger
 from tests.pit.evening import TableEvening
 from tests.pit.test_meters import balanced, code_of, opened
+from tests.support.samples import examples
 
 BEGUN_MS = 1_750_000_000_000
 
@@ -390,7 +391,7 @@ def test_the_list_shows_what_is_to_be_recalled_and_what_was(world: World, capsys
 # At random.
 
 
-@settings(max_examples=40, deadline=None)
+@examples(13)
 @given(st.data())
 def test_whenever_a_copy_is_restored_nothing_is_paid_twice_and_everything_gets_through(data: Any) -> None:
     with tempfile.TemporaryDirectory() as folder, running(Path(folder)) as world:

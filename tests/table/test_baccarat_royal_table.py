@@ -6,7 +6,7 @@ The drawing tables themselves are in tests/sheets; here is what the table makes 
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.game.baccarat_royal import Actives
@@ -28,6 +28,7 @@ from controller.table.requests import (
     decide,
 )
 from tests.support.five_games import HEALTHY, Watched, assert_money_adds_up, call, seats, wager, wagers
+from tests.support.samples import examples
 from tests.support.tables import BACCARAT_ROYAL, TableUnderTest, cards, hand, house
 
 CARDS = st.sampled_from(DECK)
@@ -246,7 +247,7 @@ def _rows(event: dict[str, object]) -> list[dict[str, object]]:
 QUIET = st.lists(CARDS, min_size=4, max_size=4).filter(lambda four: total(four[:2]) < 8 and total(four[2:]) < 8)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(QUIET, QUIET, st.sampled_from(["", "unreadable", "unplugged", "too soon"]))
 def test_hole_cards_tell_nothing_before_players_call(these: list[Card], those: list[Card], mishap: str) -> None:
     """The choice is lit whether there is one or not: 0–2, 3–6 and 7 are one and the same."""
@@ -272,7 +273,7 @@ def test_hole_cards_tell_nothing_before_players_call(these: list[Card], those: l
 PLAYERS = st.lists(CARDS, min_size=2, max_size=2)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(
     st.lists(CARDS, min_size=2, max_size=2).filter(lambda two: total(two) < 8),
     PLAYERS,
@@ -306,7 +307,7 @@ def test_players_hole_cards_tell_nothing_until_he_reveals(
     assert tables[0].seen == tables[1].seen
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(QUIET, QUIET)
 def test_bankers_hole_cards_tell_nothing_while_player_decides(these: list[Card], those: list[Card]) -> None:
     tables = []
@@ -389,7 +390,7 @@ def test_a_card_drawn_in_error_is_burned() -> None:
 # Any shoe, any choices.
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(
     st.lists(CARDS, min_size=6, max_size=6),
     st.lists(st.booleans(), min_size=2, max_size=2),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.table.facts import CardDrawn, Target
@@ -17,6 +17,7 @@ from controller.table.requests import (
     VoidHand,
 )
 from tests.support.five_games import KANSAS_STAR, ROYAL9_SEEN_TWICE, SUGARHOUSE_MIDI, Watched, call, seats, wagers
+from tests.support.samples import examples
 from tests.support.tables import SUGARHOUSE, cards
 
 BANKER_WINS, PLAYER_WINS, TIE = "4S TH 4D 9C", "4S TH 5D 8C", "4S TH 5D 9C"
@@ -161,7 +162,7 @@ def test_in_midi_nothing_is_owed_before_the_cards_are_turned_up() -> None:
 # Any evening.
 
 
-@settings(max_examples=30, deadline=None)
+@examples(10)
 @given(
     st.lists(
         st.tuples(

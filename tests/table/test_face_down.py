@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, Self
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.game.cards import DECK, Card
@@ -22,6 +22,7 @@ from controller.table.facts import (
 )
 from controller.table.lamps import Live, lamps
 from controller.table.requests import NewShoe
+from tests.support.samples import examples
 from tests.support.tables import TableUnderTest, hand
 
 HEALTHY = Live(frozenset({1}), pit_fresh=True, shoe_up=True, pit_up=True, journal_ok=True)
@@ -90,7 +91,7 @@ def _play(burned: list[Card], ways: list[str], stray: Card) -> Watched:
     return table
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(
     st.lists(st.sampled_from(sorted(WAYS)), min_size=5, max_size=5),
     st.lists(st.sampled_from(DECK), min_size=12, max_size=12, unique=True),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.game.cards import DECK, Card, total
@@ -23,6 +23,7 @@ from controller.table.requests import (
     VoidHand,
 )
 from tests.support.five_games import HEALTHY, Watched, assert_money_adds_up, call, seats, wager, wagers
+from tests.support.samples import examples
 from tests.support.tables import LUCKY9, TableUnderTest, cards, hand, house
 
 CARDS = st.sampled_from(DECK)
@@ -184,7 +185,7 @@ def test_the_dealer_reveals_and_draws_even_if_every_hand_is_dead() -> None:
     assert (rows(event), event["dealer"]["total"]) == ([(3, None, "lost", 0)], 8)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(CARDS, CARDS, st.sampled_from(["stand", "hit", "split", "voided", "card too soon", "early dealer card"]), CARDS)
 def test_the_dealers_hole_card_tells_nothing_until_it_is_turned_up(
     this: Card, that: Card, does: str, more: Card
@@ -490,7 +491,7 @@ def test_a_round_of_two_hands_has_no_seats_hands() -> None:
 # Any shoe, any choices, any mistakes.
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(
     st.lists(st.sampled_from(DECK * 2), min_size=59, max_size=59),
     st.dictionaries(st.integers(1, 7), st.integers(5, 100), min_size=1, max_size=7),

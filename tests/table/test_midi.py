@@ -12,7 +12,7 @@ from itertools import cycle
 from typing import Any, Literal, Self, get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.game.cards import DECK, Card, total
@@ -33,6 +33,7 @@ from controller.table.facts import (
 from controller.table.lamps import Pattern, lamps
 from controller.table.requests import ClearFault, LockWagers, NameCard, NewShoe, Request, VoidHand
 from tests.support.five_games import HEALTHY, SUGARHOUSE_MIDI, Watched, call, dealt, wager, wagers
+from tests.support.samples import examples
 from tests.support.tables import TableUnderTest, cards, hand, house
 
 INPUT, HAND_END = dealt(SUGARHOUSE_MIDI, "input"), dealt(SUGARHOUSE_MIDI, "hand_end")
@@ -96,7 +97,7 @@ class Felt:
         return 4 + order.index(hand_) < self.turned
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(st.lists(CARDS, min_size=6, max_size=6))
 def test_exactly_what_was_turned_up_is_shown_and_told(six: list[Card]) -> None:
     table, felt, coming = midi(), Felt(), iter(six)
@@ -182,7 +183,7 @@ def comes(table: Asked, card: Card, mishap: Mishap) -> None:
             table.drawn(card)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(IN_ONE_DECK, IN_ONE_DECK, st.lists(st.sampled_from(MISHAPS), min_size=4, max_size=4, unique=True))
 def test_four_cards_face_down_tell_nothing(these: list[Card], those: list[Card], mishaps: list[Mishap]) -> None:
     """Natural or not, Player draws or Banker: until `reveal` it is one and the same."""
@@ -195,7 +196,7 @@ def test_four_cards_face_down_tell_nothing(these: list[Card], those: list[Card],
         assert not [card for card in four if f'"{card}"' in told]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(IN_ONE_DECK, IN_ONE_DECK, st.integers(0, 3), st.booleans(), st.lists(AHEAD, min_size=3, max_size=3))
 def test_what_comes_ahead_of_reveal_waits_and_tells_nothing(
     these: list[Card], those: list[Card], count: int, result: bool, mishaps: list[Mishap]
@@ -217,7 +218,7 @@ def test_what_comes_ahead_of_reveal_waits_and_tells_nothing(
     assert one.face.cards_left == 52 - 3 - 4 - count
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(IN_ONE_DECK.filter(lambda four: total(four[:4:2]) <= 5 and total(four[1:4:2]) <= 7))
 def test_players_third_card_tells_nothing_before_it_is_turned_up(cards: list[Card]) -> None:
     """Whether Banker draws hangs on it: so nobody is told who is next."""
@@ -227,7 +228,7 @@ def test_players_third_card_tells_nothing_before_it_is_turned_up(cards: list[Car
     assert hand(tables[0].face, "player").cards[2] == "--"
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(FOUR, FOUR)
 def test_at_hand_end_who_draws_next_is_told_to_nobody(these: list[Card], those: list[Card]) -> None:
     """With no `reveal` button the hand's end turns everything up: of two that go on, neither tells why."""
@@ -250,7 +251,7 @@ def _goes_on(four: list[Card]) -> bool:
 
 
 @pytest.mark.parametrize("mishap", ["unreadable", "missed", "impossible", "shoe error", "overdrawn and kept"])
-@settings(max_examples=30, deadline=None)
+@examples(10)
 @given(these=IN_ONE_DECK.filter(_goes_on), those=IN_ONE_DECK.filter(_goes_on))
 def test_at_hand_end_what_goes_wrong_with_the_fifth_card_does_not_tell_whose_it_is(
     mishap: str, these: list[Card], those: list[Card]
@@ -313,7 +314,7 @@ HAPPENINGS: dict[str, Happening] = {
 
 
 @pytest.mark.parametrize("rules", [INPUT, HAND_END], ids=["input", "hand_end"])
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(
     happens=st.lists(st.sampled_from(sorted(HAPPENINGS)), max_size=25),
     these=st.lists(CARDS, min_size=25, max_size=25),
@@ -347,7 +348,7 @@ def _ends_on(four: list[Card]) -> bool:
     return max(player, banker) >= 8 or (player >= 6 and banker >= 6)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(IN_ONE_DECK, IN_ONE_DECK)
 def test_a_void_hand_takes_its_cards_with_it(these: list[Card], those: list[Card]) -> None:
     tables = [four_down(four[:4], ["nothing"] * 4).do(VoidHand("Smith")) for four in (these, those)]
@@ -532,7 +533,7 @@ def _guided(table: TableUnderTest) -> dict[str, Pattern]:
 # After a power cut.
 
 
-@settings(max_examples=40, deadline=None)
+@examples(13)
 @given(st.lists(CARDS, min_size=8, max_size=40), st.lists(st.integers(0, 9), min_size=8, max_size=40))
 def test_a_restart_at_any_moment_gives_the_same_table(drawn: list[Card], acts: list[int]) -> None:
     table = midi()

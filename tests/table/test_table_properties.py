@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.game.baccarat import Done
@@ -63,6 +63,7 @@ from controller.table.requests import (
 from controller.table.rules import TableRules
 from controller.table.states import HandInPlay, NoShoe, ShoeEnded, Table
 from tests.support.contract import check_event
+from tests.support.samples import examples
 from tests.support.tables import TableUnderTest, house
 
 CardFact = CardDrawn | CardKept | CardDrawnOutsideGame
@@ -256,7 +257,7 @@ HOUSES: st.SearchStrategy[TableRules] = st.builds(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@examples(33)
 @given(HOUSES, HAPPENINGS)
 def test_whatever_comes_the_table_holds_together_and_a_restart_makes_it_again(
     rules: TableRules, happenings: list[Happening]
@@ -268,7 +269,7 @@ def test_whatever_comes_the_table_holds_together_and_a_restart_makes_it_again(
     assert table.replayed() == (table.table, None)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(13)
 @given(HOUSES, st.integers(0, 2**24), st.integers(0, 51))
 def test_a_shoe_dealt_to_its_end_from_one_deck(rules: TableRules, seed: int, cut_after: int) -> None:
     """A whole deck, each card once: no card is impossible, and the shoe ends by its last hand or by its last cards."""
@@ -291,7 +292,7 @@ def test_a_shoe_dealt_to_its_end_from_one_deck(rules: TableRules, seed: int, cut
     assert closed["rounds"] == closed["wagered_hands"] == len(table.of_type("round"))
 
 
-@settings(max_examples=15, deadline=None)
+@examples(8)
 @given(HOUSES, HAPPENINGS)
 def test_the_journal_on_the_disk_gives_the_same_table(rules: TableRules, happenings: list[Happening]) -> None:
     table = CheckedTable(rules)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.game.baccarat_royal import Actives
@@ -36,6 +36,7 @@ from tests.support.five_games import (
     wager,
     wagers,
 )
+from tests.support.samples import examples
 from tests.support.tables import BACCARAT_ROYAL, LUCKY9, ROYAL9, SUGARHOUSE, TableUnderTest, cards, house
 
 RULES: dict[str, TableRules] = {
@@ -417,7 +418,7 @@ CHIPS = st.tuples(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(
     st.sampled_from(sorted(SPOTS)),
     st.lists(CHIPS, max_size=15),
