@@ -1,7 +1,8 @@
 """The control socket: what `tablectl` asks of a running table, over a Unix socket beside it.
 
 One request is one line of JSON, `{"do": "status"}`; one answer is one line back, `{"ok": true, ...}` or
-`{"ok": false, "code": ..., "what": ..., "do": ...}`. `watch` answers with a status at once and again at every commit.
+`{"ok": false, "code": ..., "what": ..., "do": ...}`. `watch` answers with a status at once, and again as `watchers.py`
+has it.
 The socket's group may connect: who that is, is who may act as a supervisor from the shell.
 """
 
@@ -41,9 +42,9 @@ from controller.table.requests import (
     TellOddCard,
     VoidHand,
 )
+from controller.watchers import Watchers
 
 _LONGEST_LINE = 4096
-_WATCH_AT_LEAST_EVERY_S = 0.2
 _MOST_AT_ONCE = 200  # connections: the table needs descriptors for its own wires, too
 
 
@@ -51,6 +52,7 @@ async def serve(runtime: Runtime, path: Path) -> asyncio.Server:
     """Begin to listen at `path`. Raises TableError `control_socket` when that cannot be."""
 
     connected: set[asyncio.StreamWriter] = set()
+    watchers = Watchers(lambda: _line({"ok": True, "status": runtime.status()}))
 
     async def met(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(ConnectionError):
@@ -58,7 +60,7 @@ async def serve(runtime: Runtime, path: Path) -> asyncio.Server:
                 await _say(writer, _refusal("too_many_connections", "Too many are connected already.", "Try later."))
             else:
                 connected.add(writer)
-                await _converse(runtime, reader, writer)
+                await _converse(runtime, watchers, reader, writer)
         connected.discard(writer)
         writer.close()
 
@@ -83,7 +85,9 @@ def _bound(path: Path) -> socket.socket:
     return channel
 
 
-async def _converse(runtime: Runtime, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _converse(
+    runtime: Runtime, watchers: Watchers, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
     while True:
         try:
             line = await reader.readline()
@@ -99,22 +103,9 @@ async def _converse(runtime: Runtime, reader: asyncio.StreamReader, writer: asyn
         elif request == "status":
             await _say(writer, {"ok": True, "status": runtime.status()})
         elif request == "watch":
-            await _watch(runtime, writer)
+            await watchers.watch(writer)
         elif not isinstance(request, str):
             await _say(writer, await _act(runtime, request))
-
-
-async def _watch(runtime: Runtime, writer: asyncio.StreamWriter) -> None:
-    watcher = runtime.watch()
-    try:
-        while True:
-            watcher.clear()
-            await _say(writer, {"ok": True, "status": runtime.status()})
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_WATCH_AT_LEAST_EVERY_S):  # wait_for of 3.11 can swallow a cancellation
-                    await watcher.wait()
-    finally:
-        runtime.unwatch(watcher)
 
 
 async def _act(runtime: Runtime, request: Request) -> dict[str, object]:
@@ -231,5 +222,9 @@ def _hands(said: list[Any]) -> dict[int, tuple[tuple[Card, ...], ...]]:
 
 
 async def _say(writer: asyncio.StreamWriter, answer: dict[str, object]) -> None:
-    writer.write(json.dumps(answer).encode() + b"\n")
+    writer.write(_line(answer))
     await writer.drain()
+
+
+def _line(answer: dict[str, object]) -> bytes:
+    return json.dumps(answer).encode() + b"\n"

@@ -35,7 +35,7 @@ def ask(table: Path, request: dict[str, object], control: str | None = None) -> 
 
 
 def watch(table: Path) -> Iterator[dict[str, Any]]:
-    """The table's status now, and again at every commit and a few times a second, until it stops or refuses."""
+    """The table's status now, and again a few times a second where it differs, until it stops or refuses."""
     with _connected(table) as channel:
         channel.sendall(b'{"do": "watch"}\n')
         for line in channel.makefile("rb"):
@@ -115,7 +115,9 @@ def status_lines(told: dict[str, Any]) -> list[str]:
     lines += filter(None, [commission_line(face)])
     bad = ", ".join(f"{count} {reason}" for reason, count in shoe["bad_bytes"].items())
     lines += [
-        f"shoe: {'up' if shoe['up'] else 'DOWN'}: {shoe['why']}" + (f"; bad bytes: {bad}" if bad else ""),
+        f"shoe: {'up' if shoe['up'] else 'DOWN'}: {shoe['why']}"
+        + (f"; bad bytes: {bad}" if bad else "")
+        + "; new bad bytes are told once no card lies face down" * shoe["bad_bytes_wait"],
         f"pit: {pit['stream']}, {pit['acked_seq']} of {pit['head_seq']} events acknowledged"
         + (f"; {pit['unacknowledged']} wait, of {pit['most_unacknowledged']} that may" * (pit["unacknowledged"] > 0))
         + ("" if pit["fresh"] else "; Royal 9 wagers are refused")

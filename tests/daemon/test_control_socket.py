@@ -13,12 +13,14 @@ from typing import Any
 
 import pytest
 
+from controller.cli import bench
 from controller.cli.main import main
 from controller.control import serve
 from controller.errors import TableError
 from controller.game.play import Call
-from controller.table.facts import CardDrawn, ShoeOpened
+from controller.table.facts import CardDrawn, ShoeOpened, ShoeStoodBy
 from controller.table.requests import LockWagers, MakeCall, TakeSeats
+from controller.watchers import BEAT_S
 from tests.daemon.daemon_world import PATIENCE_S, World, eventually, run, running
 from tests.support.tables import TABLES
 
@@ -198,7 +200,7 @@ def test_an_act_is_answered_once_it_is_committed(tmp_path: Path) -> None:
     run(test())
 
 
-def test_watch_tells_at_once_and_at_every_commit(tmp_path: Path) -> None:
+def test_watch_tells_at_once_and_what_is_new(tmp_path: Path) -> None:
     async def test() -> None:
         async with served(tmp_path) as (world, path), connected(path) as line:
             await line.send(b'{"do": "watch"}\n')
@@ -206,6 +208,33 @@ def test_watch_tells_at_once_and_at_every_commit(tmp_path: Path) -> None:
             await world.open_shoe()
             while (await line.answer())["status"]["face"]["phase"] != "wagers_open":
                 pass
+
+    run(test())
+
+
+def test_a_commit_that_changes_nothing_to_see_is_not_pushed(tmp_path: Path) -> None:
+    """Four cards lie face down: what the shoe says now is committed, and that something was is for nobody to see."""
+
+    async def test() -> None:
+        midi = bench.example_table("sugarhouse_midi")
+        async with served(tmp_path, example=midi) as (world, path), connected(path) as line:
+            await world.open_shoe()
+            await world.do(LockWagers())
+            await world.deal("4S TH 5D 9C")
+            began_s = asyncio.get_running_loop().time()
+            await line.send(b'{"do": "watch"}\n')
+            commits = 100
+            for _ in range(commits):
+                assert world.shoe.listener is not None
+                world.shoe.listener.shoe_reported(ShoeStoodBy())
+                await world.settle()
+            assert len(world.journal.batches) >= commits
+            took_s = asyncio.get_running_loop().time() - began_s
+            world.shoe.deal("2C")
+            pushes = 1
+            while (await line.answer())["status"]["face"]["cards_left"] != 416 - 2 - 5:
+                pushes += 1
+            assert pushes <= 3 + took_s / BEAT_S, "no more than one a beat"
 
     run(test())
 
