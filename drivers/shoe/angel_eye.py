@@ -138,6 +138,11 @@ class Reply:
     ok: bool
     code: str | None = None
 
+    @property
+    def length(self) -> int:
+        """Its bytes on the wire."""
+        return 1 if self.ok else 3
+
     def __str__(self) -> str:
         return "taken" if self.ok else f"refused, {NAK_MEANINGS.get(self.code or '', self.code)}"
 

@@ -23,6 +23,15 @@ class BadBytes:
     reason: Reason
     count: int
 
+    @property
+    def told(self) -> str:
+        """The reason as people are told it: `noise` for every frame that is none, whatever is wrong with it.
+
+        A card's check is made from the card. With the same damage, one card's report has a wrong check and another's
+        the wrong shape: which of the two would say something of a card that lies face down.
+        """
+        return self.reason if self.reason in ("unconfirmed", "unknown") else "noise"
+
 
 def joined(heard: Iterable[_Heard]) -> list[_Heard | BadBytes]:
     """What was heard, byte by byte, with each run of noise as one."""

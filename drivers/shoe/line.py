@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from typing import ClassVar, Protocol
 
@@ -11,8 +10,6 @@ from controller.table.facts import ShoeFact
 from drivers.shoe.angel_eye import Reply
 from drivers.shoe.bad_bytes import BadBytes
 from drivers.shoe.port import ShoePort
-
-_log = logging.getLogger(__name__)
 
 
 class Codec(Protocol):
@@ -48,10 +45,10 @@ class ShoeOnLine:
         def hear(data: bytes) -> None:
             for heard in self._codec.feed(data):
                 match heard:
-                    case BadBytes(reason, count):
-                        listener.shoe_noise(reason, count)
-                    case Reply():
-                        _log.info("the shoe answered a command: %s", heard)
+                    case BadBytes(count=count):
+                        listener.shoe_noise(heard.told, count)
+                    case Reply():  # this program sends no commands: what looks like an answer is damage
+                        listener.shoe_noise("noise", heard.length)
                     case fact:
                         listener.shoe_reported(fact)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import pickle
 import random
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 import pytest
@@ -185,3 +186,27 @@ def test_what_is_kept_is_bounded(endless: bytes) -> None:
     for _ in range(10):
         codec.feed(endless * 1000)
         assert len(pickle.dumps(codec)) < fresh + 200
+
+
+@pytest.mark.parametrize("place", range(8))
+def test_how_a_cards_report_was_damaged_says_nothing_of_the_card(place: int) -> None:
+    """Its check is made from the card: the same bit flipped makes one check wrong, and of another no check at all."""
+    cards = [0x80 | suit << 4 | rank for suit in (1, 2, 3, 4) for rank in range(1, 14)]
+    for flipped in range(8):
+        told = {_told(card, place, 1 << flipped) for card in cards}
+        assert told == {(("noise", 8),)}
+
+
+def _told(card: int, place: int, damage: int) -> tuple[tuple[str, int], ...]:
+    """What people are told of the bad bytes, once another report has come after a card's with one damaged copy."""
+    copy = wire(1, b"D" + bytes([0x81, card]))
+    damaged = bytearray(copy)
+    damaged[place] ^= damage
+    told: Counter[str] = Counter()
+    for heard in AngelEyeCodec().feed(copy + copy + bytes(damaged) + wire(2, b"P") * 3):
+        match heard:
+            case BadBytes(count=count):
+                told[heard.told] += count
+            case Reply():
+                told["noise"] += heard.length
+    return tuple(told.items())

@@ -7,6 +7,7 @@ import os
 import termios
 import tomllib
 import tty
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -18,6 +19,8 @@ from controller.cli.bench import EXAMPLE_TABLE
 from controller.cli.main import SHOES
 from controller.config import Config, ConfigError, ShoeSection, load
 from controller.table.facts import CardDrawn, Fact, Report
+from drivers.shoe import line
+from drivers.shoe.angel_eye import AngelEyeCodec
 
 
 def with_table(folder: Path, **changes: Any) -> Config:
@@ -106,6 +109,22 @@ class Listener:
 
     def shoe_noise(self, reason: str, count: int) -> None:
         self.bad.append((reason, count))
+
+
+def test_what_looks_like_an_answer_to_a_command_is_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No command is ever sent: a line in the log at that moment would tell of a damaged report."""
+
+    class Port:
+        def __init__(self, url: str, baud: int, on_bytes: Callable[[bytes], None], on_link: object) -> None:
+            self._on_bytes = on_bytes
+
+        async def run(self) -> None:
+            self._on_bytes(b"\x06\x1502")
+
+    monkeypatch.setattr(line, "ShoePort", Port)
+    listener = Listener()
+    asyncio.run(line.ShoeOnLine(AngelEyeCodec(), "the port").run(listener))
+    assert listener.bad == [("noise", 1), ("noise", 3)]
 
 
 @pytest.mark.parametrize(

@@ -277,7 +277,7 @@ def _lose_and_name(at: Bench, shoe: FarBeeTek, card: str) -> None:
     shoe.corrupt = lambda line: line[:4] + b"?" + line[5:]
     shoe.deal(card)
     shoe.corrupt = None
-    at.eventually(lambda: at.table.status()["shoe"]["bad_bytes"].get("check"))
+    at.eventually(lambda: at.table.status()["shoe"]["bad_bytes"].get("noise"))
     assert at.table.hands == {"player": ["KS"], "banker": []}
     with pytest.raises(TableError) as refused:
         at.table.supervisor("card", card=card)

@@ -160,7 +160,7 @@ def test_a_damaged_copy_is_counted_and_costs_nothing(
     dealer.play("9C TD TC 5D")
     eventually(lambda: [hand["outcome"] for hand in pit.rounds] == ["player"])
     assert table.fault is None
-    assert set(table.status()["shoe"]["bad_bytes"]) == {"noise", "shape"}
+    assert set(table.status()["shoe"]["bad_bytes"]) == {"noise"}
 
 
 def test_a_hand_is_voided_with_key_and_button(
