@@ -259,7 +259,7 @@ def close_shoe(table: Table, reason: str, by: str) -> tuple[Table, Event]:
         cards_left=cards_left(table),
         commission_owed=tuple(events.SeatCents(seat, cents) for seat, cents in table.commission_owed.items()),
     )
-    return replace(table, phase=ShoeEnded(), kept=()), event
+    return replace(table, phase=ShoeEnded(), kept=(), kept_results=()), event
 
 
 def void_event(table: Table, by: str, reason: str) -> events.Void:

@@ -1,16 +1,23 @@
-"""What faults and alarms may not tell: the one place that says which cards lie face down as they come.
+"""What faults, alarms and the noise on the shoe's line may not tell: the one place that says which cards lie face down.
 
 Burned cards do, cards kept for the next hand until they are dealt, and the cards of a game that deals them so until
 they are turned up. How the hands themselves are shown is `public.py`'s.
+
+What is told is one thing, whether and when it is told another: an Angel Eye reports a hand's result as soon as the hand
+is complete, and so would say whether a third card is due, were it seen that a report came.
 """
 
 from __future__ import annotations
 
 from controller.game.baccarat import PuntoBanco
+from controller.game.games import laid
 from controller.game.play import Draw, Reveal
 from controller.table.dealing import following
+from controller.table.facts import CardDrawn, CardDrawnOutsideGame, CardKept
 from controller.table.legality import Move, Row, legality
-from controller.table.states import Table
+from controller.table.rules import TableRules
+from controller.table.states import HandInPlay, Locked, Table, WagersOpen
+from controller.table.stops import raiser
 
 
 def comes_face_down(table: Table, row: Row) -> bool:
@@ -41,6 +48,34 @@ def next_is_secret(table: Table) -> bool:
 def result_is_secret(table: Table) -> bool:
     """Whether the shoe's result of a hand that is not complete here would tell cards that lie face down."""
     return _dealt_face_down(table) or bool(table.kept)
+
+
+def kept_make_a_hand(table: Table) -> bool:
+    """Whether the shoe may have read a whole hand in cards kept for the next one, which nobody has seen."""
+    return isinstance(table.phase, WagersOpen) and len(table.kept) >= 4 and table.awaiting_result is None
+
+
+def deals_face_down(rules: TableRules) -> bool:
+    """Whether the game deals any card face down."""
+    return not isinstance(rules.play, PuntoBanco) or rules.play.reveal != "dealt"
+
+
+def hides_cards(table: Table) -> bool:
+    """Whether cards of a hand are here or due that nobody has seen: dealt face down, kept for the next hand, or dealt
+    while a fault stands. What the shoe sends meanwhile may tell them."""
+    if table.kept:
+        return True
+    if table.fault is not None and deals_face_down(table.rules):
+        waiting = (*raiser(table.fault), *table.held)
+        if any(isinstance(held.fact, CardDrawn | CardKept | CardDrawnOutsideGame) for held in waiting):
+            return True
+    match table.phase:
+        case HandInPlay(plays, _, seating):
+            return any(any(hand.face_down) for hand in laid(table.rules.play, seating, plays))
+        case Locked():
+            return deals_face_down(table.rules)
+        case _:
+            return False
 
 
 def _dealt_face_down(table: Table) -> bool:

@@ -150,7 +150,8 @@ class Table:
 
     `finished` are the shoe's rounds; `last_round` is the one shown, until the next hand; `hits` those of the last
     wagered hand, until wagers are locked again, and every progressive one until somebody has seen to it. `kept` are
-    cards that left the shoe already and are the next hand's first. `held` is what came while the fault stood.
+    cards that left the shoe already and are the next hand's first, `kept_results` what the shoe says of the hands they
+    make. `held` is what came while the fault stood.
     `awaiting_result` is the hand whose result the shoe has yet to state, or "voided" when it may still state one for a
     hand that was void. `seq_counts_zero` once the shoe, since it was switched on, has gone on with 0 after 9: from then
     on it always does. `placed` are the chips for the next hand, `occupied` the seats with somebody at them,
@@ -162,6 +163,7 @@ class Table:
     shoe: Shoe | None = None
     shoes_opened: int = 0
     kept: tuple[Card, ...] = ()
+    kept_results: tuple[Held, ...] = ()
     finished: tuple[FinishedRound, ...] = ()
     last_round: FinishedRound | None = None
     hits: tuple[RoyalHit, ...] = ()

@@ -32,7 +32,7 @@ from controller.table.dealing import (
     turn_first_card,
     void_event,
 )
-from controller.table.face_down import comes_face_down, next_is_secret
+from controller.table.face_down import comes_face_down, kept_make_a_hand, next_is_secret
 from controller.table.facts import (
     ActivesChosen,
     AwardStepped,
@@ -233,6 +233,8 @@ def _believe(table: Table, held: Held) -> Stepped:
             return _legally(table, Row.BURN_COUNT, fact)
         case ShoeResultReported(result) if result is not ShoeResult.FORCE_QUIT and isinstance(following(table), Reveal):
             return _wait_for_reveal(table, fact)
+        case ShoeResultReported(result) if result is not ShoeResult.FORCE_QUIT and kept_make_a_hand(table):
+            return replace(table, kept_results=(*table.kept_results, Held(fact))), ()
         case ShoeResultReported(result):
             row = Row.SHOE_FORCE_QUIT if result is ShoeResult.FORCE_QUIT else Row.SHOE_RESULT
             return _legally(table, row, fact)
@@ -335,7 +337,9 @@ def _place_card(table: Table, move: Move, card: Card) -> Stepped:
         case Move.BURN_CARD:
             return burn(table)
         case Move.TAKE_CARD_IN_ERROR:
-            return take_card_in_error(table, card)
+            table, made = take_card_in_error(table, card)
+            table, told = _release_kept_results(table)
+            return table, (*made, *told)
         case Move.KEEP_CARD:
             return replace(table, kept=(*table.kept, card)), ()
         case Move.DEAL_CARD:
@@ -433,7 +437,8 @@ def _lock_wagers(table: Table, fact: WagersLocked) -> Stepped:
         ),
     )
     table, dealt = deal_kept(table, kept)
-    return table, (*made, *dealt)
+    table, told = _release_kept_results(table)
+    return table, (*made, *dealt, *told)
 
 
 def _call(table: Table, called: Call) -> Stepped:
@@ -590,6 +595,11 @@ def _hit_or_burn(table: Table, waiting: tuple[Held, ...]) -> Stepped:
 def _without_opinion(fact: ShoeFact | OwnFact) -> ShoeFact | OwnFact:
     """The card without the shoe's opinion of its place."""
     return CardDrawn(fact.card, report=fact.report) if isinstance(fact, CardDrawn | CardKept) else fact
+
+
+def _release_kept_results(table: Table) -> Stepped:
+    """Believe what the shoe said of kept cards that are dealt now; of those still kept it goes on waiting."""
+    return _release(replace(table, kept_results=()), table.kept_results)
 
 
 def _release(table: Table, waiting: tuple[Held, ...]) -> Stepped:

@@ -23,7 +23,7 @@ from controller.table.facts import (
     ShoeResultReported,
     Target,
 )
-from controller.table.requests import ChooseActives, NameCard, TellOddCard
+from controller.table.requests import ChooseActives, NameCard, NewShoe, TellOddCard
 from controller.table.rules import TableRules
 from controller.table.step import step
 from tests.support.five_games import KANSAS_STAR, Watched, call, seats, wager
@@ -188,11 +188,10 @@ THIRD = Card.parse("7C")
         [CardDrawn(None)] * 3,
         [CardKept(None)] * 3,
         [ShoeErrorRaised(error) for error in (ShoeError.DRAW_TIMEOUT, ShoeError.CARD_CODE, ShoeError.OVERDRAW)],
-        [ShoeResultReported(each, False, False) for each in (ShoeResult.PLAYER, ShoeResult.BANKER, ShoeResult.TIE)],
         [CardDrawn(THIRD, Target.PLAYER, 3), CardDrawn(THIRD, Target.BANKER, 3), CardDrawn(THIRD, Target.BANKER, 3)],
         [CardDrawn(Card.parse("2D"))] * 3,
     ],
-    ids=["unreadable", "kept unreadable", "shoe error", "result", "target", "impossible"],
+    ids=["unreadable", "kept unreadable", "shoe error", "target", "impossible"],
 )
 def test_four_kept_cards_are_told_by_no_fault(rules: TableRules, told_apart: list[Fact]) -> None:
     """Who takes a third card, and who wins, nobody may know before the hand that they are kept for."""
@@ -203,6 +202,39 @@ def test_four_kept_cards_are_told_by_no_fault(rules: TableRules, told_apart: lis
         assert table.fault is not None
         tables.append(table)
     assert [table.seen for table in tables[1:]] == [tables[0].seen] * 2
+
+
+@pytest.mark.parametrize("rules", [ROYAL9, MIDI], ids=["mini", "midi"])
+@pytest.mark.parametrize("says", [ShoeResult.TIE, ShoeResult.PLAYER])
+def test_the_shoes_result_of_four_kept_cards_waits_for_their_hand(rules: TableRules, says: ShoeResult) -> None:
+    """That it came says that they are a whole hand, which nobody may know before."""
+    table = Watched(house(rules, drawn_in_error="next_card")).open_shoe(BURN).draw(HAND_OVER)
+    as_it_was = (list(table.events), table.face)
+    table.believe(ShoeResultReported(says, False, False))
+    assert (table.events, table.face) == as_it_was
+    assert table.replayed() == (table.table, None)
+    table.lock()
+    if rules is MIDI:
+        assert (table.fault, table.of_type("round")) == (None, [])
+        table.do(call("reveal"))
+    assert len(table.of_type("round")) == 1
+    assert table.fault == (None if says is ShoeResult.TIE else "result_differs")
+
+
+def test_the_results_of_two_kept_hands_are_each_hands_own() -> None:
+    table = Watched(house(ROYAL9, drawn_in_error="next_card")).open_shoe(BURN)
+    for kept, says in ((HAND_OVER, ShoeResult.TIE), ("KS 4H 9D 4C", ShoeResult.PLAYER)):
+        table.draw(kept).believe(ShoeResultReported(says, False, says is ShoeResult.PLAYER))
+    assert [table.lock().fault, table.lock().fault] == [None, None]
+    assert [event["outcome"] for event in table.of_type("round")] == ["tie", "player"]
+    assert table.table.kept_results == ()
+
+
+def test_what_the_shoe_said_of_kept_cards_is_gone_with_their_shoe() -> None:
+    table = Watched(house(ROYAL9, drawn_in_error="next_card")).open_shoe(BURN).draw(HAND_OVER)
+    table.believe(ShoeResultReported(ShoeResult.PLAYER, False, False)).do(NewShoe("Smith"))
+    table.draw(BURN).lock().draw(HAND_OVER)
+    assert (table.fault, len(table.of_type("round"))) == (None, 1)
 
 
 @pytest.mark.parametrize(("kept", "takes_it"), [("", "player"), ("4S", "banker"), ("4S TH AD", "banker")])

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import cycle
+from itertools import cycle, groupby
 from typing import Any, Literal, Self, get_args
 
 import pytest
@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.game.cards import DECK, Card, total
+from controller.table.face_down import hides_cards
 from controller.table.facts import (
     CardDrawn,
     CardDrawnOutsideGame,
@@ -143,6 +144,10 @@ class Asked(Watched):
                 self.seen.append(("refused", refused))
         return self
 
+    def changes(self) -> list[str]:
+        """What could be seen, each time that it was something else: a fact after which nothing is, is not seen."""
+        return [shown for shown, _ in groupby(shown for _, shown in self.seen)]
+
 
 ONE_DECK = house(INPUT, decks=1)
 
@@ -216,6 +221,36 @@ def test_what_comes_ahead_of_reveal_waits_and_tells_nothing(
     assert (one.fault, one.face.reveal) == (None, ("player", "banker"))
     assert hand(one.face, "player").cards == ("--", "--"), "nothing that came ahead lies on the felt yet"
     assert one.face.cards_left == 52 - 3 - 4 - count
+
+
+@examples(20)
+@given(IN_ONE_DECK, IN_ONE_DECK, st.integers(0, 3), st.sampled_from(["dealt", "held", "in error"]))
+def test_whether_the_shoe_says_that_the_hand_is_over_is_seen_by_nobody(
+    these: list[Card], those: list[Card], count: int, how: str
+) -> None:
+    """The shoe states its result where the sheet says that the hand is complete, and nowhere else."""
+    tables = []
+    for seven in (these, those):
+        table = Asked(ONE_DECK).open_shoe("2D 3H 4C")
+        if how != "in error":
+            table.lock()
+        if how == "held":
+            table.believe(ShoeErrorRaised(ShoeError.DRAW_TIMEOUT, table.report(None)))
+        hidden: list[bool] = []
+        felt = Felt()
+        for card in seven[: 4 + count]:
+            table.drawn(card)
+            felt.deal(card)
+            if felt.takes() is None:
+                table.believe(ShoeResultReported(ShoeResult.TIE, False, False, table.report(card)))
+                felt = Felt()
+            hidden.append(hides_cards(table.table))
+        if how == "held":
+            table.do(ClearFault("Smith"))
+        assert all(hidden), "so no bad byte is told either"
+        tables.append(table)
+    assert tables[0].changes() == tables[1].changes()
+    assert (tables[0].fault, tables[0].face.reveal) == (None, ("player", "banker"))
 
 
 @examples(20)
