@@ -30,6 +30,7 @@ from controller.devices import Broker, Pins, Shoe
 from controller.journal import Entry, Journal, Message
 from controller.levels import Levels
 from controller.stream import PitStream
+from controller.table.face_down import deals_face_down, hides_cards
 from controller.table.facts import (
     CommitFailed,
     Fact,
@@ -87,11 +88,12 @@ class _Asked:
 
 @dataclass(slots=True)
 class ShoeLine:
-    """How the line to the shoe is, for people."""
+    """How the line to the shoe is, for people. `untold` are bad bytes of which nobody may know yet."""
 
     up: bool = False
     why: str = "not opened yet"
     bad_bytes: Counter[str] = field(default_factory=Counter)
+    untold: Counter[str] = field(default_factory=Counter)
 
 
 class Runtime:
@@ -145,7 +147,6 @@ class Runtime:
         self._shown: dict[str, Pattern] = {}
         self._written: dict[str, bool] = {}
         self._started_s = time.monotonic()
-        self._watchers: set[asyncio.Event] = set()
         self._lots = random.SystemRandom()
         self._refused_seats: set[int] = set()
         self._sensors = {seat.number: f"seat_{seat.number}" for seat in config.rules.seats}
@@ -201,10 +202,13 @@ class Runtime:
                 self._table = table
                 if any(isinstance(entry.fact, LampsTested) for entry in entries):
                     self._lamp_test_ends_s = time.monotonic() + _LAMP_TEST_S
+                    self._render()
                 self._committed(messages)
             for future, answer in answers:
                 if not future.done():
                     future.set_result(answer)
+            if not self._inbox:
+                self._tell_noise()
 
     def _fold(
         self, inbox: list[_Arrived | Callable[[], None]]
@@ -258,7 +262,12 @@ class Runtime:
         )
 
     async def _commit(self, entries: list[Entry]) -> list[Message]:
-        """Have the rows committed. A disk that would not is tried again: what waits is kept, and shown as waiting."""
+        """Have the rows committed. A disk that would not is tried again: what waits is kept, and shown as waiting.
+
+        It is shown at once, also where the rows are of cards that lie face down: the shoe's result, which nothing else
+        gives away, would be noticed at that moment of a disk that begins to fail with it. To keep the result in memory
+        until the cards are up would hide that, and lose the shoe's opinion of the hand with the power.
+        """
         failed: str | None = None
         while True:
             try:
@@ -278,14 +287,16 @@ class Runtime:
             return messages
 
     def _committed(self, messages: list[Message]) -> None:
-        """What follows a commit: the events on their way, the lamps, and the log."""
+        """What follows a commit: the events on their way, the log, and the lamps where they are others.
+
+        A lamp that blinks keeps to the beat of the sampling: an edge at the moment of a commit would show the commit.
+        """
         self.stream.committed(messages)
-        self.face = public(self._table)
-        self._render()
+        face, self.face = self.face, public(self._table)
+        if face != self.face:
+            self._render()
         for message in messages:
             _log.info("event %d: %s", message.seq, message.says["type"])
-        for watcher in self._watchers:
-            watcher.set()
 
     def _on_journal(self, work: Callable[[], _T]) -> Awaitable[_T]:
         """Do `work` in the one thread that may touch the journal."""
@@ -355,7 +366,7 @@ class Runtime:
         match noticed:
             case ShoeUnplugged():
                 return self._card_may_have_come(table)
-            case OutboxFull():  # noticed at every commit; inside a hand it may wait for the next
+            case OutboxFull():  # noticed at every event; inside a hand it may wait for the next
                 return table.fault is None and PHASE_NAMES[type(table.phase)] in _BETWEEN_HANDS
             case _:
                 return True
@@ -365,10 +376,26 @@ class Runtime:
         return PHASE_NAMES[type(table.phase)] in (_DEALING if self._shoe.numbered else _CARD_DUE)
 
     def shoe_noise(self, reason: str, count: int) -> None:
-        """Bytes that became no fact: counted, and logged when they begin."""
-        if not self.shoe_line.bad_bytes[reason]:
-            _log.warning("the shoe's line brings bad bytes (%s); they are counted in the status", reason)
-        self.shoe_line.bad_bytes[reason] += count
+        """Bytes that became no fact: counted, and logged when they begin.
+
+        They may be a damaged copy of the shoe's result, which says that the hand is complete: while cards lie face down
+        nobody is told. Where they may come to lie so, what came before the bytes is committed first.
+        """
+        self.shoe_line.untold[reason] += count
+        if deals_face_down(self._table.rules):
+            self._inbox_has.set()
+        else:
+            self._tell_noise()
+
+    def _tell_noise(self) -> None:
+        """Tell of the bad bytes so far, unless they may tell cards."""
+        if hides_cards(self._table):
+            return
+        for reason, count in self.shoe_line.untold.items():
+            if not self.shoe_line.bad_bytes[reason]:
+                _log.warning("the shoe's line brings bad bytes (%s); they are counted in the status", reason)
+            self.shoe_line.bad_bytes[reason] += count
+        self.shoe_line.untold.clear()
 
     # For the pit and for people.
 
@@ -397,6 +424,7 @@ class Runtime:
                 "up": self.shoe_line.up,
                 "why": self.shoe_line.why,
                 "bad_bytes": dict(self.shoe_line.bad_bytes),
+                "bad_bytes_wait": hides_cards(self._table),
             },
             "pit": self.stream.status(),
             "journal": {
@@ -405,16 +433,6 @@ class Runtime:
                 "error": self._journal_error,
             },
         }
-
-    def watch(self) -> asyncio.Event:
-        """An event that is set at every commit; give it back to `unwatch`."""
-        watcher = asyncio.Event()
-        self._watchers.add(watcher)
-        return watcher
-
-    def unwatch(self, watcher: asyncio.Event) -> None:
-        """Stop telling this one."""
-        self._watchers.discard(watcher)
 
     async def _keep_pinging(self) -> None:
         """The watchdog's ping goes through the inbox, so a fold that hangs stops it."""

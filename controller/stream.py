@@ -162,6 +162,11 @@ class PitStream:
             if self._nothing_waits() and len(self._outbox) == self._delivery.unacknowledged:
                 self._send(self._delivery.due(time.monotonic()))
             self._something_happened.set()
+            self._look_at_outbox()
+
+    def _look_at_outbox(self) -> None:
+        """Tell the table when too much waits; only where that has changed. A fact that makes no event may be the result
+        of cards that lie face down, and nothing is said at its commit."""
         for fact in self._watch.look(self._delivery.unacknowledged):
             self._tell(fact)
 
@@ -283,6 +288,7 @@ class PitStream:
         behind = self._delivery.acked(ack, own_chain, time.monotonic())
         if behind is not None:
             self._tell(JournalFoundBehindPit(behind.acked_seq, behind.head_seq, behind.chain_differs))
+        self._look_at_outbox()
         for seq in [seq for seq in self._outbox if seq <= self._delivery.acked_seq]:
             del self._outbox[seq]
 

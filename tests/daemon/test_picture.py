@@ -36,7 +36,7 @@ def status(table: TableUnderTest, *, shoe_up: bool = True, meters_fresh: bool = 
         "face": asdict(table.face),
         "lamps": {name: pattern.name.lower() for name, pattern in lamps(table.face, HEALTHY).items()},
         "sensors": sorted(table.wagers),
-        "shoe": {"up": shoe_up, "why": "reports come", "bad_bytes": {}},
+        "shoe": {"up": shoe_up, "why": "reports come", "bad_bytes": {}, "bad_bytes_wait": False},
         "pit": {
             "stream": "streaming",
             "fresh": True,

@@ -18,7 +18,7 @@ from controller.cli.client import status_lines
 from controller.contract.topics import Topics, offline_state
 from controller.game.cards import Card
 from controller.journal import Entry, Message
-from controller.table.facts import CardDrawn, HitUnheard, PublishRefused
+from controller.table.facts import CardDrawn, HitUnheard, OutboxFilling, PublishRefused
 from controller.table.requests import LockWagers, NewShoe, VoidHand
 from tests.daemon.daemon_world import (
     KEY,
@@ -364,6 +364,26 @@ def test_a_word_said_before_the_answer_to_the_state_is_heard_first(tmp_path: Pat
             await eventually(lambda: world.pit.types() == ["shoe_opened", "wagers_locked"])
             events = [p.value["seq"] for p in world.broker.published[before:] if p.topic.endswith("/event")]
             assert events[0] == 1
+
+    run(test())
+
+
+def test_too_many_events_waiting_are_told_when_the_pit_goes_back_and_not_at_a_commit(tmp_path: Path) -> None:
+    """The commit may be that of a result which cards lying face down decide."""
+    midi = bench.example_table("sugarhouse_midi")
+
+    async def test() -> None:
+        async with running(tmp_path, example=midi, pit={"most_unacknowledged": 100}) as world:
+            await world.open_shoe()
+            for _ in range(40):
+                await world.do(LockWagers(), VoidHand("Smith"))
+            await world.do(LockWagers())
+            await world.deal("4S TH 5D 9C")
+            await eventually(lambda: len(world.pit.ledger) == world.journal.head_seq == 82)
+            world.pit.acks = False
+            world.broker.say(ack(world.journal.epoch, 0, "0" * 64))
+            await eventually(lambda: world.journal.head_seq == 83, "for the alarm")
+            assert world.rows()[-1].fact == OutboxFilling(82, 100)
 
     run(test())
 

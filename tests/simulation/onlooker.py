@@ -1,0 +1,427 @@
+"""One running table in simulated time, and somebody who takes down all that leaves it, each thing with its moment.
+
+Real: the runtime with its stream, journal, codec, lamps and watchers, wired as `controller.app` wires them. What leaves
+it are publishes, lamps, log lines, answers, and the status, asked for and watched. Simulated: clock and event loop, the
+wire and its noise, the header, the broker with a pit behind it, and a disk that can fail. Nothing here is random.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+import controller.runtime
+import controller.stream
+import drivers.shoe.line
+from controller.config import Config
+from controller.contract.envelope import Stamp
+from controller.contract.topics import Topics
+from controller.devices import BrokerListener
+from controller.game.baccarat_royal import Actives
+from controller.game.play import Call
+from controller.journal import Entry, Journal, Message
+from controller.replay import replay
+from controller.runtime import Runtime
+from controller.table.requests import (
+    ChooseActives,
+    ClearFault,
+    LockWagers,
+    MakeCall,
+    NewShoe,
+    Request,
+    TakeSeats,
+    VoidHand,
+)
+from controller.watchers import Watchers
+from drivers.shoe.angel_eye import AngelEyeCodec
+from drivers.shoe.beetek import BeeTekCodec
+from drivers.shoe.line import Codec, ShoeOnLine
+from drivers.sim.angel_eye import SimulatedAngelEye
+from drivers.sim.beetek import SimulatedBeeTek
+from tests.simulation.disk import unsynced
+from tests.simulation.live_table import Signer
+from tests.simulation.loop import VirtualLoop, Worker
+
+_BEGUN_MS = 1_767_225_600_000  # 2026-01-01
+_LATENCY_S = 0.004
+_PIT_COMMITS_S = 0.01
+_SETTLES_S = 2.5  # by the script's end, and so long after it, what was to be told is told
+_KEY = bytes(32)
+
+
+@dataclass(frozen=True)
+class Step:
+    """Something happens at a moment of the script, in seconds from its beginning."""
+
+    at_s: float
+    what: str
+    args: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The byte that is on the wire at this moment is damaged; where none is, there is nothing to damage."""
+
+    at_s: float
+    mask: int
+
+
+@dataclass(frozen=True)
+class Left:
+    """What left the table, when and by which way. `size` is its size as it left, for `said` has no chance in it."""
+
+    at_s: float
+    way: str
+    said: str
+    size: int
+
+    def __str__(self) -> str:
+        return f"{self.at_s:8.4f} s  {self.way:7} {self.size:5} bytes  {self.said}"
+
+
+def seen(
+    config: Config, folder: Path, script: Sequence[Step], cards: Sequence[str], noise: Sequence[Noise]
+) -> list[Left]:
+    """All that leaves the table of `config` while the script is played with these cards, in the order it left."""
+    with _Table(config, folder, cards, noise) as table:
+        table.play(script)
+    return table.left
+
+
+class _Wire:
+    """The line from the shoe, byte after byte as fast as its baud rate lets them through, with its noise."""
+
+    def __init__(self, loop: VirtualLoop, baud: int, noise: Sequence[Noise]) -> None:
+        self._loop, self._byte_s, self._noise = loop, 10 / baud, noise
+        self._began_s = self._free_s = loop.now_s
+        self.on_bytes: Callable[[bytes], None] = lambda data: None
+        self.on_link: Callable[[bool, str], None] = lambda up, why: None
+        self.plugged = True
+
+    async def run(self) -> None:
+        """Keep the port open."""
+        self.on_link(True, "the port is open")
+        await asyncio.Event().wait()
+
+    def plug(self, plugged: bool) -> None:
+        """Pull the cable, or put it back: what is on the wire meanwhile is lost."""
+        self.plugged = plugged
+        self.on_link(plugged, "the cable was moved")
+
+    def write(self, data: bytes) -> None:
+        """The shoe sends."""
+        for byte in data:
+            self._free_s = max(self._loop.now_s, self._free_s) + self._byte_s
+            self._loop.call_at(self._free_s, self._arrives, byte)
+
+    def read(self) -> bytes:
+        """The table sends the shoe nothing."""
+        return b""
+
+    def _arrives(self, byte: int) -> None:
+        until_s = self._loop.now_s - self._began_s
+        for noise in self._noise:
+            if until_s - self._byte_s < noise.at_s <= until_s:
+                byte ^= noise.mask
+        if self.plugged:
+            self.on_bytes(bytes([byte]))
+
+
+class _Broker:
+    """The broker, and a pit that acknowledges what it has committed, and may go back to less."""
+
+    def __init__(self, loop: VirtualLoop, topics: Topics, leaves: Callable[[str, bytes], None]) -> None:
+        self._loop, self._topics, self._leaves = loop, topics, leaves
+        self._listener: BrokerListener | None = None
+        self._connection = self._tokens = 0
+        self._up = True
+        self._last_s = 0.0
+        self.pit_listens = True
+        self._committed: list[dict[str, Any]] = []
+
+    async def run(self, listener: BrokerListener) -> None:
+        """Connect, and stay."""
+        self._listener = listener
+        self.connect(True)
+        await asyncio.Event().wait()
+
+    def connect(self, up: bool) -> None:
+        """The connection stands or is gone."""
+        assert self._listener is not None
+        self._up = up
+        self._connection += 1
+        if up:
+            self._listener.broker_connected()
+            self._say_ack()
+        else:
+            self._listener.broker_disconnected("cut")
+
+    def goes_back(self, events: int) -> None:
+        """The pit was restored from a copy that has so many events fewer."""
+        del self._committed[max(0, len(self._committed) - events) :]
+        self._say_ack()
+
+    def says(self, topic: str, message: Mapping[str, object]) -> None:
+        """Somebody says this to the table."""
+        self._later(self._message, topic, json.dumps(message).encode())
+
+    def publish(self, topic: str, payload: bytes, retain: bool = False, event_type: str | None = None) -> int | None:
+        """Publish, when connected."""
+        if not self._up:
+            return None
+        self._leaves(topic, payload)
+        self._tokens += 1
+        self._later(self._answered, self._tokens)
+        if topic == self._topics.event:
+            self._later(self._hears, payload, after_s=_PIT_COMMITS_S)
+        return self._tokens
+
+    def _hears(self, payload: bytes) -> None:
+        event = json.loads(payload)
+        if self.pit_listens:
+            if event["seq"] == len(self._committed) + 1:
+                self._committed.append(event)
+            self._say_ack()
+
+    def _say_ack(self) -> None:
+        if self._committed:
+            last = self._committed[-1]
+            said = {"epoch": last["epoch"], "seq": last["seq"], "chain": last["chain"]}
+            self.says(self._topics.ack, said)
+
+    def _later(self, what: Callable[..., None], *args: Any, after_s: float = _LATENCY_S) -> None:
+        # Messages keep their order; of timers for one moment any might be the first.
+        self._last_s = max(self._last_s + 1e-6, self._loop.now_s + after_s)
+        self._loop.call_at(self._last_s, self._on_this_connection, self._connection, what, *args)
+
+    def _on_this_connection(self, connection: int, what: Callable[..., None], *args: Any) -> None:
+        if self._up and connection == self._connection:
+            what(*args)
+
+    def _answered(self, token: int) -> None:
+        assert self._listener is not None
+        self._listener.broker_answered(token, 0)
+
+    def _message(self, topic: str, payload: bytes) -> None:
+        assert self._listener is not None
+        self._listener.broker_message(topic, payload, retained=False)
+
+
+class _Journal(Journal):
+    """A journal on a disk that may refuse to be written."""
+
+    failing = False
+
+    def append(self, entries: Sequence[Entry]) -> list[Message]:
+        if self.failing:
+            raise OSError("No space left on device")
+        return super().append(entries)
+
+
+class _Pins:
+    """The header: nothing is pressed, and each change of a lamp leaves the table."""
+
+    def __init__(self, inputs: Iterator[str], leaves: Callable[[str], None]) -> None:
+        self._inputs, self._leaves = tuple(inputs), leaves
+
+    def read(self) -> dict[str, bool]:
+        return dict.fromkeys(self._inputs, False)
+
+    def write(self, lamp: str, lit: bool) -> None:
+        self._leaves(f"{lamp} {'on' if lit else 'off'}")
+
+    def close(self) -> None:
+        pass
+
+
+class _Connection(asyncio.Transport):
+    """The far end of a socket that watches."""
+
+    def __init__(self, leaves: Callable[[bytes], None]) -> None:
+        super().__init__()
+        self._leaves = leaves
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self._leaves(bytes(data))
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+    def is_closing(self) -> bool:
+        return False
+
+
+class _LogLines(logging.Handler):
+    """Every line that would be in the daemon's log."""
+
+    def __init__(self, leaves: Callable[[str], None]) -> None:
+        super().__init__(logging.INFO)
+        self._leaves = leaves
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._leaves(f"{record.levelname} {record.name}: {record.getMessage()}")
+
+
+@dataclass
+class _Table:
+    """The running table. Use it as a context manager."""
+
+    config: Config
+    folder: Path
+    cards: Sequence[str]
+    noise: Sequence[Noise]
+    left: list[Left] = field(default_factory=list)
+
+    def __enter__(self) -> _Table:
+        self._undo = ExitStack()
+        self.loop = VirtualLoop()
+        self._undo.callback(self.loop.close)
+        self._undo.enter_context(self._in_this_time())
+        self._coming = iter(self.cards)
+        self.folder.mkdir()
+        file = self.config.file
+        with unsynced():
+            self.journal = _Journal(self.folder / "table.journal", file.table.id, Signer(_KEY), _KEY)
+        self._undo.callback(self.journal.close)
+        angel_eye = file.shoe.driver == "angel_eye"
+        codec: Codec = AngelEyeCodec() if angel_eye else BeeTekCodec()
+        self.wire = _Wire(self.loop, codec.baud, self.noise)
+        self.shoe: Any = SimulatedAngelEye(self.wire) if angel_eye else SimulatedBeeTek(self.wire)
+        self.topics = Topics(file.pit.root, file.table.id)
+        self.broker = _Broker(self.loop, self.topics, lambda topic, payload: self._leaves(f"mqtt {topic}", payload))
+        table, _ = replay(self.journal.open_shoe(), self.config.rules, file.table.id, self.journal.epoch)
+        self.runtime = Runtime(
+            self.config,
+            self.journal,
+            _KEY,
+            table,
+            None,
+            pins=_Pins(iter(file.pins.inputs), lambda said: self._leaves("lamp", said.encode())),
+            shoe=ShoeOnLine(codec, "the wire"),
+            broker=self.broker,
+            alive=lambda: None,
+        )
+        self.loop.workers[self.runtime._commit_thread] = Worker(0.0, lambda: None)
+        self._tasks = [self.loop.create_task(self.runtime.run()), self.loop.create_task(self._watch())]
+        self._asked: list[asyncio.Task[None]] = []
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._undo:
+            for task in (*self._tasks, *self._asked):
+                task.cancel()
+            self.loop.run_for(0.1)
+
+    def play(self, script: Sequence[Step]) -> None:
+        """Play the script to its end, and a little longer."""
+        began_s = self._began_s = self.loop.now_s
+        for step in script:
+            self.loop.call_at(began_s + step.at_s, self._perform, step)
+        self.loop.run_for(script[-1].at_s + _SETTLES_S)
+        ended = [task for task in self._tasks if task.done()]
+        assert not ended, ended
+
+    def _perform(self, step: Step) -> None:
+        match step.what, step.args:
+            case "card", ():
+                self.shoe.draw(next(self._coming))
+            case "shoe", (str(what), *args):
+                getattr(self.shoe, what)(*args)
+            case "cable", (bool(plugged),):
+                self.wire.plug(plugged)
+            case "broker", (bool(up),):
+                self.broker.connect(up)
+            case "pit goes back", (int(events),):
+                self.broker.goes_back(events)
+            case "pit", (bool(listens),):
+                self.broker.pit_listens = listens
+            case "disk", (bool(failing),):
+                self.journal.failing = failing
+            case "wager", (int(seat), str(spot), int(cents)):
+                self.broker.says(self.topics.wager, {"seat": seat, "spot": spot, "cents": cents})
+            case "status", ():
+                self._leaves("status", json.dumps(self.runtime.status()).encode())
+            case "ask", (str(what), *args):
+                self._asked.append(self.loop.create_task(self._ask(_request(what, args))))
+            case _:
+                raise AssertionError(step)
+
+    async def _ask(self, request: Request) -> None:
+        answer = await self.runtime.ask(request)
+        self._leaves("answer", f"{type(request).__name__}: {answer.refused}".encode())
+
+    async def _watch(self) -> None:
+        watchers = Watchers(lambda: json.dumps(self.runtime.status()).encode())
+        protocol = asyncio.StreamReaderProtocol(asyncio.StreamReader(loop=self.loop), loop=self.loop)
+        connection = _Connection(lambda data: self._leaves("watch", data))
+        await watchers.watch(asyncio.StreamWriter(connection, protocol, None, self.loop))
+
+    def _leaves(self, way: str, said: bytes) -> None:
+        """Take it down; what is drawn by chance or by the test's own place is made the same for all."""
+        text = said.decode().replace(self.journal.epoch, "epoch").replace(str(self.folder), "folder")
+        text = re.sub(r'"(chain|signature)":"[^"]*"', r'"\1":"by chance"', text)
+        self.left.append(Left(round(self.loop.now_s - self._began_s, 6), way, text, len(said)))
+
+    _began_s = 1000.0
+
+    @contextmanager
+    def _in_this_time(self) -> Iterator[None]:
+        loop = self.loop
+        clock = SimpleNamespace(monotonic=loop.time, monotonic_ns=lambda: round(loop.now_s * 1e9))
+        log = _LogLines(lambda line: self._leaves("log", line.encode()))
+        root = logging.getLogger()
+        with (
+            patch.object(controller.runtime, "time", clock),
+            patch.object(controller.stream, "time", clock),
+            patch.object(
+                controller.runtime, "stamp_now", lambda: Stamp(_BEGUN_MS + round(loop.now_s * 1000), synchronised=True)
+            ),
+            patch.object(drivers.shoe.line, "ShoePort", self._port),
+        ):
+            was = root.level
+            root.addHandler(log)
+            root.setLevel(logging.INFO)
+            try:
+                yield
+            finally:
+                root.removeHandler(log)
+                root.setLevel(was)
+
+    def _port(
+        self, url: str, baud: int, on_bytes: Callable[[bytes], None], on_link: Callable[[bool, str], None]
+    ) -> _Wire:
+        self.wire.on_bytes, self.wire.on_link = on_bytes, on_link
+        return self.wire
+
+
+def _request(what: str, args: Sequence[Any]) -> Request:
+    match what, args:
+        case "new shoe", _:
+            return NewShoe("Smith")
+        case "lock", _:
+            return LockWagers()
+        case "call", [str(call)]:
+            return MakeCall(Call(call), "dealer")
+        case "seats", seats:
+            return TakeSeats(tuple(seats), "dealer")
+        case "actives", [int(player), int(banker)]:
+            return ChooseActives(Actives(player, banker), "dealer")
+        case "clear", _:
+            return ClearFault("Smith")
+        case "nobody's void", _:
+            return VoidHand(None)
+    raise AssertionError(what)
+
+
+def with_shoe(config: Config, **shoe: Any) -> Config:
+    """The same table of a house whose rules for the shoe differ."""
+    return replace(config, rules=replace(config.rules, shoe=replace(config.rules.shoe, **shoe)))

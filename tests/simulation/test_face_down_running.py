@@ -1,0 +1,50 @@
+"""Two running tables whose hands differ only in cards that lie face down: all that leaves them is the same.
+
+Bytes, their sizes and their moments are compared, whatever happens around the hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import zip_longest
+from pathlib import Path
+
+import pytest
+
+from tests.simulation.onlooker import Left, seen
+from tests.simulation.twin_hands import twins
+
+FEW, MANY, AT_ONCE = 24, 2400, 240
+
+
+def _difference(seed: int, folder: Path) -> str | None:
+    """The first that leaves one table otherwise than the other; None when nothing does."""
+    pair = twins(seed)
+    tables = [
+        seen(pair.config, folder / f"{seed} {name}", pair.script, cards, pair.noise)
+        for name, cards in (("these", pair.these), ("those", pair.those))
+    ]
+    for this, that in zip_longest(*map(_in_order, tables)):
+        if this != that:
+            return f"seed {seed}: {pair}\n\n{this}\n{that}"
+    return None
+
+
+def _in_order(left: list[Left]) -> list[Left]:
+    """By the moment; what leaves by different ways at one moment has no order."""
+    return sorted(left, key=lambda each: (each.at_s, each.way))
+
+
+@pytest.mark.parametrize("first", range(0, FEW, 12))
+def test_what_lies_face_down_changes_nothing_that_leaves_a_running_table(first: int, tmp_path: Path) -> None:
+    differ = next(filter(None, (_difference(seed, tmp_path) for seed in range(first, first + 12))), None)
+    assert differ is None, f"\n{differ}"
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("first", range(FEW, MANY, AT_ONCE))
+def test_many_pairs_of_hands(first: int, tmp_path: Path, figure: Callable[[str], None]) -> None:
+    seeds = range(first, first + AT_ONCE)
+    differ = next(filter(None, (_difference(seed, tmp_path) for seed in seeds)), None)
+    assert differ is None, f"\n{differ}"
+    figure(f"{len(seeds)} pairs of hands: what left the two tables was the same, with its moments and sizes")
