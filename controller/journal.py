@@ -1,10 +1,11 @@
 """The journal: every fact in the order it was believed, the events it made, and how far the pit has acknowledged.
 
 One SQLite file. A fact and its events are one row and its messages in one transaction, committed before anything acts
-on them. Each row is chained to the one before by a salted hash (`contract.envelope.chain_head`). Events are kept for
-ever; the outbox is those past the pit's acknowledgement.
+on them. Each row is chained to the one before by a salted hash (`contract.envelope.chain_head`). Rows are kept for
+ever: those of old shoes in archives (`archive.py`), of which the file knows which rows each holds, and where. The
+outbox is the events past the pit's acknowledgement.
 
-Every method blocks on the disk: the daemon calls them on its one commit thread.
+Every method blocks on the disk: the daemon calls them on its one commit thread, all but `write_archive`.
 """
 
 from __future__ import annotations
@@ -16,31 +17,48 @@ import os
 import secrets
 import shutil
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+from controller.archive import Run, beside, read_archive, write_archive
 from controller.contract.canonical import canonical
 from controller.contract.envelope import GENESIS, Signer, Stamp, chain_head, seal
 from controller.contract.events import Event
 from controller.errors import TableError
 from controller.fact_json import fact_from_json, fact_to_json
+from controller.stored_row import StoredRow, stamped
 from controller.table.facts import Fact
 
 SCHEMA_VERSION = 2
-"""Form 2 holds how each fact came and the machine's own clock; a journal of form 1 is brought to it when opened."""
+"""Form 2 holds how each fact came, the machine's own clock, and which rows archives hold; a journal of form 1 is
+brought to it when opened."""
 
+_LAST_ROW = 2**63 - 1
 _MOST_MS = 253_402_300_800_000  # the year 10000, of which no clock says anything
 _CHECKPOINT_PAGES = 1000  # SQLite's own
 _SHARED_MEMORY_BYTES = 32768  # the least of SQLite's -shm file
+_PAGES_GIVEN_BACK_AT_ONCE = 500
 
-_SCHEMA = """
+_ARCHIVE_TABLE = """
+CREATE TABLE archive (
+    first_row INTEGER PRIMARY KEY,
+    last_row INTEGER NOT NULL,
+    first_seq INTEGER NOT NULL,
+    last_seq INTEGER NOT NULL,
+    head_before BLOB NOT NULL,
+    head_after BLOB NOT NULL,
+    path TEXT NOT NULL
+) STRICT
+"""
+_SCHEMA = f"""
 CREATE TABLE journal (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     table_id TEXT NOT NULL,
@@ -68,9 +86,17 @@ CREATE TABLE message (
     body BLOB NOT NULL
 ) STRICT;
 CREATE INDEX message_row ON message (row);
+{_ARCHIVE_TABLE};
+"""
+
+# One whose step failed opened nothing.
+_OPENED_A_SHOE = """
+kind = 'ShoeOpened' AND NOT EXISTS
+(SELECT 1 FROM fact AS next WHERE next.row = fact.row + 1 AND next.kind = 'StepFailed')
 """
 
 _TO_FORM_2 = (
+    _ARCHIVE_TABLE,
     "ALTER TABLE fact ADD COLUMN boot_id TEXT NOT NULL DEFAULT ''",
     "ALTER TABLE fact ADD COLUMN since_boot_ms INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE fact ADD COLUMN via TEXT NOT NULL DEFAULT ''",
@@ -124,10 +150,17 @@ class Journal:
     `head_seq` the last event's number.
     """
 
-    def __init__(self, path: Path, table_id: str, signer: Signer, public_key: bytes) -> None:
-        """Open the journal at `path`, or begin it. Raises TableError: `journal_in_use`, `journal_of_another_table`,
-        `journal_of_another_key`, `journal_too_new`, `journal_damaged`, `journal_unusable`."""
+    def __init__(
+        self, path: Path, table_id: str, signer: Signer, public_key: bytes, archive: Path | None = None
+    ) -> None:
+        """Open the journal at `path`, or begin it. `archive` is the folder of its archives, by default beside it.
+
+        Raises TableError: `journal_in_use`, `journal_of_another_table`, `journal_of_another_key`, `journal_too_new`,
+        `journal_damaged`, `journal_unusable`.
+        """
         self._path = path
+        self._archive = archive or beside(path)
+        self._archive_read: tuple[int, list[Message]] | None = None  # the one read last, by its first row
         self._signer = signer
         self._table_id = table_id
         self._lock = _lock(path)
@@ -150,6 +183,7 @@ class Journal:
     def _begin_or_check(self, public_key: bytes) -> None:
         if not self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             epoch = secrets.token_hex(5)
+            self._db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # room that archived rows leave can be given back
             with self._transaction():
                 for statement in _SCHEMA.split(";"):
                     self._db.execute(statement)
@@ -190,7 +224,7 @@ class Journal:
                         seal(event, self._table_id, self.epoch, seq + place, entry.stamp, head, self._signer)
                         for place, event in enumerate(entry.events, 1)
                     ]
-                    head = chain_head(head, _stamped(entry.stamp, entry.via, fact), messages, salt)
+                    head = chain_head(head, stamped(entry.stamp, entry.via, fact), messages, salt)
                     self._db.execute(
                         "INSERT INTO fact VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                         (
@@ -236,12 +270,36 @@ class Journal:
         return None if last is None else Stamp(last[0], bool(last[1]), *last[2:])
 
     def messages_after(self, seq: int, limit: int) -> list[Message]:
-        """The messages numbered after `seq`, in order, at most `limit`. Raises OSError when the disk would not."""
-        return self._messages("SELECT seq, body FROM message WHERE seq > ? ORDER BY seq LIMIT ?", seq, limit)
+        """The messages numbered after `seq`, in order, at most `limit`; also those that are archived.
+
+        Raises OSError when the disk would not, or an archive that holds one is not there or damaged.
+        """
+        found: list[Message] = []
+        while len(found) < limit and (archived := self._archived(seq + 1 + len(found))):
+            found += archived[: limit - len(found)]
+        last_seq = seq + len(found)
+        query = "SELECT seq, body FROM message WHERE seq > ? ORDER BY seq LIMIT ?"
+        return found + self._messages(query, last_seq, limit - len(found))
 
     def message(self, seq: int) -> Message | None:
-        """The message of that number, if the journal has it. Raises OSError when the disk would not."""
-        return next(iter(self._messages("SELECT seq, body FROM message WHERE seq = ?", seq)), None)
+        """The message of that number, if the journal or an archive has it. Raises OSError as `messages_after`."""
+        return next((message for message in self.messages_after(seq - 1, 1) if message.seq == seq), None)
+
+    def _archived(self, seq: int) -> list[Message]:
+        """The messages from `seq` on of the archive that holds that one; none where none does."""
+        try:
+            runs = _runs(self._db, "WHERE first_seq <= ?1 AND last_seq >= ?1", seq)
+        except sqlite3.Error as error:
+            raise OSError(_why(error, self._path)) from error
+        for run, path in runs:
+            if self._archive_read is None or self._archive_read[0] != run.first_row:
+                try:
+                    rows = read_archive(_file_of(run, path, self._archive, beside(self._path)), run)
+                except TableError as error:
+                    raise OSError(error.what) from error
+                self._archive_read = run.first_row, list(_messages_of(rows))
+            return [message for message in self._archive_read[1] if message.seq >= seq]
+        return []
 
     def _messages(self, query: str, *values: int) -> list[Message]:
         try:
@@ -266,18 +324,122 @@ class Journal:
             raise OSError(_why(error, self._path)) from error
         self.acked_seq = seq
 
+    @property
+    def used_bytes(self) -> int:
+        """What the file's rows take, without the room that archived ones left in it."""
+        pages, free, page_bytes = self._pages()
+        return (pages - free) * page_bytes
+
+    def _pages(self) -> tuple[int, int, int]:
+        try:
+            return tuple(
+                self._db.execute(f"PRAGMA {name}").fetchone()[0]
+                for name in ("page_count", "freelist_count", "page_size")
+            )
+        except sqlite3.Error as error:
+            raise OSError(_why(error, self._path)) from error
+
+    def next_to_archive(self, keep_shoes: int, at_most_rows: int) -> Run | None:
+        """The oldest rows that may go to an archive: of whole shoes where so many rows hold one.
+
+        The last shoe stays, and so do the `keep_shoes` before it and every shoe with an event that the pit has not
+        acknowledged. Raises OSError when the disk would not.
+        """
+        try:
+            return self._next_to_archive(keep_shoes, at_most_rows)
+        except sqlite3.Error as error:
+            raise OSError(_why(error, self._path)) from error
+
+    def _next_to_archive(self, keep_shoes: int, at_most_rows: int) -> Run | None:
+        db = self._db
+        kept = db.execute(
+            f"SELECT row FROM fact WHERE {_OPENED_A_SHOE} ORDER BY row DESC LIMIT 1 OFFSET ?", (keep_shoes,)
+        ).fetchone()
+        if kept is None:
+            return None
+        (stays,) = kept
+        waiting = db.execute("SELECT row FROM message WHERE seq > ? ORDER BY seq LIMIT 1", (self.acked_seq,)).fetchone()
+        if waiting is not None and waiting[0] < stays:
+            query = "SELECT coalesce(max(row), 0) FROM fact WHERE kind = 'ShoeOpened' AND row <= ?"
+            stays = db.execute(query, waiting).fetchone()[0]
+        first: int = db.execute("SELECT min(row) FROM fact").fetchone()[0]
+        if stays <= first:
+            return None
+        end = min(stays, first + at_most_rows)  # the row after the last
+        whole = "SELECT max(row) FROM fact WHERE kind = 'ShoeOpened' AND row > ? AND row <= ?"
+        end = db.execute(whole, (first, end)).fetchone()[0] or end
+        head_before, seq = _before(db, self._path, first)
+        head_after, last_seq = _before(db, self._path, end)
+        public_key = db.execute("SELECT public_key FROM journal").fetchone()[0]
+        return Run(self._table_id, self.epoch, public_key, first, end - 1, seq + 1, last_seq, head_before, head_after)
+
+    def write_archive(self, run: Run) -> Path:
+        """Copy the rows of `next_to_archive` into their archive, and return its path; they stay here too.
+
+        May be called on a thread of its own: it reads by a connection of its own. Raises OSError where the disk would
+        not, TableError where the rows are damaged, or an archive is in the way or cannot be read back.
+        """
+        with _reading(self._path) as db:
+            kept = _kept(db, run.first_row, run.last_row)
+            rows = [row for row, _ in _chained(self._path, kept, run.head_before, run.first_row)]
+        return write_archive(self._archive, run, rows, self._signer)
+
+    def leave_to_archive(self, run: Run, archive: Path) -> None:
+        """Delete the rows that `write_archive` put into `archive`, and note where they are; both or neither.
+
+        Raises OSError when the disk would not.
+        """
+        try:
+            if self._log_in_doubt:
+                self._begin_log_anew()
+            with self._transaction():
+                first = self._db.execute("SELECT min(row) FROM fact").fetchone()[0]
+                if (first, _before(self._db, self._path, run.last_row + 1)) != (
+                    run.first_row,
+                    (run.head_after, run.last_seq),
+                ):
+                    raise _damaged(self._path, run.first_row, "it is not the one that was archived")
+                self._db.execute(
+                    "INSERT INTO archive VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    (
+                        run.first_row,
+                        run.last_row,
+                        run.first_seq,
+                        run.last_seq,
+                        run.head_before,
+                        run.head_after,
+                        str(archive.absolute()),
+                    ),
+                )
+                self._db.execute("DELETE FROM message WHERE row <= ?", (run.last_row,))
+                self._db.execute("DELETE FROM fact WHERE row <= ?", (run.last_row,))
+        except sqlite3.Error as error:
+            self._log_in_doubt |= getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_FSYNC
+            raise OSError(_why(error, self._path)) from error
+
+    def give_back_room(self, most_bytes: int) -> bool:
+        """Make the file a little shorter where it is longer than `most_bytes` and has room that no row takes.
+
+        True when it did. A file of form 1 keeps its length, and its room is used again. Raises OSError.
+        """
+        pages, free, page_bytes = self._pages()
+        if pages * page_bytes <= most_bytes or not free:
+            return False
+        try:
+            self._db.execute(f"PRAGMA incremental_vacuum({_PAGES_GIVEN_BACK_AT_ONCE})").fetchall()
+        except sqlite3.Error as error:
+            raise OSError(_why(error, self._path)) from error
+        return self._pages()[0] < pages
+
     def open_shoe(self) -> Iterator[Row]:
         """The rows from the last shoe's opening on (all rows where none was opened), for replay.
 
         Raises TableError `journal_damaged` at a row that does not fit its chain.
         """
         with _told(self._path):
-            # One whose step failed opened nothing.
-            start = self._db.execute(
-                "SELECT max(row) FROM fact WHERE kind = 'ShoeOpened' AND NOT EXISTS "
-                "(SELECT 1 FROM fact AS next WHERE next.row = fact.row + 1 AND next.kind = 'StepFailed')"
-            ).fetchone()[0]
-            yield from _rows(self._db, start or 1)
+            start = self._db.execute(f"SELECT max(row) FROM fact WHERE {_OPENED_A_SHOE}").fetchone()[0] or 1
+            head, seq = _before(self._db, self._path, start)
+            yield from _rows(self._path, _kept(self._db, start), head, start, seq)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -298,42 +460,49 @@ class Journal:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What `verify` found good: rows of facts, messages, and the epoch and head they end in."""
+    """What `verify` found good: rows of facts, messages, and the epoch and head they end in; how many of the rows are
+    in archives, and in how many."""
 
     table: str
     epoch: str
     rows: int
     messages: int
     head: bytes
+    archived_rows: int = 0
+    archives: int = 0
 
 
-def verify(path: Path) -> Verified:
-    """Read the whole journal and check each row: numbering, chain, message ids, signatures.
+def verify(path: Path, archive: Path | None = None) -> Verified:
+    """Read the whole journal and its archives, and check each row: numbering, chain, message ids, signatures.
 
-    Reads only, also while the table runs. Raises TableError `journal_damaged` naming the first bad row, or
-    `journal_missing`.
+    Archives are looked for in the folder `archive`; where none is given, where the journal says they are, or beside it.
+    Reads only, also while the table runs. Raises TableError `journal_damaged` naming the first bad row,
+    `journal_missing`, `archive_missing`, `archive_unreadable` or `archive_damaged`.
     """
     with _reading(path) as db:
         table, epoch = db.execute("SELECT table_id, epoch FROM journal").fetchone()
+        archives, archived_rows, archived_seq = db.execute(
+            "SELECT count(*), coalesce(max(last_row), 0), coalesce(max(last_seq), 0) FROM archive"
+            if _form(db) > 1
+            else "SELECT 0, 0, 0"
+        ).fetchone()
         rows, messages = 0, 0
-        for row in _signed_rows(db, path):
+        for row in _signed_rows(db, path, archive):
             rows, messages = row.number, messages + len(row.messages)
         head = _last_row(db)[1]
         _head_seq(db, path, rows)
-        if stray := db.execute("SELECT count(*) FROM message").fetchone()[0] - messages:
+        if stray := db.execute("SELECT count(*) FROM message").fetchone()[0] - (messages - archived_seq):
             raise _damaged(path, rows, f"{stray} messages belong to no row")
         if (sound := db.execute("PRAGMA integrity_check(1)").fetchone()[0]) != "ok":
             raise _damaged(path, rows, f"all rows are good, but not the file around them: {sound}")
-    return Verified(table, epoch, rows, messages, head)
+    return Verified(table, epoch, rows, messages, head, archived_rows, archives)
 
 
-def read_rows(path: Path) -> Iterator[Row]:
-    """Every row of a journal, its chain and signatures checked; reads only, also while the table runs.
-
-    Raises TableError `journal_missing` or `journal_damaged`.
-    """
+def read_rows(path: Path, archive: Path | None = None) -> Iterator[Row]:
+    """Every row of a journal and its archives, their chain and signatures checked; reads only, also while the table
+    runs. `archive` and what it raises: as `verify`."""
     with _reading(path) as db:
-        yield from _signed_rows(db, path)
+        yield from _signed_rows(db, path, archive)
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,16 +516,18 @@ class Spoken:
 
 
 @contextmanager
-def reading_messages(path: Path) -> Iterator[Spoken]:
-    """A journal's messages as they stand at this moment, to be compared; reads only, also while the table runs.
-
-    Raises TableError `journal_missing` or `journal_damaged`.
-    """
+def reading_messages(path: Path, archive: Path | None = None) -> Iterator[Spoken]:
+    """The messages of a journal and its archives as they stand at this moment, to be compared; reads only, also while
+    the table runs. `archive` and what it raises: as `verify`."""
     with _reading(path) as db:
         table, epoch, key = db.execute("SELECT table_id, epoch, public_key FROM journal").fetchone()
-        yield Spoken(
-            table, epoch, key, (Message(*row) for row in db.execute("SELECT seq, body FROM message ORDER BY seq"))
-        )
+        yield Spoken(table, epoch, key, _spoken(db, path, archive))
+
+
+def _spoken(db: sqlite3.Connection, path: Path, archive: Path | None) -> Iterator[Message]:
+    yield from _messages_of(_archived(db, path, archive))
+    for row in db.execute("SELECT seq, body FROM message ORDER BY seq"):
+        yield Message(*row)
 
 
 @contextmanager
@@ -371,11 +542,11 @@ def _reading(path: Path) -> Iterator[sqlite3.Connection]:
         yield db
 
 
-def _signed_rows(db: sqlite3.Connection, path: Path) -> Iterator[Row]:
+def _signed_rows(db: sqlite3.Connection, path: Path, archive: Path | None) -> Iterator[Row]:
     """Every row, checked against its chain, and each of its messages against its place and the journal's key."""
     table, epoch, key = db.execute("SELECT table_id, epoch, public_key FROM journal").fetchone()
     public_key = Ed25519PublicKey.from_public_bytes(key)
-    for row in _rows(db, 1):
+    for row in _rows(path, chain(_archived(db, path, archive), _kept(db, 1))):
         for seq, body in enumerate(row.messages, row.first_seq):
             _check_message(path, row, body, f"{table}/{epoch}/{seq}", public_key)
         yield row
@@ -392,50 +563,103 @@ def _check_message(path: Path, row: Row, body: bytes, id_: str, public_key: Ed25
         raise _damaged(path, row.number, f"a message stands where {id_} should, or names another place in the chain")
 
 
-def _rows(db: sqlite3.Connection, start: int) -> Iterator[Row]:
-    """The rows from `start` on, each checked against its chain."""
+def _rows(
+    path: Path, stored: Iterable[StoredRow], head: bytes = GENESIS, first: int = 1, last_seq: int = 0
+) -> Iterator[Row]:
+    """The rows with the facts that they hold, each checked against its place after this head, row and message."""
+    for row, previous in _chained(path, stored, head, first):
+        if row.messages and row.first_seq != last_seq + 1:
+            raise _damaged(path, row.number, "its messages are not numbered on from those before")
+        fact = fact_from_json(row.fact)
+        if type(fact).__name__ != row.kind:
+            raise _damaged(path, row.number, f"it is a {type(fact).__name__}, not a {row.kind}")
+        yield Row(row.number, row.stamp, fact, row.messages, previous, last_seq + 1, row.via)
+        last_seq += len(row.messages)
+
+
+def _chained(path: Path, stored: Iterable[StoredRow], head: bytes, first: int) -> Iterator[tuple[StoredRow, bytes]]:
+    """The rows from number `first` on, each checked against its chain, and the head before it."""
+    for number, row in enumerate(stored, first):
+        if row.number != number:
+            raise _damaged(path, number, "it is missing")
+        if not 0 <= row.stamp.at_ms < _MOST_MS:
+            raise _damaged(path, row.number, f"{row.stamp.at_ms} is no time")
+        if row.head_after(head) != row.head:
+            raise _damaged(path, row.number, "it does not fit the chain")
+        yield row, head
+        head = row.head
+
+
+def _kept(db: sqlite3.Connection, first: int, last: int = _LAST_ROW) -> Iterator[StoredRow]:
+    """These rows as the journal's own file has them; what an archive holds is left out."""
     path = Path(db.execute("PRAGMA database_list").fetchone()[2])
-    head = GENESIS
-    if start > 1:
-        head = db.execute("SELECT head FROM fact WHERE row = ?", (start - 1,)).fetchone()[0]
-    last = db.execute("SELECT seq FROM message WHERE row < ? ORDER BY seq DESC LIMIT 1", (start,)).fetchone()
-    seq = 0 if last is None else last[0]
-    expected = start
     how_it_came = "boot_id, since_boot_ms, via" if _form(db) > 1 else "'', 0, ''"
-    for number, at_ms, synchronised, kind, fact_json, salt, stored_head, boot_id, since_boot_ms, via in db.execute(
+    # Some at a time: a statement that stays open when a row proves bad would keep the closed file from its next reader.
+    while some := db.execute(
         f"SELECT row, at_ms, clock_synchronised, kind, fact, salt, head, {how_it_came} FROM fact"
-        " WHERE row >= ? ORDER BY row",
-        (start,),
-    ):
-        if number != expected:
-            raise _damaged(path, expected, "it is missing")
-        stored = db.execute("SELECT seq, body FROM message WHERE row = ? ORDER BY seq", (number,)).fetchall()
-        messages = tuple(body for _, body in stored)
-        if not 0 <= at_ms < _MOST_MS:
-            raise _damaged(path, number, f"{at_ms} is no time")
-        stamp = Stamp(at_ms, bool(synchronised), boot_id, since_boot_ms)
-        if chain_head(head, _stamped(stamp, via, fact_json), messages, salt) != stored_head:
-            raise _damaged(path, number, "it does not fit the chain")
-        if [number for number, _ in stored] != [*range(seq + 1, seq + 1 + len(stored))]:
-            raise _damaged(path, number, "its messages are not numbered on from those before")
-        fact = fact_from_json(fact_json)
-        if type(fact).__name__ != kind:
-            raise _damaged(path, number, f"it is a {type(fact).__name__}, not a {kind}")
-        yield Row(number, stamp, fact, messages, head, seq + 1, via)
-        head, expected, seq = stored_head, expected + 1, seq + len(stored)
+        " WHERE row BETWEEN ? AND ? ORDER BY row LIMIT 500",
+        (first, last),
+    ).fetchall():
+        for number, at_ms, synchronised, kind, fact, salt, head, boot_id, since_boot_ms, via in some:
+            messages = db.execute("SELECT seq, body FROM message WHERE row = ? ORDER BY seq", (number,)).fetchall()
+            seq = messages[0][0] if messages else 0
+            if [number for number, _ in messages] != [*range(seq, seq + len(messages))]:
+                raise _damaged(path, number, "its messages are not numbered on from those before")
+            stamp = Stamp(at_ms, bool(synchronised), boot_id, since_boot_ms)
+            bodies = tuple(body for _, body in messages)
+            yield StoredRow(number, stamp, via, kind, fact, salt, head, seq, bodies)
+        first = some[-1][0] + 1
 
 
-def _stamped(stamp: Stamp, via: str, fact_json: bytes) -> bytes:
-    """What the chain holds of a fact: when and how it came, and itself. A row of form 1 knows the wall clock alone."""
-    came = f"{stamp.at_ms} {int(stamp.synchronised)} "
-    if stamp.boot_id or via:
-        came += f"{stamp.boot_id or '-'} {stamp.since_boot_ms} {json.dumps(via)} "
-    return came.encode() + fact_json
+def _archived(db: sqlite3.Connection, path: Path, archive: Path | None) -> Iterator[StoredRow]:
+    """The rows that archives hold, each archive checked."""
+    for run, recorded in _runs(db):
+        yield from read_archive(archive / run.file_name if archive else _file_of(run, recorded, beside(path)), run)
+
+
+def _runs(db: sqlite3.Connection, where: str = "", *values: int) -> list[tuple[Run, Path]]:
+    """What the journal notes of its archives: which rows each holds, and where it is."""
+    if _form(db) < 2:
+        return []
+    whose = db.execute("SELECT table_id, epoch, public_key FROM journal").fetchone()
+    return [
+        (Run(*whose, *run), Path(path))
+        for *run, path in db.execute(
+            "SELECT first_row, last_row, first_seq, last_seq, head_before, head_after, path FROM archive "
+            f"{where} ORDER BY first_row",
+            values,
+        )
+    ]
+
+
+def _file_of(run: Run, recorded: Path, *folders: Path) -> Path:
+    """The archive where the journal says it is, or else in one of these folders."""
+    candidates = (recorded, *(folder / run.file_name for folder in folders))
+    return next((path for path in candidates if path.exists()), recorded)
+
+
+def _messages_of(rows: Iterable[StoredRow]) -> Iterator[Message]:
+    return (Message(seq, body) for row in rows for seq, body in enumerate(row.messages, row.first_seq))
+
+
+def _before(db: sqlite3.Connection, path: Path, row: int) -> tuple[bytes, int]:
+    """The chain's head and the last message's number before that row."""
+    if row == 1:
+        return GENESIS, 0
+    archived = _runs(db, "WHERE last_row < ? AND last_row >= (SELECT max(last_row) FROM archive)", row)
+    seq = archived[0][0].last_seq if archived else 0
+    last = db.execute("SELECT seq FROM message WHERE row < ? ORDER BY seq DESC LIMIT 1", (row,)).fetchone()
+    kept = db.execute("SELECT head FROM fact WHERE row = ?", (row - 1,)).fetchone()
+    if kept is not None:
+        return kept[0], seq if last is None else last[0]
+    if not archived or archived[0][0].last_row != row - 1:
+        raise _damaged(path, row - 1, "it is missing")
+    return archived[0][0].head_after, seq
 
 
 def _last_row(db: sqlite3.Connection) -> tuple[int, bytes]:
     last = db.execute("SELECT row, head FROM fact ORDER BY row DESC LIMIT 1").fetchone()
-    return (0, GENESIS) if last is None else last
+    return (0, GENESIS) if last is None else last  # the last row is never in an archive
 
 
 def _head_seq(db: sqlite3.Connection, path: Path, row: int) -> int:

@@ -1,0 +1,37 @@
+"""A row as the journal's file and the archives hold it: a fact's bytes, how it came, its messages, its place in the
+chain. Nothing here reads what the fact says."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from controller.contract.envelope import Stamp, chain_head
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRow:
+    """A row's bytes. `head` is the chain head after it; `first_seq` the number of its first message, if it has any;
+    `via` as in `journal.Entry`."""
+
+    number: int
+    stamp: Stamp
+    via: str
+    kind: str
+    fact: bytes
+    salt: bytes
+    head: bytes
+    first_seq: int
+    messages: tuple[bytes, ...]
+
+    def head_after(self, previous: bytes) -> bytes:
+        """The chain head that this row must have, after the head before it."""
+        return chain_head(previous, stamped(self.stamp, self.via, self.fact), self.messages, self.salt)
+
+
+def stamped(stamp: Stamp, via: str, fact: bytes) -> bytes:
+    """What the chain holds of a fact: when and how it came, and itself. A row of form 1 knows the wall clock alone."""
+    came = f"{stamp.at_ms} {int(stamp.synchronised)} "
+    if stamp.boot_id or via:
+        came += f"{stamp.boot_id or '-'} {stamp.since_boot_ms} {json.dumps(via)} "
+    return came.encode() + fact
