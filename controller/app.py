@@ -64,7 +64,8 @@ def darken(path: Path) -> int:
 async def _run(config: Config) -> None:
     file = config.file
     key = load_or_make_key(Path(file.journal.signing_key))
-    journal = Journal(Path(file.journal.path), file.table.id, key, key.public)
+    archive = None if file.journal.archive is None else Path(file.journal.archive)
+    journal = Journal(Path(file.journal.path), file.table.id, key, key.public, archive)
     try:
         table, differs = replay(journal.open_shoe(), config.rules, file.table.id, journal.epoch)
         topics = Topics(file.pit.root, file.table.id)

@@ -107,10 +107,15 @@ class PitSection:
 
 @dataclass(frozen=True, slots=True)
 class JournalSection:
-    """`[journal]`"""
+    """`[journal]`: its file, and the key that signs. Closed shoes that the pit has go to archives in the folder
+    `archive` (left out: beside the journal, `<path>.archive`), all but the last `keep_shoes`; earlier where the file
+    would pass `most_bytes`."""
 
     path: str
     signing_key: str
+    archive: str | None = None
+    keep_shoes: int = 30
+    most_bytes: int = 256_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -467,6 +472,7 @@ def _check_paths(table: TableFile) -> Iterable[_Told]:
         ("pins.page", table.pins.page),
         ("journal.path", table.journal.path),
         ("journal.signing_key", table.journal.signing_key),
+        ("journal.archive", table.journal.archive),
         ("control.socket", table.control.socket),
     ):
         if path is None:
@@ -476,6 +482,11 @@ def _check_paths(table: TableFile) -> Iterable[_Told]:
         elif path in taken:
             yield key, f"{path} is taken by {taken[path]}", "Give each a path of its own."
         taken.setdefault(path, key)
+
+
+def _check_journal(table: TableFile) -> Iterable[_Told]:
+    yield from _check_range("journal.keep_shoes", table.journal.keep_shoes, 0, 100_000)
+    yield from _check_range("journal.most_bytes", table.journal.most_bytes, 1_000_000, 1_000_000_000_000)
 
 
 def _check_range(key: str, value: int, low: int, high: int) -> Iterable[_Told]:
@@ -660,6 +671,7 @@ _TABLE_CHECKS: tuple[_Check, ...] = (
     (_check_pins, frozenset({"pins"})),
     (_check_wiring, frozenset({"pins", "seats", "table"})),
     (_check_pit, frozenset({"pit"})),
+    (_check_journal, frozenset({"journal"})),
     (_check_paths, frozenset({"shoe", "pins", "journal", "control"})),
 )
 _GAME_CHECKS: tuple[_Check, ...] = (

@@ -288,6 +288,9 @@ class Journal:
     def _archived(self, seq: int) -> list[Message]:
         """The messages from `seq` on of the archive that holds that one; none where none does."""
         try:
+            first = self._db.execute("SELECT min(seq) FROM message").fetchone()[0]
+            if first is not None and seq >= first:
+                return []
             runs = _runs(self._db, "WHERE first_seq <= ?1 AND last_seq >= ?1", seq)
         except sqlite3.Error as error:
             raise OSError(_why(error, self._path)) from error

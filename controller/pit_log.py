@@ -33,16 +33,16 @@ class _Line:
     body: bytes
 
 
-def compare(journal: Path, log: Path) -> int:
+def compare(journal: Path, log: Path, archive: Path | None = None) -> int:
     """The number of the log's last event, when the journal has every event of the log just as the log has it.
 
     Reads only, also while the table runs. Raises TableError: about the log `log_unreadable`, `log_empty`,
     `log_unsound`, `log_of_another_journal`; about the journal `journal_lacks_event`, `journal_shorter_than_log`,
     `journal_differs_from_log`; and those of reading a journal. What the log alone says counts against the journal
-    only where its signature holds.
+    only where its signature holds. `archive` is the folder of the journal's archives, as in `journal.verify`.
     """
     seq = 0
-    with reading_messages(journal) as spoken:
+    with reading_messages(journal, archive) as spoken:
         lines = _lines(log, spoken)
         for seq, line in enumerate(lines, 1):
             message = next(spoken.messages, None)

@@ -21,6 +21,7 @@ from typing import TypeVar
 
 from controller import __version__
 from controller.answer import Answer
+from controller.archiving import Archivist
 from controller.buttons import pressed
 from controller.clock import stamp_now
 from controller.config import Config
@@ -140,6 +141,7 @@ class Runtime:
             ask=self._asked,
             levels=Levels(meters, config.file.pit.stale_after_s),
         )
+        self._archivist = Archivist(journal, config.file.journal, self._on_journal, self._quiet, self._put)
         self._debouncer = Debouncer(config.file.pins.debounce_ms)
         self._journal_error: str | None = None
         self._seen: tuple[Public, Live] | None = None  # what `_patterns` are the lamps of
@@ -170,6 +172,7 @@ class Runtime:
                     self._keep_pinging(),
                     self._shoe.run(self),
                     self.stream.run(self._state),
+                    self._archivist.run(),
                 ):
                     tasks.create_task(work)
         finally:
@@ -302,6 +305,10 @@ class Runtime:
         """Do `work` in the one thread that may touch the journal."""
         return asyncio.get_running_loop().run_in_executor(self._commit_thread, work)
 
+    def _quiet(self) -> bool:
+        """Whether the table is between hands and nothing waits: what can be done later may be done now."""
+        return self.face.phase in _BETWEEN_HANDS and self.face.fault is None and not self._inbox
+
     # Pins.
 
     async def _keep_sampling(self) -> None:
@@ -431,6 +438,7 @@ class Runtime:
                 "path": self._config.file.journal.path,
                 "boot": self._journal.boot,
                 "error": self._journal_error,
+                "archive_error": self._archivist.error,
             },
         }
 

@@ -99,6 +99,7 @@ class PitStream:
         self._connections = 0
         self._connected = False
         self._why_down = "not connected yet"
+        self._unread = ""  # why what is to be sent, or judged by, cannot be read
         self._refused = 0, 0  # the event that the broker refused last, and its reason code
         self._id_taken_at_s: float | None = None  # when people were last told so
         self._barrier: int | None = None  # the token whose answer says that no retained ack is coming
@@ -135,6 +136,8 @@ class PitStream:
 
     def _why_not(self) -> str:
         """Why no events flow, and what to do; empty where they do, or people are told otherwise."""
+        if self._unread:
+            return f"the stream waits, for the journal cannot be read: {self._unread}"
         if self._delivery.phase is not Phase.REFUSED:
             return self._why_down
         seq, code = self._refused
@@ -339,14 +342,16 @@ class PitStream:
 
     async def _read(self, work: Callable[[], _T]) -> _T:
         """Read from the journal. A disk that would not is tried again: the stream waits, and the table need not."""
-        told = False
         while True:
             try:
-                return await self._on_journal(work)
+                read = await self._on_journal(work)
             except OSError as error:
-                if not told:
+                if not self._unread:
                     _log.error("the journal cannot be read, and is tried again: %s", error)
-                told = True
+                self._unread = str(error)
+            else:
+                self._unread = ""
+                return read
             await asyncio.sleep(_RETRY_READ_S)
 
     async def _send_due(self) -> None:

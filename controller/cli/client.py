@@ -124,7 +124,8 @@ def status_lines(told: dict[str, Any]) -> list[str]:
         + (f"; {pit['why']}" * bool(pit["why"])),
         *(f"meters: {line}" for line in [meters_line(pit)] if line),
         f"journal: {journal['path']}, boot {journal['boot']}"
-        + (f"; FAILING: {journal['error']}" * bool(journal["error"])),
+        + (f"; FAILING: {journal['error']}" * bool(journal["error"]))
+        + (f"; not archived: {journal['archive_error']}" * bool(journal["archive_error"])),
         f"version {told['version']}, up {told['up_s']} s",
     ]
     return lines

@@ -6,9 +6,10 @@ A replay goes through the shoe's own frames: the codec reads each again, which m
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,9 +30,12 @@ _OF_A_ROUND = ("round", "void", "correction")
 _LEFT_OUT = ("report", "rules", "carried", "last_report")
 
 
-def rounds(path: Path) -> int:
-    """Print every round of the journal, void and corrected ones too, a line each."""
-    for row in read_rows(path):
+def rounds(path: Path, archive: Path | None = None) -> int:
+    """Print every round of the journal and its archives, void and corrected ones too, a line each.
+
+    `archive` is the folder of the archives, as in `journal.verify`.
+    """
+    for row in read_rows(path, archive):
         for body in row.messages:
             event = json.loads(body)
             if event["type"] in _OF_A_ROUND:
@@ -39,12 +43,15 @@ def rounds(path: Path) -> int:
     return 0
 
 
-def replay_round(path: Path, which: str) -> int:
-    """Print one finished round step by step; `which` is SHOE/ROUND. Raises TableError `no_such_round`."""
+def replay_round(path: Path, which: str, archive: Path | None = None) -> int:
+    """Print one finished round step by step; `which` is SHOE/ROUND. Raises TableError `no_such_round`.
+
+    `archive` is the folder of the archives, as in `journal.verify`.
+    """
     shoe, _, number = which.partition("/")
     if not (shoe.isdecimal() and number.isdecimal()):
         raise TableError("no_such_round", f"{which} names no round.", "Write SHOE/ROUND, for example 3/12.")
-    lines = list(_replay(path, int(shoe), int(number)))
+    lines = list(_replay(read_rows(path, archive), int(shoe), int(number)))
     if not lines:
         do = "`tablectl rounds` lists those there are; a hand still in play is not shown."
         raise TableError("no_such_round", f"The journal holds no finished round {which}.", do)
@@ -52,12 +59,16 @@ def replay_round(path: Path, which: str) -> int:
     return 0
 
 
-def _replay(path: Path, shoe: int, number: int) -> Iterator[str]:
+def _replay(rows: Iterable[Row], shoe: int, number: int) -> Iterator[str]:
     """The steps of the round, and how it was corrected; nothing when it never finished."""
     table: Table | None = None
     lines: list[str] = []
-    rows = list(read_rows(path))
-    for place, (row, following) in enumerate(zip(rows, [*rows[1:], None], strict=True), 1):
+    told = False
+    for row, following in pairwise(chain(rows, (None,))):
+        assert row is not None
+        if told:
+            yield from _correction_in_words(row, shoe, number)
+            continue
         if isinstance(row.fact, ShoeOpened):
             table = Table(row.fact.rules)
         if table is None:
@@ -74,9 +85,7 @@ def _replay(path: Path, shoe: int, number: int) -> Iterator[str]:
             lines += _step_in_words(row, table)
         if finished:
             yield from lines
-            for later in rows[place:]:
-                yield from _correction_in_words(later, shoe, number)
-            return
+            told = True
 
 
 def _is(body: bytes, shoe: int, number: int, *types: str) -> bool:

@@ -80,6 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     against = "hold it against a pit's log too: the events it committed, a line of JSON each"
     verify.add_argument("--against", type=Path, metavar="LOG", help=against)
     verify.set_defaults(command=_verify)
+    _add_archive(verify)
 
     watch = commands.add_parser("watch", help="a running table, live in the terminal")
     watch.add_argument("table", type=Path, metavar="TABLE.toml")
@@ -88,11 +89,13 @@ def _parser() -> argparse.ArgumentParser:
     rounds = commands.add_parser("rounds", help="every round in a journal, a line each")
     rounds.add_argument("journal", type=Path, metavar="JOURNAL")
     rounds.set_defaults(command=_rounds)
+    _add_archive(rounds)
 
     replay = commands.add_parser("replay", help="one finished round, step by step from its own frames")
     replay.add_argument("journal", type=Path, metavar="JOURNAL")
     replay.add_argument("round", metavar="SHOE/ROUND")
     replay.set_defaults(command=_replay)
+    _add_archive(replay)
 
     _add_acts(commands)
 
@@ -116,6 +119,11 @@ def _parser() -> argparse.ArgumentParser:
     pit.add_argument("table", type=Path, metavar="TABLE.toml")
     pit.set_defaults(command=_sim_pit)
     return parser
+
+
+def _add_archive(reader: argparse.ArgumentParser) -> None:
+    where = "where its archives are (default: where the journal says, or beside it)"
+    reader.add_argument("--archive", type=Path, metavar="FOLDER", help=where)
 
 
 def _add_acts(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -232,9 +240,12 @@ def _verify(options: argparse.Namespace) -> int:
     from controller.pit_log import compare
 
     # The pit's word first: it names the event, where the journal could only say that a row is not as it was.
-    agreed = compare(options.journal, options.against) if options.against else None
-    good = verify(options.journal)
+    agreed = compare(options.journal, options.against, options.archive) if options.against else None
+    good = verify(options.journal, options.archive)
     print(f"{good.table}/{good.epoch}: {good.rows} rows, {good.messages} events, all good; head {good.head.hex()}")
+    if good.archives:
+        many = "1 archive" if good.archives == 1 else f"{good.archives} archives"
+        print(f"rows 1 to {good.archived_rows} are in {many}, the chain unbroken through them")
     if agreed is not None:
         print(f"the pit's log agrees from event 1 to its last, {agreed}; {_after(agreed, good.messages)}")
     return 0
@@ -254,13 +265,13 @@ def _watch(options: argparse.Namespace) -> int:
 def _rounds(options: argparse.Namespace) -> int:
     from controller.cli.history import rounds
 
-    return rounds(options.journal)
+    return rounds(options.journal, options.archive)
 
 
 def _replay(options: argparse.Namespace) -> int:
     from controller.cli.history import replay_round
 
-    return replay_round(options.journal, options.round)
+    return replay_round(options.journal, options.round, options.archive)
 
 
 def _status(options: argparse.Namespace) -> int:

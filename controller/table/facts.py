@@ -439,6 +439,21 @@ class OutboxFull:
 
 
 @dataclass(frozen=True, slots=True)
+class JournalLarge:
+    """The journal's rows take more bytes than they may, and none of them may go to an archive yet."""
+
+    bytes: int
+    most_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveFailed:
+    """Old rows of the journal could not be put into an archive. They stay in the journal."""
+
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
 class CommitFailed:
     """The journal could not be written; what waited was kept in memory and has been written since."""
 
@@ -503,6 +518,8 @@ OwnFact = (
     | ClientIdTaken
     | OutboxFilling
     | OutboxFull
+    | JournalLarge
+    | ArchiveFailed
     | CommitFailed
     | ReplayDiffered
     | StepFailed

@@ -258,6 +258,16 @@ ALARMS: dict[str, AlarmKind] = {
         "Four fifths of the events that this table may hold wait for the pit's acknowledgement.",
         "Mend the link to the pit or start its program. When no more may wait, the table stops between hands.",
     ),
+    "journal_large": AlarmKind(
+        "The journal is larger than this table's file allows, and nothing in it may go to an archive yet.",
+        "Mend the link to the pit or start its program: only what the pit has acknowledged is archived. Where the pit "
+        "has all, end the open shoe, or allow more in [journal] most_bytes. Nothing is lost while there is room.",
+    ),
+    "archive_failed": AlarmKind(
+        "Old shoes could not be put into an archive. They stay in the journal, which grows.",
+        "Read the error. Make room on the archive's disk, give its folder to the user the table runs as, or put aside "
+        "the file in the way. It is tried again each minute.",
+    ),
     "client_id_taken": AlarmKind(
         "Another client connected to the broker under this table's id.",
         "Find it: somebody has a copy of this table's certificate, or of the table. Then give the table a new one.",

@@ -35,6 +35,7 @@ from controller.table.dealing import (
 from controller.table.face_down import comes_face_down, kept_make_a_hand, next_is_secret
 from controller.table.facts import (
     ActivesChosen,
+    ArchiveFailed,
     AwardStepped,
     BurnCountReported,
     Called,
@@ -52,6 +53,7 @@ from controller.table.facts import (
     HitsReset,
     HitUnheard,
     JournalFoundBehindPit,
+    JournalLarge,
     LampsTested,
     LevelsNoted,
     OddCardFate,
@@ -147,6 +149,10 @@ def step(table: Table, fact: Fact) -> Stepped:
             return table, (alarm(table, "hit_unheard", {"seq": seq}),)
         case OutboxFilling(waiting, most):
             return table, (alarm(table, "unacknowledged_many", {"waiting": waiting, "most": most}),)
+        case JournalLarge(bytes_, most_bytes):
+            return table, (alarm(table, "journal_large", {"bytes": bytes_, "most_bytes": most_bytes}),)
+        case ArchiveFailed(error):
+            return table, (alarm(table, "archive_failed", {"error": error}),)
         case LevelsNoted(levels):
             return _note_levels(table, levels), ()
         case ClientIdTaken():

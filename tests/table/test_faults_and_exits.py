@@ -11,6 +11,7 @@ from controller.game.baccarat_royal import Actives
 from controller.game.cards import Card
 from controller.game.wagers import Spot, Wager
 from controller.table.facts import (
+    ArchiveFailed,
     BurnCountReported,
     CardDrawn,
     CardDrawnOutsideGame,
@@ -20,6 +21,7 @@ from controller.table.facts import (
     Fact,
     HitUnheard,
     JournalFoundBehindPit,
+    JournalLarge,
     OutboxFilling,
     OutboxFull,
     PublishRefused,
@@ -206,6 +208,8 @@ COMES_BY_ITSELF: list[Fact] = [
     HitUnheard(3),
     OutboxFilling(8, 10),
     OutboxFull(10, 10),
+    JournalLarge(300, 200),
+    ArchiveFailed("disk full"),
 ]
 
 
@@ -237,7 +241,7 @@ def test_nothing_that_comes_by_itself_leaves_it(code: str, enter: Callable[[], T
     table.told()
     table.believe(*COMES_BY_ITSELF).fail_on(CutCardDrawn("shoe"))
     assert (table.table.fault, table.table.phase) == (fault, phase)
-    assert set(table.told_types()) == {"alarm"}, "the links' two alarms do not wait"
+    assert set(table.told_types()) == {"alarm"}, "alarms do not wait"
     assert table.replayed()[0] == table.table, "nor does a restart"
 
 
@@ -690,6 +694,8 @@ def test_the_controllers_own_faults_tell_what_was_found(fact: Fact, details: dic
         (PublishRefused(3, 0x87), "publish_refused", {"seq": 3, "reason_code": 0x87}),
         (HitUnheard(4), "hit_unheard", {"seq": 4}),
         (OutboxFilling(8, 10), "unacknowledged_many", {"waiting": 8, "most": 10}),
+        (JournalLarge(300, 200), "journal_large", {"bytes": 300, "most_bytes": 200}),
+        (ArchiveFailed("disk full"), "archive_failed", {"error": "disk full"}),
     ],
 )
 def test_an_alarm_does_not_stop_the_table(fact: Fact, code: str, details: dict[str, object]) -> None:

@@ -17,6 +17,7 @@ from controller.journal import Journal, verify
 from controller.keys import TableKey
 from controller.replay import replay
 from controller.table.facts import (
+    ArchiveFailed,
     BurnCountReported,
     CardDrawn,
     CardDrawnOutsideGame,
@@ -28,6 +29,7 @@ from controller.table.facts import (
     FaultCleared,
     HandVoided,
     HitUnheard,
+    JournalLarge,
     OddCardFate,
     OutboxFilling,
     OutboxFull,
@@ -179,6 +181,8 @@ REPORTS: st.SearchStrategy[Fact] = st.one_of(
     st.builds(CommitFailed, st.just("disk full")),
     st.builds(OutboxFilling, st.just(8), st.just(10)),
     st.builds(OutboxFull, st.just(10), st.just(10)),
+    st.builds(JournalLarge, st.just(300), st.just(200)),
+    st.builds(ArchiveFailed, st.just("disk full")),
     st.builds(PublishRefused, st.just(3), st.just(0x87)),
     st.builds(HitUnheard, st.just(3)),
 )
