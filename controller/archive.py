@@ -169,6 +169,7 @@ def _chained(lines: list[dict[str, Any]], run: Run) -> list[StoredRow]:
     rows: list[StoredRow] = []
     head, seq = run.head_before, run.first_seq
     for said in lines:
+        messages = tuple(body.encode() for body in said["messages"])
         row = StoredRow(
             number=run.first_row + len(rows),
             stamp=Stamp(said["at_ms"], said["clock_synchronised"], said["boot_id"], said["since_boot_ms"]),
@@ -177,10 +178,10 @@ def _chained(lines: list[dict[str, Any]], run: Run) -> list[StoredRow]:
             fact=said["fact"].encode(),
             salt=bytes.fromhex(said["salt"]),
             head=b"",
-            first_seq=seq,
-            messages=tuple(body.encode() for body in said["messages"]),
+            first_seq=seq if messages else 0,
+            messages=messages,
         )
-        head, seq = row.head_after(head), seq + len(row.messages)
+        head, seq = row.head_after(head), seq + len(messages)
         rows.append(replace(row, head=head))
     return rows
 

@@ -362,8 +362,8 @@ class Journal:
             return None
         (stays,) = kept
         waiting = db.execute("SELECT row FROM message WHERE seq > ? ORDER BY seq LIMIT 1", (self.acked_seq,)).fetchone()
-        if waiting is not None and waiting[0] < stays:
-            query = "SELECT coalesce(max(row), 0) FROM fact WHERE kind = 'ShoeOpened' AND row <= ?"
+        if waiting is not None and waiting[0] <= stays:  # a shoe's opening tells too that the one before was closed
+            query = "SELECT coalesce(max(row), 0) FROM fact WHERE kind = 'ShoeOpened' AND row < ?"
             stays = db.execute(query, waiting).fetchone()[0]
         first: int = db.execute("SELECT min(row) FROM fact").fetchone()[0]
         if stays <= first:

@@ -11,8 +11,8 @@ from controller.contract.envelope import Stamp, chain_head
 
 @dataclass(frozen=True, slots=True)
 class StoredRow:
-    """A row's bytes. `head` is the chain head after it; `first_seq` the number of its first message, if it has any;
-    `via` as in `journal.Entry`."""
+    """A row's bytes. `head` is the chain head after it; `first_seq` the number of its first message, 0 where it has
+    none; `via` as in `journal.Entry`."""
 
     number: int
     stamp: Stamp
