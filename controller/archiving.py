@@ -19,7 +19,7 @@ from controller.table.facts import ArchiveFailed, JournalLarge, OwnFact
 _log = logging.getLogger(__name__)
 
 _AT_MOST_ROWS = 1000  # a shoe has some 700; on a Pi 3 the copy of so many takes a second of one core
-_LOOK_EVERY_S = 5.0
+_LOOK_EVERY_S = 2.0
 _BETWEEN_PORTIONS_S = 1.0
 _RETRY_S = 60.0
 

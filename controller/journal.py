@@ -147,7 +147,7 @@ class Journal:
     """An open journal, written by this process alone.
 
     `epoch` names this journal's stream; `boot` counts its openings; `acked_seq` is the pit's acknowledgement as marked;
-    `head_seq` the last event's number.
+    `head_seq` the last event's number; `archived_rows` how many of the first rows are in archives.
     """
 
     def __init__(
@@ -175,6 +175,7 @@ class Journal:
             self._log_in_doubt = False
             self._row, self._head = _last_row(self._db)
             self.head_seq = _head_seq(self._db, path, self._row)
+            self.archived_rows: int = self._db.execute("SELECT coalesce(max(last_row), 0) FROM archive").fetchone()[0]
             self.epoch, self.boot, self.acked_seq = self._db.execute(
                 "UPDATE journal SET boots = boots + 1 RETURNING epoch, boots, acked_seq"
             ).fetchone()
@@ -419,6 +420,7 @@ class Journal:
         except sqlite3.Error as error:
             self._log_in_doubt |= getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_FSYNC
             raise OSError(_why(error, self._path)) from error
+        self.archived_rows = run.last_row
 
     def give_back_room(self, most_bytes: int) -> bool:
         """Make the file a little shorter where it is longer than `most_bytes` and has room that no row takes.

@@ -438,6 +438,7 @@ class Runtime:
                 "path": self._config.file.journal.path,
                 "boot": self._journal.boot,
                 "error": self._journal_error,
+                "archived_rows": self._journal.archived_rows,
                 "archive_error": self._archivist.error,
             },
         }

@@ -125,6 +125,7 @@ def status_lines(told: dict[str, Any]) -> list[str]:
         *(f"meters: {line}" for line in [meters_line(pit)] if line),
         f"journal: {journal['path']}, boot {journal['boot']}"
         + (f"; FAILING: {journal['error']}" * bool(journal["error"]))
+        + (f"; rows 1 to {journal['archived_rows']} are archived" * bool(journal["archived_rows"]))
         + (f"; not archived: {journal['archive_error']}" * bool(journal["archive_error"])),
         f"version {told['version']}, up {told['up_s']} s",
     ]

@@ -7,7 +7,6 @@ import errno
 import hashlib
 import json
 import lzma
-import os
 import random
 import shutil
 import signal
@@ -32,10 +31,11 @@ from controller.replay import replay
 from controller.table.facts import CardDrawn, Fact, ShoeOpened, StepFailed
 from tests.daemon.test_journal import CONFIG, KEY, OTHER_KEY, RULES, TABLE, entries, opened, shoe, tampering
 from tests.journals.old_journals import NAMES, copied
+from tests.support.archives import AtStep, archive_all, watch_files
 
 ROOT = Path(__file__).parents[2]
 SHOES = 5
-ALL = 10**6
+ALL = 10**6  # more rows, or messages, than there are
 
 
 @pytest.fixture(scope="module")
@@ -53,15 +53,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def path(whole: Path, tmp_path: Path) -> Path:
     """A copy of it."""
     return Path(shutil.copyfile(whole, tmp_path / "table.journal"))
-
-
-def archive_all(journal: Journal, keep_shoes: int = 0, at_most_rows: int = ALL) -> list[Path]:
-    """Archive until nothing more may go; the archives."""
-    made = []
-    while (run := journal.next_to_archive(keep_shoes, at_most_rows)) is not None:
-        made.append(journal.write_archive(run))
-        journal.leave_to_archive(run, made[-1])
-    return made
 
 
 def archived(path: Path, keep_shoes: int = 0, at_most_rows: int = 20, folder: Path | None = None) -> list[Path]:
@@ -90,7 +81,7 @@ def openings(path: Path) -> list[int]:
 # What reads a journal reads its archives.
 
 
-@pytest.mark.parametrize("at_most_rows", [1, 7, 13, 20, ALL])
+@pytest.mark.parametrize("at_most_rows", [5, 13, ALL])
 def test_every_reader_gives_the_same_with_and_without_archives(
     whole: Path, path: Path, tmp_path: Path, at_most_rows: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -358,51 +349,17 @@ def test_another_programs_file_in_the_way_is_left_alone(path: Path) -> None:
 # A disk that refuses, and a power cut, at every step.
 
 
-class _Refusing:
-    """Lets so many calls into the disk pass; at the next it does what `act` does."""
-
-    def __init__(self, passes: int, act: Callable[[], None]) -> None:
-        self.passes = passes
-        self._act = act
-
-    def __call__(self) -> None:
-        self.passes -= 1
-        if self.passes == -1:
-            self._act()
-
-
 @contextmanager
-def refusing(monkeypatch: pytest.MonkeyPatch, passes: int) -> Iterator[_Refusing]:
-    """The disk refuses the call after so many that make, write, sync, rename or read a file of an archive."""
+def refusing(monkeypatch: pytest.MonkeyPatch, passes: int) -> Iterator[AtStep]:
+    """The disk refuses the step after so many."""
 
     def fail() -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    refusing = _Refusing(passes, fail)
+    refusing = AtStep(passes, fail)
     with monkeypatch.context() as patch:
-        watch(patch.setattr, refusing)
+        watch_files(patch.setattr, refusing)
         yield refusing
-
-
-def watch(set_: Callable[[object, str, object], None], before: Callable[[], None]) -> None:
-    """Have `before` called at each step."""
-    for owner, name in (
-        (Path, "mkdir"),
-        (os, "open"),
-        (os, "fsync"),
-        (os, "posix_fadvise"),
-        (Path, "rename"),
-        (Path, "read_bytes"),
-    ):
-        set_(owner, name, _stepped(getattr(owner, name), before))
-
-
-def _stepped(real: Callable[..., Any], before: Callable[[], None]) -> Callable[..., Any]:
-    def stepped(*args: Any, **kwargs: Any) -> Any:
-        before()
-        return real(*args, **kwargs)
-
-    return stepped
 
 
 def test_a_disk_that_refuses_any_step_loses_nothing(
@@ -454,24 +411,25 @@ def test_rows_that_are_not_those_of_the_archive_stay(path: Path) -> None:
 
 
 _KILLED = """
-    import os, signal, sqlite3, sys
+    import os, signal, sys
     sys.path.insert(0, {root!r})
     from pathlib import Path
-    from tests.daemon.test_archive import ALL, _Refusing, archive_all, opened, watch
-    journal = opened(Path(sys.argv[1]))
-    step = _Refusing(int(sys.argv[2]), lambda: os.kill(os.getpid(), signal.SIGKILL))
-    watch(setattr, step)
-    steps = ("BEGI", "INSE", "DELE", "COMM")
-    journal._db.set_trace_callback(lambda statement: step() if statement[:4] in steps else None)
+    from controller.journal import Journal
+    from controller.keys import TableKey
+    from tests.support.archives import AtStep, archive_all, watch_files, watch_statements
+    key = TableKey(bytes(range(32)))
+    journal = Journal(Path(sys.argv[1]), {table!r}, key, key.public)
+    step = AtStep(int(sys.argv[2]), lambda: os.kill(os.getpid(), signal.SIGKILL))
+    watch_files(setattr, step)
+    watch_statements(journal, step)
     archive_all(journal, at_most_rows=20)
-    journal._db.set_trace_callback(None)
-    sys.exit(0)
+    os._exit(0)
 """
 
 
 def _killed_at(path: Path, passes: int) -> bool:
     """Whether a process that archives this journal was killed before step `passes`, counted from 0."""
-    program = textwrap.dedent(_KILLED.format(root=str(ROOT)))
+    program = textwrap.dedent(_KILLED.format(root=str(ROOT), table=TABLE))
     done = subprocess.run([sys.executable, "-c", program, str(path), str(passes)], check=False)
     assert done.returncode in (0, -signal.SIGKILL)
     return done.returncode != 0
@@ -517,12 +475,12 @@ def test_a_kill_before_any_step_loses_and_doubles_nothing(
 
 
 def _grown(path: Path, most_bytes: int | None) -> tuple[int, int]:
-    """A journal that the pit keeps up with, after sixteen shoes: the file's largest size on the way, and its rows.
+    """A journal that the pit keeps up with, after twelve shoes: the file's largest size on the way, and its rows.
 
     Without `most_bytes` nothing is archived.
     """
-    largest, size = 0, len(shoe(1, 6))
-    made = entries([fact for number in range(1, 17) for fact in shoe(number, 6)])
+    largest, size = 0, len(shoe(1, 5))
+    made = entries([fact for number in range(1, 13) for fact in shoe(number, 5)])
     with closing(opened(path)) as journal:
         for first in range(0, len(made), size):
             journal.append(made[first : first + size])
@@ -538,7 +496,7 @@ def _grown(path: Path, most_bytes: int | None) -> tuple[int, int]:
 
 
 def test_a_journal_stays_below_its_size_however_many_shoes_are_dealt(tmp_path: Path) -> None:
-    most_bytes = 200_000
+    most_bytes = 130_000
     largest, rows = _grown(tmp_path / "archived", most_bytes)
     unarchived, as_many = _grown(tmp_path / "unarchived", None)
     assert rows == as_many

@@ -48,7 +48,13 @@ def status(table: TableUnderTest, *, shoe_up: bool = True, meters_fresh: bool = 
             "meters": table.levels,
             "meters_fresh": meters_fresh,
         },
-        "journal": {"path": "/var/lib/table.journal", "boot": 1, "error": None, "archive_error": None},
+        "journal": {
+            "path": "/var/lib/table.journal",
+            "boot": 1,
+            "error": None,
+            "archived_rows": 0,
+            "archive_error": None,
+        },
     }
     returned: dict[str, Any] = json.loads(json.dumps(told))
     return returned

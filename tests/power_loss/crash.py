@@ -152,7 +152,7 @@ def committed_rows(recording: Recording, scratch: Path) -> set[int]:
             leave(files, scratch)
             with closing(sqlite3.connect(scratch / JOURNAL)) as db:
                 if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                    rows.add(db.execute("SELECT count(*) FROM fact").fetchone()[0])
+                    rows.add(db.execute("SELECT coalesce(max(row), 0) FROM fact").fetchone()[0])
     return rows
 
 
@@ -178,13 +178,13 @@ def judge(folder: Path, truth: Truth, promised: Promised, committed: set[int]) -
     path = folder / JOURNAL
     try:
         if promised.boot:
-            verify(path)  # as a person may, before the table is started again
+            verify(path, folder)  # as a person may, before the table is started again
         key = load_or_make_key(folder / KEY)
         journal = Journal(path, truth.table_id, key, key.public)
         with closing(journal):
             table, differs = replay(journal.open_shoe(), truth.rules, truth.table_id, journal.epoch)
             boot = journal.boot
-        good = verify(path)
+        good = verify(path, folder)
     except TableError as error:
         return f"{error.code}: {error}"
     if not promised.boot and good.epoch != truth.epoch:

@@ -1,8 +1,8 @@
 """A table's life to be cut short: the real daemon under the recorder, with its dealer, supervisor, broker and pit.
 
-It begins its journal, deals, is killed inside a hand and stopped cleanly between two, and has a supervisor close the
-shoe: so the recording holds the first boot, commits of facts with and without events, recovery, checkpoints, and an
-ordinary end.
+It begins its journal, deals, is killed inside a hand and stopped cleanly between two, has a supervisor close the shoe,
+and archives that once the next is open: so the recording holds the first boot, commits of facts with and without
+events, recovery, checkpoints, rows that leave for an archive, and an ordinary end.
 """
 
 from __future__ import annotations
@@ -47,7 +47,12 @@ class Life:
             "power-loss",
             self._broker.port,
             shim,
-            journal={"path": str(kept / JOURNAL), "signing_key": str(kept / KEY)},
+            journal={
+                "path": str(kept / JOURNAL),
+                "signing_key": str(kept / KEY),
+                "archive": str(kept),  # with the journal, in the one folder that a power cut is tried on
+                "keep_shoes": 0,
+            },
         )
         files.environment |= {
             "LD_PRELOAD": f"{recorder}:{shim}",
@@ -77,7 +82,10 @@ class Life:
             for first in range(0, hands, _HANDS_A_SHOE):
                 dealt = min(hands - first, _HANDS_A_SHOE)
                 self._shoe_of(dealt, killed_once=first <= _HANDS_A_SHOE, stopped_once=first == 0)
+            archived = self._archived_rows()
+            self._open_shoe(next(self._decks))
             self._eventually(lambda: self._table.unacknowledged() == 0)
+            self._eventually(lambda: self._archived_rows() > archived)
             assert self._table.stop() == 0
             assert self._pit.wrong == []
 
@@ -87,8 +95,7 @@ class Life:
         After a kill the log begins anew; left alone, it does so when it is full.
         """
         deck = next(self._decks)
-        first = deck.draw()
-        self._dealer.open_shoe(first, " ".join(deck.draw() for _ in range(rules.burn_count(first))))
+        self._open_shoe(deck)
         for number in range(hands):
             seats = [1 + number % 7, 1 + (number + 3) % 7]
             if number == hands // 3 and killed_once:
@@ -99,6 +106,13 @@ class Life:
                 self._stopped_and_started()
             self._dealer.play(" ".join(_hand(deck)), *seats)
         self._table.supervisor("close_shoe")
+
+    def _open_shoe(self, deck: Deck) -> None:
+        first = deck.draw()
+        self._dealer.open_shoe(first, " ".join(deck.draw() for _ in range(rules.burn_count(first))))
+
+    def _archived_rows(self) -> int:
+        return int(self._table.status()["journal"]["archived_rows"])
 
     def _killed_inside_a_hand(self, deck: Deck) -> None:
         cards = list(_hand(deck))

@@ -23,7 +23,7 @@ import pytest
 from tests.power_loss.crash import Found, Recording, State, examine, examine_share, moments, states
 from tests.power_loss.disk import FOLDER, JOURNAL
 from tests.power_loss.life import Life
-from tests.power_loss.recording import LIT, SAID, SYNCED, WROTE, Note, build_recorder
+from tests.power_loss.recording import LIT, OPENED, SAID, SYNCED, WROTE, Note, build_recorder
 from tests.power_loss.witness import Witness
 
 _SEED = 1
@@ -102,7 +102,16 @@ def test_the_recording_is_whole(short: Path) -> None:
 
 def test_a_power_cut_takes_nothing_that_was_told(short: Path, scratch: Path) -> None:
     recording = Recording(short)
-    _assert_nothing_wrong(examine(recording, _sample(recording, _SAMPLE), scratch), short)
+    those = {*_sample(recording, _SAMPLE), *_while_archiving(recording, 40)}
+    _assert_nothing_wrong(examine(recording, those, scratch), short)
+
+
+def _while_archiving(recording: Recording, size: int) -> list[State]:
+    """So many states since the first archive was begun."""
+    names = [note.data if note.kind == OPENED else b"" for note in recording.notes]
+    begun = next(place for place, name in enumerate(names) if name.endswith(b".archive.new"))
+    since = list(states([moment for moment in moments(recording) if moment.note >= begun], 4))
+    return random.Random(_SEED).sample(since, size)
 
 
 def test_a_disk_that_does_not_sync_is_found_out(short: Path, scratch: Path) -> None:
