@@ -81,7 +81,7 @@ def write_archive(folder: Path, run: Run, rows: Sequence[StoredRow], signer: Sig
     path = folder / run.file_name
     folder.mkdir(mode=0o700, exist_ok=True)
     if not path.exists():
-        _write_new(path, _sealed(run, rows, signer))
+        _write_new(path, run, _sealed(run, rows, signer))
     elif not _holds(path, run, rows):
         raise TableError(
             "archive_in_the_way",
@@ -186,9 +186,9 @@ def _chained(lines: list[dict[str, Any]], run: Run) -> list[StoredRow]:
     return rows
 
 
-def _write_new(path: Path, data: bytes) -> None:
+def _write_new(path: Path, run: Run, data: bytes) -> None:
     """Write the whole file or nothing of it: under its own name it is complete and synced."""
-    half = path.with_name(path.name + ".new")
+    half = path.with_name(f"{run.table}-{run.epoch}.archive.new")  # one a journal: what a power cut left goes
     half.unlink(missing_ok=True)
     handle = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
