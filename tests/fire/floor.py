@@ -177,7 +177,8 @@ class Floor:
             for award in game["royal9"]["awards"]
         ]
         pins = {"debounce_ms": 5}
-        sections = {"pit": pit, "pins": pins, "game": {"royal9": {"awards": awards}}}
+        archiving = {"keep_shoes": 0}  # every closed shoe is archived in the midst of it
+        sections = {"pit": pit, "pins": pins, "game": {"royal9": {"awards": awards}}, "journal": archiving}
         return Table(TableFiles(folder, name, port, None, None, **sections), folder)
 
     def _pit_command(self) -> list[str]:

@@ -1,6 +1,6 @@
 """The judge: what the tables' journals say, beside what the pit made of it. It uses none of the pit's arithmetic.
 
-A journal's messages are read as they lie in the file. From the ledger it takes the order in which several tables'
+A journal's messages are read as they lie in the files. From the ledger it takes the order in which several tables'
 events and people's decisions came, which nobody else can know; every amount is worked out anew.
 """
 
@@ -17,6 +17,7 @@ from math import floor
 from pathlib import Path
 from typing import Any
 
+from controller.journal import reading_messages
 from tests.fire.dealing import Dealt
 from tests.support.contract import check_event
 
@@ -167,9 +168,9 @@ def _decisions(db: sqlite3.Connection) -> dict[int, list[tuple[str, str]]]:
 
 
 def messages(journal: Path) -> list[bytes]:
-    """A journal's messages, in order."""
-    with closing(sqlite3.connect(f"file:{journal}?mode=ro", uri=True)) as db:
-        return [bytes(body) for (body,) in db.execute("SELECT body FROM message ORDER BY seq")]
+    """The messages of a journal and its archives, in order."""
+    with reading_messages(journal) as spoken:
+        return [message.body for message in spoken.messages]
 
 
 def contract_findings(table: str, sent: Sequence[bytes]) -> Iterator[str]:
