@@ -340,6 +340,13 @@ def test_an_archive_that_was_sealed_again_does_not_fit_the_chain(
     assert refusal(lambda: verify(path)).code == "archive_damaged"
 
 
+def test_rows_packed_anew_are_refused_before_they_are_unpacked(path: Path) -> None:
+    (archive, *_) = archived(path)
+    header, _, packed = archive.read_bytes().partition(b"\n")
+    archive.write_bytes(header + b"\n" + lzma.compress(lzma.decompress(packed), preset=0))
+    assert "not those that were signed" in refusal(lambda: verify(path)).what
+
+
 def test_another_programs_file_in_the_way_is_left_alone(path: Path) -> None:
     with closing(opened(path)) as journal:
         run = journal.next_to_archive(0, ALL)
@@ -387,6 +394,17 @@ def test_a_disk_that_refuses_any_step_loses_nothing(
             break
         passes += 1
     assert passes >= 8
+
+
+def test_an_archive_that_reads_back_otherwise_is_not_believed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(opened(path)) as journal:
+        run = journal.next_to_archive(0, ALL)
+        assert run is not None
+        with monkeypatch.context() as patch:
+            read = Path.read_bytes
+            patch.setattr(Path, "read_bytes", lambda path: read(path)[:-9] + bytes(9))
+            assert refusal(lambda: journal.write_archive(run)).code == "archive_damaged"
+    assert kept_rows(path)[0] == 1
 
 
 def test_a_commit_that_fails_leaves_the_rows_in_the_journal(path: Path) -> None:

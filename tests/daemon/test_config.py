@@ -131,6 +131,7 @@ def test_what_may_be_left_out_has_its_default(tmp_path: Path) -> None:
 
     file = load(changed(tmp_path, leave_out)).file
     assert (file.table.lock_on, file.shoe.baud, file.pins.sample_ms, file.pins.debounce_ms) == ("deal", None, 10, 30)
+    assert (file.journal.archive, file.journal.keep_shoes, file.journal.most_bytes) == (None, 30, 256_000_000)
     assert (file.pit.port, file.pit.root, file.pit.keepalive_s, file.pit.stale_after_s) == (1883, "pit/v1", 5, 10)
 
 
@@ -206,6 +207,14 @@ WRONG_IN_TABLE: dict[str, Case] = {
     "a serial server without a port": (lambda v: v["shoe"].update(port="socket://shoe"), "shoe.port", "neither"),
     "no shoe port": (lambda v: v["shoe"].update(port=""), "shoe.port", "no path"),
     "no journal": (lambda v: v["journal"].update(path=""), "journal.path", "no path"),
+    "a negative shoe": (lambda v: v["journal"].update(keep_shoes=-1), "journal.keep_shoes", "out of range"),
+    "a tiny journal": (lambda v: v["journal"].update(most_bytes=999_999), "journal.most_bytes", "out of range"),
+    "no archive": (lambda v: v["journal"].update(archive=""), "journal.archive", "no path"),
+    "archives in the journal": (
+        lambda v: v["journal"].update(archive=v["journal"]["path"]),
+        "journal.archive",
+        "taken by journal.path",
+    ),
     "a journal with a NUL": (lambda v: v["journal"].update(path="/var/\0"), "journal.path", "no path"),
     "the key in the journal's place": (
         lambda v: v["journal"].update(signing_key=v["journal"]["path"]),
