@@ -384,8 +384,14 @@ class Journal:
         not, TableError where the rows are damaged, or an archive is in the way or cannot be read back.
         """
         with _reading(self._path) as db:
+            rows = []
+            public_key = Ed25519PublicKey.from_public_bytes(run.public_key)
             kept = _kept(db, run.first_row, run.last_row)
-            rows = [row for row, _ in _chained(self._path, kept, run.head_before, run.first_row)]
+            for row, previous in _chained(self._path, kept, run.head_before, run.first_row):
+                for seq, body in enumerate(row.messages, row.first_seq):
+                    id_ = f"{run.table}/{run.epoch}/{seq}"
+                    _check_message(self._path, row.number, previous, body, id_, public_key)
+                rows.append(row)
         return write_archive(self._archive, run, rows, self._signer)
 
     def leave_to_archive(self, run: Run, archive: Path) -> None:
@@ -553,19 +559,21 @@ def _signed_rows(db: sqlite3.Connection, path: Path, archive: Path | None) -> It
     public_key = Ed25519PublicKey.from_public_bytes(key)
     for row in _rows(path, chain(_archived(db, path, archive), _kept(db, 1))):
         for seq, body in enumerate(row.messages, row.first_seq):
-            _check_message(path, row, body, f"{table}/{epoch}/{seq}", public_key)
+            _check_message(path, row.number, row.previous_head, body, f"{table}/{epoch}/{seq}", public_key)
         yield row
 
 
-def _check_message(path: Path, row: Row, body: bytes, id_: str, public_key: Ed25519PublicKey) -> None:
+def _check_message(
+    path: Path, row: int, previous_head: bytes, body: bytes, id_: str, public_key: Ed25519PublicKey
+) -> None:
     try:
         message = json.loads(body)
         signature = base64.b64decode(message.pop("signature"))
         public_key.verify(signature, canonical(message))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, InvalidSignature):
-        raise _damaged(path, row.number, f"the signature of message {id_} does not hold") from None
-    if message.get("id") != id_ or message.get("chain") != row.previous_head.hex():
-        raise _damaged(path, row.number, f"a message stands where {id_} should, or names another place in the chain")
+        raise _damaged(path, row, f"the signature of message {id_} does not hold") from None
+    if message.get("id") != id_ or message.get("chain") != previous_head.hex():
+        raise _damaged(path, row, f"a message stands where {id_} should, or names another place in the chain")
 
 
 def _rows(

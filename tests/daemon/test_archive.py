@@ -26,7 +26,7 @@ import pytest
 from controller.archive import Run, beside
 from controller.cli.main import main
 from controller.contract.canonical import canonical
-from controller.contract.envelope import Stamp
+from controller.contract.envelope import Stamp, chain_head
 from controller.errors import TableError
 from controller.journal import Entry, Journal, Row, Verified, read_rows, verify
 from controller.replay import replay
@@ -225,6 +225,23 @@ def test_a_damaged_row_goes_nowhere(path: Path) -> None:
     assert (told.code, "row 4" in told.what) == ("journal_damaged", True)
     assert kept_rows(path)[:2] == [1, 2]
     assert not list(beside(path).glob("*"))
+
+
+def test_an_event_that_the_table_never_signed_goes_nowhere_though_its_chain_fits(path: Path) -> None:
+    with tampering(path) as db:
+        head, body = db.execute("SELECT head, body FROM fact JOIN message USING (row) WHERE row = 1").fetchone()
+        changed = body.replace(b'"by":"dealer"', b'"by":"nobody"')
+        assert changed != body
+        fact, salt, at_ms, synchronised = db.execute(
+            "SELECT fact, salt, at_ms, clock_synchronised FROM fact WHERE row = 1"
+        ).fetchone()
+        new = chain_head(bytes(32), f"{at_ms} {synchronised} ".encode() + fact, [changed], salt)
+        assert new != head
+        db.execute("UPDATE message SET body = ? WHERE row = 1", (changed,))
+        db.execute("UPDATE fact SET head = ? WHERE row = 1", (new,))
+    told = refusal(lambda: archived(path))
+    assert (told.code, "signature of message" in told.what) == ("journal_damaged", True)
+    assert kept_rows(path)[:2] == [1, 2]
 
 
 def test_nobody_else_may_read_an_archive(path: Path) -> None:
