@@ -13,6 +13,7 @@ from pathlib import Path
 from controller.clock import stamp_now
 from controller.config import Config, PinsSection, ShoeSection, load
 from controller.contract.envelope import Stamp
+from controller.contract.fingerprint import fingerprint
 from controller.contract.topics import Topics, offline_state
 from controller.control import serve
 from controller.devices import Pins, Shoe
@@ -64,6 +65,7 @@ def darken(path: Path) -> int:
 async def _run(config: Config) -> None:
     file = config.file
     key = load_or_make_key(Path(file.journal.signing_key))
+    _log.info("the table's key is %s; the pit shows the same when it is to adopt this table", fingerprint(key.public))
     archive = None if file.journal.archive is None else Path(file.journal.archive)
     journal = Journal(Path(file.journal.path), file.table.id, key, key.public, archive)
     try:

@@ -26,6 +26,7 @@ from controller.buttons import pressed
 from controller.clock import stamp_now
 from controller.config import Config
 from controller.contract.envelope import Stamp
+from controller.contract.fingerprint import fingerprint
 from controller.debounce import Debouncer
 from controller.devices import Broker, Pins, Shoe
 from controller.journal import Entry, Journal, Message
@@ -423,6 +424,7 @@ class Runtime:
         """Everything a person may know of the running table, as JSON values."""
         return {
             "version": __version__,
+            "key_fingerprint": fingerprint(self._public_key),
             "up_s": int(time.monotonic() - self._started_s),
             "face": asdict(self.face),
             "lamps": {name: pattern.name.lower() for name, pattern in self._shown.items()},

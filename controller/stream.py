@@ -398,6 +398,7 @@ class PitStream:
                 "table": self._table_id,
                 "epoch": self._journal.epoch,
                 "boot": self._journal.boot,
+                "head_seq": self._delivery.head_seq,
                 "unacknowledged": self._delivery.unacknowledged,
                 "oldest_unacknowledged_at": oldest.says["at"] if oldest else None,
             }

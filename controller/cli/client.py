@@ -123,6 +123,7 @@ def status_lines(told: dict[str, Any]) -> list[str]:
         + ("" if pit["fresh"] else "; Royal 9 wagers are refused")
         + (f"; {pit['why']}" * bool(pit["why"])),
         *(f"meters: {line}" for line in [meters_line(pit)] if line),
+        f"key: {told['key_fingerprint']}, which the pit shows when it is to adopt this table",
         f"journal: {journal['path']}, boot {journal['boot']}"
         + (f"; FAILING: {journal['error']}" * bool(journal["error"]))
         + (f"; rows 1 to {journal['archived_rows']} are archived" * bool(journal["archived_rows"]))

@@ -81,7 +81,8 @@ def test_status_tells_everything_as_json(tmp_path: Path) -> None:
             assert answer["ok"] is True
             status = answer["status"]
             assert status["face"]["phase"] == "wagers_open"
-            assert set(status) == {"version", "up_s", "face", "lamps", "sensors", "shoe", "pit", "journal"}
+            keys = {"version", "key_fingerprint", "up_s", "face", "lamps", "sensors", "shoe", "pit", "journal"}
+            assert set(status) == keys
             assert status["pit"]["head_seq"] == 1
             assert set(status["lamps"]) == set(world.config.file.pins.lamps)
 

@@ -32,6 +32,7 @@ def status(table: TableUnderTest, *, shoe_up: bool = True, meters_fresh: bool = 
     """The table's status as it goes over the control socket, with healthy links unless said otherwise."""
     told = {
         "version": "1.2.3",
+        "key_fingerprint": "ab12 cd34",
         "up_s": 60,
         "face": asdict(table.face),
         "lamps": {name: pattern.name.lower() for name, pattern in lamps(table.face, HEALTHY).items()},

@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from controller.bet_recognition import wager_to_json
+from controller.contract.canonical import canonical
 from controller.contract.envelope import CONTRACT_VERSION, Stamp, chain_head, seal
 from controller.contract.events import Event
 from controller.contract.topics import offline_state
@@ -107,11 +108,13 @@ def _evening() -> tuple[SpeakingTable, dict[str, Any], dict[str, tuple[dict[str,
     """A shoe in which much happens: the table, its state in the middle of it, and what the reference pit says."""
     with TemporaryDirectory() as folder, closing(Ledger(Path(folder) / "pit.ledger")) as ledger:
         ledger.set_terms(DEFAULT)
+        ledger.serve()
         ledger.adopt(ROYAL9.table, _EPOCH, KEY.public.hex())
         table = SpeakingTable(ROYAL9, _EPOCH, ledger.levels()).open_shoe()
         table.lock(1, 2).draw("2S KH 3D 9H")  # Banker's King and 9 of hearts: seat 2's own
         state = _state(table)
         _commit(ledger, table)
+        ledger.meet(ROYAL9.table, canonical(state), adopt_new=False)  # so that it is heard to its head
         (award, *_) = ledger.awards()
         ledger.take_step(award.id, "verified", "Ann Lee")
         ledger.take_step(award.id, "paid", "Ann Lee")
@@ -160,6 +163,7 @@ def _state(table: SpeakingTable) -> dict[str, Any]:
         "round": face.round,
         "fault": None,
         "links": {"shoe": True, "journal": True},
+        "head_seq": last["seq"],
         "unacknowledged": 3,  # the round and its two hits
         "oldest_unacknowledged_at": last["at"],
     }

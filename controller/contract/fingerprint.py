@@ -1,0 +1,13 @@
+"""A public key in a form that two people can compare, one at the table and one at the pit."""
+
+from __future__ import annotations
+
+import hashlib
+
+_BYTES = 16
+
+
+def fingerprint(public_key: bytes) -> str:
+    """The first 16 bytes of the raw key's SHA-256 as 8 groups of 4 hex digits: "ab12 cd34 …"."""
+    digits = hashlib.sha256(public_key).digest()[:_BYTES].hex()
+    return " ".join(digits[place : place + 4] for place in range(0, len(digits), 4))
