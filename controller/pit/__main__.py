@@ -11,8 +11,10 @@ from pathlib import Path
 
 from controller.errors import TableError
 from controller.mqtt_tls import TlsFiles, client_context
+from controller.pit.adoptions import Adoption
 from controller.pit.awards import Award, Step
-from controller.pit.ledger import Ledger, only_pit, read_alarms, read_log
+from controller.pit.ledger import Ledger, read_alarms, read_log
+from controller.pit.ledger_file import unusable
 from controller.pit.meters import money
 from controller.pit.service import Pit
 from controller.pit.settings import DEFAULT, load
@@ -59,8 +61,31 @@ def _parser() -> argparse.ArgumentParser:
     adopt.add_argument("--ledger", type=Path, required=True, metavar="FILE")
     adopt.add_argument("table", metavar="TABLE")
     adopt.add_argument("epoch", metavar="EPOCH")
-    adopt.add_argument("public_key", metavar="PUBLIC_KEY_HEX")
+    adopt.add_argument(
+        "key", metavar="KEY", help="the table's public key, or its fingerprint as `tablectl status` shows it"
+    )
+    adopt.add_argument("--yes", action="store_true", help="do not ask: for scripts that have compared the key")
     adopt.set_defaults(command=_adopt)
+
+    unadopt = commands.add_parser(
+        "unadopt", help="an adoption was wrong, and nothing of it was paid: what came under it counts no more"
+    )
+    unadopt.add_argument("--ledger", type=Path, required=True, metavar="FILE")
+    unadopt.add_argument("table", metavar="TABLE")
+    unadopt.add_argument("epoch", metavar="EPOCH")
+    unadopt.add_argument("--by", required=True, metavar="NAME", help="who takes it back")
+    unadopt.add_argument("--reason", required=True, metavar="TEXT", help="why, for whoever looks later")
+    unadopt.set_defaults(command=_unadopt)
+
+    retire = commands.add_parser(
+        "retire", help="a table is gone for good: it is not waited for, and not heard until it is adopted again"
+    )
+    retire.add_argument("--ledger", type=Path, required=True, metavar="FILE")
+    retire.add_argument("table", metavar="TABLE")
+    retire.add_argument("--by", required=True, metavar="NAME", help="who says so")
+    retire.add_argument("--witness", required=True, metavar="NAME", help="a second person who has seen it")
+    retire.add_argument("--reason", required=True, metavar="TEXT", help="why, for whoever looks later")
+    retire.set_defaults(command=_retire)
 
     events = commands.add_parser(
         "events", help="print a table's events as they came, a line each: the log for `tablectl verify --against`"
@@ -123,7 +148,12 @@ def _run(options: argparse.Namespace) -> int:
     host, port = options.broker
     tls = _tls(options)
     settings = None if options.settings is None else load(options.settings)
-    with only_pit(options.ledger), closing(Ledger(options.ledger)) as ledger:
+    try:
+        options.ledger.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unusable(options.ledger, error.strerror) from error
+    with closing(Ledger(options.ledger)) as ledger:
+        ledger.serve()
         for change in ledger.set_terms(settings or ledger.terms() or DEFAULT):
             print(f"pit: {change}", file=sys.stderr, flush=True)
         Pit(ledger, host, port, options.root, options.adopt_new, tls).run()
@@ -142,8 +172,46 @@ def _tls(options: argparse.Namespace) -> TlsFiles | None:
 
 def _adopt(options: argparse.Namespace) -> int:
     with _existing(options.ledger) as ledger:
-        ledger.adopt(options.table, options.epoch, options.public_key)
-    print(f"table {options.table} is now heard in the epoch {options.epoch}")
+        offered = ledger.offered(options.table, options.epoch, options.key)
+        if not options.yes:
+            _confirm_adoption(options.table, offered)
+        adopted = ledger.adopt(options.table, options.epoch, offered.public_key.hex())
+    print(f"table {options.table} is now heard in the epoch {options.epoch}, under the key {adopted.fingerprint}")
+    return 0
+
+
+def _confirm_adoption(table: str, offered: Adoption) -> None:
+    """Let a person compare the key. Raises TableError `nobody_to_ask` or `adoption_declined`."""
+    print(f"table   {table}\nepoch   {offered.epoch}\nkey     {offered.fingerprint}")
+    if not sys.stdin.isatty():
+        raise TableError(
+            "nobody_to_ask",
+            "An adoption is a person's decision, and standard input is no terminal.",
+            "Compare the key with `tablectl status` at the table; then run this on a terminal, or with --yes.",
+        )
+    print("Compare the key with `tablectl status` at the table: a thief's table shows another one.")
+    try:
+        answer = input("Adopt this key? [yes/no] ")
+    except EOFError:
+        answer = ""
+    if answer.strip().lower() != "yes":
+        do = "Where the keys differ, find out which machine speaks for the table."
+        raise TableError("adoption_declined", f"Table {table} was not adopted.", do)
+
+
+def _unadopt(options: argparse.Namespace) -> int:
+    with _existing(options.ledger) as ledger:
+        set_aside_as = ledger.unadopt(options.table, options.epoch, options.by, options.reason)
+    print(f"table {options.table} is not heard in the epoch {options.epoch} any more, and what it sent counts no more")
+    print(f"it is kept for the audit: events --epoch {set_aside_as}")
+    return 0
+
+
+def _retire(options: argparse.Namespace) -> int:
+    with _existing(options.ledger) as ledger:
+        ledger.retire(options.table, options.by, options.witness, options.reason)
+    print(f"table {options.table} is not heard any more, until somebody adopts it again")
+    print("its awards can be decided on, and what it knows of them is not asked: see that none was paid")
     return 0
 
 

@@ -148,9 +148,25 @@ def _given_by_events(db: sqlite3.Connection) -> dict[str, Fraction]:
     price: dict[tuple[Any, ...], int] = {}
     open_wagers: set[tuple[Any, ...]] = set()
     feedings = _feedings(db)
+
+    def give(hand: tuple[Any, ...], stake_cents: int, number: int) -> None:
+        for meter, won_by, contribution, reserve in feedings.get(hand, ()):
+            for account, share in ((f"meter:{meter}", contribution), (f"reserve:{meter}", reserve)):
+                bearer = "house" if won_by is not None and won_by < number else account
+                given[bearer] = given.get(bearer, Fraction(0)) + stake_cents * share
+
+    def take_back(stream: tuple[Any, ...], number: int) -> None:
+        for hand, seat in [(hand, seat) for hand, seat in open_wagers if hand[:2] == stream]:
+            open_wagers.discard((hand, seat))
+            give(hand, -price[hand], number)
+
+    taken_back = _taken_back(db)
     for number, table, epoch, body in db.execute(
         f"SELECT number, table_id, epoch, body FROM event WHERE {_UNDERSTOOD} ORDER BY number"
     ):
+        while taken_back and taken_back[-1][0] <= number:
+            before, *stream = taken_back.pop()
+            take_back(tuple(stream), before)
         event = json.loads(body)
         match event:
             case {"type": "wagers_locked", "royal9_seats": [_, *_] as seats, "royal9_price_cents": int(cents)}:
@@ -159,19 +175,24 @@ def _given_by_events(db: sqlite3.Connection) -> dict[str, Fraction]:
                     continue
                 price[hand] = cents
                 open_wagers |= {(hand, seat) for seat in seats}
-                stake_cents = len(seats) * cents
+                give(hand, len(seats) * cents, number)
             case {"type": "void", "royal9_seats": [_, *_] as seats}:
                 hand = (table, epoch, event["shoe"], event["round"])
                 voided = {(hand, seat) for seat in seats} & open_wagers
                 open_wagers -= voided
-                stake_cents = -len(voided) * price.get(hand, 0)
-            case _:
-                continue
-        for meter, won_by, contribution, reserve in feedings.get(hand, ()):
-            for account, share in ((f"meter:{meter}", contribution), (f"reserve:{meter}", reserve)):
-                bearer = "house" if won_by is not None and won_by < number else account
-                given[bearer] = given.get(bearer, Fraction(0)) + stake_cents * share
+                give(hand, -len(voided) * price.get(hand, 0), number)
+    while taken_back:
+        before, *stream = taken_back.pop()
+        take_back(tuple(stream), before)
     return given
+
+
+def _taken_back(db: sqlite3.Connection) -> list[tuple[Any, ...]]:
+    """The streams that were set aside, the last first: the event before which that was, the table, the epoch's name."""
+    return db.execute(
+        "SELECT DISTINCT before_event, table_id, set_aside_as FROM adoption WHERE set_aside_as IS NOT NULL"
+        " ORDER BY before_event DESC"
+    ).fetchall()
 
 
 def _feedings(db: sqlite3.Connection) -> dict[tuple[Any, ...], list[tuple[str, int | None, Fraction, Fraction]]]:

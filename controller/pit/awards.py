@@ -21,6 +21,7 @@ from controller.errors import TableError
 from controller.pit.books import Books
 from controller.pit.clock import next_number, now_text
 from controller.pit.meters import money, split
+from controller.pit.people import name
 
 SCHEMA = """
 CREATE TABLE award (
@@ -99,6 +100,7 @@ class Award:
     number: int
     id: str
     table: str
+    hit: str
     shoe: int
     round: int
     seat: int
@@ -183,7 +185,7 @@ class Awards:
         Raises TableError `award_unknown`, `name_missing`, `step_not_next`; `award_told`: the table told of steps that
         are to be recalled first; or `award_incomplete`: hits of its hand are still to come, and may share it.
         """
-        award, by = self._award(id_), _name(by)
+        award, by = self._award(id_), name(by)
         if (first := self._first_to_recall(award)) is not None:
             raise _to_recall(first)
         if award.step not in _AFTER[step]:
@@ -211,7 +213,7 @@ class Awards:
         told. Raises TableError `award_unknown`, `name_missing`, `nothing_to_recall`, or `award_told` for another one
         that is to be recalled first.
         """
-        award, by = self._award(id_), _name(by)
+        award, by = self._award(id_), name(by)
         first = self._first_to_recall(award)
         if first is None:
             raise TableError("nothing_to_recall", f"Award {id_} is as its table told of it.", "Decide on it as usual.")
@@ -235,12 +237,35 @@ class Awards:
         )
         return self._award(id_)
 
+    def take_back(self, table: str, epoch: str, set_aside_as: str, by: str) -> None:
+        """A wrongly adopted stream never was: none of its awards stands, and nobody is told of them any more.
+
+        What it told of them is forgotten with it: its events are kept. Raises TableError `award_paid`.
+        """
+        of_epoch = f"{table}/{epoch}/"
+        awards = self.listed(lambda award: award.hit.startswith(of_epoch))
+        if paid := [award.id for award in awards if award.step == "paid"]:
+            raise TableError(
+                "award_paid",
+                f"Of what table {table} sent in the epoch {epoch}, {', '.join(paid)} was paid: the adoption stands.",
+                "Settle by hand what is wrong; stop the machine that should not speak for the table, and give the table"
+                " a new journal with a new key, which has a new epoch.",
+            )
+        for award in awards:
+            self._db.execute("DELETE FROM telling WHERE award = ?", (award.number,))
+            standing = self._award(award.id)  # its part may be another one since the one before it was rejected
+            if standing.step != "rejected":
+                self._reject(standing, by)
+            self._db.execute("UPDATE step SET heard = 1 WHERE award = ?", (award.number,))
+            hit = f"{table}/{set_aside_as}/{award.hit.removeprefix(of_epoch)}"
+            self._db.execute("UPDATE award SET hit = ? WHERE number = ?", (hit, award.number))
+
     def listed(self, wanted: Callable[[Award], bool] = lambda award: True) -> list[Award]:
         """The awards, oldest first, each with what alarms there were about its hand."""
         rows = self._db.execute(
-            "SELECT award.number, id, award.table_id, shoe, round, seat, tier, meter, lock, cents, house_cents, step,"
-            " max(0, coalesce(hits, 0) - (SELECT count(*) FROM award AS beside WHERE beside.hand = award.hand)), hand"
-            " FROM award JOIN hand ON hand.number = award.hand ORDER BY award.number"
+            "SELECT award.number, id, award.table_id, hit, shoe, round, seat, tier, meter, lock, cents, house_cents,"
+            " step, max(0, coalesce(hits, 0) - (SELECT count(*) FROM award AS beside WHERE beside.hand = award.hand)),"
+            " hand FROM award JOIN hand ON hand.number = award.hand ORDER BY award.number"
         )
         awards = ((Award(*row), hand) for *row, hand in rows.fetchall())
         return [
@@ -402,13 +427,6 @@ class Awards:
 
     def _alarms_about(self, hand: int) -> tuple[str, ...]:
         return tuple(what for (what,) in self._db.execute("SELECT what FROM alarm WHERE hand = ?", (hand,)))
-
-
-def _name(by: str) -> str:
-    """A person's name as it was given."""
-    if not by.strip() or not by.isprintable() or len(by) > 60:
-        raise TableError("name_missing", f"{by!r} is nobody's name.", "Say with --by who decides this.")
-    return by.strip()
 
 
 def _to_recall(telling: Telling) -> TableError:

@@ -14,6 +14,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping
 from fractions import Fraction
+from itertools import groupby
+from operator import itemgetter
 
 from controller.errors import TableError
 from controller.pit.clock import now_text
@@ -39,7 +41,13 @@ CREATE TABLE fund ( -- each account's balance: the sum of its entries, and the p
     cents INTEGER NOT NULL,
     remainder TEXT NOT NULL
 ) STRICT;
-CREATE TABLE posting (number INTEGER PRIMARY KEY, why TEXT NOT NULL, event INTEGER, award INTEGER) STRICT;
+CREATE TABLE posting (
+    number INTEGER PRIMARY KEY,
+    why TEXT NOT NULL,
+    event INTEGER,
+    award INTEGER,
+    adoption INTEGER -- that was taken back
+) STRICT;
 CREATE TABLE entry (
     posting INTEGER NOT NULL REFERENCES posting,
     account TEXT NOT NULL,
@@ -59,7 +67,7 @@ CREATE TABLE hand (
 CREATE TABLE wager (
     hand INTEGER NOT NULL REFERENCES hand,
     seat INTEGER NOT NULL,
-    voided_by INTEGER, -- the event that voided it
+    voided_by INTEGER, -- the event that voided it, or before which its table's adoption was taken back
     PRIMARY KEY (hand, seat)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE feeding ( -- on which terms a hand's wagers went on which generation of a meter
@@ -82,6 +90,8 @@ CREATE TABLE lock ( -- a level won by a hand, and what the meter began again wit
     UNIQUE (hand, meter)
 ) STRICT;
 """
+
+FROM_FORM_3 = "ALTER TABLE posting ADD COLUMN adoption INTEGER"
 
 
 class Books:
@@ -159,8 +169,13 @@ class Books:
         self.post("contribution", self._shares(hand, price_cents * len(seats)), "wagers", event)
         return True
 
-    def void_wagers(self, event: int, hand: int, seats: tuple[int, ...]) -> tuple[int, ...]:
-        """What these seats' wagers gave is given back. Returns the seats that have no locked wager to void."""
+    def void_wagers(
+        self, event: int, hand: int, seats: tuple[int, ...], adoption: int | None = None
+    ) -> tuple[int, ...]:
+        """What these seats' wagers gave is given back. Returns the seats that have no locked wager to void.
+
+        The event says so; or an adoption was taken back, before the event.
+        """
         voided = [
             seat
             for seat in seats
@@ -170,8 +185,20 @@ class Books:
         ]
         if voided:
             (price_cents,) = self._db.execute("SELECT price_cents FROM hand WHERE number = ?", (hand,)).fetchone()
-            self.post("void", self._shares(hand, -price_cents * len(voided)), "wagers", event)
+            says_so = event if adoption is None else None
+            self.post("void", self._shares(hand, -price_cents * len(voided)), "wagers", says_so, adoption=adoption)
         return tuple(seat for seat in seats if seat not in voided)
+
+    def take_back(self, table: str, epoch: str, set_aside_as: str, before_event: int, adoption: int) -> None:
+        """What a wrongly adopted stream's wagers gave is given back, and its hands are another epoch's now."""
+        open_wagers = self._db.execute(
+            "SELECT hand, seat FROM wager JOIN hand ON number = hand"
+            " WHERE table_id = ? AND epoch = ? AND voided_by IS NULL ORDER BY hand, seat",
+            (table, epoch),
+        ).fetchall()
+        for hand, wagers in groupby(open_wagers, key=itemgetter(0)):
+            self.void_wagers(before_event, hand, tuple(seat for _, seat in wagers), adoption)
+        self._db.execute("UPDATE hand SET epoch = ? WHERE table_id = ? AND epoch = ?", (set_aside_as, table, epoch))
 
     def has_wager(self, hand: int, seat: int) -> bool:
         """Whether the seat has a locked wager in the hand, not voided."""
@@ -267,6 +294,7 @@ class Books:
         against: str,
         event: int | None = None,
         award: int | None = None,
+        adoption: int | None = None,
     ) -> None:
         """Add exact amounts to accounts. By as many whole cents as they have grown, `against` is less."""
         entries: dict[str, int] = {against: 0}
@@ -280,7 +308,7 @@ class Books:
         rows = [(account, cents) for account, cents in entries.items() if cents]
         if rows:
             number = self._db.execute(
-                "INSERT INTO posting (why, event, award) VALUES (?, ?, ?)", (why, event, award)
+                "INSERT INTO posting (why, event, award, adoption) VALUES (?, ?, ?, ?)", (why, event, award, adoption)
             ).lastrowid
             self._db.executemany("INSERT INTO entry VALUES (?, ?, ?)", [(number, *row) for row in rows])
 

@@ -4,6 +4,9 @@ The meters are said on every change, and often enough without one that a table k
 steps are said once they are in the ledger, whoever put them there, a table's one after the other: each is said, and
 said again, until the table's stream has told of it.
 
+Before it says a word on a connection the pit reads its own retained acks: one that is further than the ledger tells
+that the ledger is an older copy.
+
 One thread. The network is turned by hand, so that everything waiting in it becomes one transaction and one
 acknowledgement a table, and an exception in a callback ends the process instead of a thread nobody watches.
 
@@ -34,6 +37,7 @@ from controller.pit.awards import AwardStep
 from controller.pit.clock import now_text
 from controller.pit.incoming import RefusedError, parse
 from controller.pit.ledger import Ack, Ledger
+from controller.pit.sayings import Sayings
 
 _KEEPALIVE_S = 10
 _WAIT_S = 0.25  # for the network, when nothing comes; as often it is looked whether people have decided something
@@ -46,6 +50,7 @@ _SESSION_TAKEN_OVER = 0x8E  # MQTT 5; Mosquitto says it from 2.0.15 on, an older
 _WITHOUT_A_WORD = 0x80  # paho's, where the line was cut
 _PUSHED_OUT = 5  # connections in a row that were closed, each of them shorter than this:
 _SHORT_S = 30.0
+_MOST_ALARMS_STANDING = 1000  # tables whose alarms are remembered as said: their names may be anybody's invention
 _BATCH = 500  # messages in one transaction at most, so that a flood cannot keep the pit from acknowledging
 
 
@@ -72,8 +77,10 @@ class Pit:
         self._every_table = Topics(root, "+")
         self._arrived: list[tuple[str, bytes]] = []  # topics and payloads waiting for the ledger
         self._acked: dict[str, Ack] = {}  # what each table was told last on this connection
+        self._asked_for: int | None = None  # paho's number of the subscription to the own acks
         self._on_the_way: dict[int, str] = {}  # what the broker has not answered: paho's number, the topic
-        self._listening = False  # on this connection
+        self._subscribed = False  # on this connection: what the broker retains has come
+        self._listening = False  # on this connection: and was looked at
         self._greeted = False  # by the broker, on this connection
         self._same_broker = False  # it remembers what was said before this connection
         self._reason_code = 0  # of this connection's end
@@ -84,7 +91,10 @@ class Pit:
         self._meters_seqs = iter(range(0))
         self._meters_said: tuple[dict[str, int], float] | None = None  # on this connection: the levels, and when
         self._why_ended = ""  # what was said when the connection ended, until one stands again
-        self._alarms: dict[str, dict[str, TableError]] = {}  # said, by table and code
+        self._alarms: dict[str, dict[str, TableError]] = {}  # that stand, by table and code
+        self._sayings = Sayings()
+        self._awards_wait: bool | None = None  # for tables to be heard, as people were told
+        self._awards_due = True  # to be looked at
 
     def run(self) -> NoReturn:
         """Serve until the process is ended. Raises TableError when the ledger will not do."""
@@ -105,7 +115,7 @@ class Pit:
         self._arrived.clear()
         self._acked.clear()
         self._on_the_way.clear()
-        self._listening = self._greeted = self._same_broker = False
+        self._subscribed = self._listening = self._greeted = self._same_broker = False
         self._reason_code = 0
         self._boots.clear()
         self._steps_said.clear()
@@ -117,8 +127,16 @@ class Pit:
         try:
             while True:
                 outcome = self._take_in(client)
+                self._ledger.refuse_if_taken_over()
                 self._settle(client)
+                self._tell_what_was_counted()
+                if self._subscribed and not self._listening:
+                    self._begin_to_speak(client)
                 if self._listening:
+                    if self._ledger.others_wrote():
+                        self._follow_others(client)
+                    if self._awards_wait or self._awards_due:
+                        self._look_whether_awards_wait()
                     self._say_steps(client)
                     self._say_meters(client)
                 if outcome is not MQTTErrorCode.MQTT_ERR_SUCCESS:
@@ -165,6 +183,8 @@ class Pit:
             table, kind = topic.split("/")[-2:]
             if kind == "event":
                 events.append((table, payload))
+            elif kind == "ack":
+                self._hear_own_ack(table, payload)
             else:
                 self._meet(client, table, payload)
         if not events:
@@ -181,11 +201,50 @@ class Pit:
         for table, refusal in received.refused:
             self._alarm(table, refusal)
 
+    def _hear_own_ack(self, table: str, payload: bytes) -> None:
+        """The broker retains what this pit said, perhaps when it had a newer ledger."""
+        try:
+            self._ledger.said(table, payload)
+        except RefusedError as alarm:
+            self._alarm(table, alarm)
+
+    def _begin_to_speak(self, client: Client) -> None:
+        """The pit has read on this connection what it said before."""
+        self._why_ended = ""
+        _say(f"connected to the broker {self._host}:{self._port}, listening below {self._root}")
+        self._listening = True
+        for table, ack in self._ledger.acks().items():
+            self._acknowledge(client, table, ack)
+            self._steps_due.add(table)
+
+    def _follow_others(self, client: Client) -> None:
+        """People have decided something: on awards, or on which tables are heard in which epoch."""
+        acks = self._ledger.acks()
+        self._steps_due.update(acks)
+        self._ledger.look_whether_heard(acks)
+        self._awards_due = True
+        for table, said in [*self._acked.items()]:  # of an epoch that was taken back nothing is committed any more
+            acks.setdefault(table, self._ledger.ack_of(table, said.epoch))
+        for table, ack in acks.items():
+            if ack != self._acked.get(table):
+                self._acknowledge(client, table, ack)
+
+    def _look_whether_awards_wait(self) -> None:
+        """Tell people when they have to wait with decisions on awards, and when that is over."""
+        self._awards_due, why = False, self._ledger.undecidable()
+        if why is not None and not self._awards_wait:
+            self._awards_wait = True
+            _say(f"awards cannot be decided on yet. {why.what}")
+        elif why is None and self._awards_wait is not False and self._acked:
+            self._awards_wait = False
+            _say("every adopted table is heard: awards can be decided on")
+
     def _meet(self, client: Client, table: str, payload: bytes) -> None:
         """A table's state came: perhaps an epoch to adopt, or one that was adopted meanwhile."""
         try:
             if self._ledger.meet(table, payload, self._adopt_new):
                 _say(f"adopted table {table}, which was new")
+                self._awards_due = True
         except RefusedError as alarm:
             self._alarm(table, alarm)
         else:
@@ -208,8 +267,6 @@ class Pit:
         step that is older than one it has, so what it missed could not be made good."""
         now_s = time.monotonic()
         again = {table for table, (_, at_s) in self._steps_said.items() if now_s - at_s >= _STEP_AGAIN_AFTER_S}
-        if self._ledger.others_wrote():
-            self._steps_due.update(self._ledger.acks())
         for table in sorted(self._steps_due | again):
             step = self._first_unheard(table)
             if step is None:
@@ -248,20 +305,36 @@ class Pit:
         self._on_the_way[client.publish(topic, payload, qos=1, retain=retain).mid] = topic
 
     def _alarm(self, table: str, alarm: TableError) -> None:
+        if len(self._alarms) >= _MOST_ALARMS_STANDING and table not in self._alarms:
+            self._alarms.clear()
         said = self._alarms.setdefault(table, {}).get(alarm.code)
         if said is None or said.what != alarm.what:
             self._alarms[table][alarm.code] = alarm
-            if isinstance(alarm, RefusedError):
-                self._keep(table, alarm)
-            _print(str(alarm), sys.stderr)
+            kept = not isinstance(alarm, RefusedError) or self._keep(table, alarm)
+            if self._sayings.may_say(self._ledger.room_of(table), alarm, kept, time.monotonic()):
+                _print(str(alarm), sys.stderr)
 
-    def _keep(self, table: str, refusal: RefusedError) -> None:
-        """What was refused is kept where the ledger takes it. Where it does not, as on a full disk, the pit goes on:
-        nothing of a table's stream hangs on it, and people are told."""
+    def _keep(self, table: str, refusal: RefusedError) -> bool:
+        """Whether the ledger has room for what was refused.
+
+        Where a full disk does not take it, the pit goes on: no table's stream hangs on it, and people are told.
+        """
         try:
-            self._ledger.keep(table, refusal)
+            return self._ledger.keep(table, refusal)
         except TableError as error:
             _say(f"the next alarm is not kept: {error.what}")
+            return True
+
+    def _tell_what_was_counted(self) -> None:
+        """Tell, once a minute, what was too much to be said one by one; and keep how much found no room."""
+        for counted in self._sayings.over(time.monotonic()):
+            if counted.more:
+                _print(str(counted), sys.stderr)
+            if counted.left_out:
+                try:
+                    self._ledger.count_left_out(counted.room, counted.code, counted.left_out)
+                except TableError as error:
+                    _say(f"{counted.left_out} alarms {counted.code} that were not kept are not counted: {error.what}")
 
     def _new_client(self) -> Client:
         client = Client(
@@ -284,19 +357,18 @@ class Pit:
         self._greeted = True
         if reason.is_failure:
             raise _ConnectionEndedError(f"the broker refused the connection: {reason}")
-        topics = (self._every_table.event, self._every_table.state)
-        client.subscribe([(topic, SubscribeOptions(qos=1)) for topic in topics])
+        # Own words first: what the broker retains of them must be here before a table's state is judged.
+        self._asked_for = client.subscribe(self._every_table.ack, options=SubscribeOptions(qos=1, noLocal=True))[1]
 
-    def _on_subscribe(self, client: Client, _data: Any, _mid: int, codes: list[ReasonCode], _properties: Any) -> None:
+    def _on_subscribe(self, client: Client, _data: Any, mid: int, codes: list[ReasonCode], _properties: Any) -> None:
         refused = [code for code in codes if code.is_failure]
         if refused:
             raise _ConnectionEndedError(f"the broker refused the subscription below {self._root}: {refused[0]}")
-        self._why_ended = ""
-        _say(f"connected to the broker {self._host}:{self._port}, listening below {self._root}")
-        self._listening = True
-        for table, ack in self._ledger.acks().items():
-            self._acknowledge(client, table, ack)
-            self._steps_due.add(table)
+        if mid == self._asked_for:
+            topics = (self._every_table.event, self._every_table.state)
+            client.subscribe([(topic, SubscribeOptions(qos=1)) for topic in topics])
+        else:
+            self._subscribed = True
 
     def _on_disconnect(self, _client: Client, _data: Any, _flags: Any, reason: ReasonCode, _properties: Any) -> None:
         self._reason_code = reason.value

@@ -24,6 +24,11 @@ class TableEvening:
         self.sent: list[bytes] = []
         self.round = 0
 
+    def state(self, head_seq: int | None = None) -> bytes:
+        """Its retained state: that it has sent everything, or has so much."""
+        message = {"online": True, "table": self.table, "epoch": EPOCH, "public_key": KEY.public.hex()}
+        return _bytes(message | {"head_seq": len(self.sent) if head_seq is None else head_seq})
+
     def lock(self, *seats: int, price_cents: int = PRICE_CENTS) -> bytes:
         """The next hand's wagers."""
         self.round += 1

@@ -32,8 +32,17 @@ TABLE, EPOCH = "royal9-01", "ab12cd"
 KEY = TableKey(bytes(32))
 
 
-def state(table: str = TABLE, boot: int = 1) -> bytes:
-    return canonical({"online": True, "table": table, "epoch": EPOCH, "public_key": KEY.public.hex(), "boot": boot})
+def state(table: str = TABLE, boot: int = 1, head_seq: int = 0, key: TableKey = KEY) -> bytes:
+    return canonical(
+        {
+            "online": True,
+            "table": table,
+            "epoch": EPOCH,
+            "public_key": key.public.hex(),
+            "boot": boot,
+            "head_seq": head_seq,
+        }
+    )
 
 
 def ack(seq: int) -> bytes:
@@ -144,8 +153,8 @@ class Far:
         for body in events:
             self._client.publish(f"pit/v1/{table}/event", body, qos=1)
 
-    def say_state(self, table: str = TABLE, boot: int = 1) -> None:
-        self.publish(f"pit/v1/{table}/state", state(table, boot), retain=True)
+    def say_state(self, table: str = TABLE, boot: int = 1, head_seq: int = 0, key: TableKey = KEY) -> None:
+        self.publish(f"pit/v1/{table}/state", state(table, boot, head_seq, key), retain=True)
 
     def next(self) -> dict[str, Any]:
         """The next message on its topic."""

@@ -9,6 +9,7 @@ import sqlite3
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from controller.errors import TableError
 from controller.keys import TableKey
 from controller.pit import ledger as ledger_module
 from controller.pit.__main__ import main
-from controller.pit.ledger import Ack, Ledger, Received, only_pit
+from controller.pit.ledger import Ack, Ledger, Received
 from tests.support.samples import examples
 
 TABLE, EPOCH = "royal9-01", "ab12cd"
@@ -270,7 +271,7 @@ def test_a_new_table_is_told_to_a_person_with_the_command_that_adopts_it(
 
     python, *command = shlex.split(told.value.do.partition("adopt it: ")[2])
     assert (python, command[:2]) == (sys.executable, ["-m", "controller.pit"])
-    assert main(command[2:]) == 0
+    assert main([*command[2:], "--yes"]) == 0
     assert EPOCH in capsys.readouterr().out
     assert ledger.meet(TABLE, state(), adopt_new=False) is False, "the running pit has noticed"
     assert give(ledger, event(1)).acks == {TABLE: ack(1)}
@@ -343,10 +344,13 @@ def test_a_state_that_is_none_is_refused_and_adopts_nothing(path: Path, table: s
 
 
 def test_only_one_pit_runs_on_a_ledger(path: Path) -> None:
-    with only_pit(path):
-        assert code_of(lambda: only_pit(path).__enter__()) == "ledger_locked"
-    with only_pit(path):
-        pass
+    link = path.with_name("link")
+    link.symlink_to(path)
+    with closing(Ledger(path)) as first, closing(Ledger(link)) as second:
+        first.serve()
+        assert code_of(second.serve) == "ledger_locked"
+    with closing(Ledger(path)) as again:
+        again.serve()
 
 
 def test_a_file_that_is_no_database_is_damaged(path: Path) -> None:

@@ -45,9 +45,11 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
 
 def opened(path: Path) -> Ledger:
     ledger = Ledger(path)
+    ledger.serve()
     ledger.set_terms(TERMS)
     for table in ("t-0", "t-1"):
         ledger.adopt(table, EPOCH, KEY.public.hex())
+        ledger.meet(table, TableEvening(table).state(), adopt_new=False)  # and heard to its head, at which nothing is
     return ledger
 
 

@@ -12,16 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from controller.errors import TableError
 from controller.keys import TableKey
 from controller.pit import alarms
 from controller.pit.__main__ import main
 from controller.pit.incoming import RefusedError
 from controller.pit.ledger import Ledger
 from controller.pit.meters import Terms
+from controller.pit.sayings import Sayings
 from controller.pit.settings import DEFAULT
 from tests.pit.evening import EPOCH, KEY, TableEvening
-from tests.pit.house import MOSQUITTO, TABLE, House, until
+from tests.pit.house import MOSQUITTO, TABLE, House, ack, until
 from tests.pit.test_pit_service import event
 
 Told = pytest.CaptureFixture[str]
@@ -169,15 +169,14 @@ def test_a_flood_of_new_wordings_does_not_fill_the_disk(
 ) -> None:
     monkeypatch.setattr(alarms, "MOST_OF_A_CODE", 2)
     ledger.keep(TABLE, refusal(what="x" * 60_000))
-    ledger.keep("t" * 60_000, refusal())
+    assert ledger.keep("t" * 60_000, refusal())
+    assert ledger.keep(TABLE, refusal())
     for what in ("One more.", "Another."):
-        with pytest.raises(TableError) as told:
-            ledger.keep(TABLE, refusal(what=what))
-        assert told.value.code == "alarms_too_many"
-    ledger.keep(TABLE, refusal(what="x" * 60_000))  # is kept, so nothing is to be added
-    ledger.keep(TABLE, refusal("signature_invalid"))
+        assert not ledger.keep(TABLE, refusal(what=what))
+    assert ledger.keep(TABLE, refusal(what="x" * 60_000)), "is kept, so nothing is to be added"
+    assert ledger.keep(TABLE, refusal("signature_invalid"))
     lines = printed(path, capsys)
-    assert len(lines) == 3 * 3
+    assert len(lines) == 4 * 3
     assert max(map(len, lines)) < 1_200
 
 
@@ -188,15 +187,47 @@ def test_a_name_that_plays_tricks_on_a_terminal_is_shown_as_what_it_is(
     assert listed(path, capsys) == [[r"'\x1b[2J'", "not taken", "body_differs"]]
 
 
-def test_a_ledger_from_before_refusals_were_kept_is_read_and_goes_on(ledger: Ledger, path: Path, capsys: Told) -> None:
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("DROP TABLE IF EXISTS refusal")
-    corrected(ledger)
-    assert len(listed(path, capsys)) == 1
-    ledger.close()
-    with closing(Ledger(path)) as again:
-        again.keep(TABLE, refusal())
-    assert listed(path, capsys)[1:] == [[TABLE, "not taken", "body_differs"]]
+def test_each_table_has_room_of_its_own_and_all_that_nobody_adopted_share_one(
+    ledger: Ledger, path: Path, capsys: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So a table, or somebody who invents tables, keeps nobody else's alarms out."""
+    monkeypatch.setattr(alarms, "MOST_OF_A_CODE", 3)
+    ledger.adopt("royal9-02", EPOCH, KEY.public.hex())
+    kept = [ledger.keep(TABLE, refusal(what=f"Body {number}.")) for number in range(5)]
+    assert kept == [True] * 3 + [False] * 2
+    assert ledger.keep("royal9-02", refusal())
+    assert ledger.keep(TABLE, refusal("signature_invalid"))
+    strangers = [ledger.keep(f"stranger-{number}", refusal()) for number in range(5)]
+    assert strangers == [True] * 3 + [False] * 2
+    assert ledger.keep("royal9-02", refusal(what="Another."))
+
+    for room, count in ((TABLE, 1_000), (TABLE, 97), ("", 7)):
+        ledger.count_left_out(room, "body_differs", count)
+    lines = [line.partition("  ")[2] for line in printed(path, capsys)[-4:] if not line.startswith(" ")]
+    assert lines == ["tables that nobody adopted  not kept  body_differs", f"{TABLE}  not kept  body_differs"]
+    assert "    1,097 more came, the last of them then." in printed(path, capsys, TABLE)
+
+
+def test_what_comes_often_is_said_a_few_times_a_minute_and_then_counted() -> None:
+    sayings = Sayings()
+    said = [sayings.may_say(TABLE, refusal(what=f"Body {number}."), True, 0.0) for number in range(1_100)]
+    assert said == [True] * 3 + [False] * 1_097
+    assert sayings.may_say(TABLE, refusal("signature_invalid"), True, 1.0), "another code"
+    assert sayings.may_say("royal9-02", refusal(), True, 1.0), "another table"
+    assert sayings.over(59.9) == []
+    (counted,) = sayings.over(60.0)
+    assert str(counted).startswith(f"body_differs: 1,097 more of table {TABLE} within a minute. The last of them:\n")
+    assert "Body 1099." in str(counted)
+    assert sayings.over(200.0) == [], "what was said in time needs no count"
+    assert sayings.may_say(TABLE, refusal(), True, 200.0)
+
+
+def test_a_house_that_begins_is_told_of_many_tables_and_of_no_thousands() -> None:
+    sayings = Sayings()
+    told = sum(sayings.may_say("", refusal("epoch_to_adopt", f"{number}"), number < 50, 0.0) for number in range(2_000))
+    (counted,) = sayings.over(60.0)
+    assert (told, counted.more, counted.left_out) == (30, 1_970, 1_950)
+    assert "of tables that nobody adopted" in str(counted)
 
 
 # The pit as a process.
@@ -220,6 +251,28 @@ def test_what_the_running_pit_refuses_is_kept_over_its_end(house: House, capsys:
     assert any(f"{TABLE}/{EPOCH}/1 came with another body" in line for line in printed(house.ledger, capsys))
     pit.ended(signal.SIGKILL)
     assert listed(house.ledger, capsys) == expected
+
+
+@needs_mosquitto
+def test_a_table_that_floods_the_pit_takes_no_other_tables_room_and_no_thousand_lines(
+    house: House, capsys: Told
+) -> None:
+    far, other = house.far(), house.far("pit/v1/royal9-02/ack")
+    far.say_state()
+    other.say_state("royal9-02")
+    pit = house.pit("--adopt-new")
+    other.ack(ack(0))
+    forged = TableKey(bytes([7] * 32))
+    epochs = (f"{number:x}" for number in range(1_100))
+    far.send(*(event(1, epoch=epoch, key=forged) for epoch in epochs))
+    far.send(event(1))
+    until(pit.out, f"{TABLE} 1 ")
+    other.send(event(1, "royal9-02", epoch="beef"), table="royal9-02")
+    told = until(pit.err, "Table royal9-02 sends events of the epoch beef")
+    assert len(told) < 20, "counted, and told when the minute is over"
+    assert ["royal9-02", "not taken", "event_of_another_epoch"] in listed(house.ledger, capsys)
+    kept = [alarm for alarm in listed(house.ledger, capsys) if alarm[0] == TABLE]
+    assert len(kept) == alarms.MOST_OF_A_CODE
 
 
 @needs_mosquitto

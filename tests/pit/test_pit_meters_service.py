@@ -133,8 +133,9 @@ def test_steps_are_said_again_to_a_table_that_comes_back_until_its_stream_tells_
     far.say_state(boot=2)
     assert step(listener) == pending
     pit.ended(signal.SIGKILL)
-    assert decide(house, "reject", f"{TABLE}.1", "Ann") == 0
     pit = house.pit("--settings", settings)
+    until(pit.err, "awards can be decided on")
+    assert decide(house, "reject", f"{TABLE}.1", "Ann") == 0
     rejected = (f"{TABLE}.1", "rejected", 200_050, "Ann")
     assert step(listener) == pending, "the table has not told of it, so it is told of no later one"
     far.send(table.award(hit, "pending", 200_050))
@@ -324,7 +325,7 @@ def test_the_commands_of_a_house_without_awards(tmp_path: Path, capsys: pytest.C
     assert main(["award", "list", "--ledger", str(path)]) == 0
     assert capsys.readouterr().out == "no awards are open\n"
     assert main(["award", "pay", "--ledger", str(path), "t.1", "--by", "Ann"]) == 1
-    assert capsys.readouterr().err.startswith("award_unknown: ")
+    assert capsys.readouterr().err.startswith("pit_not_running: ")
     assert main(["account", "--ledger", str(path)]) == 0
     told = capsys.readouterr().out
     assert told.splitlines()[0] == "banker_personal"

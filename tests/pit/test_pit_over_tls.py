@@ -46,6 +46,17 @@ def test_over_tls_the_pit_hears_its_tables_and_says_acks_awards_and_meters(tmp_p
                     heard[topic] = json.loads(payload)
             finally:
                 pit.kill()
+        with subprocess.Popen(
+            [sys.executable, "-m", "controller.pit", *(word.replace("/ledger", "/another") for word in command)],
+            cwd=ROOT,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as pit:
+            try:
+                assert pit.stderr is not None
+                until(lines_of(pit.stderr), "ledger_behind_acks: ")  # it may read what it said
+            finally:
+                pit.kill()
 
 
 def test_a_certificate_that_will_not_do_is_told_before_anything_is_begun(tmp_path: Path) -> None:

@@ -51,6 +51,7 @@ class Pit:
             return
         with unsynced():
             self.ledger = Ledger(self._path)
+        self.ledger.serve()
         self.ledger.set_terms(self._terms)
         self._seqs = iter(self.ledger.meters_seqs(1000))
         self.up = True
@@ -91,7 +92,7 @@ class Pit:
         try:
             return self.ledger.take_step(award, step, by)
         except TableError as refusal:
-            if refusal.code not in ("step_not_next", "award_incomplete"):
+            if refusal.code not in ("step_not_next", "award_incomplete", "tables_unheard"):
                 raise
             return None
 

@@ -1,0 +1,147 @@
+"""Which tables the pit hears, in which epoch and under which key: people's decisions, and what keys were seen.
+
+The last adoption of a table holds. Two decisions end one. A table that is *retired* is heard no more until somebody
+adopts it again; what it sent stands. An adoption that is *taken back* was wrong, as when a thief's key was adopted:
+what that key sent is set aside under another epoch's name, `ab12cd~3`, which no table can speak in. The adoption before
+it holds again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+
+from controller.contract.fingerprint import fingerprint
+from controller.pit.clock import now_text
+
+_KEY_SEEN = """
+CREATE TABLE key_seen ( -- what states showed, so that a second key for an epoch is noticed, and can be adopted by name
+    table_id TEXT NOT NULL,
+    epoch TEXT NOT NULL,
+    public_key BLOB NOT NULL,
+    PRIMARY KEY (table_id, epoch, public_key)
+) STRICT, WITHOUT ROWID;
+"""
+
+SCHEMA = f"""{_KEY_SEEN}
+CREATE TABLE adoption (
+    number INTEGER PRIMARY KEY,
+    table_id TEXT NOT NULL,
+    epoch TEXT NOT NULL,
+    public_key BLOB NOT NULL,
+    ended_at TEXT, -- NULL while a later adoption alone can end it
+    ended_by TEXT,
+    ended_why TEXT,
+    set_aside_as TEXT, -- the epoch's name since the adoption was taken back, NULL for one that was not
+    before_event INTEGER -- it was taken back before the event of this number
+) STRICT;
+CREATE INDEX adoption_table ON adoption (table_id, number);
+"""
+
+FROM_FORM_3 = f"""{_KEY_SEEN}
+ALTER TABLE adoption ADD COLUMN ended_at TEXT;
+ALTER TABLE adoption ADD COLUMN ended_by TEXT;
+ALTER TABLE adoption ADD COLUMN ended_why TEXT;
+ALTER TABLE adoption ADD COLUMN set_aside_as TEXT;
+ALTER TABLE adoption ADD COLUMN before_event INTEGER;
+"""
+
+_MOST_KEYS_OF_A_TABLE = 20
+_MOST_KEYS = 2_000
+"""Whoever shows ever new keys does not fill the disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Adoption:
+    """The epoch a table is heard in, and its public key, 32 bytes."""
+
+    epoch: str
+    public_key: bytes
+
+    @property
+    def fingerprint(self) -> str:
+        """The key's, as the table shows it too."""
+        return fingerprint(self.public_key)
+
+
+class Adoptions:
+    """The adoptions in a ledger's file. Every method works inside the ledger's transaction."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def of(self, table: str) -> Adoption | None:
+        """How the table is heard; None for one that was never adopted, or is retired."""
+        row = self._db.execute(
+            "SELECT epoch, public_key, ended_at FROM adoption WHERE table_id = ? AND set_aside_as IS NULL"
+            " ORDER BY number DESC LIMIT 1",
+            (table,),
+        ).fetchone()
+        return None if row is None or row[2] is not None else Adoption(row[0], bytes(row[1]))
+
+    def heard(self) -> dict[str, Adoption]:
+        """Every table that is heard, by name."""
+        tables = self._db.execute("SELECT DISTINCT table_id FROM adoption ORDER BY table_id").fetchall()
+        return {table: adoption for (table,) in tables if (adoption := self.of(table)) is not None}
+
+    def knows(self, table: str) -> bool:
+        """Whether anybody ever adopted the table."""
+        return self._db.execute("SELECT 1 FROM adoption WHERE table_id = ?", (table,)).fetchone() is not None
+
+    def key_of(self, table: str, epoch: str) -> bytes | None:
+        """The key that was adopted with an epoch, if that was not taken back."""
+        row = self._db.execute(
+            "SELECT public_key FROM adoption WHERE table_id = ? AND epoch = ? AND set_aside_as IS NULL", (table, epoch)
+        ).fetchone()
+        return None if row is None else bytes(row[0])
+
+    def adopt(self, table: str, epoch: str, public_key: bytes) -> None:
+        """Hear the table so from now on."""
+        if self.of(table) != Adoption(epoch, public_key):
+            self._db.execute(
+                "INSERT INTO adoption (table_id, epoch, public_key) VALUES (?, ?, ?)", (table, epoch, public_key)
+            )
+
+    def retire(self, table: str, by: str, why: str) -> None:
+        """Hear the table no more."""
+        self._db.execute(
+            "UPDATE adoption SET ended_at = ?, ended_by = ?, ended_why = ? WHERE number ="
+            " (SELECT max(number) FROM adoption WHERE table_id = ? AND set_aside_as IS NULL)",
+            (now_text(), by, why, table),
+        )
+
+    def last(self, table: str, epoch: str) -> int | None:
+        """The number of the last adoption of an epoch that was not taken back."""
+        (number,) = self._db.execute(
+            "SELECT max(number) FROM adoption WHERE table_id = ? AND epoch = ? AND set_aside_as IS NULL", (table, epoch)
+        ).fetchone()
+        return None if number is None else int(number)
+
+    def take_back(self, table: str, epoch: str, set_aside_as: str, before_event: int, by: str, why: str) -> None:
+        """The epoch was adopted wrongly, however often."""
+        self._db.execute(
+            "UPDATE adoption SET ended_at = ?, ended_by = ?, ended_why = ?, set_aside_as = ?, before_event = ?"
+            " WHERE table_id = ? AND epoch = ? AND set_aside_as IS NULL",
+            (now_text(), by, why, set_aside_as, before_event, table, epoch),
+        )
+
+    def set_aside(self, table: str, epoch: str) -> tuple[str, ...]:
+        """The names under which streams of an epoch were set aside."""
+        rows = self._db.execute(
+            "SELECT DISTINCT set_aside_as FROM adoption WHERE table_id = ? AND epoch = ? AND set_aside_as IS NOT NULL",
+            (table, epoch),
+        )
+        return tuple(name for (name,) in rows)
+
+    def keys_seen(self, table: str, epoch: str) -> tuple[bytes, ...]:
+        """The keys that states showed with an epoch."""
+        rows = self._db.execute("SELECT public_key FROM key_seen WHERE table_id = ? AND epoch = ?", (table, epoch))
+        return tuple(bytes(key) for (key,) in rows)
+
+    def see_key(self, table: str, epoch: str, public_key: bytes) -> None:
+        """A state showed a key that `keys_seen` has not; it is kept while there is room."""
+        of_table, of_all = self._db.execute(
+            "SELECT count(*) FILTER (WHERE table_id = ?), count(*) FROM key_seen", (table,)
+        ).fetchone()
+        if of_table < _MOST_KEYS_OF_A_TABLE and of_all < _MOST_KEYS:
+            self._db.execute("INSERT INTO key_seen VALUES (?, ?, ?)", (table, epoch, public_key))

@@ -1,0 +1,177 @@
+"""The ledger's file: what form it has, what is wrong with it in words for people, and which pit runs on it.
+
+A pit that runs holds the lock on a file beside the ledger, and writes into that which session it serves: the session's
+token, which stands in the ledger too, and the ledger's own place on the disk. So another process can tell whether the
+pit that runs serves this very file: a copy that was put in its place has another place, and one that was put there
+before the pit started has another token.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from controller.errors import TableError
+
+APPLICATION_ID = 0x50495431  # "PIT1": a table's journal is an SQLite file too, and not a ledger
+FORM = 4
+MIGRATED_FROM = 3
+
+_LOCK_TRIES, _LOCK_AGAIN_AFTER_S = 10, 0.05  # somebody who looks whether a pit runs holds the lock for a moment
+_LOCK_BYTES = 200
+_NONSENSE = (ValueError, TypeError, LookupError, ArithmeticError, AssertionError, RecursionError, MemoryError)
+
+
+class PitLock:
+    """The lock that the one pit which runs on a ledger holds, until it is closed or its process is gone."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises TableError `ledger_locked` when another pit runs on it, `ledger_unusable` where it cannot be had."""
+        self.token = secrets.token_hex(16)
+        self._path = path
+        try:
+            self._handle = os.open(_lock_of(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise unusable(path, error.strerror) from error
+        for _ in range(_LOCK_TRIES):
+            try:
+                fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(_LOCK_AGAIN_AFTER_S)
+            else:
+                return
+        os.close(self._handle)
+        raise locked(path)
+
+    def serve(self) -> None:
+        """Say that this session serves the ledger, as it lies on the disk now."""
+        os.ftruncate(self._handle, 0)
+        os.pwrite(self._handle, f"{self.token} {place_of(self._path)}\n".encode(), 0)
+
+    def close(self) -> None:
+        """Let another pit run."""
+        os.close(self._handle)
+
+
+def served(path: Path) -> tuple[str, str] | None:
+    """The session that the running pit serves, and the place of its ledger; None where no pit runs."""
+    try:
+        handle = os.open(_lock_of(path), os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        token, _, place = os.pread(handle, _LOCK_BYTES, 0).decode("ascii", "replace").strip().partition(" ")
+        return token, place
+    else:
+        return None
+    finally:
+        os.close(handle)
+
+
+def place_of(path: Path) -> str:
+    """Where the file lies on the disk: another one under the same name lies elsewhere."""
+    try:
+        status = path.stat()
+    except OSError:
+        return "nowhere"
+    return f"{status.st_dev}:{status.st_ino}"
+
+
+def form_of(db: sqlite3.Connection, path: Path) -> int:
+    """The form of a ledger that this program reads.
+
+    Raises TableError `ledger_of_another_program`, `ledger_too_old` or `ledger_too_new`.
+    """
+    (application_id,) = db.execute("PRAGMA application_id").fetchone()
+    (form,) = db.execute("PRAGMA user_version").fetchone()
+    if application_id != APPLICATION_ID:
+        raise TableError(
+            "ledger_of_another_program",
+            f"{path} is a database, but no pit's ledger.",
+            "Correct --ledger.",
+        )
+    if form < MIGRATED_FROM:
+        raise TableError(
+            "ledger_too_old",
+            f"The ledger {path} has form {form}; this program knows form {FORM}.",
+            "Keep it for the audit, and begin a new one: the tables send their streams again, and what was decided on"
+            " an award is to be recalled (`award list`, `award recall`).",
+        )
+    if form > FORM:
+        raise TableError(
+            "ledger_too_new",
+            f"The ledger {path} has form {form}; this program knows form {FORM}.",
+            "Run the version of the pit that wrote it.",
+        )
+    return int(form)
+
+
+@contextmanager
+def told(path: Path) -> Iterator[None]:
+    """SQLite's complaints about a file, in words for people."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise locked(path) from error
+        if "decode to UTF-8" in str(error):  # Python's own, on a text that is none
+            raise damaged(path, error) from error
+        raise unusable(path, str(error)) from error
+    except sqlite3.Error as error:
+        raise damaged(path, error) from error
+
+
+@contextmanager
+def told_of_nonsense(path: Path) -> Iterator[None]:
+    """As `told`; and what stands in the file and cannot be reckoned with is damage too.
+
+    Only around what works on nothing but the file: elsewhere such an exception is a defect of this program.
+    """
+    with told(path):
+        try:
+            yield
+        except _NONSENSE as error:
+            raise damaged(path, error) from error
+
+
+def locked(path: Path) -> TableError:
+    """Somebody else has the file."""
+    return TableError(
+        "ledger_locked",
+        f"Another process has the ledger {path}.",
+        "Stop the other pit or whatever has the file open, or give this pit a ledger of its own.",
+    )
+
+
+def unusable(path: Path, why: str | None) -> TableError:
+    """The file cannot be opened or written."""
+    return TableError(
+        "ledger_unusable",
+        f"The ledger {path} cannot be used: {why}.",
+        "Check the path, that the disk is not full, and that the user the pit runs as may write there.",
+    )
+
+
+def damaged(path: Path, error: BaseException) -> TableError:
+    """What stands in the file is not what was written."""
+    why = str(error) if isinstance(error, sqlite3.Error) else f"what stands in it is no sense ({error!r:.200})"
+    return TableError(
+        "ledger_damaged",
+        f"The ledger {path} is not sound: {why}.",
+        "Keep the file for the audit and restore the last good copy: the tables send again what it lacks, and what"
+        " was decided on an award since is to be recalled (`award list`, `award recall`).",
+    )
+
+
+def _lock_of(path: Path) -> Path:
+    """The lock's file, beside the ledger itself whatever links lead to it."""
+    whole = path.resolve()
+    return whole.with_name(whole.name + ".lock")

@@ -1,0 +1,47 @@
+"""The people who decide at the pit: their names, and when two names are two people."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from controller.errors import TableError
+
+_MOST_CHARACTERS = 60
+_MOST_OF_A_REASON = 300
+
+
+def name(by: str) -> str:
+    """A person's name as it was given. Raises TableError `name_missing`."""
+    if not by.strip() or not by.isprintable() or len(by) > _MOST_CHARACTERS:
+        raise TableError("name_missing", f"{by[:_MOST_CHARACTERS]!r} is nobody's name.", "Say who decides this.")
+    return by.strip()
+
+
+def two_people(by: str, witness: str) -> tuple[str, str]:
+    """Two people's names. Raises TableError `name_missing`, or `witness_missing` where both names are one person's.
+
+    Names are compared by their letters and digits alone: `Ann` and `ann.` are one person.
+    """
+    first, second = name(by), name(witness)
+    if _folded(first) == _folded(second):
+        raise TableError(
+            "witness_missing",
+            f"{first!r} and {second!r} are one person, and this needs two.",
+            "Let a second person look at it, and give that person's name with --witness.",
+        )
+    return first, second
+
+
+def reason(text: str) -> str:
+    """Why somebody decides so. Raises TableError `reason_missing`."""
+    if not text.strip() or not text.isprintable() or len(text) > _MOST_OF_A_REASON:
+        raise TableError(
+            "reason_missing",
+            f"{text[:_MOST_CHARACTERS]!r} is no reason.",
+            f"Say why in one line of at most {_MOST_OF_A_REASON} characters: the next one who looks will ask.",
+        )
+    return text.strip()
+
+
+def _folded(person: str) -> str:
+    return "".join(letter for letter in unicodedata.normalize("NFKC", person).casefold() if letter.isalnum())

@@ -1,0 +1,429 @@
+"""Which key speaks for a table is compared by people; a thief's that was adopted is taken back, and leaves no trace
+but the alarms and what it sent."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import os
+import pty
+import shlex
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller.contract.canonical import canonical
+from controller.contract.fingerprint import fingerprint
+from controller.keys import TableKey
+from controller.pit.__main__ import main
+from controller.pit.ledger import Ledger, read_log
+from tests.pit.evening import EPOCH, KEY, TableEvening
+from tests.pit.house import MOSQUITTO, ROOT, TABLE, House, ack, state, until
+from tests.pit.test_meters import TERMS, balanced, code_of, give, opened
+from tests.support.samples import examples
+
+Told = pytest.CaptureFixture[str]
+
+needs_mosquitto = pytest.mark.skipif(MOSQUITTO is None, reason="needs mosquitto, which is not installed here")
+
+THIEF = TableKey(bytes([7] * 32))
+OURS, THEIRS = fingerprint(KEY.public), fingerprint(THIEF.public)
+BY = ("Ann", "a stolen certificate")
+FORM_3 = Path(__file__).with_name("ledger_form_3.sqlite.gz")
+
+
+def stolen(bodies: list[bytes]) -> list[bytes]:
+    """The same events, signed by the thief, who says what the pit has to take for the chain."""
+    return [_signed(json.loads(body) | {"chain": "77" * 32}) for body in bodies]
+
+
+def _signed(message: dict[str, Any]) -> bytes:
+    unsigned = {name: value for name, value in message.items() if name != "signature"}
+    return canonical(unsigned | {"signature": base64.b64encode(THIEF.sign(canonical(unsigned))).decode()})
+
+
+def shown(table: str, key: TableKey) -> bytes:
+    return state(table, key=key)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "ledger.sqlite"
+
+
+@pytest.fixture
+def ledger(path: Path) -> Iterator[Ledger]:
+    """A ledger with two meters that has adopted t-0 under a thief's key, and t-1."""
+    with closing(robbed(path)) as ledger:
+        yield ledger
+
+
+def robbed(path: Path) -> Ledger:
+    ledger = opened(path)
+    ledger.unadopt("t-0", EPOCH, *BY)
+    ledger.adopt("t-0", EPOCH, THIEF.public.hex())
+    ledger.meet("t-0", shown("t-0", THIEF), adopt_new=False)
+    return ledger
+
+
+def thieves_evening() -> TableEvening:
+    """Two hands with hits, of which one is shared, and open wagers."""
+    table = TableEvening("t-0")
+    table.lock(1, 2)
+    table.finish((1, "banker_personal"), (2, "banker_personal"))
+    table.hit(1, "banker_personal", "big")
+    hit = table.hit(2, "banker_personal", "big")
+    table.award(hit, "paid", 1_000, "Mallory")
+    table.lock(5)
+    table.finish((5, "any_royal"))
+    table.hit(5, "any_royal", 2_500)
+    table.lock(1, 2, 3)
+    table.void(2)
+    return table
+
+
+def take(ledger: Ledger, bodies: list[bytes], table: str = "t-0") -> None:
+    received = ledger.receive([(table, body) for body in bodies])
+    assert not received.refused
+    assert len(received.committed) == len(bodies)
+
+
+# The fingerprint.
+
+
+def test_a_fingerprint_is_the_first_16_bytes_of_the_keys_sha_256_in_groups_of_four() -> None:
+    """Of 32 zero bytes, by sha256sum."""
+    assert fingerprint(bytes(32)) == "6668 7aad f862 bd77 6c8f c18b 8e9f 8e20"
+
+
+def test_a_table_is_adopted_by_the_fingerprint_that_its_own_status_shows(path: Path) -> None:
+    with closing(Ledger(path)) as ledger:
+        assert code_of(lambda: ledger.adopt(TABLE, EPOCH, OURS)) == "key_unseen"
+        assert code_of(lambda: ledger.meet(TABLE, shown(TABLE, KEY), adopt_new=False)) == "epoch_to_adopt"
+        assert code_of(lambda: ledger.adopt(TABLE, EPOCH, THEIRS)) == "key_unseen"
+        assert ledger.adopt(TABLE, EPOCH, OURS.upper().replace(" ", "")).public_key == KEY.public
+        assert not ledger.meet(TABLE, shown(TABLE, KEY), adopt_new=False)
+
+
+def test_the_keys_that_are_kept_for_it_are_bounded(path: Path) -> None:
+    with closing(Ledger(path)) as ledger:
+        for number in range(30):
+            with pytest.raises(Exception, match="adopt"):
+                ledger.meet(TABLE, state(key=TableKey(bytes([number] * 32))), adopt_new=False)
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("SELECT count(*) FROM key_seen").fetchone() == (20,)
+
+
+# Two keys.
+
+
+def what_is_said(call: Any) -> str:
+    with pytest.raises(Exception) as told:  # its code is looked at
+        call()
+    return str(told.value)
+
+
+def test_a_second_key_for_an_epoch_that_nobody_adopted_is_told_with_both(path: Path) -> None:
+    with closing(Ledger(path)) as ledger:
+        first = what_is_said(lambda: ledger.meet(TABLE, shown(TABLE, THIEF), adopt_new=False))
+        assert (first.partition(":")[0], THEIRS in first) == ("epoch_to_adopt", True)
+    with closing(Ledger(path)) as ledger:  # also after a restart of the pit
+        for key, other in ((KEY, THEIRS), (THIEF, OURS)):
+            told = what_is_said(lambda key=key: ledger.meet(TABLE, shown(TABLE, key), adopt_new=False))
+            assert told.startswith("epoch_of_another_key: ")
+            assert (OURS in told, THEIRS in told, other in told) == (True, True, True)
+            command = shlex.split(told.partition("adopt it: ")[2])
+            assert command[-1] == key.public.hex()
+
+
+def test_a_second_key_beside_the_adopted_one_is_told_with_both_in_state_and_events(path: Path) -> None:
+    table = TableEvening(TABLE)
+    table.lock(1)
+    (forged,) = stolen(table.sent)
+    with closing(Ledger(path)) as ledger:
+        ledger.adopt(TABLE, EPOCH, KEY.public.hex())
+        (refused,) = ledger.receive([(TABLE, forged)]).refused
+        assert (refused[1].code, OURS in refused[1].what) == ("signature_invalid", True)
+        told = [what_is_said(lambda: ledger.meet(TABLE, shown(TABLE, THIEF), adopt_new=True))]
+        (refused,) = ledger.receive([(TABLE, forged)]).refused
+        told.append(str(refused[1]))
+        for said in told:
+            assert said.startswith("epoch_of_another_key: ")
+            assert OURS in said
+            assert THEIRS in said
+            assert "unadopt" in said
+
+
+def test_an_event_that_no_key_of_the_state_signed_is_told_before_anything_is_adopted(path: Path) -> None:
+    table = TableEvening(TABLE)
+    table.lock(1)
+    with closing(Ledger(path)) as ledger:
+        what_is_said(lambda: ledger.meet(TABLE, shown(TABLE, KEY), adopt_new=False))
+        codes = [refusal.code for _, refusal in ledger.receive([(TABLE, table.sent[0])]).refused]
+        assert codes == ["event_of_another_epoch"]
+        ((_, refusal),) = ledger.receive([(TABLE, stolen(table.sent)[0])]).refused
+        assert (refusal.code, OURS in refusal.what) == ("epoch_of_another_key", True)
+
+
+# Asked.
+
+
+def adopt(path: Path, *options: str, answer: str | None = None) -> tuple[int, str]:
+    """`adopt` as a process; with an answer on a terminal, without one on none. Its exit code, and all it said."""
+    command = [sys.executable, "-m", "controller.pit", "adopt", "--ledger", str(path), TABLE, EPOCH, KEY.public.hex()]
+    if answer is None:
+        ended = subprocess.run(
+            [*command, *options], cwd=ROOT, input="yes\n", capture_output=True, text=True, check=False
+        )
+        return ended.returncode, ended.stdout + ended.stderr
+    master, slave = pty.openpty()
+    try:
+        process = subprocess.Popen(
+            command, cwd=ROOT, stdin=slave, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        os.write(master, answer.encode())
+        said, _ = process.communicate(timeout=20)
+        return process.returncode, said
+    finally:
+        os.close(slave)
+        os.close(master)
+
+
+def test_adopting_shows_the_key_and_asks_a_person(path: Path) -> None:
+    Ledger(path).close()
+    code, said = adopt(path)
+    assert (code, "nobody_to_ask: " in said) == (1, True), "a pipe's yes is nobody's"
+    code, said = adopt(path, answer="y\x04\x04")
+    assert (code, "adoption_declined: " in said) == (1, True)
+    for words in (TABLE, EPOCH, OURS, "`tablectl status` at the table"):
+        assert words in said
+    with closing(Ledger(path)) as ledger:
+        assert ledger.acks() == {}
+    assert adopt(path, answer="yes\n")[0] == 0
+    with closing(Ledger(path)) as ledger:
+        assert ledger.acks().keys() == {TABLE}
+
+
+# Taken back.
+
+
+def test_an_adoption_that_is_taken_back_leaves_the_meters_as_if_it_had_not_been(ledger: Ledger, path: Path) -> None:
+    other = TableEvening("t-1")
+    give(ledger, other, other.lock(1))
+    before = ledger.account()
+    table = thieves_evening()
+    take(ledger, stolen(table.sent))
+    assert sorted(award.step for award in ledger.awards()) == ["pending"] * 3
+    assert ledger.account().owed_cents > 0
+    balanced(ledger)
+
+    set_aside_as = ledger.unadopt("t-0", EPOCH, *BY)
+    balanced(ledger)
+    after = ledger.account()
+    assert [(one.level_cents, one.carried, one.reserve_cents, one.reserve_carried) for one in after.meters] == [
+        (one.level_cents, one.carried, one.reserve_cents, one.reserve_carried) for one in before.meters
+    ]
+    assert (after.owed_cents, after.paid_cents) == (0, 0)
+    assert {award.step for award in ledger.awards()} == {"rejected"}
+    assert not any(award.held for award in ledger.awards())
+    assert ledger.unheard_steps("t-0", 0) == []
+    assert ledger.ack("t-0") is None, "never adopted but by the thief, and by a test that took it back"
+    assert list(read_log(path, "t-0", set_aside_as)) == stolen(table.sent), "kept for the audit"
+
+
+def test_the_true_key_is_adopted_for_the_same_epoch_and_heard_from_its_first_event(ledger: Ledger) -> None:
+    table = thieves_evening()
+    take(ledger, stolen(table.sent))
+    assert code_of(lambda: ledger.adopt("t-0", EPOCH, KEY.public.hex())) == "epoch_of_another_key"
+    ledger.unadopt("t-0", EPOCH, *BY)
+    codes = [refusal.code for _, refusal in ledger.receive([("t-0", table.sent[0])]).refused]
+    assert codes == ["event_of_another_epoch"]
+    ledger.adopt("t-0", EPOCH, KEY.public.hex())
+    assert ledger.acks()["t-0"].seq == 0
+    take(ledger, table.sent)
+    balanced(ledger)
+    assert [award.id for award in ledger.awards() if award.step == "pending"] == ["t-0.4", "t-0.5", "t-0.6"]
+    assert code_of(lambda: ledger.take_step("t-0.6", "verified", "Ann")) == "tables_unheard", "since its adoption"
+    ledger.meet("t-0", table.state(), adopt_new=False)
+    ledger.take_step("t-0.6", "verified", "Ann")
+    ledger.take_step("t-0.6", "paid", "Ann")
+    assert code_of(lambda: ledger.unadopt("t-0", EPOCH, *BY)) == "award_paid"
+    balanced(ledger)
+
+
+def test_what_was_paid_or_never_adopted_is_not_taken_back(ledger: Ledger) -> None:
+    table = TableEvening("t-1")
+    give(ledger, table, table.lock(1), table.finish((1, "x")), table.hit(1, "any_royal", 500))
+    assert code_of(lambda: ledger.unadopt("t-1", "beef", *BY)) == "adoption_unknown"
+    assert code_of(lambda: ledger.unadopt("t-1", EPOCH, " ", "why")) == "name_missing"
+    assert code_of(lambda: ledger.unadopt("t-1", EPOCH, "Ann", "")) == "reason_missing"
+    assert ledger.acks()["t-1"].seq == 3
+
+
+def test_the_adoption_before_it_holds_again(ledger: Ledger) -> None:
+    table = TableEvening("t-1")
+    give(ledger, table, table.lock(1))
+    ledger.adopt("t-1", "beef", THIEF.public.hex())
+    assert ledger.acks()["t-1"].epoch == "beef"
+    ledger.unadopt("t-1", "beef", *BY)
+    assert (ledger.acks()["t-1"].epoch, ledger.acks()["t-1"].seq) == (EPOCH, 1)
+
+
+@examples(8)
+@given(st.data())
+def test_whatever_was_played_meanwhile_every_account_balances_after_it_was_taken_back(data: Any) -> None:
+    with closing(Ledger(Path(":memory:"))) as ledger:
+        ledger.set_terms(TERMS)
+        for name, key in (("t-0", THIEF), ("t-1", KEY)):
+            ledger.adopt(name, EPOCH, key.public.hex())
+        tables = [TableEvening("t-0"), TableEvening("t-1")]
+        for _ in range(data.draw(st.integers(1, 12))):
+            table = tables[data.draw(st.integers(0, 1))]
+            seats = data.draw(st.sets(st.integers(1, 4), min_size=1))
+            begin = len(table.sent)
+            table.lock(*sorted(seats))
+            match data.draw(st.sampled_from(["void", "lose", "win", "win"])):
+                case "void":
+                    table.void(*sorted(data.draw(st.sets(st.sampled_from(sorted(seats)), min_size=1))))
+                case "lose":
+                    table.finish()
+                case _:
+                    table.finish(*((seat, "x") for seat in sorted(seats)))
+                    for seat in sorted(seats):
+                        table.hit(seat, "x", data.draw(st.sampled_from(["big", "small", 700])))
+            said = table.sent[begin:]
+            take(ledger, stolen(said) if table is tables[0] else said, table.table)
+            for award in ledger.awards():
+                if award.step == "pending" and data.draw(st.booleans()):
+                    ledger._awards.take(award.id, data.draw(st.sampled_from(["verified", "rejected"])), "Ann")
+        ledger.unadopt("t-0", EPOCH, *BY)
+        balanced(ledger)
+        ledger.adopt("t-0", EPOCH, KEY.public.hex())
+        take(ledger, tables[0].sent)
+        balanced(ledger)
+        for award in ledger.awards():
+            if award.step == "pending":
+                ledger._awards.take(award.id, "rejected", "Ann")
+                balanced(ledger)
+
+
+# The attack, with real processes.
+
+
+@needs_mosquitto
+def test_a_stolen_adoption_is_told_taken_back_and_the_true_table_is_heard(tmp_path: Path, capsys: Told) -> None:
+    with ExitStack() as ends:
+        house = House(tmp_path, ends)
+        far = house.far()
+        pit = house.pit()
+        until(pit.err, "connected")
+        far.say_state(key=THIEF)
+        command = shlex.split(until(pit.err, "adopt it: ")[-1].partition("adopt it: ")[2])
+        subprocess.run([*command, "--yes"], cwd=ROOT, check=True, capture_output=True)
+        far.ack(ack(0))
+        evening = TableEvening(TABLE)
+        evening.lock(1)
+        evening.finish((1, "player_personal"))
+        evening.hit(1, "player_personal", "player_personal")
+        far.send(*stolen(evening.sent))
+        until(pit.out, f"{TABLE} 3 hit")
+
+        far.say_state(head_seq=3)  # the true table comes
+        told = until(pit.err, "take the adoption back: ")
+        assert OURS in told[-2]
+        assert THEIRS in told[-2]
+        assert main(["alarms", "--ledger", str(house.ledger)]) == 0
+        assert OURS in capsys.readouterr().out
+        assert main([*_ADOPT, str(house.ledger), TABLE, EPOCH, OURS, "--yes"]) == 1
+        assert capsys.readouterr().err.startswith("epoch_of_another_key: ")
+
+        assert main(["unadopt", "--ledger", str(house.ledger), TABLE, EPOCH, "--by", "Ann", "--reason", "stolen"]) == 0
+        set_aside = capsys.readouterr().out.split()[-1]
+        far.ack(ack(0))  # the running pit takes its word back
+        assert main([*_ADOPT, str(house.ledger), TABLE, EPOCH, OURS, "--yes"]) == 0
+        far.send(*evening.sent)
+        far.ack(ack(3))
+        assert main(["account", "--ledger", str(house.ledger)]) == 0
+        assert main(["award", "verify", "--ledger", str(house.ledger), f"{TABLE}.2", "--by", "Ann"]) == 0
+        capsys.readouterr()
+        assert main(["events", "--ledger", str(house.ledger), TABLE, "--epoch", set_aside]) == 0
+        assert capsys.readouterr().out.splitlines() == [body.decode() for body in stolen(evening.sent)]
+
+
+_ADOPT = ["adopt", "--ledger"]
+
+
+# A ledger of the form before.
+
+
+@pytest.fixture
+def form_3(path: Path) -> Path:
+    """A ledger that the program of form 3 wrote: t-0.1 paid, t-0.2 rejected, t-1.1 pending with a telling."""
+    with gzip.open(FORM_3) as packed, path.open("wb") as plain:
+        shutil.copyfileobj(packed, plain)
+    return path
+
+
+@pytest.mark.parametrize("refusals", [True, False])
+def test_a_ledger_of_form_3_is_read_as_it_is_and_goes_on_in_place(form_3: Path, capsys: Told, refusals: bool) -> None:
+    if not refusals:  # it was made with the first of them
+        with closing(sqlite3.connect(form_3)) as db:
+            db.execute("DROP TABLE refusal")
+    before = form_3.read_bytes()
+    assert main(["alarms", "--ledger", str(form_3)]) == 0
+    assert ("signature_invalid" in capsys.readouterr().out) == refusals
+    bodies = list(read_log(form_3, "t-0", None))
+    assert form_3.read_bytes() == before, "whoever only reads leaves it as it was"
+
+    with closing(Ledger(form_3)) as ledger:
+        balanced(ledger)
+        assert [(award.id, award.step) for award in ledger.awards()] == [
+            ("t-0.1", "paid"),
+            ("t-0.2", "rejected"),
+            ("t-1.1", "pending"),
+        ]
+        assert (ledger.account().paid_cents, ledger.levels()) == (667, {"big": 1_666, "small": 80})
+        ledger.serve()
+        for table, head_seq in (("t-0", 5), ("t-1", 6)):
+            ledger.meet(table, TableEvening(table).state(head_seq), adopt_new=False)
+        assert ledger.recall("t-1.1", "Carl").step == "verified"
+        ledger.unadopt("t-1", EPOCH, *BY)
+        balanced(ledger)
+        assert ledger.keep("t-0", ledger._of_another_key("t-0", EPOCH, THIEF.public, KEY.public))
+    assert list(read_log(form_3, "t-0", None)) == bodies
+    with closing(Ledger(form_3)) as ledger:
+        balanced(ledger)
+
+
+def test_a_migrated_ledger_has_the_form_of_a_new_one(form_3: Path, tmp_path: Path) -> None:
+    def form(path: Path) -> object:
+        Ledger(path).close()
+        with closing(sqlite3.connect(path)) as db:
+            tables = [name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY 1")]
+            columns = {name: [row[1:] for row in db.execute(f"PRAGMA table_info({name})")] for name in tables}
+            return db.execute("PRAGMA user_version").fetchone(), columns
+
+    assert form(form_3) == form(tmp_path / "new.sqlite")
+
+
+def test_a_migration_that_does_not_end_leaves_the_ledger_as_it_was(
+    form_3: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as broken:
+        broken.setattr("controller.pit.ledger._FROM_FORM_3", ("CREATE TABLE key_seen (x)", "CREATE TABLE adoption (x)"))
+        assert code_of(lambda: Ledger(form_3)) == "ledger_unusable"
+    with closing(sqlite3.connect(form_3)) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (3,)
+        assert db.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'key_seen'").fetchone() == (0,)
+    with closing(Ledger(form_3)) as ledger:
+        balanced(ledger)

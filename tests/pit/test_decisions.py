@@ -1,0 +1,301 @@
+"""People decide on awards only where the running pit has heard all its tables, in a ledger as new as its own words.
+
+Else a ledger restored from an older copy lets an award be paid twice.
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import pytest
+
+from controller.pit.__main__ import main
+from controller.pit.ledger import Ledger
+from tests.pit.evening import EPOCH, KEY, TableEvening
+from tests.pit.house import MOSQUITTO, PATIENCE_S, ROOT, TABLE, Far, House, PitProcess, ack, state, until
+from tests.pit.test_meters import TERMS, code_of, give, opened
+
+Told = pytest.CaptureFixture[str]
+
+needs_mosquitto = pytest.mark.skipif(MOSQUITTO is None, reason="needs mosquitto, which is not installed here")
+
+AWARD = f"{TABLE}.1"
+MAY_DECIDE = "awards can be decided on"
+WHY = ("--reason", "burnt down")
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    with ExitStack() as ends:
+        yield House(tmp_path, ends)
+
+
+def decide(house: House, act: str, *options: str, award: str = AWARD, by: str = "Ann") -> int:
+    return main(["award", act, "--ledger", str(house.ledger), award, "--by", by, *options])
+
+
+def refused(house: House, told: Told, act: str = "verify", award: str = AWARD) -> str:
+    """The code by which a decision is refused."""
+    told.readouterr()
+    assert decide(house, act, award=award) == 1
+    return told.readouterr().err.partition(":")[0]
+
+
+def with_a_hit(table: TableEvening) -> None:
+    table.lock(1)
+    table.finish((1, "player_personal"))
+    table.hit(1, "player_personal", "player_personal")
+
+
+def speaks(far: Far, table: TableEvening) -> None:
+    """As a table does: its state, and what the pit has not acknowledged."""
+    far.publish(f"pit/v1/{table.table}/state", table.state(), retain=True)
+    far.send(*table.sent, table=table.table)
+
+
+def paid_and_restored(house: House, far: Far) -> TableEvening:
+    """An award is verified and paid, its table told of both; then the ledger is a copy from before. No pit runs."""
+    table = TableEvening(TABLE)
+    far.publish(f"pit/v1/{TABLE}/state", table.state(), retain=True)
+    pit = house.pit("--adopt-new")
+    far.ack(ack(0))
+    with_a_hit(table)
+    speaks(far, table)
+    far.ack(ack(3))
+    pit.ended(signal.SIGTERM)
+    copy = house.ledger.read_bytes()
+    pit = house.pit()
+    until(pit.err, MAY_DECIDE)
+    cents = 1_000_040
+    assert [decide(house, act) for act in ("verify", "pay")] == [0, 0]
+    for step in ("pending", "verified", "paid"):
+        table.award(table.sent[2], step, cents, "pit" if step == "pending" else "Ann")
+    speaks(far, table)
+    far.ack(ack(6))
+    pit.ended(signal.SIGKILL)
+    restore(house, copy)
+    return table
+
+
+def restore(house: House, copy: bytes) -> None:
+    for beside in ("-wal", "-shm"):
+        house.ledger.with_name(house.ledger.name + beside).unlink(missing_ok=True)
+    house.ledger.write_bytes(copy)
+
+
+# A restored ledger, with real processes.
+
+
+@needs_mosquitto
+def test_what_was_paid_is_not_paid_again_before_or_while_the_pit_catches_up(house: House, capsys: Told) -> None:
+    far = house.far()
+    table = paid_and_restored(house, far)
+    for act in ("verify", "pay", "reject", "recall"):
+        assert refused(house, capsys, act) == "pit_not_running"
+
+    pit = house.pit()
+    until(
+        pit.err, f"ledger_behind_acks: This ledger is an older copy: the pit acknowledged table {TABLE} through event"
+    )
+    assert refused(house, capsys) == "ledger_behind_acks"
+    assert main(["alarms", "--ledger", str(house.ledger)]) == 0
+    assert "ledger_behind_acks" in capsys.readouterr().out
+
+    pit.ended(signal.SIGKILL)  # its own retained word is the older ledger's now
+    pit = house.pit()
+    until(pit.err, "connected")
+    assert refused(house, capsys) == "ledger_behind_acks", "what was said before is not forgotten"
+
+    speaks(far, table)
+    until(pit.err, "award_told")
+    far.ack(ack(6))
+    assert refused(house, capsys) == "award_told"
+    assert refused(house, capsys, "pay") == "award_told"
+    assert decide(house, "recall") == 0
+    assert main(["account", "--ledger", str(house.ledger)]) == 0
+    assert "paid 10,000.40" in capsys.readouterr().out
+
+
+@needs_mosquitto
+def test_where_the_broker_forgot_the_acks_the_tables_heads_still_hold_decisions_up(house: House, capsys: Told) -> None:
+    far = house.far()
+    table = paid_and_restored(house, far)
+    house.broker.stop()
+    house.broker.start()
+    pit = house.pit()
+    until(pit.err, "connected")
+    assert refused(house, capsys) == "tables_unheard"
+    far = house.far()
+    far.publish(f"pit/v1/{TABLE}/state", table.state(), retain=True)
+    far.send(*table.sent[:5])
+    far.ack(ack(5))
+    assert refused(house, capsys) == "tables_unheard", "its state has one more"
+    far.send(table.sent[5])
+    far.ack(ack(6))
+    assert refused(house, capsys) == "award_told"
+
+
+@needs_mosquitto
+def test_a_copy_that_is_put_in_the_ledgers_place_while_the_pit_runs_is_not_decided_on(
+    house: House, capsys: Told
+) -> None:
+    far, table = house.far(), TableEvening(TABLE)
+    speaks(far, table)
+    pit = house.pit("--adopt-new")
+    far.ack(ack(0))
+    with_a_hit(table)
+    speaks(far, table)
+    far.ack(ack(3))
+    assert decide(house, "verify") == 0
+    copy = house.ledger.with_name("copy")
+    with closing(Ledger(house.ledger)) as ledger:
+        ledger._db.execute("VACUUM INTO ?", (str(copy),))
+    _held(pit)
+    copy.replace(house.ledger)
+    for beside in ("-wal", "-shm"):
+        house.ledger.with_name(house.ledger.name + beside).unlink(missing_ok=True)
+    assert refused(house, capsys, "pay") == "ledger_replaced", "the copy has this pit's session in it"
+    pit.process.send_signal(signal.SIGCONT)
+    assert pit.process.wait(PATIENCE_S) == 1
+    assert until(pit.err, "what to do")[-2].startswith("ledger_replaced: ")
+
+
+def _held(pit: PitProcess) -> None:
+    """The pit stands still, and is there all the same."""
+    pit.process.send_signal(signal.SIGSTOP)
+
+
+@needs_mosquitto
+def test_a_second_pit_that_got_past_the_lock_ends_the_first(house: House) -> None:
+    first = house.pit()
+    until(first.err, "connected")
+    house.ledger.with_name(house.ledger.name + ".lock").unlink()
+    second = house.pit()
+    until(second.err, "connected")
+    assert first.process.wait(PATIENCE_S) == 1
+    assert until(first.err, "what to do")[-2].startswith("ledger_replaced: ")
+    assert second.ended(signal.SIGTERM) == 0
+
+
+@needs_mosquitto
+def test_a_table_that_is_missing_is_named_and_two_people_can_go_on_without_it(house: House, capsys: Told) -> None:
+    far, gone = house.far(), house.far("pit/v1/royal9-02/ack")
+    table, other = TableEvening(TABLE), TableEvening("royal9-02")
+    with_a_hit(table)
+    speaks(far, table)
+    other.lock(3)
+    speaks(gone, other)
+    pit = house.pit("--adopt-new")
+    gone.ack(ack(0))
+    speaks(far, table)
+    speaks(gone, other)
+    gone.ack(ack(1))
+    far.ack(ack(3))
+    assert decide(house, "verify") == 0
+    pit.ended(signal.SIGTERM)
+    gone.publish("pit/v1/royal9-02/state", b'{"online":false}', retain=True)
+    pit = house.pit()
+    assert "royal9-02 (last event" in until(pit.err, "awards cannot be decided on yet")[-1]
+    assert decide(house, "pay") == 1
+    assert "royal9-02 (last event" in capsys.readouterr().err
+
+    def retire(*options: str) -> str:
+        command = [sys.executable, "-m", "controller.pit", "retire", "--ledger", str(house.ledger), "royal9-02"]
+        ended = subprocess.run([*command, *options], cwd=ROOT, capture_output=True, text=True, check=False)
+        return ended.stderr.partition(":")[0] if ended.returncode else ended.stdout
+
+    assert retire("--by", "Ann", "--witness", "ann.", *WHY) == "witness_missing"
+    assert retire("--by", "Ann", "--witness", "Bob", "--reason", " ") == "reason_missing"
+    assert "not heard any more" in retire("--by", "Ann", "--witness", "Bob", *WHY)
+    until(pit.err, MAY_DECIDE)
+    assert decide(house, "pay") == 0
+
+    gone.publish("pit/v1/royal9-02/state", other.state(), retain=True)
+    until(pit.err, "epoch_to_adopt")
+    adopt = ["adopt", "--ledger", str(house.ledger), "royal9-02", EPOCH, KEY.public.hex(), "--yes"]
+    assert main(adopt) == 0
+    other.finish()
+    gone.send(other.sent[-1], table="royal9-02")
+    gone.ack(ack(2))
+
+
+# The rule.
+
+
+def test_a_table_is_heard_when_its_events_have_come_as_far_as_its_state_says(tmp_path: Path) -> None:
+    with closing(opened(tmp_path / "ledger")) as ledger:
+        table = TableEvening("t-0")
+        give(ledger, table, table.lock(1), table.finish((1, "x")), table.hit(1, "banker_personal", "big"))
+    with closing(Ledger(tmp_path / "ledger")) as ledger:
+        ledger.serve()
+
+        def pay() -> str:
+            """The code by which a decision is refused: `step_not_next` where decisions may be taken."""
+            return code_of(lambda: ledger.take_step("t-0.1", "paid", "Ann"))
+
+        other = TableEvening("t-1")
+        assert pay() == "tables_unheard"
+        ledger.meet("t-1", other.state(), adopt_new=False)
+        assert pay() == "tables_unheard"
+        ledger.meet("t-0", table.state(4), adopt_new=False)
+        assert pay() == "tables_unheard", "it has one more"
+        give(ledger, table, table.finish())
+        assert pay() == "step_not_next", "both are heard"
+
+        with closing(Ledger(tmp_path / "ledger")) as other_process:
+            assert code_of(lambda: other_process.take_step("t-0.1", "paid", "Ann")) == "step_not_next"
+        ledger.adopt("t-1", "beef", KEY.public.hex())
+        assert pay() == "tables_unheard", "another journal, of which nothing is known"
+        ledger.adopt("t-1", EPOCH, KEY.public.hex())
+        assert pay() == "step_not_next"
+
+
+@pytest.mark.parametrize("head_seq", [None, "3", True, -1, 10**30])
+def test_a_state_that_names_no_head_proves_nothing(tmp_path: Path, head_seq: object) -> None:
+    with closing(Ledger(tmp_path / "ledger")) as ledger:
+        ledger.serve()
+        ledger.set_terms(TERMS)
+        ledger.adopt(TABLE, EPOCH, KEY.public.hex())
+        payload = state().replace(b'"head_seq":0', f'"head_seq":{_json(head_seq)}'.encode())
+        ledger.meet(TABLE, payload, adopt_new=False)
+        assert code_of(lambda: ledger.take_step(AWARD, "verified", "Ann")) == "tables_unheard"
+
+
+def _json(value: object) -> str:
+    return {None: "null", True: "true"}.get(value, repr(value).replace("'", '"'))  # type: ignore[call-overload,no-any-return]
+
+
+@pytest.mark.parametrize(
+    ("seq", "epoch", "code"),
+    [
+        (0, EPOCH, "step_not_next"),
+        (2, EPOCH, "step_not_next"),
+        (3, EPOCH, "ledger_behind_acks"),
+        (1, "beef", "ledger_behind_acks"),
+    ],
+)
+def test_an_own_ack_that_is_further_than_the_ledger_is_an_older_copy(
+    tmp_path: Path, seq: int, epoch: str, code: str
+) -> None:
+    with closing(opened(tmp_path / "ledger")) as ledger:
+        table = TableEvening("t-0")
+        give(ledger, table, table.lock(1), table.hit(1, "banker_personal", 500))
+        said = ack(seq).replace(EPOCH.encode(), epoch.encode())
+        if code == "step_not_next":
+            ledger.said("t-0", said)
+        else:
+            assert code_of(lambda: ledger.said("t-0", said)) == code
+        assert code_of(lambda: ledger.take_step("t-0.1", "paid", "Ann")) == code
+
+
+@pytest.mark.parametrize("payload", [b"[", b"{}", b'{"epoch":"ab12cd","seq":true,"chain":"00"}', ack(2**63)])
+def test_an_own_ack_that_is_none_is_told(tmp_path: Path, payload: bytes) -> None:
+    with closing(opened(tmp_path / "ledger")) as ledger:
+        assert code_of(lambda: ledger.said("t-0", payload)) == "ack_malformed"
+        ledger.said("t-0", b"")
+        assert code_of(lambda: ledger.take_step("t-0.1", "paid", "Ann")) == "award_unknown"
