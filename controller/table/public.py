@@ -70,8 +70,9 @@ class PublicChoice:
 
 @dataclass(frozen=True, slots=True)
 class PublicFault:
-    """The standing fault as people are told of it."""
+    """The standing fault as people are told of it. `id` names this one stop: an act that leaves it says which."""
 
+    id: str
     code: str
     what: str
     do: str
@@ -244,6 +245,7 @@ def _fault(table: Table) -> PublicFault | None:
         return None
     kind = FAULTS[table.fault.code]
     return PublicFault(
+        id=table.fault.id,
         code=table.fault.code,
         what=kind.what,
         do=kind.do,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from controller.answer import Answer
 from controller.cli.bench import EXAMPLE_TABLE, simulated_table
 from controller.config import Config, load
 from controller.contract.topics import Topics
@@ -280,8 +281,13 @@ class World:
     async def do(self, *requests: Request) -> None:
         """Ask for what must be allowed."""
         for request in requests:
-            answer = await self.runtime.ask(request)
+            answer = await self.ask(request)
             assert answer.refused is None, answer
+
+    async def ask(self, request: Request) -> Answer:
+        """Ask, in answer to the fault that is shown, if one is."""
+        fault = self.runtime.face.fault
+        return await self.runtime.ask(request, fault=fault.id if fault else None)
 
     async def deal(self, text: str) -> None:
         """Cards leave the shoe, and the table has committed them."""

@@ -49,6 +49,7 @@ COMMANDS = [
     "clear",
     "odd-card",
     "correct",
+    "witness",
     "close-shoe",
     "lamp-test",
     "hit",
@@ -168,6 +169,8 @@ def test_a_table_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFi
         "void --by S",
         "card KS --by S",
         "clear --by S",
+        "clear --fault 3-2 --by S",
+        "witness --by S",
         "close-shoe --by S",
         "lamp-test --by S",
     ],
@@ -230,7 +233,7 @@ def test_a_supervisors_act_needs_a_name(table: Path, capsys: pytest.CaptureFixtu
 def test_a_correction_names_every_hand(
     table: Path, hands: list[str], code: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["correct", str(table), "1", *hands, "--by", "Smith", "--witness", "Jones"]) == 1
+    assert main(["correct", str(table), "1", *hands, "--by", "Smith"]) == 1
     assert capsys.readouterr().err.startswith(f"{code}: ")
 
 

@@ -190,7 +190,8 @@ class Daemon:
 
     async def do(self, *requests: Request) -> None:
         for request in requests:
-            answer = await self.runtime.ask(request)
+            fault = self.runtime.face.fault
+            answer = await self.runtime.ask(request, fault=fault.id if fault else None)
             assert answer.refused is None, answer.why
 
     def fault(self) -> str | None:

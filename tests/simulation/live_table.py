@@ -525,7 +525,8 @@ class LiveTable:
 
     def _ask(self, request: Request) -> None:
         if self.runtime is not None:
-            ask: Coroutine[Any, Any, Answer] = self.runtime.ask(request)
+            fault = self.runtime.face.fault
+            ask: Coroutine[Any, Any, Answer] = self.runtime.ask(request, fault=fault.id if fault else None)
             self._asked = [task for task in self._asked if not task.done()]
             self._asked.append(self.loop.create_task(ask))
 
