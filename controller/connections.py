@@ -27,6 +27,9 @@ IDLE_S = 60.0
 READS_WITHIN_S = 5.0
 """How long a caller may leave an answer unread."""
 
+_WAITS_BYTES = 16_384
+"""What may wait in memory for a caller to read it, beside the answer that is being made."""
+
 
 @dataclass(eq=False, slots=True)
 class Connection:
@@ -72,6 +75,7 @@ class Connections:
     @contextlib.asynccontextmanager
     async def of(self, writer: asyncio.StreamWriter) -> AsyncIterator[Connection | None]:
         """The place of a newcomer while it is connected; None where nobody can give way."""
+        writer.transport.set_write_buffer_limits(high=_WAITS_BYTES)
         newcomer = Connection(_peer_uid(writer), writer, asyncio.get_running_loop().time())
         place = newcomer if self._has_room_for(newcomer) else None
         if place is not None:

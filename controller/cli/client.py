@@ -51,7 +51,7 @@ def act(table: Path, request: dict[str, object]) -> int:
 
 
 def answer_fault(table: Path, request: dict[str, object], fault: str | None) -> int:
-    """Do what leaves a fault. `fault` is the id of the one seen before; None: the one that stands now, which is shown."""
+    """Do what leaves a fault. `fault` is the id of one seen before; None: the one that stands now, which is shown."""
     if fault is None:
         standing = ask(table, {"do": "status"})["status"]["face"]["fault"]
         if standing is not None:
