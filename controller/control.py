@@ -140,8 +140,8 @@ async def _act(runtime: Runtime, asked: _Asked | _Confirmed, via: str) -> dict[s
             answer = await runtime.ask(request, via, fault)
         case _Confirmed(proposal, by):
             answer = await runtime.confirm(proposal, by, via)
-    if answer.refused == "second_person_due":
-        return {"ok": True, "waits": runtime.status()["second_person"]}
+    if answer.refused == "second_person_due" and (waits := runtime.waits_for_second_person()) is not None:
+        return {"ok": True, "waits": waits}
     if answer.refused is not None:
         return _refusal(answer.refused, answer.why, "See `tablectl status` for what the table waits for.")
     return {"ok": True}

@@ -474,7 +474,7 @@ class Runtime:
             "face": asdict(self.face),
             "lamps": {name: pattern.name.lower() for name, pattern in self._shown.items()},
             "sensors": sorted(self._live().royal9_seats),
-            "second_person": self._second_person.status(self._moment(), time.monotonic()),
+            "second_person": self.waits_for_second_person(),
             "shoe": {
                 "up": self.shoe_line.up,
                 "why": self.shoe_line.why,
@@ -490,6 +490,10 @@ class Runtime:
                 "archive_error": self._archivist.error,
             },
         }
+
+    def waits_for_second_person(self) -> dict[str, object] | None:
+        """What one person asked for and a second one has yet to confirm, as JSON values."""
+        return self._second_person.status(self._moment(), time.monotonic())
 
     async def _keep_pinging(self) -> None:
         """The watchdog's ping goes through the inbox, so a fold that hangs stops it."""

@@ -188,7 +188,9 @@ def test_what_waits_holds_only_where_the_table_stood_and_only_so_long(
             assert (await world.runtime.confirm(second["id"], "Jones", "socket jones(7)")).refused == "no_proposal"
             await world.deal("KS 2D 9S 3D")
             monkeypatch.setattr("controller.second_person.WAITS_S", 0.0)
-            assert (await line.ask(**correct, banker="2D 4D"))["waits"] is None
+            assert (await line.ask(**correct, banker="2D 4D"))["code"] == "second_person_due", (
+                "its time is over already"
+            )
             assert "correction" not in world.pit.types()
 
     run(test())

@@ -22,6 +22,7 @@ from controller.cli.bench import simulated_table
 from controller.cli.main import main
 from controller.journal import Journal
 from controller.keys import TableKey
+from controller.table.faults import Exit
 from drivers.sim.pins import PinsPage
 from tests.daemon.daemon_world import eventually_now
 
@@ -93,6 +94,13 @@ def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixtu
         main([*command.split(), "--help"])
     assert ended.value.code == 0
     assert capsys.readouterr().out.startswith(f"usage: tablectl {command}".rstrip())
+
+
+@pytest.mark.parametrize("exit_", Exit)
+def test_every_exit_can_name_the_fault_it_answers(exit_: Exit, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([exit_.value.replace("_", "-"), "--help"])
+    assert "--fault ID" in capsys.readouterr().out
 
 
 def test_the_help_tells_of_every_command(capsys: pytest.CaptureFixture[str]) -> None:

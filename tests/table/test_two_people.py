@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.table.facts import ShoeError, ShoeErrorRaised, StepFailed
+from controller.table.faults import Exit
 from controller.table.requests import (
     EXITS,
     ClearFault,
@@ -57,6 +58,10 @@ def test_a_fault_has_the_same_name_after_a_restart() -> None:
     for row in table.rows:
         replayed, _ = step(replayed, row.fact)
     assert replayed == table.table
+
+
+def test_every_exit_is_a_request_that_names_its_fault() -> None:
+    assert set(EXITS.values()) == set(Exit)
 
 
 @pytest.mark.parametrize("act", [ClearFault("Bea"), VoidHand("Bea"), NameCard(KS, "Bea"), NewShoe("Bea")])
