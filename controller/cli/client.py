@@ -118,10 +118,11 @@ def _hand(hand: dict[str, Any]) -> str:
 
 def _fault_lines(fault: dict[str, Any]) -> list[str]:
     details = ", ".join(f"{key} {value}" for key, value in fault["details"].items())
+    exits = ", ".join(fault["exits"]) or "none"
     return [
         f"FAULT {fault['code']}: {fault['what']}" + (f" ({details})" if details else ""),
         f"  what to do: {fault['do']}",
-        f"  exits: {', '.join(fault['exits']) or 'none'}; cards held: {fault['held_cards']}; fault {fault['id']}",
+        f"  exits: {exits}; cards held: {fault['held_cards']}; this one and no other: --fault {fault['id']}",
     ]
 
 

@@ -64,43 +64,19 @@ def test_two_supervisors_clear_one_fault_and_neither_clears_the_next(two_faults:
     assert second.returncode == 1
     assert second.stderr.startswith("fault_changed: The fault you answered is not the one that stands now")
     assert two_faults.fault == "second_cut_card"
-
-
-@pytest.mark.parametrize("act", ["clear", "new_shoe"])
-def test_an_act_that_names_no_fault_leaves_none(two_faults: Table, act: str) -> None:
-    two_faults.supervisor("clear")
-    assert two_faults.fault == "second_cut_card"
-    answer = _said(two_faults, do=act, by="Bea")
-    assert (answer["ok"], answer.get("code")) == (False, "fault_unnamed")
-    assert two_faults.fault == "second_cut_card"
-
-
-def test_tablectl_shows_the_fault_it_answers(two_faults: Table) -> None:
-    said = two_faults.tablectl("clear", "--by", "Bea")
-    assert said.returncode == 0, said.stderr
-    fault, *_, done = said.stdout.splitlines()
-    assert fault == "FAULT shoe_error: The shoe reports an error. (error reverse_at_exit)"
-    assert done == "done"
-
-
-def test_who_is_on_the_socket_is_journalled(two_faults: Table) -> None:
-    two_faults.supervisor("clear")
     assert two_faults.came("FaultCleared") == [WHO_I_AM]
 
 
-def test_the_key_answers_no_fault_that_nobody_can_have_seen(
-    table: Table, shoe: FarShoe, pins: Pins, dealer: Dealer, eventually: Eventually
-) -> None:
-    """A fault comes while the button goes down, here at one and the same time as far as a person can tell."""
-    dealer.open_shoe()
-    pins.turn_key()
-    with table.busy_disk():  # the error is read and waits for the disk: no lamp shows it
-        shoe.raise_error(4)
-        pins.press("void")
-    eventually(lambda: table.fault == "shoe_error")
-    assert "refused VoidHand" in table.log
-    assert table.fault == "shoe_error"
-    pins.press("deal", until=lambda: table.fault is None)
+def test_an_act_that_names_no_fault_leaves_none(two_faults: Table) -> None:
+    for act in ("clear", "new_shoe"):
+        answer = _said(two_faults, do=act, by="Bea")
+        assert (answer["ok"], answer.get("code")) == (False, "fault_unnamed")
+    assert two_faults.fault == "shoe_error"
+    said = two_faults.tablectl("clear", "--by", "Bea")  # it looks first, and shows what it answers
+    assert said.returncode == 0, said.stderr
+    fault, *_, done = said.stdout.splitlines()
+    assert fault == "FAULT shoe_error: The shoe reports an error. (error reverse_at_exit)"
+    assert (done, two_faults.fault) == ("done", "second_cut_card")
 
 
 # Two people.
