@@ -557,7 +557,7 @@ def _correct_round(table: Table, request: CorrectRound | CorrectSeatsRound) -> F
     return _by_two(request, fact)
 
 
-def _by_two(request: ByTwo, fact: CorrectionFact) -> CorrectionFact | Refuse:
+def _by_two(request: ByTwo, fact: Fact) -> Fact | Refuse:
     """The fact of an act that would be allowed, once two people ask for it."""
     if request.witness is None:
         return refuse("second_person_due")

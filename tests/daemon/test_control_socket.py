@@ -183,6 +183,7 @@ def test_what_waits_holds_only_where_the_table_stood_and_only_so_long(
             assert old.refused == "proposal_changed"
             same_name = await world.runtime.confirm(second["id"], " SMITH.", "socket jones(7)")
             assert same_name.refused == "not_two_people"
+            assert world.status["second_person"]["id"] == second["id"], "it waits on"
             await world.do(LockWagers())
             assert world.status["second_person"] is None
             assert (await world.runtime.confirm(second["id"], "Jones", "socket jones(7)")).refused == "no_proposal"
