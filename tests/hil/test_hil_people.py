@@ -21,7 +21,7 @@ from tests.hil.plugin import Dealer, Eventually
 from tests.support.other_user import NOBODY, ask_as, needs_root
 
 _IDLE = 200
-_FLOOD = 2_000
+_FLOOD = 900  # Mosquitto keeps a thousand for a client that is slow, and drops the rest
 _AT_MOST = 40  # log lines that a flood may make, of all kinds together
 WHO_I_AM = f"socket {pwd.getpwuid(os.getuid()).pw_name}({os.getuid()})"
 
