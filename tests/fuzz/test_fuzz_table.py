@@ -129,8 +129,9 @@ def test_much_garbage_on_every_wire(
     )
 
 
-def test_garbage_on_the_pits_topics_leaves_nothing_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(logging.root.manager, "disable", logging.CRITICAL)  # the tests' own log would keep each refusal
+def test_garbage_on_the_pits_topics_leaves_nothing_in_memory(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    request.addfinalizer(lambda: logging.disable(logging.NOTSET))
+    logging.disable(logging.CRITICAL)  # the tests' own log would keep each refusal
 
     async def test() -> None:
         async with _served(tmp_path) as (world, _):
