@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -94,13 +95,15 @@ def _connected(table: Path, control: str | None = None) -> Iterator[socket.socke
     path = control or load(table).file.control.socket
     try:
         with socket.socket(socket.AF_UNIX) as channel:
-            channel.settimeout(_PATIENCE_S)
+            # A table whose line of waiting callers is full lets a blocking caller wait for its turn.
+            channel.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", int(_PATIENCE_S), 0))
             channel.connect(path)
+            channel.settimeout(_PATIENCE_S)
             yield channel
     except PermissionError:
         do = "Join the socket's group, or ask somebody who is in it."
         raise TableError("not_allowed", f"You may not use the control socket {path}.", do) from None
-    except TimeoutError:
+    except (TimeoutError, BlockingIOError):
         do = "Look at the table's log: its disk may be failing."
         raise TableError("table_silent", "The table runs and does not answer.", do) from None
     except OSError as error:
