@@ -61,6 +61,9 @@ def _parser() -> argparse.ArgumentParser:
     certs = commands.add_parser("certs", help="make a CA and certificates for a test bench")
     certs.add_argument("folder", type=Path, metavar="FOLDER", help="where they go; nothing there is overwritten")
     certs.add_argument("names", nargs="+", metavar="NAME", help="a table's id, pit, bets, or the broker's host")
+    certs.add_argument(
+        "--revoke", action="append", default=[], metavar="NAME", help="write ca.crl too, with this one's certificate"
+    )
     certs.set_defaults(command=_certs)
 
     demo = commands.add_parser("demo", help="a whole table on this machine, all of its hardware simulated")
@@ -234,7 +237,7 @@ def _check(options: argparse.Namespace) -> int:
 def _certs(options: argparse.Namespace) -> int:
     from controller.cli.certs import certs
 
-    return certs(options.folder, options.names)
+    return certs(options.folder, options.names, options.revoke)
 
 
 def _demo(options: argparse.Namespace) -> int:

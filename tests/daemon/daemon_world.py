@@ -139,6 +139,7 @@ class HeldBroker:
         self.on_event: Callable[[dict[str, Any]], None] = lambda _: None
         self.levels: dict[str, int] | None = dict(LEVELS)  # the pit's, said again and again; None says nothing
         self._levels_seq = 0
+        self.cuts = ""
 
     async def run(self, listener: BrokerListener) -> None:
         self.listener = listener
@@ -174,6 +175,14 @@ class HeldBroker:
         assert self.listener is not None
         self.up = False
         self.listener.broker_disconnected("the test cut it")
+
+    def drop(self, why: str) -> None:
+        assert self.listener is not None
+        self.up = False
+        self.listener.broker_disconnected(why)
+
+    def often_cut(self) -> str:
+        return self.cuts
 
     def say(self, payload: bytes, topic: str | None = None, retained: bool = False) -> None:
         """A message comes, on the pit's topic unless said otherwise."""

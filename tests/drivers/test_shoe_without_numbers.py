@@ -143,6 +143,12 @@ class NoBroker:
     def publish(self, topic: str, payload: bytes, retain: bool = False, event_type: str | None = None) -> int | None:
         return None
 
+    def drop(self, why: str) -> None:
+        pass
+
+    def often_cut(self) -> str:
+        return ""
+
 
 class Daemon:
     """One life of the daemon on the journal in `folder`, from `table` or what the journal replays to."""

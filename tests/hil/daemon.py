@@ -111,7 +111,7 @@ def pit_options(broker: Broker | ExistingBroker) -> list[str]:
 
 
 def _pem_files(certs: BrokerCerts, name: str) -> dict[str, Path]:
-    return asdict(certs.files(name))
+    return {key: path for key, path in asdict(certs.files(name)).items() if path is not None}
 
 
 class TableFiles:
