@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.unit_filter import read_unit
+
 ROOT = Path(__file__).resolve().parents[1]
 UNIT = ROOT / "systemd" / "table-controller.service"
 SYSUSERS = ROOT / "systemd" / "table-controller.sysusers"
@@ -20,10 +22,7 @@ TABLE_FILE = "/etc/table-controller/table.toml"
 
 @pytest.fixture(scope="module")
 def unit() -> ConfigParser:
-    parser = ConfigParser(interpolation=None)  # strict: a key given twice is an error
-    parser.optionxform = str  # type: ignore[assignment, method-assign]
-    parser.read_string(UNIT.read_text("utf-8"))
-    return parser
+    return read_unit(UNIT)
 
 
 @pytest.mark.parametrize(
