@@ -1,4 +1,4 @@
-"""The daemon put together: the only file that picks drivers."""
+"""The daemon put together: its parts, its shoe's driver and its broker's. The header's is picked in `header.py`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from functools import partial
 from pathlib import Path
 
 from controller.clock import stamp_now
-from controller.config import Config, PinsSection, ShoeSection, load
+from controller.config import Config, ShoeSection, load
 from controller.contract.envelope import Stamp
 from controller.contract.fingerprint import fingerprint
 from controller.contract.topics import Topics, offline_state
 from controller.control import serving
 from controller.counted_log import EVERY_ONE, CountedLog
-from controller.devices import Pins, Shoe
+from controller.devices import Shoe
 from controller.errors import TableError
+from controller.header import take_pins
 from controller.journal import Journal
 from controller.keys import load_or_make_key
 from controller.mqtt_tls import client_context
@@ -26,7 +27,6 @@ from controller.notify import notify
 from controller.replay import replay
 from controller.runtime import Runtime
 from controller.table.facts import Report
-from drivers.gpio import GpioPins, load_rpi_gpio
 from drivers.mqtt import MqttBroker, Will
 from drivers.shoe.angel_eye import AngelEyeCodec
 from drivers.shoe.beetek import BeeTekCodec
@@ -51,16 +51,12 @@ def run_table(path: Path) -> int:
     logging.basicConfig(handlers=[log], level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     for warning in config.warnings:
         _log.warning("%s", warning, extra=EVERY_ONE)
+    if config.file.pins.driver == "simulated":
+        _log.warning("the pins are simulated: no lamp of a real table is lit")
     try:
         asyncio.run(_run(config, log))
     except* TableError as group:
         raise group.exceptions[0] from None
-    return 0
-
-
-def darken(path: Path) -> int:
-    """Darken every lamp of the table of this file, whatever ran before. Raises TableError."""
-    _pins(load(path).file.pins).close()
     return 0
 
 
@@ -81,7 +77,7 @@ async def _run(config: Config, log: CountedLog) -> None:
             table,
             differs,
             away=_away(journal.last_stamp),
-            pins=_pins(file.pins),
+            pins=take_pins(file.pins.driver, file.pins.page, file.pins.lamps, file.pins.inputs),
             shoe=_shoe(file.shoe, table.last_report),
             broker=MqttBroker(
                 file.pit.host,
@@ -127,14 +123,3 @@ def _shoe(shoe: ShoeSection, last: Report | None) -> Shoe:
     """The shoe that the table's file names; `last` is the last report the journal believed."""
     codec: Codec = AngelEyeCodec(last=last) if shoe.driver == "angel_eye" else BeeTekCodec()
     return ShoeOnLine(codec, shoe.port, shoe.baud)
-
-
-def _pins(pins: PinsSection) -> Pins:
-    if pins.driver == "rpi_gpio":
-        return GpioPins(load_rpi_gpio(), pins.lamps, pins.inputs)
-    # A simulator is never part of a table's program: it is loaded only when the table's file names it.
-    from drivers.sim.gpio import SimulatedGpio
-
-    assert pins.page is not None, "the configuration was checked"
-    _log.warning("the pins are simulated: no lamp of a real table is lit")
-    return GpioPins(SimulatedGpio(Path(pins.page)), pins.lamps, pins.inputs)

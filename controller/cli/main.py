@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -213,9 +214,11 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _dark(options: argparse.Namespace) -> int:
-    from controller.app import darken
+    from controller.header import darken
 
-    return darken(options.table)
+    # Set by systemd for what runs after a service: "success" is a table that was stopped. By hand there is none.
+    darken(options.table, light_fault=os.environ.get("SERVICE_RESULT", "success") != "success")
+    return 0
 
 
 def _check(options: argparse.Namespace) -> int:
