@@ -18,10 +18,10 @@ from controller.contract.topics import Topics, offline_state
 from controller.control import serving
 from controller.counted_log import EVERY_ONE, CountedLog
 from controller.devices import Shoe
+from controller.epochs import open_journal
 from controller.errors import TableError
 from controller.header import take_pins
 from controller.journal import Journal
-from controller.keys import load_or_make_key
 from controller.mqtt_tls import client_context
 from controller.notify import notify
 from controller.replay import replay
@@ -39,9 +39,6 @@ _SWITCH_S = 0.0005
 
 _AWAY_MS = 10_000
 """Ten reports would bring the shoe's number round unseen; nobody deals two hands in so short a time."""
-
-EXIT_CONFIGURATION = 78
-"""The exit of a table whose configuration is wrong: starting it again would change nothing (sysexits EX_CONFIG)."""
 
 
 def run_table(path: Path) -> int:
@@ -62,10 +59,9 @@ def run_table(path: Path) -> int:
 
 async def _run(config: Config, log: CountedLog) -> None:
     file = config.file
-    key = load_or_make_key(Path(file.journal.signing_key))
-    _log.info("the table's key is %s; the pit shows the same when it is to adopt this table", fingerprint(key.public))
     archive = None if file.journal.archive is None else Path(file.journal.archive)
-    journal = Journal(Path(file.journal.path), file.table.id, key, key.public, archive)
+    key, journal = open_journal(Path(file.journal.path), Path(file.journal.signing_key), file.table.id, archive)
+    _log.info("the table's key is %s; the pit shows the same when it is to adopt this table", fingerprint(key.public))
     try:
         table, differs = replay(journal.open_shoe(), config.rules, file.table.id, journal.epoch)
         topics = Topics(file.pit.root, file.table.id)
@@ -109,6 +105,20 @@ async def _run(config: Config, log: CountedLog) -> None:
             await asyncio.wait([running, telling])
         if not running.cancelled():
             running.result()  # raises what ended it
+    finally:
+        _close(journal)
+
+
+def _close(journal: Journal) -> None:
+    """Let go of the journal, once it is where it belongs. Raises TableError `journal_gone`."""
+    try:
+        if (missing := journal.missing()) is not None:
+            _log.error("%s; %s", missing, journal.put_back())
+    except OSError as error:
+        what = f"The journal's file was removed or replaced, and could not be written to its place again: {error}."
+        raise TableError(
+            "journal_gone", what, "Keep all that is in its folder, and report this to the maker."
+        ) from None
     finally:
         journal.close()
 

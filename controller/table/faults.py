@@ -55,6 +55,7 @@ DETAILS: dict[str, str] = {
     "acked_seq": "the last event that the pit says it has",
     "head_seq": "the last event that the pit can have from this journal",
     "chain": "`differs` where the pit's chain is another at that event, otherwise `unknown`",
+    "event": "the number of the event that is not as it was",
     "waiting": "events that the pit has not acknowledged",
     "most": "events that may wait at most",
     "journal_row": "the first row of the journal that came out otherwise",
@@ -215,6 +216,21 @@ FAULTS: dict[str, FaultKind] = {
         "Make room on the disk or replace the card before the next shoe, then clear.",
         (_CLEAR, _VOID, _NEW_SHOE),
         details=("error",),
+    ),
+    "journal_gone": FaultKind(
+        "The journal's file was removed or replaced while the table ran. Nothing was lost: all of it was written there "
+        "again.",
+        "Find out who or what touched the file, and let only the table write in its folder. Then clear.",
+        (_CLEAR, _VOID, _NEW_SHOE),
+        details=("error",),
+    ),
+    "journal_altered": FaultKind(
+        "An event that the pit has not acknowledged does not stand in the journal as this table signed it. The pit is "
+        "sent nothing from that event on.",
+        "Clear to finish the shoe without the pit, or void the hand. Then stop the table, keep the journal for the "
+        "audit, see to the hits that `tablectl rounds` tells, and begin a new journal with `tablectl new-journal`.",
+        (_CLEAR, _VOID, _NEW_SHOE),
+        details=("event",),
     ),
     "outbox_full": FaultKind(
         "As many events wait for the pit's acknowledgement as this table may hold. None is lost.",

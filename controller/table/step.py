@@ -52,7 +52,9 @@ from controller.table.facts import (
     HandVoided,
     HitsReset,
     HitUnheard,
+    JournalAltered,
     JournalFoundBehindPit,
+    JournalGone,
     JournalLarge,
     LampsTested,
     LevelsNoted,
@@ -102,7 +104,7 @@ from controller.table.states import (
 )
 from controller.table.stops import Stepped, alarm, cleared, open_shoe, raiser, shoe_number, stop
 
-_OF_THE_CONTROLLER = (JournalFoundBehindPit, CommitFailed, ReplayDiffered, StepFailed)
+_OF_THE_CONTROLLER = (JournalFoundBehindPit, CommitFailed, JournalGone, JournalAltered, ReplayDiffered, StepFailed)
 
 
 def step(table: Table, fact: Fact) -> Stepped:
@@ -260,6 +262,10 @@ def _believe(table: Table, held: Held) -> Stepped:
             return stop(table, "outbox_full", {"waiting": waiting, "most": most})
         case CommitFailed(error):
             return stop(table, "journal_failed", {"error": error})
+        case JournalGone(error):
+            return stop(table, "journal_gone", {"error": error})
+        case JournalAltered(seq):
+            return stop(table, "journal_altered", {"event": seq})
         case ReplayDiffered(row):
             return stop(table, "replay_differs", {"journal_row": row})
         case StepFailed(error):
