@@ -348,7 +348,7 @@ class Journal:
         """
         busy, *_ = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
-            raise OSError("another program reads the journal, which is to be written anew after a failed sync")
+            raise OSError("another program reads the journal, whose write-ahead log is to be emptied first")
         self._log_in_doubt = False
 
     @property

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import itertools
 import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 
@@ -42,7 +43,7 @@ class JournalFile:
         self._self = _identity(held)
         try:
             self._lock(path, held.st_nlink)
-        except TableError:
+        except BaseException:
             os.close(self._handle)
             raise
 
@@ -64,10 +65,11 @@ class JournalFile:
 
     def for_its_user_alone(self) -> None:
         """Let nobody else read the file, nor what SQLite keeps beside it. Raises OSError."""
-        os.fchmod(self._handle, _MODE)
-        for suffix in ("-wal", "-shm"):
+        for suffix in ("", "-wal", "-shm"):
+            file = self.path.with_name(self.path.name + suffix)
             with suppress(FileNotFoundError):
-                self.path.with_name(self.path.name + suffix).chmod(_MODE)
+                if stat.S_IMODE(file.stat().st_mode) != _MODE:
+                    file.chmod(_MODE)
 
     def log_begun(self) -> None:
         """SQLite has opened its write-ahead log: from now on that is missed too. Raises OSError."""
