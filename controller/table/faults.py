@@ -51,7 +51,8 @@ DETAILS: dict[str, str] = {
     "card": "the card as the shoe reported it (`8H`)",
     "seat": "the seat's number",
     "seats": "the seats' numbers (`2, 5`)",
-    "error": "the shoe's error (`overdraw`), why the disk refused, or what failed inside the controller",
+    "error": "the shoe's error (`overdraw`), why the disk refused, what became of the journal's file, or what "
+    "failed inside the controller",
     "acked_seq": "the last event that the pit says it has",
     "head_seq": "the last event that the pit can have from this journal",
     "chain": "`differs` where the pit's chain is another at that event, otherwise `unknown`",
@@ -227,8 +228,8 @@ FAULTS: dict[str, FaultKind] = {
     "journal_altered": FaultKind(
         "An event that the pit has not acknowledged does not stand in the journal as this table signed it. The pit is "
         "sent nothing from that event on.",
-        "Clear to finish the shoe without the pit, or void the hand. Then stop the table, keep the journal for the "
-        "audit, see to the hits that `tablectl rounds` tells, and begin a new journal with `tablectl new-journal`.",
+        "Clear to finish the shoe without the pit, or void the hand. Then stop the table, see to the hits that the pit "
+        "has not heard of, and begin a new journal with `tablectl new-journal`, which keeps this one for the audit.",
         (_CLEAR, _VOID, _NEW_SHOE),
         details=("event",),
     ),
