@@ -16,11 +16,14 @@ from controller.journal import Journal, rescued
 from controller.keys import TableKey, load_or_make_key, write_whole
 
 
-def open_journal(path: Path, key_path: Path, table_id: str, new_by: str | None = None) -> tuple[TableKey, Journal]:
+def open_journal(
+    path: Path, key_path: Path, table_id: str, archive: Path | None = None, new_by: str | None = None
+) -> tuple[TableKey, Journal]:
     """The table's key and its journal: the last that the key has begun, or its first.
 
-    `new_by` is who wants a new journal; the old one is no longer at `path` then. Raises TableError as `Journal` and
-    `load_or_make_key` do, and `journal_lost`, `journal_of_another_epoch`, `journal_note_unusable`.
+    `archive` is as `Journal` takes it. `new_by` is who wants a new journal; the old one is no longer at `path` then.
+    Raises TableError as `Journal` and `load_or_make_key` do, and `journal_lost`, `journal_of_another_epoch`,
+    `journal_note_unusable`.
     """
     note = key_path.with_name(key_path.name + ".journals")
     epochs = _read(note, path)
@@ -31,7 +34,7 @@ def open_journal(path: Path, key_path: Path, table_id: str, new_by: str | None =
     if new_by is None and epochs != [] and not _begun(path):
         raise _lost(path, key_path, epochs)
     last = epochs[-1] if epochs and new_by is None else None
-    journal = Journal(path, table_id, key, key.public, last)
+    journal = Journal(path, table_id, key, key.public, archive, last)
     if last is None:
         try:
             _add(note, journal.epoch, new_by)

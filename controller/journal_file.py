@@ -10,7 +10,6 @@ import fcntl
 import itertools
 import os
 import stat
-from contextlib import suppress
 from pathlib import Path
 
 from controller.errors import TableError
@@ -34,11 +33,7 @@ class JournalFile:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _MODE)
         except OSError as error:
-            raise TableError(
-                "journal_unusable",
-                f"The journal {path} cannot be opened for writing: {error.strerror}.",
-                "Give the file and its folder to the user the table runs as.",
-            ) from error
+            raise _unusable(path, error) from error
         held = os.fstat(self._handle)
         self._self = _identity(held)
         try:
@@ -56,6 +51,8 @@ class JournalFile:
                 f"Another process has the journal {path}.",
                 "Stop the other table controller, or give this table a journal of its own.",
             ) from None
+        except OSError as error:
+            raise _unusable(path, error) from error
         if names > 1:  # each would have a log of its own, and what one holds the other lacks
             raise TableError(
                 "journal_linked",
@@ -64,16 +61,23 @@ class JournalFile:
             )
 
     def for_its_user_alone(self) -> None:
-        """Let nobody else read the file, nor what SQLite keeps beside it. Raises OSError."""
+        """Let nobody else read the file, nor what SQLite keeps beside it. Raises TableError `journal_unusable`."""
         for suffix in ("", "-wal", "-shm"):
             file = self.path.with_name(self.path.name + suffix)
-            with suppress(FileNotFoundError):
+            try:
                 if stat.S_IMODE(file.stat().st_mode) != _MODE:
                     file.chmod(_MODE)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise _unusable(file, error) from error
 
     def log_begun(self) -> None:
-        """SQLite has opened its write-ahead log: from now on that is missed too. Raises OSError."""
-        self._log = _identity(self._log_path.stat())
+        """SQLite has opened its write-ahead log: from now on that is missed too. Raises TableError."""
+        try:
+            self._log = _identity(self._log_path.stat())
+        except OSError as error:
+            raise _unusable(self._log_path, error) from error
 
     def missing(self) -> str | None:
         """What is not at its place, in words; None where nothing is amiss. Raises OSError where that cannot be seen."""
@@ -127,6 +131,14 @@ def sync_folder(path: Path) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def _unusable(path: Path, error: OSError) -> TableError:
+    return TableError(
+        "journal_unusable",
+        f"{path} cannot be opened for the table's user alone: {error.strerror}.",
+        "Give the file and its folder to the user the table runs as.",
+    )
 
 
 def _identity(stat: os.stat_result) -> _Identity:

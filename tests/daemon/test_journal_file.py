@@ -85,6 +85,22 @@ def test_what_vanished_is_noticed_by_the_next_commit_and_put_back_whole(tmp_path
     assert not list(tmp_path.glob("*.rescued-*"))
 
 
+def test_archived_shoes_are_told_of_by_a_journal_that_was_put_back(tmp_path: Path) -> None:
+    path = tmp_path / "table.journal"
+    journal = opened(path)
+    made = journal.append(SHOES)
+    journal.mark_acked(journal.head_seq)
+    run = journal.next_to_archive(0, 1000)
+    assert run is not None
+    journal.leave_to_archive(run, journal.write_archive(run))
+    assert journal.messages_after(0, 1000) == made, "also the first whose row follows an archived one"
+    path.unlink()
+    journal.put_back()
+    assert journal.messages_after(0, 1000) == made
+    journal.close()
+    assert verify(path).rows == len(SHOES)
+
+
 def test_a_file_that_another_process_holds_is_left_to_it(tmp_path: Path) -> None:
     path = tmp_path / "table.journal"
     journal = opened(path)
@@ -213,7 +229,7 @@ def test_an_event_that_is_not_as_it_was_signed_is_not_read(tmp_path: Path, case:
 
 
 def _open(folder: Path, new_by: str | None = None) -> str:
-    key, journal = open_journal(folder / "table.journal", folder / "keys" / "table.key", TABLE, new_by)
+    key, journal = open_journal(folder / "table.journal", folder / "keys" / "table.key", TABLE, None, new_by)
     assert key.public == load_or_make_key(folder / "keys" / "table.key").public
     journal.close()
     epoch: str = journal.epoch
