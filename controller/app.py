@@ -10,14 +10,18 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from controller.clock import stamp_now
+from controller.clock import boot_id
 from controller.config import Config, PinsSection, ShoeSection, load
+<<<<<<< HEAD
 from controller.contract.envelope import Stamp
 from controller.contract.fingerprint import fingerprint
+=======
+>>>>>>> ce5ab51 (A table that did not hear its shoe stops until a person counts the cards (core and daemon; tests follow))
 from controller.contract.topics import Topics, offline_state
 from controller.control import serve
 from controller.devices import Pins, Shoe
 from controller.errors import TableError
+from controller.hearing import Mark
 from controller.journal import Journal
 from controller.keys import load_or_make_key
 from controller.mqtt_tls import client_context
@@ -35,9 +39,6 @@ _log = logging.getLogger(__name__)
 
 _SWITCH_S = 0.0005
 """A thread that has something to send waits at most so long for the loop to let it, and not Python's own 5 ms."""
-
-_AWAY_MS = 10_000
-"""Ten reports would bring the shoe's number round unseen; nobody deals two hands in so short a time."""
 
 EXIT_CONFIGURATION = 78
 """The exit of a table whose configuration is wrong: starting it again would change nothing (sysexits EX_CONFIG)."""
@@ -78,7 +79,7 @@ async def _run(config: Config) -> None:
             key.public,
             table,
             differs,
-            away=_away(journal.last_stamp),
+            mark=_mark(Path(file.control.socket)),
             pins=_pins(file.pins),
             shoe=_shoe(file.shoe, table.last_report),
             broker=MqttBroker(
@@ -114,10 +115,10 @@ async def _run(config: Config) -> None:
         journal.close()
 
 
-def _away(last: Stamp | None) -> bool:
-    """Whether the program was gone for so long that the shoe's numbers may have come round."""
-    now = stamp_now()
-    return last is not None and not (last.boot_id == now.boot_id and now.since_boot_ms - last.since_boot_ms < _AWAY_MS)
+def _mark(control: Path) -> Mark:
+    """Until when the shoe was heard stands beside the control socket, in memory: it means nothing after a restart of the
+    machine."""
+    return Mark(control.with_name(f"{control.name}.heard"), boot_id())
 
 
 def _shoe(shoe: ShoeSection, last: Report | None) -> Shoe:

@@ -134,6 +134,7 @@ def _add_acts(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         ("cut-card", "say that the cutting card came, at a shoe that does not report it"),
         ("void", "end the hand and return its wagers"),
         ("card", "name the card the shoe could not tell, or that was missed"),
+        ("count", "say how many cards are left in the shoe, after it was not heard for a while"),
         ("clear", "leave the standing fault and let the table go on"),
         ("odd-card", "say that a card drawn in error was not exposed, and what becomes of it"),
         ("correct", "amend a finished round of this shoe, by two people"),
@@ -154,6 +155,8 @@ def _add_acts(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         act.add_argument("table", type=Path, metavar="TABLE.toml")
         if name == "card":
             act.add_argument("card", metavar="CARD", help="rank then suit, for example KS")
+        if name == "count":
+            act.add_argument("left", type=int, metavar="CARDS", help="counted in the shoe, or read off; no cutting card")
         if name == "odd-card":
             act.add_argument("fate", choices=("next_card", "burn"), help="the next hand's first card, or burned")
         if name == "correct":
@@ -284,7 +287,7 @@ def _act(options: argparse.Namespace) -> int:
     from controller.cli.client import act
 
     _checked(getattr(options, "card", ""))
-    said = ("by", "card", "fate", "seats", "seat", "spot", "cents", "back")
+    said = ("by", "card", "left", "fate", "seats", "seat", "spot", "cents", "back")
     request = {"do": options.do} | {key: getattr(options, key) for key in said if hasattr(options, key)}
     return act(options.table, request)
 
