@@ -116,8 +116,7 @@ async def _run(config: Config) -> None:
 
 
 def _mark(control: Path) -> Mark:
-    """Until when the shoe was heard stands beside the control socket, in memory: it means nothing after a restart of the
-    machine."""
+    """Until when the shoe was heard stands beside the control socket, in memory, and means nothing after a boot."""
     return Mark(control.with_name(f"{control.name}.heard"), boot_id())
 
 

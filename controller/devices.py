@@ -65,8 +65,10 @@ class Shoe(Protocol):
 
     @property
     def gap_shows_within_ms(self) -> int:
-        """For how long at most the line may be unheard for a missed report to show still as a gap in the shoe's numbers.
-        In more time they may have come round; of a shoe without numbers no gap ever shows, so this is 0."""
+        """For how long the line may be unheard and a missed report still show as a gap in the shoe's numbers.
+
+        After more time they may have come round; of a shoe without numbers no gap ever shows, so this is 0.
+        """
 
     @property
     def kept_unread_ms(self) -> int:

@@ -1,4 +1,4 @@
-"""Until when the shoe was certainly heard. Pure but for the mark, which outlives the program and no restart of the machine.
+"""Until when the shoe was certainly heard. Pure but for the mark, which outlives the program, and not a boot.
 
 Moments are milliseconds since the machine started (`clock.since_boot_ms`), which nobody sets. The loop beats every few
 milliseconds; the shoe's line is looked at between two beats, so what is lost is noticed within one: at the beat before

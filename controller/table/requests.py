@@ -359,8 +359,6 @@ def _deals_a_card(table: Table, fact: Fact) -> bool:
     match fact:
         case CardNamed():
             return True
-        case CardsCounted(left):  # after cards that nobody heard, which of a hand's the held ones are is not known
-            return left == known_left(table) and any(_is_for_a_hand(held.fact) for held in table.held)
         case FaultCleared():
             return _raiser_is_dealt(table.fault) or any(_is_for_a_hand(held.fact) for held in table.held)
         case _:

@@ -169,7 +169,9 @@ class Waiting(Sequence[Held]):
     @overload
     def __getitem__(self, place: slice) -> Sequence[Held]: ...
     def __getitem__(self, place: int | slice) -> Held | Sequence[Held]:
-        return self._shared[: self._count][place] if isinstance(place, slice) else self._shared[range(self._count)[place]]
+        return (
+            self._shared[: self._count][place] if isinstance(place, slice) else self._shared[range(self._count)[place]]
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Waiting) and len(self) == len(other) and all(map(_same, self, other))
@@ -206,9 +208,9 @@ class Table:
     make. `held` is what came while the fault stood.
     `awaiting_result` is the hand whose result the shoe has yet to state, or "voided" when it may still state one for a
     hand that was void. `last_report` is the one that the next follows in number, where the shoe was heard ever since;
-    where it was not, `unheard_since` is the one before, until another came. `seq_counts_zero` once the shoe, since it was
-    switched on, has gone on with 0 after 9: from then on it always does. `placed` are the chips for the next hand, `occupied` the seats with somebody at them,
-    `commission_owed` cents by seat, `award_seq` the pit's last award step.
+    where it was not, `unheard_since` is the one before, until another came. `seq_counts_zero` once the shoe, since it
+    was switched on, has gone on with 0 after 9: from then on it always does. `placed` are the chips for the next hand,
+    `occupied` the seats with somebody at them, `commission_owed` cents by seat, `award_seq` the pit's last award step.
     """
 
     rules: TableRules

@@ -199,7 +199,7 @@ def _it_came(table: Table, fact: ShoeFact | OwnFact) -> Stepped:
         table = replace(table, last_report=None, unheard_since=since, seq_counts_zero=False)
     elif report is not None:
         since = table.unheard_since
-        in_doubt = since is not None and since.seq is not None and since.frame == report.frame
+        in_doubt = since == report and report.seq is not None
         held = Held(fact, after_gap=_reports_missed(table, fact, report), in_doubt=in_doubt)
         counts_zero = _counts_zero(table, fact, report)
         table = replace(table, last_report=report, unheard_since=None, seq_counts_zero=counts_zero)

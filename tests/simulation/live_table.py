@@ -24,6 +24,7 @@ from controller.contract.envelope import Stamp
 from controller.contract.events import Event
 from controller.game.baccarat import Done
 from controller.game.cards import DECK, Card
+from controller.hearing import Mark
 from controller.journal import Journal
 from controller.pit.awards import AwardStep
 from controller.replay import replay
@@ -60,7 +61,6 @@ from tests.simulation.shoe import ALL_COPIES, CardShoe
 _SETTLED_S = 0.151  # a changed input is believed by then, and the lamps shown
 _LAMP_TEST_S = 5.2
 _FEWEST_UNHEARD = 5  # an action makes up to three reports
-_AWAY_MS = 10_000  # as `controller.app` has it
 _SLOW_S = 6.0  # by then what a slow disk held up is understood
 _WHO = "supervisor anna"
 
@@ -137,6 +137,7 @@ class LiveTable:
         self.header = _Header(iter(config.file.pins.inputs))
         self.verdicts: dict[int, Verdict] = {}  # what it could know of its pit, by the wall clock's ms
         self._cut = False
+        self._boots = 1  # of its machine
         self._lamp_tests, self._lamp_test_ends_s = 0, 0.0
         self._step_fails = False
         self._running: asyncio.Task[None] | None = None
@@ -359,6 +360,7 @@ class LiveTable:
         if self.runtime is not None:
             self._kill()
             self.disk.lose_power()
+            self._boots += 1
 
     def do_start(self) -> None:
         if self.runtime is None:
@@ -457,8 +459,7 @@ class LiveTable:
         hold("a restart finds the table as it was", table == self.auditor.table, (table, self.auditor.table))
         self.shoe.life += 1
         self._journal = journal
-        now_ms, stale_s = self._house.stamp().at_ms, float(config.file.pit.stale_after_s)
-        away = not 0 <= now_ms - (journal.last_stamp.at_ms if journal.last_stamp else now_ms) < _AWAY_MS
+        stale_s = float(config.file.pit.stale_after_s)
         self._hearing = Hearing(self.loop.time, journal.epoch, journal.acked_seq, PROGRESSIVE, stale_s)
         self._client = Client(self.network, self.id, self._hearing, self._power_cut)
         self.header = _Header(iter(self.header.levels))
@@ -474,7 +475,7 @@ class LiveTable:
             shoe=shoe,
             broker=self._client,
             alive=lambda: None,
-            away=away,
+            mark=Mark(self.disk.path.with_suffix(".heard"), f"boot {self._boots}".replace(" ", "")),
         )
         self._worker = Worker(self.disk.slow_s, self._power_cut)
         self.loop.workers[self.runtime._commit_thread] = self._worker
