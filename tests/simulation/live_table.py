@@ -37,6 +37,7 @@ from controller.table.requests import (
     ClearFault,
     CloseShoe,
     CorrectRound,
+    CountCards,
     LampTest,
     NameCard,
     NewShoe,
@@ -61,6 +62,7 @@ from tests.simulation.shoe import ALL_COPIES, CardShoe
 _SETTLED_S = 0.151  # a changed input is believed by then, and the lamps shown
 _LAMP_TEST_S = 5.2
 _FEWEST_UNHEARD = 5  # an action makes up to three reports
+_REPORT_TAKES_S = 0.2  # a card's, with the cutting card's before it and the result's after it
 _SLOW_S = 6.0  # by then what a slow disk held up is understood
 _WHO = "supervisor anna"
 
@@ -163,7 +165,7 @@ class LiveTable:
         return None if self.runtime is None else self.runtime.face
 
     def keep_gaps_visible(self) -> None:
-        """Ten reports in a row must not be lost: their digits would come round, and no gap could show it."""
+        """Ten reports in a row must not be lost on a line that is heard: their digits would come round."""
         if self.auditor.backlog < _FEWEST_UNHEARD:
             return
         self._mend_disk()
@@ -248,6 +250,23 @@ class LiveTable:
         self.shoe.draw(self.shoe.angel.draw)
         self.shoe.between_copies = lambda now: None
 
+    def do_absence(self, of_the_program: bool, hands: int, seconds: float) -> None:
+        """The program is gone, or the cable, and the dealer deals on; a report takes its time on the wire."""
+        if of_the_program:
+            self.do_kill()
+        else:
+            self.do_cable(False)
+        for _ in range(hands):
+            for _ in range(4):
+                self.do_draw()
+                self._go_on(_REPORT_TAKES_S)
+            while self.shoe.in_hand and self.shoe.cards_left:
+                self.do_draw()
+                self._go_on(_REPORT_TAKES_S)
+        self._go_on(seconds)
+        self.do_start()
+        self.do_cable(True)
+
     def do_refill(self) -> None:
         self.shoe.refill()
 
@@ -303,16 +322,19 @@ class LiveTable:
                 self._ask(NewShoe(_WHO))
             case Exit.CARD:
                 self._ask(NameCard(self._card_on_the_felt(), _WHO))
+            case Exit.COUNT:
+                self._ask(CountCards(self.shoe.cards_left, _WHO))
 
     def do_name_missed(self) -> None:
-        """Name every missed card in the order it came, then clear."""
-        for _ in range(len(self.auditor.missed)):
-            if self.runtime is None or self.face is None or self.face.fault is None:
+        """Name every missed card in the order it came, then clear, or count what is left."""
+        for missed in self.auditor.missed_since(self.shoe.life):
+            if self.face is None or self.face.fault is None:
                 return
-            self._ask(NameCard(self._card_on_the_felt(), _WHO))
+            self._ask(NameCard(Card.parse(missed), _WHO))
             self._go_on(0.02)
             self.auditor.read(self.shoe.life)
         self._ask(ClearFault(_WHO))
+        self._ask(CountCards(self.shoe.cards_left, _WHO))
 
     def do_name(self, card: str) -> None:
         self._ask(NameCard(Card.parse(card), _WHO))
