@@ -156,9 +156,7 @@ def _add_acts(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         if name == "card":
             act.add_argument("card", metavar="CARD", help="rank then suit, for example KS")
         if name == "count":
-            act.add_argument(
-                "left", type=int, metavar="CARDS", help="as counted, without the cutting card"
-            )
+            act.add_argument("left", type=int, metavar="CARDS", help="as counted, without the cutting card")
         if name == "odd-card":
             act.add_argument("fate", choices=("next_card", "burn"), help="the next hand's first card, or burned")
         if name == "correct":

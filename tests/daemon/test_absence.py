@@ -73,14 +73,20 @@ class FarShoe:
 
 
 class NoPins:
-    """A table whose pins nobody touches. `sampled` counts how often they were looked at."""
+    """A table whose pins nobody touches."""
 
     def __init__(self) -> None:
-        self.sampled = 0
+        self._sampled = asyncio.Event()
 
     def read(self) -> dict[str, bool]:
-        self.sampled += 1
+        self._sampled.set()
         return {}
+
+    async def awaited(self, times: int) -> None:
+        """Wait until they were looked at so often."""
+        for _ in range(times):
+            self._sampled.clear()
+            await self._sampled.wait()
 
     def write(self, lamp: str, lit: bool) -> None:
         pass
@@ -164,9 +170,7 @@ class Daemon:
 
     async def beats(self, times: int = 2) -> None:
         """Wait until the loop has gone round so many times."""
-        until = self.pins.sampled + times
-        while self.pins.sampled < until:
-            await asyncio.sleep(0)
+        await self.pins.awaited(times)
 
     async def up(self) -> None:
         """The line is there, and has been heard for a moment."""
@@ -364,7 +368,7 @@ def test_a_program_that_was_gone_for_twenty_seconds_says_so_whatever_the_wall_cl
         daemon.shoe.link(True)
         await daemon.settled()
         await daemon.counts()
-        assert daemon.fault is None
+        assert daemon.runtime.face.fault is None
         daemon.shoe.cards("TD")
         await daemon.settled()
         assert hand(daemon.runtime.face, "player").cards == ("9H", "TD")
@@ -396,7 +400,9 @@ def test_cards_drawn_before_the_line_is_there_need_another_count(daemon: MakeDae
 # The mark.
 
 
-@pytest.mark.parametrize("found", ["", "c0ffee", "c0ffee x", "c0ffee -5", "c0ffee 99", "an0ther 7", "c0ffee 1 2", "\xff"])
+@pytest.mark.parametrize(
+    "found", ["", "c0ffee", "c0ffee x", "c0ffee -5", "c0ffee 99", "an0ther 7", "c0ffee 1 2", "\xff"]
+)
 def test_a_mark_that_is_none_tells_nothing(tmp_path: Path, found: str) -> None:
     (tmp_path / "heard").write_text(found, "latin-1")
     assert Mark(tmp_path / "heard", "c0ffee").read(98) is None

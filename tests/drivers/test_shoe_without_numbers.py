@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
-from controller.cli.bench import simulated_table
-from controller.config import Config, load
-from controller.devices import BrokerListener, ShoeListener
 from controller.game.cards import Card
-from controller.journal import Journal
-from controller.keys import TableKey
-from controller.replay import replay
-from controller.runtime import Runtime
 from controller.table.facts import CardDrawn, Report, ShoeUnplugged
-from controller.table.requests import ClearFault, LockWagers, NameCard, NewShoe, Request
-from controller.table.states import Table
+from controller.table.requests import NewShoe
 from tests.support.tables import TableUnderTest, hand
 
 PHASES: dict[str, Callable[[], TableUnderTest]] = {

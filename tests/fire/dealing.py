@@ -74,6 +74,7 @@ class Dealer:
         self._seats: list[int] = []
         self._cards: list[str] = []
         self._hands_left = 0  # of this shoe
+        self._drawn = 0  # cards of this shoe
         self._shown: dict[str, list[str]] = {}  # the cards of this hand seen on the table's face before a strike
         self.dealt: list[Dealt] = []
         self.kills = 0
@@ -109,6 +110,11 @@ class Dealer:
         told: dict[str, Any] = self._say({"do": "status"})["status"]
         return told
 
+    def end_shoe(self) -> None:
+        """A supervisor ends the shoe, where the table stopped for a count."""
+        if _unheard(self.status()["face"]):
+            self._supervise("new_shoe")
+
     def unplug(self) -> None:
         """Take the shoe away."""
         self._line.unplug()
@@ -118,7 +124,7 @@ class Dealer:
     def _open_shoe(self) -> None:
         self._cards = [rank + suit for rank in rules.RANKS for suit in rules.SUITS] * _DECKS
         self._rng.shuffle(self._cards)
-        self._hands_left = _HANDS_A_SHOE
+        self._hands_left, self._drawn = _HANDS_A_SHOE, 0
         self._shoe.stand_by()
         self._await(self._is_heard)
         self._await(lambda: self._is_mended(None))
@@ -128,7 +134,8 @@ class Dealer:
         self._until(lambda face: face["phase"] == "first_card_due")
         self._shoe.new_shoe()
         first = self._take("2C")
-        self._shoe.deal(" ".join((first, *(self._cards.pop() for _ in range(rules.burn_count(first))))))
+        for card in (first, *(self._cards.pop() for _ in range(rules.burn_count(first)))):
+            self._draw(card)
         self._until(lambda face: face["phase"] == "wagers_open")
 
     def _hand(self, strike: Strike | None) -> None:
@@ -142,7 +149,7 @@ class Dealer:
                 self._await_shown(hand)
             card = next(cards)
             (hand.player if side == "player" else hand.banker).append(card)
-            self._shoe.deal(card)
+            self._draw(card)
             drawn += 1
             if strike is not None and strike.place == drawn:
                 self._suffer(strike)
@@ -150,6 +157,15 @@ class Dealer:
             self._suffer(strike)
         self._see_it_over(hand)
         self._shown = {}
+
+    def _draw(self, card: str) -> None:
+        self._shoe.deal(card)
+        self._drawn += 1
+
+    @property
+    def _left(self) -> int:
+        """The cards left in the shoe, as whoever opens it counts them."""
+        return 52 * _DECKS - self._drawn
 
     def _await_shown(self, hand: Dealt) -> None:
         """Wait until the table shows all cards of the hand that were dealt."""
@@ -178,6 +194,7 @@ class Dealer:
             self._pins.release("deal")
             if not self._table.runs:
                 self._come_back()
+            self._await(self._is_counted)
         if self.status()["face"]["phase"] != "wagers_locked":
             self._await(self._presses_until_locked)
         face = self.status()["face"]
@@ -233,11 +250,20 @@ class Dealer:
         """Whether the table is ready for the next hand; a supervisor voids what is unfinished, and clears."""
         face = self.status()["face"]
         in_hand = face["phase"] in ("wagers_locked", "hand_in_play")
-        if not in_hand and face["fault"] is None:
-            return True
-        if self._supervise("void" if in_hand else "clear") and in_hand and hand is not None:
-            hand.voided = True
+        if not in_hand and (face["fault"] is None or (hand is None and _unheard(face))):
+            return True  # a new shoe needs no count of the old one
+        if in_hand:
+            if self._supervise("void") and hand is not None:
+                hand.voided = True
+        elif _unheard(face):
+            self._supervise("count", left=self._left)
+        else:
+            self._supervise("clear")
         return False
+
+    def _is_counted(self) -> bool:
+        """Whether no count is asked for; where the table knows of every card, a supervisor counts."""
+        return not _unheard(self.status()["face"]) or self._supervise("count", left=self._left)
 
     # Kills.
 
@@ -261,6 +287,10 @@ class Dealer:
             now = self._cards_shown()[side]
             assert now[: len(cards)] == cards, f"{side} had {cards}, and after the kill {now}\n{self._picture(0)}"
             self.kept += len(cards)
+        if self.status()["face"]["phase"] not in ("no_shoe", "shoe_ended"):
+            self._await(lambda: self.status()["face"]["fault"] is not None)
+            if self.status()["face"]["cards_left"] == self._left:
+                self._is_counted()  # the hand goes on
 
     def _process_answers(self) -> bool:
         assert self._table.runs, f"the table ended by itself:\n{self._table.log_tail()}"
@@ -320,3 +350,7 @@ class Dealer:
             told = error
         last = self.dealt[-3:]
         return f"{self._table.table_id}: not so within {waited_s} s\n{told}\n{last}\n{self._table.log_tail()}"
+
+
+def _unheard(face: dict[str, Any]) -> bool:
+    return face["fault"] is not None and face["fault"]["code"] == "shoe_unheard"

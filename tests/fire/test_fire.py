@@ -27,7 +27,7 @@ from tests.fire.floor import LISTENED_TO, Floor, came_true, heads, terms
 from tests.fire.reckoning import Books
 from tests.fire.schedule import ENDINGS, Strike, Victim, of_table, strikes
 
-_EXPECTED_FAULTS = {"reports_missed", "shoe_unplugged"}
+_EXPECTED_FAULTS = {"shoe_unheard"}
 _EXPECTED_ALARMS = {"hit_unheard", "client_id_taken"}  # nobody listens while the pit is down; cuts look like a thief
 _PIT_SAYS = re.compile(r"pit: .*|fire-\d\d \d+ [a-z_]+|client_id_taken: .*|  what to do: Find it: .*")
 _LAST_HANDS = 3  # are dealt between the younger of the copies and its return
@@ -251,6 +251,7 @@ class Evening:
                 while dealer.status()["pit"]["head_seq"] <= committed[dealer.table_id]:
                     dealer.deal(1)
                 link.reopen()
+            dealer.end_shoe()
             came_true(partial(_is_behind, dealer), 20, self._floor.picture)
             details = dealer.status()["face"]["fault"]["details"]
             assert details["chain"] == ("differs" if dealer in deals_on else "unknown"), details

@@ -220,6 +220,11 @@ class Table:
         if face["fault"] is None and face["phase"] not in ("no_shoe", "shoe_ended"):
             self.count()
 
+    def clear_and_count(self) -> None:
+        """After the shoe's line was lost inside a hand and is back: a supervisor clears, and counts what is known."""
+        self.supervisor("clear")
+        self.count()
+
     def count(self, left: int | None = None) -> None:
         """Wait until the shoe is heard again and the table stopped for not having heard it; a supervisor counts the
         cards: unless said otherwise, as many are left as the table knows of."""

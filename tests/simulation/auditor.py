@@ -509,10 +509,9 @@ class Auditor:
             case facts.CardNamed(card):
                 assert before.fault is not None
                 self._named(account, before, str(card))
-            case facts.CardsCounted(left):
-                self._counted(account, before, left)
-                released = public(after).cards_left
-                hold("after a count so many cards are left", released == left, (fact, released))
+            case facts.CardsCounted(counted):
+                self._counted(account, before, counted)
+                hold("after a count so many cards are left", public(after).cards_left == counted, fact)
             case facts.FaultCleared() if before.fault is not None and before.fault.code in _TAKEN_BACK:
                 raised_by = before.fault.raised_by
                 assert raised_by is not None

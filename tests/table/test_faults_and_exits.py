@@ -289,9 +289,7 @@ def test_each_exit_leaves_it(code: str, enter: Callable[[], TableUnderTest], exi
         assert "fault_cleared" not in table.told_types()
         return
     if (code, exit_) == ("shoe_unheard", "void"):
-        assert (table.fault, table.exits) == (code, {"count", "new_shoe"}), (
-            "the hand is over, not the count"
-        )
+        assert (table.fault, table.exits) == (code, {"count", "new_shoe"}), "the hand is over, not the count"
     elif (code, exit_, table.fault) == ("first_card_in_shoe", "void", "first_card_in_shoe"):
         assert table.exits == {"new_shoe", "clear"}, "the hand is over, and the new shoe's first card still waits"
     else:
