@@ -12,11 +12,7 @@ from pathlib import Path
 
 from controller.clock import boot_id
 from controller.config import Config, PinsSection, ShoeSection, load
-<<<<<<< HEAD
-from controller.contract.envelope import Stamp
 from controller.contract.fingerprint import fingerprint
-=======
->>>>>>> ce5ab51 (A table that did not hear its shoe stops until a person counts the cards (core and daemon; tests follow))
 from controller.contract.topics import Topics, offline_state
 from controller.control import serve
 from controller.devices import Pins, Shoe

@@ -235,6 +235,7 @@ class Table:
     def close(self) -> None:
         """End the process, if there is one."""
         if self._process is not None:
+            self._process.send_signal(signal.SIGCONT)  # where a test that failed had frozen it
             bench.stop(self._process)
 
     @property
