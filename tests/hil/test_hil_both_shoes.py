@@ -268,7 +268,8 @@ def test_a_card_that_cannot_be_read_is_named(at: Bench) -> None:
     at.shoe.deal("9S 3C")
     assert at.rounds(1) == [_hand("KS 9S", 9, "2D 3C", 5, "player", 1, OPENED - 4, natural=True)]
     assert [hit["seat"] for hit in at.pit.hits] == [1]
-    assert len(at.pit.told("fault")) == len(at.pit.told("fault_cleared")) == 1
+    stops = 2 if isinstance(at.shoe, FarBeeTek) else 1  # its cable was pulled, so its cards were counted too
+    assert len(at.pit.told("fault")) == len(at.pit.told("fault_cleared")) == stops
 
 
 def _lose_and_name(at: Bench, shoe: FarBeeTek, card: str) -> None:
