@@ -575,7 +575,10 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.table.program = ("-m", "tests.hil.broken_table", "forgets")
     at.table.start()
     yield {"journal_row": locked}
-    at.with_key("deal")
+    at.pins.turn_key()
+    at.pins.press("deal", until=lambda: at.table.fault == "shoe_unheard")
+    at.pins.turn_key_back()
+    at.table.count()
     assert at.table.hands == {"player": ["9C"], "banker": []}
     at.shoe.deal("TD TC 5D")
     at.eventually(lambda: len(at.pit.rounds) == 1)
