@@ -54,7 +54,7 @@ class Size:
 SAMPLE = Size(
     tables=2,
     hands=60,
-    kills={"daemon": 2, "broker": 2, "pit": 2, "absence": 2, "cable": 2, "freeze": 2},
+    kills={"daemon": 2, "broker": 2, "pit": 2, "absence": 1, "cable": 1, "freeze": 1},
     events=300,
     resent=100,
     cuts=1,
