@@ -14,7 +14,8 @@ from controller.clock import boot_id
 from controller.config import Config, PinsSection, ShoeSection, load
 from controller.contract.fingerprint import fingerprint
 from controller.contract.topics import Topics, offline_state
-from controller.control import serve
+from controller.control import serving
+from controller.counted_log import EVERY_ONE, CountedLog
 from controller.devices import Pins, Shoe
 from controller.errors import TableError
 from controller.hearing import Mark
@@ -43,11 +44,12 @@ EXIT_CONFIGURATION = 78
 def run_table(path: Path) -> int:
     """Run the table of this file until SIGTERM or SIGINT; returns the exit code. Raises TableError."""
     config = load(path)
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
+    log = CountedLog(sys.stderr)
+    logging.basicConfig(handlers=[log], level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     for warning in config.warnings:
-        _log.warning("%s", warning)
+        _log.warning("%s", warning, extra=EVERY_ONE)
     try:
-        asyncio.run(_run(config))
+        asyncio.run(_run(config, log))
     except* TableError as group:
         raise group.exceptions[0] from None
     return 0
@@ -59,7 +61,7 @@ def darken(path: Path) -> int:
     return 0
 
 
-async def _run(config: Config) -> None:
+async def _run(config: Config, log: CountedLog) -> None:
     file = config.file
     key = load_or_make_key(Path(file.journal.signing_key))
     _log.info("the table's key is %s; the pit shows the same when it is to adopt this table", fingerprint(key.public))
@@ -89,22 +91,23 @@ async def _run(config: Config) -> None:
             ),
             alive=lambda: notify("WATCHDOG=1"),
         )
+        telling = asyncio.create_task(log.keep_telling())
         running = asyncio.create_task(runtime.run())
         for signal_ in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(signal_, running.cancel)
         try:
-            server = await serve(runtime, Path(file.control.socket))
-            _log.info("table %s is ready: shoe %s, phase %s", file.table.id, table.shoes_opened, runtime.face.phase)
-            gc.collect()
-            gc.freeze()  # what start-up made is there for good: no later collection goes through it while a card waits
-            sys.setswitchinterval(_SWITCH_S)
-            notify("READY=1")
-            await asyncio.wait([running])
-            server.close()
+            async with serving(runtime, Path(file.control.socket)):
+                _log.info("table %s is ready: shoe %s, phase %s", file.table.id, table.shoes_opened, runtime.face.phase)
+                gc.collect()
+                gc.freeze()  # what start-up made is there for good: no later collection goes through it in a hand
+                sys.setswitchinterval(_SWITCH_S)
+                notify("READY=1")
+                await asyncio.wait([running])
         finally:
             notify("STOPPING=1")
             running.cancel()
-            await asyncio.wait([running])
+            telling.cancel()
+            await asyncio.wait([running, telling])
         if not running.cancelled():
             running.result()  # raises what ended it
     finally:

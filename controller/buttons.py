@@ -29,6 +29,9 @@ KEY = "key"
 
 DEALER = "dealer"
 
+SEEN_AFTER_S = 0.3
+"""How long people need to see that a fault came or was left: a press sooner answers what was shown before."""
+
 
 class When(Enum):
     """The moments that change what a button means."""

@@ -84,7 +84,8 @@ class PinsSection:
 @dataclass(frozen=True, slots=True)
 class PitSection:
     """`[pit]`: the broker, when the pit counts as gone, and how many events may wait for it. With `ca`, `certificate`
-    and `private_key`, PEM files, the connection is mutual TLS and never anything less."""
+    and `private_key`, PEM files, the connection is mutual TLS and never anything less; by `crl`, the CA's list of
+    revoked certificates, the broker's is judged too."""
 
     host: str
     port: int = 1883
@@ -95,6 +96,7 @@ class PitSection:
     ca: str | None = None
     certificate: str | None = None
     private_key: str | None = None
+    crl: str | None = None
 
     @property
     def tls(self) -> TlsFiles | None:
@@ -102,7 +104,8 @@ class PitSection:
         a running table must not need them."""
         if self.ca is None or self.certificate is None or self.private_key is None:
             return None
-        return TlsFiles(Path(self.ca), Path(self.certificate), Path(self.private_key))
+        crl = None if self.crl is None else Path(self.crl)
+        return TlsFiles(Path(self.ca), Path(self.certificate), Path(self.private_key), crl)
 
 
 @dataclass(frozen=True, slots=True)
@@ -454,7 +457,7 @@ def _check_pit(table: TableFile) -> Iterable[_Told]:
     yield from _check_range("pit.stale_after_s", table.pit.stale_after_s, 1, 600)
     yield from _check_range("pit.most_unacknowledged", table.pit.most_unacknowledged, 100, 10_000_000)
     tls = {"ca": table.pit.ca, "certificate": table.pit.certificate, "private_key": table.pit.private_key}
-    if any(tls.values()):
+    if any((*tls.values(), table.pit.crl)):
         for key in [key for key, path in tls.items() if not path]:
             yield f"pit.{key}", "is missing, and TLS needs all three files", f"Write {', '.join(tls)}, or none of them."
 

@@ -3,7 +3,9 @@
 One request is one line of JSON, `{"do": "status"}`; one answer is one line back, `{"ok": true, ...}` or
 `{"ok": false, "code": ..., "what": ..., "do": ...}`. `watch` answers with a status at once, and again as `watchers.py`
 has it.
-The socket's group may connect: who that is, is who may act as a supervisor from the shell.
+The socket's group may connect: who that is, is who may act as a supervisor from the shell. An act that leaves a fault
+names it, `"fault": "3-2"`, as the status shows it. An act by two people is answered `{"ok": true, "waits": {...}}`, and
+is done once a second one says `{"do": "witness", "proposal": 1, "by": ...}`.
 """
 
 from __future__ import annotations
@@ -12,10 +14,13 @@ import asyncio
 import contextlib
 import json
 import socket
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from controller.bet_recognition import wager_from_json
+from controller.connections import IDLE_S, Connection, Connections
 from controller.errors import TableError
 from controller.game.baccarat_royal import Actives
 from controller.game.cards import Card
@@ -23,6 +28,7 @@ from controller.game.play import Call
 from controller.runtime import Runtime
 from controller.table.facts import OddCardFate
 from controller.table.requests import (
+    EXITS,
     ChooseActives,
     ClearFault,
     CloseShoe,
@@ -46,26 +52,38 @@ from controller.table.requests import (
 from controller.watchers import Watchers
 
 _LONGEST_LINE = 4096
-_MOST_AT_ONCE = 200  # connections: the table needs descriptors for its own wires, too
 
 
-async def serve(runtime: Runtime, path: Path) -> asyncio.Server:
-    """Begin to listen at `path`. Raises TableError `control_socket` when that cannot be."""
+@contextlib.asynccontextmanager
+async def serving(runtime: Runtime, path: Path) -> AsyncIterator[None]:
+    """Listen at `path` for as long as the context. Raises TableError `control_socket` when that cannot be."""
 
-    connected: set[asyncio.StreamWriter] = set()
+    connections = Connections()
     watchers = Watchers(lambda: _line({"ok": True, "status": runtime.status()}))
+    conversations: set[asyncio.Task[None]] = set()
 
     async def met(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(ConnectionError):
-            if len(connected) >= _MOST_AT_ONCE:
-                await _say(writer, _refusal("too_many_connections", "Too many are connected already.", "Try later."))
-            else:
-                connected.add(writer)
-                await _converse(runtime, watchers, reader, writer)
-        connected.discard(writer)
-        writer.close()
+        async with connections.of(writer) as connection:
+            with contextlib.suppress(ConnectionError):
+                if connection is None:
+                    full = _refusal("too_many_connections", "Every connection is waiting for its act.", "Try later.")
+                    writer.write(_line(full))
+                else:
+                    await _converse(runtime, watchers, connection, reader)
 
-    return await asyncio.start_unix_server(met, sock=_bound(path), limit=_LONGEST_LINE)
+    def begin(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        conversation = asyncio.get_running_loop().create_task(met(reader, writer))
+        conversations.add(conversation)
+        conversation.add_done_callback(conversations.discard)
+
+    server = await asyncio.start_unix_server(begin, sock=_bound(path), limit=_LONGEST_LINE)
+    try:
+        yield
+    finally:
+        server.close()
+        for conversation in conversations:
+            conversation.cancel()
+        await asyncio.gather(*conversations, return_exceptions=True)
 
 
 def _bound(path: Path) -> socket.socket:
@@ -86,31 +104,43 @@ def _bound(path: Path) -> socket.socket:
     return channel
 
 
-async def _converse(
-    runtime: Runtime, watchers: Watchers, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-) -> None:
+async def _converse(runtime: Runtime, watchers: Watchers, connection: Connection, reader: asyncio.StreamReader) -> None:
     while True:
         try:
-            line = await reader.readline()
+            line = await connection.line(reader)
         except ValueError:
-            await _say(writer, _refusal("request_too_long", "A request is at most 4096 bytes.", "Send a shorter one."))
+            do = "Send a shorter one."
+            await connection.say(_line(_refusal("request_too_long", "A request is at most 4096 bytes.", do)))
+            return
+        except TimeoutError:
+            do = "Connect again when you have something to ask."
+            await connection.say(_line(_refusal("idle", f"Nothing was asked for {IDLE_S:g} s.", do)))
             return
         if not line:
             return
         request = _parse(line)
         if request is None:
             do = 'Send one JSON object a line, such as {"do": "status"}; `tablectl` speaks this for you.'
-            await _say(writer, _refusal("bad_request", "This is no request the table knows.", do))
+            await connection.say(_line(_refusal("bad_request", "This is no request the table knows.", do)))
         elif request == "status":
-            await _say(writer, {"ok": True, "status": runtime.status()})
+            await connection.say(_line({"ok": True, "status": runtime.status()}))
         elif request == "watch":
-            await watchers.watch(writer)
+            await watchers.watch(connection.writer)
         elif not isinstance(request, str):
-            await _say(writer, await _act(runtime, request))
+            connection.acting = True
+            answer = await _act(runtime, request, connection.via)
+            connection.acting = False
+            await connection.say(_line(answer))
 
 
-async def _act(runtime: Runtime, request: Request) -> dict[str, object]:
-    answer = await runtime.ask(request)
+async def _act(runtime: Runtime, asked: _Asked | _Confirmed, via: str) -> dict[str, object]:
+    match asked:
+        case _Asked(request, fault):
+            answer = await runtime.ask(request, via, fault)
+        case _Confirmed(proposal, by):
+            answer = await runtime.confirm(proposal, by, via)
+    if answer.refused == "second_person_due" and (waits := runtime.waits_for_second_person()) is not None:
+        return {"ok": True, "waits": waits}
     if answer.refused is not None:
         return _refusal(answer.refused, answer.why, "See `tablectl status` for what the table waits for.")
     return {"ok": True}
@@ -120,8 +150,24 @@ def _refusal(code: str, what: str, do: str) -> dict[str, object]:
     return {"ok": False, "code": code, "what": what, "do": do}
 
 
-def _parse(line: bytes) -> Request | str | None:
-    """The request in a line: one of the table's, "status", "watch", or None for none."""
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A request, and the id of the fault it answers."""
+
+    request: Request
+    fault: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Confirmed:
+    """A second person's word."""
+
+    proposal: int
+    by: str
+
+
+def _parse(line: bytes) -> _Asked | _Confirmed | str | None:
+    """What a line says: a request of the table's, a second person's word, "status", "watch", or None for nothing."""
     try:
         value: Any = json.loads(line)
     except (ValueError, RecursionError):
@@ -131,6 +177,21 @@ def _parse(line: bytes) -> Request | str | None:
     match value:
         case {"do": "status" | "watch" as look, **rest} if not rest:
             return str(look)
+        case {"do": "witness", "proposal": int(proposal), "by": str(by), **rest} if not rest and not isinstance(
+            proposal, bool
+        ):
+            return _Confirmed(proposal, by)
+        case {"fault": str(fault), **rest}:
+            request = _request(rest)
+            return _Asked(request, fault) if request is not None and type(request) in EXITS else None
+        case _:
+            request = _request(value)
+            return None if request is None else _Asked(request)
+
+
+def _request(value: dict[str, Any]) -> Request | None:
+    """The table's request that this object is, if it is one."""
+    match value:
         case {"do": "new_shoe", "by": str(by), **rest} if not rest:
             return NewShoe(by)
         case {"do": "cut_card", **rest} if not rest:
@@ -153,11 +214,10 @@ def _parse(line: bytes) -> Request | str | None:
             "player": str(player),
             "banker": str(banker),
             "by": str(by),
-            "witness": str(witness),
             **rest,
         } if not rest and not isinstance(number, bool):
             with contextlib.suppress(ValueError):
-                return CorrectRound(number, _cards(player), _cards(banker), by, witness)
+                return CorrectRound(number, _cards(player), _cards(banker), by)
             return None
         case {
             "do": "correct",
@@ -165,11 +225,10 @@ def _parse(line: bytes) -> Request | str | None:
             "hands": list(hands),
             "dealer": str(dealer),
             "by": str(by),
-            "witness": str(witness),
             **rest,
         } if not rest and not isinstance(number, bool):
             with contextlib.suppress(ValueError):
-                return CorrectSeatsRound(number, _hands(hands), _cards(dealer), by, witness)
+                return CorrectSeatsRound(number, _hands(hands), _cards(dealer), by)
             return None
         case {"do": "hit" | "stand" | "split" | "reveal" as called, "by": str(by), **rest} if not rest:
             return MakeCall(Call(called), by)
@@ -226,11 +285,6 @@ def _hands(said: list[Any]) -> dict[int, tuple[tuple[Card, ...], ...]]:
             case _:
                 raise ValueError(f"{hand} is no hand of a seat")
     return hands
-
-
-async def _say(writer: asyncio.StreamWriter, answer: dict[str, object]) -> None:
-    writer.write(_line(answer))
-    await writer.drain()
 
 
 def _line(answer: dict[str, object]) -> bytes:

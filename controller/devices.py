@@ -91,10 +91,13 @@ class BrokerListener(Protocol):
         """The connection is gone, or could not be made."""
 
     def broker_id_taken(self) -> None:
-        """Another client has our id, and the broker gave it our place; the disconnection is told next."""
+        """Another client has our id, and the broker gave it our place; or it speaks on our topic. Told at each sign."""
 
     def broker_message(self, topic: str, payload: bytes, retained: bool) -> None:
         """A message on a subscribed topic; `retained`: said before we subscribed, and kept by the broker."""
+
+    def broker_unreadable(self, topic: str, why: str) -> None:
+        """A message came that cannot be read; nothing else comes of it."""
 
     def broker_answered(self, token: int, reason_code: int) -> None:
         """The broker's PUBACK, an MQTT 5 reason code, for the publish that `token` came from."""
@@ -108,3 +111,9 @@ class Broker(Protocol):
 
     def publish(self, topic: str, payload: bytes, retain: bool = False, event_type: str | None = None) -> int | None:
         """Publish at QoS 1. Returns a token for the answer; None when there is no connection, and nothing was sent."""
+
+    def drop(self, why: str) -> None:
+        """End the connection, for a reason in words for people; `run` makes a new one."""
+
+    def often_cut(self) -> str:
+        """That the connection is cut often, for people; empty where it is not."""

@@ -6,12 +6,16 @@ The table and the pit both use it. The broker's access list knows each client by
 from __future__ import annotations
 
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from controller.errors import TableError
+
+if TYPE_CHECKING:
+    from cryptography.x509 import Certificate, CertificateRevocationList
 
 Wrong = tuple[str, str, str]
 """Which file (its key in `[pit]`), what is wrong with it, what to do."""
@@ -19,11 +23,13 @@ Wrong = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class TlsFiles:
-    """Whom we trust, and who we are: PEM files, the certificate's followed by its chain if it has one."""
+    """Whom we trust, and who we are: PEM files, the certificate's followed by its chain if it has one. `crl` is the
+    CA's list of the certificates that it has revoked: a broker whose certificate is on it is not spoken to."""
 
     ca: Path
     certificate: Path
     private_key: Path
+    crl: Path | None = None
 
 
 def client_context(files: TlsFiles, name: str | None = None) -> ssl.SSLContext:
@@ -52,11 +58,15 @@ def wrong_with(files: TlsFiles, name: str | None = None) -> Iterator[Wrong]:
 def _context(files: TlsFiles) -> ssl.SSLContext:
     context = ssl.create_default_context(ssl.Purpose.SERVER_AUTH, cafile=files.ca)
     context.load_cert_chain(files.certificate, files.private_key, password="")  # never a question on a terminal
+    if files.crl is not None:
+        context.load_verify_locations(cafile=files.crl)
+        context.verify_flags |= ssl.VERIFY_CRL_CHECK_LEAF
     return context
 
 
 def _unreadable(files: TlsFiles) -> Iterator[Wrong]:
-    for key, path in (("ca", files.ca), ("certificate", files.certificate), ("private_key", files.private_key)):
+    named = (("ca", files.ca), ("certificate", files.certificate), ("private_key", files.private_key))
+    for key, path in (*named, *([("crl", files.crl)] if files.crl is not None else [])):
         try:
             path.read_bytes()
         except (OSError, ValueError) as error:  # the latter for a NUL in its name
@@ -70,6 +80,7 @@ def _unusable(files: TlsFiles, name: str | None) -> Iterator[Wrong]:
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
     now = datetime.now(UTC)
+    trusted: list[x509.Certificate] = []
     try:
         trusted = x509.load_pem_x509_certificates(files.ca.read_bytes())
         if all(now > ca.not_valid_after_utc for ca in trusted):
@@ -77,6 +88,14 @@ def _unusable(files: TlsFiles, name: str | None) -> Iterator[Wrong]:
             yield "ca", f"{files.ca} expired on {last:%Y-%m-%d}", "Have the house's CA renewed, here and at the broker."
     except ValueError:
         yield "ca", f"{files.ca} is not a PEM certificate", "Name the certificate of the CA that signed the broker's."
+    revoked: x509.CertificateRevocationList | None = None
+    if files.crl is not None:
+        try:
+            revoked = x509.load_pem_x509_crl(files.crl.read_bytes())
+        except ValueError:
+            yield "crl", f"{files.crl} is not a PEM revocation list", "Name the list that the house's CA signs."
+    if revoked is not None:
+        yield from _unusable_list(files, revoked, trusted, now)
     try:
         own = x509.load_pem_x509_certificates(files.certificate.read_bytes())[0]
     except ValueError:
@@ -88,6 +107,9 @@ def _unusable(files: TlsFiles, name: str | None) -> Iterator[Wrong]:
     elif now < own.not_valid_before_utc:
         do = "Look at this machine's clock, or wait."
         yield "certificate", f"{files.certificate} is valid only from {own.not_valid_before_utc:%Y-%m-%d %H:%M} UTC", do
+    if revoked is not None and revoked.get_revoked_certificate_by_serial_number(own.serial_number) is not None:
+        do = "Have a new one made. Find out why this one was revoked: somebody may hold a copy."
+        yield "certificate", f"{files.certificate} was revoked: {files.crl} lists it", do
     names = [str(name.value) for name in own.subject.get_attributes_for_oid(x509.NameOID.COMMON_NAME)]
     if name is not None and names != [name]:
         do = f"Name the certificate whose common name (CN) is {name}: the broker's access list goes by it."
@@ -100,3 +122,18 @@ def _unusable(files: TlsFiles, name: str | None) -> Iterator[Wrong]:
         return
     if key.public_key() != own.public_key():
         yield "private_key", f"{files.private_key} is not the key of {files.certificate}", "Name the two made together."
+
+
+def _unusable_list(
+    files: TlsFiles, revoked: CertificateRevocationList, trusted: Sequence[Certificate], now: datetime
+) -> Iterator[Wrong]:
+    """Why OpenSSL would take no broker's certificate by this list."""
+    keys = [ca.public_key() for ca in trusted if ca.subject == revoked.issuer]
+    if trusted and not any(revoked.is_signature_valid(key) for key in keys):  # type: ignore[arg-type]  # a CA's can sign
+        yield "crl", f"{files.crl} is not signed by {files.ca}", "Name the list of the CA that signed the broker's."
+    if revoked.next_update_utc is not None and now > revoked.next_update_utc:
+        do = "Have the house's CA sign a new list, even where nothing was added; a running table takes it by itself."
+        yield "crl", f"{files.crl} expired on {revoked.next_update_utc:%Y-%m-%d}", do
+    elif now < revoked.last_update_utc:
+        do = "Look at this machine's clock, or wait."
+        yield "crl", f"{files.crl} is valid only from {revoked.last_update_utc:%Y-%m-%d %H:%M} UTC", do

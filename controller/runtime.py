@@ -16,22 +16,24 @@ import traceback
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TypeVar
 
 from controller import __version__
 from controller.answer import Answer
 from controller.archiving import Archivist
-from controller.buttons import pressed
+from controller.buttons import KEY, SEEN_AFTER_S, pressed
 from controller.clock import since_boot_ms, stamp_now
 from controller.config import Config
 from controller.contract.envelope import Stamp
 from controller.contract.fingerprint import fingerprint
+from controller.counted_log import EVERY_ONE
 from controller.debounce import Debouncer
 from controller.devices import Broker, Pins, Shoe
 from controller.hearing import Hearing, Mark
 from controller.journal import Entry, Journal, Message
 from controller.levels import Levels
+from controller.second_person import SecondPerson
 from controller.stream import PitStream
 from controller.table.face_down import deals_face_down, hides_cards
 from controller.table.facts import (
@@ -46,15 +48,17 @@ from controller.table.facts import (
     WagersLocked,
 )
 from controller.table.lamps import Live, Pattern, lamps
-from controller.table.legality import Refuse, refusal_words, refuse
+from controller.table.legality import Refuse, refusal_words
 from controller.table.public import PHASE_NAMES, Public, public
 from controller.table.requests import (
     LOTS,
     Ambient,
+    ByTwo,
     PlaceWager,
     Request,
     before,
     decide,
+    not_answered,
 )
 from controller.table.states import StandingFault, Table
 from controller.table.step import step
@@ -86,7 +90,7 @@ class _Asked:
     """A request in the inbox, and whoever waits for its answer."""
 
     request: Request
-    fault: StandingFault | None  # that stood, and was shown, when it was asked
+    fault: str | None  # the id of the fault it answers
     answer: asyncio.Future[Answer] | None
 
 
@@ -147,11 +151,14 @@ class Runtime:
         self._archivist = Archivist(journal, config.file.journal, self._on_journal, self._quiet, self._put)
         self._debouncer = Debouncer(config.file.pins.debounce_ms)
         self._journal_error: str | None = None
-        self._seen: tuple[Public, Live] | None = None  # what `_patterns` are the lamps of
+        self._lamps_of: tuple[Public, Live] | None = None  # what `_patterns` are the lamps of
         self._patterns: dict[str, Pattern] = {}
         self._shown: dict[str, Pattern] = {}
         self._written: dict[str, bool] = {}
         self._started_s = time.monotonic()
+        self._second_person = SecondPerson()
+        self._fault_before: StandingFault | None = table.fault  # what people saw before the fault that stands came,
+        self._fault_since_s = self._started_s  # or before the last was left, and when that was
         self._lots = random.SystemRandom()
         self._refused_seats: set[int] = set()
         self._sensors = {seat.number: f"seat_{seat.number}" for seat in config.rules.seats}
@@ -187,14 +194,28 @@ class Runtime:
             self._mark.close()
             self._pins.close()
 
-    async def ask(self, request: Request, via: str = "socket") -> Answer:
-        """Put a request to the table; answered once its fact is committed, or refused. `via` as in `Entry`."""
-        return await self._asked(request, via)
+    async def ask(self, request: Request, via: str = "socket", fault: str | None = None) -> Answer:
+        """Put a request to the table; answered once its fact is committed, or refused. `via` as in `Entry`.
 
-    def _asked(self, request: Request, via: str = "pit") -> asyncio.Future[Answer]:
+        `fault` is the id of the fault that was shown to whoever asks. A request that is an exit leaves that one alone.
+        """
+        return await self._asked(request, via, fault)
+
+    async def confirm(self, proposal: int, by: str, via: str) -> Answer:
+        """A second person confirms the request that was shown under this number; answered as `ask` is."""
+        confirmed = self._second_person.confirm(proposal, by, via, self._moment(), time.monotonic())
+        if isinstance(confirmed, Refuse):
+            return Answer(confirmed.code)
+        return await self._asked(confirmed.request, confirmed.via, confirmed.fault)
+
+    def _asked(self, request: Request, via: str = "pit", fault: str | None = None) -> asyncio.Future[Answer]:
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._put(_Asked(request, self._table.fault, answer), via)
+        self._put(_Asked(request, fault, answer), via)
         return answer
+
+    def _moment(self) -> tuple[int | None, int | None, str]:
+        """Where the table is: what waits for a second person holds only there."""
+        return self.face.shoe, self.face.round, self.face.phase
 
     # Facts in, one commit at a time.
 
@@ -210,6 +231,7 @@ class Runtime:
             table, entries, answers = self._fold(inbox)
             if entries:
                 messages = await self._commit(entries)
+                self._note_fault(table)
                 self._table = table
                 if any(isinstance(entry.fact, LampsTested) for entry in entries):
                     self._lamp_test_ends_s = time.monotonic() + _LAMP_TEST_S
@@ -239,6 +261,10 @@ class Runtime:
                 if item.answer is not None:
                     answers.append((item.answer, Answer(refused)))
                 if isinstance(fact, Refuse):
+                    if fact.code == "second_person_due":
+                        assert isinstance(item.request, ByTwo)
+                        now_s = time.monotonic()
+                        self._second_person.propose(item.request, arrived.via, item.fault, self._moment(), now_s)
                     _log.info("refused %s: %s", type(item.request).__name__, refusal_words(fact.code))
                     continue
             elif not self._is_fact_here(item, table):
@@ -251,6 +277,16 @@ class Runtime:
                 table, more = _step_or_fail(table, believed, arrived.stamp, arrived.via)
                 entries += more
         return table, entries, answers
+
+    def _note_fault(self, after: Table) -> None:
+        """A fault comes or is left: until people can have seen that, they answer what they saw before."""
+        if (after.fault and after.fault.id) != (self._table.fault and self._table.fault.id):
+            self._fault_before, self._fault_since_s = self._fault_seen(), time.monotonic()
+
+    def _fault_seen(self) -> StandingFault | None:
+        """The fault that people at the table can have seen by now."""
+        seen = time.monotonic() - self._fault_since_s >= SEEN_AFTER_S
+        return self._table.fault if seen else self._fault_before
 
     def _note_wager(self, request: Request, refused: str | None) -> None:
         """A wager refused is shown at its seat, until one there is taken or wagers are locked."""
@@ -307,7 +343,7 @@ class Runtime:
         if face != self.face:
             self._render()
         for message in messages:
-            _log.info("event %d: %s", message.seq, message.says["type"])
+            _log.info("event %d: %s", message.seq, message.says["type"], extra=EVERY_ONE)
 
     def _on_journal(self, work: Callable[[], _T]) -> Awaitable[_T]:
         """Do `work` in the one thread that may touch the journal."""
@@ -339,10 +375,19 @@ class Runtime:
             self._covered = frozenset(seat for seat, name in self._sensors.items() if settled.get(name))
         for name, level in changed.items():
             if level:
-                key_turned = self._debouncer.settled.get("key", False)
-                request = pressed(name, key_turned, self._table)
-                if request is not None:
-                    self._put(_Asked(request, self._table.fault, None), f"button {name}")
+                self._pressed(name)
+
+    def _pressed(self, name: str) -> None:
+        """A button was pressed, which means what it meant for what was seen; or the key was turned."""
+        if name == KEY:
+            confirmed = self._second_person.turn_key(self._moment(), time.monotonic())
+            if not isinstance(confirmed, Refuse):
+                self._put(_Asked(confirmed.request, confirmed.fault, None), confirmed.via)
+            return
+        fault = self._fault_seen()
+        request = pressed(name, self._debouncer.settled.get(KEY, False), replace(self._table, fault=fault))
+        if request is not None:
+            self._put(_Asked(request, fault.id if fault else None, None), f"button {name}")
 
     def _live(self) -> Live:
         return Live(
@@ -358,8 +403,8 @@ class Runtime:
         """Write the lamps that are not as they should be at this moment."""
         now_ms = time.monotonic_ns() // 1_000_000
         seen = (self.face, self._live())
-        if seen != self._seen:
-            self._patterns, self._seen = lamps(*seen), seen
+        if seen != self._lamps_of:
+            self._patterns, self._lamps_of = lamps(*seen), seen
         testing = time.monotonic() < self._lamp_test_ends_s
         self._shown = dict.fromkeys(self._patterns, Pattern.STEADY) if testing else self._patterns
         for lamp in self._config.file.pins.lamps:
@@ -455,6 +500,7 @@ class Runtime:
             "face": asdict(self.face),
             "lamps": {name: pattern.name.lower() for name, pattern in self._shown.items()},
             "sensors": sorted(self._live().royal9_seats),
+            "second_person": self.waits_for_second_person(),
             "shoe": {
                 "up": self.shoe_line.up,
                 "why": self.shoe_line.why,
@@ -471,6 +517,10 @@ class Runtime:
             },
         }
 
+    def waits_for_second_person(self) -> dict[str, object] | None:
+        """What one person asked for and a second one has yet to confirm, as JSON values."""
+        return self._second_person.status(self._moment(), time.monotonic())
+
     async def _keep_pinging(self) -> None:
         """The watchdog's ping goes through the inbox, so a fold that hangs stops it."""
         while True:
@@ -479,11 +529,8 @@ class Runtime:
 
 
 def _decide(table: Table, asked: _Asked, ambient: Ambient) -> Fact | Refuse:
-    """The fact the request becomes. A supervisor's word is good for the fault that was shown then, and no later one."""
-    supervisor = getattr(asked.request, "supervisor", None)
-    if supervisor is not None and asked.fault is not table.fault:
-        return refuse("fault_changed")
-    return decide(table, asked.request, ambient)
+    """The fact the request becomes. A supervisor's word is good for the fault that was shown, and no later one."""
+    return not_answered(table, asked.request, asked.fault) or decide(table, asked.request, ambient)
 
 
 def _step_or_fail(table: Table, fact: Fact, stamp: Stamp, via: str) -> tuple[Table, list[Entry]]:

@@ -17,6 +17,7 @@ from controller.answer import Answer
 from controller.award_step import parse_award
 from controller.bet_recognition import BET_RECOGNITION, parse_json, wager_from_json, wager_to_json
 from controller.config import PitSection
+from controller.contract.bounds import MOST_PAYLOAD_BYTES
 from controller.contract.canonical import canonical
 from controller.contract.envelope import CONTRACT_VERSION
 from controller.contract.topics import Topics
@@ -50,6 +51,8 @@ _log = logging.getLogger(__name__)
 _STATE_EVERY_S = 0.25
 _RETRY_READ_S = 1.0
 _NOT_AUTHORISED = 0x87  # MQTT 5
+_MOST_UNJUDGED = 1000
+"""Messages of the network that wait for the table: a pit has a few, bet recognition one for each spot of the layout."""
 _ID_TAKEN_AGAIN_AFTER_S = 600.0
 """Two that push each other off the broker do it for as long as they run; people are told at most so often."""
 
@@ -94,6 +97,7 @@ class PitStream:
         self._unheard: set[int] = set()  # hits already known to have had no listener
         self._acks: list[bytes] = []  # come and not judged yet
         self._awards: list[bytes] = []  # likewise
+        self._wagers_asked = 0  # and not answered yet
         self._something_happened = asyncio.Event()
         self._at_rest = False  # whether the delivering task awaits just that
         self._connections = 0
@@ -135,11 +139,11 @@ class PitStream:
         }
 
     def _why_not(self) -> str:
-        """Why no events flow, and what to do; empty where they do, or people are told otherwise."""
+        """Why no events flow, and what to do; or that the link is cut often; empty where people are told otherwise."""
         if self._unread:
             return f"the stream waits, for the journal cannot be read: {self._unread}"
         if self._delivery.phase is not Phase.REFUSED:
-            return self._why_down
+            return self._why_down or self._broker.often_cut()
         seq, code = self._refused
         why, do = f"0x{code:02x}", "look at the broker's log"
         if code == _NOT_AUTHORISED:
@@ -211,7 +215,11 @@ class PitStream:
     def broker_message(self, topic: str, payload: bytes, retained: bool) -> None:
         """The pit's word came: an acknowledgement, a step of an award, the levels; or bet recognition's."""
         topics = self._topics
-        if topic == topics.ack:
+        if len(payload) > MOST_PAYLOAD_BYTES.get(topic.rpartition("/")[2], 0):
+            _log.warning("a message of %d bytes on %.100r is refused unread", len(payload), topic)
+        elif topic != topics.meters and len(self._acks) + len(self._awards) + self._wagers_asked >= _MOST_UNJUDGED:
+            self._broker.drop("more comes on this table's topics than it can judge")
+        elif topic == topics.ack:
             self._acks.append(payload)
             self._something_happened.set()
         elif topic == topics.award:
@@ -226,6 +234,10 @@ class PitStream:
             self._see_wager(payload)
         else:
             _log.warning("a message on %s is not for this table and is refused", topic)
+
+    def broker_unreadable(self, topic: str, why: str) -> None:
+        """What came is no message: the log says so."""
+        _log.warning("a message on %r is refused: it cannot be read (%s)", topic, why)
 
     def broker_answered(self, token: int, reason_code: int) -> None:
         """The broker took or refused what we published."""
@@ -327,7 +339,12 @@ class PitStream:
             _log.warning("a message on %s is refused: it is no wager", self._topics.wager)
             return
         answer = self._ask(PlaceWager(wager, BET_RECOGNITION))
-        answer.add_done_callback(lambda done: self._tell_refused(wager, done.result().refused))
+        self._wagers_asked += 1
+        answer.add_done_callback(lambda done: self._wager_answered(wager, done.result().refused))
+
+    def _wager_answered(self, wager: Wager, code: str | None) -> None:
+        self._wagers_asked -= 1
+        self._tell_refused(wager, code)
 
     def _tell_refused(self, wager: Wager, code: str | None) -> None:
         if code is None or code == "wager_lies_there" or not self._connected:

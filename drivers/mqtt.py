@@ -2,46 +2,42 @@
 
 paho keeps messages in memory and re-sends them after a reconnect even on a clean session. The journal's outbox is the
 only queue here, so each connection gets a new client that is thrown away with it, and nothing is published without
-one. paho runs in a thread of its own; an exception in one of its callbacks would end that thread while it still claims
-to be connected, so the callbacks only hop over to the event loop.
+one. paho runs in a thread of its own; whatever that thread does is hopped over to the event loop, and as much as has
+not landed there is bounded.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import socket
 import ssl
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
-from paho.mqtt.client import Client
-from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode, MQTTProtocolVersion
+from paho.mqtt.enums import MQTTErrorCode
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
-from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from controller.devices import BrokerListener
 from controller.errors import TableError
+from controller.mqtt_link import CONNECT_TIMEOUT_S, RUN, Cuts, Link, LinkBrokenError, Rival, new_run, user_properties
 
 _log = logging.getLogger(__name__)
 
 _FIRST_RETRY_S = 0.2
 _LONGEST_RETRY_S = 5.0
-_PUSHED_OUT_RETRY_S = 10.0  # whoever has our id comes back too, and hurrying would only push each other out
-_PUSHED_OUT = 5  # times in a row, each connection shorter than this:
-_SHORT_S = 30.0
-_CONNECT_TIMEOUT_S = 5.0
-_IN_FLIGHT = 100  # more than the stream's window and the states beside it: paho must not queue
-_SESSION_TAKEN_OVER = 0x8E  # MQTT 5
-_WITHOUT_A_WORD = 0x80  # paho's, where the line was cut
+_RIVAL_RETRY_S = 10.0  # whoever has our id comes back too, and hurrying would only push each other out
+_GOODBYE_S = 1.0
+_MOST_WAITING_BYTES = 1_000_000  # of what came and was not heard yet: thousands of messages where a pit has a few
+_HOP_BYTES = 500  # what one costs beside its payload
 
 
 @dataclass(frozen=True, slots=True)
 class Will:
-    """What the broker publishes, retained, when this connection ends without a word; published on a clean end too."""
+    """What the broker publishes, retained, when this connection ends without a word; published on a clean end too.
+
+    Nobody else speaks on its topic."""
 
     topic: str
     payload: bytes
@@ -63,6 +59,7 @@ class MqttBroker:
         topics: Sequence[str],
         tls: Callable[[], ssl.SSLContext] | None = None,
     ) -> None:
+        self.address = f"{host}:{port}"
         self._host = host
         self._port = port
         self._client_id = client_id
@@ -70,44 +67,69 @@ class MqttBroker:
         self._will = will
         self._topics = topics
         self._tls = tls
-        self._client: Client | None = None  # while the connection is up
+        self._run = new_run()
+        self._rival = Rival()
+        self._cuts = Cuts()
+        self._connection: _Connection | None = None  # the one that is made, or stands
+        self._link: Link | None = None  # while the connection is up
+        self._own_words: set[int] = set()  # the tokens of what was said on our own topic and is not answered
 
     async def run(self, listener: BrokerListener) -> None:
         """Keep connected and tell the listener, until cancelled; then say goodbye with the will's words."""
+        now_s = asyncio.get_running_loop().time
         retry_s = _FIRST_RETRY_S
-        told, pushed_out = "", 0
+        told = ""
         while True:
-            connection = _Connection(asyncio.get_running_loop())
-            client = self._new_client(connection, listener)
+            connection = self._connection = _Connection(asyncio.get_running_loop(), self, listener)
+            link = self._new_link(connection)
             try:
-                await self._connect(client, connection)
-                if await connection.stands():
-                    told, retry_s = "", _FIRST_RETRY_S
+                await self._connect(link, connection)
+                stood = await connection.stands()
                 why = await connection.ended
             finally:
-                up, self._client = self._client is client, None
-                await asyncio.shield(asyncio.to_thread(self._end, client, up))
-            _log.log(logging.DEBUG if why == told else logging.WARNING, "%s", why)
+                up, self._link = self._link is link, None
+                await asyncio.shield(asyncio.to_thread(self._end, link, up and not connection.ended.done()))
+            if stood:
+                retry_s, to_tell = _FIRST_RETRY_S, self._cuts.cut(now_s())
+                if self._rival.ended(link.taken_over, link.closed_by_broker, now_s()):
+                    retry_s = _RIVAL_RETRY_S
+                    listener.broker_id_taken()
+                if often := self.often_cut():
+                    why = f"{why}; {often}"
+            else:
+                to_tell = why != told
             told = why
-            pushed_out = connection.pushed_out(pushed_out)
-            if pushed_out >= _PUSHED_OUT:
-                listener.broker_id_taken()
+            _log.log(logging.WARNING if to_tell else logging.DEBUG, "%s", why)
             listener.broker_disconnected(why)
-            await asyncio.sleep(_PUSHED_OUT_RETRY_S if pushed_out >= _PUSHED_OUT else retry_s)
-            retry_s = min(2 * retry_s, _LONGEST_RETRY_S)
+            await asyncio.sleep(retry_s)
+            retry_s = min(2 * retry_s, max(retry_s, _LONGEST_RETRY_S))
 
     def publish(self, topic: str, payload: bytes, retain: bool = False, event_type: str | None = None) -> int | None:
         """Publish at QoS 1; `event_type` goes into a user property. The token is answered by `broker_answered`."""
-        if self._client is None:
+        if self._link is None:
             return None
-        info = self._client.publish(topic, payload, qos=1, retain=retain, properties=_properties(event_type))
-        return info.mid if info.rc is MQTTErrorCode.MQTT_ERR_SUCCESS else None
+        own = topic == self._will.topic
+        info = self._link.publish(topic, payload, 1, retain, _own(self._run) if own else _event(event_type))
+        if info.rc is not MQTTErrorCode.MQTT_ERR_SUCCESS:
+            return None
+        if own:
+            self._own_words.add(info.mid)
+        return info.mid
 
-    async def _connect(self, client: Client, connection: _Connection) -> None:
-        broker = f"the broker {self._host}:{self._port}"
+    def drop(self, why: str) -> None:
+        """End the connection; the next one is made as after any end."""
+        if self._connection is not None:
+            self._connection.end(why)
+
+    def often_cut(self) -> str:
+        """That the connection is cut often, for people; empty where it is not."""
+        return self._cuts.often(asyncio.get_running_loop().time())
+
+    async def _connect(self, link: Link, connection: _Connection) -> None:
+        broker = f"the broker {self.address}"
         try:
-            await asyncio.to_thread(self._dial, client)
-            client.loop_start()
+            await asyncio.to_thread(self._dial, link)
+            link.loop_start()
         except TableError as error:
             connection.end(f"no connection to {broker}: {error.what}")
         except ssl.SSLCertVerificationError as error:
@@ -117,124 +139,125 @@ class MqttBroker:
         except (OSError, ValueError) as error:  # the latter for a host that cannot be one
             connection.end(f"cannot reach {broker}: {error}")
 
-    def _dial(self, client: Client) -> None:
-        if self._tls is not None:
-            client.tls_set_context(self._tls())
-        client.connect(self._host, self._port, self._keepalive_s, clean_start=True)
+    def _dial(self, link: Link) -> None:
+        link.dial(None if self._tls is None else self._tls())
 
-    def _come_up(self, connection: _Connection, client: Client, listener: BrokerListener) -> None:
+    def _new_link(self, connection: _Connection) -> Link:
+        link = Link(
+            connection,
+            self._host,
+            self._port,
+            self._client_id,
+            self._keepalive_s,
+            self._topics,
+            self._will.topic,
+            self._run,
+        )
+        will = user_properties(PacketTypes.WILLMESSAGE, **{RUN: self._run})
+        link.will_set(self._will.topic, self._will.payload, qos=1, retain=True, properties=will)
+        connection.link = link
+        return link
+
+    def _end(self, link: Link, say_goodbye: bool) -> None:
+        """Let go of a link, in a thread: paho joins its own."""
+        if say_goodbye and link.is_connected():
+            info = link.publish(self._will.topic, self._will.payload, 1, True, _own(self._run))
+            try:
+                info.wait_for_publish(_GOODBYE_S)
+            except (RuntimeError, ValueError) as error:
+                _log.debug("no goodbye: %s", error)
+            link.leave(_GOODBYE_S)
+        link.hang_up()
+        link.loop_stop()
+
+    # What the connection tells, on the loop.
+
+    def came_up(self, connection: _Connection, listener: BrokerListener) -> None:
         """The connection stands. Told at once: the messages retained for it are next in line."""
         if connection.ended.done():
             return
-        _log.info("connected to the broker %s:%d", self._host, self._port)
-        self._client = client
+        _log.log(logging.DEBUG if self.often_cut() else logging.INFO, "connected to the broker %s", self.address)
+        self._link = connection.link
+        self._own_words.clear()
         connection.up.set_result(None)
         listener.broker_connected()
 
-    def _new_client(self, connection: _Connection, listener: BrokerListener) -> Client:
-        client = Client(
-            CallbackAPIVersion.VERSION2,
-            client_id=self._client_id,
-            protocol=MQTTProtocolVersion.MQTTv5,
-            reconnect_on_failure=False,
-        )
-        client.connect_timeout = _CONNECT_TIMEOUT_S
-        client.max_inflight_messages_set(_IN_FLIGHT)
-        client.will_set(self._will.topic, self._will.payload, qos=1, retain=True)
+    def answered(self, listener: BrokerListener, token: int, reason_code: int) -> None:
+        """The broker's PUBACK."""
+        if token in self._own_words:
+            self._own_words.discard(token)
+            if reason_code < 0x80:
+                self._rival.wrote()
+        listener.broker_answered(token, reason_code)
 
-        def on_connect(_client: Client, _data: Any, _flags: Any, reason_code: Any, _properties: Any) -> None:
-            connection.greeted = True
-            if reason_code.is_failure:
-                connection.hop(connection.end, f"the broker refused the connection: {reason_code}")
-            else:
-                # The table's own state comes too, if the broker retains it: then this is the broker of before.
-                client.subscribe(
-                    [
-                        *((topic, SubscribeOptions(qos=1)) for topic in self._topics),
-                        (self._will.topic, SubscribeOptions(qos=1, noLocal=True)),
-                    ]
-                )
-
-        def on_subscribe(_client: Client, _data: Any, _mid: int, codes: list[Any], _properties: Any) -> None:
-            refused = [topic for topic, code in zip(self._topics, codes, strict=False) if code.is_failure]
-            if refused:
-                connection.hop(connection.end, f"the broker refused the subscription to {', '.join(refused)}")
-            else:
-                connection.hop(self._come_up, connection, client, listener)
-
-        def on_disconnect(_client: Client, _data: Any, _flags: Any, reason_code: Any, _properties: Any) -> None:
-            connection.reason_code = reason_code.value
-            broker = f"the broker {self._host}:{self._port}"
-            if connection.greeted:
-                connection.hop(connection.end, f"{broker} went away: {reason_code}")
-            else:  # TLS 1.3 tells a client that its certificate is refused after the handshake, if at all
-                hint = "it does not speak MQTT in the clear" if self._tls is None else "it refuses this certificate"
-                connection.hop(connection.end, f"{broker} hung up before a word; perhaps {hint}: see its log")
-
-        def on_message(_client: Client, _data: Any, message: Any) -> None:
-            if message.topic == self._will.topic:
-                connection.same_broker = True
-            else:
-                connection.hop(listener.broker_message, message.topic, bytes(message.payload), message.retain)
-
-        def on_publish(_client: Client, _data: Any, mid: int, reason_code: Any, _properties: Any) -> None:
-            connection.hop(listener.broker_answered, mid, int(reason_code.value))
-
-        client.on_socket_open = _send_at_once
-        client.on_connect = on_connect
-        client.on_subscribe = on_subscribe
-        client.on_disconnect = on_disconnect
-        client.on_message = on_message
-        client.on_publish = on_publish
-        return client
-
-    def _end(self, client: Client, say_goodbye: bool) -> None:
-        """Let go of a client, in a thread: paho joins its own."""
-        if say_goodbye and client.is_connected():
-            info = client.publish(self._will.topic, self._will.payload, qos=1, retain=True)
-            try:
-                info.wait_for_publish(1.0)
-            except (RuntimeError, ValueError) as error:
-                _log.debug("no goodbye: %s", error)
-        client.disconnect()
-        client.loop_stop()
+    def own_topic(self, listener: BrokerListener, ours: bool) -> None:
+        """A word on our own topic, of this run or of somebody else."""
+        if self._rival.own_topic(ours, asyncio.get_running_loop().time()):
+            listener.broker_id_taken()
 
 
 @cache
-def _properties(event_type: str | None) -> Properties:
+def _event(event_type: str | None) -> Properties:
     """A publish's properties, which are the same for all events of a type: paho takes its time to make them."""
-    properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
-    if event_type is not None:
-        properties.UserProperty = ("type", event_type)
-    return properties
+    named = {} if event_type is None else {"type": event_type}
+    return user_properties(PacketTypes.PUBLISH, **named)
 
 
-def _send_at_once(_client: Client, _data: Any, connection: Any) -> None:
-    """A packet does not wait for the one before to have arrived: the kernel may take 40 ms to say so."""
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+@cache
+def _own(run: str) -> Properties:
+    """The properties of a word on our own topic."""
+    return user_properties(PacketTypes.PUBLISH, **{RUN: run})
 
 
 class _Connection:
     """One connection's way from paho's thread to the loop: up once, ended once."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    link: Link
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, broker: MqttBroker, listener: BrokerListener) -> None:
         self._loop = loop
+        self._broker = broker
+        self._listener = listener
         self.up: asyncio.Future[None] = loop.create_future()
         self.ended: asyncio.Future[str] = loop.create_future()
-        # These are written in paho's thread.
-        self.greeted = False  # by the broker's CONNACK
-        self.same_broker = False  # it retains what a connection before this one said
-        self.reason_code = 0  # of its end
-        self._began_s = loop.time()
+        self._taken_bytes = 0  # counted in paho's thread
+        self._landed_bytes = 0  # counted on the loop
 
-    def hop(self, call: Callable[..., None], *args: object) -> None:
-        """Call on the loop, from paho's thread; what it raises ends `run`. After the loop's end nobody is told."""
+    # In paho's thread.
+
+    def link_stands(self) -> None:
+        self._hop(self._broker.came_up, self, self._listener)
+
+    def link_ended(self, why: str) -> None:
+        self._hop(self.end, why)
+
+    def link_message(self, topic: str, payload: bytes, retained: bool) -> None:
+        self._hop(self._listener.broker_message, topic, payload, retained, extra_bytes=len(payload))
+
+    def link_unreadable(self, topic: str, why: str) -> None:
+        self._hop(self._listener.broker_unreadable, topic, why)
+
+    def link_own_topic(self, ours: bool) -> None:
+        self._hop(self._broker.own_topic, self._listener, ours)
+
+    def link_answered(self, token: int, reason_code: int) -> None:
+        self._hop(self._broker.answered, self._listener, token, reason_code)
+
+    def _hop(self, call: Callable[..., None], *args: object, extra_bytes: int = 0) -> None:
+        """Call on the loop; what it raises ends `run`. After the loop's end nobody is told."""
+        size = _HOP_BYTES + extra_bytes
+        if self._taken_bytes - self._landed_bytes > _MOST_WAITING_BYTES and call != self.end:
+            raise LinkBrokenError("sends more than this table can hear")
+        self._taken_bytes += size
         try:
-            self._loop.call_soon_threadsafe(self._call, call, *args)
+            self._loop.call_soon_threadsafe(self._land, size, call, *args)
         except RuntimeError:
             _log.debug("the loop is closed")
 
-    def _call(self, call: Callable[..., None], *args: object) -> None:
+    # On the loop.
+
+    def _land(self, size: int, call: Callable[..., None], *args: object) -> None:
+        self._landed_bytes += size
         try:
             call(*args)
         except Exception as error:  # noqa: BLE001  # whatever it is, it goes on in `run`
@@ -242,24 +265,13 @@ class _Connection:
                 self.ended.set_exception(error)
 
     def end(self, why: str) -> None:
+        """The connection is over, and why; told once."""
         if not self.ended.done():
             self.ended.set_result(why)
 
-    def pushed_out(self, before: int) -> int:
-        """How many times in a row another client seems to have taken our place, this ended connection included.
-
-        MQTT 5 has a word for it, but Mosquitto says it only from 2.0.15 on. An older one just closes the connection.
-        Once that may be anything; again and again, by a broker that has not been restarted, it is somebody with our id.
-        """
-        if self.reason_code == _SESSION_TAKEN_OVER:
-            return _PUSHED_OUT
-        if not self.up.done() or not self.same_broker or self.reason_code != _WITHOUT_A_WORD:
-            return 0
-        return before + 1 if self._loop.time() - self._began_s < _SHORT_S else 1
-
     async def stands(self) -> bool:
         """Wait for the connection to stand; one that does not in time has ended."""
-        await asyncio.wait((self.up, self.ended), timeout=_CONNECT_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((self.up, self.ended), timeout=CONNECT_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED)
         if not self.up.done():
             self.end("the broker took the connection and did not answer")
         return self.up.done()

@@ -29,10 +29,19 @@ ROOMS = {
     "controller.table": Room(("controller.table", "controller.game", "controller.contract"), third_party=False),
     "controller": Room(("controller",), never=("controller.app", "controller.cli", "controller.pit")),
     "controller.app": Room(("controller", "drivers"), never=("controller.cli", "controller.pit")),
-    "controller.pit": Room(("controller.pit", "controller.contract", "controller.mqtt_tls", "controller.errors")),
+    "controller.pit": Room(
+        ("controller.pit", "controller.contract", "controller.mqtt_link", "controller.mqtt_tls", "controller.errors")
+    ),
     "controller.cli": Room(("controller", "drivers")),
     "drivers": Room(
-        ("drivers", "controller.devices", "controller.errors", "controller.table.facts", "controller.game.cards"),
+        (
+            "drivers",
+            "controller.devices",
+            "controller.errors",
+            "controller.mqtt_link",
+            "controller.table.facts",
+            "controller.game.cards",
+        ),
         never=("drivers.sim",),
     ),
     # The far ends of the wires are written from the wire's description, so they can contradict the drivers.

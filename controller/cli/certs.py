@@ -50,16 +50,34 @@ class BenchCa:
         certificate = made.sign(self._key, SHA256()).public_bytes(Encoding.PEM)
         return certificate, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
+    def revoke(self, *certificates: bytes, valid: timedelta = _VALID) -> bytes:
+        """The CA's list of revoked certificates, as PEM: these and no others."""
+        now = datetime.now(UTC)
+        made = x509.CertificateRevocationListBuilder().issuer_name(self._name)
+        made = made.last_update(min(now, now + valid) - _CLOCKS_DIFFER).next_update(now + valid)
+        for certificate in certificates:
+            serial = x509.load_pem_x509_certificate(certificate).serial_number
+            revoked = x509.RevokedCertificateBuilder().serial_number(serial).revocation_date(now).build()
+            made = made.add_revoked_certificate(revoked)
+        issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
+        made = made.add_extension(issuer, critical=False).add_extension(x509.CRLNumber(1), critical=False)
+        return made.sign(self._key, SHA256()).public_bytes(Encoding.PEM)
 
-def certs(folder: Path, names: list[str]) -> int:
-    """Write `ca.crt`, and for each name NAME.crt and NAME.key, into `folder`. Raises TableError, and then has written
-    nothing that stood there before."""
+
+def certs(folder: Path, names: list[str], revoked: list[str]) -> int:
+    """Write `ca.crt`, and for each name NAME.crt and NAME.key, into `folder`; where some of them are to be `revoked`,
+    `ca.crl` too. Raises TableError, and then has written nothing that stood there before."""
     for name in names:
         _check(name)
+    if unknown := [name for name in revoked if name not in names]:
+        do = "Name them both ways: the CA's key is not kept, so only what is made now can be revoked."
+        raise TableError("certs_name", f"{', '.join(unknown)} is to be revoked and not to be made.", do)
     ca = BenchCa()
     files = {"ca.crt": ca.certificate}
     for name in names:
         files[f"{name}.crt"], files[f"{name}.key"] = ca.issue(name)
+    if revoked:
+        files["ca.crl"] = ca.revoke(*(files[f"{name}.crt"] for name in revoked))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if taken := [name for name in files if (folder / name).exists()]:

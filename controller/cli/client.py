@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,10 +45,30 @@ def watch(table: Path) -> Iterator[dict[str, Any]]:
 
 
 def act(table: Path, request: dict[str, object]) -> int:
-    """Have the table do something; 0 when it is done and journalled."""
-    ask(table, request)
-    print("done")
+    """Have the table do something; 0 when it is done and journalled, or waits for a second person."""
+    waits = ask(table, request).get("waits")
+    print("\n".join(_waits_for_second_person(table, waits)) if waits else "done")
     return 0
+
+
+def answer_fault(table: Path, request: dict[str, object], fault: str | None) -> int:
+    """Do what leaves a fault. `fault` is the id of one seen before; None: the one that stands now, which is shown."""
+    if fault is None:
+        standing = ask(table, {"do": "status"})["status"]["face"]["fault"]
+        if standing is not None:
+            print("\n".join(_fault_lines(standing)))
+            fault = standing["id"]
+    return act(table, request | ({} if fault is None else {"fault": fault}))
+
+
+def witness(table: Path, by: str, proposal: int | None) -> int:
+    """Confirm what another person asked for: `proposal` as it was seen before; None: what waits now, shown."""
+    if proposal is None:
+        waits = ask(table, {"do": "status"})["status"]["second_person"]
+        if waits is not None:
+            print(f"{waits['by']} asks to {waits['says']}")
+            proposal = waits["id"]
+    return act(table, {"do": "witness", "proposal": proposal or 0, "by": by})
 
 
 def status(table: Path, as_json: bool) -> int:
@@ -74,13 +95,15 @@ def _connected(table: Path, control: str | None = None) -> Iterator[socket.socke
     path = control or load(table).file.control.socket
     try:
         with socket.socket(socket.AF_UNIX) as channel:
-            channel.settimeout(_PATIENCE_S)
+            # A table whose line of waiting callers is full lets a blocking caller wait for its turn.
+            channel.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", int(_PATIENCE_S), 0))
             channel.connect(path)
+            channel.settimeout(_PATIENCE_S)
             yield channel
     except PermissionError:
         do = "Join the socket's group, or ask somebody who is in it."
         raise TableError("not_allowed", f"You may not use the control socket {path}.", do) from None
-    except TimeoutError:
+    except (TimeoutError, BlockingIOError):
         do = "Look at the table's log: its disk may be failing."
         raise TableError("table_silent", "The table runs and does not answer.", do) from None
     except OSError as error:
@@ -96,18 +119,32 @@ def _hand(hand: dict[str, Any]) -> str:
     return f"{name} {' '.join(hand['cards'])}" + ("" if hand["total"] is None else f" ({hand['total']})")
 
 
+def _fault_lines(fault: dict[str, Any]) -> list[str]:
+    details = ", ".join(f"{key} {value}" for key, value in fault["details"].items())
+    exits = ", ".join(fault["exits"]) or "none"
+    return [
+        f"FAULT {fault['code']}: {fault['what']}" + (f" ({details})" if details else ""),
+        f"  what to do: {fault['do']}",
+        f"  exits: {exits}; cards held: {fault['held_cards']}; this one and no other: --fault {fault['id']}",
+    ]
+
+
+def _waits_for_second_person(table: Path | None, waits: dict[str, Any]) -> list[str]:
+    return [
+        f"WAITS for a second person, {-(-waits['left_s'] // 60)} min more: {waits['by']} asks to {waits['says']}",
+        f"  what to do: tablectl witness {table or 'TABLE.toml'} --by NAME, from another account;",
+        "  or turn the key at the table (turned already: back and again)",
+    ]
+
+
 def status_lines(told: dict[str, Any]) -> list[str]:
     """A running table's status in words, the time it has been up last."""
     face, pit, shoe, journal = told["face"], told["pit"], told["shoe"], told["journal"]
     lines = [f"{face['table']}: {face['game']}, {face['phase']}, shoe {face['shoe']}, round {face['round']}"]
     if face["fault"]:
-        fault = face["fault"]
-        details = ", ".join(f"{key} {value}" for key, value in fault["details"].items())
-        lines += [
-            f"FAULT {fault['code']}: {fault['what']}" + (f" ({details})" if details else ""),
-            f"  what to do: {fault['do']}",
-            f"  exits: {', '.join(fault['exits']) or 'none'}; cards held: {fault['held_cards']}",
-        ]
+        lines += _fault_lines(face["fault"])
+    if told["second_person"]:
+        lines += _waits_for_second_person(None, told["second_person"])
     if face["hands"]:
         lines.append("  ".join(map(_hand, face["hands"])) + (f"  -> {face['outcome']}" if face["outcome"] else ""))
     lines += waits_for(face)

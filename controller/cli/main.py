@@ -21,6 +21,8 @@ GAMES = (
     "baccarat_royal_corrected",
     "lucky9",
 )
+_EXITS = ("clear", "card", "void", "new-shoe", "count")
+"""The commands that leave a fault, where one stands."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -59,6 +61,9 @@ def _parser() -> argparse.ArgumentParser:
     certs = commands.add_parser("certs", help="make a CA and certificates for a test bench")
     certs.add_argument("folder", type=Path, metavar="FOLDER", help="where they go; nothing there is overwritten")
     certs.add_argument("names", nargs="+", metavar="NAME", help="a table's id, pit, bets, or the broker's host")
+    certs.add_argument(
+        "--revoke", action="append", default=[], metavar="NAME", help="write ca.crl too, with this one's certificate"
+    )
     certs.set_defaults(command=_certs)
 
     demo = commands.add_parser("demo", help="a whole table on this machine, all of its hardware simulated")
@@ -138,6 +143,7 @@ def _add_acts(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         ("clear", "leave the standing fault and let the table go on"),
         ("odd-card", "say that a card drawn in error was not exposed, and what becomes of it"),
         ("correct", "amend a finished round of this shoe, by two people"),
+        ("witness", "confirm, as the second person, what another one asked for"),
         ("close-shoe", "end the shoe early, between hands"),
         ("lamp-test", "light every lamp for five seconds"),
         ("hit", "the seat that chooses takes a card"),
@@ -166,7 +172,6 @@ def _add_acts(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
             of_a_seat = 'at Lucky 9, for example 3="8S KS": once for each hand of every seat, a seat\'s from the left'
             act.add_argument("--hand", action="append", metavar="SEAT=CARDS", help=of_a_seat)
             act.add_argument("--dealer", metavar="CARDS", help="at Lucky 9")
-            act.add_argument("--witness", required=True, metavar="NAME", help="the second person")
         if name == "seats":
             act.add_argument("seats", type=int, nargs="*", metavar="SEAT")
         if name in ("leave", "wager", "reset-hit"):
@@ -183,10 +188,22 @@ def _add_acts(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         if name not in ("status", "cut-card"):
             required = name != "commission"
             act.add_argument("--by", required=required, metavar="NAME", help="who says so; it is journalled")
+        if name in _EXITS:
+            seen = "the fault you saw, such as 3-2, and no other (default: the one that stands, which is shown)"
+            act.add_argument("--fault", metavar="ID", help=seen)
+        if name == "witness":
+            seen = "what you saw waiting, and nothing else (default: what waits, which is shown)"
+            act.add_argument("--proposal", type=int, metavar="NUMBER", help=seen)
         if name == "status":
             act.add_argument("--json", action="store_true", help="everything, as one JSON object")
-        own = {"status": _status, "commission": _commission, "actives": _actives, "correct": _correct}
-        act.set_defaults(command=own.get(name, _act), do=name.replace("-", "_"))
+        own = {
+            "status": _status,
+            "commission": _commission,
+            "actives": _actives,
+            "correct": _correct,
+            "witness": _witness,
+        }
+        act.set_defaults(command=own.get(name, _exit if name in _EXITS else _act), do=name.replace("-", "_"))
 
 
 # Each command imports what it needs: `tablectl status` should not wait for what `run` loads.
@@ -223,7 +240,7 @@ def _check(options: argparse.Namespace) -> int:
 def _certs(options: argparse.Namespace) -> int:
     from controller.cli.certs import certs
 
-    return certs(options.folder, options.names)
+    return certs(options.folder, options.names, options.revoke)
 
 
 def _demo(options: argparse.Namespace) -> int:
@@ -286,10 +303,26 @@ def _status(options: argparse.Namespace) -> int:
 def _act(options: argparse.Namespace) -> int:
     from controller.cli.client import act
 
+    return act(options.table, _said(options))
+
+
+def _exit(options: argparse.Namespace) -> int:
+    from controller.cli.client import answer_fault
+
     _checked(getattr(options, "card", ""))
+    return answer_fault(options.table, _said(options), options.fault)
+
+
+def _said(options: argparse.Namespace) -> dict[str, object]:
+    """The request of an act, with whatever its command line says."""
     said = ("by", "card", "left", "fate", "seats", "seat", "spot", "cents", "back")
-    request = {"do": options.do} | {key: getattr(options, key) for key in said if hasattr(options, key)}
-    return act(options.table, request)
+    return {"do": options.do} | {key: getattr(options, key) for key in said if hasattr(options, key)}
+
+
+def _witness(options: argparse.Namespace) -> int:
+    from controller.cli.client import witness
+
+    return witness(options.table, options.by, options.proposal)
 
 
 def _commission(options: argparse.Namespace) -> int:
@@ -324,8 +357,7 @@ def _correct(options: argparse.Namespace) -> int:
         case _:
             do = 'Give --player and --banker; at Lucky 9 --dealer, and for each hand of a seat --hand 3="8S KS".'
             raise TableError("hands_incomplete", "A correction names every hand of the round.", do)
-    names = {"by": options.by, "witness": options.witness}
-    return act(options.table, {"do": "correct", "round": options.round, **hands, **names})
+    return act(options.table, {"do": "correct", "round": options.round, **hands, "by": options.by})
 
 
 def _hand_of_a_seat(text: str) -> dict[str, object]:

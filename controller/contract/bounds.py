@@ -1,4 +1,4 @@
-"""What a message from the pit may hold at most: its schemas' bounds, held by whoever stores or adds what it says."""
+"""What a message may hold at most: its schemas' bounds, held by whoever takes, stores or adds what it says."""
 
 from __future__ import annotations
 
@@ -12,6 +12,20 @@ MOST_CENTS = 10**12
 
 MOST_METERS = 100
 """No house runs more."""
+
+MOST_PAYLOAD_BYTES = {
+    "event": 250_000,
+    "state": 250_000,
+    "ack": 1_000,
+    "award": 4_000,
+    "wager": 1_000,
+    "meters": 20_000,
+}
+"""The longest payload of each topic, by its last word. Whoever hears a longer one refuses it unread."""
+
+MOST_PACKET_BYTES = 262_144
+"""No MQTT packet of the contract is longer: what tables and pit ask of their broker, and what a broker should hold
+its clients to (`max_packet_size` in config/mosquitto/mosquitto.conf)."""
 
 NAME = re.compile(r"[a-z0-9_]{1,60}")
 """A tier's or a meter's name."""

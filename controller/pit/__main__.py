@@ -55,6 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     for name, what in (("ca", "the house's CA"), ("certificate", "the pit's own"), ("private-key", "and its key")):
         run.add_argument(f"--{name}", type=Path, metavar="PEM", help=f"mutual TLS, all three or none: {what}")
+    run.add_argument("--crl", type=Path, metavar="PEM", help="with TLS: the CA's list of revoked certificates")
     run.set_defaults(command=_run)
 
     adopt = commands.add_parser("adopt", help="hear a table in this epoch from now on; also while the pit runs")
@@ -162,10 +163,12 @@ def _run(options: argparse.Namespace) -> int:
 def _tls(options: argparse.Namespace) -> TlsFiles | None:
     files = (options.ca, options.certificate, options.private_key)
     if not any(files):
+        if options.crl is not None:
+            raise TableError("tls_incomplete", "--crl is for TLS.", "Give --ca, --certificate and --private-key too.")
         return None
     if not all(files):
         raise TableError("tls_incomplete", "TLS needs all three files.", "Give --ca, --certificate and --private-key.")
-    tls = TlsFiles(*files)
+    tls = TlsFiles(*files, options.crl)
     client_context(tls)  # what is wrong with them is told before anything is begun
     return tls
 

@@ -8,7 +8,8 @@ Before it says a word on a connection the pit reads its own retained acks: one t
 that the ledger is an older copy.
 
 One thread. The network is turned by hand, so that everything waiting in it becomes one transaction and one
-acknowledgement a table, and an exception in a callback ends the process instead of a thread nobody watches.
+acknowledgement a table. What the network tells is only noted while it is turned: so trouble with the ledger ends the
+process, and whatever the network sends ends its connection at most.
 
 MQTT's own acknowledgement counts for nothing here: paho sends it as soon as `on_message` returns, and it says only that
 the broker may forget the message. What a table goes by is the pit's retained ack, published after the commit; what is
@@ -19,19 +20,21 @@ which also keeps paho from sending an old ack after a newer one.
 from __future__ import annotations
 
 import secrets
-import socket
+import ssl
 import sys
 import time
-from typing import Any, NoReturn, TextIO
+from typing import NoReturn, TextIO
 
-from paho.mqtt.client import Client, error_string
-from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode, MQTTProtocolVersion
+from paho.mqtt.enums import MQTTErrorCode
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
-from paho.mqtt.subscribeoptions import SubscribeOptions
 
+from controller.contract.bounds import MOST_PAYLOAD_BYTES
 from controller.contract.canonical import canonical
 from controller.contract.topics import Topics
 from controller.errors import TableError
+from controller.mqtt_link import RUN, Cuts, Link, Rival, new_run, user_properties
 from controller.mqtt_tls import TlsFiles, client_context
 from controller.pit.awards import AwardStep
 from controller.pit.clock import now_text
@@ -46,12 +49,11 @@ _METERS_AT_LEAST_EVERY_S = 1.5
 _STEP_AGAIN_AFTER_S = 5.0
 _METERS_SEQS = 1000  # numbers taken from the ledger at once: a restart leaves a gap, and costs no write a heartbeat
 _RETRY_S = 0.5
-_SESSION_TAKEN_OVER = 0x8E  # MQTT 5; Mosquitto says it from 2.0.15 on, an older one only closes the connection
-_WITHOUT_A_WORD = 0x80  # paho's, where the line was cut
-_PUSHED_OUT = 5  # connections in a row that were closed, each of them shorter than this:
-_SHORT_S = 30.0
 _MOST_ALARMS_STANDING = 1000  # tables whose alarms are remembered as said: their names may be anybody's invention
 _BATCH = 500  # messages in one transaction at most, so that a flood cannot keep the pit from acknowledging
+_BATCH_BYTES = 4_000_000
+_REFUSED_FROM = 0x80  # MQTT 5
+_LONGEST_TOLD = 200  # characters of a topic's name, which may have 65,535 bytes
 
 
 class _ConnectionEndedError(Exception):
@@ -75,16 +77,20 @@ class Pit:
         self._adopt_new = adopt_new
         self._tls = tls
         self._every_table = Topics(root, "+")
+        self._run = new_run()
+        self._our_words = user_properties(PacketTypes.PUBLISH, **{RUN: self._run})
         self._arrived: list[tuple[str, bytes]] = []  # topics and payloads waiting for the ledger
+        self._arrived_bytes = 0
+        self._unreadable: list[tuple[str, str]] = []  # topics of what is no message, and why, until people are told
+        self._answered: list[tuple[int, int]] = []  # the broker's answers: paho's number, the reason code
         self._acked: dict[str, Ack] = {}  # what each table was told last on this connection
-        self._asked_for: int | None = None  # paho's number of the subscription to the own acks
         self._on_the_way: dict[int, str] = {}  # what the broker has not answered: paho's number, the topic
-        self._subscribed = False  # on this connection: what the broker retains has come
-        self._listening = False  # on this connection: and was looked at
-        self._greeted = False  # by the broker, on this connection
-        self._same_broker = False  # it remembers what was said before this connection
-        self._reason_code = 0  # of this connection's end
-        self._pushed_out = 0  # how many times in a row another client seems to have taken our place
+        self._stands = False  # this connection: what the broker retains has come
+        self._listening = False  # and was looked at
+        self._ended: str | None = None  # why this connection came to its end
+        self._rival = Rival()
+        self._rival_told = False  # in this spell
+        self._cuts = Cuts()
         self._boots: dict[str, object] = {}  # which run of each table's program is there; None for none
         self._steps_due: set[str] = set()  # tables whose awards may have steps to say
         self._steps_said: dict[str, tuple[int, float]] = {}  # each table's step that it has not told of, and when said
@@ -99,99 +105,133 @@ class Pit:
     def run(self) -> NoReturn:
         """Serve until the process is ended. Raises TableError when the ledger will not do."""
         while True:
-            began_s = time.monotonic()
             try:
                 self._serve()
             except _ConnectionEndedError as ended:
-                self._look_for_thief(short=time.monotonic() - began_s < _SHORT_S)
-                if str(ended) != self._why_ended:
-                    _say(f"{ended}; trying again")
-                self._why_ended = str(ended)
+                why, now_s = str(ended), time.monotonic()
+                to_tell = self._cuts.cut(now_s) if self._listening else why != self._why_ended
+                if to_tell:
+                    often = self._cuts.often(now_s)
+                    _say(f"{why}{often and '; '}{often}; trying again")
+                self._why_ended = why
             time.sleep(_RETRY_S)
 
     def _serve(self) -> NoReturn:
         """One connection, from its beginning to its end."""
-        client = self._new_client()
-        self._arrived.clear()
-        self._acked.clear()
-        self._on_the_way.clear()
-        self._subscribed = self._listening = self._greeted = self._same_broker = False
-        self._reason_code = 0
-        self._boots.clear()
-        self._steps_said.clear()
-        self._meters_said = None
+        link = self._new_link()
+        self._forget()
         try:
-            client.connect(self._host, self._port, _KEEPALIVE_S, clean_start=True)
+            link.dial(self._tls_context())
         except (OSError, ValueError) as error:  # the latter for a host that cannot be one
             raise _ConnectionEndedError(f"cannot reach the broker {self._host}:{self._port}: {error}") from error
         try:
             while True:
-                outcome = self._take_in(client)
+                self._take_in(link)
                 self._ledger.refuse_if_taken_over()
-                self._settle(client)
+                self._hear_answers()
+                self._settle(link)
                 self._tell_what_was_counted()
-                if self._subscribed and not self._listening:
-                    self._begin_to_speak(client)
+                if self._stands and not self._listening:
+                    self._begin_to_speak(link)
                 if self._listening:
                     if self._ledger.others_wrote():
-                        self._follow_others(client)
+                        self._follow_others(link)
                     if self._awards_wait or self._awards_due:
                         self._look_whether_awards_wait()
-                    self._say_steps(client)
-                    self._say_meters(client)
-                if outcome is not MQTTErrorCode.MQTT_ERR_SUCCESS:
-                    broker = f"the broker {self._host}:{self._port}"
-                    if not self._greeted:
-                        hint = "does not speak MQTT in the clear" if self._tls is None else "refuses this certificate"
-                        raise _ConnectionEndedError(f"{broker} hung up before a word; perhaps it {hint}: see its log")
-                    raise _ConnectionEndedError(f"{broker} went away: {error_string(outcome)}")
+                    self._say_steps(link)
+                    self._say_meters(link)
+                    if self._ended is not None:
+                        self._rival.ended(link.taken_over, link.closed_by_broker, time.monotonic())
+                    self._look_for_rival()
+                if self._ended is not None:
+                    raise _ConnectionEndedError(self._ended)
         finally:
-            client.disconnect()
+            link.disconnect()
+            link.hang_up()
 
-    def _look_for_thief(self, short: bool) -> None:
-        """A connection ended. Say, once a spell, where it seems that another client has taken the pit's place.
+    def _forget(self) -> None:
+        """What was of the connection before."""
+        self._arrived.clear()
+        self._unreadable.clear()
+        self._answered.clear()
+        self._acked.clear()
+        self._on_the_way.clear()
+        self._stands = self._listening = False
+        self._ended = None
+        self._boots.clear()
+        self._steps_said.clear()
+        self._meters_said = None
 
-        With TLS the broker knows the pit by its certificate's name. That a connection which stood is closed may be
-        anything; again and again, by a broker that was not restarted, it is somebody with the same name.
-        """
-        before = self._pushed_out
-        if self._reason_code == _SESSION_TAKEN_OVER:
-            self._pushed_out = max(before + 1, _PUSHED_OUT)
-        elif self._tls is not None and self._same_broker and self._reason_code == _WITHOUT_A_WORD:
-            self._pushed_out = before + 1 if short else 1
-        else:
-            self._pushed_out = 0
-        if before < _PUSHED_OUT <= self._pushed_out:
-            what = "Another client connects to the broker as the pit, and each pushes the other off."
+    def _take_in(self, link: Link) -> None:
+        """Wait for the network, then turn it until nothing more is waiting in it."""
+        before, wait_s = -1, _WAIT_S
+        self._arrived_bytes = 0
+        while before < len(self._arrived) < _BATCH and self._arrived_bytes < _BATCH_BYTES and self._ended is None:
+            before = len(self._arrived)
+            if link.loop(wait_s) is not MQTTErrorCode.MQTT_ERR_SUCCESS:
+                break
+            wait_s = 0.0
+
+    def _look_for_rival(self) -> None:
+        """Say, once a spell, where another client takes the pit's place: with TLS the broker knows it by its name."""
+        there = self._rival.there(time.monotonic())
+        if there and not self._rival_told:
+            what = "Another client connects to the broker as the pit, or says its meters."
             do = "Find it: a second pit, or somebody with a copy of the pit's certificate. Then give the pit a new one."
             _print(str(TableError("client_id_taken", what, do)), sys.stderr)
+        self._rival_told = there
 
-    def _take_in(self, client: Client) -> MQTTErrorCode:
-        """Wait for the network, then turn it until nothing more is waiting in it."""
-        outcome, before, wait_s = MQTTErrorCode.MQTT_ERR_SUCCESS, -1, _WAIT_S
-        while outcome is MQTTErrorCode.MQTT_ERR_SUCCESS and before < len(self._arrived) < _BATCH:
-            before = len(self._arrived)
-            outcome = client.loop(wait_s)
-            wait_s = 0.0
-        return outcome
+    def _hear_answers(self) -> None:
+        """What the broker answered for what was said."""
+        answered, self._answered = self._answered, []
+        for number, code in answered:
+            topic = self._on_the_way.pop(number, None)
+            if topic is None:
+                continue
+            *_, table, kind = topic.split("/")
+            if code < _REFUSED_FROM:
+                if kind == "meters":
+                    self._rival.wrote()
+                continue
+            reason = ReasonCode(PacketTypes.PUBACK, identifier=code)
+            self._alarm(
+                table,
+                TableError(
+                    f"{kind}_refused",
+                    f"The broker refused what the pit says on {topic}: {reason}.",
+                    f"Let the pit publish on {topic} in the broker's access list.",
+                ),
+            )
 
-    def _settle(self, client: Client) -> None:
+    def _settle(self, link: Link) -> None:
         """Bring what arrived to the ledger, then acknowledge, then tell people."""
         arrived, self._arrived = self._arrived, []
+        unreadable, self._unreadable = self._unreadable, []
+        for topic, why in unreadable:
+            what = f"A message came on {topic!r} that cannot be read: {why}."
+            do = "Find out who publishes there: only the table may. Take back what the broker retains of it."
+            self._alarm(self._table_of(topic) or "", RefusedError("message_unreadable", what, do))
         events: list[tuple[str, bytes]] = []
         for topic, payload in arrived:
-            table, kind = topic.split("/")[-2:]
-            if kind == "event":
+            table, kind = self._table_of(topic), topic.rpartition("/")[2]
+            if table is None or kind not in ("event", "state", "ack"):
+                what = f"A message came on {topic[:_LONGEST_TOLD]!r}, to which the pit has not subscribed."
+                self._alarm("", RefusedError("topic_unknown", what, "Find out what the broker is: Mosquitto does not."))
+            elif len(payload) > MOST_PAYLOAD_BYTES[kind]:
+                what = f"A message on {topic} is longer than {MOST_PAYLOAD_BYTES[kind]} bytes. It is refused unread."
+                do = "Find out who publishes there: no table has so much to say. Let the broker refuse such a packet."
+                self._alarm(table, RefusedError("message_too_long", what, do))
+            elif kind == "event":
                 events.append((table, payload))
             elif kind == "ack":
                 self._hear_own_ack(table, payload)
             else:
-                self._meet(client, table, payload)
+                self._meet(link, table, payload)
         if not events:
             return
         received = self._ledger.receive(events)
         for table, ack in received.acks.items():
-            self._acknowledge(client, table, ack)
+            self._acknowledge(link, table, ack)
         for event in received.committed:
             self._alarms.pop(event.table, None)
             self._steps_due.add(event.table)
@@ -208,16 +248,17 @@ class Pit:
         except RefusedError as alarm:
             self._alarm(table, alarm)
 
-    def _begin_to_speak(self, client: Client) -> None:
+    def _begin_to_speak(self, link: Link) -> None:
         """The pit has read on this connection what it said before."""
         self._why_ended = ""
-        _say(f"connected to the broker {self._host}:{self._port}, listening below {self._root}")
+        if not self._cuts.often(time.monotonic()):
+            _say(f"connected to the broker {self._host}:{self._port}, listening below {self._root}")
         self._listening = True
         for table, ack in self._ledger.acks().items():
-            self._acknowledge(client, table, ack)
+            self._acknowledge(link, table, ack)
             self._steps_due.add(table)
 
-    def _follow_others(self, client: Client) -> None:
+    def _follow_others(self, link: Link) -> None:
         """People have decided something: on awards, or on which tables are heard in which epoch."""
         acks = self._ledger.acks()
         self._steps_due.update(acks)
@@ -227,7 +268,7 @@ class Pit:
             acks.setdefault(table, self._ledger.ack_of(table, said.epoch))
         for table, ack in acks.items():
             if ack != self._acked.get(table):
-                self._acknowledge(client, table, ack)
+                self._acknowledge(link, table, ack)
 
     def _look_whether_awards_wait(self) -> None:
         """Tell people when they have to wait with decisions on awards, and when that is over."""
@@ -239,7 +280,12 @@ class Pit:
             self._awards_wait = False
             _say("every adopted table is heard: awards can be decided on")
 
-    def _meet(self, client: Client, table: str, payload: bytes) -> None:
+    def _table_of(self, topic: str) -> str | None:
+        """Whose topic that is; None where it is no table's."""
+        root, _, table = topic.rpartition("/")[0].rpartition("/")
+        return table if root == self._root and len(topic) <= _LONGEST_TOLD else None
+
+    def _meet(self, link: Link, table: str, payload: bytes) -> None:
         """A table's state came: perhaps an epoch to adopt, or one that was adopted meanwhile."""
         try:
             if self._ledger.meet(table, payload, self._adopt_new):
@@ -251,7 +297,7 @@ class Pit:
             self._notice_return(table, payload)
         ack = self._ledger.ack(table)
         if ack is not None and ack != self._acked.get(table):
-            self._acknowledge(client, table, ack)
+            self._acknowledge(link, table, ack)
 
     def _notice_return(self, table: str, state: bytes) -> None:
         """A table that came back may have missed the step that it was told last: it is said again."""
@@ -262,7 +308,7 @@ class Pit:
             self._steps_due.add(table)
         self._boots[table] = boot
 
-    def _say_steps(self, client: Client) -> None:
+    def _say_steps(self, link: Link) -> None:
         """Say each table the first step that its stream has not told of. A later one waits for that: a table takes no
         step that is older than one it has, so what it missed could not be made good."""
         now_s = time.monotonic()
@@ -272,7 +318,7 @@ class Pit:
             if step is None:
                 self._steps_said.pop(table, None)
             elif table in again or self._steps_said.get(table, (0, 0.0))[0] != step.seq:
-                self._publish(client, Topics(self._root, table).award, step.payload())
+                self._publish(link, Topics(self._root, table).award, step.payload())
                 self._steps_said[table] = step.seq, now_s
         self._steps_due.clear()
 
@@ -282,7 +328,7 @@ class Pit:
         of_epoch = f"{table}/{ack.epoch}/" if ack is not None else ""
         return next((step for step in self._ledger.unheard_steps(table, 0) if step.hit.startswith(of_epoch)), None)
 
-    def _say_meters(self, client: Client) -> None:
+    def _say_meters(self, link: Link) -> None:
         levels, now_s = self._ledger.levels(), time.monotonic()
         if self._meters_said is not None:
             said, at_s = self._meters_said
@@ -294,15 +340,18 @@ class Pit:
             self._meters_seqs = iter(self._ledger.meters_seqs(_METERS_SEQS))
             seq = next(self._meters_seqs)
         payload = canonical({"seq": seq, "at": now_text(), "meters": levels})
-        self._publish(client, self._every_table.meters, payload, retain=True)
+        self._publish(link, self._every_table.meters, payload, retain=True, properties=self._our_words)
         self._meters_said = levels, now_s
 
-    def _acknowledge(self, client: Client, table: str, ack: Ack) -> None:
-        self._publish(client, Topics(self._root, table).ack, ack.payload(), retain=True)
+    def _acknowledge(self, link: Link, table: str, ack: Ack) -> None:
+        self._publish(link, Topics(self._root, table).ack, ack.payload(), retain=True)
         self._acked[table] = ack
 
-    def _publish(self, client: Client, topic: str, payload: bytes, retain: bool = False) -> None:
-        self._on_the_way[client.publish(topic, payload, qos=1, retain=retain).mid] = topic
+    def _publish(
+        self, link: Link, topic: str, payload: bytes, retain: bool = False, properties: Properties | None = None
+    ) -> None:
+        said = link.publish(topic, payload, qos=1, retain=retain, properties=properties)
+        self._on_the_way[said.mid] = topic
 
     def _alarm(self, table: str, alarm: TableError) -> None:
         if len(self._alarms) >= _MOST_ALARMS_STANDING and table not in self._alarms:
@@ -336,64 +385,48 @@ class Pit:
                 except TableError as error:
                     _say(f"{counted.left_out} alarms {counted.code} that were not kept are not counted: {error.what}")
 
-    def _new_client(self) -> Client:
-        client = Client(
-            CallbackAPIVersion.VERSION2, client_id=f"pit-{secrets.token_hex(4)}", protocol=MQTTProtocolVersion.MQTTv5
-        )
-        if self._tls is not None:
-            try:
-                client.tls_set_context(client_context(self._tls))
-            except TableError as error:  # a certificate that expired: the renewed one needs no restart
-                raise _ConnectionEndedError(f"no connection to the broker: {error.what}") from error
-        client.on_socket_open = _send_at_once
-        client.on_connect = self._on_connect
-        client.on_disconnect = self._on_disconnect
-        client.on_subscribe = self._on_subscribe
-        client.on_message = self._on_message
-        client.on_publish = self._on_publish
-        return client
+    def _new_link(self) -> Link:
+        every = self._every_table
+        name = f"pit-{secrets.token_hex(4)}"
+        topics = (every.event, every.state)
+        # What the broker retains of our own acks must be here before a table's state is judged.
+        return Link(self, self._host, self._port, name, _KEEPALIVE_S, topics, every.meters, self._run, (every.ack,))
 
-    def _on_connect(self, client: Client, _data: Any, _flags: Any, reason: ReasonCode, _properties: Any) -> None:
-        self._greeted = True
-        if reason.is_failure:
-            raise _ConnectionEndedError(f"the broker refused the connection: {reason}")
-        # Own words first: what the broker retains of them must be here before a table's state is judged.
-        self._asked_for = client.subscribe(self._every_table.ack, options=SubscribeOptions(qos=1, noLocal=True))[1]
+    def _tls_context(self) -> ssl.SSLContext | None:
+        if self._tls is None:
+            return None
+        try:
+            return client_context(self._tls)
+        except TableError as error:  # a certificate that expired: the renewed one needs no restart
+            raise _ConnectionEndedError(f"no connection to the broker: {error.what}") from error
 
-    def _on_subscribe(self, client: Client, _data: Any, mid: int, codes: list[ReasonCode], _properties: Any) -> None:
-        refused = [code for code in codes if code.is_failure]
-        if refused:
-            raise _ConnectionEndedError(f"the broker refused the subscription below {self._root}: {refused[0]}")
-        if mid == self._asked_for:
-            topics = (self._every_table.event, self._every_table.state)
-            client.subscribe([(topic, SubscribeOptions(qos=1)) for topic in topics])
-        else:
-            self._subscribed = True
+    # What the network tells while it is turned.
 
-    def _on_disconnect(self, _client: Client, _data: Any, _flags: Any, reason: ReasonCode, _properties: Any) -> None:
-        self._reason_code = reason.value
+    def link_stands(self) -> None:
+        """We are subscribed."""
+        self._stands = True
 
-    def _on_message(self, _client: Client, _data: Any, message: Any) -> None:
-        self._same_broker = self._same_broker or message.retain
-        self._arrived.append((message.topic, bytes(message.payload)))
+    def link_ended(self, why: str) -> None:
+        """The connection is gone."""
+        self._ended = why
 
-    def _on_publish(self, _client: Client, _data: Any, mid: int, reason: ReasonCode, _properties: Any) -> None:
-        topic = self._on_the_way.pop(mid)
-        if reason.is_failure:
-            *_, table, kind = topic.split("/")
-            self._alarm(
-                table,
-                TableError(
-                    f"{kind}_refused",
-                    f"The broker refused what the pit says on {topic}: {reason}.",
-                    f"Let the pit publish on {topic} in the broker's access list.",
-                ),
-            )
+    def link_message(self, topic: str, payload: bytes, retained: bool) -> None:
+        """A table's message, for the ledger."""
+        self._arrived.append((topic, payload))
+        self._arrived_bytes += len(payload)
 
+    def link_unreadable(self, topic: str, why: str) -> None:
+        """A message that nobody can read, for people."""
+        if len(self._unreadable) < _BATCH:
+            self._unreadable.append((topic, why))
 
-def _send_at_once(_client: Client, _data: Any, connection: Any) -> None:
-    """A packet does not wait for the one before to have arrived: the kernel may take 40 ms to say so."""
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    def link_own_topic(self, ours: bool) -> None:
+        """A word on the meters: of ours, retained from the connection before, or of somebody else."""
+        self._rival.own_topic(ours, time.monotonic())
+
+    def link_answered(self, token: int, reason_code: int) -> None:
+        """The broker's answer."""
+        self._answered.append((token, reason_code))
 
 
 def _say(what: str) -> None:

@@ -283,7 +283,7 @@ ALARMS: dict[str, AlarmKind] = {
         "the file in the way. It is tried again each minute.",
     ),
     "client_id_taken": AlarmKind(
-        "Another client connected to the broker under this table's id.",
+        "Another client connected to the broker under this table's id, or says this table's state.",
         "Find it: somebody has a copy of this table's certificate, or of the table. Then give the table a new one.",
     ),
     "hit_unheard": AlarmKind(

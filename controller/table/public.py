@@ -68,8 +68,9 @@ class PublicChoice:
 
 @dataclass(frozen=True, slots=True)
 class PublicFault:
-    """The standing fault as people are told of it."""
+    """The standing fault as people are told of it. `id` names this one stop: an act that leaves it says which."""
 
+    id: str
     code: str
     what: str
     do: str
@@ -245,6 +246,7 @@ def _fault(table: Table) -> PublicFault | None:
     if "cards_left" in details and left is not None:
         details = details | {"cards_left": left}  # what the count is held against now
     return PublicFault(
+        id=table.fault.id,
         code=table.fault.code,
         what=kind.what,
         do=kind.do,

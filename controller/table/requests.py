@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import lcm
+from unicodedata import normalize
 
 from controller.game import baccarat, lucky9
 from controller.game.baccarat_royal import Actives, BaccaratRoyal, drawn_actives
@@ -129,7 +130,12 @@ class CorrectRound:
     player: tuple[Card, ...]
     banker: tuple[Card, ...]
     supervisor: str
-    witness: str
+    witness: str | None = None
+
+    @property
+    def says(self) -> str:
+        """The request in words."""
+        return f"correct round {self.round}: player {_read(self.player)}, banker {_read(self.banker)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +146,13 @@ class CorrectSeatsRound:
     hands: dict[int, tuple[tuple[Card, ...], ...]]
     dealer: tuple[Card, ...]
     supervisor: str
-    witness: str
+    witness: str | None = None
+
+    @property
+    def says(self) -> str:
+        """The request in words."""
+        hands = (f"seat {seat} {_read(hand)}" for seat, theirs in sorted(self.hands.items()) for hand in theirs)
+        return f"correct round {self.round}: dealer {_read(self.dealer)}, {', '.join(hands)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +255,17 @@ Request = (
     | ResetHits
 )
 
+ByTwo = CorrectRound | CorrectSeatsRound
+"""What two people ask for: `witness` is the second one, None until there is one."""
+
+EXITS: dict[type[Request], Exit] = {
+    ClearFault: Exit.CLEAR,
+    CountCards: Exit.COUNT,
+    NameCard: Exit.CARD,
+    VoidHand: Exit.VOID,
+    NewShoe: Exit.NEW_SHOE,
+}
+"""The requests that leave a fault, where one stands."""
 
 LOTS = lcm(*range(1, 15))
 """How many lots there are to draw by: a multiple of the ordered pairs of any 2 to 14 seats, so each is as likely."""
@@ -317,6 +340,27 @@ def decide(table: Table, request: Request, ambient: Ambient) -> Fact | Refuse:
         case ResetHits(seat, by):
             known = any(seat in (None, hit.seat) for hit in table.hits)
             return HitsReset(seat, by) if known else refuse("no_hit")
+
+
+def not_answered(table: Table, request: Request, fault: str | None) -> Refuse | None:
+    """Why a supervisor's word may not be taken for the fault that stands: it answers `fault`, another one or None.
+
+    What stands was perhaps never seen by who answers: somebody else left the fault that was shown, and the next came.
+    """
+    standing = table.fault.id if table.fault else None
+    if type(request) not in EXITS or getattr(request, "supervisor", None) is None or fault == standing:
+        return None
+    return refuse("fault_unnamed" if fault is None else "fault_changed")
+
+
+def same_name(one: str, other: str) -> bool:
+    """Whether two names are one person's, however they are written: "Ann" and "ann." are."""
+    return _folded(one) == _folded(other)
+
+
+def _folded(name: str) -> str:
+    folded = normalize("NFKC", normalize("NFKC", name).casefold())
+    return "".join(character for character in folded if character.isalnum())
 
 
 def before(table: Table, fact: Fact, ambient: Ambient) -> tuple[Fact, ...]:
@@ -544,8 +588,6 @@ def _correct_round(table: Table, request: CorrectRound | CorrectSeatsRound) -> F
     fact = _as_read(told, request)
     if isinstance(fact, Refuse):
         return fact
-    if request.supervisor.strip().casefold() == request.witness.strip().casefold():
-        return refuse("not_two_people")
     try:
         done = as_corrected(table.rules.play, told.done, fact)
     except ValueError:
@@ -555,7 +597,14 @@ def _correct_round(table: Table, request: CorrectRound | CorrectSeatsRound) -> F
     corrected = shoe_life.corrected(table.shoe, table.rules.shoe, cards(told.done), cards(done))
     if corrected.unnamed > table.shoe.unnamed:
         return refuse("card_cannot_be")
-    return fact
+    return _by_two(request, fact)
+
+
+def _by_two(request: ByTwo, fact: Fact) -> Fact | Refuse:
+    """The fact of an act that would be allowed, once two people ask for it."""
+    if request.witness is None:
+        return refuse("second_person_due")
+    return refuse("not_two_people") if same_name(request.supervisor, request.witness) else fact
 
 
 def _as_read(told: FinishedRound, request: CorrectRound | CorrectSeatsRound) -> CorrectionFact | Refuse:
@@ -564,15 +613,19 @@ def _as_read(told: FinishedRound, request: CorrectRound | CorrectSeatsRound) -> 
         case CorrectRound(number, player, banker, by, witness), baccarat.Done():
             if not (_is_hand(player) and _is_hand(banker)):
                 return refuse("not_a_hand")
-            return RoundCorrected(number, player, banker, by, witness)
+            return RoundCorrected(number, player, banker, by, witness or "")
         case CorrectSeatsRound(number, hands, dealer, by, witness), lucky9.Done(first_two=in_play):
             if hands.keys() != in_play.keys():
                 return refuse("other_seats")
             if not all(map(_is_hand, (*(hand for theirs in hands.values() for hand in theirs), dealer))):
                 return refuse("not_a_hand")
-            return SeatsRoundCorrected(number, hands, dealer, by, witness)
+            return SeatsRoundCorrected(number, hands, dealer, by, witness or "")
         case _:
             return refuse("other_hands")
+
+
+def _read(cards_read: tuple[Card, ...]) -> str:
+    return " ".join(map(str, cards_read))
 
 
 def _is_hand(cards_read: tuple[Card, ...]) -> bool:

@@ -190,12 +190,14 @@ def _same(one: Held, other: Held) -> bool:
 class StandingFault:
     """The fault the table stands in. `details` are public: nothing face down is in them.
 
-    `raised_by` is what raised it, where that still waits for a person's word.
+    `raised_by` is what raised it, where that still waits for a person's word. `id` names this one stop of the table, as
+    "3-2": the second of shoe 3. A fault of the same code that comes later has another.
     """
 
     code: str
     details: dict[str, str | int]
     raised_by: Held | None = None
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +213,7 @@ class Table:
     where it was not, `unheard_since` is the one before, until another came. `seq_counts_zero` once the shoe, since it
     was switched on, has gone on with 0 after 9: from then on it always does. `placed` are the chips for the next hand,
     `occupied` the seats with somebody at them, `commission_owed` cents by seat, `award_seq` the pit's last award step.
+    `stops` counts the faults since this shoe was announced.
     """
 
     rules: TableRules
@@ -233,6 +236,7 @@ class Table:
     actives: Actives | None = None
     commission_owed: dict[int, int] = field(default_factory=dict)
     award_seq: int = 0
+    stops: int = 0
 
     @property
     def round_number(self) -> int | None:

@@ -48,7 +48,10 @@ def raiser(fault: StandingFault) -> tuple[Held, ...]:
 def stop(table: Table, code: str, details: dict[str, str | int], raised_by: Held | None = None) -> Stepped:
     """The table stops with this fault."""
     kind = FAULTS[code]
-    table = replace(table, fault=StandingFault(code, details, raised_by))
+    stops = table.stops + 1
+    table = replace(
+        table, fault=StandingFault(code, details, raised_by, f"{shoe_number(table) or 0}-{stops}"), stops=stops
+    )
     event = events.Fault(
         shoe=shoe_number(table),
         round=table.round_number,

@@ -168,7 +168,7 @@ class ShoePort:
     def _tell(self, up: bool, why: str) -> None:
         """Log each new `why` of a bad spell loudly and its repeats quietly; pass on changes of the link."""
         loudly = logging.INFO if up else logging.WARNING
-        _log.log(logging.DEBUG if why in self._logged else loudly, why)
+        _log.log(logging.DEBUG if why in self._logged else loudly, "%s", why)
         self._logged.add(why)
         if up != self._link:
             self._link = up

@@ -465,13 +465,14 @@ def test_the_pages_program_follows_the_chain_of_a_journal(tmp_path: Path) -> Non
 
     with closing(sqlite3.connect(run_daemon(play()))) as db:
         head, chains, heads = GENESIS, [], [GENESIS]
-        for row, at_ms, synchronised, boot, up_ms, via, fact, salt, stored in db.execute(
+        for row, at_ms, synchronised, boot, since_boot_ms, via, fact, salt, stored in db.execute(
             "SELECT row, at_ms, clock_synchronised, boot_id, since_boot_ms, via, fact, salt, head FROM fact"
+            " ORDER BY row"
         ).fetchall():
             bodies = [body for (body,) in db.execute("SELECT body FROM message WHERE row = ? ORDER BY seq", (row,))]
             chains += [json.loads(body)["chain"] == head.hex() for body in bodies]
-            came = f"{at_ms} {synchronised} {boot} {up_ms} {json.dumps(via)} "
-            head = next_head(head, salt, came.encode() + fact, bodies)
+            came = f"{at_ms} {synchronised} {boot} {since_boot_ms} {json.dumps(via)} ".encode()
+            head = next_head(head, salt, came + fact, bodies)
             heads.append(head)
             assert head == stored
     assert len(chains) >= 4

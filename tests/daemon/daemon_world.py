@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from controller.answer import Answer
 from controller.cli.bench import EXAMPLE_TABLE, simulated_table
 from controller.clock import boot_id
 from controller.config import Config, load
@@ -144,6 +145,7 @@ class HeldBroker:
         self.on_event: Callable[[dict[str, Any]], None] = lambda _: None
         self.levels: dict[str, int] | None = dict(LEVELS)  # the pit's, said again and again; None says nothing
         self._levels_seq = 0
+        self.cuts = ""
 
     async def run(self, listener: BrokerListener) -> None:
         self.listener = listener
@@ -179,6 +181,14 @@ class HeldBroker:
         assert self.listener is not None
         self.up = False
         self.listener.broker_disconnected("the test cut it")
+
+    def drop(self, why: str) -> None:
+        assert self.listener is not None
+        self.up = False
+        self.listener.broker_disconnected(why)
+
+    def often_cut(self) -> str:
+        return self.cuts
 
     def say(self, payload: bytes, topic: str | None = None, retained: bool = False) -> None:
         """A message comes, on the pit's topic unless said otherwise."""
@@ -286,8 +296,13 @@ class World:
     async def do(self, *requests: Request) -> None:
         """Ask for what must be allowed."""
         for request in requests:
-            answer = await self.runtime.ask(request)
+            answer = await self.ask(request)
             assert answer.refused is None, answer
+
+    async def ask(self, request: Request) -> Answer:
+        """Ask, in answer to the fault that is shown, if one is."""
+        fault = self.runtime.face.fault
+        return await self.runtime.ask(request, fault=fault.id if fault else None)
 
     async def deal(self, text: str) -> None:
         """Cards leave the shoe, and the table has committed them."""

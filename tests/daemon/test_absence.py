@@ -104,6 +104,12 @@ class NoBroker:
     def publish(self, topic: str, payload: bytes, retain: bool = False, event_type: str | None = None) -> int | None:
         return None
 
+    def drop(self, why: str) -> None:
+        pass
+
+    def often_cut(self) -> str:
+        return ""
+
 
 class Daemon:
     """One life of the daemon on the journal in `folder`, from `table` or what the journal replays to.
@@ -180,7 +186,8 @@ class Daemon:
 
     async def do(self, *requests: Request) -> None:
         for request in requests:
-            answer = await self.runtime.ask(request)
+            fault = self.runtime.face.fault
+            answer = await self.runtime.ask(request, fault=fault.id if fault else None)
             assert answer.refused is None, answer.why
 
     @property

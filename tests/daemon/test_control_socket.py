@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import pwd
 import socket
 import stat
 from collections.abc import AsyncIterator
@@ -15,10 +17,10 @@ import pytest
 
 from controller.cli import bench
 from controller.cli.main import main
-from controller.control import serve
+from controller.control import serving
 from controller.errors import TableError
 from controller.game.play import Call
-from controller.table.facts import CardDrawn, ShoeOpened, ShoeStoodBy
+from controller.table.facts import CardDrawn, RoundCorrected, ShoeOpened, ShoeStoodBy
 from controller.table.requests import LockWagers, MakeCall, TakeSeats
 from controller.watchers import BEAT_S
 from tests.daemon.daemon_world import PATIENCE_S, World, eventually, run, running
@@ -56,12 +58,9 @@ async def served(folder: Path, **table: Any) -> AsyncIterator[tuple[World, Path]
     """A running table and its socket."""
     async with running(folder, **table) as world:
         path = Path(world.config.file.control.socket)
-        server = await serve(world.runtime, path)
-        try:
+        async with serving(world.runtime, path):
             yield world, path
             assert not world.task.done(), "the table lives"
-        finally:
-            server.close()
 
 
 @asynccontextmanager
@@ -81,8 +80,8 @@ def test_status_tells_everything_as_json(tmp_path: Path) -> None:
             assert answer["ok"] is True
             status = answer["status"]
             assert status["face"]["phase"] == "wagers_open"
-            keys = {"version", "key_fingerprint", "up_s", "face", "lamps", "sensors", "shoe", "pit", "journal"}
-            assert set(status) == keys
+            parts = {"version", "key_fingerprint", "up_s", "face", "lamps", "sensors", "second_person", "shoe", "pit"}
+            assert set(status) == {*parts, "journal"}
             assert status["pit"]["head_seq"] == 1
             assert set(status["lamps"]) == set(world.config.file.pins.lamps)
 
@@ -100,8 +99,10 @@ def test_the_acts_of_a_supervisor(tmp_path: Path) -> None:
             assert world.shoe.listener is not None
             world.shoe.listener.shoe_reported(CardDrawn(None))
             await world.settle()
-            assert (await line.ask(do="clear", by="Smith"))["code"] == "not_an_exit"
-            assert await line.ask(do="card", card="KS", by="Smith") == {"ok": True}
+            assert (await line.ask(do="clear", by="Smith"))["code"] == "fault_unnamed"
+            assert (await line.ask(do="clear", by="Smith", fault="1-1"))["code"] == "not_an_exit"
+            assert (await line.ask(do="card", card="KS", by="Smith", fault="1-2"))["code"] == "fault_changed"
+            assert await line.ask(do="card", card="KS", by="Smith", fault="1-1") == {"ok": True}
             assert world.fault() is None
             assert (await line.ask(do="clear", by="Smith"))["code"] == "no_fault"
             assert await line.ask(do="void", by="Jörg Ñandú") == {"ok": True}
@@ -112,27 +113,86 @@ def test_the_acts_of_a_supervisor(tmp_path: Path) -> None:
     run(test())
 
 
-def test_a_correction_needs_two_people_and_another_hand(tmp_path: Path) -> None:
+async def _confirmed_by_key(world: World, waits: dict[str, Any]) -> None:
+    """The key is turned at the table, which confirms what waits."""
+    assert world.status["second_person"]["id"] == waits["id"]
+    world.pins.pressed.add("key")
+    await eventually(lambda: world.status["second_person"] is None)
+    world.pins.pressed.discard("key")
+    await world.pins.sampled(20)
+
+
+def test_a_correction_waits_for_a_second_person(tmp_path: Path) -> None:
     async def test() -> None:
         async with served(tmp_path) as (world, path), connected(path) as line:
             await world.open_shoe()
             await world.do_hands(1)
             correct: dict[str, object] = {"do": "correct", "round": 1, "player": "KS 9S", "banker": "2D 3D"}
-            for by, witness, code in (
-                ("Smith", "Smith", "not_two_people"),
-                ("Smith", " sMITH ", "not_two_people"),
-                ("Smith", "Jones", "nothing_differs"),
-            ):
-                assert (await line.ask(**correct, by=by, witness=witness))["code"] == code
-            other = correct | {"round": 10**20, "by": "Smith", "witness": "Jones"}
-            assert (await line.ask(**other))["code"] == "no_such_round"
-            none = correct | {"player": "KS", "by": "Smith", "witness": "Jones"}
-            assert (await line.ask(**none))["code"] == "not_a_hand"
-            good = correct | {"banker": "2D 4D", "by": "Smith", "witness": "Jones"}
-            assert await line.ask(**good) == {"ok": True}
+            assert (await line.ask(**correct, by="Smith"))["code"] == "nothing_differs"
+            assert (await line.ask(**correct | {"round": 10**20, "by": "Smith"}))["code"] == "no_such_round"
+            assert (await line.ask(**correct | {"player": "KS", "by": "Smith"}))["code"] == "not_a_hand"
+            assert (await line.ask(do="witness", proposal=1, by="Jones"))["code"] == "no_proposal"
+            answer = await line.ask(**correct | {"banker": "2D 4D", "by": "Smith"})
+            assert answer["waits"] == world.status["second_person"] | {"left_s": answer["waits"]["left_s"]}
+            assert answer["waits"]["says"] == "correct round 1: player KS 9S, banker 2D 4D"
+            assert answer["waits"]["via"] == f"socket {pwd.getpwuid(os.getuid()).pw_name}({os.getuid()})"
+            # The kernel knows whose account it is: another name makes no other person.
+            assert (await line.ask(do="witness", proposal=1, by="Jones"))["code"] == "not_two_people"
+            assert "correction" not in world.pit.types()
+            await _confirmed_by_key(world, answer["waits"])
             await eventually(lambda: world.pit.types()[-1] == "correction")
+            row = world.rows()[-1]
+            assert isinstance(row.fact, RoundCorrected)
+            assert (row.fact.by, row.fact.witness, row.via) == ("Smith", "key", f"{answer['waits']['via']} and key")
             seats = {"do": "correct", "round": 1, "hands": [{"seat": 3, "cards": "KS 9S"}], "dealer": "2D 4D"}
-            assert (await line.ask(**seats, by="Smith", witness="Jones"))["code"] == "other_hands"
+            assert (await line.ask(**seats, by="Smith"))["code"] == "other_hands"
+
+    run(test())
+
+
+def test_a_key_that_was_turned_before_confirms_nothing(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with served(tmp_path) as (world, path), connected(path) as line:
+            await world.open_shoe()
+            await world.do_hands(1)
+            world.pins.pressed.add("key")
+            await world.pins.sampled(20)
+            waits = (await line.ask(do="correct", round=1, player="KS 9S", banker="2D 4D", by="Smith"))["waits"]
+            await world.pins.sampled(20)
+            assert "correction" not in world.pit.types()
+            world.pins.pressed.discard("key")
+            await world.pins.sampled(20)
+            await _confirmed_by_key(world, waits)
+            await eventually(lambda: world.pit.types()[-1] == "correction")
+
+    run(test())
+
+
+def test_what_waits_holds_only_where_the_table_stood_and_only_so_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def test() -> None:
+        async with served(tmp_path) as (world, path), connected(path) as line:
+            await world.open_shoe()
+            await world.do_hands(1)
+            correct: dict[str, object] = {"do": "correct", "round": 1, "player": "KS 9S", "by": "Smith"}
+            first = (await line.ask(**correct, banker="2D 4D"))["waits"]
+            second = (await line.ask(**correct, banker="2D 5D"))["waits"]
+            assert (second["id"], second["says"]) == (first["id"] + 1, "correct round 1: player KS 9S, banker 2D 5D")
+            old = await world.runtime.confirm(first["id"], "Jones", "socket jones(7)")
+            assert old.refused == "proposal_changed"
+            same_name = await world.runtime.confirm(second["id"], " SMITH.", "socket jones(7)")
+            assert same_name.refused == "not_two_people"
+            assert world.status["second_person"]["id"] == second["id"], "it waits on"
+            await world.do(LockWagers())
+            assert world.status["second_person"] is None
+            assert (await world.runtime.confirm(second["id"], "Jones", "socket jones(7)")).refused == "no_proposal"
+            await world.deal("KS 2D 9S 3D")
+            monkeypatch.setattr("controller.second_person.WAITS_S", 0.0)
+            assert (await line.ask(**correct, banker="2D 4D"))["code"] == "second_person_due", (
+                "its time is over already"
+            )
+            assert "correction" not in world.pit.types()
 
     run(test())
 
@@ -149,14 +209,14 @@ def test_lucky_9s_hands_are_corrected_from_the_shell(tmp_path: Path, capsys: pyt
             await world.deal("TC")
             file = str(tmp_path / "table.toml")
             seats = ["--hand", "3=8S KS", "--hand", "5=4S 3S", "--hand", "3=8D 3S"]
-            names = ["--by", "Smith", "--witness", "Jones"]
-            said = ["correct", file, "1", *seats, "--dealer", "2C 9C TC", *names]
+            said = ["correct", file, "1", *seats, "--dealer", "2C 9C TC", "--by", "Smith"]
             assert await asyncio.to_thread(main, said) == 0
+            await _confirmed_by_key(world, world.status["second_person"])
             await eventually(lambda: world.pit.types()[-1] == "correction")
             event = world.pit.ledger[-1]
             hands = [(hand["seat"], hand["hand"], hand["cards"]) for hand in event["hands"]]
             assert hands == [(3, 1, ["8S", "KS"]), (3, 2, ["8D", "3S"]), (5, 1, ["4S", "3S"])]
-            assert (event["dealer"]["cards"], event["by"], event["witness"]) == (["2C", "9C", "TC"], "Smith", "Jones")
+            assert (event["dealer"]["cards"], event["by"], event["witness"]) == (["2C", "9C", "TC"], "Smith", "key")
             assert await asyncio.to_thread(main, ["rounds", world.config.file.journal.path]) == 0
 
     run(test())
@@ -165,7 +225,7 @@ def test_lucky_9s_hands_are_corrected_from_the_shell(tmp_path: Path, capsys: pyt
         .out.splitlines()[-1]
         .endswith(
             "correction    dealer 2C 9C TC = 1; seat 3 8S KS = 8 won; seat 3/2 8D 3S = 1 pushed; seat 5 4S 3S = 7 won"
-            " (by Smith and Jones)"
+            " (by Smith and key)"
         )
     )
 
@@ -306,21 +366,28 @@ NO_REQUEST = [
     b'{"do": "card", "card": "", "by": "Smith"}',
     b'{"do": "card", "card": 5, "by": "Smith"}',
     b'{"do": "card", "card": "\\ud83d\\ud83d", "by": "Smith"}',
+    b'{"do": "clear", "by": "Smith", "fault": 3}',
+    b'{"do": "clear", "by": "Smith", "fault": null}',
+    b'{"do": "cut_card", "fault": "1-1"}',
+    b'{"do": "lamp_test", "by": "Smith", "fault": "1-1"}',
+    b'{"do": "witness", "by": "Smith"}',
+    b'{"do": "witness", "by": "Smith", "proposal": true}',
+    b'{"do": "witness", "by": "Smith", "proposal": 1, "fault": "1-1"}',
     b'{"do": "close_shoe"}',
     b'{"do": "close_shoe", "by": "\\ud800"}',
     b'{"do": "lamp_test", "by": " "}',
     b'{"do": "lamp_test", "by": "\\udfff"}',
     b'{"do": "odd_card", "fate": "eaten", "by": "Smith"}',
     b'{"do": "odd_card", "fate": "burn", "by": "\\n"}',
-    b'{"do": "correct", "round": 1, "player": "KS 9S", "banker": "2D 3D", "by": "Smith"}',
-    b'{"do": "correct", "round": true, "player": "KS 9S", "banker": "2D 3D", "by": "S", "witness": "W"}',
-    b'{"do": "correct", "round": "1", "player": "KS 9S", "banker": "2D 3D", "by": "S", "witness": "W"}',
-    b'{"do": "correct", "round": 1, "player": "KS 9Z", "banker": "2D 3D", "by": "S", "witness": "W"}',
-    b'{"do": "correct", "round": 1, "player": ["KS"], "banker": "2D 3D", "by": "S", "witness": "W"}',
-    b'{"do": "correct", "round": 1, "player": "KS 9S", "banker": "2D 3D", "by": "S", "witness": "\\ud800"}',
-    b'{"do": "correct", "round": 1, "player": "KS 9S", "banker": "2D 3D", "by": "S", "witness": "W", "more": 1}',
+    b'{"do": "correct", "round": 1, "player": "KS 9S", "banker": "2D 3D", "by": "Smith", "witness": "Jones"}',
+    b'{"do": "correct", "round": true, "player": "KS 9S", "banker": "2D 3D", "by": "S"}',
+    b'{"do": "correct", "round": "1", "player": "KS 9S", "banker": "2D 3D", "by": "S"}',
+    b'{"do": "correct", "round": 1, "player": "KS 9Z", "banker": "2D 3D", "by": "S"}',
+    b'{"do": "correct", "round": 1, "player": ["KS"], "banker": "2D 3D", "by": "S"}',
+    b'{"do": "correct", "round": 1, "player": "KS 9S", "banker": "2D 3D", "by": "\\ud800"}',
+    b'{"do": "correct", "round": 1, "player": "KS 9S", "banker": "2D 3D", "by": "S", "more": 1}',
     *(
-        b'{"do": "correct", "round": 1, "hands": %b, "dealer": "2D 4D", "by": "S", "witness": "W"}' % hands
+        b'{"do": "correct", "round": 1, "hands": %b, "dealer": "2D 4D", "by": "S"}' % hands
         for hands in (
             b'{"3": "KS 9S"}',
             b'["KS 9S"]',
@@ -332,9 +399,9 @@ NO_REQUEST = [
             b'[{"seat": 3, "cards": "KS 9S", "hand": 1}]',
         )
     ),
-    b'{"do": "correct", "round": 1, "hands": [], "player": "KS 9S", "banker": "2D 3D", "by": "S", "witness": "W"}',
-    b'{"do": "correct", "round": true, "hands": [], "dealer": "2D 4D", "by": "S", "witness": "W"}',
-    b'{"do": "correct", "round": 1, "hands": [], "dealer": "2D 4Z", "by": "S", "witness": "W"}',
+    b'{"do": "correct", "round": 1, "hands": [], "player": "KS 9S", "banker": "2D 3D", "by": "S"}',
+    b'{"do": "correct", "round": true, "hands": [], "dealer": "2D 4D", "by": "S"}',
+    b'{"do": "correct", "round": 1, "hands": [], "dealer": "2D 4Z", "by": "S"}',
     b"9" * 4000,
 ]
 
@@ -395,10 +462,8 @@ def test_a_dead_runs_socket_is_replaced(tmp_path: Path) -> None:
             path = Path(world.config.file.control.socket)
             with socket.socket(socket.AF_UNIX) as dead:
                 dead.bind(str(path))
-            server = await serve(world.runtime, path)
-            async with connected(path) as line:
+            async with serving(world.runtime, path), connected(path) as line:
                 assert (await line.ask(do="status"))["ok"]
-            server.close()
 
     run(test())
 
@@ -417,7 +482,8 @@ def test_where_no_socket_can_be_is_told_and_nothing_removed(tmp_path: Path, wher
     async def test() -> None:
         async with running(tmp_path) as world:
             with pytest.raises(TableError) as caught:
-                await serve(world.runtime, path)
+                async with serving(world.runtime, path):
+                    pass
             assert caught.value.code == "control_socket"
 
     run(test())

@@ -41,7 +41,7 @@ def test_a_second_word_on_a_fault_does_not_clear_the_next_one(tmp_path: Path) ->
                 world.runtime.shoe_reported(fact)
             await world.settle()
             assert world.fault() == "shoe_error"
-            answers = await asyncio.gather(*(world.runtime.ask(ClearFault("Smith")) for _ in range(2)))
+            answers = await asyncio.gather(*(world.ask(ClearFault(by)) for by in ("Smith", "Jones")))
             assert [answer.refused for answer in answers] == [None, "fault_changed"]
             assert world.fault() == "second_cut_card"
 

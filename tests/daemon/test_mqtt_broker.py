@@ -36,13 +36,17 @@ WILL = Will(STATE, b'{"online":false}')
 
 @dataclass
 class Heard:
-    """What a broker told its listener, in order."""
+    """What a broker told its listener, in order. `greeting`: topic and payload of what it says, retained, at once."""
 
     told: list[tuple[Any, ...]] = field(default_factory=list)
     raising: Exception | None = None
+    broker: MqttBroker | None = None
+    greeting: tuple[str, bytes] | None = None
 
     def broker_connected(self) -> None:
         self.told.append(("connected",))
+        if self.broker is not None and self.greeting is not None:
+            self.broker.publish(*self.greeting, retain=True)
 
     def broker_disconnected(self, why: str) -> None:
         self.told.append(("disconnected", why))
@@ -54,6 +58,9 @@ class Heard:
         self.told.append(("message", topic, payload, retained))
         if self.raising is not None:
             raise self.raising
+
+    def broker_unreadable(self, topic: str, why: str) -> None:
+        self.told.append(("unreadable", topic, why))
 
     def broker_answered(self, token: int, reason_code: int) -> None:
         self.told.append(("answered", token, reason_code))
@@ -76,9 +83,12 @@ class Connected:
 
 
 @asynccontextmanager
-async def broker_at(port: int, host: str = "127.0.0.1", up: bool = True) -> AsyncIterator[Connected]:
+async def broker_at(
+    port: int, host: str = "127.0.0.1", up: bool = True, keepalive_s: int = 5
+) -> AsyncIterator[Connected]:
     """The driver, running; connected unless said otherwise."""
-    broker, heard = MqttBroker(host, port, "table-test", 5, WILL, [ACK]), Heard()
+    broker, heard = MqttBroker(host, port, "table-test", keepalive_s, WILL, [ACK]), Heard()
+    heard.broker = broker
     task = asyncio.create_task(broker.run(heard))
     try:
         if up:
@@ -165,15 +175,14 @@ def test_the_retained_word_comes_after_the_connection_is_told_and_before_any_ans
     pit.publish(ACK, b"the last word", retain=True)
 
     class Asking(Heard):
-        broker: MqttBroker
-
         def broker_connected(self) -> None:
             super().broker_connected()
+            assert self.broker is not None
             assert self.broker.publish(STATE, b"{}", retain=True) is not None, "publishing works from here on"
 
     async def once() -> None:
-        heard = Asking()
-        heard.broker = MqttBroker("127.0.0.1", port, "table-test", 5, WILL, [ACK])
+        heard = Asking(broker=MqttBroker("127.0.0.1", port, "table-test", 5, WILL, [ACK]))
+        assert heard.broker is not None
         task = asyncio.create_task(heard.broker.run(heard))
         await eventually(lambda: heard.of("answered"))
         task.cancel()
@@ -302,7 +311,7 @@ def test_a_host_that_cannot_be_is_told_like_one_that_is_not_there(host: str) -> 
 
 
 def test_something_that_takes_the_connection_and_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mqtt, "_CONNECT_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(mqtt, "CONNECT_TIMEOUT_S", 0.2)
 
     async def test() -> None:
         server = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)

@@ -37,6 +37,7 @@ def status(table: TableUnderTest, *, shoe_up: bool = True, meters_fresh: bool = 
         "face": asdict(table.face),
         "lamps": {name: pattern.name.lower() for name, pattern in lamps(table.face, HEALTHY).items()},
         "sensors": sorted(table.wagers),
+        "second_person": None,
         "shoe": {"up": shoe_up, "why": "reports come", "bad_bytes": {}, "bad_bytes_wait": False},
         "pit": {
             "stream": "streaming",

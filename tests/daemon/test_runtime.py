@@ -22,6 +22,8 @@ from controller.table.facts import (
     CardDrawn,
     CommitFailed,
     Fact,
+    ShoeError,
+    ShoeErrorRaised,
     ShoeOpened,
     ShoePresetChanged,
     ShoeResult,
@@ -501,28 +503,80 @@ def test_bad_bytes_wait_for_the_commit_of_a_card_that_lies_face_down(tmp_path: P
 # Buttons.
 
 
-def test_the_buttons_play_a_hand(tmp_path: Path) -> None:
-    async def press(world: World, button: str) -> None:
-        world.pins.pressed.add(button)
-        await world.pins.sampled(8)
-        world.pins.pressed.discard(button)
-        await world.pins.sampled(8)
+async def _press(world: World, button: str) -> None:
+    world.pins.pressed.add(button)
+    await world.pins.sampled(8)
+    world.pins.pressed.discard(button)
+    await world.pins.sampled(8)
 
+
+def test_the_buttons_play_a_hand(tmp_path: Path) -> None:
     async def test() -> None:
         async with running(tmp_path) as world:
-            await press(world, "new_shoe")
+            await _press(world, "new_shoe")
             await eventually(lambda: world.runtime.face.phase == "first_card_due")
             await world.deal("AS 2D")
-            await press(world, "deal")
+            await _press(world, "deal")
             await eventually(lambda: world.runtime.face.phase == "wagers_locked")
-            await press(world, "void")  # without the key: refused
+            await _press(world, "void")  # without the key: refused
             assert world.runtime.face.phase == "wagers_locked"
             world.pins.pressed.add("key")
             await world.pins.sampled(8)
-            await press(world, "void")
+            await _press(world, "void")
             await eventually(lambda: world.runtime.face.phase == "wagers_open")
             assert kinds(world.rows()) == ["ShoeOpened", "CardDrawn", "CardDrawn", "WagersLocked", "HandVoided"]
             assert world.pit.ledger[-1]["by"] == "key"
+
+    run(test())
+
+
+@pytest.mark.parametrize("button", ["deal", "void", "new_shoe"])
+def test_the_key_leaves_no_fault_that_nobody_can_have_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, button: str
+) -> None:
+    """The fault stands and the lamps show it, but for less long than anybody needs to see it."""
+    monkeypatch.setattr("controller.runtime.SEEN_AFTER_S", 3600.0)
+
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            await world.open_shoe()
+            if button == "void":
+                await world.do(LockWagers())
+            world.runtime.shoe_reported(ShoeErrorRaised(ShoeError.OVERDRAW))
+            await world.settle()
+            assert world.lamps["fault"] == "fast_blink"
+            world.pins.pressed.add("key")
+            await world.pins.sampled(8)
+            before = len(world.rows())
+            await _press(world, button)
+            await world.settle()
+            assert world.fault() == "shoe_error"
+            assert len(world.rows()) == before
+            monkeypatch.setattr("controller.runtime.SEEN_AFTER_S", 0.0)
+            await _press(world, button)
+            await world.settle()
+            assert world.fault() is None
+            assert world.rows()[-1].via == f"button {button}" or button == "new_shoe"
+
+    run(test())
+
+
+def test_a_press_for_a_fault_that_was_just_left_begins_no_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Key and `deal` clear a fault. Somebody else has cleared it an instant before: the press must not lock wagers."""
+
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            await world.open_shoe()
+            world.runtime.shoe_reported(ShoeErrorRaised(ShoeError.OVERDRAW))
+            await world.settle()
+            monkeypatch.setattr("controller.runtime.SEEN_AFTER_S", 0.0)
+            world.pins.pressed.add("key")
+            await world.pins.sampled(8)
+            await world.do(ClearFault("Smith"))
+            monkeypatch.setattr("controller.runtime.SEEN_AFTER_S", 3600.0)
+            await _press(world, "deal")
+            await world.settle()
+            assert world.runtime.face.phase == "wagers_open"
 
     run(test())
 

@@ -22,6 +22,7 @@ from controller.cli.bench import simulated_table
 from controller.cli.main import main
 from controller.journal import Journal
 from controller.keys import TableKey
+from controller.table.faults import Exit
 from drivers.sim.pins import PinsPage
 from tests.daemon.daemon_world import eventually_now
 
@@ -50,6 +51,7 @@ COMMANDS = [
     "clear",
     "odd-card",
     "correct",
+    "witness",
     "close-shoe",
     "lamp-test",
     "hit",
@@ -93,6 +95,13 @@ def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixtu
         main([*command.split(), "--help"])
     assert ended.value.code == 0
     assert capsys.readouterr().out.startswith(f"usage: tablectl {command}".rstrip())
+
+
+@pytest.mark.parametrize("exit_", Exit)
+def test_every_exit_can_name_the_fault_it_answers(exit_: Exit, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([exit_.value.replace("_", "-"), "--help"])
+    assert "--fault ID" in capsys.readouterr().out
 
 
 def test_the_help_tells_of_every_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -170,6 +179,8 @@ def test_a_table_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFi
         "card KS --by S",
         "count 397 --by S",
         "clear --by S",
+        "clear --fault 3-2 --by S",
+        "witness --by S",
         "close-shoe --by S",
         "lamp-test --by S",
     ],
@@ -232,7 +243,7 @@ def test_a_supervisors_act_needs_a_name(table: Path, capsys: pytest.CaptureFixtu
 def test_a_correction_names_every_hand(
     table: Path, hands: list[str], code: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["correct", str(table), "1", *hands, "--by", "Smith", "--witness", "Jones"]) == 1
+    assert main(["correct", str(table), "1", *hands, "--by", "Smith"]) == 1
     assert capsys.readouterr().err.startswith(f"{code}: ")
 
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from controller.buttons import MEANINGS
+from controller.buttons import MEANINGS, SEEN_AFTER_S
 from controller.game.wagers import WAGER_REFUSALS
 from controller.table.faults import ALARMS, DETAILS, FAULTS, Clearing, Exit, FaultKind
 from controller.table.lamps import Pattern, SeatSign
@@ -128,7 +128,11 @@ def _faults() -> str:
         "A fault stops the table. The dealer sees the fault lamp blink fast and the draw lamps dark, and the outcome",
         "of the last hand stays. A seat's lamp still tells of a hit and of a wager that is locked; that wagers are",
         "open or that the seat acts it tells no more. A fault survives power cuts and restarts. Only a supervisor",
-        "leaves it, with the key at the table or with `tablectl` and a name, by one of its exits:",
+        "leaves it, with the key at the table or with `tablectl` and a name, by one of its exits. An exit answers the",
+        "one fault that was shown: `tablectl` shows the fault that stands and answers that one, with `--fault 3-2` the",
+        "one that was seen before, as `tablectl status` names it. If another stands by then, the act is refused.",
+        f"A press with the key, sooner than {1000 * SEEN_AFTER_S:.0f} ms after a fault came, answers what was shown",
+        "before: nobody can have seen the fault yet, and nothing happens.",
         "",
         "| exit | at the table | `tablectl` | what it says |",
         "|---|---|---|---|",
@@ -215,7 +219,11 @@ def _lamps() -> str:
         "|---|---|---|---|",
         *(f"| `{m.button}` | {'turned' if m.key_turned else ''} | {m.when.value} | {m.says} |" for m in MEANINGS),
         "",
-        "The first row that fits holds.",
+        "The first row that fits holds. Whether a fault stands is what was shown",
+        f"{1000 * SEEN_AFTER_S:.0f} ms before the press: sooner nobody can have seen that a fault came or was left.",
+        "",
+        "The key alone, turned while an act by two people waits for the second one, confirms that act. A key that was",
+        "turned before confirms nothing until it is turned back and again.",
     )
 
 

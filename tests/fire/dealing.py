@@ -370,8 +370,10 @@ class Dealer:
     # Asking the table.
 
     def _supervise(self, act: str, **said: int) -> bool:
-        """Whether the table did it."""
-        return bool(self._say({"do": act, "by": "Ann", **said})["ok"])
+        """Whether the table did it. The supervisor looks first, and answers the fault that stands."""
+        fault = self.status()["face"]["fault"] if act in ("clear", "void", "count", "new_shoe") else None
+        named = {} if fault is None else {"fault": str(fault["id"])}
+        return bool(self._say({"do": act, "by": "Ann", **said, **named})["ok"])
 
     def _say(self, request: dict[str, str | int]) -> dict[str, Any]:
         try:

@@ -28,8 +28,8 @@ from tests.fire.reckoning import Books
 from tests.fire.schedule import ENDINGS, Strike, Victim, of_table, strikes
 
 _EXPECTED_FAULTS = {"shoe_unheard", "shoe_unplugged"}
-_EXPECTED_ALARMS = {"hit_unheard", "client_id_taken"}  # nobody listens while the pit is down; cuts look like a thief
-_PIT_SAYS = re.compile(r"pit: .*|fire-\d\d \d+ [a-z_]+|client_id_taken: .*|  what to do: Find it: .*")
+_EXPECTED_ALARMS = {"hit_unheard"}  # nobody listens while the pit is down
+_PIT_SAYS = re.compile(r"pit: .*|fire-\d\d \d+ [a-z_]+")
 _LAST_HANDS = 3  # are dealt between the younger of the copies and its return
 
 

@@ -139,8 +139,10 @@ def _traced() -> Iterator[None]:
 
 
 @pytest.fixture
-def _unlogged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(logging.root.manager, "disable", logging.CRITICAL)  # the tests' own log would keep every line
+def _unlogged() -> Iterator[None]:
+    logging.disable(logging.CRITICAL)  # the tests' own log would keep every line
+    yield
+    logging.disable(logging.NOTSET)
 
 
 async def _hold(folder: Path, limit: int) -> str:

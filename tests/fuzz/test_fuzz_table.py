@@ -11,14 +11,14 @@ import random
 import socket
 import tracemalloc
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
 
-from controller import control
+from controller import connections
 from controller.contract.topics import Topics
-from controller.control import serve
+from controller.control import serving
 from controller.game.wagers import Spot, Wager
 from controller.journal import verify
 from controller.table.requests import PlaceWager
@@ -34,13 +34,10 @@ _WAGERS = ((Spot.PLAYER, 2_000), (Spot.ROYAL9, 500))
 async def _served(folder: Path) -> AsyncIterator[tuple[World, Path]]:
     async with running(folder, table={"bet_recognition": True}) as world:
         path = Path(world.config.file.control.socket)
-        server = await serve(world.runtime, path)
-        try:
+        async with serving(world.runtime, path):
             yield world, path
             assert not world.task.done(), "the table lives"
             await world.settle()
-        finally:
-            server.close()
     verify(Path(world.config.file.journal.path))
 
 
@@ -132,8 +129,9 @@ def test_much_garbage_on_every_wire(
     )
 
 
-def test_garbage_on_the_pits_topics_leaves_nothing_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(logging.root.manager, "disable", logging.CRITICAL)  # the tests' own log would keep each refusal
+def test_garbage_on_the_pits_topics_leaves_nothing_in_memory(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    request.addfinalizer(lambda: logging.disable(logging.NOTSET))
+    logging.disable(logging.CRITICAL)  # the tests' own log would keep each refusal
 
     async def test() -> None:
         async with _served(tmp_path) as (world, _):
@@ -141,7 +139,9 @@ def test_garbage_on_the_pits_topics_leaves_nothing_in_memory(tmp_path: Path, mon
             topics = Topics(world.config.file.pit.root, world.config.file.table.id)
 
             async def shower() -> int:
-                for _ in range(2_000):
+                for n in range(2_000):
+                    if n % 500 == 0:
+                        await world.settle()  # a burst that the table takes; of a longer one it leaves the broker
                     topic = luck.choice((topics.ack, topics.award, topics.meters, topics.wager, "pit/v1/none"))
                     world.broker.say(luck.randbytes(luck.choice((3, 300, 3_000))), topic)
                 await world.settle()
@@ -160,30 +160,24 @@ def test_garbage_on_the_pits_topics_leaves_nothing_in_memory(tmp_path: Path, mon
 
 
 def test_more_connections_than_any_house_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Silent ones, half requests, and deaf watchers: one more is told so, and one that leaves makes room."""
-    monkeypatch.setattr(control, "_MOST_AT_ONCE", 60)
+    """Silent ones, half requests, and deaf watchers: one more is answered all the same."""
+    monkeypatch.setattr(connections, "MOST_OF_A_USER", 60)
 
     async def test() -> None:
         async with _served(tmp_path) as (world, path):
             with ExitStack() as crowd:
-                for number in range(60):
+                for number in range(200):
                     one = crowd.enter_context(socket.socket(socket.AF_UNIX))
                     one.connect(str(path))
-                    one.sendall((b"", b'{"do": "stat', b'{"do": "watch"}\n', b'{"do": "status"}\n' * 200)[number % 4])
+                    with suppress(BrokenPipeError):
+                        raw = (b"", b'{"do": "stat', b'{"do": "watch"}\n', b'{"do": "status"}\n' * 200)[number % 4]
+                        one.sendall(raw)
                     await asyncio.sleep(0)
                 await eventually(lambda: world.pins.samples > 0)
                 (answer,) = await _ask(path, b'{"do": "status"}\n')
-                assert json.loads(answer)["code"] == "too_many_connections"
+                assert json.loads(answer)["ok"]
                 await world.open_shoe()
                 await world.do_hands(2)
                 assert world.runtime.face.round == 2
-
-            async def answered() -> bool:
-                (answer,) = await _ask(path, b'{"do": "status"}\n')
-                return bool(json.loads(answer)["ok"])
-
-            async with asyncio.timeout(PATIENCE_S):
-                while not await answered():  # noqa: ASYNC110  # nothing tells when the last of them has gone
-                    await asyncio.sleep(0.01)
 
     run(test())

@@ -32,6 +32,7 @@ ROOT = Path(__file__).resolve().parents[2]
 POLL_S = 0.01
 _START_PATIENCE_S = 20.0
 _ANSWERS_WITHIN_S = 5.0
+_LEAVE_A_FAULT = ("clear", "card", "void", "new_shoe", "count")
 
 
 class Broker:
@@ -110,7 +111,7 @@ def pit_options(broker: Broker | ExistingBroker) -> list[str]:
 
 
 def _pem_files(certs: BrokerCerts, name: str) -> dict[str, Path]:
-    return asdict(certs.files(name))
+    return {key: path for key, path in asdict(certs.files(name)).items() if path is not None}
 
 
 class TableFiles:
@@ -296,9 +297,10 @@ class Table:
     def supervisor(self, act: str, **said: str | int) -> None:
         """Have a supervisor do something over the socket: "clear", "void", "new_shoe", or "card" with `card="KS"`.
 
-        Raises TableError with the code of the refusal.
+        The supervisor looks first, and answers the fault that stands. Raises TableError with the code of the refusal.
         """
-        self._ask({"do": act, "by": "Ann", **said})
+        fault = self.face["fault"] if act in _LEAVE_A_FAULT else None
+        self._ask({"do": act, "by": "Ann", **said} | ({} if fault is None else {"fault": fault["id"]}))
 
     def _ask(self, request: dict[str, object]) -> dict[str, Any]:
         return ask(self.file, request, self.files.values["control"]["socket"])
@@ -321,6 +323,12 @@ class Table:
     def verify(self) -> Verified:
         """The journal, every row checked. Raises TableError at the first bad one."""
         return verify(self.journal)
+
+    def came(self, kind: str) -> list[str]:
+        """The way on which each fact of this kind came, in order. Only of a table that runs."""
+        with closing(sqlite3.connect(f"file:{self.journal}?mode=ro", uri=True)) as db:
+            rows = db.execute("SELECT via FROM fact WHERE json_extract(fact, '$.fact') = ? ORDER BY row", (kind,))
+            return [via for (via,) in rows]
 
     def facts(self, after_row: int = 0) -> list[dict[str, Any]]:
         """The journal's facts as they are stored, in order, with their `row`. Only of a table that runs."""

@@ -291,7 +291,9 @@ class Evening:
         """Have the supervisor do it; should the daemon be killed as it is asked, see whether it was done."""
         while not done():
             if self._chance(0.2):
-                self._ask_and_kill({"do": act, "by": "Ann", **said})
+                fault = self._table.face["fault"]
+                named = {} if fault is None else {"fault": fault["id"]}
+                self._ask_and_kill({"do": act, "by": "Ann", **said, **named})
             else:
                 self._table.supervisor(act, **said)
                 assert done(), f"{act} was answered, and is not done"

@@ -7,6 +7,7 @@ import os
 import queue
 import shutil
 import ssl
+import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,10 +42,16 @@ class House:
         """The PEM files of one client."""
         return TlsFiles(self.folder / "ca.crt", self.folder / f"{name}.crt", self.folder / f"{name}.key")
 
-    def config(self) -> str:
-        """The shipped configuration, but for where its files lie, its port, and the user it runs as."""
+    def config(self, revoking: bool = False) -> str:
+        """The shipped configuration, but for where its files lie, its port, and the user it runs as.
+
+        Where it is `revoking`, the line that names the list of revoked certificates is no comment.
+        """
         text = (SHIPPED / "mosquitto.conf").read_text("utf-8")
         assert "listener 8883\n" in text
+        if revoking:
+            assert "\n#crlfile " in text
+            text = text.replace("\n#crlfile ", "\ncrlfile ")
         text = text.replace("listener 8883\n", f"listener {self.port} 127.0.0.1\n")
         return text.replace("/etc/mosquitto/", f"{self.folder}/") + f"user {getpass.getuser()}\n"
 
@@ -66,19 +73,19 @@ def running_house(folder: Path) -> Iterator[House]:
 
 
 @contextmanager
-def broker_of(house: House) -> Iterator[None]:
+def broker_of(house: House, revoking: bool = False) -> Iterator[subprocess.Popen[bytes]]:
     """A house's broker, running; it remembers nothing of an earlier run."""
     program = shutil.which("mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
     if program is None:
         pytest.skip("Mosquitto is not installed")
     shutil.copy(SHIPPED / "acl", house.folder / "acl")
     config, log = house.folder / "mosquitto.conf", house.folder / "mosquitto.log"
-    config.write_text(house.config(), "utf-8")
+    config.write_text(house.config(revoking), "utf-8")
     log.unlink(missing_ok=True)
     with started([program, "-c", str(config)], log) as process:
         eventually_now(lambda: process.poll() is not None or "running" in log.read_text())
         assert process.poll() is None, log.read_text()
-        yield
+        yield process
 
 
 class Peer:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ssl
 import stat
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -86,6 +88,41 @@ WRONG: dict[str, tuple[Callable[[TlsFiles], object], list[tuple[str, str]]]] = {
 }
 
 
+def listed(days: int = 365, ca: BenchCa = CA) -> Callable[[TlsFiles], object]:
+    """Put a list of revoked certificates beside the others, whose last day is so far off."""
+    return lambda files: list_of(files).write_bytes(ca.revoke(valid=timedelta(days=days)))
+
+
+def list_of(files: TlsFiles) -> Path:
+    """Where the list lies."""
+    return files.ca.parent / "ca.crl"
+
+
+WRONG_LISTS: dict[str, tuple[Callable[[TlsFiles], object], list[tuple[str, str]]]] = {
+    "none there": (lambda f: None, [("crl", "cannot be read: No such file")]),
+    "no list": (lambda f: list_of(f).write_bytes(CA.certificate), [("crl", "is not a PEM revocation list")]),
+    "expired": (listed(-1), [("crl", "ca.crl expired on 20")]),
+    "another CA's": (listed(ca=BenchCa()), [("crl", "is not signed by")]),
+    "our own certificate on it": (
+        lambda f: list_of(f).write_bytes(CA.revoke(f.certificate.read_bytes())),
+        [("certificate", "was revoked: ")],
+    ),
+    "a good one": (listed(), []),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_LISTS)
+def test_everything_wrong_with_the_list_of_revoked_certificates_is_told(case: str, files: TlsFiles) -> None:
+    spoil, expected = WRONG_LISTS[case]
+    spoil(files)
+    files = replace(files, crl=list_of(files))
+    told = [*wrong_with(files, NAME)]
+    assert [key for key, _, _ in told] == [key for key, _ in expected]
+    assert all(words in what for (_, what, _), (_, words) in zip(told, expected, strict=True))
+    if not expected:
+        assert client_context(files, NAME).verify_flags & ssl.VERIFY_CRL_CHECK_LEAF
+
+
 @pytest.mark.parametrize("case", WRONG)
 def test_everything_wrong_is_told(case: str, files: TlsFiles) -> None:
     spoil, expected = WRONG[case]
@@ -106,6 +143,22 @@ def test_a_name_no_file_can_have_is_told(files: TlsFiles) -> None:
 
 
 # In the table's file.
+
+
+def test_a_list_of_revoked_certificates_without_tls_is_a_mistake(tmp_path: Path) -> None:
+    with pytest.raises(TableError) as caught:
+        load(simulated_table(tmp_path, 1, pit={"crl": "ca.crl"}))
+    assert "pit.ca: is missing, and TLS needs all three files" in str(caught.value)
+
+
+def test_check_looks_into_the_list(tmp_path: Path, files: TlsFiles, capsys: pytest.CaptureFixture[str]) -> None:
+    listed(-1)(files)
+    tls = {"ca": str(files.ca), "certificate": str(files.certificate), "private_key": str(files.private_key)}
+    table = simulated_table(tmp_path, 1, pit={"host": "broker.pit", "crl": str(list_of(files))} | tls)
+    assert main(["check", str(table)]) == 78
+    told = capsys.readouterr().err
+    assert "table.toml: pit.crl: " in told
+    assert "expired on" in told
 
 
 def test_the_three_files_come_together_or_not_at_all(tmp_path: Path) -> None:
@@ -156,6 +209,21 @@ def test_a_bench_gets_certificates_that_check_accepts(tmp_path: Path, capsys: py
     for name in ("localhost", NAME, "10.0.0.7"):
         mine = TlsFiles(folder / "ca.crt", folder / f"{name}.crt", folder / f"{name}.key")
         assert [*wrong_with(mine, name)] == []
+
+
+def test_a_bench_gets_a_list_of_revoked_certificates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "tls"
+    assert main(["certs", str(folder), "broker.pit", NAME, "pit", "--revoke", NAME]) == 0
+    assert "ca.crl" in capsys.readouterr().out
+    for name, revoked in ((NAME, True), ("pit", False)):
+        mine = TlsFiles(folder / "ca.crt", folder / f"{name}.crt", folder / f"{name}.key", folder / "ca.crl")
+        assert ["was revoked" in what for _, what, _ in wrong_with(mine, name)] == [True] * revoked
+
+
+def test_what_is_not_made_cannot_be_revoked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["certs", str(tmp_path / "tls"), NAME, "--revoke", "pit"]) == 1
+    assert "certs_name: pit is to be revoked and not to be made." in capsys.readouterr().err
+    assert not (tmp_path / "tls").exists()
 
 
 def test_nothing_is_overwritten_and_nothing_added(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from controller import stream
+from controller.contract.bounds import MOST_PAYLOAD_BYTES
 from controller.table.requests import LockWagers
 from tests.daemon.daemon_world import ack, eventually, run, running
 
@@ -38,13 +39,53 @@ def test_an_old_epochs_acknowledgement_is_refused_and_logged(tmp_path: Path, log
         async with running(tmp_path) as world:
             world.pit.acks = False
             await world.open_shoe()
-            world.broker.say(ack("old\nepoch" + "x" * 10_000, 1, world.broker.events()[0]["chain"]))
+            world.broker.say(ack("old\nepoch" + "x" * 500, 1, world.broker.events()[0]["chain"]))
             await eventually(lambda: log.records)
             (told,) = [record.message for record in log.records]
             assert "of epoch 'old\\nepoch" in told
             assert "is refused" in told
             assert len(told) < 200, "whoever says it does not choose how much is logged"
             assert world.runtime.stream.status()["acked_seq"] == 0
+
+    run(test())
+
+
+def test_a_message_longer_than_the_contract_has_is_refused_unread(
+    tmp_path: Path, log: pytest.LogCaptureFixture
+) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            topics = [f"pit/v1/royal9-01/{kind}" for kind in ("ack", "award", "wager")]
+            for topic in (*topics, "pit/v1/meters"):
+                world.broker.say(b"{" + b" " * MOST_PAYLOAD_BYTES[topic.rpartition("/")[2]], topic=topic)
+            told = [record.message for record in log.records]
+            assert [message.endswith("is refused unread") for message in told] == [True] * 4
+            assert world.runtime.stream.status()["connected"]
+
+    run(test())
+
+
+def test_more_acknowledgements_than_the_table_can_judge_end_the_connection(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            for _ in range(1000):
+                world.broker.say(ack("another", 1, "x"))
+            assert world.status["pit"]["connected"]
+            world.broker.say(ack("another", 1, "x"))
+            assert not world.status["pit"]["connected"]
+            assert world.status["pit"]["why"] == "more comes on this table's topics than it can judge"
+            world.broker.connect()
+            await world.open_shoe()
+            await eventually(lambda: world.journal.acked_seq == 1)
+
+    run(test())
+
+
+def test_a_link_that_is_cut_often_is_told_while_it_stands(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            world.broker.cuts = "the link was cut 7 times in the last minute"
+            assert world.status["pit"]["why"] == "the link was cut 7 times in the last minute"
 
     run(test())
 

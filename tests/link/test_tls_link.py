@@ -6,10 +6,12 @@ import asyncio
 import json
 import logging
 import shutil
+import signal
 import socket
 import ssl
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -20,13 +22,15 @@ from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode, MQTTProtocolVersi
 
 from controller.cli.bench import free_port, mosquitto
 from controller.cli.certs import BenchCa
+from controller.contract.bounds import MOST_PACKET_BYTES, MOST_PAYLOAD_BYTES
 from controller.mqtt_tls import TlsFiles, client_context
 from drivers import mqtt
 from drivers.mqtt import MqttBroker, Will
 from tests.daemon.daemon_world import eventually, eventually_now, run
 from tests.daemon.test_mqtt_broker import Connected, Heard
 from tests.hil.daemon import Table, TableFiles
-from tests.link.house import HOST, SHIPPED, House, Peer, peer, running_house, write
+from tests.link.cutting import Ending, cutting_proxy
+from tests.link.house import HOST, SHIPPED, House, Peer, broker_of, peer, running_house, write
 from tests.support.contract import check_message
 
 TABLE, OTHER = "royal9-01", "royal9-02"
@@ -63,6 +67,7 @@ async def table_of(
     """The driver of a table, running; connected unless said otherwise."""
     will = Will(f"pit/v1/{name}/state", b'{"online":false}')
     broker, heard = MqttBroker(host, house.port, client_id, 5, will, [f"pit/v1/{name}/ack"], tls), Heard()
+    heard.broker = broker
     task = asyncio.create_task(broker.run(heard))
     try:
         if up:
@@ -72,6 +77,11 @@ async def table_of(
     finally:
         task.cancel()
         await asyncio.wait([task])
+
+
+async def told_times(heard: Heard, kind: str, times: int) -> None:
+    """Wait until something of this kind was told so many times."""
+    await eventually(lambda: len(heard.of(kind)) >= times)
 
 
 def of(house: House, name: str = TABLE) -> Tls:
@@ -203,6 +213,70 @@ def test_an_expired_certificate_is_told_once_and_its_renewal_is_taken_without_a_
     run(test())
 
 
+def test_a_broker_whose_certificate_was_revoked_is_not_trusted_and_a_renewed_list_is_taken_at_the_next_connection(
+    house: House, tmp_path: Path, quick: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    files = replace(house.files(TABLE), crl=tmp_path / "ca.crl")
+    (tmp_path / "ca.crl").write_bytes(house.ca.revoke(house.broker[0].read_bytes()))
+
+    async def test() -> None:
+        async with table_of(house, partial(client_context, files, TABLE), up=False) as table:
+            await told_times(table.heard, "disconnected", 3)
+            assert table.heard.told[0][1].endswith("is not to be trusted: certificate revoked")
+            (tmp_path / "ca.crl").unlink()
+            await eventually(lambda: "cannot be read" in table.heard.of("disconnected")[-1][1])
+            (tmp_path / "new").write_bytes(house.ca.revoke())
+            (tmp_path / "new").replace(tmp_path / "ca.crl")
+            await eventually(lambda: table.heard.of("connected"))
+
+    run(test())
+
+
+def test_a_revoked_certificate_keeps_its_standing_connection_until_the_broker_is_restarted(tmp_path: Path) -> None:
+    """As the broker's configuration says: a reload holds for new connections alone."""
+    house = House(tmp_path)
+    (tmp_path / "ca.crl").write_bytes(house.ca.revoke())
+    with broker_of(house, revoking=True) as broker:
+        with peer(house, TABLE) as thief:
+            (tmp_path / "ca.crl").write_bytes(house.ca.revoke((tmp_path / f"{TABLE}.crt").read_bytes()))
+            broker.send_signal(signal.SIGHUP)
+            eventually_now(lambda: "Reloading config" in (tmp_path / "mosquitto.log").read_text())
+            assert thief.publish(f"pit/v1/{TABLE}/event") in (0x00, 0x10)
+        assert REFUSED in why_not(house, of(house))
+        with peer(house, "pit") as other:
+            assert other.publish("pit/v1/meters") in (0x00, 0x10)
+    with broker_of(house, revoking=True):
+        assert REFUSED in why_not(house, of(house))
+
+
+# What is too long.
+
+
+def test_a_packet_longer_than_the_contract_has_is_refused_by_the_broker_and_its_sender_disconnected(
+    house: House, pit: Peer
+) -> None:
+    async def test() -> None:
+        async with table_of(house, of(house)) as table:
+            event = f"pit/v1/{TABLE}/event"
+            biggest = b" " * MOST_PAYLOAD_BYTES["event"]
+            assert await table.answer(table.broker.publish(event, biggest, event_type="correction_of_seats")) == 0
+            heard = await asyncio.to_thread(pit.hears)
+            while heard[0] != event:  # its states
+                heard = await asyncio.to_thread(pit.hears)
+            assert heard == (event, biggest)
+            table.broker.publish(event, b" " * MOST_PACKET_BYTES)
+            await told_times(table.heard, "disconnected", 1)
+            log = house.folder / "mosquitto.log"  # its word to the table may be lost behind what it did not read
+            await eventually(lambda: f"Client {TABLE} disconnected due to oversize packet" in log.read_text())
+
+    run(test())
+
+
+def test_the_broker_is_held_to_the_contracts_longest_packet() -> None:
+    lines = [line.split() for line in (SHIPPED / "mosquitto.conf").read_text("utf-8").splitlines()]
+    assert ["max_packet_size", str(MOST_PACKET_BYTES)] in lines
+
+
 def test_a_broker_in_the_clear_is_never_spoken_to(house: House, quick: None) -> None:
     """What comes first on the line is a TLS greeting, and after a wrong answer nothing."""
     heard: list[bytes] = []
@@ -282,26 +356,110 @@ def test_a_stolen_id_is_noticed_and_nobody_fights_over_it(
     house: House, quick: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two tables with one certificate push each other out, until both have noticed and wait."""
-    monkeypatch.setattr(mqtt, "_PUSHED_OUT_RETRY_S", 1000.0)
+    monkeypatch.setattr(mqtt, "_RIVAL_RETRY_S", 1000.0)
 
     async def test() -> None:
         async with table_of(house, of(house)) as one, table_of(house, of(house), up=False) as two:
-            await eventually(lambda: one.heard.of("id taken") or two.heard.of("id taken"))
-            robbed, other = (one, two) if one.heard.of("id taken") else (two, one)
-            assert robbed.heard.told[-2] == ("id taken",)
-            assert robbed.heard.told[-1][0] == "disconnected"
-            await eventually(lambda: other.heard.told[-1] == ("connected",))
+            for table in (one, two):
+                table.heard.greeting = (f"pit/v1/{TABLE}/state", b"{}")
+            assert one.broker.publish(f"pit/v1/{TABLE}/state", b"{}", retain=True) is not None
+
+            def waits(table: Connected) -> bool:
+                return bool(table.heard.of("id taken")) and table.heard.told[-1][0] == "disconnected"
+
+            await eventually(lambda: waits(one) or waits(two))
+            robbed, other = (one, two) if waits(one) else (two, one)
+            await eventually(lambda: other.heard.told[-1][0] != "disconnected")
             for _ in range(50):  # in which a table that hurries would have been back
                 assert await other.answer(other.broker.publish(f"pit/v1/{TABLE}/event", b"{}")) in (0x00, 0x10)
-            assert other.heard.of("id taken") == []
-            assert len(robbed.heard.of("connected")) <= 6
+            assert len(robbed.heard.of("connected")) <= 4
+
+    run(test())
+
+
+def test_a_thief_that_says_nothing_is_noticed_by_how_the_broker_ends_the_connection(house: House, quick: None) -> None:
+    """A line that is cut ends otherwise: only the broker can end TLS properly."""
+
+    async def test() -> None:
+        async with table_of(house, of(house)) as robbed:
+            await robbed.answer(robbed.broker.publish(f"pit/v1/{TABLE}/state", b"{}", retain=True))
+            for times in (1, 2):
+                assert robbed.heard.of("id taken") == [], "once may be a broker that was restarted"
+                with peer(house, TABLE):
+                    await told_times(robbed.heard, "disconnected", times)
+                await told_times(robbed.heard, "connected", times + 1)
+            await eventually(lambda: robbed.heard.of("id taken"))
+
+    run(test())
+
+
+@pytest.mark.parametrize("ending", ["reset", "end", "half", "garbage"])
+def test_a_link_that_is_cut_again_and_again_is_told_as_that_and_as_no_thief(
+    house: House, quick: None, ending: Ending, caplog: pytest.LogCaptureFixture
+) -> None:
+    """By a proxy that knows nothing of TLS, as a network does."""
+    caplog.set_level(logging.WARNING, "drivers.mqtt")
+    state = f"pit/v1/{TABLE}/state"
+
+    async def test() -> None:
+        async with cutting_proxy(house.port) as proxy:
+            broker, heard = MqttBroker(HOST, proxy.port, "table", 5, Will(state, b"{}"), ["t"], of(house)), Heard()
+            task = asyncio.create_task(broker.run(heard))
+            for times in range(1, 9):
+                await told_times(heard, "connected", times)
+                assert broker.publish(state, b'{"online":true}', retain=True) is not None
+                await told_times(heard, "answered", times)
+                proxy.cut(ending)
+                await told_times(heard, "disconnected", times)
+            await eventually(lambda: len(heard.of("connected")) >= 9)
+            assert broker.often_cut() == "the link was cut 8 times in the last minute"
+            task.cancel()
+            await asyncio.wait([task])
+        assert heard.of("id taken") == []
+        assert heard.of("disconnected")[-1][1].endswith("; the link was cut 8 times in the last minute")
+        assert len(caplog.records) == 1, "once a minute is enough"
+
+    run(test())
+
+
+def test_a_clone_that_writes_the_tables_state_is_noticed_in_the_clear(tmp_path: Path, quick: None) -> None:
+    port = free_port()
+
+    async def test() -> None:
+        with mosquitto(tmp_path, port):
+            ends = []
+            for _ in range(2):
+                broker, heard = MqttBroker("127.0.0.1", port, "table", 5, Will("s", b"gone"), ["t"]), Heard()
+                heard.broker, heard.greeting = broker, ("s", b"here")
+                ends.append((heard, asyncio.create_task(broker.run(heard))))
+            await eventually(lambda: all(heard.of("id taken") for heard, _ in ends))
+            for _, task in ends:
+                task.cancel()
+            await asyncio.wait([task for _, task in ends])
+
+    run(test())
+
+
+def test_what_an_earlier_run_of_the_program_said_is_nobody_elses(tmp_path: Path, quick: None) -> None:
+    port = free_port()
+
+    async def test() -> None:
+        with mosquitto(tmp_path, port):
+            for _ in range(4):
+                broker, heard = MqttBroker("127.0.0.1", port, "table", 5, Will("s", b"gone"), ["t"]), Heard()
+                heard.broker, heard.greeting = broker, ("s", b"here")
+                task = asyncio.create_task(broker.run(heard))
+                await told_times(heard, "answered", 1)
+                task.cancel()
+                await asyncio.wait([task])
+                assert heard.of("id taken") == []
 
     run(test())
 
 
 def test_a_broker_that_says_so_is_believed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Mosquitto from 2.0.15 on; made by hand, for the older ones do not."""
-    monkeypatch.setattr(mqtt, "_PUSHED_OUT_RETRY_S", 1000.0)
+    monkeypatch.setattr(mqtt, "_RIVAL_RETRY_S", 1000.0)
 
     async def take_over(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(1000)
@@ -327,14 +485,17 @@ def test_a_broker_that_says_so_is_believed_at_once(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_pushed_out_table_comes_back(house: House, quick: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mqtt, "_PUSHED_OUT", 1)
-    monkeypatch.setattr(mqtt, "_PUSHED_OUT_RETRY_S", 0.05)
+    monkeypatch.setattr(mqtt, "_RIVAL_RETRY_S", 0.05)
 
     async def test() -> None:
         async with table_of(house, of(house)) as robbed:
-            with peer(house, TABLE):
-                await eventually(lambda: robbed.heard.of("id taken"))
-            await eventually(lambda: len(robbed.heard.of("connected")) >= 2)
+            await robbed.answer(robbed.broker.publish(f"pit/v1/{TABLE}/state", b"{}", retain=True))
+            while not robbed.heard.of("id taken"):
+                times = len(robbed.heard.of("connected"))
+                with peer(house, TABLE):
+                    await told_times(robbed.heard, "disconnected", times)
+                await told_times(robbed.heard, "connected", times + 1)
+            assert robbed.heard.told[-1][0] != "disconnected"
 
     run(test())
 
@@ -346,7 +507,7 @@ def test_a_broker_that_is_killed_again_and_again_is_no_thief(tmp_path: Path, qui
     async def test() -> None:
         broker, heard = MqttBroker("127.0.0.1", port, "table", 5, Will("s", b""), ["t"]), Heard()
         task = asyncio.create_task(broker.run(heard))
-        for _ in range(2 * mqtt._PUSHED_OUT):
+        for _ in range(5):
             with mosquitto(tmp_path, port) as process:
                 await eventually(lambda: heard.told and heard.told[-1] == ("connected",))
                 token = broker.publish("s", b"here", retain=True)

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 
-from tests.link.house import House, broker_of, peer, running_house, write
+from tests.link.house import House, Peer, broker_of, peer, running_house, write
 from tests.pit.evening import EPOCH, TableEvening
 from tests.pit.house import ROOT, TABLE, PitProcess, lines_of, state, until
 
@@ -106,39 +106,51 @@ def test_a_pit_in_the_clear_on_a_broker_with_tls_is_told_so(tmp_path: Path) -> N
 
 
 def test_a_pit_whose_place_is_taken_says_so_once(tmp_path: Path) -> None:
-    with running_house(tmp_path) as house, peer(house, TABLE) as table, ExitStack() as stack:
-        table.publish(f"pit/v1/{TABLE}/state", state(), retain=True)  # by it the pit knows the broker again
-        files = house.files("pit")
-        tls = ("--ca", files.ca, "--certificate", files.certificate, "--private-key", files.private_key)
-        pit = PitProcess(house.port, tmp_path / "ledger", "--adopt-new", *map(str, tls), host="localhost")
+    with running_house(tmp_path) as house, peer(house, TABLE, "pit/v1/meters") as table, ExitStack() as stack:
+        pit = PitProcess(house.port, tmp_path / "ledger", "--adopt-new", *tls_of(house), host="localhost")
         stack.callback(pit.ended, signal.SIGKILL)
-        said: list[str] = []
-        times = 0
-        while not any(line.startswith("client_id_taken: ") for line in said):
-            said += until(pit.err, "connected")
-            with peer(house, "pit"):
-                said += until(pit.err, "went away")
-            times += 1
-        assert times >= 5, "once may be anything"
         for _ in range(2):
-            said += until(pit.err, "connected")
+            table.hears()  # its meters: the broker has them, and it is there
+            table.hears()
             with peer(house, "pit"):
-                said += until(pit.err, "went away")
+                drain(table)
+        said = until(pit.err, "client_id_taken: ")
+        for _ in range(2):
+            table.hears()
+            with peer(house, "pit"):
+                drain(table)
+        assert pit.ended(signal.SIGTERM) == 0
+        while not pit.err.empty():
+            said.append(pit.err.get())
         assert sum(line.startswith("client_id_taken: ") for line in said) == 1
-        assert "  what to do: Find it" in "\n".join(said)
+        assert any(line.startswith("  what to do: Find it") for line in said)
 
 
 def test_a_pit_whose_broker_is_killed_again_and_again_sees_no_thief(tmp_path: Path) -> None:
     """The broker comes back without what it retained: nobody has taken a place on it."""
     with ExitStack() as stack:
         house = House(tmp_path)
-        files = house.files("pit")
-        tls = ("--ca", files.ca, "--certificate", files.certificate, "--private-key", files.private_key)
-        pit = PitProcess(house.port, tmp_path / "ledger", "--adopt-new", *map(str, tls), host="localhost")
+        pit = PitProcess(house.port, tmp_path / "ledger", "--adopt-new", *tls_of(house), host="localhost")
         stack.callback(pit.ended, signal.SIGKILL)
-        said: list[str] = []
-        for _ in range(7):
-            with broker_of(house):
-                said += until(pit.err, "connected")
-            said += until(pit.err, "went away")
+        for _ in range(5):
+            with broker_of(house), peer(house, TABLE, "pit/v1/meters") as table:
+                table.hears()
+        assert pit.ended(signal.SIGTERM) == 0
+        said = []
+        while not pit.err.empty():
+            said.append(pit.err.get())
         assert not any("client_id_taken" in line for line in said)
+        assert sum("went away" in line for line in said) == 1, "once a minute"
+
+
+def tls_of(house: House) -> list[str]:
+    """The pit's options of TLS."""
+    files = house.files("pit")
+    tls = ("--ca", files.ca, "--certificate", files.certificate, "--private-key", files.private_key)
+    return [*map(str, tls)]
+
+
+def drain(table: Peer) -> None:
+    """Forget what came until now."""
+    while not table.messages.empty():
+        table.messages.get()

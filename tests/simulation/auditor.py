@@ -152,10 +152,11 @@ class Auditor:
     def read(self, life: int) -> None:
         """Read what the journal has grown by, and check it. `life` is the run of the table's program that lives."""
         rows = self._db.execute(
-            "SELECT row, at_ms, clock_synchronised, fact, salt, head, via FROM fact WHERE row > ? ORDER BY row",
+            "SELECT row, at_ms, clock_synchronised, fact, salt, head, boot_id, since_boot_ms, via FROM fact"
+            " WHERE row > ? ORDER BY row",
             (self._row,),
         ).fetchall()
-        for place, (number, at_ms, synchronised, fact_json, salt, head, via) in enumerate(rows):
+        for place, (number, at_ms, synchronised, fact_json, salt, head, boot_id, since_boot_ms, via) in enumerate(rows):
             hold("rows are numbered without gaps", number == self._row + 1, number)
             hold("every row has a salt of its own", salt not in self._salts and len(salt) == 16, number)
             self._salts.add(salt)
@@ -170,8 +171,8 @@ class Auditor:
             else:
                 self._row_committed(fact, Stamp(at_ms, bool(synchronised)), bodies, life)
             digest = hashlib.sha256(self._head)
-            came = f"{at_ms} {int(bool(synchronised))} - 0 {json.dumps(via)} ".encode()  # no boot is named here
-            for part in (salt, came + fact_json, *bodies):
+            came = f"{at_ms} {int(bool(synchronised))} {boot_id or '-'} {since_boot_ms} {json.dumps(via)} "
+            for part in (salt, came.encode() + fact_json, *bodies):
                 digest.update(len(part).to_bytes(8, "big") + part)
             self._row, self._head = number, digest.digest()
             hold("the chain holds", head == self._head, number)

@@ -365,7 +365,12 @@ class LiveTable:
             done = finished.done
             assert isinstance(done, Done), "the simulated house deals punto banco"
             player = (Card.parse(card), *done.player[1:])
-            self._ask(CorrectRound(finished.number, player, done.banker, _WHO, "witness bob"))
+            self._ask(CorrectRound(finished.number, player, done.banker, _WHO))
+            self._go_on(_SETTLED_S)
+            waits = None if self.runtime is None else self.runtime.waits_for_second_person()
+            if self.runtime is not None and waits is not None:
+                assert isinstance(waits["id"], int)
+                self._wait_for(self.runtime.confirm(waits["id"], "witness bob", "socket bob(1001)"))
 
     def do_close_hand(self) -> None:
         """The dealer ends the shoe's own game of a hand that the table does not know."""
@@ -548,9 +553,12 @@ class LiveTable:
 
     def _ask(self, request: Request) -> None:
         if self.runtime is not None:
-            ask: Coroutine[Any, Any, Answer] = self.runtime.ask(request)
-            self._asked = [task for task in self._asked if not task.done()]
-            self._asked.append(self.loop.create_task(ask))
+            fault = self.runtime.face.fault
+            self._wait_for(self.runtime.ask(request, fault=fault.id if fault else None))
+
+    def _wait_for(self, answer: Coroutine[Any, Any, Answer]) -> None:
+        self._asked = [task for task in self._asked if not task.done()]
+        self._asked.append(self.loop.create_task(answer))
 
     def _card_on_the_felt(self) -> Card:
         """The card a supervisor reads there: the one that waits for its name, or the first that was missed."""

@@ -215,6 +215,14 @@ class Client:
         self._network.published(self, self._tokens, topic, payload, retain)
         return self._tokens
 
+    def drop(self, why: str) -> None:
+        """The table ends the connection: nothing here gives it reason to."""
+        raise AssertionError(why)
+
+    def often_cut(self) -> str:
+        """It never says so."""
+        return ""
+
     def end(self) -> None:
         """The connection is gone, and with it all that was on its way to the table."""
         self._listener = None

@@ -166,6 +166,14 @@ class _Broker:
         else:
             self._listener.broker_disconnected("cut")
 
+    def drop(self, why: str) -> None:
+        """The table ends the connection: nothing here gives it reason to."""
+        raise AssertionError(why)
+
+    def often_cut(self) -> str:
+        """It never is."""
+        return ""
+
     def goes_back(self, events: int) -> None:
         """The pit was restored from a copy that has so many events fewer."""
         del self._committed[max(0, len(self._committed) - events) :]

@@ -1,0 +1,92 @@
+"""The log of a table whose surroundings may not fill it: of each kind of line the first at once, then one a minute.
+
+What the outside can cause as often as it likes (bad messages, refused requests, noise on the shoe's line) would be a
+line each. Here a line that says the same as one of the last minute is counted, and the count is told when the minute is
+over. Lines of one wording that differ in what they name are told apart up to `_DIFFERENT`; beyond that they are counted
+together. Every line of the daemon passes here, so a new one needs nothing of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TextIO
+
+EVERY_ONE = {"every_one": True}
+"""`extra=` of a line of which each is written: the outside cannot cause it without an act that is journalled."""
+
+_MINUTE_S = 60.0
+_DIFFERENT = 8
+_LOOK_EVERY_S = 5.0
+
+
+@dataclass(slots=True)
+class _Kind:
+    """Lines of one kind since `told_s`: how many more came, and the last of them."""
+
+    told_s: float
+    more: int = 0
+    last: logging.LogRecord | None = None
+
+
+class CountedLog(logging.StreamHandler[TextIO]):
+    """Writes to `stream` as above; `now_s` is a clock that nobody sets."""
+
+    def __init__(self, stream: TextIO, now_s: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(stream)
+        self._now_s = now_s
+        self._kinds: dict[str, dict[str, _Kind]] = {}  # by wording, then by the text; "" for all beyond `_DIFFERENT`
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write the line, or count it."""
+        if getattr(record, "every_one", False):
+            super().emit(record)
+            return
+        texts = self._kinds.setdefault(f"{record.name} {record.msg}", {})
+        text = record.getMessage()
+        kind = texts.get(text if text in texts or len(texts) < _DIFFERENT else "")
+        if kind is None:
+            texts[text if len(texts) < _DIFFERENT else ""] = _Kind(self._now_s())
+            super().emit(record)
+        else:
+            kind.more, kind.last = kind.more + 1, record
+
+    def tell_counts(self, *, all_of_them: bool = False) -> None:
+        """Tell what was counted for a minute, or whatever was counted."""
+        self.acquire()
+        try:
+            self._tell_counts(all_of_them)
+        finally:
+            self.release()
+
+    def _tell_counts(self, all_of_them: bool) -> None:
+        due_s = self._now_s() - _MINUTE_S
+        for wording, texts in list(self._kinds.items()):
+            for text, kind in list(texts.items()):
+                if kind.told_s > due_s and not all_of_them:
+                    continue
+                if kind.last is None:
+                    del texts[text]
+                    continue
+                super().emit(_counted(kind.last, kind.more))
+                texts[text] = _Kind(self._now_s())
+            if not texts:
+                del self._kinds[wording]
+
+    async def keep_telling(self) -> None:
+        """Tell each count when its minute is over, until cancelled; then what is left."""
+        try:
+            while True:
+                await asyncio.sleep(_LOOK_EVERY_S)
+                self.tell_counts()
+        finally:
+            self.tell_counts(all_of_them=True)
+
+
+def _counted(last: logging.LogRecord, more: int) -> logging.LogRecord:
+    """The last of the lines that were counted, with how many there were."""
+    text = last.getMessage() if more == 1 else f"{last.getMessage()} (the last of {more} such lines)"
+    return logging.makeLogRecord(last.__dict__ | {"msg": text, "args": None})

@@ -1,0 +1,365 @@
+"""One end of the link to the broker: paho for one connection, held to what a broker may do to it.
+
+paho alone takes a packet of 256 MB, ends its thread at a string that is no UTF-8, and lets one message that it cannot
+read end the connection, though the broker keeps that message and hands it over again on every new one. The table and
+the pit both use what is here. The broker is not trusted with more than the link: whatever comes from it costs at most
+the connection.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import secrets
+import socket
+import ssl
+import time
+from collections import deque
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from paho.mqtt.client import Client
+from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode, MQTTProtocolVersion
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.properties import Properties
+from paho.mqtt.reasoncodes import ReasonCode
+from paho.mqtt.subscribeoptions import SubscribeOptions
+
+from controller.contract.bounds import MOST_PACKET_BYTES
+
+CONNECT_TIMEOUT_S = 5.0
+_IN_FLIGHT = 100  # more than the stream's window and the states beside it: paho must not queue
+_MOST_UNSENT = 1000  # packets: a broker that sends and does not read fills no memory with our answers
+_SILENT_KEEPALIVES = 1.5  # without a byte from the broker; the broker drops a client after as many
+_UNANSWERED_KEEPALIVES = 3.0  # a message of ours without its PUBACK, though other things come
+_SESSION_TAKEN_OVER = 0x8E  # MQTT 5
+_LONGEST_TOLD = 200  # characters of what a broker sent
+
+_CUTS_COUNT_FOR_S = 600.0
+_CUTS_TOLD_EVERY_S = 60.0
+_OFTEN = 3
+_SIGNS_COUNT_FOR_S = 600.0
+_SIGNS = 2  # one alone has an innocent cause: a broker that was restarted and kept what it retained, or a second one
+
+RUN = "run"
+"""The user property by which a client knows its own words on its own topic: who writes there names its run."""
+
+
+class LinkBrokenError(Exception):
+    """What the broker did that ends the connection: words for people that go on after its name."""
+
+
+class LinkListener(Protocol):
+    """Whoever hears a connection, in the thread that turns it. It may raise LinkBrokenError and nothing else."""
+
+    def link_stands(self) -> None:
+        """The subscriptions are made; told before anything that comes on them."""
+
+    def link_ended(self, why: str) -> None:
+        """The connection is gone; `why` is a sentence for people, without its full stop. Told once."""
+
+    def link_message(self, topic: str, payload: bytes, retained: bool) -> None:
+        """A message on a topic that was subscribed to."""
+
+    def link_unreadable(self, topic: str, why: str) -> None:
+        """A message came that cannot be read. The broker is told that it came, and nothing else comes of it."""
+
+    def link_own_topic(self, ours: bool) -> None:
+        """A word came on our own topic: one that this run of the program said, or somebody else's."""
+
+    def link_answered(self, token: int, reason_code: int) -> None:
+        """The broker's PUBACK for what was published under this token."""
+
+
+class Link(Client):
+    """One connection to the broker at `host`, MQTT 5 at QoS 1, thrown away with its end.
+
+    `own_topic` is the topic on which only we speak. The broker is asked for it too: what it retains there shows whether
+    it is the broker of before, and whether somebody else spoke there. `run` is this run's name in our words there.
+    What the broker retains on `first`, without what we say there now, comes before anything on `topics`.
+    """
+
+    def __init__(
+        self,
+        listener: LinkListener,
+        host: str,
+        port: int,
+        client_id: str,
+        keepalive_s: int,
+        topics: Sequence[str],
+        own_topic: str,
+        run: str,
+        first: Sequence[str] = (),
+    ) -> None:
+        super().__init__(
+            CallbackAPIVersion.VERSION2,
+            client_id=client_id,
+            protocol=MQTTProtocolVersion.MQTTv5,
+            reconnect_on_failure=False,
+        )
+        self._listener = listener
+        self._broker = f"the broker {host}:{port}"
+        self._address = host, port
+        self._keepalive_s = keepalive_s
+        self._topics = topics
+        self._first = first
+        self._asked_first: int | None = None  # paho's number of that subscription
+        self._own_topic = own_topic
+        self._run = run
+        self._greeted = self._stands = self._over = False
+        self._heard_s = time.monotonic()
+        self._slow_s = -math.inf  # when the last silence of such a length ended
+        self._silence_s = _SILENT_KEEPALIVES * keepalive_s
+        self.in_clear = True
+        self.taken_over = False
+        """The broker said that another client took our place."""
+        self.closed_by_broker = False
+        """The broker itself ended the connection, without a reason: TLS tells that from a line that was cut. An older
+        Mosquitto does so where another client takes our place."""
+        self.connect_timeout = CONNECT_TIMEOUT_S
+        self.max_inflight_messages_set(_IN_FLIGHT)
+        self.on_socket_open = self._opened
+        self.on_connect = self._connected
+        self.on_subscribe = self._subscribed
+        self.on_disconnect = self._disconnected
+        self.on_message = self._came
+        self.on_publish = self._answered
+
+    def dial(self, tls: ssl.SSLContext | None) -> None:
+        """Connect, blocking. What the broker answers comes with the turns of the loop. Raises OSError, ValueError."""
+        if tls is not None:
+            self.in_clear = False
+            self.tls_set_context(tls)
+        properties = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
+        properties.MaximumPacketSize = MOST_PACKET_BYTES
+        host, port = self._address
+        self.connect(host, port, self._keepalive_s, clean_start=True, properties=properties)
+        self._heard_s = time.monotonic()
+
+    def leave(self, patience_s: float) -> None:
+        """Say goodbye to the broker, and wait so long at most until that is on its way; another thread turns."""
+        self.disconnect()
+        until_s = time.monotonic() + patience_s
+        while self.socket() is not None and time.monotonic() < until_s:
+            time.sleep(0.005)
+
+    def hang_up(self) -> None:
+        """End the line at once, whoever turns the connection; nobody is told."""
+        self._over = True
+        line = self.socket()
+        if isinstance(line, socket.socket):
+            with contextlib.suppress(OSError):  # the broker was quicker
+                line.shutdown(socket.SHUT_RDWR)
+
+    # What paho has for subclasses to change is private; tests with a hostile broker hold it in place.
+
+    def _loop(self, timeout: float = 1.0) -> MQTTErrorCode:
+        """paho's turn of the network. Whatever it raises is the connection's end, and told."""
+        try:
+            outcome = super()._loop(min(timeout, self._keepalive_s / 4))
+            if outcome is MQTTErrorCode.MQTT_ERR_SUCCESS:
+                self._look_for_life()
+        except Exception as error:  # noqa: BLE001  # a packet can make paho raise anything
+            outcome = MQTTErrorCode.MQTT_ERR_PROTOCOL
+            words = str(error) if isinstance(error, LinkBrokenError) else f"sent what is no MQTT: {_told(error)}"
+            self._end(f"{self._broker} {words}")
+            self._sock_close()
+        if outcome is not MQTTErrorCode.MQTT_ERR_SUCCESS:
+            self._end(f"{self._broker} went away")  # had paho not told why
+        return outcome
+
+    def _look_for_life(self) -> None:
+        now_s = time.monotonic()
+        if now_s - self._heard_s > self._silence_s:
+            raise LinkBrokenError(f"has answered nothing for {self._silence_s:g} s")
+        with self._out_message_mutex:
+            oldest = next(iter(self._out_messages.values()), None)
+        unanswered_s = _UNANSWERED_KEEPALIVES * self._keepalive_s
+        if oldest is not None and now_s - oldest.timestamp > unanswered_s:
+            raise LinkBrokenError(f"has not answered a message for {unanswered_s:g} s")
+
+    def _sock_recv(self, bufsize: int) -> bytes:
+        """What of a packet is there. paho first asks for as much as the packet says it is long."""
+        if bufsize > MOST_PACKET_BYTES:
+            raise LinkBrokenError(f"sent a packet of {bufsize} bytes, and no message has more than {MOST_PACKET_BYTES}")
+        if self._over:
+            raise ConnectionError  # what had come before the end is not for us
+        data = super()._sock_recv(bufsize)
+        now_s = time.monotonic()
+        if now_s - self._heard_s > self._silence_s:
+            self._slow_s = now_s  # we slept, or it did: it may end the connection for that
+        self._heard_s = now_s
+        self.closed_by_broker = not data and not self.in_clear and now_s - self._slow_s > self._silence_s
+        return data
+
+    def _packet_handle(self) -> MQTTErrorCode:
+        if len(self._out_packet) > _MOST_UNSENT:
+            raise LinkBrokenError("sends and does not read")
+        return super()._packet_handle()
+
+    def _handle_publish(self) -> MQTTErrorCode:
+        """A message. What another client made unreadable for us is not the broker's doing, and must not cut us off."""
+        qos = (self._in_packet["command"] >> 1) & 3
+        if qos > 1:
+            raise LinkBrokenError(f"sent a message at QoS {qos}, which nobody subscribed to")
+        try:
+            return super()._handle_publish()
+        except LinkBrokenError:
+            raise
+        except Exception as error:  # paho's, for our own callback only passes the message on
+            body = bytes(self._in_packet["packet"])
+            after_topic = 2 + int.from_bytes(body[:2])
+            token = body[after_topic : after_topic + 2]
+            if qos and len(token) < 2:
+                raise
+            topic = body[2:after_topic].decode("utf-8", "backslashreplace")
+            self._listener.link_unreadable(topic[:_LONGEST_TOLD], _told(error))
+            return self._send_puback(int.from_bytes(token)) if qos else MQTTErrorCode.MQTT_ERR_SUCCESS
+
+    # What paho tells.
+
+    def _opened(self, _client: Client, _data: Any, line: Any) -> None:
+        if isinstance(line, ssl.SSLSocket):
+            # A cut line raises then, and only the broker's own end reads as one.
+            line.suppress_ragged_eofs = False  # type: ignore[attr-defined]
+        # A packet does not wait for the one before to have arrived: the kernel may take 40 ms to say so.
+        line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def _connected(self, _client: Client, _data: Any, _flags: Any, reason: ReasonCode, _properties: Any) -> None:
+        if reason.is_failure:
+            self._end(f"the broker refused the connection: {reason}")
+        elif not self._greeted and self._first:
+            self._asked_first = self.subscribe([(topic, _without_ours()) for topic in self._first])[1]
+        elif not self._greeted:
+            self._ask_for_topics()
+        self._greeted = True
+
+    def _ask_for_topics(self) -> None:
+        topics = [(topic, SubscribeOptions(qos=1)) for topic in self._topics]
+        self.subscribe([*topics, (self._own_topic, _without_ours())])
+
+    def _subscribed(self, _client: Client, _data: Any, mid: int, codes: list[ReasonCode], _properties: Any) -> None:
+        first, self._asked_first = mid == self._asked_first, None
+        asked = self._first if first else self._topics  # our own topic comes last, and may be refused
+        refused = [topic for topic, code in zip(asked, codes, strict=False) if code.is_failure]
+        if refused:
+            self._end(f"the broker refused the subscription to {', '.join(refused)}")
+        elif first:
+            self._ask_for_topics()
+        elif not self._stands and not self._over:
+            self._stands = True
+            self._listener.link_stands()
+
+    def _disconnected(self, _client: Client, _data: Any, _flags: Any, reason: ReasonCode, _properties: Any) -> None:
+        self.taken_over = reason.value == _SESSION_TAKEN_OVER
+        if self._greeted:
+            self._end(f"{self._broker} went away: {reason}")
+        else:  # TLS 1.3 tells a client that its certificate is refused after the handshake, if at all
+            hint = "it does not speak MQTT in the clear" if self.in_clear else "it refuses this certificate"
+            self._end(f"{self._broker} hung up before a word; perhaps {hint}: see its log")
+
+    def _came(self, _client: Client, _data: Any, message: Any) -> None:
+        if message.topic != self._own_topic:
+            self._listener.link_message(message.topic, bytes(message.payload), message.retain)
+        elif message.payload:  # an empty one only takes back what was retained
+            said = getattr(message.properties, "UserProperty", [])
+            self._listener.link_own_topic((RUN, self._run) in said)
+
+    def _answered(self, _client: Client, _data: Any, mid: int, reason: ReasonCode, _properties: Any) -> None:
+        self._listener.link_answered(mid, int(reason.value))
+
+    def _end(self, why: str) -> None:
+        if not self._over:
+            self._over = True
+            self._listener.link_ended(why)
+
+
+def _without_ours() -> SubscribeOptions:
+    """What others say, and what the broker retains."""
+    return SubscribeOptions(qos=1, noLocal=True)
+
+
+def new_run() -> str:
+    """A name for this run of the program, which no other has."""
+    return secrets.token_hex(8)
+
+
+def user_properties(packet: int, **named: str) -> Properties:
+    """These user properties for a packet of this of paho's PacketTypes."""
+    properties = Properties(packet)  # type: ignore[no-untyped-call]
+    for pair in named.items():
+        properties.UserProperty = pair
+    return properties
+
+
+class Cuts:
+    """How often a connection that stood came to its end of late. Times are seconds of a monotonic clock."""
+
+    def __init__(self) -> None:
+        self._at_s: deque[float] = deque()
+        self._told_at_s: float | None = None
+
+    def cut(self, now_s: float) -> bool:
+        """One more. Whether people are to be told now: of a link that is cut often, once a minute."""
+        self._at_s.append(now_s)
+        self._forget(now_s)
+        if self._told_at_s is not None and now_s - self._told_at_s < _CUTS_TOLD_EVERY_S:
+            return False
+        self._told_at_s = now_s
+        return True
+
+    def often(self, now_s: float) -> str:
+        """That the link is cut often, for people; empty where it is not."""
+        self._forget(now_s)
+        if len(self._at_s) < _OFTEN:
+            return ""
+        minutes = max(1, round((now_s - self._at_s[0]) / 60))
+        lately = "the last minute" if minutes == 1 else f"the last {minutes} minutes"
+        return f"the link was cut {len(self._at_s)} times in {lately}"
+
+    def _forget(self, now_s: float) -> None:
+        while self._at_s and now_s - self._at_s[0] > _CUTS_COUNT_FOR_S:
+            self._at_s.popleft()
+
+
+class Rival:
+    """Whether another client takes our place at the broker, by what only such a client brings about. Pure.
+
+    How often a connection ends is no sign of it: lines are cut. Signs are a word on our own topic that is not ours,
+    after the broker had taken one of ours; and a connection that the broker itself closed, over TLS and without a
+    reason, though the next one finds it with all that it retained. MQTT 5 has a word for it, which is enough alone;
+    Mosquitto says it from 2.0.15 on.
+    """
+
+    def __init__(self) -> None:
+        self._wrote = False
+        self._closed = False
+        self._signs_s: deque[float] = deque(maxlen=_SIGNS)
+
+    def wrote(self) -> None:
+        """The broker took a word of ours on our own topic."""
+        self._wrote = True
+
+    def ended(self, taken_over: bool, closed_by_broker: bool, now_s: float) -> bool:
+        """A connection that stood is over. Like the next one, tells whether there is another client."""
+        self._closed = closed_by_broker
+        if taken_over:
+            self._signs_s.extend([now_s] * _SIGNS)
+        return self.there(now_s)
+
+    def own_topic(self, ours: bool, now_s: float) -> bool:
+        """A word came on our own topic."""
+        if not self._wrote:
+            return False  # an earlier run's, perhaps
+        if not ours or self._closed:
+            self._signs_s.append(now_s)
+        self._closed = False
+        return self.there(now_s)
+
+    def there(self, now_s: float) -> bool:
+        """Whether there is another client, by the signs of late."""
+        return len(self._signs_s) == _SIGNS and now_s - self._signs_s[0] <= _SIGNS_COUNT_FOR_S
+
+
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:_LONGEST_TOLD]

@@ -1,0 +1,95 @@
+"""An act by two people: the first one's request waits until a second one confirms it.
+
+Two people are two accounts at the control socket, or an account and the supervisor's key turned at the table. The
+kernel tells whose account it is (`via`), so a second name typed at one account is no second person. Two accounts whose
+names are the same are none either (`requests.same_name`).
+
+How an act comes to need two people: its request has a field `witness: str | None = None` and a property `says`, its
+words; its row in `requests.decide` ends with `_by_two(request, fact)`. The rest is here and in `runtime.py`: asked
+without a witness, the act would be allowed and is refused with `second_person_due`; the request then waits, is shown in
+the status, and comes again with the witness's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+
+from controller.buttons import KEY
+from controller.table.legality import Refuse, refuse
+from controller.table.requests import ByTwo, same_name
+
+WAITS_S = 300.0
+"""How long a request waits for its second person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A request that waits. `via` is the way on which it came, `fault` the id of the fault it answers.
+
+    `moment` is the table's shoe, round and phase: once they are others, the request holds no more.
+    """
+
+    id: int
+    request: ByTwo
+    via: str
+    fault: str | None
+    moment: Hashable
+    until_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """A request that two people made: `via` names the way of each."""
+
+    request: ByTwo
+    via: str
+    fault: str | None
+
+
+class SecondPerson:
+    """The one request that waits for a second person, if one does; a later one takes its place."""
+
+    def __init__(self) -> None:
+        self._waiting: Proposal | None = None
+        self._proposed = 0
+
+    def propose(self, request: ByTwo, via: str, fault: str | None, moment: Hashable, now_s: float) -> None:
+        """The first person asked: let it wait."""
+        self._proposed += 1
+        self._waiting = Proposal(self._proposed, request, via, fault, moment, now_s + WAITS_S)
+
+    def waiting(self, moment: Hashable, now_s: float) -> Proposal | None:
+        """What waits at this moment."""
+        waiting = self._waiting
+        return None if waiting is None or waiting.moment != moment or now_s >= waiting.until_s else waiting
+
+    def confirm(self, id_: int, by: str, via: str, moment: Hashable, now_s: float) -> Confirmed | Refuse:
+        """`by`, who came by `via`, confirms what was shown under `id_`: it waits no more."""
+        proposal = self.waiting(moment, now_s)
+        if proposal is None:
+            return refuse("no_proposal")
+        if proposal.id != id_:
+            return refuse("proposal_changed")
+        if proposal.via == via or same_name(proposal.request.supervisor, by):
+            return refuse("not_two_people")
+        self._waiting = None
+        return Confirmed(replace(proposal.request, witness=by), f"{proposal.via} and {via}", proposal.fault)
+
+    def turn_key(self, moment: Hashable, now_s: float) -> Confirmed | Refuse:
+        """The key was turned at the table, which confirms whatever waits."""
+        proposal = self.waiting(moment, now_s)
+        return refuse("no_proposal") if proposal is None else self.confirm(proposal.id, KEY, KEY, moment, now_s)
+
+    def status(self, moment: Hashable, now_s: float) -> dict[str, object] | None:
+        """What waits, for people."""
+        proposal = self.waiting(moment, now_s)
+        if proposal is None:
+            return None
+        return {
+            "id": proposal.id,
+            "says": proposal.request.says,
+            "by": proposal.request.supervisor,
+            "via": proposal.via,
+            "left_s": int(proposal.until_s - now_s),
+        }

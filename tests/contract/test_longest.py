@@ -1,0 +1,86 @@
+"""The longest messages of the largest table fit the contract's bounds, with room."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from controller.config import load
+from controller.contract.bounds import MOST_CENTS, MOST_METERS, MOST_PACKET_BYTES, MOST_PAYLOAD_BYTES, MOST_SEQ
+from controller.contract.canonical import canonical
+from controller.game.cards import Card
+from controller.game.wagers import Spot, Wager
+from controller.table.requests import CorrectRound, LockWagers, PlaceWager
+from tests.support.tables import TABLES, TableUnderTest
+
+CONTRACT = Path(__file__).parents[2] / "controller" / "contract"
+_MOST_SEATS = 28  # a seat has a lamp, and a Pi no more pins
+_ROOM = 2  # so many times as long may a message be as the longest there is
+_MARGIN_BYTES = 4096  # of a packet for its topic, of 65 letters and the root's 200 at most, and its properties
+
+
+def wagers_everywhere(table: TableUnderTest) -> Iterator[PlaceWager]:
+    """Chips on every spot of every circle that takes them, at the largest amount that it takes."""
+    for seat in table.rules.seats:
+        for back in (False, True):
+            for spot in Spot:
+                for cents in (250_000, 50_000):
+                    yield PlaceWager(Wager(seat.number, spot, cents, back), "bet recognition of the largest table")
+
+
+def test_a_round_and_its_correction_with_chips_on_every_spot_fit() -> None:
+    rules = load(TABLES / "kansas_star.toml").rules
+    rules = replace(rules, seats=tuple(replace(rules.seats[0], number=1 + n) for n in range(_MOST_SEATS)))
+    table = TableUnderTest(rules).open_shoe()
+    lain = [request for request in wagers_everywhere(table) if table.ask(request) is None]
+    assert len(lain) >= 4 * _MOST_SEATS
+    table.do(LockWagers())
+    longest_state = len(canonical(asdict(table.face)))
+    table.draw("9S 2D 9H 3C")
+    longest_state = max(longest_state, len(canonical(asdict(table.face))))
+    player, banker = (tuple(map(Card.parse, cards.split())) for cards in ("2D 3C", "9S 9H"))
+    table.do(CorrectRound(1, player, banker, "Ann", "Bob"))
+    longest, type_ = max((len(canonical(event)), event["type"]) for event in table.events)
+    assert type_ == "correction"
+    assert 10_000 < longest <= MOST_PAYLOAD_BYTES["event"] // _ROOM
+    assert longest_state <= MOST_PAYLOAD_BYTES["state"] // _ROOM
+
+
+def test_what_the_pit_says_fits() -> None:
+    signature, table = "x" * 88, "t" * 60
+    meters = {f"{n:060d}": MOST_CENTS for n in range(MOST_METERS)}
+    longest = {
+        "meters": {"seq": MOST_SEQ, "at": "2026-01-01T00:00:00.000Z", "meters": meters, "signature": signature},
+        "ack": {"table": table, "epoch": "e" * 60, "seq": MOST_SEQ, "chain": "c" * 64, "at": "2026-01-01T00:00:00.000Z"}
+        | {"signature": signature},
+        "award": {
+            "seq": MOST_SEQ,
+            "award": "a" * 120,
+            "hit": "h" * 150,
+            "table": table,
+            "seat": 99,
+            "tier": "t" * 60,
+            "meter": "m" * 60,
+            "cents": MOST_CENTS,
+            "step": "verified",
+            "by": "\N{PLAYING CARD ACE OF SPADES}" * 200,
+            "at": "2026-01-01T00:00:00.000Z",
+            "signature": signature,
+        },
+        "wager": {"seat": 99, "back": False, "spot": "dragon_banker", "cents": 100_000_000},
+    }
+    for kind, message in longest.items():
+        assert len(canonical(message)) <= MOST_PAYLOAD_BYTES[kind], kind
+
+
+def test_a_packet_holds_the_longest_payload_its_topic_and_its_properties() -> None:
+    assert max(MOST_PAYLOAD_BYTES.values()) + _MARGIN_BYTES <= MOST_PACKET_BYTES
+
+
+def test_the_contract_says_the_lengths() -> None:
+    document = json.loads((CONTRACT / "asyncapi.json").read_text("utf-8"))
+    [said] = [line for line in document["info"]["description"].splitlines() if line.startswith("- **Lengths.**")]
+    for bytes_ in (*MOST_PAYLOAD_BYTES.values(), MOST_PACKET_BYTES):
+        assert f"{bytes_:,}" in said

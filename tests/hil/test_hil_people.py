@@ -1,0 +1,205 @@
+"""People at a running table: who answers which fault, who is the second person, and who keeps whom from the socket."""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import re
+import socket
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.hil.daemon import Table
+from tests.hil.far_pit import FarPit
+from tests.hil.far_shoe import FarShoe
+from tests.hil.header import Pins
+from tests.hil.plugin import Dealer, Eventually
+from tests.support.other_user import NOBODY, ask_as, needs_root
+
+_IDLE = 200
+_FLOOD = 900  # Mosquitto keeps a thousand for a client that is slow, and drops the rest
+_AT_MOST = 40  # log lines that a flood may make, of all kinds together
+WHO_I_AM = f"socket {pwd.getpwuid(os.getuid()).pw_name}({os.getuid()})"
+
+
+def _control(table: Table) -> Path:
+    return Path(table.files.values["control"]["socket"])
+
+
+def _said(table: Table, **request: object) -> dict[str, Any]:
+    """The table's answer, a refusal too."""
+    with socket.socket(socket.AF_UNIX) as channel:
+        channel.settimeout(10)
+        channel.connect(str(_control(table)))
+        channel.sendall(json.dumps(request).encode() + b"\n")
+        answer: dict[str, Any] = json.loads(channel.makefile("rb").readline())
+        return answer
+
+
+# Which fault is answered.
+
+
+@pytest.fixture
+def two_faults(table: Table, shoe: FarShoe, dealer: Dealer, eventually: Eventually) -> Table:
+    """An error of the shoe stands; a second cutting card waits behind it."""
+    dealer.open_shoe()
+    shoe.raise_error(4)
+    eventually(lambda: table.fault == "shoe_error")
+    shoe.cut_card()
+    shoe.cut_card()
+    eventually(lambda: table.has_read(shoe))
+    return table
+
+
+def test_two_supervisors_clear_one_fault_and_neither_clears_the_next(two_faults: Table) -> None:
+    seen = two_faults.face["fault"]
+    assert seen["code"] == "shoe_error"
+    first = two_faults.tablectl("clear", "--by", "Ann", "--fault", seen["id"])
+    assert (first.returncode, first.stdout) == (0, "done\n"), first.stderr
+    second = two_faults.tablectl("clear", "--by", "Bea", "--fault", seen["id"])
+    assert second.returncode == 1
+    assert second.stderr.startswith("fault_changed: The fault you answered is not the one that stands now")
+    assert two_faults.fault == "second_cut_card"
+    assert two_faults.came("FaultCleared") == [WHO_I_AM]
+
+
+def test_an_act_that_names_no_fault_leaves_none(two_faults: Table) -> None:
+    for act in ("clear", "new_shoe"):
+        answer = _said(two_faults, do=act, by="Bea")
+        assert (answer["ok"], answer.get("code")) == (False, "fault_unnamed")
+    assert two_faults.fault == "shoe_error"
+    said = two_faults.tablectl("clear", "--by", "Bea")  # it looks first, and shows what it answers
+    assert said.returncode == 0, said.stderr
+    fault, *_, done = said.stdout.splitlines()
+    assert fault == "FAULT shoe_error: The shoe reports an error. (error reverse_at_exit)"
+    assert (done, two_faults.fault) == ("done", "second_cut_card")
+
+
+# Two people.
+
+CORRECT: dict[str, object] = {"do": "correct", "round": 1, "player": "KS 9S", "banker": "2D 4D"}
+
+
+@pytest.fixture
+def one_round(table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually) -> Table:
+    """Player has KS 9S, Banker 2D 3D; a person read 4D."""
+    dealer.open_shoe()
+    pins.press("deal", until=lambda: table.phase == "wagers_locked")
+    shoe.deal("KS 2D 9S 3D")
+    eventually(lambda: len(pit.rounds) == 1)
+    return table
+
+
+def test_two_names_at_one_account_are_one_person(one_round: Table, pit: FarPit) -> None:
+    """ "Ann" and "Ann." counted as two people."""
+    assert not _said(one_round, **CORRECT, by="Ann", witness="Ann.")["ok"]
+    waits = _said(one_round, **CORRECT, by="Ann")["waits"]
+    for name in ("Ann.", "Bea"):
+        assert _said(one_round, do="witness", proposal=waits["id"], by=name)["code"] == "not_two_people"
+    refused = one_round.tablectl("witness", "--by", "Bea")
+    assert refused.returncode == 1
+    assert refused.stdout == "Ann asks to correct round 1: player KS 9S, banker 2D 4D\n"
+    assert refused.stderr.startswith("not_two_people: ")
+    assert pit.told("correction") == []
+
+
+@needs_root
+def test_a_second_user_confirms(one_round: Table, pit: FarPit, eventually: Eventually) -> None:
+    asked = one_round.tablectl("correct", "1", "--player", "KS 9S", "--banker", "2D 4D", "--by", "Ann")
+    assert asked.returncode == 0, asked.stderr
+    assert asked.stdout.startswith("WAITS for a second person, 5 min more: Ann asks to correct round 1: ")
+    assert "WAITS for a second person" in one_round.tablectl("status").stdout
+    waits = one_round.status()["second_person"]
+    nobody = {"do": "witness", "proposal": waits["id"]}
+    assert ask_as(NOBODY, _control(one_round), nobody | {"by": " ann "})["code"] == "not_two_people"
+    assert ask_as(NOBODY, _control(one_round), nobody | {"by": "Bea"}) == {"ok": True}
+    eventually(lambda: len(pit.told("correction")) == 1)
+    assert (pit.told("correction")[0]["by"], pit.told("correction")[0]["witness"]) == ("Ann", "Bea")
+    nobodys = f"socket {pwd.getpwuid(NOBODY).pw_name}({NOBODY})"
+    assert one_round.came("RoundCorrected") == [f"{WHO_I_AM} and {nobodys}"]
+
+
+def test_a_user_and_the_key_at_the_table_are_two(
+    one_round: Table, pins: Pins, pit: FarPit, eventually: Eventually
+) -> None:
+    assert _said(one_round, **CORRECT, by="Ann")["waits"]["by"] == "Ann"
+    pins.turn_key()
+    eventually(lambda: len(pit.told("correction")) == 1)
+    assert (pit.told("correction")[0]["by"], pit.told("correction")[0]["witness"]) == ("Ann", "key")
+    assert one_round.came("RoundCorrected") == [f"{WHO_I_AM} and key"]
+
+
+# Who keeps whom from the socket.
+
+
+def test_idle_connections_keep_no_supervisor_away(two_faults: Table) -> None:
+    with ExitStack() as crowd:
+        for _ in range(_IDLE):
+            crowd.enter_context(socket.socket(socket.AF_UNIX)).connect(str(_control(two_faults)))
+        said = two_faults.tablectl("clear", "--by", "Ann")
+        assert said.returncode == 0, said.stderr
+    assert two_faults.fault == "second_cut_card"
+
+
+@needs_root
+def test_another_users_idle_connections_keep_no_supervisor_away(two_faults: Table) -> None:
+    with ExitStack() as crowd:
+        for _ in range(_IDLE):
+            crowd.enter_context(socket.socket(socket.AF_UNIX)).connect(str(_control(two_faults)))
+        fault = two_faults.face["fault"]["id"]
+        assert ask_as(NOBODY, _control(two_faults), {"do": "clear", "by": "Bea", "fault": fault}) == {"ok": True}
+
+
+def test_stopping_while_somebody_watches_leaves_no_traceback(table: Table) -> None:
+    with ExitStack() as watchers:
+        for _ in range(3):
+            channel = watchers.enter_context(socket.socket(socket.AF_UNIX))
+            channel.connect(str(_control(table)))
+            channel.sendall(b'{"do": "watch"}\n')
+            assert channel.recv(1)
+        assert table.stop() == 0
+    assert "Traceback" not in table.log, table.log
+
+
+# What the log may be filled with.
+
+
+def _of(log: str, text: str) -> list[str]:
+    return [line for line in log.splitlines() if text in line]
+
+
+def test_bad_wagers_are_a_counted_line(table: Table, pit: FarPit, eventually: Eventually) -> None:
+    for number in range(_FLOOD):
+        pit.say_on("wager", b'{"seat": %d}' % number)
+    pit.say_on("ack", b"the last")  # in order, behind them
+    eventually(lambda: "is no acknowledgement" in table.log, within_s=30)
+    assert len(_of(table.log, "it is no wager")) == 1
+    assert table.stop() == 0
+    assert f"it is no wager (the last of {_FLOOD - 1} such lines)" in table.log
+    assert len(table.log.splitlines()) < _AT_MOST
+
+
+def test_noise_that_reads_as_replies_is_a_line(table: Table, shoe: FarShoe, eventually: Eventually) -> None:
+    shoe.line.write(b"\x06" * _FLOOD)
+    eventually(lambda: table.has_read(shoe), within_s=30)
+    assert table.stop() == 0
+    assert len(table.log.splitlines()) < _AT_MOST, table.log
+
+
+def test_refused_requests_are_a_counted_line_for_each_reason(table: Table) -> None:
+    with socket.socket(socket.AF_UNIX) as channel:
+        channel.settimeout(30)
+        channel.connect(str(_control(table)))
+        answers = channel.makefile("rb")
+        for _ in range(_FLOOD):
+            channel.sendall(b'{"do": "void", "by": "Ann"}\n')
+            assert answers.readline()
+    assert _said(table, do="clear", by="Ann")["code"] == "no_fault"
+    assert len(_of(table.log, "refused VoidHand")) == 1
+    assert len(_of(table.log, "refused ClearFault")) == 1, "another refusal is told although a flood runs"
+    assert table.stop() == 0
+    assert re.search(rf"refused VoidHand: .*\(the last of {_FLOOD - 1} such lines\)", table.log)

@@ -1,0 +1,132 @@
+"""A broker that means harm, and speaks raw MQTT 5: what Mosquitto would not send, and how it would not behave."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+CONNECT, PUBLISH, SUBSCRIBE, PINGREQ = 0x10, 0x30, 0x80, 0xC0
+PATIENCE_S = 20.0
+
+
+def packet(first: int, body: bytes) -> bytes:
+    """A packet: its first byte, its length, its body."""
+    return bytes([first]) + length(len(body)) + body
+
+
+def length(value: int) -> bytes:
+    """MQTT's variable byte integer."""
+    said = b""
+    while value > 127:
+        said, value = said + bytes([value & 127 | 128]), value >> 7
+    return said + bytes([value])
+
+
+def text(value: bytes) -> bytes:
+    """MQTT's string, of these bytes."""
+    return len(value).to_bytes(2, "big") + value
+
+
+def publish(topic: bytes, payload: bytes, qos: int = 0, properties: bytes = b"", retain: bool = False) -> bytes:
+    """A PUBLISH packet; its number is 1 where it needs one."""
+    number = b"\0\1" if qos else b""
+    return packet(PUBLISH | qos << 1 | retain, text(topic) + number + length(len(properties)) + properties + payload)
+
+
+class Line:
+    """One client's connection, seen from the broker."""
+
+    def __init__(self, line: socket.socket) -> None:
+        self._line = line
+        line.settimeout(PATIENCE_S)
+
+    def hears(self) -> tuple[int, bytes]:
+        """The next packet: its kind and its body. Raises OSError at the end."""
+        first = self._exactly(1)[0]
+        size = shift = 0
+        while True:
+            digit = self._exactly(1)[0]
+            size |= (digit & 127) << shift
+            shift += 7
+            if digit < 128:
+                return first & 0xF0, self._exactly(size)
+
+    def _exactly(self, size: int) -> bytes:
+        data = b""
+        while len(data) < size:
+            more = self._line.recv(size - len(data))
+            if not more:
+                raise ConnectionError
+            data += more
+        return data
+
+    def says(self, data: bytes) -> None:
+        """These bytes. Raises OSError where the client has gone."""
+        self._line.sendall(data)
+
+    def greets(self, properties: bytes = b"") -> bytes:
+        """What a broker says until the connection stands; returns the CONNECT."""
+        _, connect = self.hears()
+        self.says(packet(0x20, b"\0\0" + length(len(properties)) + properties))
+        of_own_acks = True  # by which the pit begins
+        while of_own_acks:
+            _, subscribe = self.hears()
+            topics = subscribe[3:].count(b"/")  # at least as many codes as topics
+            self.says(packet(0x90, subscribe[:2] + b"\0" + bytes([1] * max(1, topics))))
+            of_own_acks = b"/+/ack" in subscribe
+        return connect
+
+    def serves(self) -> None:
+        """Answer as a broker does, until the client goes."""
+        while True:
+            kind, body = self.hears()
+            if kind == PUBLISH:
+                after_topic = 2 + int.from_bytes(body[:2], "big")
+                self.says(packet(0x40, body[after_topic : after_topic + 2]))
+            elif kind == PINGREQ:
+                self.says(packet(0xD0, b""))
+
+
+class HostileBroker:
+    """Plays `acts`, one a connection, the last again and again. `connections` counts those that began."""
+
+    def __init__(self, *acts: Callable[[Line], None]) -> None:
+        self._acts = acts
+        self.connections = 0
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._server.getsockname()[1]
+        self._thread = threading.Thread(target=self._listen, daemon=True)
+        self._thread.start()
+
+    def _listen(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                line, _ = self._server.accept()
+                act = self._acts[min(self.connections, len(self._acts) - 1)]
+                self.connections += 1
+                with line, contextlib.suppress(OSError):
+                    act(Line(line))
+
+    def close(self) -> None:
+        """Listen no more."""
+        self._server.shutdown(socket.SHUT_RDWR)
+        self._server.close()
+
+
+@contextmanager
+def hostile_broker(*acts: Callable[[Line], None]) -> Iterator[HostileBroker]:
+    """A broker that plays these acts; gone at the end."""
+    broker = HostileBroker(*acts)
+    try:
+        yield broker
+    finally:
+        broker.close()
+
+
+def honest(line: Line) -> None:
+    """As a broker should be."""
+    line.greets()
+    line.serves()
