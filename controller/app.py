@@ -10,9 +10,8 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from controller.clock import stamp_now
+from controller.clock import boot_id
 from controller.config import Config, ShoeSection, load
-from controller.contract.envelope import Stamp
 from controller.contract.fingerprint import fingerprint
 from controller.contract.topics import Topics, offline_state
 from controller.control import serving
@@ -21,6 +20,7 @@ from controller.devices import Shoe
 from controller.epochs import open_journal
 from controller.errors import TableError
 from controller.header import take_pins
+from controller.hearing import Mark
 from controller.journal import Journal
 from controller.mqtt_tls import client_context
 from controller.notify import notify
@@ -36,9 +36,6 @@ _log = logging.getLogger(__name__)
 
 _SWITCH_S = 0.0005
 """A thread that has something to send waits at most so long for the loop to let it, and not Python's own 5 ms."""
-
-_AWAY_MS = 10_000
-"""Ten reports would bring the shoe's number round unseen; nobody deals two hands in so short a time."""
 
 
 def run_table(path: Path) -> int:
@@ -72,7 +69,7 @@ async def _run(config: Config, log: CountedLog) -> None:
             key.public,
             table,
             differs,
-            away=_away(journal.last_stamp),
+            mark=_mark(Path(file.control.socket)),
             pins=take_pins(file.pins.driver, file.pins.page, file.pins.lamps, file.pins.inputs),
             shoe=_shoe(file.shoe, table.last_report),
             broker=MqttBroker(
@@ -123,10 +120,9 @@ def _close(journal: Journal) -> None:
         journal.close()
 
 
-def _away(last: Stamp | None) -> bool:
-    """Whether the program was gone for so long that the shoe's numbers may have come round."""
-    now = stamp_now()
-    return last is not None and not (last.boot_id == now.boot_id and now.since_boot_ms - last.since_boot_ms < _AWAY_MS)
+def _mark(control: Path) -> Mark:
+    """Until when the shoe was heard stands beside the control socket, in memory, and means nothing after a boot."""
+    return Mark(control.with_name(f"{control.name}.heard"), boot_id())
 
 
 def _shoe(shoe: ShoeSection, last: Report | None) -> Shoe:

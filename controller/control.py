@@ -35,6 +35,7 @@ from controller.table.requests import (
     CollectCommission,
     CorrectRound,
     CorrectSeatsRound,
+    CountCards,
     LampTest,
     LeaveSeat,
     MakeCall,
@@ -199,6 +200,8 @@ def _request(value: dict[str, Any]) -> Request | None:
             return VoidHand(by)
         case {"do": "clear", "by": str(by), **rest} if not rest:
             return ClearFault(by)
+        case {"do": "count", "left": int(left), "by": str(by), **rest} if not rest and _is_count(left):
+            return CountCards(left, by)
         case {"do": "close_shoe", "by": str(by), **rest} if not rest:
             return CloseShoe(by)
         case {"do": "lamp_test", "by": str(by), **rest} if not rest:
@@ -256,6 +259,10 @@ def _request(value: dict[str, Any]) -> Request | None:
 
 def _is_seat(value: object) -> bool:
     return type(value) is int and 1 <= value <= 99
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and 0 <= value <= 9999
 
 
 def _can_be_kept(text: str) -> bool:

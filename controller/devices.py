@@ -65,8 +65,18 @@ class Shoe(Protocol):
     """The card-reading shoe on its line."""
 
     @property
-    def numbered(self) -> bool:
-        """Whether its reports carry numbers: of a shoe without them nobody can tell that a report was missed."""
+    def gap_shows_within_ms(self) -> int:
+        """For how long the line may be unheard and a missed report still show as a gap in the shoe's numbers.
+
+        After more time they may have come round; of a shoe without numbers no gap ever shows, so this is 0.
+        """
+
+    @property
+    def kept_unread_ms(self) -> int:
+        """For how long at least the kernel keeps what the shoe says while nobody reads it."""
+
+    def forget(self) -> None:
+        """Take what comes next for new, also where it looks like the last report."""
 
     async def run(self, listener: ShoeListener) -> None:
         """Keep the line open and tell the listener, until cancelled."""

@@ -23,13 +23,14 @@ from controller import __version__
 from controller.answer import Answer
 from controller.archiving import Archivist
 from controller.buttons import KEY, SEEN_AFTER_S, pressed
-from controller.clock import stamp_now
+from controller.clock import since_boot_ms, stamp_now
 from controller.config import Config
 from controller.contract.envelope import Stamp
 from controller.contract.fingerprint import fingerprint
 from controller.counted_log import EVERY_ONE
 from controller.debounce import Debouncer
 from controller.devices import Broker, Pins, Shoe
+from controller.hearing import Hearing, Mark
 from controller.journal import Entry, Journal, JournalGoneError, Message
 from controller.levels import Levels
 from controller.second_person import SecondPerson
@@ -42,6 +43,7 @@ from controller.table.facts import (
     LampsTested,
     OutboxFull,
     ReplayDiffered,
+    ShoeUnheard,
     ShoeUnplugged,
     StepFailed,
     WagersLocked,
@@ -70,7 +72,7 @@ _LAMP_TEST_S = 5.0
 
 _DEALING = ("burning", "hand_in_play")
 _BETWEEN_HANDS = ("no_shoe", "first_card_due", "wagers_open", "shoe_ended")
-_CARD_DUE = ("first_card_due", "burning", "wagers_locked", "hand_in_play")
+_SHOE_OPEN = ("first_card_due", "burning", "wagers_open", "wagers_locked", "hand_in_play")
 
 _T = TypeVar("_T")
 
@@ -108,7 +110,7 @@ class Runtime:
     """A running table.
 
     `table` is the state replayed from `journal`; `differs` the row where that replay did not give the stored events;
-    `away` that the program was gone for so long that a whole round of the shoe's numbers may have gone by.
+    `mark` is where the run before said until when it heard the shoe.
     `alive` is called from the loop about once a second while facts are being folded (the watchdog).
     """
 
@@ -123,7 +125,7 @@ class Runtime:
         shoe: Shoe,
         broker: Broker,
         alive: Callable[[], None],
-        away: bool = False,
+        mark: Mark,
     ) -> None:
         self._config = config
         self._journal = journal
@@ -167,8 +169,12 @@ class Runtime:
         self.face = public(table)
         if differs is not None:
             self._put(ReplayDiffered(differs))
-        if away or not shoe.numbered:
-            self._put(ShoeUnplugged())
+        now_ms = since_boot_ms()
+        self._mark = mark
+        self._hearing = Hearing(mark.read(now_ms), mark, shoe.kept_unread_ms)
+        last = journal.last_stamp
+        self._last_heard_at = last.text() if last else None
+        self._note_unheard(now_ms)
 
     async def run(self) -> None:
         """Run the table until cancelled, then darken the lamps. What the shell cannot handle ends it by raising."""
@@ -187,6 +193,7 @@ class Runtime:
                     tasks.create_task(work)
         finally:
             self._commit_thread.shutdown(wait=True)
+            self._mark.close()
             self._pins.close()
 
     async def ask(self, request: Request, via: str = "socket", fault: str | None = None) -> Answer:
@@ -377,6 +384,10 @@ class Runtime:
         sample_s = self._config.file.pins.sample_ms / 1000
         while True:
             await asyncio.sleep(sample_s)
+            if self._hearing.stood_still(since_boot_ms()):
+                await asyncio.sleep(sample_s)  # what the kernel kept of the line is read meanwhile: it came first
+                self._note_unheard(since_boot_ms())
+            self._hearing.beat(since_boot_ms())
             self._sample_pins()
             self._render()
 
@@ -434,24 +445,39 @@ class Runtime:
         self._put(fact, "shoe")
 
     def shoe_link(self, up: bool, why: str) -> None:
-        """The line to the shoe went up or down. A shoe without numbers may have dealt until the moment it came up."""
-        self.shoe_line.up, self.shoe_line.why = up, why
-        if not up or not self._shoe.numbered:
+        """The line to the shoe went up or down."""
+        now_ms = since_boot_ms()
+        if up:
+            self._note_unheard(now_ms)  # until this very moment it may have dealt
+            self._hearing.line_up(now_ms)
+        else:
+            self._hearing.line_down()
             self._put(ShoeUnplugged())
+        self.shoe_line.up, self.shoe_line.why = up, why
+
+    def _note_unheard(self, now_ms: int) -> None:
+        """Nothing was heard of the shoe until now, since it was heard last."""
+        unheard_ms = self._hearing.unheard_ms(now_ms)
+        if self._numbers_came_round(unheard_ms) and PHASE_NAMES[type(self._table.phase)] in _SHOE_OPEN:
+            self._shoe.forget()
+        self._put(ShoeUnheard(unheard_ms, self._last_heard_at if unheard_ms is None else None))
+
+    def _numbers_came_round(self, unheard_ms: int | None) -> bool:
+        """Whether that may be, so that no gap in the shoe's numbers would tell of a report that was missed."""
+        return unheard_ms is None or unheard_ms >= self._shoe.gap_shows_within_ms
 
     def _is_fact_here(self, noticed: Fact, table: Table) -> bool:
         """Whether what was noticed is a fact at this moment of the table."""
         match noticed:
             case ShoeUnplugged():
-                return self._card_may_have_come(table)
+                return PHASE_NAMES[type(table.phase)] in _DEALING
+            case ShoeUnheard(unheard_ms):  # with no report to count from, no number shows a gap
+                lost_count = table.last_report is None or self._numbers_came_round(unheard_ms)
+                return lost_count and PHASE_NAMES[type(table.phase)] in _SHOE_OPEN
             case OutboxFull():  # noticed at every event; inside a hand it may wait for the next
                 return table.fault is None and PHASE_NAMES[type(table.phase)] in _BETWEEN_HANDS
             case _:
                 return True
-
-    def _card_may_have_come(self, table: Table) -> bool:
-        """Whether a shoe unheard is a fact here. Before a hand or a shoe, a gap in its numbers tells later."""
-        return PHASE_NAMES[type(table.phase)] in (_DEALING if self._shoe.numbered else _CARD_DUE)
 
     def shoe_noise(self, reason: str, count: int) -> None:
         """Bytes that became no fact: counted, and logged when they begin.

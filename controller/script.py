@@ -3,7 +3,8 @@
 Tokens are parted by white space; `#` begins a comment. Cards `KS 9H TD`, `CUT` the cutting card, `??` an unreadable
 card; `!new-shoe`, `!seats 1,3,5`, `!actives PLAYER,BANKER`, `!wager SEAT SPOT CENTS` (`3b` is the back bettor behind
 seat 3), `!deal`, `!hit`, `!stand`, `!split`, `!reveal`, `!leave SEAT`, `!commission SEAT`, `!void SUPERVISOR`,
-`!card KS SUPERVISOR`, `!clear SUPERVISOR`, `!cut-card`. Two runs print the same bytes: the epoch is 0, time counts the
+`!card KS SUPERVISOR`, `!clear SUPERVISOR`, `!cut-card`; `UNHEARD` the shoe was not heard for a while, and then
+`!count CARDS SUPERVISOR`. Two runs print the same bytes: the epoch is 0, time counts the
 facts in seconds, nothing is signed.
 """
 
@@ -23,13 +24,14 @@ from controller.game.baccarat_royal import Actives
 from controller.game.cards import Card
 from controller.game.play import Call
 from controller.game.wagers import Spot, Wager
-from controller.table.facts import CardDrawn, CutCardDrawn, Fact
+from controller.table.facts import CardDrawn, CutCardDrawn, Fact, ShoeUnheard
 from controller.table.legality import Refuse, refusal_words
 from controller.table.requests import (
     Ambient,
     ChooseActives,
     ClearFault,
     CollectCommission,
+    CountCards,
     LeaveSeat,
     LockWagers,
     MakeCall,
@@ -90,6 +92,7 @@ _USAGE = {
     "!void": "SUPERVISOR",
     "!card": "KS SUPERVISOR",
     "!clear": "SUPERVISOR",
+    "!count": "CARDS SUPERVISOR",
     "!cut-card": "",
 }
 _ARGUMENTS = {name: len(usage.split()) for name, usage in _USAGE.items()}
@@ -196,6 +199,8 @@ def _tokens(text: str) -> Iterator[_Token]:
 def _fact(word: str) -> Fact:
     if word == "CUT":
         return CutCardDrawn("shoe")
+    if word == "UNHEARD":
+        return ShoeUnheard(None)
     return CardDrawn(None if word == "??" else _card(word))
 
 
@@ -234,6 +239,8 @@ def _request(name: str, arguments: list[str]) -> Request:
             return NameCard(_card(card), by)
         case "!clear", [by]:
             return ClearFault(by)
+        case "!count", [left, by]:
+            return CountCards(_number(left), by)
         case _:
             raise _TokenError("script_token", f"{name} is no command.", _COMMANDS)
 

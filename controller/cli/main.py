@@ -41,7 +41,7 @@ GAMES = (
     "baccarat_royal_corrected",
     "lucky9",
 )
-_EXITS = ("clear", "card", "void", "new-shoe")
+_EXITS = ("clear", "card", "void", "new-shoe", "count")
 """The commands that leave a fault, where one stands."""
 
 
@@ -167,6 +167,7 @@ def _add_acts(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         ("cut-card", "say that the cutting card came, at a shoe that does not report it"),
         ("void", "end the hand and return its wagers"),
         ("card", "name the card the shoe could not tell, or that was missed"),
+        ("count", "say how many cards are left in the shoe, after it was not heard for a while"),
         ("clear", "leave the standing fault and let the table go on"),
         ("odd-card", "say that a card drawn in error was not exposed, and what becomes of it"),
         ("correct", "amend a finished round of this shoe, by two people"),
@@ -188,6 +189,8 @@ def _add_acts(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         act.add_argument("table", type=Path, metavar="TABLE.toml")
         if name == "card":
             act.add_argument("card", metavar="CARD", help="rank then suit, for example KS")
+        if name == "count":
+            act.add_argument("left", type=int, metavar="CARDS", help="as counted, without the cutting card")
         if name == "odd-card":
             act.add_argument("fate", choices=("next_card", "burn"), help="the next hand's first card, or burned")
         if name == "correct":
@@ -348,7 +351,7 @@ def _exit(options: argparse.Namespace) -> int:
 
 def _said(options: argparse.Namespace) -> dict[str, object]:
     """The request of an act, with whatever its command line says."""
-    said = ("by", "card", "fate", "seats", "seat", "spot", "cents", "back")
+    said = ("by", "card", "left", "fate", "seats", "seat", "spot", "cents", "back")
     return {"do": options.do} | {key: getattr(options, key) for key in said if hasattr(options, key)}
 
 

@@ -39,6 +39,8 @@ def _told(event: dict[str, Any]) -> str:
             return f"seat {event['seat']} {event['tier']}: {dollars(event['cents'])} {event['step']}, by {event['by']}"
         case "commission":
             return f"seat {event['seat']} paid {dollars(event['cents'])}, by {event['by']}"
+        case "fault_cleared" if event.get("cards_unheard") is not None:
+            return f"by {event['by']}, who counted: {event['cards_unheard']} cards went unheard"
         case "shoe_closed":
             return f"{event['reason']}, {event['rounds']} rounds"
         case _:

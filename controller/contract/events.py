@@ -386,6 +386,14 @@ class FaultCleared(Event):
     code: str
     by: str
     exit: str
+    cards_unheard: int | None = None  # that left the shoe and were counted by nobody's report; only a count tells
+
+    def body(self) -> dict[str, object]:
+        """As every event's; what was not counted is not in it."""
+        said = {"type": self.TYPE, **asdict(self)}
+        if self.cards_unheard is None:
+            del said["cards_unheard"]
+        return said
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,11 +192,20 @@ class ShoePresetChanged:
 
 @dataclass(frozen=True, slots=True)
 class ShoeUnplugged:
-    """The shoe was out of hearing where a card may have been drawn.
+    """The shoe's line was lost inside a hand or the burn, or in older journals wherever a card was due."""
 
-    Its link was lost inside a hand or the burn. A shoe that numbers nothing must be heard wherever a card is due, and
-    is as much out of hearing while the controller is off.
+
+@dataclass(frozen=True, slots=True)
+class ShoeUnheard:
+    """The shoe was not heard for so long that no number of it tells whether reports were missed.
+
+    Either the program was gone or stood still, or the line was. `unheard_ms` is how long at most; None where the
+    machine was started anew since: nobody set a clock that counts through that. `last_heard_at` is then when a fact
+    came last by the wall clock, in RFC 3339, if one ever did.
     """
+
+    unheard_ms: int | None
+    last_heard_at: str | None = None
 
 
 # What people did.
@@ -336,6 +345,14 @@ class CardNamed:
     """A supervisor said which card it was that the shoe could not tell."""
 
     card: Card
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class CardsCounted:
+    """A supervisor counted the cards that are left in the shoe."""
+
+    left: int
     by: str
 
 
@@ -516,6 +533,7 @@ Act = (
     | HitsReset
     | HandVoided
     | CardNamed
+    | CardsCounted
     | FaultCleared
     | OddCardTold
     | RoundCorrected
@@ -525,6 +543,7 @@ Act = (
 )
 OwnFact = (
     ShoeUnplugged
+    | ShoeUnheard
     | LevelsNoted
     | JournalFoundBehindPit
     | PublishRefused

@@ -17,6 +17,7 @@ class Exit(Enum):
     CARD = "card"  # this is the card the shoe could not tell, or that was missed
     VOID = "void"  # the hand is over, wagers go back, cards held with the fault are dead
     NEW_SHOE = "new_shoe"  # this shoe ends here
+    COUNT = "count"  # so many cards are left in the shoe
 
 
 class Clearing(Enum):
@@ -60,10 +61,15 @@ DETAILS: dict[str, str] = {
     "waiting": "events that the pit has not acknowledged",
     "most": "events that may wait at most",
     "journal_row": "the first row of the journal that came out otherwise",
+    "unheard_s": "for how many seconds at most the shoe was not heard; left out after a boot of the machine",
+    "last_heard_at": "after a boot: when the table noted anything last, by its wall clock",
+    "cards_left": "the cards that the table counts as left in the shoe; the status counts what came since",
+    "last_round": "the number of the last finished round that the table knows",
+    "last_result": "who won that round: `player`, `banker` or `tie`",
 }
 """What each detail of a fault says, by its name. One that would tell a face-down card is left out of the fault."""
 
-_CLEAR, _CARD, _VOID, _NEW_SHOE = Exit.CLEAR, Exit.CARD, Exit.VOID, Exit.NEW_SHOE
+_CLEAR, _CARD, _VOID, _NEW_SHOE, _COUNT = Exit.CLEAR, Exit.CARD, Exit.VOID, Exit.NEW_SHOE, Exit.COUNT
 
 FAULTS: dict[str, FaultKind] = {
     # The shoe's life
@@ -203,6 +209,14 @@ FAULTS: dict[str, FaultKind] = {
         "The shoe was not heard while a card was due: cards may have been drawn unseen.",
         "Compare the felt with the display. Name each missed card in the order it came, then clear. Or void the hand.",
         (_CARD, _CLEAR, _VOID, _NEW_SHOE),
+    ),
+    "shoe_unheard": FaultKind(
+        "The shoe was not heard for a while. Cards, and whole hands, may have been dealt that no report told of.",
+        "Count the cards in the shoe, and compare the last result. Say the count: tablectl count TABLE.toml CARDS --by "
+        "NAME. Inside a hand, first name each missed card in the order it came, or void the hand. A cutting card that "
+        "came meanwhile is told afterwards: tablectl cut-card TABLE.toml. Or end the shoe.",
+        (_COUNT, _CARD, _VOID, _NEW_SHOE),
+        details=("unheard_s", "last_heard_at", "cards_left", "last_round", "last_result"),
     ),
     # The controller itself
     "journal_behind_pit": FaultKind(

@@ -37,6 +37,7 @@ class Row(Enum):
     SHOE_ERROR = auto()
     SHOE_POWERED_UP = auto()
     SHOE_UNPLUGGED = auto()
+    SHOE_UNHEARD = auto()
     # Requests of the dealer or a supervisor: they may be refused.
     NEW_SHOE = auto()
     NEW_SHOE_BY_SUPERVISOR = auto()
@@ -123,6 +124,13 @@ REFUSALS: dict[str, str] = {
     "not_an_exit": "The standing fault cannot be left that way.",
     "no_card_to_name": "No card is waiting to be named.",
     "card_cannot_be": "That card cannot be: all of them have left the shoe.",
+    "count_too_high": "So many cards cannot be left: the table knows of more that came. Count again, or end the shoe.",
+    "cards_missed": "Cards of this hand came unheard: name each in the order it came and count again, or void the hand.",
+    "first_card_missed": "The shoe's first card came unheard: end this shoe and begin another.",
+    "burn_missed": "More cards came unheard than were to be burned: end this shoe and begin another.",
+    "cut_card_missed": "Cards came unheard to below the cutting card's place, and nobody saw that card: end the shoe.",
+    "card_in_doubt": "The first card heard since is like the last one before: it may be that one, told again. "
+    "Void the hand, or end the shoe.",
     "not_this_game": "The game dealt at this table has no such thing.",
     "no_wagers_known": "This table knows no wagers but the seats' sensors: `bet_recognition` is off.",
     "no_such_seat": "The table has no such seat.",
@@ -174,6 +182,7 @@ _TABLE: dict[Row, tuple[Cell, ...]] = {
     Row.SHOE_ERROR:             (fault("shoe_error"),        fault("shoe_error"),        fault("shoe_error"),        fault("shoe_error"),        fault("shoe_error"),        fault("shoe_error"),        fault("shoe_error")),
     Row.SHOE_POWERED_UP:        (_M.IGNORE,                  _M.IGNORE,                  fault("shoe_restarted"),    fault("shoe_restarted"),    fault("shoe_restarted"),    fault("shoe_restarted"),    _M.IGNORE),
     Row.SHOE_UNPLUGGED:         (_M.IGNORE,                  fault("shoe_unplugged"),    fault("shoe_unplugged"),    _M.IGNORE,                  fault("shoe_unplugged"),    fault("shoe_unplugged"),    _M.IGNORE),
+    Row.SHOE_UNHEARD:           (_M.IGNORE,                  fault("shoe_unheard"),      fault("shoe_unheard"),      fault("shoe_unheard"),      fault("shoe_unheard"),      fault("shoe_unheard"),      _M.IGNORE),
     Row.NEW_SHOE:               (_M.OPEN_SHOE,               refuse("shoe_announced"),   refuse("burn_unfinished"),  refuse("shoe_open"),        refuse("already_locked"),   refuse("hand_in_play"),     _M.OPEN_SHOE),
     Row.NEW_SHOE_BY_SUPERVISOR: (_M.OPEN_SHOE,               _M.OPEN_SHOE,               _M.OPEN_SHOE,               _M.OPEN_SHOE,               refuse("already_locked"),   refuse("hand_in_play"),     _M.OPEN_SHOE),
     Row.LOCK_WAGERS:            (refuse("no_shoe"),          refuse("burn_unfinished"),  refuse("burn_unfinished"),  _M.LOCK_WAGERS,             refuse("already_locked"),   refuse("hand_in_play"),     refuse("no_shoe")),

@@ -14,13 +14,11 @@ from controller.game.games import laid
 from controller.game.play import Choose, Draw, Laid, Reveal
 from controller.game.wagers import squeezing
 from controller.table.dealing import following, odd_card
-from controller.table.facts import CardDrawn, CardDrawnOutsideGame, CardKept
 from controller.table.faults import FAULTS
 from controller.table.states import (
     Burning,
     FirstCardDue,
     HandInPlay,
-    Held,
     Locked,
     NoShoe,
     Phase,
@@ -29,7 +27,7 @@ from controller.table.states import (
     Wagers,
     WagersOpen,
 )
-from controller.table.stops import exits
+from controller.table.stops import exits, held_cards, known_left
 
 PHASE_NAMES: dict[type[Phase], str] = {
     NoShoe: "no_shoe",
@@ -172,7 +170,7 @@ def public(table: Table) -> Public:
         simulated=(isinstance(phase, HandInPlay) and phase.wagers is None) or bool(last and last.simulated),
         odd_card=odd_card(table),
         last_hand=_is_last_hand(table),
-        cards_left=_cards_left(table),
+        cards_left=known_left(table),
         wagers=_wagers(table, wagers),
         royal9_bet=table.rules.royal9 is not None,
         royal9_seats=wagers.royal9_seats if wagers else (),
@@ -244,30 +242,15 @@ def _fault(table: Table) -> PublicFault | None:
     if table.fault is None:
         return None
     kind = FAULTS[table.fault.code]
+    details, left = table.fault.details, known_left(table)
+    if "cards_left" in details and left is not None:
+        details = details | {"cards_left": left}  # what the count is held against now
     return PublicFault(
         id=table.fault.id,
         code=table.fault.code,
         what=kind.what,
         do=kind.do,
-        details=table.fault.details,
+        details=details,
         exits=tuple(exit_.value for exit_ in exits(table)),
-        held_cards=_held_cards(table),
+        held_cards=held_cards(table),
     )
-
-
-def _held_cards(table: Table) -> int:
-    """Cards that left the shoe and wait for a person's word."""
-    if table.fault is None:
-        return 0
-    return sum(held is not None and _is_card(held) for held in (table.fault.raised_by, *table.held))
-
-
-def _is_card(held: Held) -> bool:
-    return isinstance(held.fact, CardDrawn | CardKept | CardDrawnOutsideGame)
-
-
-def _cards_left(table: Table) -> int | None:
-    if table.cards_left is None:
-        return None
-    ahead = table.phase.ahead if isinstance(table.phase, HandInPlay) else ()
-    return max(0, table.cards_left - _held_cards(table) - sum(map(_is_card, ahead)))

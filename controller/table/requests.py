@@ -27,6 +27,7 @@ from controller.table.facts import (
     Called,
     CardDrawn,
     CardNamed,
+    CardsCounted,
     CommissionCollected,
     CutCardDrawn,
     Fact,
@@ -51,7 +52,9 @@ from controller.table.faults import FAULTS, Clearing, Exit
 from controller.table.legality import RaiseFault, Refuse, Row, legality, refuse
 from controller.table.rules import TableRules
 from controller.table.states import (
+    Burning,
     FinishedRound,
+    FirstCardDue,
     HandInPlay,
     Locked,
     NoShoe,
@@ -61,7 +64,7 @@ from controller.table.states import (
     WagersOpen,
 )
 from controller.table.step import carried_into_new_shoe
-from controller.table.stops import exits
+from controller.table.stops import exits, is_card, known_left
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,14 @@ class NameCard:
 
     card: Card
     supervisor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CountCards:
+    """Say how many cards are left in the shoe now: counted, or read off."""
+
+    left: int
+    supervisor: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +238,7 @@ Request = (
     | SeeCutCard
     | VoidHand
     | NameCard
+    | CountCards
     | ClearFault
     | TellOddCard
     | CorrectRound
@@ -248,6 +260,7 @@ ByTwo = CorrectRound | CorrectSeatsRound
 
 EXITS: dict[type[Request], Exit] = {
     ClearFault: Exit.CLEAR,
+    CountCards: Exit.COUNT,
     NameCard: Exit.CARD,
     VoidHand: Exit.VOID,
     NewShoe: Exit.NEW_SHOE,
@@ -293,6 +306,8 @@ def decide(table: Table, request: Request, ambient: Ambient) -> Fact | Refuse:
             return _not_an_exit(table, Exit.VOID) or HandVoided(supervisor)
         case NameCard(card, supervisor):
             return _name_card(table, card, supervisor)
+        case CountCards(left, supervisor):
+            return _not_an_exit(table, Exit.COUNT) or _miscounted(table, left) or CardsCounted(left, supervisor)
         case ClearFault(supervisor):
             if supervisor is None:
                 return refuse("no_supervisor")
@@ -536,6 +551,34 @@ def _name_card(table: Table, card: Card, supervisor: str | None) -> Fact | Refus
     if table.shoe is not None and not shoe_life.can_still_come(table.shoe, table.rules.shoe, card):
         return refuse("card_cannot_be")
     return CardNamed(card, supervisor)
+
+
+def _miscounted(table: Table, left: int) -> Refuse | None:
+    """Why so many cards cannot be left, or what must be told first; None where the table can go on with the count.
+
+    A late copy of a report makes one card more than came: the count proves it. Were it lower as well, nobody could
+    tell whether that card or another one came.
+    """
+    known = known_left(table)
+    assert known is not None, "with no shoe nothing stops for a count"
+    in_doubt = any(held.in_doubt and is_card(held) for held in table.held)
+    if in_doubt:
+        return None if left == known + 1 else refuse("count_too_high" if left > known else "card_in_doubt")
+    if left >= known:
+        return None if left == known else refuse("count_too_high")
+    match table.phase:
+        case FirstCardDue():
+            return refuse("first_card_missed")
+        case Burning(left=to_burn):
+            return None if known - left <= to_burn else refuse("burn_missed")
+        case Locked() | HandInPlay():
+            return refuse("cards_missed")
+        case WagersOpen():
+            shoe = table.shoe
+            below = left < table.rules.shoe.cut_card_from_end
+            return refuse("cut_card_missed") if below and shoe is not None and shoe.last_hand is None else None
+        case _:
+            return None
 
 
 def _correct_round(table: Table, request: CorrectRound | CorrectSeatsRound) -> Fact | Refuse:

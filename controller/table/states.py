@@ -5,8 +5,9 @@ Everything here is made by `step` from facts alone, so a replay of the journal m
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Self, overload
 
 from controller.game import baccarat
 from controller.game.baccarat_royal import Actives
@@ -78,7 +79,7 @@ class HandInPlay:
     plays: tuple[Play, ...]
     wagers: Wagers | None
     seating: Seating = NOBODY
-    ahead: tuple[Held, ...] = ()
+    ahead: Waiting = field(default_factory=lambda: Waiting())
     kept: tuple[Card, ...] = ()
 
 
@@ -126,10 +127,63 @@ class FinishedRound:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A fact that came while a fault stood, or that raised it; `after_gap` when reports were missed just before it."""
+    """A fact that came while a fault stood, or that raised it; `after_gap` when reports were missed just before it.
+
+    `in_doubt` when the shoe was not heard just before it, and its frame is the very one heard last before that: it may
+    be a late copy of that report, or a new one like it.
+    """
 
     fact: ShoeFact | OwnFact
     after_gap: bool = False
+    in_doubt: bool = False
+
+
+class Waiting(Sequence[Held]):
+    """What is held, in the order it came. It never changes.
+
+    `then` costs the same however much waits: what was made from one another shares what it has in common.
+    """
+
+    __slots__ = ("_count", "_shared")
+
+    def __init__(self, held: Iterable[Held] = ()) -> None:
+        self._shared = list(held)
+        self._count = len(self._shared)
+
+    def then(self, held: Held) -> Self:
+        """These, and one more that came after them."""
+        more = type(self)()
+        more._shared = self._shared if len(self._shared) == self._count else self._shared[: self._count]
+        more._shared.append(held)
+        more._count = self._count + 1
+        return more
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Held]:
+        return (self._shared[place] for place in range(self._count))
+
+    @overload
+    def __getitem__(self, place: int) -> Held: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Held]: ...
+    def __getitem__(self, place: int | slice) -> Held | Sequence[Held]:
+        return (
+            self._shared[: self._count][place] if isinstance(place, slice) else self._shared[range(self._count)[place]]
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Waiting) and len(self) == len(other) and all(map(_same, self, other))
+
+    __hash__ = None  # type: ignore[assignment]  # nothing that holds one is looked up by it
+
+    def __repr__(self) -> str:
+        return f"Waiting({self._shared[: self._count]})"
+
+
+def _same(one: Held, other: Held) -> bool:
+    return one == other
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +209,11 @@ class Table:
     cards that left the shoe already and are the next hand's first, `kept_results` what the shoe says of the hands they
     make. `held` is what came while the fault stood.
     `awaiting_result` is the hand whose result the shoe has yet to state, or "voided" when it may still state one for a
-    hand that was void. `seq_counts_zero` once the shoe, since it was switched on, has gone on with 0 after 9: from then
-    on it always does. `placed` are the chips for the next hand, `occupied` the seats with somebody at them,
-    `commission_owed` cents by seat, `award_seq` the pit's last award step. `stops` counts the faults since this
-    shoe was announced.
+    hand that was void. `last_report` is the one that the next follows in number, where the shoe was heard ever since;
+    where it was not, `unheard_since` is the one before, until another came. `seq_counts_zero` once the shoe, since it
+    was switched on, has gone on with 0 after 9: from then on it always does. `placed` are the chips for the next hand,
+    `occupied` the seats with somebody at them, `commission_owed` cents by seat, `award_seq` the pit's last award step.
+    `stops` counts the faults since this shoe was announced.
     """
 
     rules: TableRules
@@ -172,8 +227,9 @@ class Table:
     hits: tuple[RoyalHit, ...] = ()
     awaiting_result: baccarat.Done | Literal["voided"] | None = None
     fault: StandingFault | None = None
-    held: tuple[Held, ...] = ()
+    held: Waiting = field(default_factory=Waiting)
     last_report: Report | None = None
+    unheard_since: Report | None = None
     seq_counts_zero: bool = False
     placed: tuple[Wager, ...] = ()
     occupied: tuple[int, ...] = ()

@@ -7,11 +7,13 @@ leaves the fault: what was held is then believed in the order it came, which may
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import assert_never
 
 from controller.contract import events
 from controller.contract.events import Event
+from controller.game.baccarat import Done
 from controller.game.baccarat_royal import BaccaratRoyal
 from controller.game.cards import Card
 from controller.game.games import Seating
@@ -43,6 +45,7 @@ from controller.table.facts import (
     CardDrawnOutsideGame,
     CardKept,
     CardNamed,
+    CardsCounted,
     ClientIdTaken,
     CommissionCollected,
     CommitFailed,
@@ -81,6 +84,7 @@ from controller.table.facts import (
     ShoeResult,
     ShoeResultReported,
     ShoeStoodBy,
+    ShoeUnheard,
     ShoeUnplugged,
     StepFailed,
     Target,
@@ -91,6 +95,7 @@ from controller.table.faults import FAULTS, Clearing, Exit
 from controller.table.legality import Move, RaiseFault, Refuse, Row, legality
 from controller.table.referees import both_opinions, compare_burn_count, compare_result, differing_target, where
 from controller.table.states import (
+    Burning,
     FirstCardDue,
     HandInPlay,
     Held,
@@ -101,8 +106,10 @@ from controller.table.states import (
     StandingFault,
     Table,
     Wagers,
+    WagersOpen,
+    Waiting,
 )
-from controller.table.stops import Stepped, alarm, cleared, open_shoe, raiser, shoe_number, stop
+from controller.table.stops import Stepped, alarm, cleared, is_card, known_left, open_shoe, raiser, shoe_number, stop
 
 _OF_THE_CONTROLLER = (JournalFoundBehindPit, CommitFailed, JournalGone, JournalAltered, ReplayDiffered, StepFailed)
 
@@ -134,6 +141,8 @@ def step(table: Table, fact: Fact) -> Stepped:
             return _void_hand(table, by)
         case CardNamed(card, by):
             return _name_card(table, card, by)
+        case CardsCounted(left, by):
+            return _go_on_with_count(table, left, by)
         case FaultCleared(by):
             return _clear(table, by)
         case OddCardTold(fate):
@@ -187,19 +196,34 @@ def _it_came(table: Table, fact: ShoeFact | OwnFact) -> Stepped:
     """Hold the fact while a fault stands, believe it otherwise; the Seq of its report is looked at in either case."""
     held = Held(fact)
     report: Report | None = getattr(fact, "report", None)
-    if report is not None:
-        held = Held(fact, after_gap=_reports_missed(table, fact, report))
-        table = replace(table, last_report=report, seq_counts_zero=_counts_zero(table, fact, report))
+    if isinstance(fact, ShoeUnheard):  # the shoe's number proves nothing across it, and may count another way since
+        since = table.last_report or table.unheard_since
+        table = replace(table, last_report=None, unheard_since=since, seq_counts_zero=False)
+    elif report is not None:
+        since = table.unheard_since
+        in_doubt = since == report and report.seq is not None
+        held = Held(fact, after_gap=_reports_missed(table, fact, report), in_doubt=in_doubt)
+        counts_zero = _counts_zero(table, fact, report)
+        table = replace(table, last_report=report, unheard_since=None, seq_counts_zero=counts_zero)
     if table.fault is not None:
-        if isinstance(fact, ShoeUnplugged) and _out_of_hearing(table.fault, table.held):
+        if isinstance(fact, ShoeUnplugged | ShoeUnheard) and _answers_for(fact, _latest(table.fault, table.held)):
             return table, ()  # nothing came in between: one look at the felt answers for both
-        return replace(table, held=(*table.held, held)), ()
+        return replace(table, held=table.held.then(held)), ()
     return _believe(table, held)
 
 
-def _out_of_hearing(fault: StandingFault, held: tuple[Held, ...]) -> bool:
-    """Whether the latest that waits for a person's word is that the shoe was out of hearing."""
-    return isinstance(held[-1].fact, ShoeUnplugged) if held else fault.code == "shoe_unplugged"
+def _latest(fault: StandingFault, held: Waiting) -> ShoeFact | OwnFact | None:
+    """What came last of all that waits for a person's word; None where it was none of these facts."""
+    if held:
+        return held[-1].fact
+    if fault.code == "shoe_unplugged":
+        return ShoeUnplugged()
+    return fault.raised_by.fact if fault.raised_by else None
+
+
+def _answers_for(fact: ShoeUnplugged | ShoeUnheard, latest: ShoeFact | OwnFact | None) -> bool:
+    """Whether a person's word on what came just before is one on this too: a count answers also for a lost line."""
+    return isinstance(latest, ShoeUnheard) or (isinstance(latest, ShoeUnplugged) and isinstance(fact, ShoeUnplugged))
 
 
 def _counts_zero(table: Table, fact: Fact, report: Report) -> bool:
@@ -228,7 +252,7 @@ def _reports_missed(table: Table, fact: Fact, report: Report) -> bool:
 def _believe(table: Table, held: Held) -> Stepped:
     """What the fact does, with no fault standing."""
     fact = held.fact
-    if held.after_gap and not isinstance(table.phase, NoShoe | ShoeEnded):
+    if (held.after_gap or held.in_doubt) and not isinstance(table.phase, NoShoe | ShoeEnded):
         return stop(table, "reports_missed", {}, raised_by=Held(fact))
     match fact:
         case CardDrawn() | CardKept():
@@ -253,6 +277,8 @@ def _believe(table: Table, held: Held) -> Stepped:
             return _legally(table, Row.SHOE_POWERED_UP, fact)
         case ShoeUnplugged():
             return _legally(table, Row.SHOE_UNPLUGGED, fact)
+        case ShoeUnheard():
+            return _legally(table, Row.SHOE_UNHEARD, fact, _unheard(table, fact))
         case ShoeErrorCancelled() | ShoeStoodBy() | ShoeLockReported() | ShoePresetChanged():
             return table, ()  # told by the shoe about itself; no hand depends on it
         case JournalFoundBehindPit(acked_seq, head_seq, chain_differs):
@@ -278,7 +304,7 @@ def _legally(table: Table, row: Row, fact: ShoeFact | OwnFact, details: dict[str
     """Do with the report what the table of legality says for this phase."""
     match legality(row, table.phase):
         case RaiseFault(code):
-            waits = row in (Row.CARD, Row.CARD_KEPT, Row.CARD_OUTSIDE_GAME)
+            waits = row in (Row.CARD, Row.CARD_KEPT, Row.CARD_OUTSIDE_GAME, Row.SHOE_UNHEARD)
             return stop(table, code, details or {}, raised_by=Held(fact) if waits else None)
         case Refuse(code):
             raise AssertionError(f"a report cannot be refused: {row} in {table.phase}: {code}")
@@ -338,7 +364,7 @@ def _impossible_card(table: Table, row: Row, fact: CardDrawn | CardKept) -> Step
 def _wait_for_reveal(table: Table, fact: CardDrawn | ShoeResultReported) -> Stepped:
     """It came while cards lie face down that must be turned up first: what it does would tell them."""
     assert isinstance(table.phase, HandInPlay)
-    return replace(table, phase=replace(table.phase, ahead=(*table.phase.ahead, Held(fact)))), ()
+    return replace(table, phase=replace(table.phase, ahead=table.phase.ahead.then(Held(fact)))), ()
 
 
 def _place_card(table: Table, move: Move, card: Card) -> Stepped:
@@ -457,7 +483,7 @@ def _call(table: Table, called: Call) -> Stepped:
     """The dealer's call is played; what came ahead of it is believed then."""
     assert isinstance(table.phase, HandInPlay), "only called inside a hand"
     ahead = table.phase.ahead
-    table, made = call(replace(table, phase=replace(table.phase, ahead=())), called)
+    table, made = call(replace(table, phase=replace(table.phase, ahead=Waiting())), called)
     table, released = _release(table, ahead)
     return table, (*made, *released)
 
@@ -504,12 +530,12 @@ def _void_hand(table: Table, by: str) -> Stepped:
     made: tuple[Event, ...] = (void_event(table, by, reason),)
     waiting: tuple[Held, ...] = ()
     if isinstance(table.phase, HandInPlay):
-        waiting = table.phase.ahead
+        waiting = tuple(table.phase.ahead)
         table = replace(table, kept=(*table.phase.kept, *table.kept))
     if table.fault is not None:
         made = (*made, cleared(table, by, Exit.VOID))
         waiting = (*waiting, *raiser(table.fault), *table.held)
-    table = replace(table, fault=None, held=(), last_round=None, awaiting_result="voided")
+    table = replace(table, fault=None, held=Waiting(), last_round=None, awaiting_result="voided")
     dead, others = _dead_with_the_hand(waiting)
     for held in dead:
         card = held.fact.card if isinstance(held.fact, CardDrawn | CardKept) else None
@@ -517,7 +543,7 @@ def _void_hand(table: Table, by: str) -> Stepped:
     table, after = after_hand(table)
     if any(held.after_gap for held in dead) and not isinstance(table.phase, ShoeEnded):
         table, stopped = stop(table, "reports_missed", {})  # a cutting card may have been among them
-        return replace(table, held=others), (*made, *after, *stopped)
+        return replace(table, held=Waiting(others)), (*made, *after, *stopped)
     table, released = _release(table, others)
     return table, (*made, *after, *released)
 
@@ -544,7 +570,7 @@ def _name_card(table: Table, card: Card, by: str) -> Stepped:
     """A supervisor names the card the shoe could not tell, or one that was missed."""
     fault, later = table.fault, table.held
     assert fault is not None
-    freed = replace(table, fault=None, held=())
+    freed = replace(table, fault=None, held=Waiting())
     if FAULTS[fault.code].card_ends_it and fault.raised_by is not None:
         named = _with_card(fault.raised_by.fact, card)
         table, released = _release(freed, (Held(named), *later))
@@ -553,7 +579,7 @@ def _name_card(table: Table, card: Card, by: str) -> Stepped:
     if table.fault is None:
         return replace(table, fault=fault, held=later), made
     gone = cleared(freed, by, Exit.CARD, fault.code)  # the named card raised a fault of its own
-    return replace(table, held=(*table.held, *raiser(fault), *later)), (gone, *made)
+    return replace(table, held=Waiting((*table.held, *raiser(fault), *later))), (gone, *made)
 
 
 def _with_card(fact: ShoeFact | OwnFact, card: Card) -> CardDrawn | CardKept:
@@ -565,10 +591,11 @@ def _with_card(fact: ShoeFact | OwnFact, card: Card) -> CardDrawn | CardKept:
 
 def _clear(table: Table, by: str) -> Stepped:
     """A supervisor lets the table go on."""
-    fault, later = table.fault, table.held
+    fault = table.fault
     assert fault is not None
+    later: tuple[Held, ...] = tuple(table.held)
     made: tuple[Event, ...] = (cleared(table, by, Exit.CLEAR),)
-    table = replace(table, fault=None, held=())
+    table = replace(table, fault=None, held=Waiting())
     waiting = raiser(fault)
     match FAULTS[fault.code].clearing:
         case Clearing.PLAY:
@@ -589,6 +616,56 @@ def _clear(table: Table, by: str) -> Stepped:
             assert_never(never)
     table, released = _release(table, later)
     return table, (*made, *released)
+
+
+def _go_on_with_count(table: Table, left: int, by: str) -> Stepped:
+    """A supervisor counted the cards: those that nobody heard of are gone, unnamed. What was held is believed then.
+
+    More cards than the table knows of can only be one more, whose report is the late copy of another's.
+    """
+    known = known_left(table)
+    assert known is not None, "a count is only taken of a shoe"
+    unheard, waiting = known - left, tuple(table.held)
+    made: tuple[Event, ...] = (cleared(table, by, Exit.COUNT, cards_unheard=max(0, unheard)),)
+    if unheard < 0:
+        waiting = tuple(held for held in waiting if not (held.in_doubt and is_card(held)))
+    waiting = tuple(held for held in waiting if not isinstance(held.fact, ShoeUnheard | ShoeUnplugged))  # counted since
+    table = replace(table, fault=None, held=Waiting())
+    if unheard > 0:
+        table, after = _lose_unheard(table, unheard)
+        made = (*made, *after)
+    table, released = _release(table, waiting)
+    return table, (*made, *released)
+
+
+def _lose_unheard(table: Table, cards: int) -> Stepped:
+    """So many cards left the shoe unheard: the burn's, or those of hands that are none of ours."""
+    shoe = open_shoe(table)
+    table = replace(table, shoe=replace(shoe, unnamed=shoe.unnamed + cards))
+    if isinstance(table.phase, Burning):
+        left = table.phase.left - cards
+        return replace(table, phase=replace(table.phase, left=left) if left else WagersOpen()), ()
+    if isinstance(table.phase, ShoeEnded):
+        return table, ()
+    assert isinstance(table.phase, WagersOpen), "elsewhere such a count is refused"
+    return after_hand(replace(table, last_round=None, awaiting_result="voided"))
+
+
+def _unheard(table: Table, fact: ShoeUnheard) -> dict[str, str | int]:
+    """For how long, and what a person compares: nothing that lies face down."""
+    details: dict[str, str | int] = {}
+    if fact.unheard_ms is not None:
+        details["unheard_s"] = -(-fact.unheard_ms // 1000)
+    elif fact.last_heard_at is not None:
+        details["last_heard_at"] = fact.last_heard_at
+    if (left := known_left(table)) is not None:
+        details["cards_left"] = left
+    if table.finished:
+        last = table.finished[-1]
+        details["last_round"] = last.number
+        if isinstance(last.done, Done):
+            details["last_result"] = last.done.outcome.value
+    return details
 
 
 def _hit_or_burn(table: Table, waiting: tuple[Held, ...]) -> Stepped:
@@ -614,12 +691,12 @@ def _release_kept_results(table: Table) -> Stepped:
     return _release(replace(table, kept_results=()), table.kept_results)
 
 
-def _release(table: Table, waiting: tuple[Held, ...]) -> Stepped:
+def _release(table: Table, waiting: Sequence[Held]) -> Stepped:
     """Believe what was held, in the order it came, until the next fault holds the rest."""
-    made: tuple[Event, ...] = ()
+    made: list[Event] = []
     for come, held in enumerate(waiting, 1):
         table, more = _believe(table, held)
-        made = (*made, *more)
+        made += more
         if table.fault is not None:
-            return replace(table, held=(*table.held, *waiting[come:])), made
-    return table, made
+            return replace(table, held=Waiting((*table.held, *waiting[come:]))), tuple(made)
+    return table, tuple(made)

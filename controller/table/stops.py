@@ -6,8 +6,20 @@ from dataclasses import replace
 
 from controller.contract import events
 from controller.contract.events import Event
+from controller.table.facts import CardDrawn, CardDrawnOutsideGame, CardKept
 from controller.table.faults import ALARMS, FAULTS, Exit
-from controller.table.states import Burning, HandInPlay, Held, Locked, NoShoe, Shoe, ShoeEnded, StandingFault, Table
+from controller.table.states import (
+    Burning,
+    FirstCardDue,
+    HandInPlay,
+    Held,
+    Locked,
+    NoShoe,
+    Shoe,
+    ShoeEnded,
+    StandingFault,
+    Table,
+)
 
 Stepped = tuple[Table, tuple[Event, ...]]
 
@@ -21,6 +33,8 @@ def exits(table: Table) -> tuple[Exit, ...]:
     nowhere = {Exit.NEW_SHOE if in_hand else Exit.VOID}
     if table.fault.code == "unreadable_card" and not isinstance(table.phase, Burning):
         nowhere.add(Exit.CLEAR)  # only a burned card may stay unnamed
+    if table.fault.code == "shoe_unheard" and not (in_hand or isinstance(table.phase, FirstCardDue)):
+        nowhere.add(Exit.CARD)  # what came unheard is counted: it lies in no hand of ours
     if isinstance(table.phase, NoShoe | ShoeEnded) and not kind.new_shoe_takes_held:
         nowhere.add(Exit.NEW_SHOE)  # no shoe is there to end, and cards that wait may be the next one's
     return tuple(exit_ for exit_ in kind.exits if exit_ not in nowhere)
@@ -50,12 +64,14 @@ def stop(table: Table, code: str, details: dict[str, str | int], raised_by: Held
     return table, (event,)
 
 
-def cleared(table: Table, by: str, exit_: Exit, code: str | None = None) -> events.FaultCleared:
+def cleared(
+    table: Table, by: str, exit_: Exit, code: str | None = None, cards_unheard: int | None = None
+) -> events.FaultCleared:
     """The event of a fault left by `exit_`; `code` where it no longer stands on the table."""
     if code is None:
         assert table.fault is not None
         code = table.fault.code
-    return events.FaultCleared(shoe_number(table), table.round_number, code, by, exit_.value)
+    return events.FaultCleared(shoe_number(table), table.round_number, code, by, exit_.value, cards_unheard)
 
 
 def alarm(table: Table, code: str, details: dict[str, str | int]) -> events.Alarm:
@@ -80,3 +96,23 @@ def cards_left(table: Table) -> int:
     left = table.cards_left
     assert left is not None, "only reached with a shoe open"
     return left
+
+
+def is_card(held: Held) -> bool:
+    """Whether the report tells of a card that left the shoe."""
+    return isinstance(held.fact, CardDrawn | CardKept | CardDrawnOutsideGame)
+
+
+def held_cards(table: Table) -> int:
+    """Cards that left the shoe and wait for a person's word."""
+    if table.fault is None:
+        return 0
+    return sum(map(is_card, (*raiser(table.fault), *table.held)))
+
+
+def known_left(table: Table) -> int | None:
+    """The cards left in the shoe by all that has been heard, also what is held and what waits for a reveal."""
+    if table.cards_left is None:
+        return None
+    ahead = table.phase.ahead if isinstance(table.phase, HandInPlay) else ()
+    return max(0, table.cards_left - held_cards(table) - sum(map(is_card, ahead)))

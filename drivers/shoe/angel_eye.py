@@ -44,6 +44,9 @@ from drivers.shoe.bad_bytes import BadBytes, joined
 
 STX, ETX, ENQ, ACK, NAK = 0x02, 0x03, 0x05, 0x06, 0x15
 COPIES = 3  # the shoe sends every report so many times
+_FEWEST_NUMBERS = 9  # 1 to 9; with the 0 there are ten
+_AROUND_PAYLOAD = 6  # ENQ, digit, type, ETX and two check characters
+_BITS_A_BYTE = 10  # 8N1
 
 # What the shoe reports, as the wire page has it: type -> payload length in bytes, payload `p` and report `r` -> fact.
 # A decoder looks every byte up in the tables below; a value that is not there is out of range.
@@ -160,7 +163,6 @@ class AngelEyeCodec:
     command. Raises ValueError for a `confirm_copies` out of range.
     """
 
-    numbered: ClassVar[bool] = True
     baud: ClassVar[int] = 4800
 
     def __init__(self, confirm_copies: int = 2, last: Report | None = None, bcc_includes_stx: bool = True) -> None:
@@ -171,6 +173,24 @@ class AngelEyeCodec:
         self._believed = bytes.fromhex(last.frame) if last else b""
         self._open = bytearray()  # the frame or NAK begun and not yet ended: 12 bytes at most
         self._unconfirmed: list[bytes] = []  # the last good frames not believed: 3 at most
+
+    @property
+    def bits_until_numbers_repeat(self) -> int:
+        """The fewest bits of reports so many that their numbers come round: nine, where 1 follows 9.
+
+        Each report is missed where too few of its copies are heard; of those between the first and the last none can
+        be. The shortest report has no payload: 6 bytes of 10 bits. With two copies to be heard: 25 frames, 1500 bits,
+        312 ms at 4800. The shoe cannot be asked instead: its commands are `LK`, `EC` and `GP`, and none of them tells
+        its count of cards or its last report.
+        """
+        too_few = COPIES - self._confirm_copies + 1
+        frames = 2 * too_few + (_FEWEST_NUMBERS - 2) * COPIES
+        return frames * (_AROUND_PAYLOAD + min(length for length, _ in REPORTS.values())) * _BITS_A_BYTE
+
+    def forget(self) -> None:
+        """Nothing was heard for so long that the numbers may have come round: what looks like the last report is one
+        more of its kind. One late copy of the last is no report; more of them the table leaves to a person."""
+        self._believed = b""
 
     def feed(self, data: bytes) -> list[Heard]:
         """What `data` completes, in the order it came. Total: any bytes at all are answered, never with an error."""

@@ -41,7 +41,7 @@ _SHORTEST = len("*00\r\n")
 class BeeTekCodec:
     """The bytes of one shoe, in chunks of any size, to facts. What came before a restart means nothing to it."""
 
-    numbered: ClassVar[bool] = False
+    bits_until_numbers_repeat = 0  # it has none
     baud: ClassVar[int] = 9600
 
     def __init__(self) -> None:
@@ -50,6 +50,9 @@ class BeeTekCodec:
     def feed(self, data: bytes) -> list[ShoeFact | BadBytes]:
         """What `data` completes, in the order it came. Total: any bytes at all are answered, never with an error."""
         return joined(item for byte in data for item in self._take(byte))
+
+    def forget(self) -> None:
+        """Nothing to forget: two equal lines are two cards."""
 
     def _take(self, byte: int) -> Iterable[ShoeFact | BadBytes]:
         if byte == _STAR:

@@ -9,21 +9,31 @@ from controller.devices import ShoeListener
 from controller.table.facts import ShoeFact
 from drivers.shoe.angel_eye import Reply
 from drivers.shoe.bad_bytes import BadBytes
-from drivers.shoe.port import ShoePort
+from drivers.shoe.port import NETWORK, ShoePort
+
+_KEPT_UNREAD_BYTES = 4095  # by the kernel, of a tty that nobody reads; more of a socket
+_BITS_A_BYTE = 10  # 8N1
 
 
 class Codec(Protocol):
     """One kind of shoe's bytes to facts.
 
-    `numbered`: whether its reports carry sequence digits, so that a missed one shows. `baud`: what its line runs at
-    unless the table's file says otherwise.
+    `baud`: what its line runs at unless the table's file says otherwise. `bits_until_numbers_repeat`: how many bits the
+    wire carries at least, at any speed, while so many reports are missed that the next one's number shows no gap; 0
+    where reports carry no number.
     """
 
-    numbered: ClassVar[bool]
     baud: ClassVar[int]
+
+    @property
+    def bits_until_numbers_repeat(self) -> int:
+        """As above."""
 
     def feed(self, data: bytes) -> Sequence[ShoeFact | BadBytes | Reply]:
         """What `data` completes, in the order it came."""
+
+    def forget(self) -> None:
+        """Nothing was heard for so long that what comes next is new, also where it looks like the last report."""
 
 
 class ShoeOnLine:
@@ -35,9 +45,18 @@ class ShoeOnLine:
         self._baud = baud or codec.baud
 
     @property
-    def numbered(self) -> bool:
-        """Whether a missed report would show as a gap in the shoe's numbers."""
-        return self._codec.numbered
+    def gap_shows_within_ms(self) -> int:
+        """As `controller.devices.Shoe` has it. A network line can be dead for a while before that is noticed."""
+        return 0 if self._url.startswith(NETWORK) else self._codec.bits_until_numbers_repeat * 1000 // self._baud
+
+    @property
+    def kept_unread_ms(self) -> int:
+        """As `controller.devices.Shoe` has it."""
+        return _KEPT_UNREAD_BYTES * _BITS_A_BYTE * 1000 // self._baud
+
+    def forget(self) -> None:
+        """As `controller.devices.Shoe` has it."""
+        self._codec.forget()
 
     async def run(self, listener: ShoeListener) -> None:
         """Keep the line open and tell the listener, until cancelled. Raises TableError for a URL that is no port."""

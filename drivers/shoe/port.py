@@ -25,7 +25,7 @@ from controller.errors import TableError
 
 _log = logging.getLogger(__name__)
 
-_NETWORK = "socket://"
+NETWORK = "socket://"
 _READ_SIZE = 4096
 
 _WHAT_TO_DO = {
@@ -59,10 +59,10 @@ class ShoePort:
         first_retry_s: float = 0.2,
         longest_retry_s: float = 5.0,
     ) -> None:
-        if "://" in url and not url.startswith(_NETWORK):
+        if "://" in url and not url.startswith(NETWORK):
             raise TableError(
                 "shoe_port",
-                f"the shoe's port {url} is neither a device nor {_NETWORK}HOST:PORT",
+                f"the shoe's port {url} is neither a device nor {NETWORK}HOST:PORT",
                 "write one of the two as [shoe] port in the table file",
             )
         self._url = url
@@ -153,11 +153,17 @@ class ShoePort:
         except BlockingIOError:
             return
         except OSError as error:
-            raise _LinkDownError(_gone(self._url, error.strerror)) from error
+            raise self._lost(error.strerror) from error
         if not data:  # readiness with no data: the device was unplugged, or the far end hung up
-            raise _LinkDownError(_gone(self._url, "it closed"))
+            raise self._lost("it closed")
         self._settle_down()
         self._on_bytes(data)
+
+    def _lost(self, how: str | None) -> _LinkDownError:
+        """The port is gone. That is told at once: closing it takes a while, in which nothing is heard already."""
+        why = _gone(self._url, how)
+        self._tell(False, why)
+        return _LinkDownError(why)
 
     def _tell(self, up: bool, why: str) -> None:
         """Log each new `why` of a bad spell loudly and its repeats quietly; pass on changes of the link."""
@@ -181,7 +187,7 @@ class _LinkDownError(Exception):
 def _open_port(url: str, baud: int) -> serial.Serial:
     """Open the port, blocking. The lock keeps a second controller off a device; a socket has none."""
     port = serial.serial_for_url(url, baudrate=baud, timeout=0, exclusive=True)
-    if url.startswith(_NETWORK):
+    if url.startswith(NETWORK):
         _keep_alive(port.fileno())
     return port
 
@@ -207,7 +213,7 @@ def _doubling(first_s: float, longest_s: float) -> Iterator[float]:
 
 
 def _why_not_open(url: str, error: Exception) -> str:
-    if url.startswith(_NETWORK):
+    if url.startswith(NETWORK):
         do = "check that the serial server is on, on the network, and has no other client"
     else:
         do = _WHAT_TO_DO.get(getattr(error, "errno", None) or 0, "check that [shoe] port names a serial device")

@@ -14,15 +14,17 @@ from typing import Any, TypeVar
 
 from controller.answer import Answer
 from controller.cli.bench import EXAMPLE_TABLE, simulated_table
+from controller.clock import boot_id
 from controller.config import Config, load
 from controller.contract.topics import Topics
 from controller.devices import BrokerListener, ShoeListener
 from controller.game.cards import Card
+from controller.hearing import Mark
 from controller.journal import Entry, Journal, Message, Row
 from controller.keys import TableKey
 from controller.replay import replay
 from controller.runtime import Runtime
-from controller.table.facts import CardDrawn
+from controller.table.facts import CardDrawn, Report
 from controller.table.requests import ClearFault, LockWagers, NewShoe, Request
 from tests.support.contract import check_message
 
@@ -91,9 +93,13 @@ class HeldPins:
 
 
 class HeldShoe:
-    """A shoe that reports what a test says."""
+    """A shoe that reports what a test says. It is heard of whatever it says: no absence is too long."""
 
-    numbered = True
+    gap_shows_within_ms = 10**9
+    kept_unread_ms = 10**9
+
+    def forget(self) -> None:
+        pass
 
     def __init__(self) -> None:
         self.listener: ShoeListener | None = None
@@ -107,7 +113,7 @@ class HeldShoe:
         """Cards leave the shoe, without its opinion of their place."""
         assert self.listener is not None
         for word in text.split():
-            self.listener.shoe_reported(CardDrawn(Card.parse(word)))
+            self.listener.shoe_reported(CardDrawn(Card.parse(word), report=Report(None, "05")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,6 +387,7 @@ async def running(
             shoe,
             broker,
             alive=lambda: pings.append(time.monotonic()),
+            mark=Mark(folder / "heard", boot_id()),
         )
         task = asyncio.create_task(runtime.run())
         world = World(config, journal, pins, shoe, broker, HeldPit(broker, list(ledger)), runtime, pings, task)

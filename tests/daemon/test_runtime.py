@@ -35,7 +35,7 @@ from controller.table.public import Public, public
 from controller.table.requests import ClearFault, LockWagers, MakeCall, NameCard, NewShoe, Request, SeeCutCard, VoidHand
 from controller.table.states import Table
 from controller.table.step import step
-from tests.daemon.daemon_world import HeldShoe, World, eventually, open_journal, run, running, table_config
+from tests.daemon.daemon_world import World, eventually, open_journal, run, running, table_config
 from tests.support.contract import check_event
 
 
@@ -632,32 +632,6 @@ def test_an_absent_shoe_and_broker_do_not_stop_the_watchdog(tmp_path: Path) -> N
             await eventually(lambda: len(world.pings) >= 3)
 
     run(test())
-
-
-def test_a_shoe_without_numbers_is_unheard_while_the_table_was_off(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from tests.daemon import daemon_world
-
-    async def first() -> None:
-        async with running(tmp_path) as world:
-            await world.open_shoe()
-            await world.do(LockWagers())
-            await world.deal("KS")
-
-    run(first())
-
-    class Unnumbered(HeldShoe):
-        numbered = False
-
-    monkeypatch.setattr(daemon_world, "HeldShoe", Unnumbered)
-
-    async def second() -> None:
-        async with running(tmp_path) as world:
-            await world.settle()
-            assert world.fault() == "shoe_unplugged"
-
-    run(second())
 
 
 def test_every_event_of_a_whole_shoe_keeps_the_contract_and_the_journal_verifies(tmp_path: Path) -> None:

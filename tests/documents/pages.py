@@ -15,7 +15,7 @@ from controller.table.faults import ALARMS, DETAILS, FAULTS, Clearing, Exit, Fau
 from controller.table.lamps import Pattern, SeatSign
 from controller.table.legality import LEADS_TO, LEGALITY, REFUSALS, Cell, Move, RaiseFault, Row, refusal_words
 from controller.table.public import PHASE_NAMES
-from controller.table.requests import ClearFault, NameCard, NewShoe, VoidHand
+from controller.table.requests import ClearFault, CountCards, NameCard, NewShoe, VoidHand
 from tests.documents.contract_page import DOCUMENT, contract_page, fresh_document
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -28,6 +28,7 @@ _EXITS = {
     Exit.CARD: (NameCard, "card TABLE.toml KS --by NAME", "this is the card"),
     Exit.VOID: (VoidHand, "void TABLE.toml --by NAME", "the hand is over, wagers go back"),
     Exit.NEW_SHOE: (NewShoe, "new-shoe TABLE.toml --by NAME", "this shoe ends here"),
+    Exit.COUNT: (CountCards, "count TABLE.toml 397 --by NAME", "so many cards are left in the shoe"),
 }
 
 _CLEARING = {
@@ -174,11 +175,13 @@ def _fault(code: str, kind: FaultKind) -> Iterable[str]:
 
 def _exit(exit_: Exit, kind: FaultKind) -> str:
     """One exit of a fault: where it can be taken, and what then becomes of what raised the fault."""
-    key = _key(exit_)
+    key, counted = _key(exit_), Exit.COUNT in kind.exits
+    goes_on = Exit.COUNT.value if counted else Exit.CLEAR.value
     then = {
         Exit.CLEAR: _CLEARING[kind.clearing],
-        Exit.CARD: "that ends it" if kind.card_ends_it else "one at a time; when all are named, `clear`",
-        Exit.VOID: "inside a hand",
+        Exit.CARD: "that ends it" if kind.card_ends_it else f"one at a time; when all are named, `{goes_on}`",
+        Exit.VOID: "inside a hand" + ("; the stop then stands again for the count" if counted else ""),
+        Exit.COUNT: "the cards that went unheard are gone, unnamed; what was held is believed in its order",
         Exit.NEW_SHOE: "outside a hand" + ("; the card is the new shoe's first" if kind.new_shoe_takes_held else ""),
     }
     return f"`{exit_.value}` ({f'{key}, or ' if key else ''}`tablectl`): {then[exit_]}"

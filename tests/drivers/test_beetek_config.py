@@ -128,23 +128,23 @@ def test_what_looks_like_an_answer_to_a_command_is_noise(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(
-    ("driver", "baud", "speed", "numbered", "frame"),
+    ("driver", "baud", "speed", "gap_shows_within_ms", "kept_unread_ms", "frame"),
     [
-        ("angel_eye", None, termios.B4800, True, bytes.fromhex("05 31 44 81 B8 03 34 46")),
-        ("angel_eye", 9600, termios.B9600, True, bytes.fromhex("05 31 44 81 B8 03 34 46")),
-        ("beetek", None, termios.B9600, False, b"*0D38DF\r\n"),
-        ("beetek", 4800, termios.B4800, False, b"*0D38DF\r\n"),
+        ("angel_eye", None, termios.B4800, 312, 8531, bytes.fromhex("05 31 44 81 B8 03 34 46")),
+        ("angel_eye", 9600, termios.B9600, 156, 4265, bytes.fromhex("05 31 44 81 B8 03 34 46")),
+        ("beetek", None, termios.B9600, 0, 4265, b"*0D38DF\r\n"),
+        ("beetek", 4800, termios.B4800, 0, 8531, b"*0D38DF\r\n"),
     ],
 )
 def test_the_daemon_opens_the_line_of_the_shoe_it_is_told(
-    driver: Any, baud: Any, speed: int, numbered: bool, frame: bytes
+    driver: Any, baud: Any, speed: int, gap_shows_within_ms: int, kept_unread_ms: int, frame: bytes
 ) -> None:
     """The 8 of spades over a pty: the baud that the port is set to, and the codec that reads it."""
     far, near = os.openpty()
     tty.setraw(near)
     listener = Listener()
     shoe = _shoe(ShoeSection(driver, os.ttyname(near), baud), None)
-    assert shoe.numbered == numbered
+    assert (shoe.gap_shows_within_ms, shoe.kept_unread_ms) == (gap_shows_within_ms, kept_unread_ms)
 
     async def hear() -> None:
         running = asyncio.create_task(shoe.run(listener))
@@ -163,5 +163,5 @@ def test_the_daemon_opens_the_line_of_the_shoe_it_is_told(
     [told, *_] = listener.reported
     assert isinstance(told, CardDrawn)
     assert str(told.card) == "8S"
-    assert told.report == Report(1 if numbered else None, frame.hex())
+    assert told.report == Report(1 if gap_shows_within_ms else None, frame.hex())
     assert listener.bad == [("noise", 1)]

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import random
+import signal
 import socket
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,9 +22,9 @@ from controller.errors import TableError
 from drivers.sim import rules
 from drivers.sim.angel_eye import PtyLine
 from drivers.sim.pins import SimulatedPins
-from tests.fire.schedule import Strike
+from tests.fire.schedule import UNHEARD, Strike, Victim
 from tests.hil.daemon import Table
-from tests.hil.far_shoe import FarShoe
+from tests.hil.far_shoe import FarBeeTek, FarShoe
 
 _HANDS_A_SHOE = 30
 _DECKS = 8
@@ -36,6 +38,8 @@ _ANOTHER_ROUND_OF_WAGERS = 0.4
 _PATIENT = 0.5  # of the players wait a while where there is no pit to bet a progressive with
 _PLAYERS_WAIT_S = 3.0
 _NOBODYS_SEAT = 99
+_FEWEST_CARDS = 60  # in the shoe, for a hand and those that go unheard
+_LONGER_THAN_KEPT_S = 9.0  # a freeze of which the table must take the shoe for unheard
 
 
 @dataclass
@@ -51,7 +55,8 @@ class Dealt:
 
 
 class Dealer:
-    """The dealer of one table. `hurt` kills a broker or pit; `dealt` is what was dealt, in order.
+    """The dealer of one table. `hurt` kills a broker or pit; `dealt` is what was dealt, in order; `combinations`
+    are the seats with their King and 9.
 
     What the table has shown it has committed: no kill may lose it. So before each card of a hand in which the daemon
     is killed, the dealer waits for those before; only the last may be lost.
@@ -64,19 +69,21 @@ class Dealer:
         self._strikes = strikes
         self._hurt = hurt
         values = table.files.values
-        self._combinations = [(seat["number"], seat["k9"].split()) for seat in values["seats"]]
+        self.combinations = [(seat["number"], seat["k9"].split()) for seat in values["seats"]]
         self._socket = values["control"]["socket"]
         self._pins = SimulatedPins(table.files.page, values["pins"]["lamps"], values["pins"]["inputs"])
         for name in values["pins"]["inputs"]:
             self._pins.release(name)
         self._line = PtyLine(table.files.port)
-        self._shoe = FarShoe(self._line, wrap=1)
+        self._shoe = _shoe(table, self._line, self._rng)
+        self._gone: Strike | None = None  # by which the table does not hear its shoe now
         self._seats: list[int] = []
         self._cards: list[str] = []
         self._hands_left = 0  # of this shoe
+        self._drawn = 0  # cards of this shoe
         self._shown: dict[str, list[str]] = {}  # the cards of this hand seen on the table's face before a strike
         self.dealt: list[Dealt] = []
-        self.kills = 0
+        self.struck: Counter[Victim] = Counter()
         self.kept = 0  # cards shown before a kill and still there after it
 
     def deal(self, hands: int) -> None:
@@ -109,6 +116,11 @@ class Dealer:
         told: dict[str, Any] = self._say({"do": "status"})["status"]
         return told
 
+    def end_shoe(self) -> None:
+        """A supervisor ends the shoe, where the table stopped for a count."""
+        if _unheard(self.status()["face"]):
+            self._supervise("new_shoe")
+
     def unplug(self) -> None:
         """Take the shoe away."""
         self._line.unplug()
@@ -118,8 +130,7 @@ class Dealer:
     def _open_shoe(self) -> None:
         self._cards = [rank + suit for rank in rules.RANKS for suit in rules.SUITS] * _DECKS
         self._rng.shuffle(self._cards)
-        self._hands_left = _HANDS_A_SHOE
-        self._shoe.stand_by()
+        self._hands_left, self._drawn = _HANDS_A_SHOE, 0
         self._await(self._is_heard)
         self._await(lambda: self._is_mended(None))
         for seat in sorted({hit["seat"] for hit in self.status()["face"]["hits"]}):
@@ -128,7 +139,8 @@ class Dealer:
         self._until(lambda face: face["phase"] == "first_card_due")
         self._shoe.new_shoe()
         first = self._take("2C")
-        self._shoe.deal(" ".join((first, *(self._cards.pop() for _ in range(rules.burn_count(first))))))
+        for card in (first, *(self._cards.pop() for _ in range(rules.burn_count(first)))):
+            self._draw(card)
         self._until(lambda face: face["phase"] == "wagers_open")
 
     def _hand(self, strike: Strike | None) -> None:
@@ -142,7 +154,7 @@ class Dealer:
                 self._await_shown(hand)
             card = next(cards)
             (hand.player if side == "player" else hand.banker).append(card)
-            self._shoe.deal(card)
+            self._draw(card)
             drawn += 1
             if strike is not None and strike.place == drawn:
                 self._suffer(strike)
@@ -150,6 +162,17 @@ class Dealer:
             self._suffer(strike)
         self._see_it_over(hand)
         self._shown = {}
+        if len(self._cards) < _FEWEST_CARDS:
+            self._hands_left = 1  # this was the last
+
+    def _draw(self, card: str) -> None:
+        self._shoe.deal(card)
+        self._drawn += 1
+
+    @property
+    def _left(self) -> int:
+        """The cards left in the shoe, as whoever opens it counts them."""
+        return 52 * _DECKS - self._drawn
 
     def _await_shown(self, hand: Dealt) -> None:
         """Wait until the table shows all cards of the hand that were dealt."""
@@ -172,18 +195,26 @@ class Dealer:
                 self._await(lambda: self.status()["pit"]["fresh"], _PLAYERS_WAIT_S)
 
     def _lock(self, strike: Strike | None) -> Dealt:
+        if strike is not None and strike.place == 0 and strike.victim in UNHEARD:
+            self._await(self._presses_until_locked)
+            face = self.status()["face"]
+            self._suffer(strike)
+            return Dealt(face["shoe"], face["round"], sure=False)
         if strike is not None and strike.place == 0:
             self._pins.press("deal")
             self._suffer(strike)
             self._pins.release("deal")
             if not self._table.runs:
                 self._come_back()
+            self._await(self._is_counted)
         if self.status()["face"]["phase"] != "wagers_locked":
             self._await(self._presses_until_locked)
         face = self.status()["face"]
-        return Dealt(face["shoe"], face["round"], sure=strike is None or strike.victim != "daemon")
+        return Dealt(face["shoe"], face["round"], sure=strike is None or strike.victim in ("broker", "pit"))
 
     def _presses_until_locked(self) -> bool:
+        if not self._is_counted():
+            return False
         self._pins.press("deal")
         try:
             self._until(lambda face: face["phase"] == "wagers_locked", _PRESS_AGAIN_S)
@@ -198,7 +229,7 @@ class Dealer:
     def _next_cards(self) -> Iterator[str]:
         """The cards of a hand: from the shuffled shoe, now and then with a King and a 9 put where somebody wins."""
         if self._rng.random() < _WINNING:
-            printed = [k9 for seat, k9 in self._combinations if seat in self._seats] or [["KS", "9S"]]
+            printed = [k9 for seat, k9 in self.combinations if seat in self._seats] or [["KS", "9S"]]
             won = self._rng.choice(printed)
             other = won if self._rng.random() < 0.3 else [self._cards.pop(), self._cards.pop()]
             hands = [list(map(self._take, won)), list(map(self._take, other)) if other is won else other]
@@ -219,40 +250,89 @@ class Dealer:
         if hand.sure and not hand.voided:
             self._until(lambda face: face["phase"] == "wagers_open" and face["fault"] is None)
             return
+        if self._gone is not None:
+            self._hear_again(self._gone)
         if not self._table.runs:
             self._come_back()
-        if not hand.sure:
-            self._shoe.stand_by()  # its number shows whether reports were missed
         self._await(self._is_heard)
         self._await(lambda: self._is_mended(hand))
         if rules.next_side(hand.player, hand.banker) is not None:
-            self._shoe.force_quit()
+            if isinstance(self._shoe, FarShoe):
+                self._shoe.force_quit()
             self._await(self._is_heard)
 
     def _is_mended(self, hand: Dealt | None) -> bool:
         """Whether the table is ready for the next hand; a supervisor voids what is unfinished, and clears."""
         face = self.status()["face"]
         in_hand = face["phase"] in ("wagers_locked", "hand_in_play")
-        if not in_hand and face["fault"] is None:
-            return True
-        if self._supervise("void" if in_hand else "clear") and in_hand and hand is not None:
-            hand.voided = True
+        if not in_hand and (face["fault"] is None or (hand is None and _unheard(face))):
+            return True  # a new shoe needs no count of the old one
+        if _unheard(face) and face["cards_left"] == self._left:
+            self._is_counted()  # all of it was heard: it goes on
+        elif in_hand:
+            if self._supervise("void") and hand is not None:
+                hand.voided = True
+        elif _unheard(face):
+            self._supervise("count", left=self._left)
+        else:
+            self._supervise("clear")
         return False
+
+    def _is_counted(self) -> bool:
+        """Whether no count is asked for; where the table knows of every card, a supervisor counts."""
+        return not _unheard(self.status()["face"]) or self._supervise("count", left=self._left)
 
     # Kills.
 
     def _suffer(self, strike: Strike) -> None:
         time.sleep(strike.after_s)
-        if strike.victim != "daemon":
-            self._hurt(strike)
-            return
-        self._kill()
-        if not strike.deals_on:
-            self._come_back()
+        match strike.victim:
+            case "broker" | "pit":
+                self._hurt(strike)
+            case "daemon":
+                self._kill()
+                if not strike.deals_on:
+                    self._come_back()
+            case victim:
+                self.struck[victim] += 1
+                self._gone = strike
+                self._stop_hearing(strike)
 
     def _kill(self) -> None:
         self._table.kill()
-        self.kills += 1
+        self.struck["daemon"] += 1
+
+    # A table that does not hear its shoe.
+
+    def _stop_hearing(self, strike: Strike) -> None:
+        if strike.victim == "absence":
+            self._table.kill()
+        if strike.victim == "freeze":
+            self._table.process.send_signal(signal.SIGSTOP)
+        if strike.victim == "cable" or strike.replugs:
+            self._shoe.unplug()
+
+    def _hear_again(self, strike: Strike) -> None:
+        """Hands go unheard before it; their wagers were never locked, so the stream must know nothing of them."""
+        for _ in range(strike.unheard_hands):
+            player: list[str] = []
+            banker: list[str] = []
+            while (side := rules.next_side(player, banker)) is not None:
+                card = self._cards.pop()
+                (player if side == "player" else banker).append(card)
+                self._draw(card)
+        time.sleep(strike.down_s)
+        self._gone = None
+        if strike.victim == "cable" or strike.replugs:
+            self._shoe.plug()
+        match strike.victim:
+            case "absence":
+                self._come_back()
+                return
+            case "freeze":
+                self._table.process.send_signal(signal.SIGCONT)
+        if strike.victim == "cable" or strike.replugs or strike.down_s > _LONGER_THAN_KEPT_S:
+            self._await(lambda: self.status()["shoe"]["up"] and self.status()["face"]["fault"] is not None)
 
     def _come_back(self) -> None:
         self._table.start(await_ready=False)
@@ -261,6 +341,10 @@ class Dealer:
             now = self._cards_shown()[side]
             assert now[: len(cards)] == cards, f"{side} had {cards}, and after the kill {now}\n{self._picture(0)}"
             self.kept += len(cards)
+        if self.status()["face"]["phase"] not in ("no_shoe", "shoe_ended"):
+            self._await(lambda: self.status()["face"]["fault"] is not None)
+            if self.status()["face"]["cards_left"] == self._left:
+                self._is_counted()  # the hand goes on
 
     def _process_answers(self) -> bool:
         assert self._table.runs, f"the table ended by itself:\n{self._table.log_tail()}"
@@ -287,7 +371,7 @@ class Dealer:
 
     def _supervise(self, act: str, **said: int) -> bool:
         """Whether the table did it. The supervisor looks first, and answers the fault that stands."""
-        fault = self.status()["face"]["fault"] if act in ("clear", "void") else None
+        fault = self.status()["face"]["fault"] if act in ("clear", "void", "count", "new_shoe") else None
         named = {} if fault is None else {"fault": str(fault["id"])}
         return bool(self._say({"do": act, "by": "Ann", **said, **named})["ok"])
 
@@ -322,3 +406,28 @@ class Dealer:
             told = error
         last = self.dealt[-3:]
         return f"{self._table.table_id}: not so within {waited_s} s\n{told}\n{last}\n{self._table.log_tail()}"
+
+
+def _shoe(table: Table, line: PtyLine, rng: random.Random) -> FarShoe | FarBeeTek:
+    """The table's make of shoe; an Angel Eye goes on with 0 or 1 after 9, and its line damages and doubles copies."""
+    if table.files.values["shoe"]["driver"] == "beetek":
+        return FarBeeTek(line)
+    shoe = FarShoe(line, wrap=rng.randrange(2))
+    whole, bad = shoe.corrupt, [0]
+
+    def lossy(copy: int, frame: bytes) -> bytes:
+        """At most one of three copies is damaged or lost; any may come twice."""
+        assert whole is not None
+        frame = whole(copy, frame)
+        if copy == 0:
+            bad[0] = rng.randrange(12)
+        if copy == bad[0]:
+            return rng.choice((b"", frame[:5], b"\xff" + frame[:2] + frame[3:]))
+        return frame * 2 if rng.random() < 0.1 else frame
+
+    shoe.corrupt = lossy
+    return shoe
+
+
+def _unheard(face: dict[str, Any]) -> bool:
+    return face["fault"] is not None and face["fault"]["code"] == "shoe_unheard"

@@ -77,7 +77,7 @@ class Floor:
             name = f"fire-{number:02d}"
             write(folder, name, self._house.ca.issue(name))
             self.table_links.append(self._link(seed, name, _TABLE_BYTES))
-            self.tables.append(self._table(name, self.table_links[-1].port))
+            self.tables.append(self._table(name, self.table_links[-1].port, "beetek" if number == 2 else "angel_eye"))
         self.ledger = folder / "ledger"
         self.broker_log, self.pit_log = folder / "broker.log", folder / "pit.log"
         program = shutil.which("mosquitto", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
@@ -165,7 +165,7 @@ class Floor:
         means = {direction: mean // self._cut_rate for direction, mean in mean_bytes.items()}
         return self._links.link(self._house.port, lambda connection: troubles(seed, name, connection, means))
 
-    def _table(self, name: str, port: int) -> Table:
+    def _table(self, name: str, port: int, shoe: str) -> Table:
         folder = self.folder / name
         folder.mkdir()
         files = self._house.files(name)
@@ -178,7 +178,8 @@ class Floor:
         ]
         pins = {"debounce_ms": 5}
         archiving = {"keep_shoes": 0}  # every closed shoe is archived in the midst of it
-        sections = {"pit": pit, "pins": pins, "game": {"royal9": {"awards": awards}}, "journal": archiving}
+        game = {"royal9": {"awards": awards}}
+        sections = {"shoe": {"driver": shoe}, "pit": pit, "pins": pins, "game": game, "journal": archiving}
         return Table(TableFiles(folder, name, port, None, None, **sections), folder)
 
     def _pit_command(self) -> list[str]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from controller.journal import reading_messages
+from drivers.sim import rules
 from tests.fire.dealing import Dealt
 from tests.support.contract import check_event
 
@@ -207,6 +208,28 @@ def felt_findings(table: str, sent: Sequence[bytes], dealt: Sequence[Dealt]) -> 
         told = None if event["type"] == "void" else (event["player"]["cards"], event["banker"]["cards"])
         if told != (None if hand.voided else (hand.player, hand.banker)):
             yield f"{table}: {hand} is told as {told}"
+
+
+def hit_findings(
+    table: str, sent: Sequence[bytes], dealt: Sequence[Dealt], combinations: Sequence[tuple[int, list[str]]]
+) -> Iterator[str]:
+    """Hit by hit: those of the seats that were locked for a hand, by the cards that were dealt to it, and no others."""
+    printed = {seat: " ".join(k9) for seat, k9 in combinations}
+    locked: dict[tuple[int, int], list[int]] = {}
+    told: dict[tuple[int, int], dict[int, str]] = defaultdict(dict)
+    for event in map(json.loads, sent):
+        if event["type"] == "wagers_locked":
+            locked[event["shoe"], event["round"]] = event["royal9_seats"]
+        if event["type"] == "hit":
+            told[event["shoe"], event["round"]][event["seat"]] = event["tier"]
+    for hand in dealt:
+        place = hand.shoe, hand.round
+        tiers = {seat: rules.royal9_tier(seat, printed, hand.player, hand.banker) for seat in locked[place]}
+        won = {} if hand.voided else {seat: tier for seat, tier in tiers.items() if tier is not None}
+        if told.pop(place, {}) != won:
+            yield f"{table}: {hand} won {won}, and the stream tells otherwise"
+    if told:
+        yield f"{table}: hits of hands that were never dealt: {dict(told)}"
 
 
 def award_findings(table: str, sent: Sequence[bytes], books: Books) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""When who is killed and which link is cut: drawn from a seed before anything runs.
+"""When who is killed or does not hear, and which link is cut: drawn from a seed before anything runs.
 
 A seed repeats this schedule, and no more: what the processes are just doing when it strikes is theirs.
 """
@@ -11,12 +11,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Victim = Literal["daemon", "broker", "pit"]
+Victim = Literal["daemon", "broker", "pit", "absence", "cable", "freeze"]
+"""Who is killed; or how a table does not hear its shoe: its daemon is gone for hands, its cable is out for as long, or
+its daemon is frozen, with its cable pulled meanwhile or not."""
+
+UNHEARD: tuple[Victim, ...] = ("absence", "cable", "freeze")
+"""Those of a table that does not hear its shoe."""
 
 _AT_THE_LOCK = 0
 _MOST_CARDS = 6
 _ANY_MOMENT_S = 0.03  # from a card to the pit's acknowledgement of what it ended takes some ms
 _LONGEST_DOWN_S = 1.5
+_MOST_HANDS_UNHEARD = 4
+_SURELY_LOST_S, _LONGEST_FREEZE_S = 10.0, 30.0  # the kernel keeps what comes for 8.5 s, or 4.3 s
+_LONG_FREEZES = 0.1  # of all; a short one is over in a second or two
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +32,8 @@ class Strike:
     """One kill -9, so long after a table's dealer did something: `place` 0 is the deal button, n the hand's nth card.
 
     A broker or pit is started again after `down_s`. A daemon is started again at once, or after the hand, with the rest
-    of its cards dealt while it was down.
+    of its cards dealt while it was down. Where a table does not hear its shoe, the rest of the hand is dealt, and
+    `unheard_hands` more that nobody locked for; then nothing comes for `down_s`.
     """
 
     table: int
@@ -34,6 +43,8 @@ class Strike:
     after_s: float
     down_s: float
     deals_on: bool
+    unheard_hands: int = 0
+    replugs: bool = False
 
 
 def strikes(seed: int, tables: int, hands: int, kills: Mapping[Victim, int]) -> tuple[Strike, ...]:
@@ -41,17 +52,25 @@ def strikes(seed: int, tables: int, hands: int, kills: Mapping[Victim, int]) -> 
     rng = random.Random(f"{seed} strikes")
     victims: list[Victim] = [victim for victim, count in kills.items() for _ in range(count)]
     places = rng.sample([(table, hand) for table in range(tables) for hand in range(hands)], len(victims))
-    return tuple(
-        Strike(
-            table=table,
-            hand=hand,
-            place=rng.randint(_AT_THE_LOCK, _MOST_CARDS),
-            victim=victim,
-            after_s=rng.uniform(0, _ANY_MOMENT_S),
-            down_s=rng.uniform(0, _LONGEST_DOWN_S),
-            deals_on=rng.random() < 0.3,
-        )
-        for victim, (table, hand) in zip(victims, places, strict=True)
+    return tuple(_strike(rng, victim, table, hand) for victim, (table, hand) in zip(victims, places, strict=True))
+
+
+def _strike(rng: random.Random, victim: Victim, table: int, hand: int) -> Strike:
+    unheard = victim in UNHEARD
+    replugs = victim == "freeze" and rng.random() < 0.5
+    down_s = rng.uniform(0, _LONGEST_DOWN_S)
+    if victim == "freeze" and rng.random() < _LONG_FREEZES:
+        down_s = rng.uniform(_SURELY_LOST_S, _LONGEST_FREEZE_S)
+    return Strike(
+        table=table,
+        hand=hand,
+        place=rng.randint(_AT_THE_LOCK, _MOST_CARDS),
+        victim=victim,
+        after_s=rng.uniform(0, _ANY_MOMENT_S),
+        down_s=down_s,
+        deals_on=unheard or rng.random() < 0.3,
+        unheard_hands=rng.randint(0, _MOST_HANDS_UNHEARD) if unheard and (victim != "freeze" or replugs) else 0,
+        replugs=replugs,
     )
 
 

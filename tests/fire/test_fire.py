@@ -27,7 +27,7 @@ from tests.fire.floor import LISTENED_TO, Floor, came_true, heads, terms
 from tests.fire.reckoning import Books
 from tests.fire.schedule import ENDINGS, Strike, Victim, of_table, strikes
 
-_EXPECTED_FAULTS = {"reports_missed", "shoe_unplugged"}
+_EXPECTED_FAULTS = {"shoe_unheard", "shoe_unplugged"}
 _EXPECTED_ALARMS = {"hit_unheard"}  # nobody listens while the pit is down
 _PIT_SAYS = re.compile(r"pit: .*|fire-\d\d \d+ [a-z_]+")
 _LAST_HANDS = 3  # are dealt between the younger of the copies and its return
@@ -54,7 +54,7 @@ class Size:
 SAMPLE = Size(
     tables=2,
     hands=60,
-    kills={"daemon": 2, "broker": 2, "pit": 2},
+    kills={"daemon": 2, "broker": 2, "pit": 2, "absence": 1, "cable": 1, "freeze": 1},
     events=300,
     resent=100,
     cuts=1,
@@ -67,9 +67,9 @@ _EACH_CUT_SOON = 283  # by this seed the links' first connections suffer every k
 
 PROOF = Size(
     tables=4,
-    hands=900,
-    kills={"daemon": 80, "broker": 75, "pit": 75},
-    events=10_000,
+    hands=1200,
+    kills={"daemon": 80, "broker": 75, "pit": 75, "absence": 80, "cable": 60, "freeze": 60},
+    events=15_000,
     resent=2_000,
     cuts=10,
     between=3,
@@ -167,6 +167,7 @@ class Evening:
             findings += reckoning.contract_findings(table.table_id, sent)
             findings += reckoning.stream_findings(table.table_id, sent, books)
             findings += reckoning.felt_findings(table.table_id, sent, dealer.dealt)
+            findings += reckoning.hit_findings(table.table_id, sent, dealer.dealt, dealer.combinations)
             findings += reckoning.award_findings(table.table_id, sent, books)
             findings += self._unexpected(table.table_id, sent, table.log)
         assert findings == []
@@ -196,8 +197,9 @@ class Evening:
     def _tell(self, figure: Callable[[str], None], events: int, dealt_s: float, settled_s: float) -> None:
         """The figures; and that there was fire enough."""
         floor, size = self._floor, self._size
-        kills = {"daemon": sum(dealer.kills for dealer in self._dealers), "broker": floor.broker.kills}
-        kills["pit"] = floor.pit.kills
+        kills: Counter[Victim] = Counter({"broker": floor.broker.kills, "pit": floor.pit.kills})
+        for dealer in self._dealers:
+            kills += dealer.struck
         assert all(kills[victim] >= count for victim, count in size.kills.items()), kills
         assert events >= size.events
         assert floor.decided >= size.decided, f"only {floor.decided} awards were decided"
@@ -219,7 +221,7 @@ class Evening:
         where = ", ".join(f"{count} times {place}" for place, count in fallen.items())
         figure(
             f"{events} events of {len(hands)} hands at {size.tables} tables; "
-            f"{sum(kills.values())} kills ({', '.join(f'{count} {name}' for name, count in kills.items())}); "
+            f"{kills.total()} kills and absences ({', '.join(f'{count} {name}' for name, count in kills.items())}); "
             f"{suffered.total()} cuts ({', '.join(f'{count} {kind}' for kind, count in sorted(suffered.items()))}), "
             f"{delays} delays; a table's link was cut {where}; "
             f"{asked} hands voided as drawn and {struck} that a kill of the daemon broke, each of {kept} cards shown "
@@ -251,6 +253,7 @@ class Evening:
                 while dealer.status()["pit"]["head_seq"] <= committed[dealer.table_id]:
                     dealer.deal(1)
                 link.reopen()
+            dealer.end_shoe()
             came_true(partial(_is_behind, dealer), 20, self._floor.picture)
             details = dealer.status()["face"]["fault"]["details"]
             assert details["chain"] == ("differs" if dealer in deals_on else "unknown"), details

@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parents[2]
 POLL_S = 0.01
 _START_PATIENCE_S = 20.0
 _ANSWERS_WITHIN_S = 5.0
-_LEAVE_A_FAULT = ("clear", "card", "void", "new_shoe")
+_LEAVE_A_FAULT = ("clear", "card", "void", "new_shoe", "count")
 
 
 class Broker:
@@ -214,13 +214,29 @@ class Table:
         return bench.stop(self._process)
 
     def restart(self) -> None:
-        """Kill it and start it again."""
+        """Kill it and start it again. Where that stops it for a count, a supervisor counts what it knows of."""
+        face = self.face
         self.kill()
         self.start()
+        if face["fault"] is None and face["phase"] not in ("no_shoe", "shoe_ended"):
+            self.count()
+
+    def clear_and_count(self) -> None:
+        """After the shoe's line was lost inside a hand and is back: a supervisor clears, and counts what is known."""
+        self.supervisor("clear")
+        self.count()
+
+    def count(self, left: int | None = None) -> None:
+        """Wait until the shoe is heard again and the table stopped for not having heard it; a supervisor counts the
+        cards: unless said otherwise, as many are left as the table knows of."""
+        stopped = comes_true(lambda: self.fault == "shoe_unheard" and self.status()["shoe"]["up"], _START_PATIENCE_S)
+        assert stopped, f"the table did not stop for a count: {self.face}"
+        self.supervisor("count", left=self.face["cards_left"] if left is None else left)
 
     def close(self) -> None:
         """End the process, if there is one."""
         if self._process is not None:
+            self._process.send_signal(signal.SIGCONT)  # where a test that failed had frozen it
             bench.stop(self._process)
 
     @property
@@ -278,7 +294,7 @@ class Table:
         """Events the pit has not acknowledged."""
         return int(self.status()["pit"]["unacknowledged"])
 
-    def supervisor(self, act: str, **said: str) -> None:
+    def supervisor(self, act: str, **said: str | int) -> None:
         """Have a supervisor do something over the socket: "clear", "void", "new_shoe", or "card" with `card="KS"`.
 
         The supervisor looks first, and answers the fault that stands. Raises TableError with the code of the refusal.

@@ -25,8 +25,7 @@ from tests.hil.plugin import Eventually
 DECKS = 8
 _HANDS_A_SHOE = 30  # then a supervisor ends it early, before the cutting card
 _SEATS = range(1, 8)
-_MOST_UNHEARD = 4  # before one more mischief: the numbering begins anew after nine or ten
-_ONCE_ROUND = 11  # from Seq 0 on: until a shoe was heard to go on with 0 after 9, the loss of that 0 does not show
+_MOST_UNHEARD = 30  # before one more mischief: several rounds of the shoe's numbers
 _ANY_MOMENT_S = 0.02  # from a byte on the wire to its commit takes a few ms
 
 # What happens at a card, and how often.
@@ -67,17 +66,14 @@ class Wire:
     heard: int = 0  # reports up to the last one in the journal
     _row: int = 0
 
-    def look(self) -> bool:
-        """Read on in the journal. True when reports are missing before one that is new in it."""
-        missed = False
+    def look(self) -> None:
+        """Read on in the journal: each report in it was sent, after the one before it."""
         for fact in self.table.facts(self._row):
             self._row = fact["row"]
             if fact.get("report") is not None:
                 frame, sent = fact["report"]["frame"], self.shoe.sent[self.heard :]
                 assert frame in sent, f"the shoe did not send this now, or sent it only once: {fact}"
                 self.heard += sent.index(frame) + 1
-                missed |= frame != sent[0]
-        return missed
 
     def unheard(self) -> int:
         """How many reports were sent after the last one in the journal."""
@@ -98,9 +94,8 @@ class Evening:
         self._kills_to_go = kills
         self._shoe_number = 0
         self._drawn = 0  # cards drawn from this shoe
-        self._untold = 0  # of these, the ones that the table never heard of, by shoe or supervisor
         self._felt: list[str] = []  # the cards of this burn or hand, in the order they were drawn
-        self._missed = False  # reports, and no fault has been looked for yet
+        self._absent = False  # the daemon was, and nobody has counted the cards since
         self.played: list[Played] = []
         self.happened: Counter[str] = Counter()
 
@@ -121,9 +116,10 @@ class Evening:
         while True:
             self._deck = next(self._decks)
             self._shoe_number += 1
-            self._drawn = self._untold = 0
+            self._drawn = 0
             self._felt = []
             self._have_done("new_shoe", lambda: self._table.face["shoe"] == self._shoe_number)
+            self._count()
             self._shoe.new_shoe()
             left = 1
             while left:
@@ -147,7 +143,7 @@ class Evening:
             (hand.player if side == "player" else hand.banker).append(self._draw())
             if not self._stays_down(not hand.over):
                 self._set_right(hand)
-        hand.cards_left = 52 * DECKS - self._drawn + self._untold
+        hand.cards_left = 52 * DECKS - self._drawn
         self.played.append(hand)
 
     def _lock(self) -> None:
@@ -157,6 +153,7 @@ class Evening:
             self._kill("at the deal button")
             self._pins.let_go("deal")
             self._start()
+            self._count()
         if self._table.phase != "wagers_locked":
             self._pins.press("deal", until=lambda: self._table.phase == "wagers_locked")
 
@@ -188,7 +185,7 @@ class Evening:
     def _mischief(self) -> str:
         if not self._table.runs:
             return "still down"
-        if self._kills_to_go <= 0 or self._wire.unheard() > _MOST_UNHEARD or self._wire.heard < _ONCE_ROUND:
+        if self._kills_to_go <= 0 or self._wire.unheard() > _MOST_UNHEARD:
             return "none"
         return self._rng.choices(list(_MISCHIEF), list(_MISCHIEF.values()))[0]
 
@@ -229,9 +226,14 @@ class Evening:
     # The supervisor.
 
     def _set_right_in_burn(self) -> None:
-        """Name what was missed of the burn."""
-        if self._fault() is not None:
-            self._name_and_clear(self._burned)
+        """Name the first card where it was missed; the others of the burn are counted."""
+        if self._fault() is None:
+            return
+        if self._table.phase == "first_card_due" and self._held() < len(self._felt):
+            self._have_done("card", lambda: self._table.phase != "first_card_due", card=self._felt[0])
+            self.happened["a card was named"] += 1
+        self._count()
+        assert self._burned() == len(self._felt), f"the table has burned {self._burned()} of {self._felt}"
 
     def _burned(self) -> int:
         """How many cards of this burn the table counts, the first card among them."""
@@ -246,23 +248,11 @@ class Evening:
             if self._rng.random() < 0.3:
                 self._void(hand)
                 return
-            self._name_and_clear(self._shown)
+            self._name_and_count()
         hands = self._table.hands
         assert hands["player"] == hand.player[: len(hands["player"])], "Player's hand is shown as it never was"
         assert hands["banker"] == hand.banker[: len(hands["banker"])], "Banker's hand is shown as it never was"
-        if hand.over and self._shown() < len(self._felt):
-            self._mend_end(hand)
-
-    def _mend_end(self, hand: Played) -> None:
-        """The hand is over on the felt, and the table waits for cards that have been drawn."""
-        if self._table.phase == "wagers_locked" or self._rng.random() < 0.5:
-            self._void(hand)
-            return
-        self._shoe.unplug()  # inside a hand, so that the table stops and can be told
-        self._eventually(lambda: self._table.fault == "shoe_unplugged")
-        self._shoe.plug()
-        self._eventually(lambda: self._table.status()["shoe"]["up"])
-        self._name_and_clear(self._shown)
+        assert self._shown() == len(self._felt)
 
     def _shown(self) -> int:
         return sum(map(len, self._table.hands.values()))
@@ -271,33 +261,44 @@ class Evening:
         fault = self._table.face["fault"]
         return 0 if fault is None else int(fault["held_cards"])
 
-    def _name_and_clear(self, taken: Callable[[], int]) -> None:
-        """Name the cards of the felt that the table has neither `taken` nor holds, in their order, and clear."""
-        while (place := taken()) + self._held() < len(self._felt):
-            self._have_done("card", lambda place=place: taken() > place, card=self._felt[place])  # type: ignore[misc]
+    def _name_and_count(self) -> None:
+        """Name the cards of the felt that the table neither shows nor holds, in their order, and count the rest."""
+        while (place := self._shown()) + self._held() < len(self._felt):
+            self._have_done("card", lambda place=place: self._shown() > place, card=self._felt[place])  # type: ignore[misc]
             self.happened["a card was named"] += 1
-        self._have_done("clear", lambda: self._table.fault is None)
-        assert taken() == len(self._felt), f"the table has {taken()} of the cards {self._felt}"
+        self._count()
+
+    def _count(self) -> None:
+        """Count the cards that are left in the shoe, where the daemon was away; once more where it was again."""
+        while self._absent:
+            self._absent = False
+            self._have_done("count", lambda: self._table.fault is None, left=52 * DECKS - self._drawn)
+            self.happened["the cards were counted"] += 1
 
     def _void(self, hand: Played) -> None:
-        self._untold += len(self._felt) - self._shown() - self._held()
-        self._have_done("void", lambda: self._table.phase == "wagers_open")
-        hand.voided = True
+        if self._table.phase != "wagers_open":  # else all of it was heard, and it is over
+            self._have_done("void", lambda: self._table.phase == "wagers_open")
+            hand.voided = True
+        self._count()
+        if not hand.voided:
+            return
         self.happened["a hand was voided"] += 1
         if not hand.over:
             self._shoe.force_quit()
             self._await_all_heard()
 
-    def _have_done(self, act: str, done: Callable[[], bool], **said: str) -> None:
+    def _have_done(self, act: str, done: Callable[[], bool], **said: str | int) -> None:
         """Have the supervisor do it; should the daemon be killed as it is asked, see whether it was done."""
         while not done():
             if self._chance(0.2):
-                self._ask_and_kill({"do": act, "by": "Ann"} | said)
+                fault = self._table.face["fault"]
+                named = {} if fault is None else {"fault": fault["id"]}
+                self._ask_and_kill({"do": act, "by": "Ann", **said, **named})
             else:
                 self._table.supervisor(act, **said)
                 assert done(), f"{act} was answered, and is not done"
 
-    def _ask_and_kill(self, request: dict[str, str]) -> None:
+    def _ask_and_kill(self, request: dict[str, str | int]) -> None:
         with socket.socket(socket.AF_UNIX) as channel:
             channel.connect(self._table.files.values["control"]["socket"])
             channel.sendall(json.dumps(request).encode() + b"\n")
@@ -308,18 +309,13 @@ class Evening:
     # Whether a fault is right.
 
     def _fault(self) -> str | None:
-        """The standing fault, if any: there must be one where the numbering shows that reports were missed, only there.
-
-        It always shows it here: never are nine reports missed in a row.
-        """
-        fault = self._table.fault
-        due = "reports_missed" if self._missed else None
+        """The standing fault, if any: there must be one where the daemon was away, and only there."""
+        fault, due = self._table.fault, "shoe_unheard" if self._absent else None
         assert fault == due, f"the fault is {fault}, and should be {due}"
-        self._missed = False
         return fault
 
     def _look(self) -> None:
-        self._missed |= self._wire.look()
+        self._wire.look()
 
     def _await_all_heard(self) -> None:
         def heard() -> bool:
@@ -341,6 +337,7 @@ class Evening:
             time.sleep(self._rng.uniform(0, 0.3))
             self._kill("while it started")
         self._start()
+        self._count()
         after = self._table.face
         assert after == face, f"nothing was missed, and yet the table stands elsewhere: {after}, not {face}"
 
@@ -353,3 +350,6 @@ class Evening:
     def _start(self) -> None:
         self._table.start()
         self._eventually(lambda: self._table.status()["shoe"]["up"])
+        if self._table.phase not in ("no_shoe", "shoe_ended"):
+            self._eventually(lambda: self._table.fault == "shoe_unheard")
+            self._absent = True

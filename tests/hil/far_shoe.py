@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from controller.clock import since_boot_ms
 from drivers.sim.angel_eye import Line, SimulatedAngelEye
 from drivers.sim.beetek import SimulatedBeeTek
 
 NO_READING = "??"
 CUTTING_CARD = "CUT"
+_NUMBERS_COME_ROUND_MS = 400
 
 
 class FarLine(Line, Protocol):
@@ -20,6 +23,12 @@ class FarLine(Line, Protocol):
 
     def plug(self) -> None:
         """Let it appear again, under the same name."""
+
+
+def stay_unheard(since_ms: int) -> None:
+    """Wait until nothing was heard for longer than the wire needs to bring a shoe's numbers round."""
+    while since_boot_ms() - since_ms < _NUMBERS_COME_ROUND_MS:
+        os.sched_yield()
 
 
 class FarShoe(SimulatedAngelEye):
@@ -33,6 +42,7 @@ class FarShoe(SimulatedAngelEye):
         self.line = line
         self.sent: list[str] = []
         self.before_copy: Callable[[int], None] | None = None
+        self._unplugged_ms = 0
         super().__init__(self.line, wrap=wrap)
         self.corrupt = self._note
 
@@ -52,9 +62,11 @@ class FarShoe(SimulatedAngelEye):
     def unplug(self) -> None:
         """Pull the adapter: the device vanishes."""
         self.line.unplug()
+        self._unplugged_ms = since_boot_ms()
 
     def plug(self) -> None:
-        """Plug the adapter in again, under the same name."""
+        """Plug the adapter in again, under the same name, after so long that no number proves anything."""
+        stay_unheard(self._unplugged_ms)
         self.line.plug()
 
     def _note(self, copy: int, frame: bytes) -> bytes:
@@ -70,6 +82,7 @@ class FarBeeTek(SimulatedBeeTek):
 
     def __init__(self, line: FarLine) -> None:
         self.line = line
+        self._unplugged_ms = 0
         super().__init__(line)
 
     def deal(self, cards: str) -> None:
@@ -80,7 +93,9 @@ class FarBeeTek(SimulatedBeeTek):
     def unplug(self) -> None:
         """Pull the adapter: the device vanishes."""
         self.line.unplug()
+        self._unplugged_ms = since_boot_ms()
 
     def plug(self) -> None:
-        """Plug the adapter in again, under the same name."""
+        """Plug the adapter in again, under the same name, after so long that no number proves anything."""
+        stay_unheard(self._unplugged_ms)
         self.line.plug()

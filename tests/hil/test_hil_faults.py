@@ -43,12 +43,14 @@ def test_a_shoe_unplugged_inside_a_hand_stops_the_table_until_a_supervisor_clear
     pins.press("deal")  # without the key
     assert table.fault == "shoe_unplugged"
     pins.turn_key()
-    pins.press("deal", until=lambda: table.fault is None)
+    pins.press("deal", until=lambda: table.fault == "shoe_unheard")
     pins.turn_key_back()
+    table.count()
     shoe.deal("9S 3C")
     eventually(lambda: [hit["seat"] for hit in pit.hits] == [1])
     assert [(event["code"], event["by"], event["exit"]) for event in pit.told("fault_cleared")] == [
-        ("shoe_unplugged", "key", "clear")
+        ("shoe_unplugged", "key", "clear"),
+        ("shoe_unheard", "Ann", "count"),
     ]
     eventually(lambda: pins.lamp("fault") == "dark")
 
@@ -80,23 +82,28 @@ def test_a_person_at_a_shell_sees_the_fault_and_clears_it(
     assert "FAULT shoe_unplugged" in seen.stdout
     assert "clear" in seen.stdout
     assert table.tablectl("clear", "--by", "Bea").returncode == 0
+    eventually(lambda: table.links_up() and table.fault)
+    seen = table.tablectl("status")
+    assert "FAULT shoe_unheard" in seen.stdout
+    assert "tablectl count TABLE.toml CARDS --by NAME" in seen.stdout
+    assert "cards_left 411" in seen.stdout
+    assert table.tablectl("count", "411", "--by", "Bea").returncode == 0
     again = table.tablectl("clear", "--by", "Bea")
     assert again.returncode == 1
     assert again.stderr.startswith("no_fault")
-    eventually(table.links_up)
     shoe.deal("TC 5D")
     eventually(lambda: [hand["outcome"] for hand in pit.rounds] == ["player"])
     assert pit.told("fault_cleared")[0]["by"] == "Bea"
 
 
-def test_a_shoe_unplugged_between_hands_is_no_fault(
+def test_a_shoe_unplugged_between_hands_is_no_fault_before_it_is_back(
     table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually
 ) -> None:
     shoe.unplug()
     eventually(lambda: pins.lamp("fault") == "slow_blink")
     assert table.fault is None
     shoe.plug()
-    eventually(table.links_up)
+    table.count()
     dealer.play("9C TD TC 5D")
     eventually(lambda: len(pit.rounds) == 1)
 
@@ -112,11 +119,9 @@ def test_cards_drawn_while_the_shoe_is_unplugged_are_named_in_their_order(
     eventually(lambda: table.fault == "shoe_unplugged" and table.links_up())
     table.supervisor("card", card="2D")
     table.supervisor("card", card="9S")
-    table.supervisor("clear")
+    table.clear_and_count()
     assert table.hands["player"] == ["KS", "9S"]
     shoe.deal("3C")
-    eventually(lambda: table.fault == "reports_missed")  # the shoe's own numbering says so as well
-    table.supervisor("clear")
     eventually(lambda: [hit["tier"] for hit in pit.hits] == ["player_personal"])
     assert pit.rounds[0]["banker"]["cards"] == ["2D", "3C"]
 

@@ -120,6 +120,7 @@ class Life:
         self._dealer.deal(" ".join(cards[:2]))
         self._table.kill()
         self._start()
+        self._table.count()
         self._shoe.deal(" ".join(cards[2:]))
         self._eventually(lambda: self._table.phase == "wagers_open")
         self._pins.uncover(2)
@@ -135,6 +136,7 @@ class Life:
     def _stopped_and_started(self) -> None:
         assert self._table.stop() == 0
         self._start()
+        self._table.count()
 
     def _start(self) -> None:
         self._table.start()

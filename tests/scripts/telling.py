@@ -90,7 +90,8 @@ def _fault(event: dict[str, Any]) -> str:
 
 
 def _fault_cleared(event: dict[str, Any]) -> str:
-    return f"fault {event['code']} left by {event['by']}: {event['exit']}"
+    unheard = f", {event['cards_unheard']} cards unheard" if "cards_unheard" in event else ""
+    return f"fault {event['code']} left by {event['by']}: {event['exit']}{unheard}"
 
 
 def _alarm(event: dict[str, Any]) -> str:

@@ -59,5 +59,13 @@ def test_every_refusal_of_what_a_script_can_ask_for_is_met_in_one() -> None:
     of_corrections |= {"other_hands", "other_seats", "not_by_the_rules"}
     of_hits = {"award_old", "no_hit"}
     of_two_people = {"second_person_due", "no_proposal", "proposal_changed"}
-    of_other_acts = {"fault_changed", "fault_unnamed", "no_odd_card", *of_corrections, *of_hits, *of_two_people}
+    of_other_acts = {
+        "fault_changed",
+        "card_in_doubt",
+        "fault_unnamed",
+        "no_odd_card",
+        *of_corrections,
+        *of_hits,
+        *of_two_people,
+    }
     assert {code for code in REFUSALS if f": {code}\n" not in everything} == of_other_acts

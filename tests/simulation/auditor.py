@@ -39,7 +39,7 @@ from tests.simulation.shoe import Reported
 
 _SCHEMA = Path(envelope.__file__).parent / "schemas" / "event.schema.json"
 _VALIDATOR = jsonschema.Draft202012Validator(json.loads(_SCHEMA.read_text("utf-8")))
-_ACTS = (facts.ShoeOpened, facts.HandVoided, facts.CardNamed, facts.FaultCleared)
+_ACTS = (facts.ShoeOpened, facts.HandVoided, facts.CardNamed, facts.CardsCounted, facts.FaultCleared)
 _CARD_FACTS = (CardDrawn, CardKept, CardDrawnOutsideGame)
 _CARD = re.compile(r"\b[A23456789TJQK][SHDC]\b")
 PROGRESSIVE = ("personal_vs_personal", "banker_personal", "player_personal")
@@ -113,6 +113,7 @@ class Auditor:
         self._pit_step = pit_step
         self._next_report = 0
         self._first_seen = False  # some report came: numbers are counted on from it
+        self._unheard = False  # the table stopped since the last report, for it may not have heard all that came
         self._announced = False  # the shoe's own first-card report comes next: what was missed before it is no matter
         self._zero_seen = False  # this shoe has gone on with 0 after 9, so that a lost 0 must show
         self._last_digit = ""
@@ -140,8 +141,13 @@ class Auditor:
 
     @property
     def backlog(self) -> int:
-        """Reports of the shoe since the last one in the journal."""
-        return len(self._reported) - self._next_report
+        """Reports of the shoe since the last one in the journal that came while somebody listened."""
+        return sum(report.listened for report in self._reported[self._next_report :])
+
+    def missed_since(self, life: int) -> list[str]:
+        """The cards whose reports nobody heard, as far as is known and since the last one heard."""
+        since = self._reported[self._next_report :]
+        return [*self.missed, *(lost.real for lost in since if lost.real is not None and not _came(lost, life))]
 
     def read(self, life: int) -> None:
         """Read what the journal has grown by, and check it. `life` is the run of the table's program that lives."""
@@ -205,6 +211,8 @@ class Auditor:
         report: Report | None = getattr(fact, "report", None)
         if isinstance(fact, facts.StepFailed):
             return  # its report is that of the fact that failed, which stands in the row before
+        if isinstance(fact, facts.ShoeUnheard):
+            self._unheard = True
         if report is None:
             self._announced = isinstance(fact, facts.ShoeOpened) and fact.by == "first_card"
             return
@@ -225,7 +233,13 @@ class Auditor:
         self._zero_seen = (self._zero_seen or wrapped) and not isinstance(fact, facts.ShoePoweredUp)
         first, self._first_seen = not self._first_seen, True
         announced, self._announced = self._announced, False
-        if first or fails or announced:
+        unheard, self._unheard = self._unheard, False
+        if unheard:
+            self._zero_seen, self._last_digit = False, report.frame[2:4]
+        for lost in skipped:
+            open_shoe = not isinstance(before.phase, NoShoe | ShoeEnded)
+            hold("what nobody listened to stops the table", unheard or lost.listened or not open_shoe, (fact, lost))
+        if first or fails or announced or unheard:
             return  # nothing to count on from, or no step to judge
         if isinstance(fact, facts.ShoePoweredUp) or before.fault is not None:
             return
@@ -496,6 +510,9 @@ class Auditor:
             case facts.CardNamed(card):
                 assert before.fault is not None
                 self._named(account, before, str(card))
+            case facts.CardsCounted(counted):
+                self._counted(account, before, counted)
+                hold("after a count so many cards are left", public(after).cards_left == counted, fact)
             case facts.FaultCleared() if before.fault is not None and before.fault.code in _TAKEN_BACK:
                 raised_by = before.fault.raised_by
                 assert raised_by is not None
@@ -541,6 +558,15 @@ class Auditor:
             account.kept.append(_text(fact))
         elif isinstance(fact, CardDrawn | CardDrawnOutsideGame):
             account.drawn.append(_text(fact))
+
+    def _counted(self, account: _ShoeAccount, before: Table, left: int) -> None:
+        """The cards that went unheard came before all that wait; a late copy of a report was none."""
+        known = public(before).cards_left
+        assert known is not None
+        waiting = [held for held in before.held if isinstance(held.fact, CardDrawn | CardDrawnOutsideGame)]
+        at = len(account.drawn) - len(waiting)
+        account.drawn[at:at] = [None] * (known - left)
+        hold("a count is of no more cards than are known", left <= known, (left, known))
 
     def _named(self, account: _ShoeAccount, before: Table, card: str) -> None:
         """The card is the one that waits for its name, or one that was missed before all that wait."""

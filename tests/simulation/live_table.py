@@ -26,6 +26,7 @@ from controller.contract.envelope import Stamp
 from controller.contract.events import Event
 from controller.game.baccarat import Done
 from controller.game.cards import DECK, Card
+from controller.hearing import Mark
 from controller.journal import Journal
 from controller.pit.awards import AwardStep
 from controller.replay import replay
@@ -38,6 +39,7 @@ from controller.table.requests import (
     ClearFault,
     CloseShoe,
     CorrectRound,
+    CountCards,
     LampTest,
     NameCard,
     NewShoe,
@@ -62,7 +64,7 @@ from tests.simulation.shoe import ALL_COPIES, CardShoe
 _SETTLED_S = 0.151  # a changed input is believed by then, and the lamps shown
 _LAMP_TEST_S = 5.2
 _FEWEST_UNHEARD = 5  # an action makes up to three reports
-_AWAY_MS = 10_000  # as `controller.app` has it
+_REPORT_TAKES_S = 0.2  # a card's, with the cutting card's before it and the result's after it
 _SLOW_S = 6.0  # by then what a slow disk held up is understood
 _WHO = "supervisor anna"
 
@@ -156,6 +158,7 @@ class LiveTable:
         self.header = _Header(iter(config.file.pins.inputs))
         self.verdicts: dict[int, Verdict] = {}  # what it could know of its pit, by the wall clock's ms
         self._cut = False
+        self._boots = 1  # of its machine
         self._lamp_tests, self._lamp_test_ends_s = 0, 0.0
         self._step_fails = False
         self._running: asyncio.Task[None] | None = None
@@ -181,7 +184,7 @@ class LiveTable:
         return None if self.runtime is None else self.runtime.face
 
     def keep_gaps_visible(self) -> None:
-        """Ten reports in a row must not be lost: their digits would come round, and no gap could show it."""
+        """Ten reports in a row must not be lost on a line that is heard: their digits would come round."""
         if self.auditor.backlog < _FEWEST_UNHEARD:
             return
         self._mend_disk()
@@ -266,6 +269,23 @@ class LiveTable:
         self.shoe.draw(self.shoe.angel.draw)
         self.shoe.between_copies = lambda now: None
 
+    def do_absence(self, of_the_program: bool, hands: int, seconds: float) -> None:
+        """The program is gone, or the cable, and the dealer deals on; a report takes its time on the wire."""
+        if of_the_program:
+            self.do_kill()
+        else:
+            self.do_cable(False)
+        for _ in range(hands):
+            for _ in range(4):
+                self.do_draw()
+                self._go_on(_REPORT_TAKES_S)
+            while self.shoe.in_hand and self.shoe.cards_left:
+                self.do_draw()
+                self._go_on(_REPORT_TAKES_S)
+        self._go_on(seconds)
+        self.do_start()
+        self.do_cable(True)
+
     def do_refill(self) -> None:
         self.shoe.refill()
 
@@ -321,16 +341,19 @@ class LiveTable:
                 self._ask(NewShoe(_WHO))
             case Exit.CARD:
                 self._ask(NameCard(self._card_on_the_felt(), _WHO))
+            case Exit.COUNT:
+                self._ask(CountCards(self.shoe.cards_left, _WHO))
 
     def do_name_missed(self) -> None:
-        """Name every missed card in the order it came, then clear."""
-        for _ in range(len(self.auditor.missed)):
-            if self.runtime is None or self.face is None or self.face.fault is None:
+        """Name every missed card in the order it came, then clear, or count what is left."""
+        for missed in self.auditor.missed_since(self.shoe.life):
+            if self.face is None or self.face.fault is None:
                 return
-            self._ask(NameCard(self._card_on_the_felt(), _WHO))
+            self._ask(NameCard(Card.parse(missed), _WHO))
             self._go_on(0.02)
             self.auditor.read(self.shoe.life)
         self._ask(ClearFault(_WHO))
+        self._ask(CountCards(self.shoe.cards_left, _WHO))
 
     def do_name(self, card: str) -> None:
         self._ask(NameCard(Card.parse(card), _WHO))
@@ -383,6 +406,7 @@ class LiveTable:
         if self.runtime is not None:
             self._kill()
             self.disk.lose_power()
+            self._boots += 1
 
     def do_start(self) -> None:
         if self.runtime is None:
@@ -481,8 +505,7 @@ class LiveTable:
         hold("a restart finds the table as it was", table == self.auditor.table, (table, self.auditor.table))
         self.shoe.life += 1
         self._journal = journal
-        now_ms, stale_s = self._house.stamp().at_ms, float(config.file.pit.stale_after_s)
-        away = not 0 <= now_ms - (journal.last_stamp.at_ms if journal.last_stamp else now_ms) < _AWAY_MS
+        stale_s = float(config.file.pit.stale_after_s)
         self._hearing = Hearing(self.loop.time, journal.epoch, journal.acked_seq, PROGRESSIVE, stale_s)
         self._client = Client(self.network, self.id, self._hearing, self._power_cut)
         self.header = _Header(iter(self.header.levels))
@@ -498,7 +521,7 @@ class LiveTable:
             shoe=shoe,
             broker=self._client,
             alive=lambda: None,
-            away=away,
+            mark=Mark(self.disk.path.with_suffix(".heard"), f"boot {self._boots}".replace(" ", "")),
         )
         self._worker = Worker(self.disk.slow_s, self._power_cut)
         self.loop.workers[self.runtime._commit_thread] = self._worker

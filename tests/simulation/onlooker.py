@@ -28,6 +28,7 @@ from controller.contract.topics import Topics
 from controller.devices import BrokerListener
 from controller.game.baccarat_royal import Actives
 from controller.game.play import Call
+from controller.hearing import Mark
 from controller.journal import Entry, Journal, Message
 from controller.replay import replay
 from controller.runtime import Runtime
@@ -317,6 +318,7 @@ class _Table:
             shoe=ShoeOnLine(codec, "the wire"),
             broker=self.broker,
             alive=lambda: None,
+            mark=Mark(self.folder / "heard", "c0ffee"),
         )
         self.loop.workers[self.runtime._commit_thread] = Worker(0.0, lambda: None)
         self._tasks = [self.loop.create_task(self.runtime.run()), self.loop.create_task(self._watch())]
@@ -393,6 +395,7 @@ class _Table:
             patch.object(
                 controller.runtime, "stamp_now", lambda: Stamp(_BEGUN_MS + round(loop.now_s * 1000), synchronised=True)
             ),
+            patch.object(controller.runtime, "since_boot_ms", lambda: round(loop.now_s * 1000)),
             patch.object(drivers.shoe.line, "ShoePort", self._port),
         ):
             was = root.level

@@ -17,6 +17,7 @@ from tests.simulation.world import Action, World
 _FATES = ("good", "good", "bad", "alias", "lost")
 _STRAYS = ("again", "again", "of_another_table", "of_another_epoch", "of_another_seat", "of_no_hit")
 _SHORT_S = 0.02
+_UNHEARD_S = 0.2  # where nobody listens, no more reports are lost in a time than the wire can carry
 
 
 class People:
@@ -140,6 +141,8 @@ class People:
         """A card, told well; some come so fast that two are committed at once."""
         if table.shoe.cards_left == 0:
             return Action("refill")
+        if not table.shoe.cable.heard:
+            return Action("draw", (), _UNHEARD_S)
         return Action("draw", (), self._luck.choice((0.0, _SHORT_S, _SHORT_S, _SHORT_S, 0.1)))
 
     def _stopped(self, table: LiveTable, face: Public) -> Action:
@@ -152,7 +155,7 @@ class People:
             return self._impatience()
         if face.fault.code == "shoe_error" and roll < 0.6:
             return Action("report", ("cancel_error", 2))
-        if "card" in face.fault.exits and roll < 0.7:
+        if {"card", "count"} & set(face.fault.exits) and roll < 0.7:
             return Action("name_missed")
         return Action("leave", (luck.randrange(4), luck.random() < 0.3))
 
@@ -169,6 +172,7 @@ class People:
             (4, self._of_the_network),
             (3, self._of_the_levels),
             (2, self._of_the_line),
+            (2, self._absence),
             (2, lambda table: self._impatience()),
         )
         weights = [weight for weight, _ in kinds]
@@ -260,6 +264,10 @@ class People:
                 Action("noise", (luck.randbytes(luck.randrange(1, 12)).hex(),)),
             )
         )
+
+    def _absence(self, table: LiveTable) -> Action:
+        luck = self._luck
+        return Action("absence", (luck.random() < 0.5, luck.randrange(4), luck.choice((0.0, 0.5, 15.0))))
 
     def _repair(self, table: LiveTable) -> Action:
         luck = self._luck

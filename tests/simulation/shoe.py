@@ -19,6 +19,7 @@ class Reported:
 
     frame: str
     real: str | None
+    listened: bool = True  # somebody did, when it left
     heard_by: int = 0  # the life of the table's program that got good copies of it
     good_copies: int = 0  # that this life got
 
@@ -140,7 +141,7 @@ class CardShoe:
     def _on_the_wire(self, copy: int, frame: bytes) -> bytes:
         """What arrives of one copy."""
         if copy == 0:
-            self.reported.append(Reported(frame.hex(), self._real))
+            self.reported.append(Reported(frame.hex(), self._real, self.cable.heard))
         report, fate = self.reported[-1], self._damage[copy]
         if copy:
             self.between_copies(copy)

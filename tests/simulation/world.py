@@ -251,6 +251,7 @@ class World:
             patch.object(controller.pit.ledger, "signature_holds", signature_holds),
             patch.object(controller.journal, "Ed25519PublicKey", PublicKey),
             patch.object(controller.runtime, "stamp_now", self._stamp_now),
+            patch.object(controller.runtime, "since_boot_ms", lambda: round(loop.now_s * 1000)),
             patch.object(controller.runtime, "step", self._step),
             patch.object(drivers.shoe.line, "ShoePort", self._port),
         ):

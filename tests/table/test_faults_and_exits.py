@@ -37,6 +37,7 @@ from controller.table.facts import (
     ShoeResult,
     ShoeResultReported,
     ShoeStoodBy,
+    ShoeUnheard,
     ShoeUnplugged,
     StepFailed,
     Target,
@@ -45,6 +46,7 @@ from controller.table.faults import FAULTS
 from controller.table.requests import (
     ChooseActives,
     ClearFault,
+    CountCards,
     LockWagers,
     NameCard,
     NewShoe,
@@ -54,6 +56,7 @@ from controller.table.requests import (
     TakeSeats,
     VoidHand,
 )
+from controller.table.states import Waiting
 from tests.support.tables import BACCARAT_ROYAL, TableUnderTest, hand, house, seen
 
 PLAYER, BANKER, BURN, FIRST_CARD = Target.PLAYER, Target.BANKER, Target.BURN, Target.FIRST_CARD
@@ -164,6 +167,12 @@ IN: dict[str, list[Callable[[], TableUnderTest]]] = {
     "reports_missed": [lambda: after_gap(in_hand()), lambda: after_gap(between())],
     "shoe_restarted": [lambda: in_hand().believe(ShoePoweredUp()), lambda: between().believe(ShoePoweredUp())],
     "shoe_unplugged": [lambda: in_hand().believe(ShoeUnplugged()), lambda: burning().believe(ShoeUnplugged())],
+    "shoe_unheard": [
+        lambda: in_hand().believe(ShoeUnheard(12_345)),
+        lambda: between().believe(ShoeUnheard(None, "2026-11-22T01:02:03.004Z")),
+        lambda: burning().believe(ShoeUnheard(12_345)),
+        lambda: announced().believe(ShoeUnheard(12_345)),
+    ],
     "journal_behind_pit": [lambda: in_hand().believe(JournalFoundBehindPit(9, 4, chain_differs=False))],
     "journal_failed": [
         lambda: in_hand().believe(CommitFailed("disk full")),
@@ -194,6 +203,7 @@ EXITS: dict[str, Request] = {
     "card": NameCard(Card.parse("9D"), "Smith"),
     "void": VoidHand("Smith"),
     "new_shoe": NewShoe("Smith"),
+    "count": CountCards(0, "Smith"),  # as many as the table knows of
 }
 COMES_BY_ITSELF: list[Fact] = [
     CardDrawn(Card.parse("9C")),
@@ -211,6 +221,7 @@ COMES_BY_ITSELF: list[Fact] = [
     ShoeLockReported(locked=True),
     ShoePresetChanged("01", "0008"),
     ShoeUnplugged(),
+    ShoeUnheard(9_000),
     JournalFoundBehindPit(9, 4, chain_differs=True),
     CommitFailed("disk full"),
     JournalGone("the journal was removed"),
@@ -283,12 +294,15 @@ def test_no_other_act_leaves_it_and_none_without_a_supervisor(code: str, enter: 
 def test_each_exit_leaves_it(code: str, enter: Callable[[], TableUnderTest], exit_: str) -> None:
     table = enter()
     table.told()
-    table.do(EXITS[exit_])
+    act = EXITS[exit_]
+    table.do(replace(act, left=table.face.cards_left or 0) if isinstance(act, CountCards) else act)
     if exit_ == "card" and not FAULTS[code].card_ends_it:
         assert table.fault == code, "more cards may have been missed"
         assert "fault_cleared" not in table.told_types()
         return
-    if (code, exit_, table.fault) == ("first_card_in_shoe", "void", "first_card_in_shoe"):
+    if (code, exit_) == ("shoe_unheard", "void"):
+        assert (table.fault, table.exits) == (code, {"count", "new_shoe"}), "the hand is over, not the count"
+    elif (code, exit_, table.fault) == ("first_card_in_shoe", "void", "first_card_in_shoe"):
         assert table.exits == {"new_shoe", "clear"}, "the hand is over, and the new shoe's first card still waits"
     else:
         assert table.fault is None
@@ -638,7 +652,7 @@ def test_what_waited_is_believed_in_order_until_the_next_fault_and_the_rest_wait
     table.name("9C")
     assert table.told_types() == ["fault_cleared", "round", "fault journal_failed"]
     assert table.face.last_hand
-    assert (table.clear().fault, table.table.held) == (None, ())
+    assert (table.clear().fault, table.table.held) == (None, Waiting())
 
 
 def test_the_cards_that_waited_are_dealt_in_the_order_they_came() -> None:

@@ -29,6 +29,7 @@ from controller.table.facts import (
     ShoeResult,
     ShoeResultReported,
     ShoeStoodBy,
+    ShoeUnheard,
     ShoeUnplugged,
     Target,
 )
@@ -51,7 +52,7 @@ from controller.table.requests import (
     TellOddCard,
     VoidHand,
 )
-from controller.table.states import Held
+from controller.table.states import Held, Waiting
 from tests.support.tables import BACCARAT_ROYAL, SUGARHOUSE, TableUnderTest, cards
 
 CARD = Card.parse("7C")
@@ -69,6 +70,7 @@ shoe_force_quit         nothing            nothing            nothing           
 shoe_error              shoe_error         shoe_error         shoe_error         shoe_error         shoe_error         shoe_error         shoe_error
 shoe_powered_up         nothing            nothing            shoe_restarted     shoe_restarted     shoe_restarted     shoe_restarted     nothing
 shoe_unplugged          nothing            shoe_unplugged     shoe_unplugged     nothing            shoe_unplugged     shoe_unplugged     nothing
+shoe_unheard            nothing            shoe_unheard       shoe_unheard       shoe_unheard       shoe_unheard       shoe_unheard       nothing
 new_shoe                opened             shoe_announced     burn_unfinished    shoe_open          already_locked     hand_in_play       opened
 new_shoe_by_supervisor  opened             opened             opened             opened             already_locked     hand_in_play       opened
 lock_wagers             no_shoe            burn_unfinished    burn_unfinished    locked             already_locked     hand_in_play       no_shoe
@@ -98,6 +100,7 @@ HAPPENINGS: dict[str, ShoeFact | OwnFact | Request] = {
     "shoe_error": ShoeErrorRaised(ShoeError.OVERDRAW),
     "shoe_powered_up": ShoePoweredUp(),
     "shoe_unplugged": ShoeUnplugged(),
+    "shoe_unheard": ShoeUnheard(12_345),
     "new_shoe": NewShoe(),
     "new_shoe_by_supervisor": NewShoe("Smith"),
     "lock_wagers": LockWagers(),
@@ -271,7 +274,7 @@ def test_while_a_fault_stands_a_report_is_held_and_changes_nothing(row: str, pha
     stopped = table.table
     table.told()
     table.believe(report)
-    assert (table.table, table.told()) == (replace(stopped, held=(Held(report),)), [])
+    assert (table.table, table.told()) == (replace(stopped, held=Waiting((Held(report),))), [])
 
 
 @pytest.mark.parametrize("phase", PHASES)

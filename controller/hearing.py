@@ -1,0 +1,85 @@
+"""Until when the shoe was certainly heard. Pure but for the mark, which outlives the program, and not a boot.
+
+Moments are milliseconds since the machine started (`clock.since_boot_ms`), which nobody sets. The loop beats every few
+milliseconds; the shoe's line is looked at between two beats, so what is lost is noticed within one: at the beat before
+the last the line was certainly served, also where the program then stood still, or the line was lost meanwhile.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+_MARK_EVERY_MS = 1000
+
+
+class Mark:
+    """The moment as it stands in a file that lives in memory, so that whoever starts next knows it.
+
+    Written over in place once a second, and never synced: it is to cost no disk anything. A mark that cannot be
+    written is none: the next start then goes by the journal.
+    """
+
+    def __init__(self, path: Path, boot_id: str) -> None:
+        self._path = path
+        self._boot_id = boot_id
+        self._file: int | None = None
+
+    def read(self, now_ms: int) -> int | None:
+        """What the run before this one wrote; None where the machine was started anew since, or nothing is there."""
+        try:
+            boot_id, heard_ms = self._path.read_text("ascii").split()
+            heard = int(heard_ms)
+        except (OSError, ValueError):
+            return None
+        return heard if boot_id == self._boot_id != "" and 0 <= heard <= now_ms else None
+
+    def write(self, heard_ms: int) -> None:
+        """The shoe was heard until then."""
+        try:
+            if self._file is None:
+                self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            os.pwrite(self._file, f"{self._boot_id} {heard_ms:020}\n".encode("ascii"), 0)
+        except OSError:
+            self.close()
+
+    def close(self) -> None:
+        """Let go of the file, which stays."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+
+class Hearing:
+    """One run's hearing of the shoe. `heard_ms` is what is known from the run before; None where nothing is."""
+
+    def __init__(self, heard_ms: int | None, mark: Mark, kept_unread_ms: int) -> None:
+        self._heard_ms = heard_ms
+        self._mark = mark
+        self._marked_ms: int | None = None
+        self._kept_unread_ms = kept_unread_ms
+        self._beat_ms: int | None = None  # the last one while the line is up
+
+    def unheard_ms(self, now_ms: int) -> int | None:
+        """For how long at most the shoe was not heard; None where nobody knows."""
+        return None if self._heard_ms is None else now_ms - self._heard_ms
+
+    def line_up(self, now_ms: int) -> None:
+        """From here on the line is served."""
+        self._beat_ms = now_ms
+
+    def line_down(self) -> None:
+        """The line is lost."""
+        self._beat_ms = None
+
+    def stood_still(self, now_ms: int) -> bool:
+        """Whether the loop did not look at the line for longer than the kernel keeps what comes on it."""
+        return self._beat_ms is not None and now_ms - self._beat_ms > self._kept_unread_ms
+
+    def beat(self, now_ms: int) -> None:
+        """The loop goes round."""
+        if self._beat_ms is not None:
+            self._heard_ms, self._beat_ms = self._beat_ms, now_ms
+        if self._heard_ms is not None and (self._marked_ms is None or now_ms - self._marked_ms >= _MARK_EVERY_MS):
+            self._mark.write(self._heard_ms)
+            self._marked_ms = now_ms

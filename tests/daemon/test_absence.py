@@ -1,0 +1,427 @@
+"""When the daemon takes the shoe for unheard: by a clock that nobody sets, from the last moment it was surely heard."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+import controller.runtime
+from controller.cli.bench import simulated_table
+from controller.config import Config, load
+from controller.contract.envelope import Stamp
+from controller.devices import BrokerListener, ShoeListener
+from controller.game.cards import Card
+from controller.hearing import Mark
+from controller.journal import Journal
+from controller.keys import TableKey
+from controller.replay import replay
+from controller.runtime import Runtime
+from controller.table.facts import CardDrawn, Report, ShoeStoodBy
+from controller.table.requests import ClearFault, CountCards, LockWagers, NewShoe, Request
+from controller.table.states import Table
+from tests.support.tables import TableUnderTest, hand, seen
+
+GAP_SHOWS_MS = 312
+KEPT_UNREAD_MS = 8531
+BOOT = "c0ffee"
+
+PHASES: dict[str, Callable[[], TableUnderTest]] = {
+    "no_shoe": TableUnderTest,
+    "first_card_due": lambda: TableUnderTest().do(NewShoe()),
+    "burning": lambda: TableUnderTest().do(NewShoe()).believe(drawn("AS", 1)),
+    "wagers_open": lambda: TableUnderTest().do(NewShoe()).believe(drawn("AS", 1), drawn("2D", 2)),
+    "wagers_locked": lambda: PHASES["wagers_open"]().lock(),
+    "hand_in_play": lambda: PHASES["wagers_locked"]().believe(drawn("KH", 3)),
+    "shoe_ended": lambda: PHASES["wagers_open"]().draw("CUT").lock().draw("KH KS 9H 8S"),
+}
+SHOE_OPEN = PHASES.keys() - {"no_shoe", "shoe_ended"}
+DEALING = {"burning", "hand_in_play"}
+
+
+def drawn(card: str, seq: int | None) -> CardDrawn:
+    return CardDrawn(Card.parse(card), report=seen(seq))
+
+
+class FarShoe:
+    """The shoe's driver, without a line: the test says what it hears."""
+
+    kept_unread_ms = KEPT_UNREAD_MS
+
+    def __init__(self, gap_shows_within_ms: int) -> None:
+        self.gap_shows_within_ms = gap_shows_within_ms
+        self.listener: ShoeListener | None = None
+        self.forgot = 0
+
+    async def run(self, listener: ShoeListener) -> None:
+        self.listener = listener
+        await asyncio.Event().wait()
+
+    def forget(self) -> None:
+        self.forgot += 1
+
+    def link(self, up: bool) -> None:
+        assert self.listener is not None
+        self.listener.shoe_link(up, "as the test says")
+
+    def cards(self, text: str) -> None:
+        assert self.listener is not None
+        for card in text.split():
+            self.listener.shoe_reported(CardDrawn(Card.parse(card), report=Report(None, "2a")))
+
+
+class NoPins:
+    """A table whose pins nobody touches."""
+
+    def __init__(self) -> None:
+        self._sampled = asyncio.Event()
+
+    def read(self) -> dict[str, bool]:
+        self._sampled.set()
+        return {}
+
+    async def awaited(self, times: int) -> None:
+        """Wait until they were looked at so often."""
+        for _ in range(times):
+            self._sampled.clear()
+            await self._sampled.wait()
+
+    def write(self, lamp: str, lit: bool) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+class NoBroker:
+    """A broker that is never there."""
+
+    async def run(self, listener: BrokerListener) -> None:
+        await asyncio.Event().wait()
+
+    def publish(self, topic: str, payload: bytes, retain: bool = False, event_type: str | None = None) -> int | None:
+        return None
+
+    def drop(self, why: str) -> None:
+        pass
+
+    def often_cut(self) -> str:
+        return ""
+
+
+class Daemon:
+    """One life of the daemon on the journal in `folder`, from `table` or what the journal replays to.
+
+    The machine has been up for `now_ms`; its wall clock says `wall_ms`.
+    """
+
+    now_ms = 1_000_000
+    wall_ms = 1_800_000_000_000
+
+    def __init__(
+        self,
+        folder: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        table: Table | None = None,
+        gap_shows_within_ms: int = GAP_SHOWS_MS,
+        boot: str = BOOT,
+    ) -> None:
+        self._config: Config = load(simulated_table(folder, 1883))
+        self._table = table
+        self._key = TableKey(bytes(32))
+        self._path = folder / "table.journal"
+        self._mark = Mark(folder / "heard", boot)
+        self._boot = boot
+        self.shoe = FarShoe(gap_shows_within_ms)
+        self.pins = NoPins()
+        monkeypatch.setattr(controller.runtime, "since_boot_ms", lambda: self.now_ms)
+        monkeypatch.setattr(controller.runtime, "stamp_now", lambda: Stamp(self.wall_ms, True, self._boot, self.now_ms))
+
+    def live(self, story: Callable[[Daemon], Awaitable[None]]) -> None:
+        """Run the daemon through the story, and end it."""
+        asyncio.run(self._live(story))
+
+    async def _live(self, story: Callable[[Daemon], Awaitable[None]]) -> None:
+        file = self._config.file
+        journal = Journal(self._path, file.table.id, self._key, self._key.public)
+        try:
+            table, differs = replay(journal.open_shoe(), self._config.rules, file.table.id, journal.epoch)
+            assert differs is None
+            self.runtime = Runtime(
+                self._config,
+                journal,
+                self._key.public,
+                self._table or table,
+                None,
+                self.pins,
+                self.shoe,
+                NoBroker(),
+                alive=lambda: None,
+                mark=self._mark,
+            )
+            running = asyncio.create_task(self.runtime.run())
+            await self.settled()
+            await story(self)
+            running.cancel()
+            await asyncio.wait([running])
+        finally:
+            journal.close()
+
+    async def settled(self) -> None:
+        """Wait until all that came before is committed."""
+        refused = await self.runtime.ask(ClearFault(None))
+        assert refused.refused == "no_supervisor"
+
+    async def beats(self, times: int = 2) -> None:
+        """Wait until the loop has gone round so many times."""
+        await self.pins.awaited(times)
+
+    async def up(self) -> None:
+        """The line is there, and has been heard for a moment."""
+        self.shoe.link(True)
+        await self.beats()
+        await self.settled()
+
+    async def do(self, *requests: Request) -> None:
+        for request in requests:
+            fault = self.runtime.face.fault
+            answer = await self.runtime.ask(request, fault=fault.id if fault else None)
+            assert answer.refused is None, answer.why
+
+    @property
+    def fault(self) -> str | None:
+        """The standing fault's code."""
+        return self.runtime.face.fault.code if self.runtime.face.fault else None
+
+    @property
+    def details(self) -> dict[str, str | int]:
+        """What the standing fault tells besides."""
+        assert self.runtime.face.fault is not None
+        return self.runtime.face.fault.details
+
+    async def counts(self) -> None:
+        """A supervisor counts as many cards as the table knows of."""
+        await self.do(CountCards(self.runtime.face.cards_left or 0, "Smith"))
+
+
+@pytest.fixture
+def daemon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Daemon]:
+    return lambda phase=None, **kind: Daemon(tmp_path, monkeypatch, PHASES[phase]().table if phase else None, **kind)
+
+
+MakeDaemon = Callable[..., Daemon]
+
+
+# The line.
+
+
+@pytest.mark.parametrize("phase", PHASES)
+@pytest.mark.parametrize(("gap_shows_within_ms", "down_ms"), [(GAP_SHOWS_MS, GAP_SHOWS_MS), (0, 0), (0, 20_000)])
+def test_a_line_that_was_lost_long_enough_stops_the_table_in_every_phase_of_an_open_shoe(
+    daemon: MakeDaemon, phase: str, gap_shows_within_ms: int, down_ms: int
+) -> None:
+    async def story(daemon: Daemon) -> None:
+        if daemon.fault == "shoe_unheard":
+            await daemon.counts()
+        await daemon.up()
+        if daemon.fault == "shoe_unheard":
+            await daemon.counts()
+        assert daemon.fault is None
+        daemon.shoe.link(False)
+        await daemon.settled()
+        assert daemon.fault == ("shoe_unplugged" if phase in DEALING else None)
+        if phase in DEALING:
+            await daemon.do(ClearFault("Smith"))
+        forgot = daemon.shoe.forgot
+        daemon.now_ms += down_ms
+        daemon.shoe.link(True)
+        await daemon.settled()
+        assert daemon.fault == ("shoe_unheard" if phase in SHOE_OPEN else None)
+        assert daemon.shoe.forgot - forgot == (phase in SHOE_OPEN), "what comes is no copy of the last report"
+
+    daemon(phase, gap_shows_within_ms=gap_shows_within_ms).live(story)
+
+
+@pytest.mark.parametrize("phase", ["wagers_open", "wagers_locked"])
+def test_a_blip_in_which_the_numbers_cannot_have_come_round_stops_nothing(daemon: MakeDaemon, phase: str) -> None:
+    async def story(daemon: Daemon) -> None:
+        await daemon.up()
+        await daemon.counts()
+        assert daemon.shoe.listener is not None
+        daemon.shoe.listener.shoe_reported(ShoeStoodBy(seen(7)))  # a number to count from
+        await daemon.settled()
+        forgot = daemon.shoe.forgot
+        daemon.shoe.link(False)
+        daemon.now_ms += GAP_SHOWS_MS - 1
+        daemon.shoe.link(True)
+        await daemon.settled()
+        assert (daemon.fault, daemon.shoe.forgot) == (None, forgot)
+
+    daemon(phase).live(story)
+
+
+def test_with_no_number_heard_since_every_blip_stops_it(daemon: MakeDaemon) -> None:
+    async def story(daemon: Daemon) -> None:
+        await daemon.up()
+        await daemon.counts()
+        daemon.shoe.link(False)
+        daemon.shoe.link(True)
+        await daemon.settled()
+        assert daemon.fault == "shoe_unheard"
+
+    daemon("wagers_open").live(story)
+
+
+def test_wagers_locked_while_the_line_was_out_do_not_play_before_a_count(daemon: MakeDaemon) -> None:
+    async def story(daemon: Daemon) -> None:
+        await daemon.up()
+        await daemon.counts()
+        daemon.shoe.link(False)
+        await daemon.do(LockWagers())
+        daemon.now_ms += 15_000
+        await daemon.up()
+        assert (daemon.fault, daemon.details["unheard_s"]) == ("shoe_unheard", 15)
+
+    daemon("wagers_open").live(story)
+
+
+# A loop that stood still.
+
+
+@pytest.mark.parametrize(("stood_ms", "stops"), [(KEPT_UNREAD_MS, False), (KEPT_UNREAD_MS + 1, True), (30_000, True)])
+def test_a_freeze_longer_than_what_the_kernel_keeps_stops_the_table(
+    daemon: MakeDaemon, stood_ms: int, stops: bool
+) -> None:
+    async def story(daemon: Daemon) -> None:
+        await daemon.up()
+        await daemon.counts()
+        await daemon.beats()
+        daemon.now_ms += stood_ms
+        await daemon.beats(3)
+        await daemon.settled()
+        assert daemon.fault == ("shoe_unheard" if stops else None)
+
+    daemon("wagers_open").live(story)
+
+
+def test_a_cable_pulled_and_plugged_during_a_freeze_is_unheard_since_before_it(daemon: MakeDaemon) -> None:
+    async def story(daemon: Daemon) -> None:
+        await daemon.up()
+        await daemon.counts()
+        await daemon.beats()
+        daemon.now_ms += 7_000  # less than the kernel keeps, but the line was gone
+        daemon.shoe.link(False)
+        daemon.now_ms += 5
+        daemon.shoe.link(True)
+        await daemon.settled()
+        assert (daemon.fault, daemon.details["unheard_s"]) == ("shoe_unheard", 8)
+
+    daemon("wagers_open").live(story)
+
+
+def test_a_thaw_in_the_middle_of_a_turn_hides_no_freeze(daemon: MakeDaemon) -> None:
+    """The beat may come before the news that the line was lost: it is measured from the beat before."""
+
+    async def story(daemon: Daemon) -> None:
+        await daemon.up()
+        await daemon.counts()
+        await daemon.beats()
+        daemon.now_ms += 7_000
+        await daemon.beats(1)
+        daemon.shoe.link(False)
+        daemon.now_ms += 5
+        daemon.shoe.link(True)
+        await daemon.settled()
+        assert daemon.fault == "shoe_unheard"
+
+    daemon("wagers_open").live(story)
+
+
+# The program.
+
+
+def two_lives(daemon: MakeDaemon, second: Callable[[Daemon], Awaitable[None]], later_ms: int, **kind: str) -> None:
+    """A hand is locked and begun; the daemon is gone for so long, and lives again through `second`."""
+
+    async def first(daemon: Daemon) -> None:
+        await daemon.do(NewShoe())
+        await daemon.up()
+        await daemon.counts()
+        daemon.shoe.cards("AS 2D")
+        await daemon.settled()
+        await daemon.do(LockWagers())
+        daemon.shoe.cards("9H KS")
+        await daemon.settled()
+        for _ in range(10):  # more than a minute in which nothing happens, and the shoe is heard
+            daemon.now_ms += 8_000
+            await daemon.beats(1)
+        daemon.now_ms += 1_000
+        await daemon.beats(1)
+
+    one = daemon()
+    one.live(first)
+    two = daemon(**kind)
+    two.now_ms = one.now_ms + later_ms
+    two.wall_ms = one.wall_ms - 20_000  # it was set back meanwhile
+    two.live(second)
+
+
+def test_a_program_that_was_gone_for_twenty_seconds_says_so_whatever_the_wall_clock_says(daemon: MakeDaemon) -> None:
+    async def second(daemon: Daemon) -> None:
+        assert daemon.fault == "shoe_unheard"
+        assert daemon.details["unheard_s"] == 21, "and not the quiet minute before, but that of the last second's mark"
+        daemon.shoe.link(True)
+        await daemon.settled()
+        await daemon.counts()
+        assert daemon.runtime.face.fault is None
+        daemon.shoe.cards("TD")
+        await daemon.settled()
+        assert hand(daemon.runtime.face, "player").cards == ("9H", "TD")
+
+    two_lives(daemon, second, 20_000)
+
+
+def test_after_a_boot_nobody_knows_for_how_long(daemon: MakeDaemon) -> None:
+    async def second(daemon: Daemon) -> None:
+        assert daemon.fault == "shoe_unheard"
+        assert "unheard_s" not in daemon.details
+        assert daemon.details["last_heard_at"] == Stamp(Daemon.wall_ms, True).text()
+
+    two_lives(daemon, second, -500_000, boot="an0ther")
+
+
+def test_cards_drawn_before_the_line_is_there_need_another_count(daemon: MakeDaemon) -> None:
+    async def second(daemon: Daemon) -> None:
+        await daemon.counts()
+        assert daemon.fault is None
+        daemon.now_ms += 5_000
+        daemon.shoe.link(True)
+        await daemon.settled()
+        assert daemon.fault == "shoe_unheard"
+
+    two_lives(daemon, second, 1_000)
+
+
+# The mark.
+
+
+@pytest.mark.parametrize(
+    "found", ["", "c0ffee", "c0ffee x", "c0ffee -5", "c0ffee 99", "an0ther 7", "c0ffee 1 2", "\xff"]
+)
+def test_a_mark_that_is_none_tells_nothing(tmp_path: Path, found: str) -> None:
+    (tmp_path / "heard").write_text(found, "latin-1")
+    assert Mark(tmp_path / "heard", "c0ffee").read(98) is None
+
+
+def test_a_mark_is_read_by_whoever_starts_next(tmp_path: Path) -> None:
+    mark = Mark(tmp_path / "heard", "c0ffee")
+    for heard_ms in (123_456_789, 7):
+        mark.write(heard_ms)
+    assert Mark(tmp_path / "heard", "c0ffee").read(98) == 7
+    assert Mark(tmp_path / "heard", "").read(98) is None, "without a boot id no clock can be trusted"
+
+
+def test_a_mark_that_cannot_be_written_does_not_stop_the_table(tmp_path: Path) -> None:
+    Mark(tmp_path / "no" / "such" / "folder", "c0ffee").write(7)
