@@ -30,7 +30,14 @@ ROOMS = {
     "controller": Room(("controller",), never=("controller.app", "controller.cli", "controller.pit")),
     "controller.app": Room(("controller", "drivers"), never=("controller.cli", "controller.pit")),
     "controller.pit": Room(
-        ("controller.pit", "controller.contract", "controller.mqtt_link", "controller.mqtt_tls", "controller.errors")
+        (
+            "controller.pit",
+            "controller.contract",
+            "controller.keys",
+            "controller.mqtt_link",
+            "controller.mqtt_tls",
+            "controller.errors",
+        )
     ),
     "controller.cli": Room(("controller", "drivers")),
     "drivers": Room(
