@@ -41,6 +41,7 @@ from controller.table.requests import (
     MakeCall,
     NameCard,
     NewShoe,
+    PinPitKey,
     PlaceWager,
     Request,
     ResetHits,
@@ -202,6 +203,8 @@ def _request(value: dict[str, Any]) -> Request | None:
             return ClearFault(by)
         case {"do": "count", "left": int(left), "by": str(by), **rest} if not rest and _is_count(left):
             return CountCards(left, by)
+        case {"do": "pit_key", "trust": str(told), "by": str(by), **rest} if not rest:
+            return PinPitKey(told, by)
         case {"do": "close_shoe", "by": str(by), **rest} if not rest:
             return CloseShoe(by)
         case {"do": "lamp_test", "by": str(by), **rest} if not rest:

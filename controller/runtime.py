@@ -25,6 +25,7 @@ from controller.archiving import Archivist
 from controller.buttons import KEY, SEEN_AFTER_S, pressed
 from controller.clock import since_boot_ms, stamp_now
 from controller.config import Config
+from controller.contract.bounds import MOST_LEAP_MS
 from controller.contract.envelope import Stamp
 from controller.contract.fingerprint import fingerprint
 from controller.counted_log import EVERY_ONE
@@ -33,6 +34,7 @@ from controller.devices import Broker, Pins, Shoe
 from controller.hearing import Hearing, Mark
 from controller.journal import Entry, Journal, JournalGoneError, Message
 from controller.levels import Levels
+from controller.pit_trust import latest_ms
 from controller.second_person import SecondPerson
 from controller.stream import PitStream
 from controller.table.face_down import deals_face_down, hides_cards
@@ -42,6 +44,7 @@ from controller.table.facts import (
     JournalGone,
     LampsTested,
     OutboxFull,
+    PitKeyRotated,
     ReplayDiffered,
     ShoeUnheard,
     ShoeUnplugged,
@@ -63,6 +66,7 @@ from controller.table.requests import (
 )
 from controller.table.states import StandingFault, Table
 from controller.table.step import step
+from controller.table.stops import behind_pit_at
 
 _log = logging.getLogger(__name__)
 
@@ -148,7 +152,9 @@ class Runtime:
             self._on_journal,
             tell=self._put,
             ask=self._asked,
-            levels=Levels(meters, config.file.pit.stale_after_s),
+            levels=Levels(meters, config.file.pit.stale_after_s, royal9.price_cents if royal9 else 0),
+            pit_key=table.pit_key,
+            behind_at=behind_pit_at(table),
         )
         self._archivist = Archivist(journal, config.file.journal, self._on_journal, self._quiet, self._put)
         self._debouncer = Debouncer(config.file.pins.debounce_ms)
@@ -222,7 +228,11 @@ class Runtime:
     # Facts in, one commit at a time.
 
     def _put(self, item: Fact | _Asked | Callable[[], None], via: str = "controller") -> None:
-        self._inbox.append(item if callable(item) else _Arrived(item, self._ambient(), stamp_now(), via))
+        if callable(item):
+            self._inbox.append(item)
+        else:
+            stamp = stamp_now()
+            self._inbox.append(_Arrived(item, self._ambient(stamp), stamp, via))
         self._inbox_has.set()
 
     async def _fold_and_commit(self) -> None:
@@ -297,7 +307,7 @@ class Runtime:
         elif isinstance(request, PlaceWager) and refused != "wager_lies_there":
             self._refused_seats.add(request.wager.seat)
 
-    def _ambient(self) -> Ambient:
+    def _ambient(self, stamp: Stamp) -> Ambient:
         live = self._live()
         lot = self._lots.randrange(LOTS)
         return Ambient(
@@ -308,6 +318,8 @@ class Runtime:
             __version__,
             lot,
             self.stream.levels.cents,
+            self.stream.offered_pit_key,
+            latest_ms(stamp) + MOST_LEAP_MS,
         )
 
     async def _commit(self, entries: list[Entry]) -> list[Message]:
@@ -363,7 +375,7 @@ class Runtime:
 
         A lamp that blinks keeps to the beat of the sampling: an edge at the moment of a commit would show the commit.
         """
-        self.stream.committed(messages)
+        self.stream.committed(messages, self._table.pit_key)
         face, self.face = self.face, public(self._table)
         if face != self.face:
             self._render()
@@ -474,6 +486,8 @@ class Runtime:
             case ShoeUnheard(unheard_ms):  # with no report to count from, no number shows a gap
                 lost_count = table.last_report is None or self._numbers_came_round(unheard_ms)
                 return lost_count and PHASE_NAMES[type(table.phase)] in _SHOE_OPEN
+            case PitKeyRotated(former=former):
+                return table.pit_key == former
             case OutboxFull():  # noticed at every event; inside a hand it may wait for the next
                 return table.fault is None and PHASE_NAMES[type(table.phase)] in _BETWEEN_HANDS
             case _:

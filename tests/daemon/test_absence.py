@@ -16,7 +16,7 @@ from controller.devices import BrokerListener, ShoeListener
 from controller.game.cards import Card
 from controller.hearing import Mark
 from controller.journal import Journal
-from controller.keys import TableKey
+from controller.keys import SigningKey
 from controller.replay import replay
 from controller.runtime import Runtime
 from controller.table.facts import CardDrawn, Report, ShoeStoodBy
@@ -130,7 +130,7 @@ class Daemon:
     ) -> None:
         self._config: Config = load(simulated_table(folder, 1883))
         self._table = table
-        self._key = TableKey(bytes(32))
+        self._key = SigningKey(bytes(32))
         self._path = folder / "table.journal"
         self._mark = Mark(folder / "heard", boot)
         self._boot = boot
