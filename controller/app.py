@@ -81,7 +81,7 @@ async def _run(config: Config, log: CountedLog) -> None:
                 f"table-{file.table.id}",
                 file.pit.keepalive_s,
                 will,
-                [topics.ack, topics.award, topics.wager, topics.meters],
+                [topics.pit_key, topics.ack, topics.award, topics.wager, topics.meters],  # what judges the others first
                 tls=None if file.pit.tls is None else partial(client_context, file.pit.tls, file.table.id),
             ),
             alive=lambda: notify("WATCHDOG=1"),

@@ -22,7 +22,8 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from controller.contract.canonical import canonical
-from controller.contract.envelope import Signer, Stamp
+from controller.contract.envelope import Stamp
+from controller.contract.signing import Signer
 from controller.errors import TableError
 from controller.stored_row import StoredRow
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
 from controller.game.wagers import Spot, Wager
@@ -36,12 +35,3 @@ def wager_from_json(value: Mapping[str, object]) -> Wager | None:
 def wager_to_json(wager: Wager) -> dict[str, object]:
     """The wager as JSON values, as it came."""
     return {"seat": wager.seat, "back": wager.back, "spot": wager.spot.value, "cents": wager.cents}
-
-
-def parse_json(payload: bytes) -> dict[str, object]:
-    """The JSON object in a payload; an empty one where it holds none."""
-    try:
-        value = json.loads(payload)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}

@@ -85,7 +85,8 @@ class PinsSection:
 class PitSection:
     """`[pit]`: the broker, when the pit counts as gone, and how many events may wait for it. With `ca`, `certificate`
     and `private_key`, PEM files, the connection is mutual TLS and never anything less; by `crl`, the CA's list of
-    revoked certificates, the broker's is judged too."""
+    revoked certificates, the broker's is judged too. `trust_first_key` pins the first key that is
+    offered as the pit's, with nobody comparing it: for a demo."""
 
     host: str
     port: int = 1883
@@ -93,6 +94,7 @@ class PitSection:
     keepalive_s: int = 5
     stale_after_s: int = 10
     most_unacknowledged: int = 100_000
+    trust_first_key: bool = False
     ca: str | None = None
     certificate: str | None = None
     private_key: str | None = None
@@ -692,6 +694,8 @@ _TOGETHER_CHECKS: tuple[_Check, ...] = ((_check_game_fits, frozenset({"table", "
 def _warnings(table: TableFile, game: GameFile) -> Iterable[str]:
     if table.pit.tls is None and not re.fullmatch(r"localhost|127\.[0-9.]+|::1", table.pit.host):
         yield "[pit] has no TLS (ca, certificate, private_key): its network can read every hand and speak as the pit"
+    if table.pit.trust_first_key:
+        yield "[pit] trust_first_key: whoever speaks first as the pit is believed, and nobody compares its key"
     for seat in table.seats:
         if game.royal9 and not table.table.bet_recognition and f"seat_{seat.number}" not in table.pins.inputs:
             yield f"seat {seat.number} has no sensor: no Royal 9 wager can be placed there"

@@ -40,6 +40,7 @@ from controller.table.requests import (
     MakeCall,
     NameCard,
     NewShoe,
+    PinPitKey,
     PlaceWager,
     Request,
     ResetHits,
@@ -199,6 +200,8 @@ def _request(value: dict[str, Any]) -> Request | None:
             return VoidHand(by)
         case {"do": "clear", "by": str(by), **rest} if not rest:
             return ClearFault(by)
+        case {"do": "pit_key", "trust": str(told), "by": str(by), **rest} if not rest:
+            return PinPitKey(told, by)
         case {"do": "close_shoe", "by": str(by), **rest} if not rest:
             return CloseShoe(by)
         case {"do": "lamp_test", "by": str(by), **rest} if not rest:

@@ -7,15 +7,18 @@ holds all that came before it, and not the event. So where a journal lost its la
 place, the chain fits; but the pit then acknowledges what this program has not sent.
 
     OFFLINE ─ connected ─> ASKING ─ the pit's retained ack, or word that there is none ─> STREAMING <─> REFUSED
-                             ├──────────── an ack that this journal cannot have earned ───────> BEHIND
-                             └─ an event that is not as it was signed, until the next connection > ALTERED
+                             ├─── an ack that this journal cannot have earned ──> BEHIND ─────┤ a later one that fits
+                             └─ an event that is not as it was signed ─> ALTERED ─────────────┘ the next connection
+
+Whether an ack is the pit's own is not judged here: what comes in has been signed by its key.
 """
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from enum import Enum, auto
+
+from controller.contract.pit_words import AckWord
 
 WINDOW = 50
 """At most so many events are on their way without the pit's acknowledgement."""
@@ -29,6 +32,8 @@ RETRY_REFUSED_AFTER_S = 5.0
 REFUSED_FROM = 0x80
 """MQTT 5 reason codes from here on are refusals."""
 
+_END_OF_TIME = "9999-12-31T23:59:59.999Z"
+
 NOBODY_LISTENS = 0x10
 """MQTT 5: the broker took the message and has nobody to give it to."""
 
@@ -41,36 +46,49 @@ class Phase(Enum):
     STREAMING = auto()
     REFUSED = auto()  # the broker refused an event; the oldest is offered again from time to time
     ALTERED = auto()  # the journal does not hold the next event as it was signed: nothing is sent on this connection
-    BEHIND = auto()  # the pit has acknowledged what this journal does not hold: nothing is ever sent
-
-
-@dataclass(frozen=True, slots=True)
-class Ack:
-    """The pit's word: everything of this epoch through `seq` is committed; `chain` is that event's."""
-
-    epoch: str
-    seq: int
-    chain: str
+    BEHIND = auto()  # the pit has acknowledged what this journal does not hold: nothing is sent until it says otherwise
 
 
 @dataclass(frozen=True, slots=True)
 class Behind:
     """The pit's word does not fit this journal: past the last event it can have from here, `head_seq`, or another chain
-    at that place."""
+    at that place. `at` is when the pit said it, by its clock."""
 
     acked_seq: int
     head_seq: int
     chain_differs: bool
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class TookBack:
+    """The pit's later word fits this journal again: what it said before was wrong."""
+
+    acked_seq: int
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Older:
+    """The word was said before one that was believed: somebody says it again. `last_at` is when that one was said."""
+
+    last_at: str
 
 
 class Delivery:
-    """One table's stream to the pit. Times are seconds of a monotonic clock."""
+    """One table's stream to the pit. Times are seconds of a monotonic clock.
 
-    def __init__(self, epoch: str, acked_seq: int, head_seq: int, stale_after_s: float) -> None:
+    `behind_at` is when the pit said what this journal could not have earned, while a fault stands for that; else None.
+    """
+
+    def __init__(
+        self, epoch: str, acked_seq: int, head_seq: int, stale_after_s: float, behind_at: str | None = None
+    ) -> None:
         self.epoch = epoch
         self.acked_seq = acked_seq
         self.head_seq = head_seq
-        self.phase = Phase.OFFLINE
+        self.phase = Phase.OFFLINE if behind_at is None else Phase.BEHIND
+        self._last_at = behind_at or ""  # when the pit said what it said last, by its clock
         self._stale_after_s = stale_after_s
         self._known_seq = head_seq  # the last event the pit can know: an earlier run may have sent all there was
         self._sent_seq = acked_seq  # sent on this connection and not taken back for a resend
@@ -106,18 +124,41 @@ class Delivery:
         if self.phase is Phase.ASKING:
             self._stream(now_s)
 
-    def acked(self, ack: Ack, own_chain: str | None, now_s: float) -> Behind | None:
-        """The pit's word came. `own_chain` is the chain of our event `ack.seq`, None when there is none.
+    def acked(
+        self, ack: AckWord, own_chain: str | None, now_s: float, latest_at: str = _END_OF_TIME
+    ) -> Behind | TookBack | Older | None:
+        """The pit's word came.
+
+        `own_chain` is the chain of our event `ack.seq`, None when there is none. `latest_at` is the latest time that a
+        word can have by now: one that was said later makes no other old.
 
         Of another epoch it says nothing about this stream. A word that goes back is followed: the pit lost what it
-        had, and is sent it again. Returns what is wrong when this journal cannot have earned the word.
+        had, and is sent it again. Returns what is wrong when this journal cannot have earned the word, and where the
+        pit has taken back that it was.
         """
-        if self.phase in (Phase.OFFLINE, Phase.BEHIND) or ack.epoch != self.epoch:
+        if self.phase is Phase.OFFLINE or ack.epoch != self.epoch:
             return None
+        behind = self.phase is Phase.BEHIND
+        if self._last_at > latest_at:
+            self._last_at = ""
+        if ack.at < self._last_at or (behind and ack.at == self._last_at):
+            return None if behind else Older(self._last_at)
         chain_differs = 0 < ack.seq <= self.head_seq and own_chain != ack.chain
-        if chain_differs or ack.seq > self._known_seq:
+        fits = not chain_differs and ack.seq <= self._known_seq
+        if behind and not fits:
+            return None
+        self._last_at = ack.at
+        if not fits:
             self.phase = Phase.BEHIND
-            return Behind(ack.seq, self._known_seq, chain_differs)
+            return Behind(ack.seq, self._known_seq, chain_differs, ack.at)
+        self._follow(ack, now_s)
+        if not behind:
+            return None
+        self._stream(now_s)
+        return TookBack(ack.seq, ack.at)
+
+    def _follow(self, ack: AckWord, now_s: float) -> None:
+        """The pit has got to where it says."""
         if ack.seq > self.acked_seq:
             self._silent_since_s = now_s if ack.seq < self.head_seq else None
         elif ack.seq < self.acked_seq and self._silent_since_s is None:
@@ -129,7 +170,6 @@ class Delivery:
         done = self.phase in (Phase.REFUSED, Phase.ALTERED) and not self.unacknowledged
         if self.phase is Phase.ASKING or done:
             self._stream(now_s)
-        return None
 
     def due(self, now_s: float) -> range:
         """The numbers of the events to send now; they count as sent. Often empty."""
@@ -196,16 +236,3 @@ class Delivery:
         self._act_at_s = now_s
         if self.unacknowledged and self._silent_since_s is None:
             self._silent_since_s = now_s
-
-
-def parse_ack(payload: bytes) -> Ack | None:
-    """The pit's word from a payload, None when it is not one."""
-    try:
-        value = json.loads(payload)
-    except (ValueError, RecursionError):
-        return None
-    match value:
-        case {"epoch": str(epoch), "seq": int(seq), "chain": str(chain), **rest} if seq >= 0 and not rest:
-            return None if isinstance(value["seq"], bool) else Ack(epoch, seq, chain)
-        case _:
-            return None

@@ -13,12 +13,12 @@ from pathlib import Path
 from controller.clock import stamp_now
 from controller.errors import TableError
 from controller.journal import Journal, rescued
-from controller.keys import TableKey, load_or_make_key, write_whole
+from controller.keys import SigningKey, load_or_make_key, write_whole
 
 
 def open_journal(
     path: Path, key_path: Path, table_id: str, archive: Path | None = None, new_by: str | None = None
-) -> tuple[TableKey, Journal]:
+) -> tuple[SigningKey, Journal]:
     """The table's key and its journal: the last that the key has begun, or its first.
 
     `archive` is as `Journal` takes it. `new_by` is who wants a new journal; the old one is no longer at `path` then.

@@ -1,20 +1,32 @@
-"""The table's own Ed25519 key: made once, kept beside the journal, read only by the table's user."""
+"""The Ed25519 keys of tables and pits: made once, kept in a file that only their own user can read.
+
+A table's key lies beside its journal, the pit's beside its ledger. The pit's may be rotated: then the former key has
+signed the new one, and the file beside it, `KEY.rotations`, keeps that for those who know the former one.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
+from controller.contract.bounds import MOST_ROTATIONS
+from controller.contract.canonical import canonical
+from controller.contract.pit_words import Rotation
+from controller.contract.signing import signed_part
 from controller.errors import TableError
 from controller.journal_file import sync_folder
 
 _SIZE = 32
 
 
-class TableKey:
-    """The table's signing key. `public` is its public half, 32 bytes, which the pit adopts with the epoch."""
+class SigningKey:
+    """A signing key. `public` is its public half, 32 bytes: what the other side adopts or pins."""
 
     def __init__(self, private: bytes) -> None:
         self._key = Ed25519PrivateKey.from_private_bytes(private)
@@ -25,7 +37,17 @@ class TableKey:
         return self._key.sign(data)
 
 
-def load_or_make_key(path: Path) -> TableKey:
+def signature_holds(message: Mapping[str, object], public_key: bytes) -> bool:
+    """Whether this key signed the message: Ed25519 over its canonical form without the signature."""
+    try:
+        signature, unsigned = signed_part(message)
+        Ed25519PublicKey.from_public_bytes(public_key).verify(signature, unsigned)
+    except (ValueError, RecursionError, InvalidSignature):
+        return False
+    return True
+
+
+def load_or_make_key(path: Path) -> SigningKey:
     """The key in the file at `path`, 32 raw bytes; made there when there is none.
 
     Raises TableError `signing_key_unusable` when the file is not a key, is open to others, or cannot be made.
@@ -37,19 +59,69 @@ def load_or_make_key(path: Path) -> TableKey:
         private = path.read_bytes()
         open_to_others = path.stat().st_mode & 0o077
     except OSError as error:
-        raise TableError(
-            "signing_key_unusable",
-            f"The signing key {path} cannot be read or made: {error.strerror}.",
-            "Give the file and its folder to the user the table runs as.",
-        ) from error
+        raise _unusable(path, error) from error
     if len(private) != _SIZE or open_to_others:
         wrong = "can be read by others" if open_to_others else f"is not {_SIZE} bytes long"
         raise TableError(
             "signing_key_unusable",
             f"The signing key {path} {wrong}.",
-            "Restore the table's key with mode 600; without it, start a new journal with a new key.",
+            "Restore the key with mode 600. Without it, a table starts a new journal with a new key, which the pit must"
+            " adopt; a pit makes a new key, which a person must pin at each table (`tablectl pit-key`).",
         )
-    return TableKey(private)
+    return SigningKey(private)
+
+
+def rotations_of(path: Path, public_key: bytes) -> tuple[Rotation, ...]:
+    """How the key in the file at `path`, of this public half, came to be that, the oldest rotation first.
+
+    Raises TableError `signing_key_unusable` where the file beside it cannot be read.
+    """
+    beside = _rotations_file(path)
+    try:
+        listed = json.loads(beside.read_bytes())["rotations"] if beside.exists() else []
+        rotations = [rotation for each in listed if (rotation := Rotation.read(each)) is not None]
+    except OSError as error:
+        raise _unusable(beside, error) from error
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise TableError(
+            "signing_key_unusable",
+            f"The file {beside} tells no rotations.",
+            "Restore it together with the key. Or remove it: then a person pins the key at each table that missed one.",
+        ) from None
+    while rotations and rotations[-1].public_key != public_key.hex():
+        rotations.pop()  # it was begun, and its key never came to be
+    return tuple(rotations)
+
+
+def rotate_key(path: Path) -> SigningKey:
+    """Put a new key in the place of the one at `path`, which signs it; the former one is gone then.
+
+    Raises TableError `signing_key_unusable`.
+    """
+    former = load_or_make_key(path)
+    private = os.urandom(_SIZE)
+    key = SigningKey(private)
+    rotation = Rotation.by(former.public.hex(), former, key.public.hex())
+    rotations = (*rotations_of(path, former.public), rotation)[-MOST_ROTATIONS:]
+    try:
+        # The word on the new key first: should the power go in between, it is of a key that never came to be.
+        write_whole(_rotations_file(path), canonical({"rotations": [asdict(each) for each in rotations]}))
+        write_whole(path, private)
+    except OSError as error:
+        raise _unusable(path, error) from error
+    return key
+
+
+def _rotations_file(path: Path) -> Path:
+    return path.with_name(path.name + ".rotations")
+
+
+def _unusable(path: Path, error: OSError) -> TableError:
+    return TableError(
+        "signing_key_unusable",
+        f"The signing key {path} cannot be read or made: {error.strerror}.",
+        "Give the file and its folder to the user the program runs as.",
+    )
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -6,43 +6,73 @@ whoever connects, whether or not the pit still lives: so the first word on a con
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
 
-from controller.contract.bounds import MOST_CENTS, MOST_METERS, MOST_SEQ, NAME, is_count
+from controller.contract.bounds import MOST_AHEAD_MS, MOST_CENTS, MOST_LEAP_MS
+from controller.contract.envelope import Stamp
+from controller.contract.pit_words import MetersWord, moment_ms
+from controller.pit_trust import latest_ms, leaps
+
+_ONE_STEP_WAGERS = 1000
+"""So many wagers no two words on the meters lie apart: it takes more than a hundred full tables a second."""
 
 
 class Levels:
-    """What is known of the levels. `meters` are those a wager here can win; without any, nothing can be stale."""
+    """What is known of the levels. `meters` are those a wager here can win; without any, nothing can be stale.
 
-    def __init__(self, meters: Collection[str], stale_after_s: float) -> None:
+    `wager_cents` is the price of a wager that a meter grows by, in part.
+    """
+
+    def __init__(self, meters: Collection[str], stale_after_s: float, wager_cents: int = 0) -> None:
         self._meters = frozenset(meters)
         self._stale_after_s = stale_after_s
+        self._one_step_cents = _ONE_STEP_WAGERS * wager_cents
         self._seq = 0
         self._heard_on_connection = False
         self._fresh_at_s: float | None = None
+        self._highest: dict[str, int] = {}  # of each meter, since this table hit it last
         self.cents: dict[str, int] = {}
 
     def disconnected(self) -> None:
         """The connection is gone: what comes first on the next one may be an old word."""
         self._heard_on_connection = False
 
-    def heard(self, payload: bytes, now_s: float) -> str | None:
+    def heard(self, said: MetersWord, now_s: float, now: Stamp) -> str | None:
         """Take the pit's word; why it is refused, None when it is taken."""
-        said = _parse(payload)
-        if said is None:
-            return "it is no word on the meters"
-        seq, cents = said
-        if seq < self._seq:
-            return f"it is older ({seq}) than one already seen ({self._seq})"
-        if seq == self._seq:
+        if (why := leaps(said, now)) is not None:
+            return why
+        at_ms = moment_ms(said.at)
+        assert at_ms is not None, "a word that was read has a moment"
+        if now.synchronised and at_ms < now.at_ms - MOST_AHEAD_MS:
+            return f"its time {said.at} is more than a day ago"
+        if self._seq > latest_ms(now) + MOST_LEAP_MS:
+            self._seq = 0  # the clock has been set since: it was no number of this time
+        if said.seq < self._seq:
+            return f"it is older ({said.seq}) than one already seen ({self._seq})"
+        if said.seq == self._seq:
             self._heard_on_connection = True
             return None
-        self._seq, self.cents = seq, cents
+        self._seq, self.cents = said.seq, dict(said.meters)
+        for meter, cents in said.meters.items():
+            self._highest[meter] = max(cents, self._highest.get(meter, 0))
         if self._heard_on_connection:
             self._fresh_at_s = now_s
         self._heard_on_connection = True
         return None
+
+    def hit(self, meter: str) -> None:
+        """This table hit the meter: what it showed before bounds no award from now on."""
+        self._highest[meter] = self.cents.get(meter, 0)
+
+    def most_cents(self, meter: str, shown_cents: int | None) -> int:
+        """The most that an award of a hit can be: what its meter has shown since the hit, and one step more.
+
+        The meter is locked when the pit hears of the hit. Until then it grows by other tables' wagers, and between two
+        words on it by so much at most. `shown_cents` is what it was shown at for the hit; None where nobody knows.
+        """
+        if shown_cents is None:
+            return MOST_CENTS
+        return max(shown_cents, self._highest.get(meter, 0)) + self._one_step_cents
 
     def fresh(self, now_s: float) -> bool:
         """Whether every level that can be won here was said lately."""
@@ -50,19 +80,3 @@ class Levels:
             return True
         lately = self._fresh_at_s is not None and now_s - self._fresh_at_s <= self._stale_after_s
         return lately and self._meters <= self.cents.keys()
-
-
-def _parse(payload: bytes) -> tuple[int, dict[str, int]] | None:
-    try:
-        value = json.loads(payload)
-    except (ValueError, RecursionError):
-        return None
-    match value:
-        case {"seq": seq, "meters": dict(meters)} if (
-            is_count(seq, 1, MOST_SEQ)
-            and len(meters) <= MOST_METERS
-            and all(NAME.fullmatch(name) and is_count(cents, 0, MOST_CENTS) for name, cents in meters.items())
-        ):
-            return seq, meters
-        case _:
-            return None

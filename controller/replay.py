@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterable
 from itertools import pairwise
 
-from controller.contract.canonical import canonical
 from controller.contract.envelope import seal
 from controller.contract.events import Event
 from controller.errors import TableError
@@ -20,6 +19,10 @@ from controller.table.rules import TableRules
 from controller.table.states import Table
 from controller.table.step import step
 from controller.table.stops import Stepped
+
+_NOT_COMPARED = ("signature", "contract", "what", "do")
+"""The signature, and what an earlier version of the program may have said otherwise of the same: the contract's version
+and the sentences for people."""
 
 
 def replay(rows: Iterable[Row], rules: TableRules, table_id: str, epoch: str) -> tuple[Table, int | None]:
@@ -36,7 +39,7 @@ def replay(rows: Iterable[Row], rules: TableRules, table_id: str, epoch: str) ->
         before, (table, events) = table, refold(table, row)
         # A shoe's opening also closed what was before it, which this replay has not seen.
         opened_unseen = isinstance(row.fact, ShoeOpened) and before == Table(rules)
-        if not opened_unseen and differs is None and _unsigned(row.messages) != _made(row, events, table_id, epoch):
+        if not opened_unseen and differs is None and _compared(row.messages) != _made(row, events, table_id, epoch):
             differs = row.number
     return table, differs
 
@@ -54,17 +57,13 @@ def refold(table: Table, row: Row) -> Stepped:
         ) from error
 
 
-def _made(row: Row, events: Iterable[Event], table_id: str, epoch: str) -> list[bytes]:
-    return [
+def _made(row: Row, events: Iterable[Event], table_id: str, epoch: str) -> list[dict[str, object]]:
+    return _compared(
         seal(event, table_id, epoch, row.first_seq + place, row.stamp, row.previous_head, None)
         for place, event in enumerate(events)
-    ]
+    )
 
 
-def _unsigned(messages: Iterable[bytes]) -> list[bytes]:
-    stripped = []
-    for body in messages:
-        message = json.loads(body)
-        message.pop("signature", None)
-        stripped.append(canonical(message))
-    return stripped
+def _compared(messages: Iterable[bytes]) -> list[dict[str, object]]:
+    """The messages, as far as the same facts make the same ones."""
+    return [{name: value for name, value in json.loads(body).items() if name not in _NOT_COMPARED} for body in messages]

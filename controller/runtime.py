@@ -25,6 +25,7 @@ from controller.archiving import Archivist
 from controller.buttons import KEY, SEEN_AFTER_S, pressed
 from controller.clock import stamp_now
 from controller.config import Config
+from controller.contract.bounds import MOST_LEAP_MS
 from controller.contract.envelope import Stamp
 from controller.contract.fingerprint import fingerprint
 from controller.counted_log import EVERY_ONE
@@ -32,6 +33,7 @@ from controller.debounce import Debouncer
 from controller.devices import Broker, Pins, Shoe
 from controller.journal import Entry, Journal, JournalGoneError, Message
 from controller.levels import Levels
+from controller.pit_trust import latest_ms
 from controller.second_person import SecondPerson
 from controller.stream import PitStream
 from controller.table.face_down import deals_face_down, hides_cards
@@ -41,6 +43,7 @@ from controller.table.facts import (
     JournalGone,
     LampsTested,
     OutboxFull,
+    PitKeyRotated,
     ReplayDiffered,
     ShoeUnplugged,
     StepFailed,
@@ -61,6 +64,7 @@ from controller.table.requests import (
 )
 from controller.table.states import StandingFault, Table
 from controller.table.step import step
+from controller.table.stops import behind_pit_at
 
 _log = logging.getLogger(__name__)
 
@@ -146,7 +150,9 @@ class Runtime:
             self._on_journal,
             tell=self._put,
             ask=self._asked,
-            levels=Levels(meters, config.file.pit.stale_after_s),
+            levels=Levels(meters, config.file.pit.stale_after_s, royal9.price_cents if royal9 else 0),
+            pit_key=table.pit_key,
+            behind_at=behind_pit_at(table),
         )
         self._archivist = Archivist(journal, config.file.journal, self._on_journal, self._quiet, self._put)
         self._debouncer = Debouncer(config.file.pins.debounce_ms)
@@ -215,7 +221,11 @@ class Runtime:
     # Facts in, one commit at a time.
 
     def _put(self, item: Fact | _Asked | Callable[[], None], via: str = "controller") -> None:
-        self._inbox.append(item if callable(item) else _Arrived(item, self._ambient(), stamp_now(), via))
+        if callable(item):
+            self._inbox.append(item)
+        else:
+            stamp = stamp_now()
+            self._inbox.append(_Arrived(item, self._ambient(stamp), stamp, via))
         self._inbox_has.set()
 
     async def _fold_and_commit(self) -> None:
@@ -290,7 +300,7 @@ class Runtime:
         elif isinstance(request, PlaceWager) and refused != "wager_lies_there":
             self._refused_seats.add(request.wager.seat)
 
-    def _ambient(self) -> Ambient:
+    def _ambient(self, stamp: Stamp) -> Ambient:
         live = self._live()
         lot = self._lots.randrange(LOTS)
         return Ambient(
@@ -301,6 +311,8 @@ class Runtime:
             __version__,
             lot,
             self.stream.levels.cents,
+            self.stream.offered_pit_key,
+            latest_ms(stamp) + MOST_LEAP_MS,
         )
 
     async def _commit(self, entries: list[Entry]) -> list[Message]:
@@ -356,7 +368,7 @@ class Runtime:
 
         A lamp that blinks keeps to the beat of the sampling: an edge at the moment of a commit would show the commit.
         """
-        self.stream.committed(messages)
+        self.stream.committed(messages, self._table.pit_key)
         face, self.face = self.face, public(self._table)
         if face != self.face:
             self._render()
@@ -444,6 +456,8 @@ class Runtime:
         match noticed:
             case ShoeUnplugged():
                 return self._card_may_have_come(table)
+            case PitKeyRotated(former=former):
+                return table.pit_key == former
             case OutboxFull():  # noticed at every event; inside a hand it may wait for the next
                 return table.fault is None and PHASE_NAMES[type(table.phase)] in _BETWEEN_HANDS
             case _:

@@ -71,7 +71,7 @@ class SecondPerson:
             return refuse("no_proposal")
         if proposal.id != id_:
             return refuse("proposal_changed")
-        if proposal.via == via or same_name(proposal.request.supervisor, by):
+        if proposal.via == via or same_name(proposal.request.supervisor or "", by):
             return refuse("not_two_people")
         self._waiting = None
         return Confirmed(replace(proposal.request, witness=by), f"{proposal.via} and {via}", proposal.fault)

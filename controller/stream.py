@@ -10,42 +10,53 @@ import asyncio
 import contextlib
 import logging
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from controller.answer import Answer
-from controller.award_step import parse_award
-from controller.bet_recognition import BET_RECOGNITION, parse_json, wager_from_json, wager_to_json
+from controller.bet_recognition import BET_RECOGNITION, wager_from_json, wager_to_json
+from controller.clock import stamp_now
 from controller.config import PitSection
 from controller.contract.bounds import MOST_PAYLOAD_BYTES
-from controller.contract.canonical import canonical
+from controller.contract.canonical import canonical, parse_object
 from controller.contract.envelope import CONTRACT_VERSION
+from controller.contract.fingerprint import fingerprint
+from controller.contract.pit_words import AckWord, AwardStep, MetersWord
 from controller.contract.topics import Topics
 from controller.delivery import (
     NOBODY_LISTENS,
     REFUSED_FROM,
     RETRY_REFUSED_AFTER_S,
     WINDOW,
+    Behind,
     Delivery,
+    Older,
     Phase,
-    parse_ack,
+    TookBack,
 )
 from controller.devices import Broker
 from controller.game.wagers import Wager
 from controller.journal import Journal, Message
 from controller.levels import Levels
 from controller.outbox import OutboxWatch
+from controller.pit_trust import Offer, PitTrust, latest_at, leaps
 from controller.table.facts import (
+    AwardRefused,
     AwardStepped,
     ClientIdTaken,
     HitUnheard,
     JournalAltered,
     JournalFoundBehindPit,
     OwnFact,
+    PitKeyDiffers,
+    PitKeyRotated,
+    PitTookBack,
+    PitWordForged,
     PublishRefused,
 )
 from controller.table.legality import refusal_words
-from controller.table.requests import PlaceWager, Request, SeeAward
+from controller.table.requests import PinPitKey, PlaceWager, Request, SeeAward
 
 _log = logging.getLogger(__name__)
 
@@ -54,8 +65,12 @@ _RETRY_READ_S = 1.0
 _NOT_AUTHORISED = 0x87  # MQTT 5
 _MOST_UNJUDGED = 1000
 """Messages of the network that wait for the table: a pit has a few, bet recognition one for each spot of the layout."""
-_ID_TAKEN_AGAIN_AFTER_S = 600.0
-"""Two that push each other off the broker do it for as long as they run; people are told at most so often."""
+_ALARM_AGAIN_AFTER_S = 600.0
+"""Two that push each other off the broker do it for as long as they run, and so does who forges the pit's words: people
+are told of each at most so often."""
+
+_TRUSTED_UNASKED = "trust_first_key"
+"""Who pinned the first key offered, where the table's file lets it be pinned unasked."""
 
 _T = TypeVar("_T")
 
@@ -68,7 +83,10 @@ class OnJournal(Protocol):
 
 
 class PitStream:
-    """One table's stream and state, on one broker. `tell` takes what the table must know as facts."""
+    """One table's stream and state, on one broker. `tell` takes what the table must know as facts.
+
+    `pit_key` is the pit's pinned key in hex; `behind_at` as in `Delivery`.
+    """
 
     def __init__(
         self,
@@ -80,8 +98,13 @@ class PitStream:
         tell: Callable[[OwnFact], None],
         ask: Callable[[Request], asyncio.Future[Answer]],
         levels: Levels,
+        pit_key: str | None,
+        behind_at: str | None,
     ) -> None:
         self._table_id = table_id
+        self._trust = PitTrust(None if pit_key is None else bytes.fromhex(pit_key))
+        self._trust_first_key = pit.trust_first_key
+        self._journalled_key = pit_key
         self._topics = Topics(pit.root, table_id)
         self._journal = journal
         self._broker = broker
@@ -89,7 +112,9 @@ class PitStream:
         self._tell = tell
         self._ask = ask
         self.levels = levels
-        self._delivery = Delivery(journal.epoch, journal.acked_seq, journal.head_seq, float(pit.stale_after_s))
+        self._delivery = Delivery(
+            journal.epoch, journal.acked_seq, journal.head_seq, float(pit.stale_after_s), behind_at
+        )
         self._most_unacknowledged = pit.most_unacknowledged
         self._watch = OutboxWatch(pit.most_unacknowledged)
         self._marked_seq = journal.acked_seq
@@ -100,6 +125,8 @@ class PitStream:
         self._acks: list[bytes] = []  # come and not judged yet
         self._awards: list[bytes] = []  # likewise
         self._wagers_asked = 0  # and not answered yet
+        self._unbelieved_ack: bytes | None = None  # the last one, while no key is pinned to believe it by
+        self._forged: Counter[str] = Counter()  # messages that the pinned key has not signed, by the topic's last word
         self._something_happened = asyncio.Event()
         self._at_rest = False  # whether the delivering task awaits just that
         self._connections = 0
@@ -107,7 +134,7 @@ class PitStream:
         self._why_down = "not connected yet"
         self._unread = ""  # why what is to be sent, or judged by, cannot be read
         self._refused = 0, 0  # the event that the broker refused last, and its reason code
-        self._id_taken_at_s: float | None = None  # when people were last told so
+        self._alarmed_at_s: dict[str, float] = {}  # when people were last told of something that goes on and on
         self._barrier: int | None = None  # the token whose answer says that no retained ack is coming
         self._state_sent = b""
         self._state_token: int | None = None
@@ -118,10 +145,15 @@ class PitStream:
         """Whether events flow."""
         return self._delivery.phase is Phase.STREAMING
 
+    @property
+    def offered_pit_key(self) -> str | None:
+        """The key that is offered as the pit's, in hex."""
+        return None if self._trust.offered is None else self._trust.offered.hex()
+
     def fresh(self) -> bool:
         """Whether there is a pit to bet a progressive with, and its levels are known."""
         now_s = time.monotonic()
-        return self._delivery.fresh(now_s) and self.levels.fresh(now_s)
+        return self._trust.pinned is not None and self._delivery.fresh(now_s) and self.levels.fresh(now_s)
 
     def status(self) -> dict[str, object]:
         """How the stream is, for people."""
@@ -138,6 +170,11 @@ class PitStream:
             "most_unacknowledged": self._most_unacknowledged,
             "meters": self.levels.cents,
             "meters_fresh": self.levels.fresh(time.monotonic()),
+            "key": {
+                "pinned": _shown(self._trust.pinned),
+                "offered": _shown(self._trust.offered),
+                "forged": dict(self._forged),
+            },
         }
 
     def _why_not(self) -> str:
@@ -162,10 +199,15 @@ class PitStream:
             tasks.create_task(self._keep_delivering())
             tasks.create_task(self._keep_state_published())
 
-    def committed(self, messages: Sequence[Message]) -> None:
-        """The journal has these events, if any. They go at once, unless an ack is to be judged first, or an event that
-        is on the disk alone is to go before them."""
+    def committed(self, messages: Sequence[Message], pit_key: str | None) -> None:
+        """The journal has these events, if any, and this pinned key. The events go at once, unless an ack is to be
+        judged first, or an event that is on the disk alone is to go before them."""
+        if pit_key != self._journalled_key:  # and not one from before a rotation that is being journalled
+            self._journalled_key = pit_key
+            self._pinned(pit_key)
         for message in messages:
+            if message.says["type"] == "hit" and message.says["progressive"] is not None:
+                self.levels.hit(message.says["progressive"]["meter"])
             if message.seq <= self._delivery.acked_seq + WINDOW:
                 self._outbox[message.seq] = message
         if messages:
@@ -180,6 +222,17 @@ class PitStream:
         of cards that lie face down, and nothing is said at its commit."""
         for fact in self._watch.look(self._delivery.unacknowledged):
             self._tell(fact)
+
+    def _pinned(self, pit_key: str | None) -> None:
+        """A person has pinned a key, perhaps: the pit's last acknowledgement can be believed by it now."""
+        if pit_key is None or bytes.fromhex(pit_key) == self._trust.pinned:
+            return
+        _log.info("the pit's key is pinned: %s", fingerprint(bytes.fromhex(pit_key)))
+        self._trust.pinned = bytes.fromhex(pit_key)
+        if self._unbelieved_ack is not None:
+            self._acks.append(self._unbelieved_ack)
+            self._unbelieved_ack = None
+            self._something_happened.set()
 
     def _nothing_waits(self) -> bool:
         """Whether all that has happened is dealt with."""
@@ -205,16 +258,23 @@ class PitStream:
         self._connected, self._why_down = False, why
         self._barrier = None
         self._acks.clear()
+        self._unbelieved_ack = None
         self._delivery.disconnected(time.monotonic())
         self.levels.disconnected()
 
     def broker_id_taken(self) -> None:
         """Another client took our place: somebody has a copy of this table's certificate, or of the table."""
+        what = f"another client connected to the broker as table {self._table_id}"
+        self._alarm("client_id_taken", ClientIdTaken(), what)
+
+    def _alarm(self, kind: str, fact: OwnFact, what: str) -> None:
+        """Tell people, unless they were told lately of this kind."""
         now_s = time.monotonic()
-        if self._id_taken_at_s is None or now_s - self._id_taken_at_s >= _ID_TAKEN_AGAIN_AFTER_S:
-            self._id_taken_at_s = now_s
-            _log.error("client_id_taken: another client connected to the broker as table %s", self._table_id)
-            self._tell(ClientIdTaken())
+        told_s = self._alarmed_at_s.get(kind)
+        if told_s is None or now_s - told_s >= _ALARM_AGAIN_AFTER_S:
+            self._alarmed_at_s[kind] = now_s
+            _log.error("%s: %s", kind, what)
+            self._tell(fact)
 
     def broker_message(self, topic: str, payload: bytes, retained: bool) -> None:
         """The pit's word came: an acknowledgement, a step of an award, the levels; or bet recognition's."""
@@ -230,8 +290,9 @@ class PitStream:
             self._awards.append(payload)
             self._something_happened.set()
         elif topic == topics.meters:
-            if (why := self.levels.heard(payload, time.monotonic())) is not None:
-                _log.warning("a message on %s is refused: %s", topic, why)
+            self._see_meters(payload)
+        elif topic == topics.pit_key:
+            self._see_pit_key(payload)
         elif topic == topics.wager and retained:
             _log.warning("a message on %s is refused: the broker kept it, so the chips lay there once", topic)
         elif topic == topics.wager:
@@ -288,37 +349,101 @@ class PitStream:
             await self._send_due()
             await self._mark_acked()
 
+    def _see_pit_key(self, payload: bytes) -> None:
+        """A key is offered as the pit's."""
+        before = self._trust.pinned
+        offer = self._trust.offer(payload)
+        match offer:
+            case Offer.MALFORMED:
+                _log.warning("a message on %s is refused: it is no key that signed itself", self._topics.pit_key)
+            case Offer.UNPINNED if self._trust_first_key:
+                self._ask(PinPitKey(_shown(self._trust.offered) or "", _TRUSTED_UNASKED))
+            case Offer.ROTATED:
+                assert before is not None
+                assert self._trust.pinned is not None
+                _log.info("the pit has rotated its key: %s", _shown(self._trust.pinned))
+                self._tell(PitKeyRotated(self._trust.pinned.hex(), before.hex()))
+            case Offer.DIFFERS:
+                offered, pinned = _shown(self._trust.offered) or "", _shown(before) or ""
+                what = f"the key {offered} is offered as the pit's, and {pinned} is pinned"
+                self._alarm("pit_key_differs", PitKeyDiffers(offered, pinned), what)
+            case _:
+                pass
+
+    def _is_the_pits(self, topic: str, message: dict[str, object]) -> bool:
+        """Whether the pinned key signed the message. Until a key is pinned nothing is the pit's, nor forged."""
+        if self._trust.signed(message):
+            return True
+        if self._trust.pinned is not None:
+            kind = topic.rpartition("/")[2]
+            self._forged[kind] += 1
+            self._alarm(f"pit_word_forged on {topic}", PitWordForged(kind), "the pit's key has not signed what came")
+        return False
+
+    def _see_meters(self, payload: bytes) -> None:
+        message = parse_object(payload)
+        said = MetersWord.read(message)
+        if said is not None and not self._is_the_pits(self._topics.meters, message):
+            return
+        not_one = "it is no word on the meters"
+        why = not_one if said is None else self.levels.heard(said, time.monotonic(), stamp_now())
+        if why is not None:
+            _log.warning("a message on %s is refused: %s", self._topics.meters, why)
+
     async def _judge_ack(self, payload: bytes, connection: int) -> None:
         """Follow the pit's word, unless its connection has ended: the next one begins with the word retained for it."""
-        ack = parse_ack(payload)
+        message = parse_object(payload)
+        ack = AckWord.read(message)
         if ack is None:
             _log.warning("a message on %s is no acknowledgement and is ignored", self._topics.ack)
             return
-        if ack.epoch != self._delivery.epoch:
-            _log.warning("an acknowledgement of epoch %.40r is refused: it is not this journal's", ack.epoch)
+        if self._trust.pinned is None:
+            self._unbelieved_ack = payload
+            return
+        if not self._is_the_pits(self._topics.ack, message):
+            return
+        if (ack.table, ack.epoch) != (self._table_id, self._delivery.epoch):
+            told = f"{ack.table}/{ack.epoch}"
+            _log.warning("an acknowledgement of epoch %.40r is refused: it is not this journal's", told)
+            return
+        now = stamp_now()
+        if (why := leaps(ack, now)) is not None:
+            _log.warning("an acknowledgement is refused: %s", why)
             return
         ours = ack.seq <= self._delivery.head_seq
         own = await self._message(ack.seq) if ours else None
         own_chain = None if own is None else str(own.says["chain"])
         if connection != self._connections or (own is None and ours and ack.seq > 0):
             return  # such a word cannot be judged: it is on an event that is altered
-        if ours and ack.seq < self._delivery.acked_seq:
-            _log.warning("the pit went back from event %d to %d; it is sent again", self._delivery.acked_seq, ack.seq)
-        behind = self._delivery.acked(ack, own_chain, time.monotonic())
-        if behind is not None:
-            self._tell(JournalFoundBehindPit(behind.acked_seq, behind.head_seq, behind.chain_differs))
+        before_seq = self._delivery.acked_seq
+        match self._delivery.acked(ack, own_chain, time.monotonic(), latest_at(now)):
+            case Behind(acked_seq, head_seq, chain_differs, at):
+                self._tell(JournalFoundBehindPit(acked_seq, head_seq, chain_differs, at))
+            case TookBack(acked_seq, at):
+                self._tell(PitTookBack(acked_seq, at))
+            case Older(last_at):
+                _log.warning("an acknowledgement of %s is refused: one of %s has been believed", ack.at, last_at)
+            case None if self._delivery.acked_seq < before_seq:
+                _log.warning("the pit went back from event %d to %d; it is sent again", before_seq, ack.seq)
         self._look_at_outbox()
         for seq in [seq for seq in self._outbox if seq <= self._delivery.acked_seq]:
             del self._outbox[seq]
 
     async def _see_award(self, payload: bytes) -> None:
-        """A step of an award: it must be of a hit that this journal holds."""
-        said = parse_award(payload)
+        """A step of an award: it must be the pit's, and of a hit that this journal holds."""
+        message = parse_object(payload)
+        said = AwardStep.read(message)
         hit = None
-        if said is not None and (said.table, said.epoch) == (self._table_id, self._journal.epoch):
-            hit = await self._message(said.hit_seq) if said.hit_seq <= self._delivery.head_seq else None
+        if said is not None:
+            if not self._is_the_pits(self._topics.award, message):
+                return
+            if (why := leaps(said, stamp_now())) is not None:
+                _log.warning("a message on %s is refused: %s", self._topics.award, why)
+                return
+            if (said.table, said.epoch) == (self._table_id, self._journal.epoch):
+                hit = await self._message(said.hit_seq) if said.hit_seq <= self._delivery.head_seq else None
         event = {} if hit is None else hit.says
-        if said is None or (event.get("type"), event.get("seat"), event.get("tier")) != ("hit", said.seat, said.tier):
+        if said is None or not _is_of_hit(said, event):
             _log.warning("a message on %s is refused: it is no step of an award of this table", self._topics.award)
             return
         step = AwardStepped(
@@ -334,11 +459,26 @@ class PitStream:
             step=said.step,
             by=said.by,
         )
-        self._ask(SeeAward(step))
+        least_cents, most_cents = self._possible_cents(event)
+        answer = self._ask(SeeAward(step, least_cents, most_cents))
+        answer.add_done_callback(
+            lambda done: self._tell_impossible(step, least_cents, most_cents, done.result().refused)
+        )
+
+    def _possible_cents(self, hit: dict[str, Any]) -> tuple[int, int]:
+        """Between what amounts the award of a hit, an event, can be."""
+        if hit["fixed"] is not None:
+            return hit["fixed"]["cents"], hit["fixed"]["cents"]
+        return 0, self.levels.most_cents(hit["progressive"]["meter"], hit["progressive"]["shown_cents"])
+
+    def _tell_impossible(self, step: AwardStepped, least_cents: int, most_cents: int, code: str | None) -> None:
+        if code == "award_impossible":
+            refused = AwardRefused(step.award, step.seat, step.cents, least_cents, most_cents)
+            self._alarm("award_impossible", refused, f"{step.award} is {step.cents} cents, of {most_cents} at most")
 
     def _see_wager(self, payload: bytes) -> None:
         """Chips that bet recognition saw. A wager that is refused is told back, and the others stand."""
-        wager = wager_from_json(parse_json(payload))
+        wager = wager_from_json(parse_object(payload))
         if wager is None:
             _log.warning("a message on %s is refused: it is no wager", self._topics.wager)
             return
@@ -438,3 +578,16 @@ class PitStream:
                 "oldest_unacknowledged_at": oldest.says["at"] if oldest else None,
             }
         )
+
+
+def _shown(key: bytes | None) -> str | None:
+    """A key as people compare it."""
+    return None if key is None else fingerprint(key)
+
+
+def _is_of_hit(step: AwardStep, event: dict[str, Any]) -> bool:
+    """Whether the event is the hit that the step is of."""
+    if (event.get("type"), event.get("seat"), event.get("tier")) != ("hit", step.seat, step.tier):
+        return False
+    meter = None if event["progressive"] is None else event["progressive"]["meter"]
+    return bool(meter == step.meter)

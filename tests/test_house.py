@@ -35,7 +35,14 @@ ROOMS = {
     "controller.app": Room(("controller", "drivers"), never=("controller.cli", "controller.pit")),
     "controller.header": Room(("controller.header", "controller.devices", "controller.errors", "drivers")),
     "controller.pit": Room(
-        ("controller.pit", "controller.contract", "controller.mqtt_link", "controller.mqtt_tls", "controller.errors")
+        (
+            "controller.pit",
+            "controller.contract",
+            "controller.keys",
+            "controller.mqtt_link",
+            "controller.mqtt_tls",
+            "controller.errors",
+        )
     ),
     "controller.cli": Room(("controller", "drivers")),
     "drivers": Room(

@@ -52,7 +52,7 @@ def simulated_table(folder: Path, broker_port: int, example: Path = EXAMPLE_TABL
     values["table"]["game"] = str((example.parent / values["table"]["game"]).resolve())
     values["shoe"] = {"driver": values["shoe"]["driver"], "port": str(folder / "shoe")}
     values["pins"] |= {"driver": "simulated", "page": str(folder / "header")}
-    values["pit"] |= {"host": "127.0.0.1", "port": broker_port}
+    values["pit"] |= {"host": "127.0.0.1", "port": broker_port, "trust_first_key": True}
     values["journal"] = {"path": str(folder / "table.journal"), "signing_key": str(folder / "table.key")}
     values["control"] = {"socket": str(folder / "table.sock")}
     for name, keys in sections.items():

@@ -74,8 +74,34 @@ def witness(table: Path, by: str, proposal: int | None) -> int:
 def status(table: Path, as_json: bool) -> int:
     """Print how the table is."""
     told: dict[str, Any] = ask(table, {"do": "status"})["status"]
-    print(json.dumps(told, indent=2) if as_json else "\n".join(status_lines(told)))
+    print(json.dumps(told, indent=2) if as_json else "\n".join([*status_lines(told), *key_lines(told["pit"], table)]))
     return 0
+
+
+def pit_key(table: Path) -> int:
+    """Print the pit's key as it is offered and as it is pinned."""
+    pit: dict[str, Any] = ask(table, {"do": "status"})["status"]["pit"]
+    print(f"offered: {pit['key']['offered'] or 'none: no pit has said its key'}")
+    print(f"pinned:  {pit['key']['pinned'] or 'none'}")
+    print("\n".join(key_lines(pit, table) or ["The pit that has this key is believed."]))
+    return 0
+
+
+def key_lines(pit: dict[str, Any], table: Path) -> list[str]:
+    """What is to be done about the pit's key; nothing where the pinned one is offered, or none is."""
+    key = pit["key"]
+    if key["pinned"] is None:
+        lines = ["NO PIT KEY IS PINNED: nothing that the pit says is believed, and Royal 9 wagers are refused"]
+    elif key["offered"] in (None, key["pinned"]):
+        lines = []
+    else:
+        lines = [f"ANOTHER KEY IS OFFERED as the pit's, {key['offered']}, than is pinned, {key['pinned']}"]
+    if lines and key["offered"] is None:
+        return [*lines, "  what to do: start the pit's program, and mend the link to it: it offers its key"]
+    if lines:
+        do = "compare with `python -m controller.pit key --ledger FILE` at the pit; if they are the same, type:"
+        lines += [f"  what to do: {do}", f'  tablectl pit-key {table} --trust "{key["offered"]}" --by NAME']
+    return lines
 
 
 def commission(table: Path) -> int:
@@ -160,6 +186,7 @@ def status_lines(told: dict[str, Any]) -> list[str]:
         + ("" if pit["fresh"] else "; Royal 9 wagers are refused")
         + (f"; {pit['why']}" * bool(pit["why"])),
         *(f"meters: {line}" for line in [meters_line(pit)] if line),
+        *(f"NOT SIGNED BY THE PIT, and refused: {count} on {topic}" for topic, count in pit["key"]["forged"].items()),
         f"key: {told['key_fingerprint']}, which the pit shows when it is to adopt this table",
         f"journal: {journal['path']}, boot {journal['boot']}"
         + (f"; FAILING: {journal['error']}" * bool(journal["error"]))

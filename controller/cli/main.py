@@ -130,6 +130,13 @@ def _parser() -> argparse.ArgumentParser:
     replay.set_defaults(command=_replay)
     _add_archive(replay)
 
+    pit_key = commands.add_parser("pit-key", help="the pit's key, as it is offered and as it is pinned; and pin it")
+    pit_key.add_argument("table", type=Path, metavar="TABLE.toml")
+    told = "pin the offered key, whose fingerprint the pit shows as this one"
+    pit_key.add_argument("--trust", metavar="FINGERPRINT", help=told)
+    pit_key.add_argument("--by", metavar="NAME", help="who compared the two; it is journalled")
+    pit_key.set_defaults(command=_pit_key)
+
     _add_acts(commands)
 
     sim = commands.add_parser("sim", help="a simulated device alone, the far end of its wire")
@@ -356,6 +363,16 @@ def _witness(options: argparse.Namespace) -> int:
     from controller.cli.client import witness
 
     return witness(options.table, options.by, options.proposal)
+
+
+def _pit_key(options: argparse.Namespace) -> int:
+    from controller.cli.client import act, pit_key
+
+    if options.trust is None:
+        return pit_key(options.table)
+    if options.by is None:
+        raise TableError("no_name", "A pinned key needs a name.", "Add --by NAME: it is journalled.")
+    return act(options.table, {"do": "pit_key", "trust": options.trust, "by": options.by})
 
 
 def _commission(options: argparse.Namespace) -> int:

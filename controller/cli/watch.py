@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from controller.cli.client import status_lines, watch
+from controller.cli.client import key_lines, status_lines, watch
 from controller.config import load
 
 
@@ -14,7 +14,7 @@ def watch_table(table: Path) -> int:
     if not sys.stdout.isatty():
         told: list[str] = []
         for status in watch(table):
-            lines = status_lines(status)[:-1]  # without the time it has been up
+            lines = [*status_lines(status)[:-1], *key_lines(status["pit"], table)]  # without the time it has been up
             if lines != told:
                 print("\n".join(lines), flush=True)
                 told = lines

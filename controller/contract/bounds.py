@@ -13,6 +13,17 @@ MOST_CENTS = 10**12
 MOST_METERS = 100
 """No house runs more."""
 
+MOST_ROTATIONS = 100
+"""So many former keys a pit's key names at most."""
+
+MOST_AHEAD_MS = 24 * 60 * 60 * 1000
+"""A day. What the pit says is at most so far ahead of a clock that is set, and of the pit's own: no time or number that
+is further on makes a later word old."""
+
+MOST_LEAP_MS = 1000
+"""The pit's numbers are milliseconds since 1970, or one more than the last: at most so far ahead of the message's time.
+"""
+
 MOST_PAYLOAD_BYTES = {
     "event": 250_000,
     "state": 250_000,
@@ -20,6 +31,7 @@ MOST_PAYLOAD_BYTES = {
     "award": 4_000,
     "wager": 1_000,
     "meters": 20_000,
+    "pit-key": 40_000,
 }
 """The longest payload of each topic, by its last word. Whoever hears a longer one refuses it unread."""
 

@@ -7,28 +7,25 @@ last one can prove later that the journal it is shown is the one that spoke to i
 
 from __future__ import annotations
 
-import base64
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Protocol
 
 from controller.contract.canonical import canonical
 from controller.contract.events import Event
+from controller.contract.signing import Signer, signed
 
-CONTRACT_VERSION = 1
-"""The contract's version, in every event: it changes when a receiver written for the one before would misread."""
+CONTRACT_VERSION = 2
+"""The contract's version, in every event: it changes when a receiver written for the one before would misread.
+
+From version 2 on the pit signs what it says. The events of version 1 are read as those of version 2."""
+
+CONTRACTS_READ = (1, 2)
+"""The versions whose events are understood: a journal holds what it sent, whatever wrote it."""
 
 GENESIS = bytes(32)
 """The chain head before a journal's first row."""
-
-
-class Signer(Protocol):
-    """Whoever signs for the table."""
-
-    def sign(self, data: bytes) -> bytes:
-        """The Ed25519 signature of `data`, 64 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +74,4 @@ def seal(event: Event, table: str, epoch: str, seq: int, stamp: Stamp, chain: by
         "clock_synchronised": stamp.synchronised,
         "chain": chain.hex(),
     }
-    if signer is not None:
-        message["signature"] = base64.b64encode(signer.sign(canonical(message))).decode()
-    return canonical(message)
+    return canonical(message) if signer is None else signed(message, signer)

@@ -50,6 +50,11 @@ class Topics:
         """Every progressive level, from the pit; retained, and one for all tables."""
         return f"{self.root}/meters"
 
+    @property
+    def pit_key(self) -> str:
+        """The pit's public key, from the pit; retained, and one for all tables."""
+        return f"{self.root}/pit-key"
+
 
 def offline_state(table: str, epoch: str, boot: int) -> bytes:
     """The state of a table that is gone: its will, and its goodbye. `boot` says which run of the program it was."""

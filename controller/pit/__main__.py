@@ -9,12 +9,14 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from controller.contract.fingerprint import fingerprint
 from controller.errors import TableError
+from controller.keys import load_or_make_key, rotate_key, rotations_of
 from controller.mqtt_tls import TlsFiles, client_context
 from controller.pit.adoptions import Adoption
-from controller.pit.awards import Award, Step
+from controller.pit.awards import Award, Step, Telling
 from controller.pit.ledger import Ledger, read_alarms, read_log
-from controller.pit.ledger_file import unusable
+from controller.pit.ledger_file import PitLock, unusable
 from controller.pit.meters import money
 from controller.pit.service import Pit
 from controller.pit.settings import DEFAULT, load
@@ -56,7 +58,19 @@ def _parser() -> argparse.ArgumentParser:
     for name, what in (("ca", "the house's CA"), ("certificate", "the pit's own"), ("private-key", "and its key")):
         run.add_argument(f"--{name}", type=Path, metavar="PEM", help=f"mutual TLS, all three or none: {what}")
     run.add_argument("--crl", type=Path, metavar="PEM", help="with TLS: the CA's list of revoked certificates")
+    _add_key(run)
     run.set_defaults(command=_run)
+
+    key = commands.add_parser("key", help="the fingerprint of the pit's key, to be compared with `tablectl pit-key`")
+    key.add_argument("--ledger", type=Path, required=True, metavar="FILE")
+    _add_key(key)
+    key.set_defaults(command=_key)
+
+    what = "give the pit a new key, which the former one signs; not while it runs"
+    rotate = commands.add_parser("rotate-key", help=what)
+    rotate.add_argument("--ledger", type=Path, required=True, metavar="FILE")
+    _add_key(rotate)
+    rotate.set_defaults(command=_rotate_key)
 
     adopt = commands.add_parser("adopt", help="hear a table in this epoch from now on; also while the pit runs")
     adopt.add_argument("--ledger", type=Path, required=True, metavar="FILE")
@@ -129,10 +143,30 @@ def _parser() -> argparse.ArgumentParser:
     recall.add_argument("--by", required=True, metavar="NAME", help="who has seen that it is true")
     recall.set_defaults(command=_recall)
 
+    dismiss = acts.add_parser(
+        "dismiss", help="what the table told of the award is false, and nobody did so: two people say that"
+    )
+    dismiss.add_argument("--ledger", type=Path, required=True, metavar="FILE")
+    dismiss.add_argument("award", metavar="AWARD")
+    dismiss.add_argument("--by", required=True, metavar="NAME", help="who has seen that it is false")
+    dismiss.add_argument("--witness", required=True, metavar="NAME", help="the second person")
+    dismiss.set_defaults(command=_dismiss)
+
     account = commands.add_parser("account", help="draw up the meters' account; exit code 1 when it does not balance")
     account.add_argument("--ledger", type=Path, required=True, metavar="FILE")
     account.set_defaults(command=_account)
     return parser
+
+
+def _add_key(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--signing-key", type=Path, metavar="FILE", help="the pit's own key, made at its first run (LEDGER.key)"
+    )
+
+
+def _key_file(options: argparse.Namespace) -> Path:
+    ledger: Path = options.ledger
+    return options.signing_key or ledger.with_name(ledger.name + ".key")
 
 
 def _host_and_port(text: str) -> tuple[str, int]:
@@ -157,7 +191,10 @@ def _run(options: argparse.Namespace) -> int:
         ledger.serve()
         for change in ledger.set_terms(settings or ledger.terms() or DEFAULT):
             print(f"pit: {change}", file=sys.stderr, flush=True)
-        Pit(ledger, host, port, options.root, options.adopt_new, tls).run()
+        key = load_or_make_key(_key_file(options))
+        rotations = rotations_of(_key_file(options), key.public)
+        print(f"pit: its key's fingerprint is {fingerprint(key.public)}", file=sys.stderr, flush=True)
+        Pit(ledger, host, port, options.root, options.adopt_new, key, rotations, tls).run()
 
 
 def _tls(options: argparse.Namespace) -> TlsFiles | None:
@@ -171,6 +208,20 @@ def _tls(options: argparse.Namespace) -> TlsFiles | None:
     tls = TlsFiles(*files, options.crl)
     client_context(tls)  # what is wrong with them is told before anything is begun
     return tls
+
+
+def _key(options: argparse.Namespace) -> int:
+    _check_there(options.ledger)
+    print(fingerprint(load_or_make_key(_key_file(options)).public))
+    return 0
+
+
+def _rotate_key(options: argparse.Namespace) -> int:
+    _check_there(options.ledger)
+    with closing(PitLock(options.ledger)):  # the pit does not run
+        key = rotate_key(_key_file(options))
+    print(f"the pit's new key has the fingerprint {fingerprint(key.public)}; start the pit: it tells its tables")
+    return 0
 
 
 def _adopt(options: argparse.Namespace) -> int:
@@ -246,8 +297,7 @@ def _list_awards(options: argparse.Namespace) -> int:
         if award.house_cents:
             print(f"    {money(award.house_cents)} of it is the house's: it was told at another amount than it is here")
         for telling in award.tellings:
-            done = "to be recalled" if telling.recalled_by is None else f"recalled by {telling.recalled_by}"
-            print(f"    told by the table: {telling}, {done}")
+            print(f"    told by the table: {telling}, {_became(telling)}")
         if award.more:
             print(f"    {award.more} more winning wagers of this hand are still to be told")
         for alarm in award.alarms:
@@ -267,6 +317,13 @@ def _decide(options: argparse.Namespace) -> int:
 def _recall(options: argparse.Namespace) -> int:
     with _existing(options.ledger) as ledger:
         award = ledger.recall(options.award, options.by)
+    print(_told(award))
+    return 0
+
+
+def _dismiss(options: argparse.Namespace) -> int:
+    with _existing(options.ledger) as ledger:
+        award = ledger.dismiss(options.award, options.by, options.witness)
     print(_told(award))
     return 0
 
@@ -301,6 +358,12 @@ def _told(award: Award) -> str:
     won = award.meter or "fixed"
     hand = f"shoe {award.shoe} hand {award.round} seat {award.seat}"
     return f"{award.id}  {award.step:<8}  {money(award.cents):>14}  {hand}  {award.tier} ({won})"
+
+
+def _became(telling: Telling) -> str:
+    if telling.dismissed_by is not None:
+        return f"dismissed as false by {telling.dismissed_by}, witness {telling.dismissed_witness}"
+    return "to be recalled or dismissed" if telling.recalled_by is None else f"recalled by {telling.recalled_by}"
 
 
 @contextmanager

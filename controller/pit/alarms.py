@@ -10,9 +10,10 @@ import re
 import sqlite3
 from dataclasses import dataclass
 
+from controller.contract.canonical import parse_object
 from controller.errors import TableError
 from controller.pit.clock import now_text
-from controller.pit.incoming import in_form, parse
+from controller.pit.incoming import in_form
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS refusal ( -- what came and was not taken: once per table, code and wording
@@ -138,5 +139,5 @@ def kept(db: sqlite3.Connection) -> list[KeptAlarm]:
 
 def time_of(body: bytes) -> str:
     """When a committed event happened, by its table's clock."""
-    at = parse(body).get("at")
+    at = parse_object(body).get("at")
     return at if isinstance(at, str) and _TIME.fullmatch(at) else "at no known time"

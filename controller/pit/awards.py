@@ -6,22 +6,23 @@ them is rejected and none is paid, the level is shared anew among those that sta
 
 A step is published until the table's own stream tells of it: an `award` event with the same hit, step, cents and name.
 What a stream tells of and this ledger has not done was done by a pit with a newer ledger, of which this one is an older
-copy. It is kept as a telling, and holds the award until a person recalls it: what was paid is not paid again.
+copy. It is kept as a telling, and holds the award until a person recalls it: what was paid is not paid again. Where the
+table believed a forged word and nobody did so, two people dismiss it.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from controller.contract.canonical import canonical
+from controller.contract.pit_words import AwardStep
 from controller.errors import TableError
 from controller.pit.books import Books
-from controller.pit.clock import next_number, now_text
+from controller.pit.clock import highest_number, next_number, number_text
 from controller.pit.meters import money, split
-from controller.pit.people import name
+from controller.pit.people import name, two_people
 
 SCHEMA = """
 CREATE TABLE award (
@@ -61,10 +62,20 @@ CREATE TABLE telling (
     step TEXT NOT NULL,
     cents INTEGER NOT NULL,
     by_whom TEXT NOT NULL,
-    recalled_by TEXT -- NULL while it holds its award
+    recalled_by TEXT, -- NULL while it holds its award, unless two people dismissed it
+    dismissed_by TEXT,
+    dismissed_witness TEXT
 ) STRICT;
 CREATE INDEX telling_award ON telling (award);
 """
+
+FROM_FORM_3 = """
+ALTER TABLE telling ADD COLUMN dismissed_by TEXT;
+ALTER TABLE telling ADD COLUMN dismissed_witness TEXT;
+"""
+"""What form 3 of the ledger lacks."""
+
+_HOLDS = "recalled_by IS NULL AND dismissed_by IS NULL"
 
 Step = Literal["verified", "paid", "rejected"]
 
@@ -77,7 +88,10 @@ _AFTER: dict[Step, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """A step of an award that a table's event told of and this ledger had not taken; `recalled_by` None: it holds."""
+    """A step of an award that a table's event told of and this ledger had not taken.
+
+    It holds its award until a person has it recalled, or two people dismiss it as false.
+    """
 
     award: str
     step: str
@@ -85,6 +99,13 @@ class Telling:
     by: str
     event: str
     recalled_by: str | None
+    dismissed_by: str | None
+    dismissed_witness: str | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether people are still to say what becomes of it."""
+        return self.recalled_by is None and self.dismissed_by is None
 
     def __str__(self) -> str:
         return f"{self.step}, {money(self.cents)}, by {self.by} (event {self.event})"
@@ -116,29 +137,8 @@ class Award:
 
     @property
     def held(self) -> bool:
-        """Whether something that was told of it is still to be recalled."""
-        return any(telling.recalled_by is None for telling in self.tellings)
-
-
-@dataclass(frozen=True, slots=True)
-class AwardStep:
-    """A step as it is published; `seq` numbers the steps of a table's awards."""
-
-    award: str
-    hit: str
-    table: str
-    seat: int
-    tier: str
-    meter: str | None
-    cents: int
-    step: str
-    by: str
-    at: str
-    seq: int
-
-    def payload(self) -> bytes:
-        """As it is published."""
-        return canonical(asdict(self))
+        """Whether something that was told of it is still to be recalled or dismissed."""
+        return any(telling.holds for telling in self.tellings)
 
 
 class Awards:
@@ -220,7 +220,7 @@ class Awards:
         if first.award != id_:
             raise _to_recall(first)
         *before, last = sorted(
-            (telling for telling in award.tellings if telling.recalled_by is None), key=lambda told: told.step == "paid"
+            (telling for telling in award.tellings if telling.holds), key=lambda told: told.step == "paid"
         )
         for telling in before:
             self._take(award.number, telling.step, telling.by, telling.cents)
@@ -232,9 +232,25 @@ class Awards:
             self._take(award.number, last.step, last.by)
         if last.step == "paid":
             self._books.pay(award.number, last.cents)
+        self._db.execute(f"UPDATE telling SET recalled_by = ? WHERE award = ? AND {_HOLDS}", (by, award.number))
+        return self._award(id_)
+
+    def dismiss(self, id_: str, by: str, witness: str) -> Award:
+        """Two people say that what the table told of the award is false: nobody did so. The award stands as it is here.
+
+        Who told it believed a forged word. The table is told anew how the award stands. Raises TableError
+        `award_unknown`, `name_missing`, `witness_missing`, or `nothing_to_dismiss`.
+        """
+        award = self._award(id_)
+        first, second = two_people(by, witness)
+        if not award.held:
+            what = f"Award {id_} is as its table told of it."
+            raise TableError("nothing_to_dismiss", what, "See what was told of each: award list --all.")
         self._db.execute(
-            "UPDATE telling SET recalled_by = ? WHERE award = ? AND recalled_by IS NULL", (by, award.number)
+            f"UPDATE telling SET dismissed_by = ?, dismissed_witness = ? WHERE award = ? AND {_HOLDS}",
+            (first, second, award.number),
         )
+        self._take(award.number, award.step, first)
         return self._award(id_)
 
     def take_back(self, table: str, epoch: str, set_aside_as: str, by: str) -> None:
@@ -295,7 +311,7 @@ class Awards:
         ).fetchone()
         if unheard is not None:
             self._db.execute("UPDATE step SET heard = 1 WHERE award = ? AND seq <= ?", (number, unheard))
-        self._number_anew(table)
+        self.number_anew(table)
         if step == "pending":
             if unheard is None:
                 self._withdraw(number)
@@ -312,6 +328,7 @@ class Awards:
             "award_told",
             f"Table {table} tells that award {id_} was {step}, {money(cents)}, by {by}; this ledger has not done so.",
             f"It is an older copy: see `award list`, and let it take over what is true: `award recall {id_} --by NAME`."
+            f" If nobody did so, two people dismiss it: `award dismiss {id_} --by NAME --witness NAME`."
             if holds
             else f"It is {stands} here, and that stands. Find out what was carried out, and settle by hand.",
         )
@@ -327,7 +344,7 @@ class Awards:
                 "SELECT id, hit, step.table_id, seat, tier, meter, step.cents, step.step, by_whom, at, seq"
                 " FROM step JOIN award ON award.number = step.award"
                 " WHERE step.table_id = ? AND seq > ? AND NOT heard AND NOT EXISTS"
-                " (SELECT 1 FROM telling WHERE telling.award = award.number AND recalled_by IS NULL) ORDER BY seq",
+                f" (SELECT 1 FROM telling WHERE telling.award = award.number AND {_HOLDS}) ORDER BY seq",
                 (table, after_seq),
             )
         ]
@@ -342,23 +359,32 @@ class Awards:
         """The award's next step, at its amount if at no other one."""
         self._db.execute("UPDATE award SET step = ? WHERE number = ?", (step, number))
         (table,) = self._db.execute("SELECT table_id FROM award WHERE number = ?", (number,)).fetchone()
+        seq = self._next_seq(table)
         self._db.execute(
             "INSERT INTO step (table_id, seq, award, step, cents, by_whom, at)"
             " SELECT table_id, ?, number, step, coalesce(?, cents), ?, ? FROM award WHERE number = ?",
-            (self._next_seq(table), cents, by, now_text(), number),
+            (seq, cents, by, number_text(seq), number),
         )
 
     def _next_seq(self, table: str) -> int:
-        (last,) = self._db.execute("SELECT coalesce(max(seq), 0) FROM step WHERE table_id = ?", (table,)).fetchone()
+        (last,) = self._db.execute(
+            "SELECT coalesce(max(seq), 0) FROM step WHERE table_id = ? AND seq <= ?", (table, highest_number())
+        ).fetchone()
         return next_number(last)
 
-    def _number_anew(self, table: str) -> None:
+    def leaping(self) -> list[str]:
+        """The tables for which steps wait with numbers that no table takes: the pit's clock went wrong then."""
+        leaping = "SELECT DISTINCT table_id FROM step WHERE NOT heard AND seq > ?"
+        return [table for (table,) in self._db.execute(leaping, (highest_number(),))]
+
+    def number_anew(self, table: str) -> None:
         """A table takes no step that is older than one it has. The one it tells of may have come from a pit with
         another copy of this ledger, under a number higher than those that wait here: they get new ones."""
         waiting = self._db.execute("SELECT seq FROM step WHERE table_id = ? AND NOT heard ORDER BY seq", (table,))
         for (seq,) in waiting.fetchall():
+            anew = self._next_seq(table)
             self._db.execute(
-                "UPDATE step SET seq = ? WHERE table_id = ? AND seq = ?", (self._next_seq(table), table, seq)
+                "UPDATE step SET seq = ?, at = ? WHERE table_id = ? AND seq = ?", (anew, number_text(anew), table, seq)
             )
 
     def _reject(self, award: Award, by: str) -> None:
@@ -406,19 +432,21 @@ class Awards:
     def _withdraw(self, number: int) -> None:
         """An award that was told as pending again is not verified any more; one that was paid or rejected is."""
         self._db.execute(
-            "DELETE FROM telling WHERE award = ? AND recalled_by IS NULL AND NOT EXISTS (SELECT 1 FROM telling AS last"
-            " WHERE last.award = telling.award AND last.recalled_by IS NULL AND last.step != 'verified')",
+            f"DELETE FROM telling WHERE award = ? AND {_HOLDS} AND NOT EXISTS (SELECT 1 FROM telling AS last"
+            " WHERE last.award = telling.award AND last.recalled_by IS NULL AND last.dismissed_by IS NULL"
+            " AND last.step != 'verified')",
             (number,),
         )
 
     def _first_to_recall(self, award: Award) -> Telling | None:
-        """What was told first of the award, or of one that shares its level, and is not recalled."""
-        wanted = "recalled_by IS NULL AND (award.number = ? OR award.lock = ?)"
+        """What was told first of the award, or of one that shares its level, and holds."""
+        wanted = f"{_HOLDS} AND (award.number = ? OR award.lock = ?)"
         return next(iter(self._tellings(wanted, award.number, award.lock)), None)
 
     def _tellings(self, wanted: str, *values: int | None) -> tuple[Telling, ...]:
         rows = self._db.execute(
-            "SELECT id, telling.step, telling.cents, by_whom, event.table_id || '/' || epoch || '/' || seq, recalled_by"
+            "SELECT id, telling.step, telling.cents, by_whom, event.table_id || '/' || epoch || '/' || seq,"
+            " recalled_by, dismissed_by, dismissed_witness"
             " FROM telling JOIN award ON award.number = telling.award JOIN event ON event.number = telling.event"
             f" WHERE {wanted} ORDER BY telling.event",
             values,
@@ -433,5 +461,6 @@ def _to_recall(telling: Telling) -> TableError:
     return TableError(
         "award_told",
         f"The table told of award {telling.award}: {telling}. This ledger has not done so: it is an older copy.",
-        f"Do nothing of it twice. If it is true, let the ledger take it over: award recall {telling.award} --by NAME.",
+        f"Do nothing of it twice. If it is true, let the ledger take it over: award recall {telling.award} --by NAME."
+        f" If nobody did so, two people dismiss it: award dismiss {telling.award} --by NAME --witness NAME.",
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from controller.contract.bounds import MOST_AHEAD_MS
 from controller.contract.envelope import Stamp
 
 
@@ -15,9 +16,34 @@ def now_text() -> str:
 def next_number(after: int) -> int:
     """A number that is higher than `after`, and than any given before: milliseconds since 1970, or one more.
 
-    A ledger restored from a copy, or begun anew, does not know what it gave before; the clock does.
+    A ledger restored from a copy, or begun anew, does not know what it gave before; the clock does. Where the clock is
+    set back, numbers go on ahead of it; but not from one that is more than a day ahead, which no table takes.
     """
-    return max(after + 1, _now_ms())
+    now_ms = _now_ms()
+    return now_ms if after > now_ms + MOST_AHEAD_MS else max(after + 1, now_ms)
+
+
+def highest_number() -> int:
+    """The highest number that can have been given by now: a clock that went wrong gave those above it."""
+    return _now_ms() + MOST_AHEAD_MS
+
+
+def number_text(number: int) -> str:
+    """When what has this number is said: now, or the number's own time where that is ahead of the clock."""
+    return Stamp(max(number, _now_ms()), True).text()
+
+
+class Moments:
+    """Times for messages that are believed in their order: they go on growing where the clock is set back."""
+
+    def __init__(self) -> None:
+        self._last_ms = 0
+
+    def next(self) -> str:
+        """Now, or the time given last."""
+        now_ms = _now_ms()
+        self._last_ms = now_ms if self._last_ms > now_ms + MOST_AHEAD_MS else max(self._last_ms, now_ms)
+        return Stamp(self._last_ms, True).text()
 
 
 def _now_ms() -> int:

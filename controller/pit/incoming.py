@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import re
 from dataclasses import dataclass
 
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
-from controller.contract.canonical import canonical
-from controller.contract.envelope import CONTRACT_VERSION
+from controller.contract.canonical import canonical, parse_object
+from controller.contract.envelope import CONTRACTS_READ
 from controller.errors import TableError
 
 # Whatever is not of these forms is shown to nobody: it could be made to play tricks on a terminal or a shell.
@@ -40,7 +35,7 @@ class TableEvent:
 
 def read_event(table: str, payload: bytes) -> TableEvent:
     """The event in a payload that came on a table's topic."""
-    message = parse(payload)
+    message = parse_object(payload)
     match message:
         case {
             "id": str(id_),
@@ -75,22 +70,14 @@ def read_event(table: str, payload: bytes) -> TableEvent:
             f"An event of {table} has an id that is not {table}/{epoch}/{seq}, which its fields say it is.",
             "Find out which machine speaks for the table: no table controller makes such an event.",
         )
-    if contract != CONTRACT_VERSION:
+    if contract not in CONTRACTS_READ:
         raise RefusedError(
             "contract_unknown",
-            f"Table {table} speaks version {contract} of the contract; this pit knows version {CONTRACT_VERSION}.",
+            f"Table {table} speaks version {contract} of the contract; this pit knows versions "
+            f"{' and '.join(map(str, CONTRACTS_READ))}.",
             "Run the pit's version that goes with the table's.",
         )
     return TableEvent(epoch, seq, type_, message)
-
-
-def parse(payload: bytes) -> dict[str, object]:
-    """The JSON object in a payload; an empty one when it holds none."""
-    try:
-        value = json.loads(payload)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _is_canonical(payload: bytes, message: dict[str, object]) -> bool:
@@ -104,14 +91,3 @@ def _is_canonical(payload: bytes, message: dict[str, object]) -> bool:
 def in_form(**names: str) -> bool:
     """Whether each name is of the form that its keyword names in FORMS."""
     return all(FORMS[name].fullmatch(value) for name, value in names.items())
-
-
-def signature_holds(message: dict[str, object], public_key: bytes) -> bool:
-    """Whether the table's key signed the message: Ed25519 over its canonical form without the signature."""
-    unsigned = {name: value for name, value in message.items() if name != "signature"}
-    try:
-        signature = base64.b64decode(str(message.get("signature")), validate=True)
-        Ed25519PublicKey.from_public_bytes(public_key).verify(signature, canonical(unsigned))
-    except (ValueError, InvalidSignature):
-        return False
-    return True

@@ -19,18 +19,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from controller.contract.bounds import MOST_SEQ, is_count
-from controller.contract.canonical import canonical
+from controller.contract.canonical import parse_object
 from controller.contract.envelope import GENESIS
 from controller.contract.fingerprint import fingerprint
+from controller.contract.pit_words import AckWord, AwardStep
+from controller.contract.signing import Signer
 from controller.errors import TableError
+from controller.keys import signature_holds
 from controller.pit import adoptions, alarms, awards, books, intake, people, session
 from controller.pit.account import Account, draw_up
 from controller.pit.adoptions import Adoption, Adoptions
 from controller.pit.alarms import KeptAlarm, LeftOut
-from controller.pit.awards import Award, Awards, AwardStep, Step
+from controller.pit.awards import Award, Awards, Step
 from controller.pit.books import Books
 from controller.pit.clock import next_number
-from controller.pit.incoming import FORMS, RefusedError, TableEvent, in_form, parse, read_event, signature_holds
+from controller.pit.incoming import FORMS, RefusedError, TableEvent, in_form, read_event
 from controller.pit.intake import Intake
 from controller.pit.ledger_file import APPLICATION_ID, FORM, PitLock, damaged, form_of, told, told_of_nonsense
 from controller.pit.meters import Terms
@@ -52,7 +55,7 @@ CREATE TABLE meters_message (next_seq INTEGER NOT NULL) STRICT;
 INSERT INTO meters_message VALUES (1);
 """
 _ROOMS = (_SCHEMA, adoptions.SCHEMA, books.SCHEMA, awards.SCHEMA, intake.SCHEMA, alarms.SCHEMA, session.SCHEMA)
-_FROM_FORM_3 = (adoptions.FROM_FORM_3, books.FROM_FORM_3, alarms.SCHEMA, session.SCHEMA)
+_FROM_FORM_3 = (adoptions.FROM_FORM_3, awards.FROM_FORM_3, books.FROM_FORM_3, alarms.SCHEMA, session.SCHEMA)
 
 _HEX_OF_KEY = 64
 _KEY = re.compile("[0-9a-f]{32}|[0-9a-f]{64}")  # a fingerprint, or the key itself
@@ -60,7 +63,7 @@ _KEY = re.compile("[0-9a-f]{32}|[0-9a-f]{64}")  # a fingerprint, or the key itse
 
 @dataclass(frozen=True, slots=True)
 class Ack:
-    """The pit's word to a table: everything of `epoch` through `seq` is committed; `chain` is that event's.
+    """How far a table is committed: everything of `epoch` through `seq`, whose chain is `chain`.
 
     At seq 0 nothing is committed yet, and the chain is 64 zeros.
     """
@@ -69,9 +72,9 @@ class Ack:
     seq: int
     chain: str
 
-    def payload(self) -> bytes:
-        """As it is published."""
-        return canonical({"epoch": self.epoch, "seq": self.seq, "chain": self.chain})
+    def payload(self, table: str, at: str, signer: Signer) -> bytes:
+        """As it is published to the table it is of."""
+        return AckWord(table, self.epoch, self.seq, self.chain, at).payload(signer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,11 @@ class Ledger:
             self._db.execute("PRAGMA synchronous = FULL")
             # A sync of an earlier run may have failed, and the kernel takes the log for written: write it anew.
             self._db.execute("PRAGMA wal_checkpoint")
+            leaping = self._awards.leaping()
+        if leaping:
+            with self._transaction():
+                for table in leaping:
+                    self._awards.number_anew(table)
 
     def serve(self) -> None:
         """Be the one pit that runs on this ledger, until it is closed. From now on it is known what this pit has heard.
@@ -215,7 +223,7 @@ class Ledger:
         That happens with `adopt_new` alone, and for a table never heard of. Raises RefusedError `epoch_to_adopt` with
         the command that adopts it, `epoch_of_another_key`, or `state_malformed`.
         """
-        match parse(payload):
+        match parse_object(payload):
             case {"online": False}:
                 return False
             case {"online": True, "table": str(name), "epoch": str(epoch), "public_key": str(public_key), **more} if (
@@ -329,7 +337,7 @@ class Ledger:
     def said(self, table: str, payload: bytes) -> None:
         """An ack of this pit's, which the broker retains for a table. Raises RefusedError `ledger_behind_acks` when the
         ledger has less than that, and so is an older copy; or `ack_malformed`."""
-        match parse(payload):
+        match parse_object(payload):
             case {"epoch": str(epoch), "seq": int(seq), "chain": str(chain)} if (
                 type(seq) is int and 0 <= seq <= MOST_SEQ and in_form(table=table, epoch=epoch, chain=chain)
             ):
@@ -359,7 +367,7 @@ class Ledger:
         if self._head_seq(table, epoch) >= seq:
             return True
         bodies = (self._body(table, name, seq) for name in self._adoptions.set_aside(table, epoch))
-        return any(body is not None and parse(body).get("chain") == chain for body in bodies)
+        return any(body is not None and parse_object(body).get("chain") == chain for body in bodies)
 
     def refuse_if_taken_over(self) -> None:
         """Raises TableError `ledger_replaced` where this pit's ledger is not the one that people see any more."""
@@ -432,6 +440,12 @@ class Ledger:
             except TableError as refusal:
                 return refusal
         return None
+
+    def dismiss(self, award: str, by: str, witness: str) -> Award:
+        """Two people dismiss what a table told of an award. Raises TableError as `Awards.dismiss` and
+        `Session.refuse_decisions`."""
+        with self._deciding():
+            return self._awards.dismiss(award, by, witness)
 
     def unheard_steps(self, table: str, after_seq: int) -> list[AwardStep]:
         """The steps of a table's awards after this one that its stream has not told of, in order."""
@@ -522,7 +536,7 @@ class Ledger:
     def _ack_of(self, table: str, epoch: str) -> Ack:
         seq = self._head_seq(table, epoch)
         body = self._body(table, epoch, seq)
-        chain = GENESIS.hex() if body is None else parse(body).get("chain")
+        chain = GENESIS.hex() if body is None else parse_object(body).get("chain")
         if not isinstance(chain, str):
             raise damaged(self._path, ValueError(f"{table}/{epoch}/{seq} is no event"))
         return Ack(epoch, seq, chain)

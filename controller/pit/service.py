@@ -31,14 +31,15 @@ from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
 from controller.contract.bounds import MOST_PAYLOAD_BYTES
-from controller.contract.canonical import canonical
+from controller.contract.canonical import parse_object
+from controller.contract.pit_words import AwardStep, MetersWord, PitKeyWord, Rotation
 from controller.contract.topics import Topics
 from controller.errors import TableError
+from controller.keys import SigningKey, signature_holds
 from controller.mqtt_link import RUN, Cuts, Link, Rival, new_run, user_properties
 from controller.mqtt_tls import TlsFiles, client_context
-from controller.pit.awards import AwardStep
-from controller.pit.clock import now_text
-from controller.pit.incoming import RefusedError, parse
+from controller.pit.clock import Moments, now_text, number_text
+from controller.pit.incoming import RefusedError
 from controller.pit.ledger import Ack, Ledger
 from controller.pit.sayings import Sayings
 
@@ -68,9 +69,21 @@ class Pit:
     """
 
     def __init__(
-        self, ledger: Ledger, host: str, port: int, root: str, adopt_new: bool, tls: TlsFiles | None = None
+        self,
+        ledger: Ledger,
+        host: str,
+        port: int,
+        root: str,
+        adopt_new: bool,
+        key: SigningKey,
+        rotations: tuple[Rotation, ...] = (),
+        tls: TlsFiles | None = None,
     ) -> None:
         self._ledger = ledger
+        self._key = key
+        self._rotations = rotations
+        self._own_keys = [key.public, *(bytes.fromhex(rotation.former) for rotation in rotations)]
+        self._moments = Moments()  # of acks: no table believes one that is older than another
         self._host = host
         self._port = port
         self._root = root
@@ -242,7 +255,12 @@ class Pit:
             self._alarm(table, refusal)
 
     def _hear_own_ack(self, table: str, payload: bytes) -> None:
-        """The broker retains what this pit said, perhaps when it had a newer ledger."""
+        """The broker retains what this pit said, perhaps when it had a newer ledger; or what nobody of its key said."""
+        if payload and not any(signature_holds(parse_object(payload), key) for key in self._own_keys):
+            what = f"What the broker retains on the ack topic of {table!r} is not signed by this pit's key."
+            do = "Find out who publishes there: only the pit may. It says nothing of this ledger, and is replaced."
+            self._alarm(table, RefusedError("ack_forged", what, do))
+            return
         try:
             self._ledger.said(table, payload)
         except RefusedError as alarm:
@@ -254,6 +272,8 @@ class Pit:
         if not self._cuts.often(time.monotonic()):
             _say(f"connected to the broker {self._host}:{self._port}, listening below {self._root}")
         self._listening = True
+        key = PitKeyWord(self._key.public.hex(), now_text(), self._rotations).payload(self._key)
+        self._publish(link, self._every_table.pit_key, key, retain=True)  # before what is signed by it
         for table, ack in self._ledger.acks().items():
             self._acknowledge(link, table, ack)
             self._steps_due.add(table)
@@ -301,7 +321,7 @@ class Pit:
 
     def _notice_return(self, table: str, state: bytes) -> None:
         """A table that came back may have missed the step that it was told last: it is said again."""
-        message = parse(state)
+        message = parse_object(state)
         boot = message.get("boot") if message.get("online") is True else None
         if boot is not None and boot != self._boots.get(table):
             self._steps_said.pop(table, None)
@@ -318,7 +338,7 @@ class Pit:
             if step is None:
                 self._steps_said.pop(table, None)
             elif table in again or self._steps_said.get(table, (0, 0.0))[0] != step.seq:
-                self._publish(link, Topics(self._root, table).award, step.payload())
+                self._publish(link, Topics(self._root, table).award, step.payload(self._key))
                 self._steps_said[table] = step.seq, now_s
         self._steps_due.clear()
 
@@ -339,12 +359,13 @@ class Pit:
         if seq is None:
             self._meters_seqs = iter(self._ledger.meters_seqs(_METERS_SEQS))
             seq = next(self._meters_seqs)
-        payload = canonical({"seq": seq, "at": now_text(), "meters": levels})
+        payload = MetersWord(seq, number_text(seq), levels).payload(self._key)
         self._publish(link, self._every_table.meters, payload, retain=True, properties=self._our_words)
         self._meters_said = levels, now_s
 
     def _acknowledge(self, link: Link, table: str, ack: Ack) -> None:
-        self._publish(link, Topics(self._root, table).ack, ack.payload(), retain=True)
+        payload = ack.payload(table, self._moments.next(), self._key)
+        self._publish(link, Topics(self._root, table).ack, payload, retain=True)
         self._acked[table] = ack
 
     def _publish(

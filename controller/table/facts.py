@@ -225,6 +225,7 @@ class ShoeOpened:
     placed: tuple[Wager, ...] = ()
     hits: tuple[RoyalHit, ...] = ()
     award_seq: int = 0
+    pit_key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,6 +318,14 @@ class AwardStepped:
 
 
 @dataclass(frozen=True, slots=True)
+class PitKeyPinned:
+    """A person compared the pit's key (64 hex digits) at both ends: from now on what it signed is the pit's word."""
+
+    public_key: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class HitsReset:
     """Somebody saw to a seat's hit, or to every one: the lamp goes out."""
 
@@ -341,9 +350,10 @@ class CardNamed:
 
 @dataclass(frozen=True, slots=True)
 class FaultCleared:
-    """A supervisor looked at the table and let it go on."""
+    """A supervisor looked at the table and let it go on; where the fault asks for two people, a witness too."""
 
     by: str
+    witness: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,11 +405,57 @@ class LampsTested:
 
 @dataclass(frozen=True, slots=True)
 class JournalFoundBehindPit:
-    """The pit has acknowledged what this journal does not hold, or holds otherwise."""
+    """The pit has acknowledged what this journal does not hold, or holds otherwise.
+
+    `at` is when the pit said so, by its clock; empty where an earlier version of this program did not keep it.
+    """
 
     acked_seq: int
     head_seq: int
     chain_differs: bool
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PitTookBack:
+    """A later word of the pit, `at` by its clock, fits this journal: the one that did not was wrong."""
+
+    acked_seq: int
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class PitKeyRotated:
+    """The pit's pinned key, `former`, has signed this one, which is pinned in its place: both in hex."""
+
+    public_key: str
+    former: str
+
+
+@dataclass(frozen=True, slots=True)
+class PitKeyDiffers:
+    """A key is offered as the pit's that is not the pinned one, nor signed by it: both as their fingerprints."""
+
+    offered: str
+    pinned: str
+
+
+@dataclass(frozen=True, slots=True)
+class PitWordForged:
+    """What came on the pit's topic, `ack`, `award` or `meters`, is not signed by the pinned key."""
+
+    topic: str
+
+
+@dataclass(frozen=True, slots=True)
+class AwardRefused:
+    """The pit says an award of an amount that its hit cannot have: below `least_cents` or above `most_cents`."""
+
+    award: str
+    seat: int
+    cents: int
+    least_cents: int
+    most_cents: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -513,6 +569,7 @@ Act = (
     | Called
     | CommissionCollected
     | AwardStepped
+    | PitKeyPinned
     | HitsReset
     | HandVoided
     | CardNamed
@@ -527,6 +584,11 @@ OwnFact = (
     ShoeUnplugged
     | LevelsNoted
     | JournalFoundBehindPit
+    | PitTookBack
+    | PitKeyRotated
+    | PitKeyDiffers
+    | PitWordForged
+    | AwardRefused
     | PublishRefused
     | HitUnheard
     | ClientIdTaken

@@ -39,6 +39,7 @@ class FaultKind:
     clearing: Clearing = Clearing.DROP
     card_ends_it: bool = False  # naming the card is enough; otherwise a `clear` must follow
     new_shoe_takes_held: bool = False  # the card held becomes the new shoe's first card
+    two_people: bool = False  # `clear` needs a witness, too
     details: tuple[str, ...] = ()  # what the fault's event and the status tell besides, by name: see DETAILS
 
 
@@ -54,6 +55,7 @@ DETAILS: dict[str, str] = {
     "error": "the shoe's error (`overdraw`), why the disk refused, what became of the journal's file, or what "
     "failed inside the controller",
     "acked_seq": "the last event that the pit says it has",
+    "acked_at": "when the pit said so, by its clock",
     "head_seq": "the last event that the pit can have from this journal",
     "chain": "`differs` where the pit's chain is another at that event, otherwise `unknown`",
     "event": "the number of the event that is not as it was",
@@ -208,9 +210,11 @@ FAULTS: dict[str, FaultKind] = {
     "journal_behind_pit": FaultKind(
         "The pit has acknowledged events that this journal does not hold as they were sent: the journal is not the "
         "one that sent them.",
-        "Stop the table. Keep this journal for the audit, and start a new one, which the pit must adopt.",
-        (),
-        details=("acked_seq", "head_seq", "chain"),
+        "If the pit was wrong, mend it: once a later word of it fits this journal, two people clear. If the journal is "
+        "a copy, stop the table, keep it for the audit, and start a new one, which the pit must adopt.",
+        (_CLEAR,),
+        two_people=True,
+        details=("acked_seq", "head_seq", "chain", "acked_at"),
     ),
     "journal_failed": FaultKind(
         "The journal could not be written for a while. Nothing was lost: what waited has been written.",
@@ -288,6 +292,20 @@ ALARMS: dict[str, AlarmKind] = {
     "client_id_taken": AlarmKind(
         "Another client connected to the broker under this table's id, or says this table's state.",
         "Find it: somebody has a copy of this table's certificate, or of the table. Then give the table a new one.",
+    ),
+    "pit_key_differs": AlarmKind(
+        "A key is offered as the pit's that is not the one pinned here, and that one has not signed it.",
+        "Believe nothing yet. Compare the fingerprints with the pit's own: if the pit has truly got a new key, pin it "
+        "with `tablectl pit-key`. If not, find out who says so.",
+    ),
+    "pit_word_forged": AlarmKind(
+        "Something was said in the pit's name that the pit's key has not signed. It was not believed.",
+        "Find out who publishes on the pit's topics, and check the broker's access list. If the pit has got a new key, "
+        "see `tablectl pit-key`.",
+    ),
+    "award_impossible": AlarmKind(
+        "The pit says an award of an amount that its hit cannot have. It was not believed.",
+        "Pay nothing of it. Compare the award at the pit with the hit and with what its meter has shown.",
     ),
     "hit_unheard": AlarmKind(
         "The broker took a hit that nobody listens for.",

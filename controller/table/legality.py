@@ -121,6 +121,7 @@ REFUSALS: dict[str, str] = {
     "fault_unnamed": "A fault stands, and this act does not say that it answers it: look, and name the fault.",
     "no_fault": "No fault stands.",
     "not_an_exit": "The standing fault cannot be left that way.",
+    "pit_stands_by_it": "The pit has said nothing later that fits this journal: while it stands by its word, nobody clears.",
     "no_card_to_name": "No card is waiting to be named.",
     "card_cannot_be": "That card cannot be: all of them have left the shoe.",
     "not_this_game": "The game dealt at this table has no such thing.",
@@ -137,6 +138,10 @@ REFUSALS: dict[str, str] = {
     "commission_owed": "Commission is owed: collect it first.",
     "wager_lies_there": "That very wager lies there already, or none to take away.",
     "award_old": "The pit said this step of an award before.",
+    "award_impossible": "The hit cannot have an award of that amount.",
+    "no_pit_key": "No pit offers its key: start the pit's program, and mend the link to it.",
+    "pit_key_differs": "The key that is offered has another fingerprint: compare the two again, and find out whose it is.",
+    "pit_key_pinned": "That very key is pinned already.",
     "no_hit": "No hit is shown there.",
     "no_supervisor": "A supervisor must do this: the key, or a name.",
 }

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from math import lcm
 from unicodedata import normalize
 
+from controller.contract.bounds import MOST_CENTS, MOST_SEQ
+from controller.contract.fingerprint import fingerprint
 from controller.game import baccarat, lucky9
 from controller.game.baccarat_royal import Actives, BaccaratRoyal, drawn_actives
 from controller.game.cards import Card
@@ -37,8 +39,10 @@ from controller.table.facts import (
     LevelsNoted,
     OddCardFate,
     OddCardTold,
+    PitKeyPinned,
     RoundCorrected,
     Royal9WagersDiffered,
+    RoyalHit,
     SeatsRoundCorrected,
     SeatsTaken,
     ShoeClosed,
@@ -61,7 +65,7 @@ from controller.table.states import (
     WagersOpen,
 )
 from controller.table.step import carried_into_new_shoe
-from controller.table.stops import exits
+from controller.table.stops import exits, waits_for_pit
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +102,15 @@ class NameCard:
 
 @dataclass(frozen=True, slots=True)
 class ClearFault:
-    """Let the table go on."""
+    """Let the table go on. Some faults ask for two people."""
 
     supervisor: str | None
+    witness: str | None = None
+
+    @property
+    def says(self) -> str:
+        """The request in words."""
+        return "clear the fault"
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,9 +218,19 @@ class CollectCommission:
 
 @dataclass(frozen=True, slots=True)
 class SeeAward:
-    """The pit's word on how far a hit of this journal's has come."""
+    """The pit's word on how far a hit of this journal's has come, and what that hit's award can be, in cents."""
 
     step: AwardStepped
+    least_cents: int = 0
+    most_cents: int = MOST_CENTS
+
+
+@dataclass(frozen=True, slots=True)
+class PinPitKey:
+    """Believe the pit whose key has this fingerprint, as a person read it at the pit."""
+
+    fingerprint: str
+    by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,10 +260,11 @@ Request = (
     | MakeCall
     | CollectCommission
     | SeeAward
+    | PinPitKey
     | ResetHits
 )
 
-ByTwo = CorrectRound | CorrectSeatsRound
+ByTwo = ClearFault | CorrectRound | CorrectSeatsRound
 """What two people ask for: `witness` is the second one, None until there is one."""
 
 EXITS: dict[type[Request], Exit] = {
@@ -264,7 +285,8 @@ class Ambient:
 
     `royal9_seats` are the seats with a Royal 9 wager in place now. `pit_fresh` is false when the pit has been silent
     beyond its limit: there is then no progressive to bet on. `levels` are the meters' cents as shown; `lot` is a random
-    number, to draw by. The rest is what a new shoe would open with.
+    number, to draw by; `offered_pit_key` is the key, in hex, that is offered as the pit's, and `latest_seq` the highest
+    number that a word of the pit can have by now. The rest is what a new shoe would open with.
     """
 
     royal9_seats: frozenset[int]
@@ -274,6 +296,8 @@ class Ambient:
     version: str
     lot: int = 0
     levels: Mapping[str, int] = field(default_factory=dict)
+    offered_pit_key: str | None = None
+    latest_seq: int = MOST_SEQ
 
 
 def decide(table: Table, request: Request, ambient: Ambient) -> Fact | Refuse:
@@ -293,10 +317,8 @@ def decide(table: Table, request: Request, ambient: Ambient) -> Fact | Refuse:
             return _not_an_exit(table, Exit.VOID) or HandVoided(supervisor)
         case NameCard(card, supervisor):
             return _name_card(table, card, supervisor)
-        case ClearFault(supervisor):
-            if supervisor is None:
-                return refuse("no_supervisor")
-            return _not_an_exit(table, Exit.CLEAR) or FaultCleared(supervisor)
+        case ClearFault():
+            return _clear(table, request)
         case TellOddCard(fate, by):
             refusal = None if odd_card(table) else refuse("no_odd_card")
             return _refused(table, Row.TELL_ODD_CARD) or refusal or OddCardTold(fate, by)
@@ -320,8 +342,10 @@ def decide(table: Table, request: Request, ambient: Ambient) -> Fact | Refuse:
             owed = table.commission_owed.get(seat)
             collected = refuse("nothing_owed") if owed is None else CommissionCollected(seat, owed, by)
             return _refused(table, Row.COLLECT_COMMISSION) or collected
-        case SeeAward(step):
-            return step if step.seq > table.award_seq else refuse("award_old")
+        case SeeAward():
+            return _see_award(table, request, ambient)
+        case PinPitKey(told, by):
+            return _pin_pit_key(table, told, by, ambient)
         case ResetHits(seat, by):
             known = any(seat in (None, hit.seat) for hit in table.hits)
             return HitsReset(seat, by) if known else refuse("no_hit")
@@ -446,6 +470,7 @@ def _opened(table: Table, by: str, ambient: Ambient) -> ShoeOpened:
         placed=table.placed,
         hits=tuple(hit for hit in table.hits if hit.meter is not None),
         award_seq=table.award_seq,
+        pit_key=table.pit_key,
     )
 
 
@@ -520,6 +545,46 @@ def _call(table: Table, called: Call, by: str) -> Fact | Refuse:
             return refuse("no_call_due")
 
 
+def _clear(table: Table, request: ClearFault) -> Fact | Refuse:
+    if request.supervisor is None:
+        return refuse("no_supervisor")
+    if refusal := _not_an_exit(table, Exit.CLEAR):
+        return refuse("pit_stands_by_it") if table.fault and waits_for_pit(table) else refusal
+    assert table.fault is not None, "it has an exit"
+    if not FAULTS[table.fault.code].two_people:
+        return FaultCleared(request.supervisor)
+    return _by_two(request, FaultCleared(request.supervisor, request.witness))
+
+
+def _see_award(table: Table, request: SeeAward, ambient: Ambient) -> Fact | Refuse:
+    """The step, unless it is old or of an amount that cannot be; what was told of the hit once can be told again.
+
+    A number that no pit can have given by now was forged, before the pit signed its words: it makes no step old.
+    """
+    step = request.step
+    if step.seq <= table.award_seq <= ambient.latest_seq:
+        return refuse("award_old")
+    told_before = {hit.cents for hit in table.hits if _is_of_hit(step, hit)}
+    if not request.least_cents <= step.cents <= request.most_cents and step.cents not in told_before:
+        return refuse("award_impossible")
+    return step
+
+
+def _is_of_hit(step: AwardStepped, hit: RoyalHit) -> bool:
+    return (hit.shoe, hit.round, hit.seat) == (step.shoe, step.round, step.seat)
+
+
+def _pin_pit_key(table: Table, told: str, by: str, ambient: Ambient) -> Fact | Refuse:
+    """Pin the key that is offered, if it is the one whose fingerprint a person read at the pit."""
+    if ambient.offered_pit_key is None:
+        return refuse("no_pit_key")
+    if "".join(told.split()).casefold() != "".join(fingerprint(bytes.fromhex(ambient.offered_pit_key)).split()):
+        return refuse("pit_key_differs")
+    if ambient.offered_pit_key == table.pit_key:
+        return refuse("pit_key_pinned")
+    return PitKeyPinned(ambient.offered_pit_key, by)
+
+
 def _name_card(table: Table, card: Card, supervisor: str | None) -> Fact | Refuse:
     """The card that waits, or was missed, by its name.
 
@@ -561,7 +626,7 @@ def _by_two(request: ByTwo, fact: Fact) -> Fact | Refuse:
     """The fact of an act that would be allowed, once two people ask for it."""
     if request.witness is None:
         return refuse("second_person_due")
-    return refuse("not_two_people") if same_name(request.supervisor, request.witness) else fact
+    return refuse("not_two_people") if same_name(request.supervisor or "", request.witness) else fact
 
 
 def _as_read(told: FinishedRound, request: CorrectRound | CorrectSeatsRound) -> CorrectionFact | Refuse:

@@ -157,7 +157,8 @@ class Table:
     `awaiting_result` is the hand whose result the shoe has yet to state, or "voided" when it may still state one for a
     hand that was void. `seq_counts_zero` once the shoe, since it was switched on, has gone on with 0 after 9: from then
     on it always does. `placed` are the chips for the next hand, `occupied` the seats with somebody at them,
-    `commission_owed` cents by seat, `award_seq` the pit's last award step. `stops` counts the faults since this
+    `commission_owed` cents by seat, `award_seq` the pit's last award step, `pit_key` the pit's public key
+    in hex, None until a person has pinned one. `stops` counts the faults since this
     shoe was announced.
     """
 
@@ -181,6 +182,7 @@ class Table:
     commission_owed: dict[int, int] = field(default_factory=dict)
     award_seq: int = 0
     stops: int = 0
+    pit_key: str | None = None
 
     @property
     def round_number(self) -> int | None:

@@ -7,7 +7,7 @@ leaves the fault: what was held is then believed in the order it came, which may
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import assert_never
 
 from controller.contract import events
@@ -36,6 +36,7 @@ from controller.table.face_down import comes_face_down, kept_make_a_hand, next_i
 from controller.table.facts import (
     ActivesChosen,
     ArchiveFailed,
+    AwardRefused,
     AwardStepped,
     BurnCountReported,
     Called,
@@ -63,6 +64,11 @@ from controller.table.facts import (
     OutboxFilling,
     OutboxFull,
     OwnFact,
+    PitKeyDiffers,
+    PitKeyPinned,
+    PitKeyRotated,
+    PitTookBack,
+    PitWordForged,
     PublishRefused,
     ReplayDiffered,
     Report,
@@ -104,7 +110,15 @@ from controller.table.states import (
 )
 from controller.table.stops import Stepped, alarm, cleared, open_shoe, raiser, shoe_number, stop
 
-_OF_THE_CONTROLLER = (JournalFoundBehindPit, CommitFailed, JournalGone, JournalAltered, ReplayDiffered, StepFailed)
+_OF_THE_CONTROLLER = (
+    JournalFoundBehindPit,
+    PitTookBack,
+    CommitFailed,
+    JournalGone,
+    JournalAltered,
+    ReplayDiffered,
+    StepFailed,
+)
 
 
 def step(table: Table, fact: Fact) -> Stepped:
@@ -128,14 +142,16 @@ def step(table: Table, fact: Fact) -> Stepped:
             return _collect_commission(table, fact)
         case AwardStepped():
             return _step_award(table, fact)
+        case PitKeyPinned(public_key) | PitKeyRotated(public_key):
+            return replace(table, pit_key=public_key), ()
         case HitsReset(seat, by):
             return _reset_hits(table, seat, by)
         case HandVoided(by):
             return _void_hand(table, by)
         case CardNamed(card, by):
             return _name_card(table, card, by)
-        case FaultCleared(by):
-            return _clear(table, by)
+        case FaultCleared(by, witness):
+            return _clear(table, by if witness is None else f"{by}, {witness}")
         case OddCardTold(fate):
             return _change_odd_card(table, fate)
         case RoundCorrected() | SeatsRoundCorrected():
@@ -159,6 +175,12 @@ def step(table: Table, fact: Fact) -> Stepped:
             return _note_levels(table, levels), ()
         case ClientIdTaken():
             return table, (alarm(table, "client_id_taken", {}),)
+        case PitKeyDiffers(offered, pinned):
+            return table, (alarm(table, "pit_key_differs", {"offered": offered, "pinned": pinned}),)
+        case PitWordForged(topic):
+            return table, (alarm(table, "pit_word_forged", {"topic": topic}),)
+        case AwardRefused():
+            return table, (alarm(table, "award_impossible", asdict(fact)),)
         case _:
             return _it_came(table, fact)
 
@@ -255,9 +277,11 @@ def _believe(table: Table, held: Held) -> Stepped:
             return _legally(table, Row.SHOE_UNPLUGGED, fact)
         case ShoeErrorCancelled() | ShoeStoodBy() | ShoeLockReported() | ShoePresetChanged():
             return table, ()  # told by the shoe about itself; no hand depends on it
-        case JournalFoundBehindPit(acked_seq, head_seq, chain_differs):
+        case JournalFoundBehindPit(acked_seq, head_seq, chain_differs, at):
             details = {"acked_seq": acked_seq, "head_seq": head_seq, "chain": "differs" if chain_differs else "unknown"}
-            return stop(table, "journal_behind_pit", details)
+            return stop(table, "journal_behind_pit", details | ({"acked_at": at} if at else {}))
+        case PitTookBack():
+            return table, ()  # of a fault that has been left
         case OutboxFull(waiting, most):
             return stop(table, "outbox_full", {"waiting": waiting, "most": most})
         case CommitFailed(error):
@@ -407,6 +431,7 @@ def _open_shoe(table: Table, fact: ShoeOpened) -> Stepped:
         commission_owed=fact.commission_owed,
         hits=fact.hits,
         award_seq=fact.award_seq,
+        pit_key=fact.pit_key,
     )
     made = (*made, event)
     for carried in fact.carried:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from controller.contract import events
 from controller.contract.events import Event
+from controller.table.facts import JournalFoundBehindPit, PitTookBack
 from controller.table.faults import ALARMS, FAULTS, Exit
 from controller.table.states import Burning, HandInPlay, Held, Locked, NoShoe, Shoe, ShoeEnded, StandingFault, Table
 
@@ -21,9 +22,31 @@ def exits(table: Table) -> tuple[Exit, ...]:
     nowhere = {Exit.NEW_SHOE if in_hand else Exit.VOID}
     if table.fault.code == "unreadable_card" and not isinstance(table.phase, Burning):
         nowhere.add(Exit.CLEAR)  # only a burned card may stay unnamed
+    if waits_for_pit(table):
+        nowhere.add(Exit.CLEAR)
     if isinstance(table.phase, NoShoe | ShoeEnded) and not kind.new_shoe_takes_held:
         nowhere.add(Exit.NEW_SHOE)  # no shoe is there to end, and cards that wait may be the next one's
     return tuple(exit_ for exit_ in kind.exits if exit_ not in nowhere)
+
+
+def waits_for_pit(table: Table) -> bool:
+    """Whether the standing fault is for a word of the pit that the pit has not taken back."""
+    took_back = any(isinstance(held.fact, PitTookBack) for held in table.held)
+    return table.fault is not None and table.fault.code == "journal_behind_pit" and not took_back
+
+
+def behind_pit_at(table: Table) -> str | None:
+    """When the pit said, by its clock, what this journal could not have earned; None where nothing of that is open."""
+    at: str | None = None
+    if table.fault is not None and table.fault.code == "journal_behind_pit":
+        at = str(table.fault.details.get("acked_at", ""))
+    for held in table.held:
+        match held.fact:
+            case JournalFoundBehindPit(at=said_at):
+                at = said_at
+            case PitTookBack():
+                at = None
+    return at
 
 
 def raiser(fault: StandingFault) -> tuple[Held, ...]:

@@ -1,11 +1,12 @@
 """A pit that acknowledges and says its levels, the far end of a table's stream, with a pit's faults at will.
 
-Written from the contract: events in order, the retained `{"epoch", "seq", "chain"}` after each, and the levels,
-retained and numbered upwards, twice a second.
+Written from the contract: events in order, the retained ack after each, and the levels, retained and numbered upwards,
+twice a second; all of that signed by its key, which it says first. Everybody knows that key: it is for test benches.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import queue
 import threading
@@ -14,6 +15,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 from paho.mqtt.reasoncodes import ReasonCode
@@ -23,6 +25,7 @@ from controller.errors import TableError
 _BEFORE_THE_FIRST = "0" * 64
 _SAY_LEVELS_EVERY_S = 0.5
 _PATIENCE_S = 5.0
+_KEY = Ed25519PrivateKey.from_private_bytes(b"the simulated pit's key, no other"[:32])
 
 LEVELS = {"personal_vs_personal": 1_000_000, "banker_personal": 500_000, "player_personal": 250_000}
 """The levels it says where it is not given any."""
@@ -74,6 +77,9 @@ class SimulatedPit:
             why = refusals.get(timeout=_PATIENCE_S)
         except queue.Empty:
             why = "no answer"
+        if not why:
+            key: dict[str, Any] = {"public_key": _KEY.public_key().public_bytes_raw().hex(), "rotations": []}
+            client.publish(f"{self._root()}/pit-key", _signed(key), qos=1, retain=True)
         if why:
             self.gone()
             what = f"The broker at {host}:{port} does not let the simulated pit in: {why}."
@@ -136,14 +142,13 @@ class SimulatedPit:
         self._say(seq, "f" * 64)
 
     def _keep_saying_levels(self) -> None:
-        topic = f"{self._topic.rpartition('/')[0]}/meters"
+        topic = f"{self._root()}/meters"
         while True:
             client = self._client
             if self._speaks and client is not None:
                 self._levels_seq += 1
-                at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-                word = json.dumps({"seq": self._levels_seq, "at": at, "meters": self._levels})
-                client.publish(topic, word, qos=1, retain=True)
+                word = {"seq": self._levels_seq, "meters": self._levels}
+                client.publish(topic, _signed(word), qos=1, retain=True)
             time.sleep(_SAY_LEVELS_EVERY_S)
 
     def _heard(self, _client: Client, _data: object, message: MQTTMessage) -> None:
@@ -166,5 +171,20 @@ class SimulatedPit:
 
     def _say(self, seq: int, chain: str) -> None:
         if self._client is not None and self._epoch is not None:
-            word = json.dumps({"epoch": self._epoch, "seq": seq, "chain": chain})
-            self._client.publish(f"{self._topic}/ack", word, qos=1, retain=True)
+            table = self._topic.rpartition("/")[2]
+            word = {"table": table, "epoch": self._epoch, "seq": seq, "chain": chain}
+            self._client.publish(f"{self._topic}/ack", _signed(word), qos=1, retain=True)
+
+    def _root(self) -> str:
+        return self._topic.rpartition("/")[0]
+
+
+def _signed(word: dict[str, Any]) -> bytes:
+    """The word as the contract has it: with its time, and its signature over the canonical JSON of the rest."""
+    word |= {"at": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")}
+    signature = base64.b64encode(_KEY.sign(_canonical(word))).decode()
+    return _canonical(word | {"signature": signature})
+
+
+def _canonical(word: dict[str, Any]) -> bytes:
+    return json.dumps(word, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()

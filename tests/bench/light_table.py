@@ -21,12 +21,13 @@ from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
 from controller.clock import stamp_now
-from controller.contract.canonical import canonical
+from controller.contract.canonical import canonical, parse_object
 from controller.contract.envelope import CONTRACT_VERSION, GENESIS, chain_head, seal
 from controller.contract.events import Event
+from controller.contract.pit_words import AckWord
 from controller.contract.topics import Topics
-from controller.delivery import Delivery, Phase, parse_ack
-from controller.keys import TableKey
+from controller.delivery import Delivery, Phase
+from controller.keys import SigningKey
 from tests.bench.core import numbered
 from tests.bench.floor import at_once
 
@@ -43,7 +44,7 @@ class LightTable:
     def __init__(self, number: int, port: int, round_events: Sequence[Event]) -> None:
         self._id = f"light-{number}"
         self._topics = Topics("pit/v1", self._id)
-        self._key = TableKey(os.urandom(32))
+        self._key = SigningKey(os.urandom(32))
         self._epoch = secrets.token_hex(5)
         self._head = GENESIS
         self._round_events = round_events
@@ -141,7 +142,7 @@ class LightTable:
         if message.topic != self._topics.ack:
             json.loads(message.payload)  # the levels
             return
-        ack, now_s = parse_ack(message.payload), time.monotonic()
+        ack, now_s = AckWord.read(parse_object(message.payload)), time.monotonic()
         if ack is None or ack.seq <= self._delivery.acked_seq:
             return  # what it says again
         _, own_chain, _ = self._waiting[ack.seq]

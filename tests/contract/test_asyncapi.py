@@ -19,23 +19,21 @@ from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
 from controller import delivery
-from controller.award_step import parse_award
 from controller.bet_recognition import wager_from_json
 from controller.config import PitSection
 from controller.contract import events
-from controller.contract.canonical import canonical
+from controller.contract.canonical import canonical, parse_object
 from controller.contract.envelope import CONTRACT_VERSION, GENESIS, Stamp, seal
 from controller.contract.events import Event, HitReset
+from controller.contract.pit_words import AckWord, AwardStep, MetersWord, PitKeyWord, Word
 from controller.contract.topics import Topics
-from controller.delivery import parse_ack
 from controller.game.wagers import Spot
-from controller.keys import TableKey
-from controller.levels import Levels
-from controller.pit.awards import AwardStep
+from controller.keys import SigningKey, signature_holds
 from controller.table.faults import ALARMS, FAULTS
 from tests.daemon.daemon_world import eventually, running
 from tests.daemon.daemon_world import run as run_daemon
 from tests.documents.contract_examples import KEY
+from tests.documents.contract_examples import PIT_KEY as PIT_SIGNS
 from tests.documents.contract_page import CONTRACT, DOCUMENT, event_definition, fresh_document
 from tests.documents.contract_snippet import next_head, read_event
 from tests.documents.pages import pages
@@ -166,6 +164,7 @@ def test_who_says_what_and_what_is_retained() -> None:
             ("{root}/{table}/wager", "bet recognition", "receive", False),
             ("{root}/{table}/wager-refused", "table", "send", False),
             ("{root}/meters", "pit", "receive", True),
+            ("{root}/pit-key", "pit", "receive", True),
         )
     }
 
@@ -235,7 +234,11 @@ def test_a_spot_is_called_the_same_everywhere() -> None:
 
 def test_an_awards_fields_are_the_pits() -> None:
     schema = SCHEMAS["award.schema.json"]
-    assert set(schema["properties"]) == set(schema["required"]) == {each.name for each in fields(AwardStep)}
+    assert (
+        set(schema["properties"])
+        == set(schema["required"])
+        == {each.name for each in fields(AwardStep)} | {"signature"}
+    )
 
 
 WAGER: dict[str, object] = {"seat": 3, "back": False, "spot": "tie", "cents": 500}
@@ -279,11 +282,12 @@ def test_of_a_wager_only_back_may_be_left_out(missing: str) -> None:
 ACK: dict[str, object] = MESSAGES["ack"]["examples"][0]["payload"]
 AWARD: dict[str, object] = MESSAGES["award_step"]["examples"][0]["payload"]
 METERS: dict[str, object] = MESSAGES["meters"]["examples"][0]["payload"]
+PIT_KEY: dict[str, Any] = MESSAGES["pit_key"]["examples"][0]["payload"]
 
 
 @pytest.mark.parametrize("seq", [0, 1, 2**63 - 1, 2**63, 10**30, -1, True, "1", None])
 def test_the_table_takes_for_an_ack_just_what_the_schema_does(seq: object) -> None:
-    assert (parse_ack(canonical(ACK | {"seq": seq})) is not None) == kept("ack", ACK | {"seq": seq})
+    assert (AckWord.read(ACK | {"seq": seq}) is not None) == kept("ack", ACK | {"seq": seq})
 
 
 @pytest.mark.parametrize(
@@ -324,7 +328,7 @@ def test_the_table_takes_for_an_ack_just_what_the_schema_does(seq: object) -> No
     ],
 )
 def test_the_table_takes_for_a_step_just_what_the_schema_does(change: dict[str, object]) -> None:
-    assert (parse_award(canonical(AWARD | change)) is not None) == kept("award_step", AWARD | change)
+    assert (AwardStep.read(AWARD | change) is not None) == kept("award_step", AWARD | change)
 
 
 @pytest.mark.parametrize(
@@ -347,19 +351,39 @@ def test_the_table_takes_for_a_step_just_what_the_schema_does(change: dict[str, 
     ],
 )
 def test_the_table_takes_for_the_meters_just_what_the_schema_does(change: dict[str, object]) -> None:
-    heard = Levels([], 10.0).heard(canonical(METERS | change), 0.0) is None
-    assert heard == kept("meters", METERS | change)
+    assert (MetersWord.read(METERS | change) is not None) == kept("meters", METERS | change)
 
 
-def test_the_table_understands_what_the_document_says_the_pit_says() -> None:
-    for example in MESSAGES["ack"]["examples"]:
-        assert parse_ack(canonical(example["payload"])) is not None
-    for example in MESSAGES["award_step"]["examples"]:
-        assert parse_award(canonical(example["payload"])) is not None
-    for example in MESSAGES["meters"]["examples"]:
-        levels = Levels(["banker_personal"], 10.0)
-        assert levels.heard(canonical(example["payload"]), 0.0) is None
-        assert levels.cents == example["payload"]["meters"]
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"public_key": "A" * 64},
+        {"public_key": "a" * 63},
+        {"rotations": []},
+        {"rotations": PIT_KEY["rotations"] * 100},
+        {"rotations": PIT_KEY["rotations"] * 101},
+        {"rotations": [{}]},
+        {"rotations": [PIT_KEY["rotations"][0] | {"former": "A" * 64}]},
+        {"rotations": [PIT_KEY["rotations"][0] | {"more": 1}]},
+        {"rotations": None},
+    ],
+)
+def test_the_table_takes_for_the_pits_key_just_what_the_schema_does(change: dict[str, object]) -> None:
+    assert (PitKeyWord.read(PIT_KEY | change) is not None) == kept("pit_key", PIT_KEY | change)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("ack", AckWord), ("award_step", AwardStep), ("meters", MetersWord), ("pit_key", PitKeyWord)]
+)
+def test_the_table_understands_what_the_document_says_the_pit_says(name: str, kind: type[Word]) -> None:
+    """And it is signed, and made again from what was read it is the same, byte for byte."""
+    for example in MESSAGES[name]["examples"]:
+        message = example["payload"]
+        word = getattr(kind, "read")(message)  # noqa: B009  # each kind's own
+        assert word.payload(PIT_SIGNS) == canonical(message)
+        assert signature_holds(parse_object(canonical(message)), PIT_SIGNS.public)
+        for field in message:
+            assert not signature_holds(message | {field: "AAAA"}, PIT_SIGNS.public), field
 
 
 def test_what_a_running_table_publishes_is_in_the_document(tmp_path: Path) -> None:
@@ -404,7 +428,15 @@ def test_the_rules_of_delivery_say_the_codes_numbers_and_names() -> None:
     ):
         assert told in rules
     codes = {code for code in re.findall(r"`(\w+_\w+)`", rules) if code not in MESSAGES}
-    assert codes == {"journal_behind_pit", "publish_refused", "hit_unheard"} <= {*FAULTS, *ALARMS}
+    assert codes <= {*FAULTS, *ALARMS}
+    assert codes == {
+        "journal_behind_pit",
+        "publish_refused",
+        "hit_unheard",
+        "pit_word_forged",
+        "pit_key_differs",
+        "award_impossible",
+    }
 
 
 # Its examples.
@@ -453,7 +485,7 @@ def test_the_pages_program_takes_the_examples_and_nothing_changed(name: str) -> 
         with pytest.raises(ValueError):
             read_event(json.dumps(event).encode(), KEY.public.hex())
         with pytest.raises(InvalidSignature):
-            read_event(canonical(event), TableKey(bytes(32)).public.hex())
+            read_event(canonical(event), SigningKey(bytes(32)).public.hex())
 
 
 def test_the_pages_program_follows_the_chain_of_a_journal(tmp_path: Path) -> None:

@@ -14,11 +14,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from controller.contract.canonical import canonical
 from controller.contract.envelope import GENESIS, Stamp, chain_head, seal
 from controller.contract.events import FaultCleared, SeatCents, ShoeClosed
-from controller.keys import TableKey
+from controller.keys import SigningKey
 from tests.support.contract import check_event
 
 EVENT = ShoeClosed(3, None, "last_hand", "table", 71, 70, 14, (SeatCents(2, 125),))
-KEY = TableKey(bytes(range(32)))
+KEY = SigningKey(bytes(range(32)))
 
 
 def test_canonical_bytes_are_sorted_tight_utf_8() -> None:
@@ -54,7 +54,7 @@ def test_a_sealed_event_says_where_and_when_it_stands() -> None:
         "cards_left": 14,
         "commission_owed": [{"seat": 2, "cents": 125}],
         "id": "royal9-01/3f2a/12",
-        "contract": 1,
+        "contract": 2,
         "table": "royal9-01",
         "epoch": "3f2a",
         "seq": 12,
@@ -75,7 +75,7 @@ def test_a_signature_holds_over_the_event_without_it_and_over_nothing_else() -> 
         with pytest.raises(InvalidSignature):
             public.verify(signature, canonical({other: event[other] for other in event if other != name}))
     with pytest.raises(InvalidSignature):
-        Ed25519PublicKey.from_public_bytes(TableKey(bytes(32)).public).verify(signature, canonical(event))
+        Ed25519PublicKey.from_public_bytes(SigningKey(bytes(32)).public).verify(signature, canonical(event))
 
 
 def test_a_name_in_any_script_survives_the_seal() -> None:

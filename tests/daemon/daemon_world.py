@@ -8,18 +8,20 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from controller.answer import Answer
 from controller.cli.bench import EXAMPLE_TABLE, simulated_table
 from controller.config import Config, load
+from controller.contract.pit_words import AckWord, MetersWord
 from controller.contract.topics import Topics
 from controller.devices import BrokerListener, ShoeListener
 from controller.game.cards import Card
 from controller.journal import Entry, Journal, Message, Row
-from controller.keys import TableKey
+from controller.keys import SigningKey
+from controller.pit.clock import now_text, number_text
 from controller.replay import replay
 from controller.runtime import Runtime
 from controller.table.facts import CardDrawn
@@ -29,7 +31,8 @@ from tests.support.contract import check_message
 PATIENCE_S = 20.0
 """A test that waits so long has failed."""
 
-KEY = TableKey(bytes(range(32)))
+KEY = SigningKey(bytes(range(32)))
+PIT_KEY = SigningKey(bytes(range(32, 64)))
 LEVELS = {"personal_vs_personal": 1_000_000, "banker_personal": 500_000, "player_personal": 250_000}
 """The pit's progressive levels, in cents."""
 
@@ -138,7 +141,7 @@ class HeldBroker:
         self.reason: Callable[[Published], int | None] = lambda _: 0
         self.on_event: Callable[[dict[str, Any]], None] = lambda _: None
         self.levels: dict[str, int] | None = dict(LEVELS)  # the pit's, said again and again; None says nothing
-        self._levels_seq = 0
+        self._levels_seq = time.time_ns() // 1_000_000
         self.cuts = ""
 
     async def run(self, listener: BrokerListener) -> None:
@@ -151,7 +154,8 @@ class HeldBroker:
         """The pit says its levels, where there is a pit that does."""
         if self.up and self.levels is not None:
             self._levels_seq += 1
-            self.say(json.dumps({"seq": self._levels_seq, "meters": self.levels}).encode(), self._topics.meters)
+            word = MetersWord(self._levels_seq, number_text(self._levels_seq), self.levels)
+            self.say(word.payload(PIT_KEY), self._topics.meters)
 
     def publish(self, topic: str, payload: bytes, retain: bool = False, event_type: str | None = None) -> int | None:
         if not self.up:
@@ -224,13 +228,13 @@ class HeldPit:
             self.ledger.append(event)
         if self.acks:
             chain = self.ledger[-1]["chain"] if self.ledger else "0" * 64
-            self._broker.retained = ack(event["epoch"], len(self.ledger), chain)
+            self._broker.retained = ack(event["epoch"], len(self.ledger), chain, table=event["table"])
             self._broker.say(self._broker.retained)
 
 
-def ack(epoch: str, seq: int, chain: str) -> bytes:
+def ack(epoch: str, seq: int, chain: str, at: str | None = None, table: str = "royal9-01") -> bytes:
     """The pit's word as it goes over the wire."""
-    return json.dumps({"epoch": epoch, "seq": seq, "chain": chain}).encode()
+    return AckWord(table, epoch, seq, chain, at or now_text()).payload(PIT_KEY)
 
 
 class HeldJournal(Journal):
@@ -356,11 +360,14 @@ async def running(
     folder: Path,
     *,
     connected: bool = True,
+    pinned: bool = True,
     ledger: Sequence[dict[str, Any]] = (),
     example: Path = EXAMPLE_TABLE,
     **sections: dict[str, Any],
 ) -> AsyncIterator[World]:
     """The table of the journal in `folder`, running; put together as the daemon does it.
+
+    `pinned`: the pit's key is.
 
     `ledger` is what the pit has already; `sections` change the table's file. All that the table says keeps the
     contract.
@@ -375,7 +382,7 @@ async def running(
             config,
             journal,
             KEY.public,
-            table,
+            replace(table, pit_key=PIT_KEY.public.hex()) if pinned else table,
             differs,
             pins,
             shoe,

@@ -456,9 +456,9 @@ _KILLED = """
     sys.path.insert(0, {root!r})
     from pathlib import Path
     from controller.journal import Journal
-    from controller.keys import TableKey
+    from controller.keys import SigningKey
     from tests.support.archives import AtStep, archive_all, watch_files, watch_statements
-    key = TableKey(bytes(range(32)))
+    key = SigningKey(bytes(range(32)))
     journal = Journal(Path(sys.argv[1]), {table!r}, key, key.public)
     step = AtStep(int(sys.argv[2]), lambda: os.kill(os.getpid(), signal.SIGKILL))
     watch_files(setattr, step)

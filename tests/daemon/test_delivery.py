@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.delivery import WINDOW, Ack, Behind, Delivery, Phase, parse_ack
+from controller.contract.canonical import parse_object
+from controller.contract.pit_words import AckWord
+from controller.delivery import WINDOW, Behind, Delivery, Older, Phase, TookBack
 from tests.support.samples import examples
 
 EPOCH = "0123456789"
@@ -23,9 +24,17 @@ def chain(seq: int, journal: str = "ours") -> str:
     return f"{journal}-{seq}"
 
 
-def word(seq: int) -> Ack:
+AT = "2026-01-01T00:00:00.000Z"
+
+
+def said(epoch: str, seq: int, chain: str, at: str = AT) -> AckWord:
+    """A word of the pit."""
+    return AckWord("royal9-01", epoch, seq, chain, at)
+
+
+def word(seq: int, at: str = AT) -> AckWord:
     """The pit's genuine word on this journal's event `seq`."""
-    return Ack(EPOCH, seq, chain(seq))
+    return said(EPOCH, seq, chain(seq), at)
 
 
 def streaming(acked: int = 0, head: int = 0, now_s: float = 0.0) -> Delivery:
@@ -79,14 +88,14 @@ def test_the_retained_word_is_behind_the_mark() -> None:
 def test_the_retained_word_may_be_that_there_is_nothing_yet() -> None:
     delivery = Delivery(EPOCH, 0, 2, STALE_S)
     delivery.connected()
-    assert delivery.acked(Ack(EPOCH, 0, "0" * 64), None, 0.0) is None
+    assert delivery.acked(said(EPOCH, 0, "0" * 64), None, 0.0) is None
     assert list(delivery.due(0.0)) == [1, 2]
 
 
 def test_a_word_of_another_epoch_says_nothing() -> None:
     delivery = Delivery(EPOCH, 1, 5, STALE_S)
     delivery.connected()
-    assert delivery.acked(Ack("other", 99, "x"), None, 0.0) is None
+    assert delivery.acked(said("other", 99, "x"), None, 0.0) is None
     assert delivery.phase is Phase.ASKING
     assert delivery.acked_seq == 1
 
@@ -184,15 +193,15 @@ def test_word_that_nothing_is_retained_counts_only_while_asking() -> None:
 @pytest.mark.parametrize(
     ("ack", "own_chain", "behind"),
     [
-        (word(6), None, Behind(6, 5, chain_differs=False)),
-        (Ack(EPOCH, 3, chain(3, "theirs")), chain(3), Behind(3, 5, chain_differs=True)),
-        (Ack(EPOCH, 3, chain(3)), None, Behind(3, 5, chain_differs=True)),
+        (word(6), None, Behind(6, 5, chain_differs=False, at=AT)),
+        (said(EPOCH, 3, chain(3, "theirs")), chain(3), Behind(3, 5, chain_differs=True, at=AT)),
+        (said(EPOCH, 3, chain(3)), None, Behind(3, 5, chain_differs=True, at=AT)),
     ],
     ids=["past its head", "another chain", "an event that is gone"],
 )
 @pytest.mark.parametrize("asking", [True, False], ids=["asking", "streaming"])
 def test_a_word_this_journal_cannot_have_earned_ends_the_stream_for_good(
-    ack: Ack, own_chain: str | None, behind: Behind, asking: bool
+    ack: AckWord, own_chain: str | None, behind: Behind, asking: bool
 ) -> None:
     delivery = streaming(acked=1, head=5)
     if asking:
@@ -391,7 +400,7 @@ def test_the_pit_cannot_have_an_event_that_was_never_sent(sent: bool) -> None:
     delivery.disconnected(2.0)
     delivery.connected()
     behind = delivery.acked(word(6), chain(6), 3.0)
-    assert behind == (None if sent else Behind(6, 5, chain_differs=False))
+    assert behind == (None if sent else Behind(6, 5, chain_differs=False, at=AT))
 
 
 def test_an_earlier_run_may_have_sent_all_that_it_left() -> None:
@@ -401,49 +410,99 @@ def test_an_earlier_run_may_have_sent_all_that_it_left() -> None:
     assert delivery.phase is Phase.STREAMING
 
 
-# The pit's word as bytes.
+# A word that was said before, and one that takes another back.
+
+
+def at(second: int) -> str:
+    return f"2026-01-01T00:00:{second:02}.000Z"
+
+
+def test_a_word_that_is_older_than_one_believed_is_somebody_elses_repeat() -> None:
+    delivery = streaming(head=5)
+    delivery.due(0.0)
+    assert delivery.acked(word(2, at(1)), chain(2), 0.1) is None
+    assert delivery.acked(word(5, at(2)), chain(5), 0.2) is None
+    assert delivery.acked(word(2, at(1)), chain(2), 0.3) == Older(at(2))
+    assert delivery.unacknowledged == 0
+    assert delivery.acked(word(2, at(3)), chain(2), 0.4) is None, "the pit itself goes back by a later word"
+    assert delivery.unacknowledged == 3
+
+
+def test_a_time_that_no_word_can_have_by_now_makes_none_old() -> None:
+    delivery = streaming(head=5)
+    delivery.due(0.0)
+    delivery.acked(word(2, "2030-01-01T00:00:00.000Z"), chain(2), 0.1)
+    assert delivery.acked(word(5, at(2)), chain(5), 0.2, latest_at=at(1)) is None
+    assert delivery.unacknowledged == 0
+
+
+def test_a_later_word_that_fits_takes_the_wrong_one_back() -> None:
+    delivery = streaming(acked=1, head=5)
+    assert delivery.acked(word(9, at(3)), None, 1.0) == Behind(9, 5, chain_differs=False, at=at(3))
+    for wrong in (word(4, at(2)), word(4, at(3)), word(8, at(4)), said(EPOCH, 4, "other", at(4))):
+        assert delivery.acked(wrong, chain(4), 2.0) is None
+        assert delivery.phase is Phase.BEHIND
+        assert list(delivery.due(100.0)) == []
+    assert delivery.acked(word(4, at(4)), chain(4), 3.0) == TookBack(4, at(4))
+    assert delivery.phase is Phase.STREAMING
+    assert list(delivery.due(3.0)) == [5]
+
+
+@pytest.mark.parametrize("behind_at", [at(3), ""], ids=["told", "of a journal that did not keep it"])
+def test_after_a_restart_the_wrong_word_is_still_to_be_taken_back(behind_at: str) -> None:
+    delivery = Delivery(EPOCH, 1, 5, STALE_S, behind_at)
+    delivery.connected()
+    delivery.nothing_retained(0.0)
+    assert list(delivery.due(0.0)) == []
+    assert delivery.acked(word(9, behind_at or at(1)), None, 1.0) is None, "it was told of that"
+    assert delivery.acked(word(1, at(4)), chain(1), 2.0) == TookBack(1, at(4))
+    assert list(delivery.due(2.0)) == [2, 3, 4, 5]
+
+
+# The pit's word as a message.
+
+GOOD = {"table": "t", "epoch": "e", "seq": 7, "chain": "0" * 64, "at": AT, "signature": "AA=="}
 
 
 def test_a_word_is_read() -> None:
-    assert parse_ack(b'{"epoch": "e", "seq": 7, "chain": "c"}') == Ack("e", 7, "c")
+    assert AckWord.read(GOOD) == AckWord("t", "e", 7, "0" * 64, AT)
 
 
 @pytest.mark.parametrize(
-    "payload",
+    "change",
     [
-        b"",
-        b"7",
-        b"null",
-        b"[]",
-        b"{}",
-        b"not JSON",
-        b"\xff\xfe\x00",
-        b"[" * 100_000,
-        b'{"epoch": "e", "seq": 7}',
-        b'{"epoch": "e", "seq": "7", "chain": "c"}',
-        b'{"epoch": "e", "seq": 7.0, "chain": "c"}',
-        b'{"epoch": "e", "seq": true, "chain": "c"}',
-        b'{"epoch": "e", "seq": null, "chain": "c"}',
-        b'{"epoch": "e", "seq": -1, "chain": "c"}',
-        b'{"epoch": 1, "seq": 7, "chain": "c"}',
-        b'{"epoch": "e", "seq": 7, "chain": 5}',
-        b'{"epoch": "e", "seq": 7, "chain": "c", "more": 1}',
-        b'{"epoch": "e", "seq": ' + b"9" * 10_000 + b', "chain": "c"}',
+        *({name: None} for name in GOOD),
+        {"table": "t/u"},
+        {"epoch": ""},
+        {"seq": "7"},
+        {"seq": 7.0},
+        {"seq": True},
+        {"seq": -1},
+        {"seq": 2**63},
+        {"chain": "c"},
+        {"at": "2026-02-30T00:00:00.000Z"},
+        {"at": "2026-01-01 00:00:00"},
+        {"at": "9999-12-31T24:00:00.000Z"},
+        {"more": 1},
     ],
-    ids=lambda payload: repr(payload[:40]),
+    ids=repr,
 )
-def test_what_is_no_word_is_none(payload: bytes) -> None:
-    assert parse_ack(payload) is None
+def test_what_is_no_word_is_none(change: dict[str, object]) -> None:
+    assert AckWord.read(GOOD | change) is None
+
+
+@pytest.mark.parametrize("payload", [b"", b"7", b"null", b"[]", b"not JSON", b"\xff\xfe", b"[" * 100_000], ids=repr)
+def test_bytes_that_are_no_object_are_no_word(payload: bytes) -> None:
+    assert AckWord.read(parse_object(payload)) is None
 
 
 @given(
-    st.binary()
-    | st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists).map(
-        lambda value: json.dumps(value).encode()
+    st.dictionaries(
+        st.sampled_from(sorted(GOOD)), st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.text())
     )
 )
-def test_no_bytes_make_the_reader_fall_over(payload: bytes) -> None:
-    parse_ack(payload)
+def test_no_message_makes_the_reader_fall_over(message: dict[str, object]) -> None:
+    AckWord.read(GOOD | message)
 
 
 # The whole of it: a table, a broker that loses, repeats and delays, and a pit that may forget.
@@ -455,14 +514,14 @@ class Pit:
 
     ledger: list[str] = field(default_factory=list)
 
-    def hear(self, seq: int, body: str) -> Ack:
+    def hear(self, seq: int, body: str) -> AckWord:
         if seq == len(self.ledger) + 1:
             self.ledger.append(body)
         elif seq <= len(self.ledger):
             assert self.ledger[seq - 1] == body, "an id came again with another body"
         return self.word()
 
-    def word(self) -> Ack:
+    def word(self) -> AckWord:
         return word(len(self.ledger))
 
 
@@ -476,9 +535,9 @@ class Network:
         self.mark = 0
         self.delivery = Delivery(EPOCH, 0, 0, STALE_S)
         self.pit = Pit()
-        self.retained: Ack | None = None
+        self.retained: AckWord | None = None
         self.to_pit: list[int] = []
-        self.to_table: list[Ack] = []
+        self.to_table: list[AckWord] = []
         self.asking_answered = False
 
     # What may happen.
@@ -554,10 +613,10 @@ class Network:
         self.retained = None
 
     def retain_another_epoch(self, seq: int) -> None:
-        self.retained = Ack("fedcba9876", seq, "x")
+        self.retained = said("fedcba9876", seq, "x")
 
     def hear_another_epoch(self, seq: int) -> None:
-        self.table_hears(Ack("fedcba9876", seq * 100, "x"))
+        self.table_hears(said("fedcba9876", seq * 100, "x"))
 
     def refuse(self, _: int) -> None:
         self.delivery.published(1, 0x87, self.now_s)
@@ -575,12 +634,12 @@ class Network:
 
     # How they meet.
 
-    def pit_says(self, said: Ack) -> None:
+    def pit_says(self, said: AckWord) -> None:
         self.retained = said
         if self.delivery.phase is not Phase.OFFLINE:
             self.to_table.append(said)
 
-    def table_hears(self, said: Ack) -> None:
+    def table_hears(self, said: AckWord) -> None:
         before = self.delivery.acked_seq
         own = chain(said.seq) if 0 < said.seq <= self.head else None
         assert self.delivery.acked(said, own, self.now_s) is None, "a pit that spoke the truth is believed"

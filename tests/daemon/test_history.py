@@ -17,7 +17,7 @@ import pytest
 from controller.cli.main import main
 from controller.game.cards import Card
 from controller.journal import Journal
-from controller.keys import TableKey
+from controller.keys import SigningKey
 from controller.table.facts import CardDrawn, Report, ShoeResult, ShoeResultReported, Target
 from controller.table.requests import CorrectRound
 from drivers.sim import rules
@@ -26,7 +26,7 @@ from drivers.sim.beetek import card_line
 from tests.support.five_games import call, wagers
 from tests.support.tables import LUCKY9, SUGARHOUSE, TableUnderTest, cards
 
-KEY = TableKey(bytes(range(32)))
+KEY = SigningKey(bytes(range(32)))
 _TARGET_BITS = {Target.PLAYER: 0, Target.BANKER: 1, Target.BURN: 2, Target.FIRST_CARD: 4}
 
 

@@ -25,7 +25,7 @@ from controller.contract.envelope import GENESIS, Stamp, chain_head
 from controller.errors import TableError
 from controller.game.cards import Card
 from controller.journal import Entry, Journal, Message, Row, Verified, read_rows, verify
-from controller.keys import TableKey
+from controller.keys import SigningKey
 from controller.table.facts import CardDrawn, Fact, ShoeOpened, StepFailed, WagersLocked
 from controller.table.states import Table
 from controller.table.step import step
@@ -35,12 +35,12 @@ from tests.support.samples import examples
 ROOT = Path(__file__).parents[2]
 CONFIG = load(ROOT / "config" / "tables" / "royal9.toml")
 RULES = CONFIG.rules
-KEY = TableKey(bytes(range(32)))
-OTHER_KEY = TableKey(bytes(32))
+KEY = SigningKey(bytes(range(32)))
+OTHER_KEY = SigningKey(bytes(32))
 TABLE = RULES.table
 
 
-def opened(path: Path, table_id: str = TABLE, key: TableKey = KEY) -> Journal:
+def opened(path: Path, table_id: str = TABLE, key: SigningKey = KEY) -> Journal:
     return Journal(path, table_id, key, key.public)
 
 
@@ -294,8 +294,8 @@ def test_another_process_is_kept_away_and_a_killed_one_lets_go(tmp_path: Path) -
         sys.path.insert(0, {str(ROOT)!r})
         from pathlib import Path
         from controller.journal import Journal
-        from controller.keys import TableKey
-        key = TableKey(bytes(range(32)))
+        from controller.keys import SigningKey
+        key = SigningKey(bytes(range(32)))
         journal = Journal(Path(sys.argv[1]), {TABLE!r}, key, key.public)
         print("open", flush=True)
         sys.stdin.read()
@@ -629,7 +629,7 @@ def test_a_full_disk_writes_nothing_and_the_chain_goes_on_afterwards(tmp_path: P
 
 
 def test_a_batch_is_committed_whole_or_not_at_all(tmp_path: Path) -> None:
-    class Broken(TableKey):
+    class Broken(SigningKey):
         left = 3
 
         def sign(self, data: bytes) -> bytes:

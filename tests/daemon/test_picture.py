@@ -40,6 +40,7 @@ def status(table: TableUnderTest, *, shoe_up: bool = True, meters_fresh: bool = 
         "second_person": None,
         "shoe": {"up": shoe_up, "why": "reports come", "bad_bytes": {}, "bad_bytes_wait": False},
         "pit": {
+            "key": {"pinned": "ab12 cd34", "offered": "ab12 cd34", "forged": {}},
             "stream": "streaming",
             "fresh": True,
             "why": "",

@@ -21,7 +21,7 @@ from controller.contract.canonical import canonical
 from controller.errors import TableError
 from controller.game.cards import Card
 from controller.journal import verify
-from controller.keys import TableKey
+from controller.keys import SigningKey
 from controller.pit_log import compare
 from controller.table.facts import CardDrawn, Fact
 from tests.daemon.test_journal import KEY, OTHER_KEY, SHOES, TABLE, entries, opened, shoe
@@ -29,7 +29,7 @@ from tests.daemon.test_journal import KEY, OTHER_KEY, SHOES, TABLE, entries, ope
 EPOCH = "0123456789"
 
 
-def write_journal(path: Path, facts: Iterable[Fact], key: TableKey = KEY) -> list[bytes]:
+def write_journal(path: Path, facts: Iterable[Fact], key: SigningKey = KEY) -> list[bytes]:
     """A sound journal of these facts, its names and salts always the same; its messages."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(secrets, "token_hex", lambda _: EPOCH)
@@ -77,7 +77,7 @@ def case(written: tuple[Path, list[bytes]], tmp_path: Path) -> Case:
     return Case(written, tmp_path)
 
 
-def changed(body: bytes, key: TableKey | None = KEY, **fields: Any) -> bytes:
+def changed(body: bytes, key: SigningKey | None = KEY, **fields: Any) -> bytes:
     """The event with fields said otherwise, signed again; without a key it keeps the signature it had."""
     event = json.loads(body) | fields
     if key is not None:

@@ -18,6 +18,7 @@ from controller.cli.client import status_lines
 from controller.contract.topics import Topics, offline_state
 from controller.game.cards import Card
 from controller.journal import Entry, Message
+from controller.pit.clock import now_text
 from controller.table.facts import CardDrawn, HitUnheard, OutboxFilling, PublishRefused
 from controller.table.requests import ClearFault, LockWagers, NewShoe, VoidHand
 from tests.daemon.daemon_world import (
@@ -247,8 +248,8 @@ def test_an_event_goes_out_at_its_commit_and_not_a_turn_of_the_loop_later(
             stream, at_commit = world.runtime.stream, list[list[int]]()
             real = stream.committed
 
-            def committed(messages: Sequence[Message]) -> None:
-                real(messages)
+            def committed(messages: Sequence[Message], pit_key: str | None) -> None:
+                real(messages, pit_key)
                 at_commit.append(sent(world.broker))
 
             monkeypatch.setattr(stream, "committed", committed)
@@ -382,7 +383,7 @@ def test_too_many_events_waiting_are_told_when_the_pit_goes_back_and_not_at_a_co
             await world.deal("4S TH 5D 9C")
             await eventually(lambda: len(world.pit.ledger) == world.journal.head_seq == 82)
             world.pit.acks = False
-            world.broker.say(ack(world.journal.epoch, 0, "0" * 64))
+            world.broker.say(ack(world.journal.epoch, 0, "0" * 64, table=world.config.file.table.id))
             await eventually(lambda: world.journal.head_seq == 83, "for the alarm")
             assert world.rows()[-1].fact == OutboxFilling(82, 100)
 
@@ -415,8 +416,9 @@ def test_a_journal_behind_the_pit_stops_the_table_and_sends_nothing_more(
         async with running(tmp_path) as world:
             await world.open_shoe()
             await eventually(lambda: world.journal.acked_seq == 1)
-            seq = {"past the head": 2, "another chain": 1, "far past any number": 10**30}[case]
-            word = ack(world.journal.epoch, seq, "ab" * 32)
+            seq = {"past the head": 2, "another chain": 1, "far past any number": 2**63 - 1}[case]
+            at = now_text()
+            word = ack(world.journal.epoch, seq, "ab" * 32, at)
             before = len(world.broker.events())
             if retained:
                 world.broker.disconnect()
@@ -433,6 +435,7 @@ def test_a_journal_behind_the_pit_stops_the_table_and_sends_nothing_more(
                 "acked_seq": seq,
                 "head_seq": 1,
                 "chain": "differs" if case == "another chain" else "unknown",
+                "acked_at": at,
             }
             world.broker.retained = None
             for _ in range(2):
@@ -626,7 +629,7 @@ def test_a_state_that_does_not_change_is_not_published_again(tmp_path: Path) -> 
 def test_the_will_keeps_the_schema_and_names_this_boot(tmp_path: Path) -> None:
     will: dict[str, Any] = json.loads(offline_state("royal9-01", "0123456789", 7))
     STATE.validate(will)
-    assert will == {"online": False, "table": "royal9-01", "epoch": "0123456789", "boot": 7, "contract": 1}
+    assert will == {"online": False, "table": "royal9-01", "epoch": "0123456789", "boot": 7, "contract": 2}
     ACK.validate(json.loads(ack("0123456789", 0, "0" * 64)))
 
 

@@ -21,14 +21,14 @@ import pytest
 from controller.cli.bench import simulated_table
 from controller.cli.main import main
 from controller.journal import Journal
-from controller.keys import TableKey
+from controller.keys import SigningKey
 from controller.table.faults import Exit
 from drivers.sim.pins import PinsPage
 from tests.daemon.daemon_world import eventually_now
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "config" / "tables" / "royal9.toml"
-KEY = TableKey(bytes(range(32)))
+KEY = SigningKey(bytes(range(32)))
 
 COMMANDS = [
     "reset-hit",
@@ -43,6 +43,7 @@ COMMANDS = [
     "watch",
     "rounds",
     "replay",
+    "pit-key",
     "status",
     "new-shoe",
     "cut-card",

@@ -20,11 +20,12 @@ from controller.bet_recognition import wager_to_json
 from controller.contract.canonical import canonical
 from controller.contract.envelope import CONTRACT_VERSION, Stamp, chain_head, seal
 from controller.contract.events import Event
+from controller.contract.pit_words import MetersWord, PitKeyWord, Rotation
 from controller.contract.topics import offline_state
 from controller.fact_json import fact_to_json
 from controller.game.play import Call
 from controller.game.wagers import Spot, Wager
-from controller.keys import TableKey
+from controller.keys import SigningKey
 from controller.pit.ledger import Ledger
 from controller.pit.settings import DEFAULT
 from controller.table.facts import AwardStepped, Fact, HitUnheard
@@ -45,7 +46,9 @@ from controller.table.rules import TableRules
 from tests.support.contract import check_event
 from tests.support.tables import LUCKY9, ROYAL9, SUGARHOUSE, TableUnderTest, cards
 
-KEY = TableKey(bytes(range(32)))
+KEY = SigningKey(bytes(range(32)))
+PIT_KEY = SigningKey(bytes(range(32, 64)))
+_FORMER_PIT_KEY = SigningKey(bytes(range(64, 96)))
 _BEGAN_MS = 1_767_204_000_000
 _PIT_AT = "2025-12-31T18:03:00.000Z"
 _PIT_SEQ = 1_767_204_180_000  # the reference pit numbers by the clock
@@ -119,21 +122,23 @@ def _evening() -> tuple[SpeakingTable, dict[str, Any], dict[str, tuple[dict[str,
         ledger.take_step(award.id, "verified", "Ann Lee")
         ledger.take_step(award.id, "paid", "Ann Lee")
         steps = [
-            json.loads(step.payload()) | {"at": _PIT_AT, "seq": _PIT_SEQ + place}
+            json.loads(replace(step, at=_PIT_AT, seq=_PIT_SEQ + place).payload(PIT_KEY))
             for place, step in enumerate(ledger.unheard_steps(ROYAL9.table, 0))
         ]
         of_award = [step for step in steps if step["award"] == award.id]
         for step in of_award:
-            said = {name: value for name, value in step.items() if name not in ("table", "at")}
+            said = {name: value for name, value in step.items() if name not in ("table", "at", "signature")}
             table.do(SeeAward(AwardStepped(**said, shoe=award.shoe, round=award.round)))
         table.do(ResetHits(2, "Smith")).lock(3).draw("KS").void()
         table.lock().draw("4S ??").name("TH").draw("5D 9C")
         table.do(CorrectRound(3, tuple(cards("4S 5D")), tuple(cards("TH 8C")), "Smith", "Jones"))
         table.believe(HitUnheard(4)).do(CloseShoe("Smith"))
+        rotation = Rotation.by(_FORMER_PIT_KEY.public.hex(), _FORMER_PIT_KEY, PIT_KEY.public.hex())
         pit = {
             "ack": (_commit(ledger, table),),
             "award_step": (of_award[0], of_award[-1]),
-            "meters": ({"seq": _PIT_SEQ, "at": _PIT_AT, "meters": ledger.levels()},),
+            "meters": (json.loads(MetersWord(_PIT_SEQ, _PIT_AT, ledger.levels()).payload(PIT_KEY)),),
+            "pit_key": (json.loads(PitKeyWord(PIT_KEY.public.hex(), _PIT_AT, (rotation,)).payload(PIT_KEY)),),
         }
     return table, state, pit
 
@@ -142,7 +147,7 @@ def _commit(ledger: Ledger, table: SpeakingTable) -> dict[str, Any]:
     """The pit is sent all that the table has said; its acknowledgement."""
     received = ledger.receive([(ROYAL9.table, body) for body in table.bodies])
     assert not received.refused
-    ack: dict[str, Any] = json.loads(received.acks[ROYAL9.table].payload())
+    ack: dict[str, Any] = json.loads(received.acks[ROYAL9.table].payload(ROYAL9.table, _PIT_AT, PIT_KEY))
     return ack
 
 

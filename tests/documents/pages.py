@@ -60,7 +60,8 @@ def _legality() -> str:
         "",
         "Made from `controller/table/legality.py` by `make pages`. A standing fault comes before these tables: reports",
         "are then held, and what may be asked for is the fault's exits ([faults.md](faults.md)). Beside them, at any",
-        "time: a hit's lamp may be reset (`reset-hit`), and what the pit says of an award is noted.",
+        "time: a hit's lamp may be reset (`reset-hit`), the pit's key may be pinned (`pit-key`), and what the pit says",
+        "of an award is noted.",
         "",
         "```mermaid",
         "stateDiagram-v2",
@@ -156,15 +157,10 @@ def _fault(code: str, kind: FaultKind) -> Iterable[str]:
     yield ""
     yield f"{kind.what} {kind.do}"
     yield ""
-    yield (
-        "A supervisor leaves it by:"
-        if kind.exits
-        else "Nobody can leave it: it stands as long as this journal is used."
-    )
+    yield "Two people leave it, a supervisor and a witness, by:" if kind.two_people else "A supervisor leaves it by:"
     yield ""
     yield from (f"- {_exit(exit_, kind)}" for exit_ in kind.exits)
-    if kind.exits:
-        yield ""
+    yield ""
     if kind.details:
         yield "| detail | what it says |"
         yield "|---|---|"
@@ -174,6 +170,9 @@ def _fault(code: str, kind: FaultKind) -> Iterable[str]:
 
 def _exit(exit_: Exit, kind: FaultKind) -> str:
     """One exit of a fault: where it can be taken, and what then becomes of what raised the fault."""
+    if kind.two_people:
+        by = "`tablectl`, and a second person: `tablectl witness`"
+        return f"`{exit_.value}` ({by}): once a later word of the pit fits this journal"
     key = _key(exit_)
     then = {
         Exit.CLEAR: _CLEARING[kind.clearing],

@@ -13,7 +13,7 @@ from controller.config import Config, load
 from controller.devices import BrokerListener, ShoeListener
 from controller.game.cards import Card
 from controller.journal import Journal
-from controller.keys import TableKey
+from controller.keys import SigningKey
 from controller.replay import replay
 from controller.runtime import Runtime
 from controller.table.facts import CardDrawn, Report, ShoeUnplugged
@@ -156,7 +156,7 @@ class Daemon:
     def __init__(self, folder: Path, numbered: bool, table: Table | None = None) -> None:
         self._config: Config = load(simulated_table(folder, 1883))
         self._table = table
-        self._key = TableKey(bytes(32))
+        self._key = SigningKey(bytes(32))
         self._path = folder / "table.journal"
         self.shoe = FarShoe(numbered)
 

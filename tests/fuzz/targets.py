@@ -7,27 +7,32 @@ import random
 import re
 import tempfile
 from contextlib import closing, redirect_stderr
+from dataclasses import replace
 from io import StringIO
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from controller.award_step import STEPS, parse_award
-from controller.bet_recognition import MOST_CENTS, parse_json, wager_from_json
+from controller.bet_recognition import MOST_CENTS, wager_from_json
 from controller.cli.bench import EXAMPLE_TABLE
 from controller.config import load
-from controller.contract.canonical import canonical
+from controller.contract.canonical import canonical, parse_object
+from controller.contract.envelope import Stamp
+from controller.contract.pit_words import STEPS, AckWord, AwardStep, MetersWord, PitKeyWord, Rotation
 from controller.control import _parse as parse_request
-from controller.delivery import Delivery, parse_ack
+from controller.delivery import Behind, Delivery
 from controller.fact_json import fact_from_json, fact_to_json
 from controller.game.cards import Card
 from controller.game.wagers import Spot, Wager
+from controller.keys import SigningKey
 from controller.levels import Levels
 from controller.pit import settings as pit_settings
 from controller.pit.incoming import read_event
 from controller.pit.ledger import Ledger
 from controller.pit.service import Pit
 from controller.pit_log import compare
+from controller.pit_trust import Offer, PitTrust
 from controller.script import ScriptTable
 from controller.table.facts import (
     ActivesChosen,
@@ -92,19 +97,19 @@ def _journalled(fact: Fact) -> None:
 
 
 def _ack(data: bytes) -> None:
-    ack = parse_ack(data)
+    ack = AckWord.read(parse_object(data))
     if ack is not None:
         assert ack.seq >= 0
         delivery = Delivery(ack.epoch, 0, 7, 10.0)
         delivery.connected()
         behind = delivery.acked(ack, "00" * 32, 1.0)
-        if behind is not None:
-            _journalled(JournalFoundBehindPit(behind.acked_seq, behind.head_seq, behind.chain_differs))
+        if isinstance(behind, Behind):
+            _journalled(JournalFoundBehindPit(behind.acked_seq, behind.head_seq, behind.chain_differs, behind.at))
         assert delivery.acked_seq <= 7
 
 
 def _award(data: bytes) -> None:
-    said = parse_award(data)
+    said = AwardStep.read(parse_object(data))
     if said is not None:
         assert 1 <= said.seq <= _MOST_SEQ
         assert 0 <= said.cents <= _MOST_CENTS
@@ -119,7 +124,7 @@ def _award(data: bytes) -> None:
 
 
 def _wager(data: bytes) -> None:
-    wager = wager_from_json(parse_json(data))
+    wager = wager_from_json(parse_object(data))
     if wager is not None:
         assert wager.spot in Spot
         assert 0 <= wager.cents <= MOST_CENTS
@@ -128,10 +133,28 @@ def _wager(data: bytes) -> None:
 
 def _meters(data: bytes) -> None:
     levels = Levels({"player_personal"}, 10.0)
-    if levels.heard(data, 1.0) is None:
+    said = MetersWord.read(parse_object(data))
+    if said is not None and levels.heard(said, 1.0, Stamp(_NOW_MS, synchronised=True)) is None:
         assert all(0 <= cents <= _MOST_CENTS for cents in levels.cents.values())
         _journalled(WagersLocked("dealer", (1,), levels=levels.cents))
         assert len(canonical({"levels": levels.cents})) < 10_000
+
+
+_PIT_KEYS = [SigningKey(bytes([place]) * 32) for place in range(3)]
+
+
+def _pit_key(data: bytes) -> None:
+    """No bytes make a table believe in a key that its own has not handed over to."""
+    former, pinned, rotated = _PIT_KEYS
+    trust = PitTrust(pinned.public)
+    offer = trust.offer(data)
+    assert trust.pinned == (rotated.public if offer is Offer.ROTATED else pinned.public)
+    assert offer is not Offer.UNPINNED
+    assert trust.offered in (None, former.public, pinned.public, rotated.public), "each signed its own word"
+
+
+def _key_word(key: SigningKey, *rotations: Rotation) -> bytes:
+    return PitKeyWord(key.public.hex(), "2025-06-15T12:00:00.000Z", rotations).payload(key)
 
 
 def _pit_event(data: bytes) -> None:
@@ -173,7 +196,7 @@ def _pit_state(data: bytes) -> None:
     of_new = data.replace(b"royal9-01", b"royal9-02")
     with closing(Ledger(Path(":memory:"))) as ledger, redirect_stderr(StringIO()):
         ledger.adopt("royal9-01", _EPOCH, _PUBLIC_KEY)
-        pit = Pit(ledger, "", 0, "pit", adopt_new=True)
+        pit = Pit(ledger, "", 0, "pit", adopt_new=True, key=SigningKey(bytes(32)))
         pit._arrived += [("pit/royal9-01/state", data), ("pit/royal9-02/state", of_new)]
         pit._settle(wire)
         known, *new = ledger._db.execute("SELECT table_id, epoch, lower(hex(public_key)) FROM adoption ORDER BY number")
@@ -251,19 +274,22 @@ def _fact(data: bytes) -> None:
 
 _WIRE = [b"1D\x81\xb8\x03", b"2G\xc3\x03", b"3R\x92\xc9\x03", b"4C\x03", b"5E\xc2\x03", b"6L\x81\x03", b"7M120030\x03"]
 _EPOCH = "ab12cd"
-_AWARD = {
-    "award": "royal9-01.1",
-    "hit": f"royal9-01/{_EPOCH}/7",
-    "table": "royal9-01",
-    "seat": 1,
-    "tier": "player_personal",
-    "meter": "player_personal",
-    "cents": 250_000,
-    "step": "pending",
-    "by": "Smith",
-    "at": "2025-06-15T12:00:00.000Z",
-    "seq": 1,
-}
+_NOW_MS = 1_749_988_800_000
+_AT = "2025-06-15T12:00:00.000Z"
+_ROTATIONS = [Rotation.by(old.public.hex(), old, new.public.hex()) for old, new in pairwise(_PIT_KEYS)]
+_AWARD = AwardStep(
+    award="royal9-01.1",
+    hit=f"royal9-01/{_EPOCH}/7",
+    table="royal9-01",
+    seat=1,
+    tier="player_personal",
+    meter="player_personal",
+    cents=250_000,
+    step="pending",
+    by="Smith",
+    at=_AT,
+    seq=1,
+)
 _EVENT = {
     "id": f"royal9-01/{_EPOCH}/1",
     "contract": 1,
@@ -289,6 +315,7 @@ _REQUESTS: list[dict[str, object]] = [
     {"do": "void", "by": "Smith"},
     {"do": "clear", "by": "Smith", "fault": "1-1"},
     {"do": "witness", "proposal": 1, "by": "Jones"},
+    {"do": "pit_key", "trust": "ab12 cd34", "by": "Smith"},
     {"do": "close_shoe", "by": "Smith"},
     {"do": "lamp_test", "by": "Smith"},
     {"do": "odd_card", "fate": "burn", "by": "Smith"},
@@ -354,10 +381,13 @@ TARGETS = {
             "angel_eye", _angel_eye, [_frame(body) * 3 for body in _WIRE] + [b"\x06", b"\x1502"], _WIRE, 1_000, 60, 400
         ),
         Target("beetek", _beetek, [b"*0D21D7\r\n*0D0DE8\r\n", b"*1X00A9\r\n"], [b"*", b"\r\n", b"0D"], 1_000, 60, 400),
-        Target("ack", _ack, [_json({"epoch": _EPOCH, "seq": seq, "chain": "00" * 32}) for seq in (0, 5, 9)]),
-        Target("award", _award, [_json(_AWARD), _json(_AWARD | {"meter": None})]),
+        Target(
+            "ack", _ack, [AckWord("royal9-01", _EPOCH, seq, "00" * 32, _AT).payload(_PIT_KEYS[0]) for seq in (0, 5, 9)]
+        ),
+        Target("award", _award, [step.payload(_PIT_KEYS[0]) for step in (_AWARD, replace(_AWARD, meter=None))]),
         Target("wager", _wager, [_json({"seat": 3, "back": True, "spot": "tie", "cents": 500})]),
-        Target("meters", _meters, [_json({"seq": 4, "at": "", "meters": {"player_personal": 5}})]),
+        Target("meters", _meters, [MetersWord(4, _AT, {"player_personal": 5}).payload(_PIT_KEYS[0])]),
+        Target("pit_key", _pit_key, [*map(_key_word, _PIT_KEYS), _key_word(_PIT_KEYS[2], *_ROTATIONS)]),
         Target("request", _request, [_json(request) for request in _REQUESTS]),
         Target("fact", _fact, [fact_to_json(fact) for fact in _facts()], lines=5_000),
         Target("pit_event", _pit_event, [canonical(_EVENT)]),

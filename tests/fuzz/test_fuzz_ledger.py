@@ -14,14 +14,14 @@ import pytest
 from controller.cli.bench import EXAMPLE_TABLE
 from controller.config import load
 from controller.contract.canonical import canonical
-from controller.keys import TableKey
+from controller.keys import SigningKey
 from controller.pit.ledger import Ledger
 from controller.pit.settings import DEFAULT
 from controller.script import ScriptTable, Told
 from tests.fuzz.fuzzing import change_json
 from tests.fuzz.targets import SCRIPTS
 
-_KEY = TableKey(bytes(32))
+_KEY = SigningKey(bytes(32))
 _EPOCH = "ab12cd"
 _SAMPLE, _PROOF = 300, 6_000
 

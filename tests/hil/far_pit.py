@@ -9,11 +9,12 @@ import base64
 import json
 import threading
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from jsonschema import Draft202012Validator
 from paho.mqtt.client import Client, MQTTMessage
 
@@ -23,6 +24,7 @@ SCHEMAS = Path(__file__).parents[2] / "controller" / "contract" / "schemas"
 
 Event = dict[str, Any]
 _SAY_LEVELS_EVERY_S = 0.2
+PRIVATE_KEY = b"the hardware tests' pit has this"  # the same in each: a bench's broker may keep what the last one said
 
 
 class FarPit:
@@ -44,8 +46,10 @@ class FarPit:
         self._host, self._port, self._certs = host, broker_port, certs
         self._valid = {
             name: Draft202012Validator(json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8")))
-            for name in ("event", "state", "ack", "award", "meters", "wager")
+            for name in ("event", "state", "ack", "award", "meters", "pit_key", "wager")
         }
+        self.key = Ed25519PrivateKey.from_private_bytes(PRIVATE_KEY)
+        self._rotations: list[dict[str, str]] = []
         self._speaks = True
         self._client: Client | None = None
         self._bodies: list[bytes] = []
@@ -56,8 +60,8 @@ class FarPit:
         self.states: list[dict[str, Any]] = []
         self.wrong: list[str] = []
         self.levels = {"personal_vs_personal": 1_000_000, "banker_personal": 500_000, "player_personal": 250_000}
-        self._levels_topic = f"{root}/meters"
-        self._levels_seq = 0
+        self._root = root
+        self._levels_seq = time.time_ns() // 1_000_000
         self.come()
         threading.Thread(target=self._keep_saying_levels, daemon=True).start()
 
@@ -131,17 +135,30 @@ class FarPit:
         self._acknowledge()
 
     def say_on(self, topic: str, payload: bytes) -> None:
-        """Publish these bytes on one of the table's topics."""
+        """Publish these bytes on one of the table's topics, or on one of all tables'."""
         if topic == "wager":
             say_once(self._host, self._port, self._certs, BETS, f"{self._topic}/wager", payload)
             return
         assert self._client is not None
-        self._client.publish(f"{self._topic}/{topic}", payload, qos=1).wait_for_publish(10)
+        place = self._root if topic in ("meters", "pit-key") else self._topic
+        self._client.publish(f"{place}/{topic}", payload, qos=1).wait_for_publish(10)
 
     def award(self, **said: Any) -> None:
         """Say a step of an award, as the contract has it."""
-        self._valid["award"].validate(said)
-        self.say_on("award", json.dumps(said).encode())
+        self.say_on("award", self.signed("award", **said))
+
+    def rotate(self) -> None:
+        """Take a new key, which the one before hands over to. It is said when the pit comes."""
+        former, self.key = self.key, Ed25519PrivateKey.generate()
+        handed_over = {"former": public_hex(former), "public_key": public_hex(self.key)}
+        self._rotations.append(handed_over | {"signature": _signature(handed_over, former)})
+
+    def signed(self, kind: str, signer: Ed25519PrivateKey | None = None, **said: Any) -> bytes:
+        """A word of this pit, with its time unless one is given, and signed, as the contract has it."""
+        word = {"at": at_now(), **said}
+        word["signature"] = _signature(word, signer or self.key)
+        self._valid[kind].validate(word)
+        return json.dumps(word).encode()
 
     def wager(self, **seen: Any) -> None:
         """Say, as bet recognition does, what lies at a seat."""
@@ -153,9 +170,8 @@ class FarPit:
             client = self._client
             if client is not None:
                 self._levels_seq += 1
-                said = {"seq": self._levels_seq, "at": "2026-01-01T00:00:00.000Z", "meters": self.levels}
-                self._valid["meters"].validate(said)
-                client.publish(self._levels_topic, json.dumps(said), qos=1, retain=True)
+                said = self.signed("meters", seq=self._levels_seq, meters=self.levels)
+                client.publish(f"{self._root}/meters", said, qos=1, retain=True)
             time.sleep(_SAY_LEVELS_EVERY_S)
 
     # What it hears, in paho's thread.
@@ -163,7 +179,9 @@ class FarPit:
     def _on_connect(self, client: Client, *_: Any) -> None:
         client.subscribe([(f"{self._topic}/state", 1), (f"{self._topic}/event", 1)])
 
-    def _on_subscribe(self, *_: Any) -> None:
+    def _on_subscribe(self, client: Client, *_: Any) -> None:
+        said = self.signed("pit_key", public_key=public_hex(self.key), rotations=self._rotations)
+        client.publish(f"{self._root}/pit-key", said, qos=1, retain=True)
         self._there.set()
         if self.events:
             self._acknowledge()  # a broker that was restarted retains nothing
@@ -213,10 +231,9 @@ class FarPit:
         if event["seq"] > 1 and event["chain"] == "0" * 64 and self.events[-1]["chain"] != "0" * 64:
             self.wrong.append(f"event {seq} begins the chain anew")
         unsigned = {key: value for key, value in event.items() if key != "signature"}
-        signed = json.dumps(unsigned, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
         try:
             key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(self._public_key()))
-            key.verify(base64.b64decode(event["signature"]), signed)
+            key.verify(base64.b64decode(event["signature"]), _canonical(unsigned))
         except InvalidSignature:
             self.wrong.append(f"the signature of event {seq} does not hold")
 
@@ -230,5 +247,27 @@ class FarPit:
         with self._lock:
             last = self.events[-1] if self.events else {"epoch": self.state.get("epoch", ""), "chain": "0" * 64}
             ack = {"epoch": last["epoch"], "seq": len(self.events), "chain": last["chain"]}
-        self._valid["ack"].validate(ack)
-        client.publish(f"{self._topic}/ack", json.dumps(ack), qos=1, retain=True)
+            said = self.ack(**ack)  # in the lock: one that was said later goes later
+            client.publish(f"{self._topic}/ack", said, qos=1, retain=True)
+
+    def ack(self, **said: Any) -> bytes:
+        """An acknowledgement to the table, as the contract has it."""
+        return self.signed("ack", table=self._topic.rpartition("/")[2], **said)
+
+
+def public_hex(key: Ed25519PrivateKey) -> str:
+    """The public half, as the contract has it."""
+    return key.public_key().public_bytes_raw().hex()
+
+
+def at_now() -> str:
+    """The time, as the contract has it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _signature(word: dict[str, Any], key: Ed25519PrivateKey) -> str:
+    return base64.b64encode(key.sign(_canonical(word))).decode()
+
+
+def _canonical(value: dict[str, Any]) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()

@@ -39,10 +39,10 @@ def test_an_old_epochs_acknowledgement_is_refused_and_logged(tmp_path: Path, log
         async with running(tmp_path) as world:
             world.pit.acks = False
             await world.open_shoe()
-            world.broker.say(ack("old\nepoch" + "x" * 500, 1, world.broker.events()[0]["chain"]))
+            world.broker.say(ack("0ldepoch" + "x" * 500, 1, world.broker.events()[0]["chain"]))
             await eventually(lambda: log.records)
             (told,) = [record.message for record in log.records]
-            assert "of epoch 'old\\nepoch" in told
+            assert "of epoch 'royal9-01/0ldepoch" in told
             assert "is refused" in told
             assert len(told) < 200, "whoever says it does not choose how much is logged"
             assert world.runtime.stream.status()["acked_seq"] == 0
@@ -122,7 +122,7 @@ def test_people_are_told_of_a_taken_id_once_in_a_while(
             listener.broker_id_taken()
             assert ["client_id_taken" in record.message for record in log.records] == [True]
             assert log.records[0].levelno == logging.ERROR
-            monkeypatch.setattr(stream, "_ID_TAKEN_AGAIN_AFTER_S", 0.0)
+            monkeypatch.setattr(stream, "_ALARM_AGAIN_AFTER_S", 0.0)
             listener.broker_id_taken()
             assert len(log.records) == 2
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import base64
 import json
 
-from controller.keys import TableKey
+from controller.keys import SigningKey
 
 EPOCH = "ab12cd"
-KEY = TableKey(bytes(32))
+KEY = SigningKey(bytes(32))
 PRICE_CENTS = 500
 
 

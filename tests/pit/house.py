@@ -22,17 +22,17 @@ from paho.mqtt.client import Client
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
 from controller.contract.canonical import canonical
-from controller.keys import TableKey
+from controller.keys import SigningKey
 
 ROOT = Path(__file__).resolve().parents[2]
 MOSQUITTO = shutil.which("mosquitto", path=os.environ.get("PATH", "") + ":/usr/sbin")
 PATIENCE_S = 20.0  # a test that waits so long has failed
 
 TABLE, EPOCH = "royal9-01", "ab12cd"
-KEY = TableKey(bytes(32))
+KEY = SigningKey(bytes(32))
 
 
-def state(table: str = TABLE, boot: int = 1, head_seq: int = 0, key: TableKey = KEY) -> bytes:
+def state(table: str = TABLE, boot: int = 1, head_seq: int = 0, key: SigningKey = KEY) -> bytes:
     return canonical(
         {
             "online": True,
@@ -46,6 +46,7 @@ def state(table: str = TABLE, boot: int = 1, head_seq: int = 0, key: TableKey = 
 
 
 def ack(seq: int) -> bytes:
+    """An acknowledgement as `Far` has it: without what only this one saying of it has."""
     return canonical({"epoch": EPOCH, "seq": seq, "chain": f"{seq:064x}"})
 
 
@@ -134,7 +135,7 @@ class Far:
             client.subscribe(topic, qos=1)
 
         def on_message(_client: Client, _data: Any, message: Any) -> None:
-            self._came.put((bytes(message.payload), bool(message.retain)))
+            self._came.put((_bare(message.topic, bytes(message.payload)), bool(message.retain)))
 
         self._client.on_connect = on_connect
         self._client.on_subscribe = lambda *_: up.set()
@@ -153,7 +154,7 @@ class Far:
         for body in events:
             self._client.publish(f"pit/v1/{table}/event", body, qos=1)
 
-    def say_state(self, table: str = TABLE, boot: int = 1, head_seq: int = 0, key: TableKey = KEY) -> None:
+    def say_state(self, table: str = TABLE, boot: int = 1, head_seq: int = 0, key: SigningKey = KEY) -> None:
         self.publish(f"pit/v1/{table}/state", state(table, boot, head_seq, key), retain=True)
 
     def next(self) -> dict[str, Any]:
@@ -181,6 +182,17 @@ class Far:
     def close(self) -> None:
         self._client.disconnect()
         self._client.loop_stop()
+
+
+def _bare(topic: str, payload: bytes) -> bytes:
+    """An acknowledgement without its table, which is the topic's, and without its time and signature."""
+    if not topic.endswith("/ack") or not payload:
+        return payload
+    said = json.loads(payload)
+    assert said.pop("table") == topic.split("/")[-2]
+    assert said.pop("at")
+    assert said.pop("signature")
+    return canonical(said)
 
 
 class House:

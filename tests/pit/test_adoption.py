@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 from controller.contract.canonical import canonical
 from controller.contract.fingerprint import fingerprint
-from controller.keys import TableKey
+from controller.keys import SigningKey
 from controller.pit.__main__ import main
 from controller.pit.ledger import Ledger, read_log
 from tests.pit.evening import EPOCH, KEY, TableEvening
@@ -36,7 +36,7 @@ Told = pytest.CaptureFixture[str]
 
 needs_mosquitto = pytest.mark.skipif(MOSQUITTO is None, reason="needs mosquitto, which is not installed here")
 
-THIEF = TableKey(bytes([7] * 32))
+THIEF = SigningKey(bytes([7] * 32))
 OURS, THEIRS = fingerprint(KEY.public), fingerprint(THIEF.public)
 BY = ("Ann", "a stolen certificate")
 FORM_3 = Path(__file__).with_name("ledger_form_3.sqlite.gz")
@@ -52,7 +52,7 @@ def _signed(message: dict[str, Any]) -> bytes:
     return canonical(unsigned | {"signature": base64.b64encode(THIEF.sign(canonical(unsigned))).decode()})
 
 
-def shown(table: str, key: TableKey) -> bytes:
+def shown(table: str, key: SigningKey) -> bytes:
     return state(table, key=key)
 
 
@@ -119,7 +119,7 @@ def test_the_keys_that_are_kept_for_it_are_bounded(path: Path) -> None:
     with closing(Ledger(path)) as ledger:
         for number in range(30):
             with pytest.raises(Exception, match="adopt"):
-                ledger.meet(TABLE, state(key=TableKey(bytes([number] * 32))), adopt_new=False)
+                ledger.meet(TABLE, state(key=SigningKey(bytes([number] * 32))), adopt_new=False)
     with closing(sqlite3.connect(path)) as db:
         assert db.execute("SELECT count(*) FROM key_seen").fetchone() == (20,)
 

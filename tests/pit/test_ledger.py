@@ -22,14 +22,14 @@ from hypothesis import strategies as st
 from controller.contract.envelope import Stamp, seal
 from controller.contract.events import Alarm, Event
 from controller.errors import TableError
-from controller.keys import TableKey
+from controller.keys import SigningKey, signature_holds
 from controller.pit import ledger as ledger_module
 from controller.pit.__main__ import main
 from controller.pit.ledger import Ack, Ledger, Received
 from tests.support.samples import examples
 
 TABLE, EPOCH = "royal9-01", "ab12cd"
-KEY, OTHER_KEY = TableKey(bytes(32)), TableKey(bytes([7] * 32))
+KEY, OTHER_KEY = SigningKey(bytes(32)), SigningKey(bytes([7] * 32))
 ZEROS = "0" * 64
 
 
@@ -39,13 +39,13 @@ def chain(seq: int) -> bytes:
 
 
 def event(
-    seq: int, table: str = TABLE, epoch: str = EPOCH, key: TableKey | None = KEY, what: str = "Something."
+    seq: int, table: str = TABLE, epoch: str = EPOCH, key: SigningKey | None = KEY, what: str = "Something."
 ) -> bytes:
     body: Event = Alarm(shoe=None, round=None, code="test", what=what, do="Nothing.", details={})
     return seal(body, table, epoch, seq, Stamp(1_750_000_000_000, True), chain(seq), key)
 
 
-def changed(body: bytes, key: TableKey = KEY, **fields: object) -> bytes:
+def changed(body: bytes, key: SigningKey = KEY, **fields: object) -> bytes:
     """The event with other fields, signed anew: what only the holder of the key could make."""
     message = {name: value for name, value in json.loads(body).items() if name != "signature"} | fields
     signed = json.dumps(message, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
@@ -53,7 +53,7 @@ def changed(body: bytes, key: TableKey = KEY, **fields: object) -> bytes:
     return json.dumps(message, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
-def state(table: str = TABLE, epoch: str = EPOCH, key: TableKey = KEY) -> bytes:
+def state(table: str = TABLE, epoch: str = EPOCH, key: SigningKey = KEY) -> bytes:
     return json.dumps({"online": True, "table": table, "epoch": epoch, "public_key": key.public.hex()}).encode()
 
 
@@ -116,12 +116,15 @@ def test_events_in_order_are_committed_byte_for_byte_and_acknowledged_with_their
 
 def test_an_ack_is_what_the_contract_says(ledger: Ledger) -> None:
     schema = json.loads(files("controller.contract").joinpath("schemas/ack.schema.json").read_text("utf-8"))
-    nothing = json.loads(ledger.acks()[TABLE].payload())
-    assert nothing == {"epoch": EPOCH, "seq": 0, "chain": ZEROS}
-    one = json.loads(give(ledger, event(1)).acks[TABLE].payload())
-    assert one == {"epoch": EPOCH, "seq": 1, "chain": chain(1).hex()}
-    for value in (nothing, one):
+    at, pit = "2026-01-01T00:00:00.000Z", SigningKey(bytes(range(32)))
+    nothing = json.loads(ledger.acks()[TABLE].payload(TABLE, at, pit))
+    one = json.loads(give(ledger, event(1)).acks[TABLE].payload(TABLE, at, pit))
+    for value, seq, of_seq in ((nothing, 0, ZEROS), (one, 1, chain(1).hex())):
         jsonschema.validate(value, schema)
+        assert signature_holds(value, pit.public)
+        signature = value.pop("signature")
+        assert value == {"table": TABLE, "epoch": EPOCH, "seq": seq, "chain": of_seq, "at": at}
+        assert not signature_holds(value | {"table": "royal9-02", "signature": signature}, pit.public)
 
 
 def test_a_batch_is_acknowledged_once_a_table(ledger: Ledger, path: Path) -> None:
@@ -168,7 +171,7 @@ def test_another_body_under_a_committed_id_is_an_alarm_and_changes_nothing(ledge
         (event(2, epoch="beef"), "event_of_another_epoch"),
         (changed(event(2), id=f"{TABLE}/{EPOCH}/3"), "event_id_differs"),
         (changed(event(3), seq=2), "event_id_differs"),
-        (changed(event(2), contract=2), "contract_unknown"),
+        (changed(event(2), contract=3), "contract_unknown"),
         (changed(event(2), seq=0, id=f"{TABLE}/{EPOCH}/0"), "event_malformed"),
         (changed(event(2), seq=2.0, id=f"{TABLE}/{EPOCH}/2.0"), "event_malformed"),
         (changed(event(2), seq=True, id=f"{TABLE}/{EPOCH}/True"), "event_malformed"),

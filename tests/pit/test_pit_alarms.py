@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.keys import TableKey
+from controller.keys import SigningKey
 from controller.pit import alarms
 from controller.pit.__main__ import main
 from controller.pit.incoming import RefusedError
@@ -242,7 +242,7 @@ def test_what_the_running_pit_refuses_is_kept_over_its_end(house: House, capsys:
     far.send(event(1), event(2))
     until(pit.out, f"{TABLE} 2 ")
     for _ in range(2):
-        far.send(event(1, what="Something else."), event(2, key=TableKey(bytes([7] * 32)), what="Forged."))
+        far.send(event(1, what="Something else."), event(2, key=SigningKey(bytes([7] * 32)), what="Forged."))
         until(pit.err, "signature_invalid")
         far.send(event(len(house.held()) + 1))  # the alarms that were said may be said again
         until(pit.out, f"{TABLE} ")
@@ -262,7 +262,7 @@ def test_a_table_that_floods_the_pit_takes_no_other_tables_room_and_no_thousand_
     other.say_state("royal9-02")
     pit = house.pit("--adopt-new")
     other.ack(ack(0))
-    forged = TableKey(bytes([7] * 32))
+    forged = SigningKey(bytes([7] * 32))
     epochs = (f"{number:x}" for number in range(1_100))
     far.send(*(event(1, epoch=epoch, key=forged) for epoch in epochs))
     far.send(event(1))

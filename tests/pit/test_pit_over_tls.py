@@ -9,6 +9,7 @@ import sys
 from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from tests.link.house import House, Peer, broker_of, peer, running_house, write
 from tests.pit.evening import EPOCH, TableEvening
@@ -20,7 +21,7 @@ def test_over_tls_the_pit_hears_its_tables_and_says_acks_awards_and_meters(tmp_p
         files = house.files("pit")
         command = ["run", "--broker", f"localhost:{house.port}", "--ledger", str(tmp_path / "ledger"), "--adopt-new"]
         command += ["--ca", str(files.ca), "--certificate", str(files.certificate)]
-        command += ["--private-key", str(files.private_key)]
+        command += ["--private-key", str(files.private_key), "--signing-key", str(tmp_path / "signing")]
         topics = [f"pit/v1/{name}" for name in (f"{TABLE}/ack", f"{TABLE}/award", "meters")]
         with (
             peer(house, TABLE, *topics) as table,
@@ -32,7 +33,7 @@ def test_over_tls_the_pit_hears_its_tables_and_says_acks_awards_and_meters(tmp_p
                 assert pit.stderr is not None
                 until(lines_of(pit.stderr), "connected")
                 table.publish(f"pit/v1/{TABLE}/state", state(), retain=True)
-                evening, heard = TableEvening(TABLE), dict[str, object]()
+                evening, heard = TableEvening(TABLE), dict[str, Any]()
                 evening.lock(1)
                 evening.hit(1, "any_royal", 2_500)
                 while heard.get(topics[0]) is None:
@@ -40,8 +41,8 @@ def test_over_tls_the_pit_hears_its_tables_and_says_acks_awards_and_meters(tmp_p
                     heard[topic] = json.loads(payload)
                 for body in evening.sent:
                     table.publish(f"pit/v1/{TABLE}/event", body)
-                done = {"epoch": EPOCH, "seq": 2, "chain": f"{2:064x}"}
-                while heard[topics[0]] != done or not set(topics) <= heard.keys():
+                done = {"table": TABLE, "epoch": EPOCH, "seq": 2, "chain": f"{2:064x}"}.items()
+                while not done <= heard[topics[0]].items() or not set(topics) <= heard.keys():
                     topic, payload = table.hears()
                     heard[topic] = json.loads(payload)
             finally:

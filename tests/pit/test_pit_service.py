@@ -14,13 +14,13 @@ import pytest
 
 from controller.contract.envelope import Stamp, seal
 from controller.contract.events import Alarm
-from controller.keys import TableKey
+from controller.keys import SigningKey
 from tests.pit.house import EPOCH, KEY, MOSQUITTO, PATIENCE_S, ROOT, TABLE, House, ack, until
 
 pytestmark = pytest.mark.skipif(MOSQUITTO is None, reason="needs mosquitto, which is not installed here")
 
 
-def event(seq: int, table: str = TABLE, key: TableKey = KEY, what: str = "Something.", epoch: str = EPOCH) -> bytes:
+def event(seq: int, table: str = TABLE, key: SigningKey = KEY, what: str = "Something.", epoch: str = EPOCH) -> bytes:
     body = Alarm(shoe=None, round=None, code="test", what=what, do="Nothing.", details={})
     return seal(body, table, epoch, seq, Stamp(1_750_000_000_000, True), seq.to_bytes(32, "big"), key)
 
@@ -106,7 +106,7 @@ def test_garbage_does_not_end_the_pit(house: House) -> None:
     far.say_state()
     pit = house.pit("--adopt-new")
     far.ack(ack(0))
-    for garbage in (b"", b"\xff\xfe", b"[" * 100_000, b"{}", event(1, key=TableKey(bytes([7] * 32)))):
+    for garbage in (b"", b"\xff\xfe", b"[" * 100_000, b"{}", event(1, key=SigningKey(bytes([7] * 32)))):
         far.send(garbage)
         far.send(garbage, table="Nobody's")
         far.publish("pit/v1/garbage/state", garbage)
@@ -121,7 +121,7 @@ def test_garbage_does_not_end_the_pit(house: House) -> None:
 
 def test_an_alarm_that_stands_is_said_once(house: House) -> None:
     """A table sends again every two seconds; the pit's people are told once, until its stream has gone on."""
-    forged = event(1, key=TableKey(bytes([7] * 32)))
+    forged = event(1, key=SigningKey(bytes([7] * 32)))
     far = house.far()
     far.say_state()
     pit = house.pit("--adopt-new")

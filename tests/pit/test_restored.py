@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 import controller.pit.clock
 from controller.pit.__main__ import main
+from controller.pit.clock import number_text
 from controller.pit.ledger import Ledger
 from tests.pit.evening import TableEvening
 from tests.pit.test_meters import balanced, code_of, opened
@@ -168,6 +169,65 @@ def test_a_recall_needs_an_award_a_name_and_something_told(world: World) -> None
     paid_and_restored(world)
     assert code_of(lambda: world.ledger.recall("t-0.1", " ")) == "name_missing"
     assert world.ledger.awards()[0].held
+
+
+def test_two_people_dismiss_what_nobody_did_and_the_table_is_told_how_the_award_stands(world: World) -> None:
+    """The table believed a forged award of 10^12 cents, and told of it."""
+    (hit,) = world.tables[0].win(1)
+    world.send(0)
+    world.tell()
+    world.tables[0].evening.award(world.tables[0].hits[hit], "paid", 10**12, "a forger")
+    assert world.send(0) == ["award_told"]
+    assert code_of(lambda: world.ledger.take_step("t-0.1", "verified", "Ann")) == "award_told"
+    assert code_of(lambda: world.ledger.dismiss("t-0.1", "Ann", " ann.")) == "witness_missing"
+    assert code_of(lambda: world.ledger.dismiss("t-0.1", "Ann", "")) == "name_missing"
+    assert code_of(lambda: world.ledger.dismiss("t-0.9", "Ann", "Bob")) == "award_unknown"
+    assert world.ledger.awards()[0].held
+
+    award = world.ledger.dismiss("t-0.1", "Ann", "Bob")
+    assert (award.step, award.cents, award.held) == ("pending", 1_166, False)
+    assert [(t.cents, t.by, t.dismissed_by, t.dismissed_witness) for t in award.tellings] == [
+        (10**12, "a forger", "Ann", "Bob")
+    ]
+    balanced(world.ledger)
+    assert [(step.step, step.cents, step.by) for step in world.ledger.unheard_steps("t-0", 0)] == [
+        ("pending", 1_166, "Ann")
+    ]
+    world.tell()
+    world.decide("t-0.1", "verified", "paid")
+    world.tell()
+    assert world.ledger.account().paid_cents == 1_166
+    assert code_of(lambda: world.ledger.dismiss("t-0.1", "Ann", "Bob")) == "nothing_to_dismiss"
+    assert [t.dismissed_by for t in world.ledger.awards()[0].tellings] == ["Ann"], "it is kept"
+
+
+def test_a_person_dismisses_from_a_shell_and_sees_by_whom_it_was(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paid_and_restored(world)
+    ledger = ["--ledger", str(world.folder / "ledger-1.sqlite")]
+    main(["award", "list", *ledger])
+    assert "paid, 11.66, by Bob (event t-0/ab12cd/6), to be recalled or dismissed" in capsys.readouterr().out
+    assert main(["award", "dismiss", "t-0.1", "--by", "Ann", "--witness", "Ann", *ledger]) == 1
+    assert "witness_missing" in capsys.readouterr().err
+    assert main(["award", "dismiss", "t-0.1", "--by", "Ann", "--witness", "Bob", *ledger]) == 0
+    main(["award", "list", "--all", *ledger])
+    assert "by Bob (event t-0/ab12cd/6), dismissed as false by Ann, witness Bob" in capsys.readouterr().out
+
+
+def test_numbers_that_a_wrong_clock_gave_are_given_anew_once_it_is_set(world: World) -> None:
+    """A table takes no number that is more than a day ahead of its clock: what waits with such a one would never go."""
+    world.ms += 400 * 24 * 3_600_000
+    (hit,) = world.tables[0].win(1)
+    world.send(0)
+    world.ms = BEGUN_MS + 60_000
+    world.restore(world.copied())
+    (step,) = world.ledger.unheard_steps("t-0", 0)
+    assert (step.hit, step.seq, step.at) == (hit, world.ms, number_text(world.ms))
+    assert world.ledger.meters_seqs(1)[0] == world.ms
+    world.tell()
+    world.decide("t-0.1", "verified")
+    assert [step.seq for step in world.ledger.unheard_steps("t-0", 0)] <= [world.ms]
 
 
 def crossed(world: World) -> None:
@@ -357,7 +417,7 @@ def test_a_clock_that_goes_back_holds_no_step_up(world: World) -> None:
     world.send(0)
     world.tell()
     first = world.ledger.meters_seqs(1)
-    world.ms = BEGUN_MS - 10**9
+    world.ms = BEGUN_MS - 23 * 3_600_000  # a day, and it would be taken for a clock that had been wrong before
     world.decide("t-0.1", "verified", "paid")
     world.tell()
     assert world.ledger.meters_seqs(1)[0] > first[0]

@@ -21,12 +21,13 @@ import jsonschema
 
 import controller.table.step as core
 from controller.contract import envelope
-from controller.contract.envelope import Signer, Stamp
+from controller.contract.envelope import Stamp
+from controller.contract.pit_words import AwardStep
+from controller.contract.signing import Signer
 from controller.fact_json import fact_from_json
 from controller.game import baccarat
 from controller.game.cards import DECK, Card
 from controller.game.games import Done
-from controller.pit.awards import AwardStep
 from controller.table import facts
 from controller.table.facts import CardDrawn, CardDrawnOutsideGame, CardKept, Fact, Report
 from controller.table.public import public

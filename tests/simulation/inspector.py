@@ -16,7 +16,8 @@ from math import floor
 from pathlib import Path
 from typing import Any
 
-from controller.pit.awards import Award, AwardStep
+from controller.contract.pit_words import AwardStep
+from controller.pit.awards import Award
 from controller.pit.meters import Terms
 from tests.simulation.broken import hold
 

@@ -8,26 +8,24 @@ performs one action at this table.
 from __future__ import annotations
 
 import asyncio
-import base64
 import hashlib
 import json
 import random
 from collections.abc import Coroutine, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
-
-from cryptography.exceptions import InvalidSignature
 
 import controller.table.step as core
 from controller.answer import Answer
 from controller.config import Config
-from controller.contract.canonical import canonical
 from controller.contract.envelope import Stamp
 from controller.contract.events import Event
+from controller.contract.pit_words import AckWord, AwardStep, MetersWord
 from controller.game.baccarat import Done
 from controller.game.cards import DECK, Card
 from controller.journal import Journal
-from controller.pit.awards import AwardStep
+from controller.pit.clock import next_number, now_text
 from controller.replay import replay
 from controller.runtime import Runtime
 from controller.table.facts import Fact, OddCardFate
@@ -57,7 +55,9 @@ from tests.simulation.disk import Disk
 from tests.simulation.hearing import Hearing, Verdict
 from tests.simulation.loop import VirtualLoop, Worker
 from tests.simulation.network import Client, Network
+from tests.simulation.pit import KEY
 from tests.simulation.shoe import ALL_COPIES, CardShoe
+from tests.simulation.signing import Signer
 
 _SETTLED_S = 0.151  # a changed input is believed by then, and the lamps shown
 _LAMP_TEST_S = 5.2
@@ -82,40 +82,6 @@ class House(Protocol):
 
     def pit_step(self, table: str, seq: int) -> AwardStep | None:
         """The step of that number that the pit took for a table."""
-
-
-class Signer:
-    """Signs fast; a signature's own soundness is proven elsewhere."""
-
-    def __init__(self, public_key: bytes) -> None:
-        self._public_key = public_key
-
-    def sign(self, data: bytes) -> bytes:
-        """A signature of 64 bytes, of this table and this data."""
-        return hashlib.sha512(self._public_key + data).digest()
-
-
-class PublicKey:
-    """Stands where the journal checks what it reads back: a `Signer`'s signature holds, and no other."""
-
-    def __init__(self, key: bytes) -> None:
-        self._key = key
-
-    @classmethod
-    def from_public_bytes(cls, key: bytes) -> PublicKey:
-        """The key, as cryptography's own makes it."""
-        return cls(key)
-
-    def verify(self, signature: bytes, data: bytes) -> None:
-        """Raises InvalidSignature where the signature is another."""
-        if signature != Signer(self._key).sign(data):
-            raise InvalidSignature
-
-
-def signature_holds(message: dict[str, object], public_key: bytes) -> bool:
-    """Whether the message carries the `Signer`'s signature."""
-    unsigned = {name: value for name, value in message.items() if name != "signature"}
-    return message["signature"] == base64.b64encode(Signer(public_key).sign(canonical(unsigned))).decode()
 
 
 class _Header:
@@ -413,12 +379,13 @@ class LiveTable:
 
     def do_stray_ack(self, seq: int) -> None:
         """A word of the pit for another epoch of this table, left over from another journal."""
-        said = {"epoch": "0ld0ld0ld0", "seq": seq, "chain": "ab" * 32}
-        self.network.stray(self.id, "ack", json.dumps(said).encode())
+        said = AckWord(self.id, "0ld0ld0ld0", seq, "ab" * 32, now_text())
+        self.network.stray(self.id, "ack", said.payload(KEY))
 
     def do_stray_levels(self, seq: int) -> None:
         """A word on the meters that is none."""
-        self.network.stray(self.id, "meters", json.dumps({"seq": -seq, "meters": {"player_personal": 1}}).encode())
+        said = MetersWord(-seq, now_text(), {"player_personal": 1})
+        self.network.stray(self.id, "meters", said.payload(KEY))
 
     def do_stray_award(self, what: str, number: int) -> None:
         """A step of an award that is none of this table's, or has been said before."""
@@ -446,20 +413,20 @@ class LiveTable:
                 seq = str(1 + number)
                 if any(other["id"].endswith(f"/{seq}") for other in hits):
                     seq = "999999"
-        step = {
-            "seq": 10**15 + number,  # no pit's clock is so late
-            "award": f"{table}.1",
-            "hit": f"{table}/{epoch}/{seq}",
-            "table": table,
-            "seat": hit["seat"],
-            "tier": hit["tier"],
-            "meter": None,
-            "cents": 77,
-            "step": "paid",
-            "by": "a stranger",
-            "at": "2026-01-01T00:00:00.000Z",
-        }
-        return json.dumps(step).encode()
+        untrue = AwardStep(
+            award=f"{table}.1",
+            hit=f"{table}/{epoch}/{seq}",
+            table=table,
+            seat=hit["seat"],
+            tier=hit["tier"],
+            meter=None,
+            cents=77,
+            step="paid",
+            by="a stranger",
+            at=now_text(),
+            seq=next_number(number),
+        )
+        return untrue.payload(KEY)
 
     # The program's life.
 
@@ -492,7 +459,7 @@ class LiveTable:
             config,
             journal,
             self._public_key,
-            table,
+            replace(table, pit_key=KEY.public.hex()),
             differs,
             pins=self.header,
             shoe=shoe,

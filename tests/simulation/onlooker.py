@@ -11,7 +11,7 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,11 +19,14 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
+import controller.pit_trust
 import controller.runtime
 import controller.stream
 import drivers.shoe.line
 from controller.config import Config
+from controller.contract.canonical import canonical
 from controller.contract.envelope import Stamp
+from controller.contract.pit_words import AckWord
 from controller.contract.topics import Topics
 from controller.devices import BrokerListener
 from controller.game.baccarat_royal import Actives
@@ -48,14 +51,15 @@ from drivers.shoe.line import Codec, ShoeOnLine
 from drivers.sim.angel_eye import SimulatedAngelEye
 from drivers.sim.beetek import SimulatedBeeTek
 from tests.simulation.disk import unsynced
-from tests.simulation.live_table import Signer
 from tests.simulation.loop import VirtualLoop, Worker
+from tests.simulation.signing import Signer, signature_holds
 
 _BEGUN_MS = 1_767_225_600_000  # 2026-01-01
 _LATENCY_S = 0.004
 _PIT_COMMITS_S = 0.01
 _SETTLES_S = 2.5  # by the script's end, and so long after it, what was to be told is told
 _KEY = bytes(32)
+_PIT_KEY = Signer(bytes(range(32)))
 
 
 @dataclass(frozen=True)
@@ -136,6 +140,11 @@ class _Wire:
             self.on_bytes(bytes([byte]))
 
 
+def _stamp(loop: VirtualLoop) -> Stamp:
+    """What the wall clock says."""
+    return Stamp(_BEGUN_MS + round(loop.now_s * 1000), synchronised=True)
+
+
 class _Broker:
     """The broker, and a pit that acknowledges what it has committed, and may go back to less."""
 
@@ -178,9 +187,9 @@ class _Broker:
         del self._committed[max(0, len(self._committed) - events) :]
         self._say_ack()
 
-    def says(self, topic: str, message: Mapping[str, object]) -> None:
+    def says(self, topic: str, payload: bytes) -> None:
         """Somebody says this to the table."""
-        self._later(self._message, topic, json.dumps(message).encode())
+        self._later(self._message, topic, payload)
 
     def publish(self, topic: str, payload: bytes, retain: bool = False, event_type: str | None = None) -> int | None:
         """Publish, when connected."""
@@ -203,8 +212,9 @@ class _Broker:
     def _say_ack(self) -> None:
         if self._committed:
             last = self._committed[-1]
-            said = {"epoch": last["epoch"], "seq": last["seq"], "chain": last["chain"]}
-            self.says(self._topics.ack, said)
+            at = _stamp(self._loop).text()
+            said = AckWord(self._topics.table, last["epoch"], last["seq"], last["chain"], at)
+            self.says(self._topics.ack, said.payload(_PIT_KEY))
 
     def _later(self, what: Callable[..., None], *args: Any, after_s: float = _LATENCY_S) -> None:
         # Messages keep their order; of timers for one moment any might be the first.
@@ -311,7 +321,7 @@ class _Table:
             self.config,
             self.journal,
             _KEY,
-            table,
+            replace(table, pit_key=_PIT_KEY.public.hex()),
             None,
             pins=_Pins(iter(file.pins.inputs), lambda said: self._leaves("lamp", said.encode())),
             shoe=ShoeOnLine(codec, "the wire"),
@@ -355,7 +365,7 @@ class _Table:
             case "disk", (bool(failing),):
                 self.journal.failing = failing
             case "wager", (int(seat), str(spot), int(cents)):
-                self.broker.says(self.topics.wager, {"seat": seat, "spot": spot, "cents": cents})
+                self.broker.says(self.topics.wager, canonical({"seat": seat, "spot": spot, "cents": cents}))
             case "status", ():
                 self._leaves("status", json.dumps(self.runtime.status()).encode())
             case "ask", (str(what), *args):
@@ -390,9 +400,9 @@ class _Table:
         with (
             patch.object(controller.runtime, "time", clock),
             patch.object(controller.stream, "time", clock),
-            patch.object(
-                controller.runtime, "stamp_now", lambda: Stamp(_BEGUN_MS + round(loop.now_s * 1000), synchronised=True)
-            ),
+            patch.object(controller.runtime, "stamp_now", lambda: _stamp(loop)),
+            patch.object(controller.stream, "stamp_now", lambda: _stamp(loop)),
+            patch.object(controller.pit_trust, "signature_holds", signature_holds),
             patch.object(drivers.shoe.line, "ShoePort", self._port),
         ):
             was = root.level

@@ -237,7 +237,7 @@ class People:
                 Action("drop"),
                 Action("pit", (luck.choice(("crash", "slow")),)),
                 Action("stray_ack", (luck.randrange(40),)),
-                Action("clock", (luck.choice((-86_400_007, -3_003, 1_501, 86_400_007)), luck.random() < 0.5)),
+                Action("clock", (luck.choice((-40_000_007, -3_003, 1_501, 40_000_007)), luck.random() < 0.5)),
                 Action("wait", (), luck.choice((2.1, 5.0))),
             )
         )

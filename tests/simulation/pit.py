@@ -6,22 +6,27 @@ ones, and repeat itself. What it says is the ledger's.
 
 from __future__ import annotations
 
-import json
+import hashlib
 from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Literal
 
+from controller.contract.pit_words import MetersWord
 from controller.errors import TableError
 from controller.pit.awards import Award, Step
+from controller.pit.clock import Moments, number_text
 from controller.pit.ledger import Ack, Ledger
 from controller.pit.meters import Terms
 from tests.simulation.disk import unsynced
+from tests.simulation.signing import Signer
 
 _LEVELS_EVERY_S = 1.5
 _STEPS_EVERY_S = 2.0
 _BETWEEN_COMMIT_AND_ACK_S = 0.003
 _LEGITIMATE = ("hits_corrected",)
+
+KEY = Signer(hashlib.sha256(b"pit").digest())
 
 Say = Callable[[str | None, str, bytes, bool], None]
 Levels = Literal["well", "silent", "stuck", "old"]
@@ -43,6 +48,7 @@ class Pit:
         self._uncommitted: list[tuple[str, bytes]] = []
         self._life = 0
         self._levels_said: list[bytes] = []
+        self._moments = Moments()
         self.start()
 
     def start(self) -> None:
@@ -118,14 +124,14 @@ class Pit:
 
     def _acknowledge(self, acks: Mapping[str, Ack]) -> None:
         for table, ack in acks.items():
-            self.say(table, "ack", ack.payload(), True)
+            self.say(table, "ack", ack.payload(table, self._moments.next(), KEY), True)
 
     def say_levels(self) -> None:
         """Every meter's level."""
         match self.levels:
             case "well":
-                message = {"seq": next(self._seqs), "at": "2026-01-01T00:00:00.000Z", "meters": self.ledger.levels()}
-                self._levels_said.append(json.dumps(message).encode())
+                seq = next(self._seqs)
+                self._levels_said.append(MetersWord(seq, number_text(seq), self.ledger.levels()).payload(KEY))
                 self.say(None, "meters", self._levels_said[-1], True)
             case "stuck":
                 self.say(None, "meters", self._levels_said[-1], True)
@@ -136,7 +142,7 @@ class Pit:
         """The first step that each table's stream has not told of: a table takes none that is older than one it has."""
         for table in self.ledger.acks():
             for step in self.ledger.unheard_steps(table, 0)[:1]:
-                payload = step.payload()
+                payload = step.payload(KEY)
                 self.steps_said.setdefault(table, []).append(payload)
                 self.say(table, "award", payload, False)
 

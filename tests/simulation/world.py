@@ -23,23 +23,25 @@ from unittest.mock import patch
 import controller.journal
 import controller.pit.clock
 import controller.pit.ledger
+import controller.pit_trust
 import controller.runtime
 import controller.stream
 import drivers.shoe.line
 from controller.config import Config, load
 from controller.contract.envelope import Stamp
 from controller.contract.events import Event
-from controller.pit.awards import AwardStep
+from controller.contract.pit_words import AwardStep
 from controller.pit.meters import Terms
 from controller.table.facts import Fact
 from controller.table.states import Table
 from tests.simulation.broken import hold
 from tests.simulation.inspector import Inspector
-from tests.simulation.live_table import LiveTable, PublicKey, signature_holds
+from tests.simulation.live_table import LiveTable
 from tests.simulation.loop import SpinningError, VirtualLoop
 from tests.simulation.network import Network, Weather
 from tests.simulation.pit import Pit
 from tests.simulation.shoe import Port
+from tests.simulation.signing import PublicKey, signature_holds
 
 _TABLE_FILE = Path(__file__).parents[2] / "config" / "tables" / "royal9.toml"
 _BEGUN_MS = 1_767_225_600_000  # 2026-01-01, when the wall clock's time begins
@@ -250,6 +252,8 @@ class World:
             patch.object(controller.pit.clock, "time", SimpleNamespace(time_ns=lambda: self.stamp().at_ms * 1_000_000)),
             patch.object(controller.pit.ledger, "signature_holds", signature_holds),
             patch.object(controller.journal, "Ed25519PublicKey", PublicKey),
+            patch.object(controller.pit_trust, "signature_holds", signature_holds),
+            patch.object(controller.stream, "stamp_now", self.stamp),
             patch.object(controller.runtime, "stamp_now", self._stamp_now),
             patch.object(controller.runtime, "step", self._step),
             patch.object(drivers.shoe.line, "ShoePort", self._port),

@@ -12,6 +12,7 @@ from controller.game.cards import Card
 from controller.game.wagers import Spot, Wager
 from controller.table.facts import (
     ArchiveFailed,
+    AwardRefused,
     BurnCountReported,
     CardDrawn,
     CardDrawnOutsideGame,
@@ -26,6 +27,9 @@ from controller.table.facts import (
     JournalLarge,
     OutboxFilling,
     OutboxFull,
+    PitKeyDiffers,
+    PitTookBack,
+    PitWordForged,
     PublishRefused,
     ReplayDiffered,
     ShoeError,
@@ -54,6 +58,7 @@ from controller.table.requests import (
     TakeSeats,
     VoidHand,
 )
+from controller.table.stops import behind_pit_at
 from tests.support.tables import BACCARAT_ROYAL, TableUnderTest, hand, house, seen
 
 PLAYER, BANKER, BURN, FIRST_CARD = Target.PLAYER, Target.BANKER, Target.BURN, Target.FIRST_CARD
@@ -80,6 +85,9 @@ def burning() -> TableUnderTest:
 def between() -> TableUnderTest:
     """A shoe is open, wagers are open, two cards are gone."""
     return TableUnderTest().open_shoe()
+
+
+BEHIND = JournalFoundBehindPit(9, 4, chain_differs=False, at="2026-01-01T00:00:01.000Z")
 
 
 def in_hand() -> TableUnderTest:
@@ -164,7 +172,10 @@ IN: dict[str, list[Callable[[], TableUnderTest]]] = {
     "reports_missed": [lambda: after_gap(in_hand()), lambda: after_gap(between())],
     "shoe_restarted": [lambda: in_hand().believe(ShoePoweredUp()), lambda: between().believe(ShoePoweredUp())],
     "shoe_unplugged": [lambda: in_hand().believe(ShoeUnplugged()), lambda: burning().believe(ShoeUnplugged())],
-    "journal_behind_pit": [lambda: in_hand().believe(JournalFoundBehindPit(9, 4, chain_differs=False))],
+    "journal_behind_pit": [
+        lambda: in_hand().believe(BEHIND),
+        lambda: in_hand().believe(BEHIND, PitTookBack(4, "2026-01-01T00:00:02.000Z")),
+    ],
     "journal_failed": [
         lambda: in_hand().believe(CommitFailed("disk full")),
         lambda: between().believe(CommitFailed("disk full")),
@@ -190,7 +201,7 @@ IN: dict[str, list[Callable[[], TableUnderTest]]] = {
 EACH = [pytest.param(code, enter, id=f"{code}-{n}") for code, ways in IN.items() for n, enter in enumerate(ways)]
 
 EXITS: dict[str, Request] = {
-    "clear": ClearFault("Smith"),
+    "clear": ClearFault("Smith", "Jones"),
     "card": NameCard(Card.parse("9D"), "Smith"),
     "void": VoidHand("Smith"),
     "new_shoe": NewShoe("Smith"),
@@ -225,6 +236,10 @@ COMES_BY_ITSELF: list[Fact] = [
 ]
 
 
+BY_TWO = {"journal_behind_pit"}
+"""The faults that two people leave together."""
+
+
 def test_every_fault_is_entered_here_and_every_exit_taken() -> None:
     assert IN.keys() == FAULTS.keys()
     for code, ways in IN.items():
@@ -240,7 +255,8 @@ def test_the_fault_is_told_once_with_its_exits_and_what_to_do(code: str, enter: 
     assert face is not None
     assert (fault["code"], face.code) == (code, code)
     assert (fault["what"], fault["do"]) == (FAULTS[code].what, FAULTS[code].do)
-    assert set(fault["exits"]) == set(face.exits) == table.exits
+    assert set(face.exits) == table.exits
+    assert set(fault["exits"]) == (set() if code in BY_TWO else table.exits), "the pit has taken nothing back yet"
     assert fault["details"] == face.details
     assert set(fault["details"]) <= set(FAULTS[code].details), "only what the documents name"
     assert fault["round"] == table.table.round_number
@@ -265,7 +281,8 @@ def test_no_other_act_leaves_it_and_none_without_a_supervisor(code: str, enter: 
     assert table.ask(SeeCutCard()) == "fault_stands"
     for name, act in EXITS.items():
         if name not in table.exits:
-            assert table.ask(act) == "not_an_exit"
+            stands_by_it = (name, code) == ("clear", "journal_behind_pit")
+            assert table.ask(act) == ("pit_stands_by_it" if stands_by_it else "not_an_exit")
     for act in (ClearFault(None), NameCard(Card.parse("9D"), None), VoidHand(None), NewShoe(None)):
         assert table.ask(act) == "no_supervisor"
     assert table.table == stopped
@@ -293,7 +310,41 @@ def test_each_exit_leaves_it(code: str, enter: Callable[[], TableUnderTest], exi
     else:
         assert table.fault is None
     cleared = [event for event in table.told() if event["type"] == "fault_cleared"]
-    assert [(event["code"], event["by"], event["exit"]) for event in cleared] == [(code, "Smith", exit_)]
+    by = "Smith, Jones" if code in BY_TWO else "Smith"
+    assert [(event["code"], event["by"], event["exit"]) for event in cleared] == [(code, by, exit_)]
+
+
+# The pit's word that this journal could not have earned.
+
+
+def test_two_people_leave_it_once_the_pit_has_taken_its_word_back() -> None:
+    table = in_hand().believe(BEHIND)
+    assert table.ask(ClearFault("Smith", "Jones")) == "pit_stands_by_it"
+    table.believe(PitTookBack(3, "2026-01-01T00:00:02.000Z")).draw("5D")
+    assert table.ask(ClearFault("Smith")) == "second_person_due"
+    assert table.ask(ClearFault("Smith", " smith.")) == "not_two_people"
+    table.do(ClearFault("Smith", "Jones"))
+    assert (table.fault, table.exits) == (None, set())
+    assert table.replayed()[0] == table.table
+    assert behind_pit_at(table.table) is None
+
+
+def test_what_the_pit_took_back_clears_no_later_word_of_it() -> None:
+    again = replace(BEHIND, at="2026-01-01T00:00:03.000Z")
+    table = in_hand().believe(BEHIND, PitTookBack(3, "2026-01-01T00:00:02.000Z"), again)
+    assert behind_pit_at(table.table) == again.at, "nothing is sent"
+    table.do(ClearFault("Smith", "Jones"))
+    assert table.fault == "journal_behind_pit"
+    assert table.ask(ClearFault("Smith", "Jones")) == "pit_stands_by_it"
+
+
+def test_it_is_known_after_a_restart_when_the_pit_said_so() -> None:
+    assert behind_pit_at(TableUnderTest().table) is None
+    assert behind_pit_at(in_hand().believe(BEHIND).table) == BEHIND.at
+    assert behind_pit_at(in_hand().believe(CommitFailed("disk full"), BEHIND).table) == BEHIND.at
+    old = replace(BEHIND, at="")
+    assert behind_pit_at(in_hand().believe(old).table) == "", "an earlier version did not keep it"
+    assert "acked_at" not in in_hand().believe(old).of_type("fault")[0]["details"], "and its journal replays"
 
 
 # A card with no shoe, or in the wrong one.
@@ -710,6 +761,13 @@ def test_the_controllers_own_faults_tell_what_was_found(fact: Fact, details: dic
         (OutboxFilling(8, 10), "unacknowledged_many", {"waiting": 8, "most": 10}),
         (JournalLarge(300, 200), "journal_large", {"bytes": 300, "most_bytes": 200}),
         (ArchiveFailed("disk full"), "archive_failed", {"error": "disk full"}),
+        (PitKeyDiffers("ab12 cd34", "ef56 ab78"), "pit_key_differs", {"offered": "ab12 cd34", "pinned": "ef56 ab78"}),
+        (PitWordForged("ack"), "pit_word_forged", {"topic": "ack"}),
+        (
+            AwardRefused("royal9-01.1", 3, 10**12, 0, 500_000),
+            "award_impossible",
+            {"award": "royal9-01.1", "seat": 3, "cents": 10**12, "least_cents": 0, "most_cents": 500_000},
+        ),
     ],
 )
 def test_an_alarm_does_not_stop_the_table(fact: Fact, code: str, details: dict[str, object]) -> None:

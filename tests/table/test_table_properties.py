@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from controller.game.baccarat import Done
 from controller.game.cards import DECK, Card
 from controller.journal import Journal, verify
-from controller.keys import TableKey
+from controller.keys import SigningKey
 from controller.replay import replay
 from controller.table.facts import (
     ArchiveFailed,
@@ -306,7 +306,7 @@ def test_the_journal_on_the_disk_gives_the_same_table(rules: TableRules, happeni
     table = CheckedTable(rules)
     for happens in happenings:
         happens(table)
-    key = TableKey(bytes(range(32)))
+    key = SigningKey(bytes(range(32)))
     with TemporaryDirectory() as folder:
         path = Path(folder) / "table.journal"
         journal = Journal(path, rules.table, key, key.public)

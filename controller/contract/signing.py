@@ -1,0 +1,39 @@
+"""How a message is signed: Ed25519 over its canonical form without `signature`, which is then added in Base64.
+
+Both sides sign so: a table its events, the pit its words. Which fields a message has is exact, and no two kinds have
+the same, so a signature of one kind holds for no other.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from typing import Protocol
+
+from controller.contract.canonical import canonical
+
+
+class Signer(Protocol):
+    """Whoever signs: a table, or the pit."""
+
+    def sign(self, data: bytes) -> bytes:
+        """The Ed25519 signature of `data`, 64 bytes."""
+
+
+def signed(message: Mapping[str, object], signer: Signer) -> bytes:
+    """The message's canonical bytes with its signature."""
+    return canonical({**message, "signature": signature_of(message, signer)})
+
+
+def signature_of(message: Mapping[str, object], signer: Signer) -> str:
+    """The signature that belongs into the message."""
+    return base64.b64encode(signer.sign(canonical(message))).decode()
+
+
+def signed_part(message: Mapping[str, object]) -> tuple[bytes, bytes]:
+    """The signature of a message that came, and the bytes that are signed. Raises ValueError where it has none."""
+    signature = message.get("signature")
+    if not isinstance(signature, str):
+        raise ValueError("it has no signature")
+    unsigned = {name: value for name, value in message.items() if name != "signature"}
+    return base64.b64decode(signature, validate=True), canonical(unsigned)

@@ -1,0 +1,150 @@
+"""Whose word the table takes for the pit's: the key that is pinned, offered, handed over; and what leaps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+from controller.contract.bounds import MOST_AHEAD_MS, MOST_LEAP_MS, MOST_SEQ
+from controller.contract.canonical import parse_object
+from controller.contract.envelope import Stamp
+from controller.contract.fingerprint import fingerprint
+from controller.contract.pit_words import AckWord, AwardStep, PitKeyWord, Rotation
+from controller.keys import SigningKey
+from controller.pit_trust import Offer, PitTrust, latest_ms, leaps
+from controller.table.facts import AwardStepped, PitKeyPinned
+from controller.table.requests import Ambient, PinPitKey, SeeAward, decide
+from controller.table.states import Table
+from tests.support.tables import ROYAL9, TableUnderTest
+
+NOW = Stamp(1_767_225_600_000, synchronised=True)
+AT = NOW.text()
+KEYS = [SigningKey(bytes([place]) * 32) for place in range(4)]
+ROTATIONS = tuple(Rotation.by(old.public.hex(), old, new.public.hex()) for old, new in pairwise(KEYS))
+
+
+def offered(key: SigningKey, *rotations: Rotation, signer: SigningKey | None = None) -> bytes:
+    return PitKeyWord(key.public.hex(), AT, rotations).payload(signer or key)
+
+
+def test_a_key_is_only_offered_until_a_person_pins_it() -> None:
+    trust = PitTrust(None)
+    assert trust.offer(offered(KEYS[0])) is Offer.UNPINNED
+    assert (trust.pinned, trust.offered) == (None, KEYS[0].public)
+    assert not trust.signed(parse_object(AckWord("t", "e", 0, "0" * 64, AT).payload(KEYS[0])))
+
+
+def test_what_the_pinned_key_has_signed_is_the_pits_and_nothing_else() -> None:
+    trust = PitTrust(KEYS[0].public)
+    word = parse_object(AckWord("t", "e", 0, "0" * 64, AT).payload(KEYS[0]))
+    assert trust.signed(word)
+    for name in word:
+        assert not trust.signed(word | {name: "AAAA"}), name
+        assert not trust.signed({other: value for other, value in word.items() if other != name}), name
+    assert not trust.signed(parse_object(AckWord("t", "e", 0, "0" * 64, AT).payload(KEYS[1])))
+
+
+@pytest.mark.parametrize("pinned", [0, 1, 2])
+def test_rotations_lead_from_whatever_key_is_pinned_to_the_pits_own(pinned: int) -> None:
+    trust = PitTrust(KEYS[pinned].public)
+    assert trust.offer(offered(KEYS[3], *ROTATIONS)) is Offer.ROTATED
+    assert trust.pinned == KEYS[3].public
+    assert trust.offer(offered(KEYS[3], *ROTATIONS)) is Offer.PINNED
+    assert trust.offer(offered(KEYS[0])) is Offer.DIFFERS, "there is no way back"
+
+
+@pytest.mark.parametrize(
+    "rotations",
+    [
+        (),
+        ROTATIONS[1:],
+        (ROTATIONS[0], ROTATIONS[2]),
+        (replace(ROTATIONS[0], signature=ROTATIONS[1].signature), *ROTATIONS[1:]),
+        (replace(ROTATIONS[0], signature="not Base64"), *ROTATIONS[1:]),
+        (Rotation.by(KEYS[0].public.hex(), KEYS[3], KEYS[3].public.hex()),),
+    ],
+    ids=["none", "begun later", "a gap", "another's signature", "no signature", "signed by the new key"],
+)
+def test_a_key_that_the_pinned_one_has_not_handed_over_to_differs(rotations: tuple[Rotation, ...]) -> None:
+    trust = PitTrust(KEYS[0].public)
+    assert trust.offer(offered(KEYS[3], *rotations)) is Offer.DIFFERS
+    assert (trust.pinned, trust.offered) == (KEYS[0].public, KEYS[3].public)
+
+
+@pytest.mark.parametrize("payload", [b"", b"{}", b"[" * 100_000, offered(KEYS[3], signer=KEYS[0])])
+def test_what_is_no_key_that_signed_itself_is_not_offered(payload: bytes) -> None:
+    trust = PitTrust(KEYS[0].public)
+    assert trust.offer(payload) is Offer.MALFORMED
+    assert trust.offered is None
+
+
+def test_the_fingerprint_is_eight_groups_of_four_hex_digits() -> None:
+    assert fingerprint(bytes(32)) == "6668 7aad f862 bd77 6c8f c18b 8e9f 8e20"
+
+
+# Numbers and times.
+
+STEP = AwardStep("t.1", "t/e/7", "t", 1, "royal", None, 5, "pending", "pit", AT, NOW.at_ms)
+
+
+@pytest.mark.parametrize(
+    ("change", "leap"),
+    [
+        ({}, False),
+        ({"seq": NOW.at_ms + MOST_LEAP_MS}, False),
+        ({"seq": NOW.at_ms + MOST_LEAP_MS + 1}, True),
+        ({"seq": MOST_SEQ}, True),
+        ({"at": replace(NOW, at_ms=NOW.at_ms + MOST_AHEAD_MS).text()}, False),
+        ({"at": replace(NOW, at_ms=NOW.at_ms + MOST_AHEAD_MS + 1).text()}, True),
+    ],
+    ids=repr,
+)
+def test_a_number_is_no_time_to_come(change: dict[str, object], leap: bool) -> None:
+    word = replace(STEP, **change)  # type: ignore[arg-type]
+    assert (leaps(word, NOW) is not None) is leap
+
+
+# What the table does with it.
+
+
+def ambient(**known: object) -> Ambient:
+    return replace(TableUnderTest().ambient, **known)  # type: ignore[arg-type]
+
+
+def stepped(seq: int, cents: int = 5) -> AwardStepped:
+    return AwardStepped(seq, "t.1", "t/e/7", 1, 1, 1, "royal", "big", cents, "pending", "pit")
+
+
+def test_a_number_that_was_forged_once_makes_no_true_one_old_for_ever() -> None:
+    """A journal of an earlier version may hold it: it believed what nobody had signed."""
+    poisoned = Table(ROYAL9, award_seq=MOST_SEQ)
+    latest = latest_ms(NOW) + MOST_LEAP_MS
+    assert decide(poisoned, SeeAward(stepped(NOW.at_ms)), ambient(latest_seq=latest)) == stepped(NOW.at_ms)
+    well = Table(ROYAL9, award_seq=NOW.at_ms + 1)
+    told = decide(well, SeeAward(stepped(NOW.at_ms)), ambient(latest_seq=latest))
+    assert getattr(told, "code", None) == "award_old"
+
+
+@pytest.mark.parametrize(("cents", "taken"), [(9, False), (10, True), (20, True), (21, False)])
+def test_an_award_outside_of_its_bounds_is_refused(cents: int, taken: bool) -> None:
+    told = decide(Table(ROYAL9), SeeAward(stepped(1, cents), 10, 20), ambient())
+    assert getattr(told, "code", None) == (None if taken else "award_impossible")
+
+
+def test_a_key_is_pinned_by_the_fingerprint_that_a_person_read() -> None:
+    table, key = Table(ROYAL9), KEYS[0].public
+    told = fingerprint(key)
+    for asked in (told, told.replace(" ", ""), told.upper()):
+        assert decide(table, PinPitKey(asked, "Ann"), ambient(offered_pit_key=key.hex())) == PitKeyPinned(
+            key.hex(), "Ann"
+        )
+    refused = {
+        "no_pit_key": (table, told, None),
+        "pit_key_differs": (table, fingerprint(KEYS[1].public), key.hex()),
+        "pit_key_pinned": (replace(table, pit_key=key.hex()), told, key.hex()),
+    }
+    for code, (of, asked, offer) in refused.items():
+        answer = decide(of, PinPitKey(asked, "Ann"), ambient(offered_pit_key=offer))
+        assert getattr(answer, "code", None) == code
