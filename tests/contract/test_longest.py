@@ -8,7 +8,14 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from controller.config import load
-from controller.contract.bounds import MOST_CENTS, MOST_METERS, MOST_PACKET_BYTES, MOST_PAYLOAD_BYTES, MOST_SEQ
+from controller.contract.bounds import (
+    MOST_CENTS,
+    MOST_METERS,
+    MOST_PACKET_BYTES,
+    MOST_PAYLOAD_BYTES,
+    MOST_ROTATIONS,
+    MOST_SEQ,
+)
 from controller.contract.canonical import canonical
 from controller.game.cards import Card
 from controller.game.wagers import Spot, Wager
@@ -51,7 +58,7 @@ def test_a_round_and_its_correction_with_chips_on_every_spot_fit() -> None:
 def test_what_the_pit_says_fits() -> None:
     signature, table = "x" * 88, "t" * 60
     meters = {f"{n:060d}": MOST_CENTS for n in range(MOST_METERS)}
-    longest = {
+    longest: dict[str, dict[str, object]] = {
         "meters": {"seq": MOST_SEQ, "at": "2026-01-01T00:00:00.000Z", "meters": meters, "signature": signature},
         "ack": {"table": table, "epoch": "e" * 60, "seq": MOST_SEQ, "chain": "c" * 64, "at": "2026-01-01T00:00:00.000Z"}
         | {"signature": signature},
@@ -67,6 +74,12 @@ def test_what_the_pit_says_fits() -> None:
             "step": "verified",
             "by": "\N{PLAYING CARD ACE OF SPADES}" * 200,
             "at": "2026-01-01T00:00:00.000Z",
+            "signature": signature,
+        },
+        "pit-key": {
+            "public_key": "k" * 64,
+            "at": "2026-01-01T00:00:00.000Z",
+            "rotations": [{"former": "k" * 64, "public_key": "k" * 64, "signature": signature}] * MOST_ROTATIONS,
             "signature": signature,
         },
         "wager": {"seat": 99, "back": False, "spot": "dragon_banker", "cents": 100_000_000},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -21,7 +20,7 @@ from controller.game.cards import Card
 from controller.journal import Journal, read_rows, verify
 from controller.table.facts import CardDrawn, ShoeOpened
 from controller.table.requests import LockWagers, NewShoe
-from tests.daemon.daemon_world import PATIENCE_S, World, eventually, run, running
+from tests.daemon.daemon_world import PATIENCE_S, World, ack, eventually, run, running
 
 
 @pytest.fixture(autouse=True)
@@ -100,7 +99,7 @@ def test_a_pit_that_lost_everything_is_sent_what_is_archived(tmp_path: Path) -> 
             world.broker.retained = None
             world.broker.connect()
             await eventually(lambda: world.runtime.stream.up)
-            world.broker.say(json.dumps({"epoch": world.journal.epoch, "seq": 0, "chain": ""}).encode())
+            world.broker.say(ack(world.journal.epoch, 0, "0" * 64))
             await eventually(lambda: len(world.pit.ledger) == world.journal.head_seq)
             assert world.pit.ledger == heard
             assert world.fault() is None
@@ -117,10 +116,10 @@ def test_the_pits_word_on_an_archived_event_is_judged(tmp_path: Path) -> None:
             await eventually(lambda: first_row(world) > 1)
             chain = world.pit.ledger[2]["chain"]
             del world.pit.ledger[3:]
-            world.broker.say(json.dumps({"epoch": world.journal.epoch, "seq": 3, "chain": chain}).encode())
+            world.broker.say(ack(world.journal.epoch, 3, chain))
             await eventually(lambda: len(world.pit.ledger) == world.journal.head_seq)
             assert world.fault() is None
-            world.broker.say(json.dumps({"epoch": world.journal.epoch, "seq": 3, "chain": "0" * 64}).encode())
+            world.broker.say(ack(world.journal.epoch, 3, "0" * 64))
             await eventually(lambda: world.fault() == "journal_behind_pit")
 
     run(test())
@@ -136,7 +135,7 @@ def test_status_says_why_the_stream_waits_for_a_missing_archive(tmp_path: Path) 
             (archive,) = archives(tmp_path)
             away = archive.rename(tmp_path / "away")
             world.pit.ledger.clear()
-            world.broker.say(json.dumps({"epoch": world.journal.epoch, "seq": 0, "chain": ""}).encode())
+            world.broker.say(ack(world.journal.epoch, 0, "0" * 64))
             await eventually(lambda: str(archive) in world.status["pit"]["why"])
             await world.do_hands(1)  # the table deals on
             away.rename(archive)

@@ -170,7 +170,7 @@ def test_the_three_files_come_together_or_not_at_all(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("host", "warned"), [("broker.pit", True), ("10.0.0.7", True), ("127.0.0.1", False)])
 def test_a_broker_across_a_network_without_tls_is_a_warning(tmp_path: Path, host: str, warned: bool) -> None:
-    told = load(simulated_table(tmp_path, 1, pit={"host": host})).warnings
+    told = load(simulated_table(tmp_path, 1, pit={"host": host, "trust_first_key": False})).warnings
     assert [warning.partition(" (")[0] for warning in told] == ["[pit] has no TLS"] * warned
 
 
@@ -178,7 +178,7 @@ def test_check_looks_into_the_files_and_status_does_not_need_them(
     tmp_path: Path, files: TlsFiles, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tls = {"ca": str(files.ca), "certificate": str(files.certificate), "private_key": str(files.private_key)}
-    table = simulated_table(tmp_path, 1, pit={"host": "broker.pit"} | tls)
+    table = simulated_table(tmp_path, 1, pit={"host": "broker.pit", "trust_first_key": False} | tls)
     assert main(["check", str(table)]) == 0
     assert "warning" not in capsys.readouterr().out
     write(tmp_path, NAME, CA.issue("royal9-02", timedelta(days=-1)))

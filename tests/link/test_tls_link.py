@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import shutil
 import signal
@@ -23,7 +22,10 @@ from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode, MQTTProtocolVersi
 from controller.cli.bench import free_port, mosquitto
 from controller.cli.certs import BenchCa
 from controller.contract.bounds import MOST_PACKET_BYTES, MOST_PAYLOAD_BYTES
+from controller.contract.pit_words import AckWord, PitKeyWord
+from controller.keys import SigningKey
 from controller.mqtt_tls import TlsFiles, client_context
+from controller.pit.clock import now_text
 from drivers import mqtt
 from drivers.mqtt import MqttBroker, Will
 from tests.daemon.daemon_world import eventually, eventually_now, run
@@ -123,7 +125,11 @@ def test_a_table_streams_to_its_pit_over_mutual_tls(house: House, pit: Peer, tmp
         *states, event = (check_message(topic, payload) for topic, payload in heard)
         assert states
         assert event["seq"] == 1
-        word = json.dumps({"epoch": event["epoch"], "seq": event["seq"], "chain": event["chain"]}).encode()
+        key = SigningKey(bytes(32))
+        offered = PitKeyWord(key.public.hex(), now_text(), ()).payload(key)
+        check_message("pit/v1/pit-key", offered)
+        assert pit.publish("pit/v1/pit-key", offered) == 0
+        word = AckWord(TABLE, event["epoch"], event["seq"], event["chain"], now_text()).payload(key)
         check_message(f"pit/v1/{TABLE}/ack", word)
         assert pit.publish(f"pit/v1/{TABLE}/ack", word) == 0
         eventually_now(lambda: table.status()["pit"]["acked_seq"] == 1)
