@@ -566,8 +566,9 @@ def _clear(table: Table, request: ClearFault) -> Fact | Refuse:
     if refusal := _not_an_exit(table, Exit.CLEAR):
         return refuse("pit_stands_by_it") if table.fault and waits_for_pit(table) else refusal
     assert table.fault is not None, "it has an exit"
-    fact = FaultCleared(request.supervisor, request.witness)
-    return _by_two(request, fact) if FAULTS[table.fault.code].two_people else fact
+    if not FAULTS[table.fault.code].two_people:
+        return FaultCleared(request.supervisor)
+    return _by_two(request, FaultCleared(request.supervisor, request.witness))
 
 
 def _see_award(table: Table, request: SeeAward, ambient: Ambient) -> Fact | Refuse:
