@@ -65,7 +65,7 @@ from controller.table.requests import (
     not_answered,
 )
 from controller.table.states import StandingFault, Table
-from controller.table.step import step
+from controller.table.step import gap_would_show, step
 from controller.table.stops import behind_pit_at
 
 _log = logging.getLogger(__name__)
@@ -483,8 +483,8 @@ class Runtime:
         match noticed:
             case ShoeUnplugged():
                 return PHASE_NAMES[type(table.phase)] in _DEALING
-            case ShoeUnheard(unheard_ms):  # with no report to count from, no number shows a gap
-                lost_count = table.last_report is None or self._numbers_came_round(unheard_ms)
+            case ShoeUnheard(unheard_ms):
+                lost_count = not gap_would_show(table) or self._numbers_came_round(unheard_ms)
                 return lost_count and PHASE_NAMES[type(table.phase)] in _SHOE_OPEN
             case PitKeyRotated(former=former):
                 return table.pit_key == former

@@ -271,6 +271,15 @@ def _reports_missed(table: Table, fact: Fact, report: Report) -> bool:
     return report.seq != last.seq + 1
 
 
+def gap_would_show(table: Table) -> bool:
+    """Whether the number of the next report tells of one missed just before it, as far as numbers tell at all.
+
+    With none to count on from it does not; nor after a 9, while the shoe may go on with 0 or with 1.
+    """
+    last = table.last_report
+    return last is not None and (last.seq != 9 or table.seq_counts_zero)
+
+
 def _believe(table: Table, held: Held) -> Stepped:
     """What the fact does, with no fault standing."""
     fact = held.fact

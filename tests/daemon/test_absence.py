@@ -274,6 +274,31 @@ def test_with_no_number_heard_since_every_blip_stops_it(daemon: MakeDaemon) -> N
     daemon("wagers_open").live(story)
 
 
+def test_after_a_nine_every_blip_stops_it_until_the_shoe_is_known_to_count_a_zero(daemon: MakeDaemon) -> None:
+    """Of 9 and 1 nobody could tell whether a 0 was missed in between."""
+
+    async def story(daemon: Daemon) -> None:
+        await daemon.up()
+        await daemon.counts()
+        assert daemon.shoe.listener is not None
+        daemon.shoe.listener.shoe_reported(ShoeStoodBy(seen(9)))
+        await daemon.settled()
+        daemon.shoe.link(False)
+        daemon.shoe.link(True)
+        await daemon.settled()
+        assert daemon.fault == "shoe_unheard"
+        await daemon.counts()
+        for seq in (8, 9, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9):
+            daemon.shoe.listener.shoe_reported(ShoeStoodBy(seen(seq)))
+        await daemon.settled()
+        daemon.shoe.link(False)
+        daemon.shoe.link(True)
+        await daemon.settled()
+        assert daemon.runtime.face.fault is None
+
+    daemon("wagers_open").live(story)
+
+
 def test_wagers_locked_while_the_line_was_out_do_not_play_before_a_count(daemon: MakeDaemon) -> None:
     async def story(daemon: Daemon) -> None:
         await daemon.up()

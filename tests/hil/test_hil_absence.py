@@ -86,7 +86,7 @@ def test_a_cable_out_between_hands_hides_no_card(
     assert details.pop("unheard_s") in range(1, 10)
     assert details == {"cards_left": left_after(4), "last_round": 1, "last_result": "player"}
     counted = table.tablectl("count", str(left_after(12)), "--by", "Bea")
-    assert (counted.returncode, counted.stdout) == (0, "done\n"), counted.stderr
+    assert (counted.returncode, counted.stdout.splitlines()[-1]) == (0, "done"), counted.stderr
     assert (table.fault, table.face["cards_left"]) == (None, left_after(12))
     eventually(lambda: [event["cards_unheard"] for event in pit.told("fault_cleared")] == [8])
     dealer.play(_WINS, 1)

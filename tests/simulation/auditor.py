@@ -237,9 +237,9 @@ class Auditor:
         unheard, self._unheard = self._unheard, False
         if unheard:
             self._zero_seen, self._last_digit = False, report.frame[2:4]
-        for lost in skipped:
-            open_shoe = not isinstance(before.phase, NoShoe | ShoeEnded)
-            hold("what nobody listened to stops the table", unheard or lost.listened or not open_shoe, (fact, lost))
+        open_shoe = not isinstance(before.phase, NoShoe | ShoeEnded)
+        if unseen_zero and not first and not announced and not skipped[0].listened and open_shoe:
+            hold("what nobody listened to stops the table, where no number tells", unheard, (fact, skipped))
         if first or fails or announced or unheard:
             return  # nothing to count on from, or no step to judge
         if isinstance(fact, facts.ShoePoweredUp) or before.fault is not None:
