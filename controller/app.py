@@ -1,4 +1,4 @@
-"""The daemon put together: the only file that picks drivers."""
+"""The daemon put together: its parts, its shoe's driver and its broker's. The header's is picked in `header.py`."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from functools import partial
 from pathlib import Path
 
 from controller.clock import boot_id
-from controller.config import Config, PinsSection, ShoeSection, load
+from controller.config import Config, ShoeSection, load
 from controller.contract.fingerprint import fingerprint
 from controller.contract.topics import Topics, offline_state
 from controller.control import serving
 from controller.counted_log import EVERY_ONE, CountedLog
-from controller.devices import Pins, Shoe
+from controller.devices import Shoe
+from controller.epochs import open_journal
 from controller.errors import TableError
+from controller.header import take_pins
 from controller.hearing import Mark
 from controller.journal import Journal
-from controller.keys import load_or_make_key
 from controller.mqtt_tls import client_context
 from controller.notify import notify
 from controller.replay import replay
 from controller.runtime import Runtime
 from controller.table.facts import Report
-from drivers.gpio import GpioPins, load_rpi_gpio
 from drivers.mqtt import MqttBroker, Will
 from drivers.shoe.angel_eye import AngelEyeCodec
 from drivers.shoe.beetek import BeeTekCodec
@@ -37,9 +37,6 @@ _log = logging.getLogger(__name__)
 _SWITCH_S = 0.0005
 """A thread that has something to send waits at most so long for the loop to let it, and not Python's own 5 ms."""
 
-EXIT_CONFIGURATION = 78
-"""The exit of a table whose configuration is wrong: starting it again would change nothing (sysexits EX_CONFIG)."""
-
 
 def run_table(path: Path) -> int:
     """Run the table of this file until SIGTERM or SIGINT; returns the exit code. Raises TableError."""
@@ -48,6 +45,8 @@ def run_table(path: Path) -> int:
     logging.basicConfig(handlers=[log], level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     for warning in config.warnings:
         _log.warning("%s", warning, extra=EVERY_ONE)
+    if config.file.pins.driver == "simulated":
+        _log.warning("the pins are simulated: no lamp of a real table is lit")
     try:
         asyncio.run(_run(config, log))
     except* TableError as group:
@@ -55,18 +54,11 @@ def run_table(path: Path) -> int:
     return 0
 
 
-def darken(path: Path) -> int:
-    """Darken every lamp of the table of this file, whatever ran before. Raises TableError."""
-    _pins(load(path).file.pins).close()
-    return 0
-
-
 async def _run(config: Config, log: CountedLog) -> None:
     file = config.file
-    key = load_or_make_key(Path(file.journal.signing_key))
-    _log.info("the table's key is %s; the pit shows the same when it is to adopt this table", fingerprint(key.public))
     archive = None if file.journal.archive is None else Path(file.journal.archive)
-    journal = Journal(Path(file.journal.path), file.table.id, key, key.public, archive)
+    key, journal = open_journal(Path(file.journal.path), Path(file.journal.signing_key), file.table.id, archive)
+    _log.info("the table's key is %s; the pit shows the same when it is to adopt this table", fingerprint(key.public))
     try:
         table, differs = replay(journal.open_shoe(), config.rules, file.table.id, journal.epoch)
         topics = Topics(file.pit.root, file.table.id)
@@ -78,7 +70,7 @@ async def _run(config: Config, log: CountedLog) -> None:
             table,
             differs,
             mark=_mark(Path(file.control.socket)),
-            pins=_pins(file.pins),
+            pins=take_pins(file.pins.driver, file.pins.page, file.pins.lamps, file.pins.inputs),
             shoe=_shoe(file.shoe, table.last_report),
             broker=MqttBroker(
                 file.pit.host,
@@ -111,6 +103,20 @@ async def _run(config: Config, log: CountedLog) -> None:
         if not running.cancelled():
             running.result()  # raises what ended it
     finally:
+        _close(journal)
+
+
+def _close(journal: Journal) -> None:
+    """Let go of the journal, once it is where it belongs. Raises TableError `journal_gone`."""
+    try:
+        if (missing := journal.missing()) is not None:
+            _log.error("%s; %s", missing, journal.put_back())
+    except OSError as error:
+        what = f"The journal's file was removed or replaced, and could not be written to its place again: {error}."
+        raise TableError(
+            "journal_gone", what, "Keep all that is in its folder, and report this to the maker."
+        ) from None
+    finally:
         journal.close()
 
 
@@ -123,14 +129,3 @@ def _shoe(shoe: ShoeSection, last: Report | None) -> Shoe:
     """The shoe that the table's file names; `last` is the last report the journal believed."""
     codec: Codec = AngelEyeCodec(last=last) if shoe.driver == "angel_eye" else BeeTekCodec()
     return ShoeOnLine(codec, shoe.port, shoe.baud)
-
-
-def _pins(pins: PinsSection) -> Pins:
-    if pins.driver == "rpi_gpio":
-        return GpioPins(load_rpi_gpio(), pins.lamps, pins.inputs)
-    # A simulator is never part of a table's program: it is loaded only when the table's file names it.
-    from drivers.sim.gpio import SimulatedGpio
-
-    assert pins.page is not None, "the configuration was checked"
-    _log.warning("the pins are simulated: no lamp of a real table is lit")
-    return GpioPins(SimulatedGpio(Path(pins.page)), pins.lamps, pins.inputs)

@@ -33,8 +33,8 @@ def boot_id() -> str:
 
 
 def _synchronised() -> bool:
-    """What the kernel says, told by whichever time daemon runs."""
-    state: int = _adjtimex(_TIMEX)
+    """What the kernel says, told by whichever time daemon runs. Where it may not be asked, nobody knows: no."""
+    state: int = _adjtimex(_TIMEX)  # -1: refused
     return 0 <= state != _TIME_ERROR
 
 

@@ -7,7 +7,8 @@ holds all that came before it, and not the event. So where a journal lost its la
 place, the chain fits; but the pit then acknowledges what this program has not sent.
 
     OFFLINE ─ connected ─> ASKING ─ the pit's retained ack, or word that there is none ─> STREAMING <─> REFUSED
-                             └──────────── an ack that this journal cannot have earned ───────> BEHIND
+                             ├──────────── an ack that this journal cannot have earned ───────> BEHIND
+                             └─ an event that is not as it was signed, until the next connection > ALTERED
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ class Phase(Enum):
     ASKING = auto()  # connected; the pit's last word is not known yet, so nothing is sent
     STREAMING = auto()
     REFUSED = auto()  # the broker refused an event; the oldest is offered again from time to time
+    ALTERED = auto()  # the journal does not hold the next event as it was signed: nothing is sent on this connection
     BEHIND = auto()  # the pit has acknowledged what this journal does not hold: nothing is ever sent
 
 
@@ -124,7 +126,8 @@ class Delivery:
             self._act_at_s = now_s + RESEND_AFTER_S
         self.acked_seq = ack.seq
         self._sent_seq = max(self._sent_seq, ack.seq)
-        if self.phase is Phase.ASKING or (self.phase is Phase.REFUSED and not self.unacknowledged):
+        done = self.phase in (Phase.REFUSED, Phase.ALTERED) and not self.unacknowledged
+        if self.phase is Phase.ASKING or done:
             self._stream(now_s)
         return None
 
@@ -164,6 +167,14 @@ class Delivery:
         self.phase = Phase.REFUSED
         self._act_at_s = now_s + RETRY_REFUSED_AFTER_S
         return True
+
+    def altered(self, now_s: float) -> None:
+        """The journal does not hold an event as it was signed: it is not sent, nor anything after it. The next
+        connection asks again."""
+        if self.phase is Phase.STREAMING:
+            self._streamed_s = now_s
+        if self.phase not in (Phase.OFFLINE, Phase.BEHIND):
+            self.phase = Phase.ALTERED
 
     def fresh(self, now_s: float) -> bool:
         """Whether there is a pit to bet a progressive with: the stream works and the pit keeps up, within the limit."""

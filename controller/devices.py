@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from controller.table.facts import ShoeFact
+if TYPE_CHECKING:  # the pins' driver alone is to load none of the table
+    from controller.table.facts import ShoeFact
 
 Level = Literal["high", "low"]
 """The electrical level at which a lamp is lit, or an input is pressed or covered."""

@@ -11,7 +11,6 @@ Every method blocks on the disk: the daemon calls them on its one commit thread,
 from __future__ import annotations
 
 import base64
-import fcntl
 import json
 import os
 import secrets
@@ -34,6 +33,7 @@ from controller.contract.envelope import GENESIS, Signer, Stamp, chain_head, sea
 from controller.contract.events import Event
 from controller.errors import TableError
 from controller.fact_json import fact_from_json, fact_to_json
+from controller.journal_file import JournalFile, set_aside, sync_folder
 from controller.stored_row import StoredRow, stamped
 from controller.table.facts import Fact
 
@@ -46,6 +46,11 @@ _MOST_MS = 253_402_300_800_000  # the year 10000, of which no clock says anythin
 _CHECKPOINT_PAGES = 1000  # SQLite's own
 _SHARED_MEMORY_BYTES = 32768  # the least of SQLite's -shm file
 _PAGES_GIVEN_BACK_AT_ONCE = 500
+
+_BEGIN_ANEW = (
+    "begin a new journal, which the pit must adopt: tablectl new-journal TABLE.toml --by NAME. That keeps this file "
+    "for the audit, under another name."
+)
 
 _ARCHIVE_TABLE = """
 CREATE TABLE archive (
@@ -143,6 +148,15 @@ class Message:
         return value
 
 
+class JournalGoneError(OSError):
+    """The journal's file is not at its place; the text says what is amiss. `Journal.put_back` mends that."""
+
+
+def rescued(path: Path, epoch: str) -> Path:
+    """Where a journal is written whose file was removed, before the copy takes the file's place."""
+    return path.with_name(f"{path.name}.rescued-{epoch}")
+
+
 class Journal:
     """An open journal, written by this process alone.
 
@@ -151,27 +165,32 @@ class Journal:
     """
 
     def __init__(
-        self, path: Path, table_id: str, signer: Signer, public_key: bytes, archive: Path | None = None
+        self,
+        path: Path,
+        table_id: str,
+        signer: Signer,
+        public_key: bytes,
+        archive: Path | None = None,
+        epoch: str | None = None,
     ) -> None:
-        """Open the journal at `path`, or begin it. `archive` is the folder of its archives, by default beside it.
+        """Open the journal at `path`, or begin it. `archive` is the folder of its archives, by default beside it;
+        `epoch`: open the journal of this epoch alone.
 
-        Raises TableError: `journal_in_use`, `journal_of_another_table`, `journal_of_another_key`, `journal_too_new`,
-        `journal_damaged`, `journal_unusable`.
+        Raises TableError: `journal_in_use`, `journal_of_another_table`, `journal_of_another_key`,
+        `journal_of_another_epoch`, `journal_too_new`, `journal_damaged`, `journal_linked`, `journal_unusable`.
         """
         self._path = path
         self._archive = archive or beside(path)
         self._archive_read: tuple[int, list[Message]] | None = None  # the one read last, by its first row
         self._signer = signer
+        self._public_key = Ed25519PublicKey.from_public_bytes(public_key)
         self._table_id = table_id
-        self._lock = _lock(path)
         with ExitStack() as undo, _told(path):
-            undo.callback(os.close, self._lock)
-            self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-            undo.callback(self._db.close)
-            self._begin_or_check(public_key)
-            self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = FULL")
-            self._db.execute("PRAGMA wal_checkpoint")  # an earlier run's sync may have failed: see _begin_log_anew
+            self._take()
+            undo.callback(self._let_go)
+            self._begin_or_check(public_key, epoch)
+            self._file.for_its_user_alone()
+            self._set_up()
             self._log_in_doubt = False
             self._row, self._head = _last_row(self._db)
             self.head_seq = _head_seq(self._db, path, self._row)
@@ -179,10 +198,25 @@ class Journal:
             self.epoch, self.boot, self.acked_seq = self._db.execute(
                 "UPDATE journal SET boots = boots + 1 RETURNING epoch, boots, acked_seq"
             ).fetchone()
+            self._file.log_begun()
             undo.pop_all()
 
-    def _begin_or_check(self, public_key: bytes) -> None:
-        if not self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+    def _take(self) -> None:
+        file = JournalFile(self._path)
+        try:
+            self._db = sqlite3.connect(file.path, isolation_level=None, check_same_thread=False)
+        except sqlite3.Error:
+            file.close()
+            raise
+        self._file, self._open = file, True
+
+    def _set_up(self) -> None:
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute("PRAGMA synchronous = FULL")
+        self._db.execute("PRAGMA wal_checkpoint")  # an earlier run's sync may have failed: see _begin_log_anew
+
+    def _begin_or_check(self, public_key: bytes, must_be: str | None) -> None:
+        if must_be is None and not self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             epoch = secrets.token_hex(5)
             self._db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # room that archived rows leave can be given back
             with self._transaction():
@@ -190,12 +224,8 @@ class Journal:
                     self._db.execute(statement)
                 self._db.execute("INSERT INTO journal VALUES (1, ?, ?, ?, 0, 0)", (self._table_id, epoch, public_key))
                 self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        if _check_form(self._db, self._path) == 1:
-            with self._transaction():
-                for statement in _TO_FORM_2:
-                    self._db.execute(statement)
-                self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        table_id, key = self._db.execute("SELECT table_id, public_key FROM journal").fetchone()
+        form = _check_form(self._db, self._path)
+        table_id, key, epoch = self._db.execute("SELECT table_id, public_key, epoch FROM journal").fetchone()
         if table_id != self._table_id:
             raise TableError(
                 "journal_of_another_table",
@@ -206,13 +236,27 @@ class Journal:
             raise TableError(
                 "journal_of_another_key",
                 f"The journal {self._path} was signed by another key than [journal] signing_key.",
-                "Restore the key that belongs to this journal, or start a new journal, which the pit must adopt.",
+                f"Restore the key that belongs to this journal, or {_BEGIN_ANEW}",
             )
+        if must_be is not None and epoch != must_be:
+            raise TableError(
+                "journal_of_another_epoch",
+                f"The journal {self._path} is of epoch {epoch}, and the last that this table began of {must_be}.",
+                f"Put the journal of epoch {must_be} there, or {_BEGIN_ANEW}",
+            )
+        if form == 1:
+            with self._transaction():
+                for statement in _TO_FORM_2:
+                    self._db.execute(statement)
+                self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
     def append(self, entries: Sequence[Entry]) -> list[Message]:
-        """Commit the entries, all or none, and return their messages. Raises OSError when the disk would not."""
+        """Commit the entries, all or none, and return their messages. Raises OSError when the disk would not, and
+        JournalGoneError, having committed nothing, where the file is not at its place: see `put_back`."""
         row, head, seq = self._row, self._head, self.head_seq
         made: list[Message] = []
+        if (missing := self.missing()) is not None:
+            raise JournalGoneError(missing)
         try:
             if self._log_in_doubt:
                 self._begin_log_anew()
@@ -251,6 +295,51 @@ class Journal:
         self._row, self._head, self.head_seq = row, head, seq
         return made
 
+    def missing(self) -> str | None:
+        """What of the file is not at its place, in words; None where nothing is amiss. Raises OSError."""
+        return self._file.missing() if self._open else f"{self._path.name} could not be opened again"
+
+    def put_back(self) -> str:
+        """Write the whole journal to its place again; returns what became of it, in words.
+
+        All that was committed to a file that was removed or replaced can still be read by the process that has it open.
+        What stands in its place is kept under another name. Raises OSError when the disk would not: to be tried again.
+        """
+        told = f"{self._path.name} is written there again"
+        try:
+            if self._open:
+                self._begin_log_anew()  # whatever its name is, the file that is held holds everything now
+                stands = self._file.stands()
+                copy = None if stands else self._copied()
+                if (aside := set_aside(self._file.path, itself=not stands)) is not None:
+                    told += f"; what stood there is kept as {aside.name}"
+                if copy is not None:
+                    copy.rename(self._file.path)
+                sync_folder(self._file.path)
+                self._let_go()
+            with ExitStack() as undo:
+                self._take()
+                undo.callback(self._let_go)
+                self._set_up()
+                if _last_row(self._db) != (self._row, self._head):
+                    raise OSError(f"the file at {self._path.name} does not end as this journal does")
+                self._file.log_begun()
+                undo.pop_all()
+        except sqlite3.Error as error:
+            raise OSError(_why(error, self._path)) from error
+        except TableError as error:
+            raise OSError(error.what) from error
+        return told
+
+    def _copied(self) -> Path:
+        """A whole copy of the journal, on the disk."""
+        copy = rescued(self._file.path, self.epoch)
+        copy.unlink(missing_ok=True)
+        os.close(os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        with closing(sqlite3.connect(copy, isolation_level=None)) as db:
+            self._db.backup(db)
+        return copy
+
     def _begin_log_anew(self) -> None:
         """Copy what the write-ahead log holds into the file, and sync that.
 
@@ -259,7 +348,7 @@ class Journal:
         """
         busy, *_ = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
-            raise OSError("another program reads the journal, which is to be written anew after a failed sync")
+            raise OSError("another program reads the journal, whose write-ahead log is to be emptied first")
         self._log_in_doubt = False
 
     @property
@@ -271,19 +360,19 @@ class Journal:
         return None if last is None else Stamp(last[0], bool(last[1]), *last[2:])
 
     def messages_after(self, seq: int, limit: int) -> list[Message]:
-        """The messages numbered after `seq`, in order, at most `limit`; also those that are archived.
+        """The messages numbered after `seq`, in order, at most `limit`, up to the first that is not as it was signed;
+        also those that are archived.
 
         Raises OSError when the disk would not, or an archive that holds one is not there or damaged.
         """
         found: list[Message] = []
         while len(found) < limit and (archived := self._archived(seq + 1 + len(found))):
             found += archived[: limit - len(found)]
-        last_seq = seq + len(found)
-        query = "SELECT seq, body FROM message WHERE seq > ? ORDER BY seq LIMIT ?"
-        return found + self._messages(query, last_seq, limit - len(found))
+        return found + self._messages(range(seq + 1 + len(found), min(seq + limit, self.head_seq) + 1))
 
     def message(self, seq: int) -> Message | None:
-        """The message of that number, if the journal or an archive has it. Raises OSError as `messages_after`."""
+        """The message of that number, if the journal or an archive has it as it was signed. Raises OSError as
+        `messages_after`."""
         return next((message for message in self.messages_after(seq - 1, 1) if message.seq == seq), None)
 
     def _archived(self, seq: int) -> list[Message]:
@@ -305,11 +394,31 @@ class Journal:
             return [message for message in self._archive_read[1] if message.seq >= seq]
         return []
 
-    def _messages(self, query: str, *values: int) -> list[Message]:
+    def _messages(self, seqs: range) -> list[Message]:
+        """These messages from the disk, each held against its signature and its place, up to the first that is not
+        what this table sent or would send: the pit would refuse it and all that follow."""
+        good: list[Message] = []
         try:
-            return [Message(*row) for row in self._db.execute(query, values)]
+            for seq, (stored, row, body, head) in zip(
+                seqs,
+                self._db.execute(
+                    "SELECT seq, row, body, coalesce((SELECT head FROM fact WHERE fact.row = message.row - 1), "
+                    "(SELECT head_after FROM archive WHERE last_row = message.row - 1)) "
+                    "FROM message WHERE seq BETWEEN ? AND ? ORDER BY seq",
+                    (seqs.start, seqs.stop - 1),
+                ),
+                strict=False,
+            ):
+                if stored != seq or (row > 1 and head is None):
+                    break
+                id_ = f"{self._table_id}/{self.epoch}/{seq}"
+                _check_message(self._path, row, GENESIS if row == 1 else head, body, id_, self._public_key)
+                good.append(Message(seq, body))
         except sqlite3.Error as error:
             raise OSError(_why(error, self._path)) from error
+        except TableError:
+            return good
+        return good
 
     def mark_acked(self, seq: int) -> None:
         """Mark everything through `seq` as acknowledged by the pit. Raises OSError when the disk would not.
@@ -454,8 +563,13 @@ class Journal:
 
     def close(self) -> None:
         """Let go of the file."""
+        if self._open:
+            self._let_go()
+
+    def _let_go(self) -> None:
         self._db.close()
-        os.close(self._lock)
+        self._file.close()
+        self._open = False
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -704,29 +818,6 @@ def _check_form(db: sqlite3.Connection, path: Path) -> int:
     return version
 
 
-def _lock(path: Path) -> int:
-    """One process a journal: an advisory lock on a file beside it."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise TableError(
-            "journal_unusable",
-            f"The journal's folder {path.parent} cannot be written: {error.strerror}.",
-            "Create it and give it to the user the table runs as.",
-        ) from error
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(handle)
-        raise TableError(
-            "journal_in_use",
-            f"Another process has the journal {path}.",
-            "Stop the other table controller, or give this table a journal of its own.",
-        ) from None
-    return handle
-
-
 @contextmanager
 def _told(path: Path) -> Iterator[None]:
     """SQLite's complaints about a file, in words for people."""
@@ -775,7 +866,7 @@ def _unsound(path: Path, why: str) -> TableError:
 
 def _journal_damaged(what: str) -> TableError:
     do = (
-        "Move the file away, keep it for the audit, and start a new journal, which the pit must adopt. Do not put an "
-        "older copy in its place: the pit knows more than that, and the table would stop."
+        f"Stop the table and {_BEGIN_ANEW} Do not put an older copy in its place: the pit knows more than that, and "
+        "the table would stop."
     )
     return TableError("journal_damaged", what, do)

@@ -8,6 +8,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from controller.errors import TableError
+from controller.journal_file import sync_folder
 
 _SIZE = 32
 
@@ -32,7 +33,7 @@ def load_or_make_key(path: Path) -> TableKey:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists():
-            _write_new(path, os.urandom(_SIZE))
+            write_whole(path, os.urandom(_SIZE))
         private = path.read_bytes()
         open_to_others = path.stat().st_mode & 0o077
     except OSError as error:
@@ -51,18 +52,14 @@ def load_or_make_key(path: Path) -> TableKey:
     return TableKey(private)
 
 
-def _write_new(path: Path, private: bytes) -> None:
-    """Write the whole key or nothing: a half-written one would lock the table out of its journal."""
+def write_whole(path: Path, content: bytes) -> None:
+    """Write the whole file or nothing, for its user alone, and have it on the disk. Raises OSError."""
     half = path.with_name(path.name + ".new")
     half.unlink(missing_ok=True)
     handle = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(handle, "wb") as file:
-        file.write(private)
+        file.write(content)
         file.flush()
         os.fsync(file.fileno())
     half.rename(path)
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)  # its name too must survive: the journal, in another folder perhaps, names this key for ever
-    finally:
-        os.close(folder)
+    sync_folder(path)  # its name too must survive: the journal, in another folder perhaps, names this key for ever

@@ -31,7 +31,7 @@ from controller.counted_log import EVERY_ONE
 from controller.debounce import Debouncer
 from controller.devices import Broker, Pins, Shoe
 from controller.hearing import Hearing, Mark
-from controller.journal import Entry, Journal, Message
+from controller.journal import Entry, Journal, JournalGoneError, Message
 from controller.levels import Levels
 from controller.second_person import SecondPerson
 from controller.stream import PitStream
@@ -39,6 +39,7 @@ from controller.table.face_down import deals_face_down, hides_cards
 from controller.table.facts import (
     CommitFailed,
     Fact,
+    JournalGone,
     LampsTested,
     OutboxFull,
     ReplayDiffered,
@@ -66,6 +67,7 @@ from controller.table.step import gap_would_show, step
 _log = logging.getLogger(__name__)
 
 _RETRY_COMMIT_S = 1.0
+_PING_S = 1.0
 _LAMP_TEST_S = 5.0
 
 _DEALING = ("burning", "hand_in_play")
@@ -309,29 +311,52 @@ class Runtime:
         )
 
     async def _commit(self, entries: list[Entry]) -> list[Message]:
-        """Have the rows committed. A disk that would not is tried again: what waits is kept, and shown as waiting.
+        """Have the rows committed. A disk that would not is tried again, and a file that is gone is written again: what
+        waits is kept, and shown as waiting.
 
         It is shown at once, also where the rows are of cards that lie face down: the shoe's result, which nothing else
         gives away, would be noticed at that moment of a disk that begins to fail with it. To keep the result in memory
         until the cards are up would hide that, and lose the shoe's opinion of the hand with the power.
         """
         failed: str | None = None
+        gone: str | None = None
         while True:
             try:
-                messages = await self._on_journal(lambda: self._journal.append(entries))
+                try:
+                    messages = await self._on_journal(lambda: self._journal.append(entries))
+                except JournalGoneError as error:
+                    _log.error("the journal is not where it was: %s", error)
+                    self._waits_for_journal(str(error))
+                    gone = f"{error}; {await self._with_pings(self._on_journal(self._journal.put_back))}"
+                    _log.warning("%s", gone)
+                    continue
             except OSError as error:
                 if failed is None:
                     _log.error("the journal cannot be written, and is tried again: %s", error)
-                failed = self._journal_error = str(error)
-                self._alive()
-                self._render()
+                failed = str(error)
+                self._waits_for_journal(failed)
                 await asyncio.sleep(_RETRY_COMMIT_S)
                 continue
-            if failed is not None:
+            self._journal_error = None
+            if gone is not None:
+                self._put(JournalGone(gone))
+            elif failed is not None:
                 _log.warning("the journal can be written again")
-                self._journal_error = None
                 self._put(CommitFailed(failed))
             return messages
+
+    def _waits_for_journal(self, why: str) -> None:
+        """Say that rows wait for the journal."""
+        self._journal_error = why
+        self._alive()
+        self._render()
+
+    async def _with_pings(self, work: Awaitable[_T]) -> _T:
+        """The result of work that may take longer than the watchdog waits, and goes on."""
+        doing = asyncio.ensure_future(work)
+        while not (await asyncio.wait([doing], timeout=_PING_S))[0]:
+            self._alive()
+        return doing.result()
 
     def _committed(self, messages: list[Message]) -> None:
         """What follows a commit: the events on their way, the log, and the lamps where they are others.
@@ -525,7 +550,7 @@ class Runtime:
         """The watchdog's ping goes through the inbox, so a fold that hangs stops it."""
         while True:
             self._put(self._alive)
-            await asyncio.sleep(1.0)
+            await asyncio.sleep(_PING_S)
 
 
 def _decide(table: Table, asked: _Asked, ambient: Ambient) -> Fact | Refuse:

@@ -39,6 +39,7 @@ from controller.table.facts import (
     AwardStepped,
     ClientIdTaken,
     HitUnheard,
+    JournalAltered,
     JournalFoundBehindPit,
     OwnFact,
     PublishRefused,
@@ -94,6 +95,7 @@ class PitStream:
         self._marked_seq = journal.acked_seq
         self._outbox: dict[int, Message] = {}  # the next events of the window, by seq; the rest is on the disk
         self._on_the_way: dict[int, int] = {}  # the broker's tokens for events, to their seq
+        self._altered = 0  # the event that the journal was last found not to hold as it was signed; people were told
         self._unheard: set[int] = set()  # hits already known to have had no listener
         self._acks: list[bytes] = []  # come and not judged yet
         self._awards: list[bytes] = []  # likewise
@@ -142,6 +144,8 @@ class PitStream:
         """Why no events flow, and what to do; or that the link is cut often; empty where people are told otherwise."""
         if self._unread:
             return f"the stream waits, for the journal cannot be read: {self._unread}"
+        if self._delivery.phase is Phase.ALTERED:
+            return f"event {self._altered} is not in the journal as it was signed: nothing is sent from there on"
         if self._delivery.phase is not Phase.REFUSED:
             return self._why_down or self._broker.often_cut()
         seq, code = self._refused
@@ -296,8 +300,8 @@ class PitStream:
         ours = ack.seq <= self._delivery.head_seq
         own = await self._message(ack.seq) if ours else None
         own_chain = None if own is None else str(own.says["chain"])
-        if connection != self._connections:
-            return
+        if connection != self._connections or (own is None and ours and ack.seq > 0):
+            return  # such a word cannot be judged: it is on an event that is altered
         if ours and ack.seq < self._delivery.acked_seq:
             _log.warning("the pit went back from event %d to %d; it is sent again", self._delivery.acked_seq, ack.seq)
         behind = self._delivery.acked(ack, own_chain, time.monotonic())
@@ -355,7 +359,18 @@ class PitStream:
     async def _message(self, seq: int) -> Message | None:
         if seq in self._outbox:
             return self._outbox[seq]
-        return await self._read(lambda: self._journal.message(seq))
+        message = await self._read(lambda: self._journal.message(seq))
+        if message is None and 0 < seq <= self._delivery.head_seq:
+            self._found_altered(seq)
+        return message
+
+    def _found_altered(self, seq: int) -> None:
+        """The journal has every event up to its head: one that it does not give as it was signed was altered."""
+        self._delivery.altered(time.monotonic())
+        if seq != self._altered:
+            self._altered = seq
+            _log.error("event %d is not in the journal as it was signed; it is not sent, nor anything after it", seq)
+            self._tell(JournalAltered(seq))
 
     async def _read(self, work: Callable[[], _T]) -> _T:
         """Read from the journal. A disk that would not is tried again: the stream waits, and the table need not."""
@@ -378,7 +393,10 @@ class PitStream:
                 self._outbox[message.seq] = message
             if self._delivery.phase not in (Phase.STREAMING, Phase.REFUSED):
                 return  # while the disk was read the connection went, and perhaps a new one came
-        self._send(due)
+        altered = next((seq for seq in due if seq not in self._outbox), None)
+        self._send(due if altered is None else range(due.start, altered))
+        if altered is not None:
+            self._found_altered(altered)
 
     def _send(self, due: range) -> None:
         for seq in due:

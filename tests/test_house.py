@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import pytest
 
+from controller.cli.bench import simulated_table
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -27,8 +29,11 @@ ROOMS = {
     "controller.game": Room(("controller.game",), third_party=False),
     "controller.contract": Room(("controller.contract", "controller.game"), third_party=False),
     "controller.table": Room(("controller.table", "controller.game", "controller.contract"), third_party=False),
-    "controller": Room(("controller",), never=("controller.app", "controller.cli", "controller.pit")),
+    "controller": Room(
+        ("controller",), never=("controller.app", "controller.header", "controller.cli", "controller.pit")
+    ),
     "controller.app": Room(("controller", "drivers"), never=("controller.cli", "controller.pit")),
+    "controller.header": Room(("controller.header", "controller.devices", "controller.errors", "drivers")),
     "controller.pit": Room(
         ("controller.pit", "controller.contract", "controller.mqtt_link", "controller.mqtt_tls", "controller.errors")
     ),
@@ -98,3 +103,18 @@ def test_importing_the_daemon_loads_neither_the_demo_nor_the_tests_nor_the_pit()
     run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     assert NOT_IN_THE_DAEMON.isdisjoint(run.stdout.split())
+
+
+DARK = {"", ".cli", ".cli.main", ".devices", ".errors", ".header"}
+"""All of `controller` that `tablectl dark` may load: until it has come so far, lamps may say what is no longer true."""
+
+
+def test_darkening_the_lamps_loads_the_pins_and_nothing_else(tmp_path: Path) -> None:
+    table = simulated_table(tmp_path, 1)
+    program = f"import sys; from controller.cli.main import main; main(['dark', {str(table)!r}]); print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    loaded = set(run.stdout.split())
+    assert {name for name in loaded if _within(name, ("controller",))} == {f"controller{name}" for name in DARK}
+    heavy = {"asyncio", "sqlite3", "ssl", "json", "logging", "cattrs", "cryptography", "paho", "serial", "rich"}
+    assert heavy.isdisjoint(loaded)

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.unit_filter import read_unit
+
 ROOT = Path(__file__).resolve().parents[1]
 UNIT = ROOT / "systemd" / "table-controller.service"
 SYSUSERS = ROOT / "systemd" / "table-controller.sysusers"
@@ -20,10 +22,7 @@ TABLE_FILE = "/etc/table-controller/table.toml"
 
 @pytest.fixture(scope="module")
 def unit() -> ConfigParser:
-    parser = ConfigParser(interpolation=None)  # strict: a key given twice is an error
-    parser.optionxform = str  # type: ignore[assignment, method-assign]
-    parser.read_string(UNIT.read_text("utf-8"))
-    return parser
+    return read_unit(UNIT)
 
 
 @pytest.mark.parametrize(
@@ -32,6 +31,7 @@ def unit() -> ConfigParser:
         ("Service", "Type", "notify"),
         ("Service", "NotifyAccess", "main"),
         ("Service", "WatchdogSec", "10"),
+        ("Service", "WatchdogSignal", "SIGKILL"),
         ("Service", "Restart", "always"),
         ("Service", "RestartSec", "1"),
         ("Unit", "StartLimitIntervalSec", "0"),
@@ -58,6 +58,17 @@ def test_the_pins_and_a_shoe_plugged_in_later_stay_in_reach(unit: ConfigParser) 
 def test_the_account_is_made(unit: ConfigParser) -> None:
     lines = [line.split() for line in SYSUSERS.read_text("utf-8").splitlines() if not line.startswith("#")]
     assert [line[:2] for line in lines] == [["g", "gpio"], ["u", unit["Service"]["User"]]]  # Debian itself has dialout
+
+
+def test_the_readmes_steps_put_the_units_files_where_no_folder_is_yet(tmp_path: Path) -> None:
+    steps = [line.strip() for line in (ROOT / "README.md").read_text("utf-8").splitlines() if " systemd/" in line]
+    assert len(steps) == 2
+    for step in steps:
+        copies = step.partition("&&")[0].replace(" /etc/", f" {tmp_path}/etc/")
+        subprocess.run(copies, shell=True, cwd=ROOT, check=True)
+    (made,) = (tmp_path / "etc" / "sysusers.d").iterdir()
+    assert made.read_bytes() == SYSUSERS.read_bytes()
+    assert (tmp_path / "etc" / "systemd" / "system" / UNIT.name).read_bytes() == UNIT.read_bytes()
 
 
 def test_the_example_table_keeps_its_files_where_the_service_may_write(unit: ConfigParser) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -10,7 +11,26 @@ from controller import __version__
 from controller.errors import TableError
 
 EXIT_TROUBLE = 1
-EXIT_CONFIGURATION = 78
+EXIT_STAYS_WRONG = 78  # sysexits EX_CONFIG
+STAYS_WRONG = frozenset(
+    {
+        "config_invalid",
+        "journal_damaged",
+        "journal_linked",
+        "journal_lost",
+        "journal_note_unusable",
+        "journal_of_another_epoch",
+        "journal_of_another_key",
+        "journal_of_another_table",
+        "journal_too_new",
+        "fact_unreadable",
+        "replay_failed",
+        "signing_key_unusable",
+    }
+)
+"""What keeps a table from starting until a person has mended it: starting again would change nothing. What a disk or
+another process is to blame for may pass."""
+
 SHOES = ("angel_eye", "beetek")
 GAMES = (
     "royal9",
@@ -32,7 +52,8 @@ def main(arguments: list[str] | None = None) -> int:
         code: int = options.command(options)
     except TableError as error:
         print(error, file=sys.stderr)
-        return EXIT_CONFIGURATION if error.code == "config_invalid" else EXIT_TROUBLE
+        stays_wrong = error.code == "config_invalid" or (options.command is _run and error.code in STAYS_WRONG)
+        return EXIT_STAYS_WRONG if stays_wrong else EXIT_TROUBLE
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
@@ -53,6 +74,13 @@ def _parser() -> argparse.ArgumentParser:
     dark = commands.add_parser("dark", help="darken every lamp of a table that does not run")
     dark.add_argument("table", type=Path, metavar="TABLE.toml")
     dark.set_defaults(command=_dark)
+
+    new_journal = commands.add_parser(
+        "new-journal", help="set a table's journal aside and begin a new one, to be adopted"
+    )
+    new_journal.add_argument("table", type=Path, metavar="TABLE.toml")
+    new_journal.add_argument("--by", required=True, metavar="NAME", help="who says so; it is noted beside the key")
+    new_journal.set_defaults(command=_new_journal)
 
     check = commands.add_parser("check", help="read a table's configuration and tell everything wrong with it")
     check.add_argument("table", type=Path, metavar="TABLE.toml")
@@ -216,9 +244,17 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _dark(options: argparse.Namespace) -> int:
-    from controller.app import darken
+    from controller.header import darken
 
-    return darken(options.table)
+    # Set by systemd for what runs after a service: "success" is a table that was stopped. By hand there is none.
+    darken(options.table, light_fault=os.environ.get("SERVICE_RESULT", "success") != "success")
+    return 0
+
+
+def _new_journal(options: argparse.Namespace) -> int:
+    from controller.cli.new_journal import new_journal
+
+    return new_journal(options.table, options.by)
 
 
 def _check(options: argparse.Namespace) -> int:

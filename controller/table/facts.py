@@ -478,6 +478,20 @@ class CommitFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class JournalGone:
+    """The journal's file was removed or replaced while the table ran. All of it has been written there again."""
+
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class JournalAltered:
+    """Event `seq`, which the pit has not acknowledged, does not stand in the journal as this table signed it."""
+
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
 class ReplayDiffered:
     """At start, the journal's facts did not give the messages that stand beside them."""
 
@@ -540,6 +554,8 @@ OwnFact = (
     | JournalLarge
     | ArchiveFailed
     | CommitFailed
+    | JournalGone
+    | JournalAltered
     | ReplayDiffered
     | StepFailed
 )

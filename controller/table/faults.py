@@ -52,10 +52,12 @@ DETAILS: dict[str, str] = {
     "card": "the card as the shoe reported it (`8H`)",
     "seat": "the seat's number",
     "seats": "the seats' numbers (`2, 5`)",
-    "error": "the shoe's error (`overdraw`), why the disk refused, or what failed inside the controller",
+    "error": "the shoe's error (`overdraw`), why the disk refused, what became of the journal's file, or what "
+    "failed inside the controller",
     "acked_seq": "the last event that the pit says it has",
     "head_seq": "the last event that the pit can have from this journal",
     "chain": "`differs` where the pit's chain is another at that event, otherwise `unknown`",
+    "event": "the number of the event that is not as it was",
     "waiting": "events that the pit has not acknowledged",
     "most": "events that may wait at most",
     "journal_row": "the first row of the journal that came out otherwise",
@@ -229,6 +231,21 @@ FAULTS: dict[str, FaultKind] = {
         "Make room on the disk or replace the card before the next shoe, then clear.",
         (_CLEAR, _VOID, _NEW_SHOE),
         details=("error",),
+    ),
+    "journal_gone": FaultKind(
+        "The journal's file was removed or replaced while the table ran. Nothing was lost: all of it was written there "
+        "again.",
+        "Find out who or what touched the file, and let only the table write in its folder. Then clear.",
+        (_CLEAR, _VOID, _NEW_SHOE),
+        details=("error",),
+    ),
+    "journal_altered": FaultKind(
+        "An event that the pit has not acknowledged does not stand in the journal as this table signed it. The pit is "
+        "sent nothing from that event on.",
+        "Clear to finish the shoe without the pit, or void the hand. Then stop the table, see to the hits that the pit "
+        "has not heard of, and begin a new journal with `tablectl new-journal`, which keeps this one for the audit.",
+        (_CLEAR, _VOID, _NEW_SHOE),
+        details=("event",),
     ),
     "outbox_full": FaultKind(
         "As many events wait for the pit's acknowledgement as this table may hold. None is lost.",

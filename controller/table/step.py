@@ -55,7 +55,9 @@ from controller.table.facts import (
     HandVoided,
     HitsReset,
     HitUnheard,
+    JournalAltered,
     JournalFoundBehindPit,
+    JournalGone,
     JournalLarge,
     LampsTested,
     LevelsNoted,
@@ -109,7 +111,7 @@ from controller.table.states import (
 )
 from controller.table.stops import Stepped, alarm, cleared, is_card, known_left, open_shoe, raiser, shoe_number, stop
 
-_OF_THE_CONTROLLER = (JournalFoundBehindPit, CommitFailed, ReplayDiffered, StepFailed)
+_OF_THE_CONTROLLER = (JournalFoundBehindPit, CommitFailed, JournalGone, JournalAltered, ReplayDiffered, StepFailed)
 
 
 def step(table: Table, fact: Fact) -> Stepped:
@@ -295,6 +297,10 @@ def _believe(table: Table, held: Held) -> Stepped:
             return stop(table, "outbox_full", {"waiting": waiting, "most": most})
         case CommitFailed(error):
             return stop(table, "journal_failed", {"error": error})
+        case JournalGone(error):
+            return stop(table, "journal_gone", {"error": error})
+        case JournalAltered(seq):
+            return stop(table, "journal_altered", {"event": seq})
         case ReplayDiffered(row):
             return stop(table, "replay_differs", {"journal_row": row})
         case StepFailed(error):

@@ -274,6 +274,32 @@ def test_a_refused_stream_that_loses_its_connection_asks_again() -> None:
     assert delivery.phase is Phase.ASKING
 
 
+def test_nothing_is_sent_from_an_altered_event_on_until_the_next_connection() -> None:
+    delivery = streaming(head=3)
+    assert list(delivery.due(0.0)) == [1, 2, 3]
+    delivery.altered(0.0)  # event 2: the first was sent
+    assert delivery.phase is Phase.ALTERED
+    delivery.acked(word(1), chain(1), 1.0)
+    assert delivery.acked_seq == 1, "the pit's word on what was sent before counts"
+    assert list(delivery.due(100.0)) == []
+    assert delivery.next_due_s(100.0) is None
+    delivery.committed(4, 100.0)
+    assert list(delivery.due(200.0)) == []
+    assert not delivery.fresh(200.0)
+    delivery.disconnected(200.0)
+    delivery.connected()
+    delivery.acked(word(1), chain(1), 201.0)
+    assert list(delivery.due(201.0)) == [2, 3, 4], "it is read anew"
+
+
+def test_an_altered_event_that_the_pit_has_after_all_is_no_longer_needed() -> None:
+    delivery = streaming(head=3)
+    delivery.due(0.0)
+    delivery.altered(0.0)
+    delivery.acked(word(3), chain(3), 1.0)
+    assert delivery.phase is Phase.STREAMING
+
+
 # Whether there is a pit to bet with.
 
 

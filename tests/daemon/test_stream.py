@@ -19,7 +19,7 @@ from controller.contract.topics import Topics, offline_state
 from controller.game.cards import Card
 from controller.journal import Entry, Message
 from controller.table.facts import HitUnheard, OutboxFilling, PublishRefused
-from controller.table.requests import LockWagers, NewShoe, VoidHand
+from controller.table.requests import ClearFault, LockWagers, NewShoe, VoidHand
 from tests.daemon.daemon_world import (
     KEY,
     HeldBroker,
@@ -32,6 +32,7 @@ from tests.daemon.daemon_world import (
     running,
     table_config,
 )
+from tests.daemon.test_journal import tampering
 
 SCHEMAS = Path(__file__).parents[2] / "controller" / "contract" / "schemas"
 STATE = Draft202012Validator(json.loads((SCHEMAS / "state.schema.json").read_text("utf-8")))
@@ -648,3 +649,35 @@ def _facts(world: World) -> list[object]:
     from controller.journal import read_rows
 
     return [row.fact for row in read_rows(Path(world.config.file.journal.path))]
+
+
+# An event that the disk no longer holds as it was signed.
+
+
+def test_the_pits_word_on_an_altered_event_is_a_fault_of_the_journal_and_not_of_the_pit(tmp_path: Path) -> None:
+    path = Path(table_config(tmp_path).file.journal.path)
+
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            await world.open_shoe()
+            await world.do_hands(2)
+            await eventually(lambda: world.journal.acked_seq == world.journal.head_seq)
+            with tampering(path) as db:
+                db.execute("UPDATE message SET body = x'00' WHERE seq = 2")
+            world.pit.acks = False
+            world.broker.say(ack(world.journal.epoch, 2, world.pit.ledger[1]["chain"]))
+            await eventually(world.fault)
+            fault = world.runtime.face.fault
+            assert fault is not None
+            assert (fault.code, fault.details) == ("journal_altered", {"event": 2})
+            status = world.runtime.stream.status()
+            assert status["stream"] == "altered"
+            assert status["why"] == "event 2 is not in the journal as it was signed: nothing is sent from there on"
+            assert "altered" in "\n".join(status_lines(world.status))
+            world.broker.say(ack(world.journal.epoch, 2, world.pit.ledger[1]["chain"]))
+            await world.do(ClearFault("Smith"))
+            world.broker.say(ack(world.journal.epoch, 2, world.pit.ledger[1]["chain"]))
+            await world.do_hands(1)
+            assert world.fault() is None, "a person knows"
+
+    run(test())

@@ -34,6 +34,7 @@ COMMANDS = [
     "reset-hit",
     "run",
     "dark",
+    "new-journal",
     "check",
     "certs",
     "demo",
@@ -143,7 +144,7 @@ def test_check_tells_warnings_and_is_content(tmp_path: Path, capsys: pytest.Capt
     assert "warning: there is no input void" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("command", ["check", "run", "dark", "status", "new-shoe --by Smith", "deal"])
+@pytest.mark.parametrize("command", ["check", "run", "status", "new-shoe --by Smith", "deal"])
 def test_mistakes_are_told_all_at_once_with_exit_78(tmp_path: Path, command: str) -> None:
     table = simulated_table(tmp_path, 1, shoe={"bauds": 1})
     name, *rest = command.split()
@@ -247,14 +248,56 @@ def test_a_correction_names_every_hand(
     assert capsys.readouterr().err.startswith(f"{code}: ")
 
 
-def test_dark_darkens_whatever_ran_before(table: Path, tmp_path: Path) -> None:
+LAMPS = range(2, 15)
+"""The example's; the last is the fault lamp."""
+FAULT = 14
+
+
+@pytest.fixture
+def lit(tmp_path: Path) -> PinsPage:
+    """A header whose lamps are all lit, and left so by whatever was killed."""
     page = PinsPage(tmp_path / "header")
-    for bcm in range(2, 15):  # the lamps of the example, all lit and left so by whatever was killed
+    for bcm in LAMPS:
         page.set_up(bcm, 2, 0)
         page.write(bcm, 1)
+    return page
+
+
+def lit_lamps(page: PinsPage) -> list[int]:
+    assert {page.function(bcm) for bcm in LAMPS} == {2}, "held, not let go"
+    return [bcm for bcm in LAMPS if page.output(bcm)]
+
+
+def test_dark_darkens_whatever_ran_before(table: Path, lit: PinsPage) -> None:
     assert tablectl("dark", table).returncode == 0
-    assert [page.output(bcm) for bcm in range(2, 15)] == [0] * 13
-    assert {page.function(bcm) for bcm in range(2, 15)} == {2}, "held dark, not let go"
+    assert lit_lamps(lit) == []
+
+
+@pytest.mark.parametrize("result", ["exit-code", "watchdog"])
+def test_after_a_service_that_was_not_stopped_the_fault_lamp_is_lit(table: Path, lit: PinsPage, result: str) -> None:
+    """systemd tells what it runs after a service how that ended."""
+    assert tablectl("dark", table, env={**os.environ, "SERVICE_RESULT": result}).returncode == 0
+    assert lit_lamps(lit) == [FAULT]
+    assert tablectl("dark", table, env={**os.environ, "SERVICE_RESULT": "success"}).returncode == 0
+    assert lit_lamps(lit) == []
+
+
+def test_dark_minds_no_mistake_elsewhere_in_the_file(tmp_path: Path, lit: PinsPage) -> None:
+    table = simulated_table(tmp_path, 1, shoe={"bauds": 1}, table={"game": "nowhere.toml"})
+    assert tablectl("run", table).returncode == 78
+    assert tablectl("dark", table, env={**os.environ, "SERVICE_RESULT": "exit-code"}).returncode == 0
+    assert lit_lamps(lit) == [FAULT]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[", "pins = 1", "[pins]\nlamps = 2", "[pins.lamps]", "[pins]\ndriver = 'simulated'\n[pins.lamps]"]
+)
+def test_dark_says_what_keeps_it_from_the_lamps(tmp_path: Path, text: str) -> None:
+    (tmp_path / "table.toml").write_text(text)
+    done = tablectl("dark", tmp_path / "table.toml")
+    assert done.returncode == 78
+    assert done.stderr.startswith("config_invalid: ")
+    assert "tablectl check" in done.stderr
 
 
 # The journal.
@@ -290,7 +333,7 @@ def test_verify_a_damaged_journal(journal: Path) -> None:
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("journal_damaged: ")
     assert "at row 4:" in done.stderr
-    assert "what to do: Move the file away, keep it for the audit, and start a new journal" in done.stderr
+    assert "what to do: Stop the table and begin a new journal" in done.stderr
 
 
 def test_verify_something_else(tmp_path: Path) -> None:
@@ -354,7 +397,7 @@ def test_a_table_whose_journal_is_damaged_does_not_start_and_changes_nothing(tab
         db.execute("UPDATE fact SET salt = zeroblob(16)")
     facts = _facts(path)
     done = tablectl("run", table)
-    assert done.returncode == 1
+    assert done.returncode == 78
     assert "journal_damaged: " in done.stderr
     assert "at row 1:" in done.stderr
     assert _facts(path) == facts
@@ -366,16 +409,18 @@ def _facts(path: Path) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    ("section", "keys", "code"),
+    ("section", "keys", "code", "ends_with"),
     [
-        ("journal", {"path": "/proc/no/journal"}, "journal_unusable"),
-        ("journal", {"signing_key": "/proc/no/key"}, "signing_key_unusable"),
-        ("control", {"socket": "/proc/no/socket"}, "control_socket"),
-        ("pins", {"page": "/proc/no/page"}, "pins_page"),
+        ("journal", {"path": "/proc/no/journal"}, "journal_unusable", 1),
+        ("journal", {"signing_key": "/proc/no/key"}, "signing_key_unusable", 78),
+        ("control", {"socket": "/proc/no/socket"}, "control_socket", 1),
+        ("pins", {"page": "/proc/no/page"}, "pins_page", 1),
     ],
 )
-def test_what_a_table_cannot_have_is_told(tmp_path: Path, section: str, keys: dict[str, str], code: str) -> None:
+def test_what_a_table_cannot_have_is_told(
+    tmp_path: Path, section: str, keys: dict[str, str], code: str, ends_with: int
+) -> None:
     done = tablectl("run", simulated_table(tmp_path, 1, EXAMPLE, **{section: keys}))
-    assert done.returncode == 1
+    assert done.returncode == ends_with
     assert f"{code}: " in done.stderr
     assert "what to do: " in done.stderr

@@ -210,6 +210,8 @@ def _lamps() -> str:
         f"| `player`, `banker`, `tie` | {_pattern(Pattern.STEADY)} | the hand just finished |",
         f"| `fault` | {_pattern(Pattern.FAST_BLINK)} | the table stands still |",
         f"| | {_pattern(Pattern.SLOW_BLINK)} | it plays, but the shoe's or the pit's link is down |",
+        f"| | {_pattern(Pattern.STEADY)}, all others dark | the program does not run, and nobody stopped it: it comes "
+        "back within seconds, or stands until a person has mended what `systemctl status table-controller` tells |",
         "",
         "| pattern | lit and dark in turn, ms |",
         "|---|---|",

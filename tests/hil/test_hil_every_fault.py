@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -68,13 +69,17 @@ Way = Callable[[Bench], Iterator[dict[str, Any]]]
 
 @dataclass(frozen=True)
 class Walk:
-    """`way` brings the fault about and yields the details it must tell; going on, it leaves the fault by `exit_`."""
+    """`way` brings the fault about and yields the details it must tell; going on, it leaves the fault by `exit_`.
+
+    `heard`: the pit hears of the fault before it is left.
+    """
 
     code: str
     how: str
     way: Way
     exit_: str
     by: str
+    heard: bool
     table: dict[str, Any]
 
 
@@ -82,16 +87,16 @@ WALKS: dict[str, Walk] = {}
 
 
 def walk(
-    code: str, exit_: str, by: str = "Ann", how: str = "", both_shoes: bool = False, **table: Any
+    code: str, exit_: str, by: str = "Ann", how: str = "", both_shoes: bool = False, heard: bool = True, **table: Any
 ) -> Callable[[Way], Way]:
     """A walk of this fault; `how` it comes, where there are several. `table` changes the table's files."""
     name = f"{code}-{how}" if how else code
 
     def note(way: Way) -> Way:
         assert name not in WALKS
-        WALKS[name] = Walk(code, how, way, exit_, by, table)
+        WALKS[name] = Walk(code, how, way, exit_, by, heard, table)
         if both_shoes:
-            WALKS[f"{name}-beetek"] = Walk(code, how, way, exit_, by, {**table, "shoe": {"driver": "beetek"}})
+            WALKS[f"{name}-beetek"] = Walk(code, how, way, exit_, by, heard, {**table, "shoe": {"driver": "beetek"}})
         return way
 
     return note
@@ -552,6 +557,56 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.eventually(lambda: [hit["seat"] for hit in at.pit.hits] == [1])
 
 
+@walk("journal_gone", "clear", both_shoes=True)
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.dealer.open_shoe()
+    at.dealer.play("9C TD TC 5D")
+    at.dealer.lock(1)
+    for suffix in ("", "-wal", "-shm"):
+        at.table.journal.with_name(at.table.journal.name + suffix).unlink()
+    at.shoe.deal("KS 2D 9S 3C")
+    yield {"error": "table.journal was removed; table.journal is written there again"}
+    assert at.table.status()["journal"]["error"] is None
+    at.table.supervisor("clear")
+    at.eventually(lambda: [hit["seat"] for hit in at.pit.hits] == [1])
+    at.eventually(lambda: at.table.unacknowledged() == 0)
+    at.table.restart()
+    at.play_on(after=2)
+    assert at.table.verify().messages == len(at.pit.events)
+
+
+@walk("journal_altered", "clear", heard=False)
+def _(at: Bench) -> Iterator[dict[str, Any]]:
+    at.pit.silent()
+    at.dealer.open_shoe()
+    at.dealer.play("KS 2D 9S 3C", 1)
+    at.table.supervisor("new_shoe")
+    at.table.stop()
+    with closing(sqlite3.connect(at.table.journal)) as db, db:
+        sent = db.execute("SELECT seq, body FROM message ORDER BY seq").fetchall()
+        altered, hit = next((seq, body) for seq, body in sent if json.loads(body)["type"] == "hit")
+        db.execute("UPDATE message SET body = ? WHERE seq = ?", (hit.replace(b'"seat":1', b'"seat":2'), altered))
+    at.pit.forget()
+    at.pit.speak()
+    at.table.start()
+    yield {"event": altered}
+    at.eventually(lambda: [event["seq"] for event in at.pit.events] == list(range(1, altered)))
+    told = at.table.status()["pit"]
+    assert (told["stream"], told["fresh"]) == ("altered", ANY)
+    assert told["why"].startswith(f"event {altered} is not in the journal as it was signed")
+    at.table.supervisor("clear")
+    at.shoe.new_shoe()
+    at.shoe.deal("2C KC KC")
+    at.await_phase("wagers_open")
+    assert at.table.fault is None, "a person knows of it: it is told once"
+    assert (at.table.status()["pit"]["stream"], at.pit.hits) == ("altered", [])
+    assert at.pit.told("fault") == at.pit.told("fault_cleared") == []
+    with closing(sqlite3.connect(at.table.journal)) as db, db:
+        db.execute("UPDATE message SET body = ? WHERE seq = ?", (hit, altered))
+    at.table.restart()  # the next connection asks again
+    at.eventually(lambda: [hit["seat"] for hit in at.pit.hits] == [1])
+
+
 @walk("outbox_full", "clear", pit={"most_unacknowledged": 100})
 def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.pit.silent()
@@ -679,13 +734,14 @@ def test_the_fault_comes_is_seen_and_is_left(
     if walked.exit_ == _NO_EXIT:
         _stands_for_good(going, code, pins, pit, eventually)
         return
+    eventually(lambda: pit.told("fault") if walked.heard else pit.state["fault"] == code)
+    assert pit.told("fault_cleared") == []
+
+    assert list(going) == []
     eventually(lambda: pit.told("fault"))
     (told,) = pit.told("fault")
     assert (told["code"], _but(how_long, told["details"]), told["exits"]) == (code, details, shown["exits"])
     assert (told["what"], told["do"]) == (FAULTS[code].what, FAULTS[code].do)
-    assert pit.told("fault_cleared") == []
-
-    assert list(going) == []
     assert table.fault is None
     assert walked.exit_ in shown["exits"]
     eventually(lambda: pit.told("fault_cleared"))

@@ -16,6 +16,8 @@ from collections.abc import Coroutine, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
+from cryptography.exceptions import InvalidSignature
+
 import controller.table.step as core
 from controller.answer import Answer
 from controller.config import Config
@@ -93,6 +95,23 @@ class Signer:
     def sign(self, data: bytes) -> bytes:
         """A signature of 64 bytes, of this table and this data."""
         return hashlib.sha512(self._public_key + data).digest()
+
+
+class PublicKey:
+    """Stands where the journal checks what it reads back: a `Signer`'s signature holds, and no other."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+
+    @classmethod
+    def from_public_bytes(cls, key: bytes) -> PublicKey:
+        """The key, as cryptography's own makes it."""
+        return cls(key)
+
+    def verify(self, signature: bytes, data: bytes) -> None:
+        """Raises InvalidSignature where the signature is another."""
+        if signature != Signer(self._key).sign(data):
+            raise InvalidSignature
 
 
 def signature_holds(message: dict[str, object], public_key: bytes) -> bool:

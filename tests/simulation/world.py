@@ -20,6 +20,7 @@ from types import SimpleNamespace
 from typing import Any, Literal
 from unittest.mock import patch
 
+import controller.journal
 import controller.pit.clock
 import controller.pit.ledger
 import controller.runtime
@@ -34,7 +35,7 @@ from controller.table.facts import Fact
 from controller.table.states import Table
 from tests.simulation.broken import hold
 from tests.simulation.inspector import Inspector
-from tests.simulation.live_table import LiveTable, signature_holds
+from tests.simulation.live_table import LiveTable, PublicKey, signature_holds
 from tests.simulation.loop import SpinningError, VirtualLoop
 from tests.simulation.network import Network, Weather
 from tests.simulation.pit import Pit
@@ -248,6 +249,7 @@ class World:
             patch.object(controller.stream, "time", clock),
             patch.object(controller.pit.clock, "time", SimpleNamespace(time_ns=lambda: self.stamp().at_ms * 1_000_000)),
             patch.object(controller.pit.ledger, "signature_holds", signature_holds),
+            patch.object(controller.journal, "Ed25519PublicKey", PublicKey),
             patch.object(controller.runtime, "stamp_now", self._stamp_now),
             patch.object(controller.runtime, "since_boot_ms", lambda: round(loop.now_s * 1000)),
             patch.object(controller.runtime, "step", self._step),

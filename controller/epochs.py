@@ -1,0 +1,96 @@
+"""Which journals a table's key has begun: a note beside the key, so that a journal that vanished is missed.
+
+Each journal has an epoch of its own. The note is a line of JSON for each journal begun, the last one's epoch last. An
+empty note is there before the key is; a key without a note is older than notes, and began the journal beside it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from controller.clock import stamp_now
+from controller.errors import TableError
+from controller.journal import Journal, rescued
+from controller.keys import TableKey, load_or_make_key, write_whole
+
+
+def open_journal(
+    path: Path, key_path: Path, table_id: str, archive: Path | None = None, new_by: str | None = None
+) -> tuple[TableKey, Journal]:
+    """The table's key and its journal: the last that the key has begun, or its first.
+
+    `archive` is as `Journal` takes it. `new_by` is who wants a new journal; the old one is no longer at `path` then.
+    Raises TableError as `Journal` and `load_or_make_key` do, and `journal_lost`, `journal_of_another_epoch`,
+    `journal_note_unusable`.
+    """
+    note = key_path.with_name(key_path.name + ".journals")
+    epochs = _read(note, path)
+    if epochs is None and not key_path.exists():
+        epochs = []
+        _write(note, b"")  # before the key: one without a note has begun a journal
+    key = load_or_make_key(key_path)
+    if new_by is None and epochs != [] and not _begun(path):
+        raise _lost(path, key_path, epochs)
+    last = epochs[-1] if epochs and new_by is None else None
+    journal = Journal(path, table_id, key, key.public, archive, last)
+    if last is None:
+        try:
+            _add(note, journal.epoch, new_by)
+        except TableError:
+            journal.close()
+            raise
+    return key, journal
+
+
+def _begun(path: Path) -> bool:
+    return path.is_file() and path.stat().st_size > 0
+
+
+def _read(note: Path, journal: Path) -> list[str] | None:
+    """The epochs, in the order they were begun; None without a note."""
+    try:
+        lines = note.read_text("utf-8").splitlines()
+        return [str(json.loads(line)["epoch"]) for line in lines]
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+        raise TableError(
+            "journal_note_unusable",
+            f"The note {note} of the journals that the key has begun cannot be read ({type(error).__name__}: {error}).",
+            f"Where {journal} is this table's last journal, move the note away: it is written anew. "
+            "Otherwise put that journal there first.",
+        ) from error
+
+
+def _add(note: Path, epoch: str, by: str | None) -> None:
+    line = {"epoch": epoch, "at": stamp_now().text()} | ({} if by is None else {"by": by})
+    before = note.read_bytes() if note.exists() else b""
+    _write(note, before + json.dumps(line).encode() + b"\n")
+
+
+def _write(note: Path, content: bytes) -> None:
+    try:
+        note.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(note, content)
+    except OSError as error:
+        raise TableError(
+            "signing_key_unusable",
+            f"The note {note} beside the signing key cannot be written: {error.strerror}.",
+            "Make room on its disk, and give the folder to the user the table runs as.",
+        ) from error
+
+
+def _lost(path: Path, key_path: Path, epochs: list[str] | None) -> TableError:
+    which = f", the last of epoch {epochs[-1]}" if epochs else ""
+    what = f"There is no journal at {path}, though the key {key_path} has begun and signed one{which}."
+    copies = [rescued(Path(os.path.realpath(path)), epoch) for epoch in (epochs or [])[-1:]]
+    if found := next((copy for copy in copies if copy.exists()), None):
+        do = f"{found} is a copy of that journal: move it to {path}."
+    else:
+        do = (
+            "Put that journal back; a copy older than the last event sent will not do. Where it is lost, begin a new "
+            "one, which the pit must adopt: tablectl new-journal TABLE.toml --by NAME."
+        )
+    return TableError("journal_lost", what, do)

@@ -1,0 +1,153 @@
+"""The journal's file on the disk: held by one process, for what it is and not for its name, and missed once it is gone.
+
+A lock on a name beside the file would be lost with that name, and a link to the file would have another one. So the
+lock is on the file itself (flock, which SQLite's own locks of ranges know nothing of).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import itertools
+import os
+import stat
+from pathlib import Path
+
+from controller.errors import TableError
+
+_MODE = 0o600
+_Identity = tuple[int, int]
+
+
+class JournalFile:
+    """The file at `path`, begun empty where there is none, and held by this process until `close`.
+
+    To be closed after SQLite's connection to it: closing any descriptor of a file gives up SQLite's locks on it.
+    Raises TableError: `journal_in_use`, `journal_linked`, `journal_unusable`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = Path(os.path.realpath(path))  # as SQLite does: its log is beside the file that a link leads to
+        self._log_path = self.path.with_name(self.path.name + "-wal")
+        self._log: _Identity | None = None
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _MODE)
+        except OSError as error:
+            raise _unusable(path, error) from error
+        held = os.fstat(self._handle)
+        self._self = _identity(held)
+        try:
+            self._lock(path, held.st_nlink)
+        except BaseException:
+            os.close(self._handle)
+            raise
+
+    def _lock(self, path: Path, names: int) -> None:
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise TableError(
+                "journal_in_use",
+                f"Another process has the journal {path}.",
+                "Stop the other table controller, or give this table a journal of its own.",
+            ) from None
+        except OSError as error:
+            raise _unusable(path, error) from error
+        if names > 1:  # each would have a log of its own, and what one holds the other lacks
+            raise TableError(
+                "journal_linked",
+                f"The journal {path} has {names} names on its disk (hard links).",
+                "Remove the other names (`find -samefile` finds them); a copy is made with `cp`, of a stopped table.",
+            )
+
+    def for_its_user_alone(self) -> None:
+        """Let nobody else read the file, nor what SQLite keeps beside it. Raises TableError `journal_unusable`."""
+        for suffix in ("", "-wal", "-shm"):
+            file = self.path.with_name(self.path.name + suffix)
+            try:
+                if stat.S_IMODE(file.stat().st_mode) != _MODE:
+                    file.chmod(_MODE)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise _unusable(file, error) from error
+
+    def log_begun(self) -> None:
+        """SQLite has opened its write-ahead log: from now on that is missed too. Raises TableError."""
+        try:
+            self._log = _identity(self._log_path.stat())
+        except OSError as error:
+            raise _unusable(self._log_path, error) from error
+
+    def missing(self) -> str | None:
+        """What is not at its place, in words; None where nothing is amiss. Raises OSError where that cannot be seen."""
+        return _amiss(self.path, self._self) or (None if self._log is None else _amiss(self._log_path, self._log))
+
+    def stands(self) -> bool:
+        """Whether the file itself is at its place, whatever became of its log. Raises OSError."""
+        return _amiss(self.path, self._self) is None
+
+    def close(self) -> None:
+        """Let go of the file."""
+        os.close(self._handle)
+
+
+def set_aside(path: Path, itself: bool = True) -> Path | None:
+    """Give what stands at `path`, and the write-ahead log beside it, another name there, and say which; None where
+    nothing stands. Without `itself` the log alone.
+
+    Raises OSError, also where a table controller runs on that file.
+    """
+    log = path.with_name(path.name + "-wal")
+    old = [each for each in ([path, log] if itself else [log]) if each.exists()]
+    if path in old:
+        _refuse_where_held(path)
+    path.with_name(path.name + "-shm").unlink(missing_ok=True)  # no more than an index of the log
+    if not old:
+        return None
+    taken = {each.name for each in path.parent.iterdir()}
+    names = (f"{path.name}.set-aside-{number}" for number in itertools.count(1))
+    aside = path.with_name(next(name for name in names if taken.isdisjoint({name, f"{name}-wal"})))
+    for each in old:
+        each.rename(aside.with_name(aside.name + each.name.removeprefix(path.name)))
+    sync_folder(path)
+    return aside
+
+
+def _refuse_where_held(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise OSError(f"another process has the file that stands at {path}") from None
+    finally:
+        os.close(handle)
+
+
+def sync_folder(path: Path) -> None:
+    """Have the names in the folder of `path` on the disk. Raises OSError."""
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _unusable(path: Path, error: OSError) -> TableError:
+    return TableError(
+        "journal_unusable",
+        f"{path} cannot be opened for the table's user alone: {error.strerror}.",
+        "Give the file and its folder to the user the table runs as.",
+    )
+
+
+def _identity(stat: os.stat_result) -> _Identity:
+    return stat.st_dev, stat.st_ino
+
+
+def _amiss(path: Path, identity: _Identity) -> str | None:
+    try:
+        found = _identity(path.stat())
+    except FileNotFoundError:
+        return f"{path.name} was removed"
+    return None if found == identity else f"another file stands at {path.name}"

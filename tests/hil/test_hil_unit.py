@@ -1,0 +1,86 @@
+"""The daemon under the very filter of system calls that its unit sets: `systemd/table-controller.service`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from configparser import ConfigParser
+from pathlib import Path
+
+import pytest
+
+from controller.cli import bench
+from tests.hil.daemon import Table
+from tests.hil.far_pit import FarPit
+from tests.hil.far_shoe import FarShoe
+from tests.hil.header import Pins
+from tests.hil.plugin import Dealer, Eventually
+from tests.support.unit_filter import read_unit
+
+ROOT = Path(__file__).resolve().parents[2]
+UNIT = ROOT / "systemd" / "table-controller.service"
+HELD = ("-m", "tests.support.unit_filter")
+"""What Python runs so that a program is held to a unit's filter: the unit and the program follow."""
+
+
+def _killing(folder: Path) -> Path:
+    """The unit with its filter made deadly: one call that it refuses ends the process, and cannot pass unseen."""
+    unit = read_unit(UNIT)
+    unit.remove_option("Service", "SystemCallErrorNumber")
+    return _written(unit, folder)
+
+
+def _written(unit: ConfigParser, folder: Path) -> Path:
+    path = folder / UNIT.name
+    with path.open("w", encoding="utf-8") as file:
+        unit.write(file)
+    return path
+
+
+@pytest.mark.parametrize("what", ["as it stands", "deadly"])
+def test_under_its_units_filter_the_table_plays_stops_and_goes_dark(
+    unstarted_table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually, what: str,
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    table = unstarted_table
+    unit = UNIT if what == "as it stands" else _killing(tmp_path)
+    table.program = (*HELD, str(unit), sys.executable, "-m", "controller.cli.main")
+    table.start()
+    eventually(table.links_up)
+    dealer.open_shoe()
+    dealer.play("KS 2D 9S 3C", 1)
+    eventually(lambda: [hit["seat"] for hit in pit.hits] == [1])
+    table.restart()
+    eventually(table.links_up)
+    dealer.lock(2)
+    shoe.deal("9C TD TC 5D")
+    eventually(lambda: len(pit.rounds) == 2 and table.unacknowledged() == 0)
+    dealer.lock(3)
+    eventually(lambda: {"seat_3", "draw_player"} <= pins.lit())
+    table.kill()
+    dark = table.tablectl("dark")
+    assert dark.returncode == 0, dark.stderr
+    assert pins.lit() == set()
+    table.start()
+    assert table.phase == "wagers_locked"
+    assert table.stop() == 0
+
+
+def _says(program: str, unit: Path | None) -> str:
+    """What Python prints for this program, held to a unit's filter or to none."""
+    held = () if unit is None else (*HELD, str(unit), sys.executable)
+    run = subprocess.run(bench.python(*held, "-c", program), cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, (run.returncode, run.stderr)
+    return run.stdout
+
+
+def test_under_its_units_filter_the_kernel_tells_whether_the_clock_is_synchronised() -> None:
+    asks = "import ctypes; print(ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(512)))"
+    assert _says(asks, UNIT) == _says(asks, None)
+
+
+def test_a_clock_that_may_not_be_asked_is_not_synchronised(tmp_path: Path) -> None:
+    unit = read_unit(UNIT)
+    unit["Service"]["SystemCallFilter"] = "@system-service"
+    asks = "from controller.clock import stamp_now; print(stamp_now().synchronised)"
+    assert _says(asks, _written(unit, tmp_path)) == "False\n"

@@ -1,0 +1,75 @@
+"""Runs a program under the system calls that the service's unit allows it, as systemd would:
+
+    python -m tests.support.unit_filter UNIT PROGRAM ARGUMENT...
+
+The filter is set by libseccomp, which needs neither root nor an init, and holds for the program and all it starts.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import subprocess
+import sys
+from configparser import ConfigParser
+from pathlib import Path
+
+_KILL, _ERRNO, _ALLOW = 0x80000000, 0x00050000, 0x7FFF0000  # libseccomp's SCMP_ACT_KILL_PROCESS, …_ERRNO, …_ALLOW
+
+
+class _Unit(ConfigParser):
+    """A unit's file. Strict: a key given twice is an error."""
+
+    def __init__(self) -> None:
+        super().__init__(interpolation=None)
+
+    def optionxform(self, optionstr: str) -> str:
+        return optionstr
+
+
+def read_unit(path: Path) -> ConfigParser:
+    """The unit's file by section and key."""
+    unit = _Unit()
+    unit.read_string(path.read_text("utf-8"))
+    return unit
+
+
+def allowed_calls(words: str) -> set[str]:
+    """The names of the system calls that `SystemCallFilter=` with these words allows."""
+    assert not words.startswith("~"), "this filter is written as what is allowed"
+    told = subprocess.run(["systemd-analyze", "syscall-filter"], capture_output=True, text=True, check=True).stdout
+    sets: dict[str, list[str]] = {}
+    for line in told.splitlines():
+        if line.startswith("@"):
+            members = sets.setdefault(line, [])
+        elif line.startswith("    ") and not line.lstrip().startswith("#"):
+            members.append(line.strip())
+    calls: set[str] = set()
+    unfolded = ["@default", *words.split()]  # systemd's own: what every program needs to begin and to end
+    while unfolded:
+        word = unfolded.pop()
+        unfolded += sets[word] if word.startswith("@") else ()
+        calls |= set() if word.startswith("@") else {word}
+    return calls
+
+
+def set_filter(service: dict[str, str]) -> None:
+    """Allow this process and its children no more than the unit's section `[Service]` does, for good."""
+    number = service.get("SystemCallErrorNumber")
+    otherwise = _KILL if number is None else _ERRNO | getattr(errno, number)
+    seccomp = ctypes.CDLL("libseccomp.so.2", use_errno=True)
+    seccomp.seccomp_init.restype = ctypes.c_void_p
+    context = ctypes.c_void_p(seccomp.seccomp_init(ctypes.c_uint32(otherwise)))
+    for name in allowed_calls(service["SystemCallFilter"]):
+        call = seccomp.seccomp_syscall_resolve_name(name.encode())
+        if call >= 0:  # otherwise this machine's kernel has none of that name
+            added = seccomp.seccomp_rule_add(context, ctypes.c_uint32(_ALLOW), call, 0)
+            assert added == 0, f"{name}: {os.strerror(-added)}"
+    loaded = seccomp.seccomp_load(context)
+    assert loaded == 0, os.strerror(-loaded)
+
+
+if __name__ == "__main__":
+    set_filter(dict(read_unit(Path(sys.argv[1]))["Service"]))
+    os.execv(sys.argv[2], sys.argv[2:])
