@@ -83,7 +83,11 @@ MUTANTS = (
         "another_epochs_ack",
         "the pit's word for another journal is believed",
         (_DELIVERY, " or ack.epoch != self.epoch:", ":"),
-        ("controller.stream", "        if ack.epoch != self._delivery.epoch:\n", "        if False:\n"),
+        (
+            "controller.stream",
+            "        if (ack.table, ack.epoch) != (self._table_id, self._delivery.epoch):\n",
+            "        if False:\n",
+        ),
     ),
     _mutant(
         "copy_taken_for_a_card",
@@ -118,10 +122,10 @@ MUTANTS = (
         "a shoe error goes when it is cancelled at the shoe",
         (
             _STEP,
-            "    if table.fault is not None:\n        if isinstance(fact, ShoeUnplugged)",
+            "    if table.fault is not None:\n        if isinstance(fact, ShoeUnplugged | ShoeUnheard)",
             (
                 "    if isinstance(fact, ShoeErrorCancelled):\n        return replace(table, fault=None), ()\n"
-                "    if table.fault is not None:\n        if isinstance(fact, ShoeUnplugged)"
+                "    if table.fault is not None:\n        if isinstance(fact, ShoeUnplugged | ShoeUnheard)"
             ),
         ),
     ),
@@ -206,7 +210,7 @@ MUTANTS = (
     _mutant(
         "old_levels_taken",
         "a word on the levels that is older than one already seen is taken",
-        (_LEVELS, "        if seq < self._seq:\n", "        if seq < 0:\n"),
+        (_LEVELS, "        if said.seq < self._seq:\n", "        if said.seq < 0:\n"),
     ),
     _mutant(
         "royal9_locked_without_levels",
@@ -220,7 +224,11 @@ MUTANTS = (
     _mutant(
         "award_step_told_twice",
         "a step of an award that comes again is told again",
-        (_REQUESTS, "if step.seq > table.award_seq else", "if step.seq >= table.award_seq else"),
+        (
+            _REQUESTS,
+            "if step.seq <= table.award_seq <= ambient.latest_seq:",
+            "if step.seq < table.award_seq <= ambient.latest_seq:",
+        ),
     ),
     _mutant(
         "strange_award_believed",
@@ -261,7 +269,11 @@ MUTANTS = (
         "levels_grow_old_by_the_wall_clock",
         "how old the levels are is told by the wall clock, which may be set",
         ("controller.stream", "import time\n", "import time\n\nimport controller.pit.clock as wall\n"),
-        ("controller.stream", "heard(payload, time.monotonic())", "heard(payload, wall._now_ms() / 1000)"),
+        (
+            "controller.stream",
+            "heard(said, time.monotonic(), stamp_now())",
+            "heard(said, wall._now_ms() / 1000, stamp_now())",
+        ),
         (
             "controller.stream",
             "self._delivery.fresh(now_s) and self.levels.fresh(now_s)",
