@@ -49,7 +49,7 @@ def test_a_whole_hand_from_new_shoe_to_a_royal_9_hit(
     ]
     assert table.verify().messages == 5
     assert [fact["fact"] for fact in table.facts()] == [
-        *("ShoeOpened", "CardDrawn", "BurnCountReported", "CardDrawn", "CardDrawn"),
+        *("PitKeyPinned", "ShoeOpened", "CardDrawn", "BurnCountReported", "CardDrawn", "CardDrawn"),
         *("WagersLocked", "CardDrawn", "CardDrawn", "CardDrawn", "CardDrawn", "ShoeResultReported"),
     ]
 
