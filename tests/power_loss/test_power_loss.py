@@ -94,7 +94,7 @@ def test_the_recording_is_whole(short: Path) -> None:
     for name, content in disk.after("kept", bool).items():
         assert (short / FOLDER / name).read_bytes() == content, f"{name} is not what was recorded of it"
     assert witness.events == set(range(1, len(recording.truth.row_of_seq))), "an event was not heard on its way"
-    assert witness.heard["act"] == len(recording.truth.supervised) == 2
+    assert witness.heard["act"] == len(recording.truth.supervised) == 4
     assert witness.promised.row == len(recording.truth.heads) - 1, "the last rows were shown to nobody"
     assert witness.promised.boot == 3
     assert min(witness.heard[kind] for kind in ("lamp", "state", "status")) > 3
