@@ -53,10 +53,10 @@ class Size:
 
 SAMPLE = Size(
     tables=2,
-    hands=60,
-    kills={"daemon": 2, "broker": 2, "pit": 2, "absence": 1, "cable": 1, "freeze": 1},
-    events=300,
-    resent=100,
+    hands=36,
+    kills={"daemon": 1, "broker": 1, "pit": 1, "absence": 1, "cable": 1, "freeze": 1},
+    events=150,
+    resent=30,
     cuts=1,
     between=0,  # what a cut meets in so short a time is chance
     decided=0,
