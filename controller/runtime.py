@@ -136,8 +136,6 @@ class Runtime:
         self._commit_thread = ThreadPoolExecutor(1, "journal")
         self._inbox: list[_Arrived | Callable[[], None]] = []
         self._inbox_has = asyncio.Event()
-        royal9 = config.rules.royal9
-        meters = {award.meter for award in royal9.awards if award.meter} if royal9 else set()
         self.stream = PitStream(
             config.file.pit,
             config.file.table.id,
@@ -146,7 +144,7 @@ class Runtime:
             self._on_journal,
             tell=self._put,
             ask=self._asked,
-            levels=Levels(meters, config.file.pit.stale_after_s),
+            levels=Levels(config.rules.meters, config.file.pit.stale_after_s),
         )
         self._archivist = Archivist(journal, config.file.journal, self._on_journal, self._quiet, self._put)
         self._debouncer = Debouncer(config.file.pins.debounce_ms)

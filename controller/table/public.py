@@ -224,9 +224,9 @@ def _wagers(table: Table, locked: Wagers | None) -> tuple[PublicWager, ...]:
     placed = locked.placed if locked else table.placed
     refused = locked.refused if locked else ()
     return (
-        *(PublicWager(wager.seat, wager.back, wager.spot.value, wager.cents) for wager in placed),
+        *(PublicWager(wager.seat, wager.back, wager.spot, wager.cents) for wager in placed),
         *(
-            PublicWager(each.wager.seat, each.wager.back, each.wager.spot.value, each.wager.cents, each.code)
+            PublicWager(each.wager.seat, each.wager.back, each.wager.spot, each.wager.cents, each.code)
             for each in refused
         ),
     )
