@@ -68,7 +68,7 @@ def _hands(
             alike = by_shape.setdefault(_shape(cards), {}).setdefault(truths, [])
             if len(alike) < 2 or identical:
                 alike.append(cards)
-        tried = set()
+        tried: set[object] = set()
         for of_player, of_banker in shapes:
             for (is_player, players), (is_banker, bankers) in product(
                 by_shape.get(of_player, {}).items(), by_shape.get(of_banker, {}).items()

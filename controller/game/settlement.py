@@ -206,7 +206,7 @@ def _by_rows(bets: Sequence[Bet], rounding: Rounding, finished: Finished, wager:
         return _settled(rounding, wager, _VERDICTS[row.result])
     settled = _settled(rounding, wager, won(row.pays))
     taken, owed = (
-        rounding.charge(settled.pays_cents * (part or 0)) for part in (row.commission_taken, row.commission_owed)
+        rounding.charge(settled.pays_cents * (part or Fraction())) for part in (row.commission_taken, row.commission_owed)
     )
     return replace(settled, commission_cents=taken, owed_cents=owed)
 
