@@ -644,7 +644,11 @@ def _check_money(game: GameFile) -> Iterable[_Told]:
         for number, row in enumerate(bet.rows):
             key = f"bets.{place}.rows.{number}"
             if row.pays == 0:
-                yield f"{key}.pays", "0 to one is no win", 'Write what it pays to one, such as "8:1", or result = "push".'
+                yield (
+                    f"{key}.pays",
+                    "0 to one is no win",
+                    'Write what it pays to one, such as "8:1", or result = "push".',
+                )
             for word in ("commission_taken", "commission_owed"):
                 part = getattr(row, word)
                 if part is not None and not 0 < part < 1:
@@ -778,7 +782,11 @@ def _warnings(table: TableFile, game: GameFile) -> Iterable[str]:
     if table.pit.tls is None and not re.fullmatch(r"localhost|127\.[0-9.]+|::1", table.pit.host):
         yield "[pit] has no TLS (ca, certificate, private_key): its network can read every hand and speak as the pit"
     for seat in table.seats:
-        if bet_on(game.bets, ROYAL9) and not table.table.bet_recognition and f"seat_{seat.number}" not in table.pins.inputs:
+        if (
+            bet_on(game.bets, ROYAL9)
+            and not table.table.bet_recognition
+            and f"seat_{seat.number}" not in table.pins.inputs
+        ):
             yield f"seat {seat.number} has no sensor: no Royal 9 wager can be placed there"
     for name in [*(f"seat_{seat.number}" for seat in table.seats), *LAMPS]:
         if name not in table.pins.lamps:

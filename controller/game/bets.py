@@ -100,6 +100,10 @@ class When:
     both: HandIs | None = None
     exactly_one: HandIs | None = None
 
+    def __post_init__(self) -> None:
+        if wrong := [points for points in self.total_sum or () if not 0 <= points <= 18]:
+            raise ValueError(f"{wrong[0]} is no sum of two totals")
+
     def hands(self) -> tuple[HandIs, ...]:
         """What it says of single hands."""
         each = self.player, self.banker, self.winning, self.losing, self.either, self.both, self.exactly_one
@@ -242,9 +246,7 @@ def hand_holds(hand_is: HandIs, cards: Sequence[Card], finished: Finished) -> bo
     )
 
 
-def _all(
-    hand_is: HandIs | None, of: Callable[[HandIs], list[bool]], enough: Callable[[list[bool]], bool]
-) -> bool:
+def _all(hand_is: HandIs | None, of: Callable[[HandIs], list[bool]], enough: Callable[[list[bool]], bool]) -> bool:
     return hand_is is None or enough(of(hand_is))
 
 

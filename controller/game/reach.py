@@ -46,8 +46,11 @@ def unreachable(game: PuntoBanco | BaccaratRoyal, bets: Sequence[Bet], decks: in
             rows = [number for number, row in enumerate(bet.rows) if holds(row.when, finished)]
             held.update(rows)
             deciding.update(rows[:1])
-        for row in sorted(set(range(len(bet.rows))) - deciding):
-            found.append(Unreachable(place, row, "hidden" if row in held else "never_holds"))
+        found += [
+            Unreachable(place, row, "hidden" if row in held else "never_holds")
+            for row in range(len(bet.rows))
+            if row not in deciding
+        ]
     return tuple(found)
 
 

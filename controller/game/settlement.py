@@ -205,9 +205,8 @@ def _by_rows(bets: Sequence[Bet], rounding: Rounding, finished: Finished, wager:
     if row.pays is None:
         return _settled(rounding, wager, _VERDICTS[row.result])
     settled = _settled(rounding, wager, won(row.pays))
-    taken, owed = (
-        rounding.charge(settled.pays_cents * (part or Fraction())) for part in (row.commission_taken, row.commission_owed)
-    )
+    parts = (row.commission_taken or Fraction(), row.commission_owed or Fraction())
+    taken, owed = (rounding.charge(settled.pays_cents * part) for part in parts)
     return replace(settled, commission_cents=taken, owed_cents=owed)
 
 

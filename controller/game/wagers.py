@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from controller.game.bets import ROYAL9, Bet, bet_on
 
-
 STAKE = "stake"
 """Baccarat Royal's spot for what an active seat plays for against the other."""
 

@@ -18,9 +18,7 @@ from controller.table.facts import RoyalHit
 from controller.table.rules import TableRules
 
 
-def settlement(
-    rules: TableRules, seating: Seating, wagers: tuple[Wager, ...], done: Done
-) -> Settlement | None:
+def settlement(rules: TableRules, seating: Seating, wagers: tuple[Wager, ...], done: Done) -> Settlement | None:
     """The hand's settlement; None where the table knows no wagers."""
     if not rules.bet_recognition:
         return None

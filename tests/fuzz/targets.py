@@ -16,12 +16,13 @@ from controller.award_step import STEPS, parse_award
 from controller.bet_recognition import MOST_CENTS, parse_json, wager_from_json
 from controller.cli.bench import EXAMPLE_TABLE
 from controller.config import load
+from controller.contract.bounds import NAME
 from controller.contract.canonical import canonical
 from controller.control import _parse as parse_request
 from controller.delivery import Delivery, parse_ack
 from controller.fact_json import fact_from_json, fact_to_json
 from controller.game.cards import Card
-from controller.game.wagers import Spot, Wager
+from controller.game.wagers import Wager
 from controller.levels import Levels
 from controller.pit import settings as pit_settings
 from controller.pit.incoming import read_event
@@ -121,7 +122,7 @@ def _award(data: bytes) -> None:
 def _wager(data: bytes) -> None:
     wager = wager_from_json(parse_json(data))
     if wager is not None:
-        assert wager.spot in Spot
+        assert NAME.fullmatch(wager.spot)
         assert 0 <= wager.cents <= MOST_CENTS
         _journalled(WagerPlaced(wager, "bet recognition"))
 
@@ -323,7 +324,7 @@ def _facts() -> list[Fact]:
     from controller.game.baccarat_royal import Actives
 
     card = CardDrawn(Card.parse("KS"), Place.PLAYER, 1, Report(1, "053144"))
-    wager = Wager(3, Spot.TIE, 500)
+    wager = Wager(3, "tie", 500)
     return [
         card,
         ActivesChosen(Actives(1, 3), "lot"),
