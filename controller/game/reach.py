@@ -101,10 +101,11 @@ def _words(bet: Bet) -> tuple[HandIs, ...]:
 def _single_hands(words: Sequence[HandIs], decks: int, identical: bool) -> Iterator[_Cards]:
     """Hands of two and three cards, of as few cards as tell apart what the words tell apart."""
     by_suit = any(word.suited is not None or word.same_suit is not None for word in words)
-    by_color = any(word.color or word.seat_pair for word in words)
-    by_rank = any(word.first_two or word.third or word.seat_pair for word in words)
+    by_color = any(word.color for word in words)
+    by_printed = any(word.seat_pair for word in words)
+    by_rank = by_printed or any(word.first_two or word.third for word in words)
     by_pair = any(word.pair is not None or word.same_rank is not None for word in words)
-    suits = "SHC" if by_color or identical else "SH" if by_suit else "S"
+    suits = "SHCD" if by_color else "SHC" if by_printed or identical else "SH" if by_suit else "S"
     ranks = "A23456789" + ("TJQK" if by_rank else "TK" if by_pair or identical else "T")
     by_third = any(
         word.third or word.same_rank is not None or word.same_suit is not None or word.color for word in words

@@ -164,7 +164,7 @@ def test_one_types_fields_are_not_anothers(event: dict[str, Any]) -> None:
         ("wagers_locked", {"royal9_price_cents": -500}),
         ("wagers_locked", {"in_play": [2, 2]}),
         ("wagers_locked", {"actives": {"player": 0, "banker": 5}}),
-        ("wagers_locked, settled", {"wagers": [{"seat": 2, "back": False, "spot": "corner", "cents": 500}]}),
+        ("wagers_locked, settled", {"wagers": [{"seat": 2, "back": False, "spot": "the corner", "cents": 500}]}),
         ("wagers_locked, settled", {"wagers": [{"seat": 2, "back": False, "spot": "tie", "cents": -500}]}),
         ("wagers_locked, settled", {"refused": [{"seat": 2, "back": False, "spot": "tie", "cents": 5, "code": "No!"}]}),
         ("round, settled", _settled({"result": "drawn"})),

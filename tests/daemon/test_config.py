@@ -6,6 +6,7 @@ import copy
 import datetime
 import tomllib
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,7 @@ def problems(path: Path) -> tuple[Problem, ...]:
 
 @pytest.mark.parametrize("path", TABLES, ids=lambda path: path.name)
 def test_every_shipped_table_is_right(path: Path) -> None:
-    config = load(path)
+    config = load(path, reaching=True)
     assert isinstance(config, Config)
     assert config.warnings == ()
     assert config.rules.table == config.file.table.id
@@ -128,7 +129,7 @@ def test_the_values_arrive_as_written(tmp_path: Path) -> None:
     player, _, _, dragon_player, _, royal9 = rules.bets
     assert (player.limits, player.optional, player.rows[0].when.winner) == ("circle", False, ("player",))
     assert (dragon_player.needs, dragon_player.optional) == (("player", "banker", "tie"), True)
-    assert (dragon_player.rows[2].when.margin, dragon_player.rows[2].pays) == ((9,), 30)
+    assert (dragon_player.rows[2].when.margin, dragon_player.rows[2].pays) == ((9,), Fraction(30))
     assert (royal9.price_cents, royal9.rows[0].meter, royal9.rows[0].cents) == (500, "personal_vs_personal", None)
     assert royal9.rows[7].when.either == HandIs(first_two=(("J", "Q", "K"), ("9",)))
     assert rules.meters == {"personal_vs_personal", "banker_personal", "player_personal"}
@@ -367,13 +368,12 @@ WRONG_IN_GAME: dict[str, Case] = {
         "bets.3.rows.0",
         "in whole numbers",
     ),
-    "no bets": (lambda v: v["bets"].clear(), "bets", "takes no wager"),
     "a spot twice": (
         lambda v: v["bets"].append(_bet(v, "tie")),
         "bets.6.spot",
         "tie stands twice",
     ),
-    "a spot that is no name": (lambda v: _bet(v, "tie").update(spot="Tie!", needs=[]), "bets.2.spot", "cannot be"),
+    "a spot that is no name": (lambda v: _bet(v, "dragon_banker").update(spot="D!"), "bets.4.spot", "cannot be"),
     "a bet without rows": (lambda v: _bet(v, "dragon_player").update(rows=[]), "bets.3.rows", "nothing says when"),
     "a bet that needs what is not there": (
         lambda v: _bet(v, "dragon_player").update(needs=["corner"]),
@@ -562,6 +562,86 @@ def test_a_choice_is_told_with_what_may_be_chosen(tmp_path: Path) -> None:
 def test_an_unknown_lamp_is_told_with_every_lamp_there_is(tmp_path: Path) -> None:
     (told,) = problems(changed(tmp_path, lambda v: v["pins"]["lamps"].update(x={"bcm": 27, "active": "low"})))
     assert all(lamp in told.do for lamp in (*LAMPS, "seat_1", "seat_7"))
+
+
+def test_a_game_without_bets_is_told(tmp_path: Path) -> None:
+    told = problems(changed(tmp_path, in_game=lambda v: v["bets"].clear()))
+    assert _tells(told, "game.toml", "bets", "takes no wager")
+
+
+# What `check` alone looks for: rows that can decide no hand. The spot, its rows, the row told, words.
+UNREACHABLE: dict[str, tuple[str, list[Values], int, str]] = {
+    "a margin of a tie": ("tie", [{"when": {"winner": "tie", "margin": 2}, "pays": "8:1"}], 0, "no hand is so"),
+    "a natural on three cards": (
+        "tie",
+        [{"when": {"either": {"natural": True, "cards": 3}}, "pays": "8:1"}],
+        0,
+        "no hand is so",
+    ),
+    "Banker's three cards after Player's natural": (
+        "tie",
+        [{"when": {"player": {"natural": True}, "banker": {"cards": 3}}, "pays": "8:1"}],
+        0,
+        "no hand is so",
+    ),
+    "a perfect pair of aces that is no pair": (
+        "tie",
+        [{"when": {"player": {"pair": False, "first_two": ["A", "A"]}}, "pays": "8:1"}],
+        0,
+        "no hand is so",
+    ),
+    "a better row behind the rest": (
+        "tie",
+        [
+            {"when": {"either": {"pair": True}}, "pays": "5:1"},
+            {"when": {"both": {"pair": True, "suited": True}}, "pays": "200:1"},
+        ],
+        1,
+        "a row of tie before it holds",
+    ),
+    "a row behind all hands": (
+        "tie",
+        [{"when": {}, "pays": "5:1"}, {"when": {"cards": 4}, "pays": "6:1"}],
+        1,
+        "before",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNREACHABLE)
+def test_a_row_that_can_decide_no_hand_is_told(case: str, tmp_path: Path) -> None:
+    spot, rows, number, words = UNREACHABLE[case]
+    path = changed(tmp_path, in_game=lambda v: _bet(v, spot).update(rows=rows))
+    load(path)
+    with pytest.raises(ConfigError) as caught:
+        load(path, reaching=True)
+    (told,) = caught.value.problems
+    assert (told.file, told.key) == ("game.toml", f"bets.2.rows.{number}")
+    assert words in told.what
+
+
+REACHABLE: list[Values] = [
+    {"identical": True},
+    {"identical": False},
+    {"both": {"seat_pair": "another"}},
+    {"both": {"seat_pair": "own"}, "identical": True},
+    {"player": {"seat_pair": "own"}, "banker": {"seat_pair": "another"}},
+    {"exactly_one": {"seat_pair": "own", "suited": True}},
+    {"both": {"cards": 3, "same_rank": True, "same_suit": True}},
+    {"both": {"cards": 3, "total": 7}},
+    {"cards": 6, "color": ["red"]},
+    {"color": "black", "winner": "tie", "total_sum": 18},
+    {"winning": {"third": "9", "pair": True}, "losing": {"first_two": ["T", "J"]}},
+    {"margin": 9, "natural": False},
+    {"either": {"first_two_total": 5, "color": "red", "same_suit": False}},
+]
+
+
+@pytest.mark.parametrize("when", REACHABLE, ids=str)
+def test_a_row_that_some_hand_reaches_is_let_be(when: Values, tmp_path: Path) -> None:
+    load(
+        changed(tmp_path, in_game=lambda v: _bet(v, "tie").update(rows=[{"when": when, "pays": "8:1"}])), reaching=True
+    )
 
 
 def test_a_section_of_the_wrong_form_hides_no_mistake_in_another(tmp_path: Path) -> None:
