@@ -25,6 +25,9 @@ CODES = {
     "kansas_star": {"back_without_seat", "dragon_needs_main", "both_sides"},
     "sugarhouse": {"tie_under_minimum", "dragon_needs_main", "both_sides", "no_back_bettors"},
     "baccarat_royal": {"not_active", "active_seat", "both_sides", "no_back_bettors"},
+    "ez_baccarat": {"needs_another", "both_sides", "no_back_bettors"},
+    "punto_2000": {"needs_another", "both_sides", "no_back_bettors"},
+    "pairs": {"needs_another", "both_sides", "no_back_bettors"},
     "lucky9": {"tie_needs_hand", "bonus_needs_hand", "no_back_bettors"},
 }
 COMMON = {"no_such_seat", "no_such_spot", "over_maximum", "not_in_increment", "under_minimum"}
@@ -60,6 +63,19 @@ def test_what_bettors_foresee_is_what_the_table_refuses(game: str) -> None:
 
 def of_table(wager: Wager) -> TablesWager:
     return TablesWager(wager.seat, wager.spot, wager.cents, wager.back)
+
+
+GAMES = sorted(path.stem for path in bench.example_game("royal9").parent.glob("*.toml"))
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_bettors_wager_on_every_spot_that_a_game_offers(game: str) -> None:
+    limits = limits_of(game)
+    bettors = Bettors(7, limits, SEATS)
+    actives = Actives(2, 5) if game.startswith("baccarat_royal") else None
+    royal9 = dict.fromkeys(SEATS, limits.royal9_price_cents is not None)
+    made = [bettors.choose(SEATS, royal9, actives) for _ in range(60)]
+    assert {w.spot for all_, refused in made for w in {*all_} - {each.wager for each in refused}} == {*limits.spots}
 
 
 def test_somebody_always_plays_lucky_9() -> None:
