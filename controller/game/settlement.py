@@ -131,7 +131,11 @@ def settle_punto_banco(
 
 
 def settle_baccarat_royal(
-    bets: Sequence[Bet], rounding: Rounding, actives: Actives, finished: Finished, wagers: Sequence[Wager]
+    bets: Sequence[Bet],
+    rounding: Rounding,
+    actives: Actives,
+    seen_at: Callable[[int], Finished],
+    wagers: Sequence[Wager],
 ) -> Settlement:
     """A round of Baccarat Royal: the active seats play each other for the smaller of their stakes.
 
@@ -144,10 +148,11 @@ def settle_baccarat_royal(
 
     def settle(wager: Wager) -> Settled:
         if wager.spot != STAKE:
-            return _by_rows(bets, rounding, finished, wager)
+            return _by_rows(bets, rounding, seen_at(wager.seat), wager)
         if wager.back or wager.seat not in roles:
             raise _not_a_wager(wager)
-        return _stake(rounding, wager, played, baccarat_royal.active_verdict(finished.done.outcome, roles[wager.seat]))
+        outcome = seen_at(wager.seat).done.outcome
+        return _stake(rounding, wager, played, baccarat_royal.active_verdict(outcome, roles[wager.seat]))
 
     return _settlement(bets, map(settle, wagers))
 

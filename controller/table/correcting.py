@@ -11,8 +11,7 @@ from controller.contract import events
 from controller.game import baccarat, lucky9
 from controller.game.baccarat_royal import Actives, next_actives
 from controller.game.bets import Row
-from controller.game.games import Done, Game, cards, naturals
-from controller.game.lucky9 import Lucky9
+from controller.game.games import Done, Game, cards, naturals, seats_as_they_lie
 from controller.game.settlement import Settlement
 from controller.table import paying, shoe_life
 from controller.table.dealing import finished_round, hands_shown, last_wagered, owing, shown
@@ -29,9 +28,7 @@ def as_corrected(game: Game, told: Done, fact: CorrectionFact) -> Done:
     """The round that was `told`, by the fact. Raises ValueError where the game lets no hands lie so."""
     if isinstance(fact, RoundCorrected):
         return baccarat.as_it_lies(naturals(game), fact.player, fact.banker)
-    assert isinstance(game, Lucky9), "only asked of its rounds"
-    assert isinstance(told, lucky9.Done)
-    return lucky9.as_they_lie(game, told, fact.hands, fact.dealer)
+    return seats_as_they_lie(game, told, fact.hands, fact.dealer)
 
 
 def correct(table: Table, fact: CorrectionFact) -> Stepped:

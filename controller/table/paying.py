@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import assert_never
 
 from controller.contract import events
-from controller.game import baccarat, lucky9
-from controller.game.baccarat import PuntoBanco
-from controller.game.baccarat_royal import Actives, BaccaratRoyal
+from controller.game import baccarat, games, lucky9
+from controller.game.baccarat_royal import Actives
 from controller.game.bets import DRAGON_BONUS, Finished, Row, bet_on, deciding
 from controller.game.games import Done, Seating, naturals
-from controller.game.lucky9 import Lucky9
-from controller.game.settlement import Settlement, returned, settle_baccarat_royal, settle_lucky9, settle_punto_banco
+from controller.game.settlement import Settlement, returned
 from controller.game.wagers import RefusedWager, Wager
 from controller.table.facts import RoyalHit
 from controller.table.rules import TableRules
@@ -22,19 +19,12 @@ def settlement(rules: TableRules, seating: Seating, wagers: tuple[Wager, ...], d
     """The hand's settlement; None where the table knows no wagers."""
     if not rules.bet_recognition:
         return None
-    match rules.play:
-        case PuntoBanco():
-            assert isinstance(done, baccarat.Done)
-            return settle_punto_banco(rules.bets, rules.rounding, lambda seat: _seen(rules, done, seat), wagers)
-        case BaccaratRoyal():
-            assert isinstance(done, baccarat.Done)
-            assert seating.actives is not None
-            return settle_baccarat_royal(rules.bets, rules.rounding, seating.actives, _seen(rules, done), wagers)
-        case Lucky9() as game:
-            assert isinstance(done, lucky9.Done)
-            return settle_lucky9(game, rules.bets, rules.rounding, wagers, done)
-        case never:
-            assert_never(never)
+
+    def seen_at(seat: int) -> Finished:
+        assert isinstance(done, baccarat.Done), "only asked of two hands"
+        return _seen(rules, done, seat)
+
+    return games.settle(rules.play, rules.bets, rules.rounding, seating, seen_at, wagers, done)
 
 
 def awards(rules: TableRules, done: Done, seats: Iterable[int]) -> list[tuple[int, Row]]:
@@ -139,5 +129,4 @@ def actives_shown(actives: Actives | None) -> events.ActivesShown | None:
 
 def hand_results(rules: TableRules, done: lucky9.Done) -> list[str]:
     """What becomes of a wager on each seat's hand at Lucky 9."""
-    assert isinstance(rules.play, Lucky9)
-    return [lucky9.hand_verdict(rules.play, hand, done.dealer).result.value for hand in done.hands]
+    return [result.value for result in games.hand_results(rules.play, done)]

@@ -11,7 +11,7 @@ from controller.config import load
 from controller.contract.bounds import MOST_CENTS, MOST_METERS, MOST_PACKET_BYTES, MOST_PAYLOAD_BYTES, MOST_SEQ
 from controller.contract.canonical import canonical
 from controller.game.cards import Card
-from controller.game.wagers import Spot, Wager
+from controller.game.wagers import Wager
 from controller.table.requests import CorrectRound, LockWagers, PlaceWager
 from tests.support.tables import TABLES, TableUnderTest
 
@@ -25,7 +25,7 @@ def wagers_everywhere(table: TableUnderTest) -> Iterator[PlaceWager]:
     """Chips on every spot of every circle that takes them, at the largest amount that it takes."""
     for seat in table.rules.seats:
         for back in (False, True):
-            for spot in Spot:
+            for spot in (bet.spot for bet in table.rules.bets):
                 for cents in (250_000, 50_000):
                     yield PlaceWager(Wager(seat.number, spot, cents, back), "bet recognition of the largest table")
 

@@ -254,7 +254,8 @@ HANDS = {Outcome.PLAYER: PLAYER_BY_4, Outcome.BANKER: BANKER_BY_7, Outcome.TIE: 
 def settle_royal(
     wagers: Sequence[Wager], outcome: Outcome, rounding: Rounding = CENT, bets: tuple[Bet, ...] = ROYAL
 ) -> Settlement:
-    return settle_baccarat_royal(bets, rounding, ACTIVES, Finished(lying(HANDS[outcome]), NATURAL), wagers)
+    finished = Finished(lying(HANDS[outcome]), NATURAL)
+    return settle_baccarat_royal(bets, rounding, ACTIVES, lambda _: finished, wagers)
 
 
 def baccarat_royal_round(outcome: Outcome, wagers: str, rounding: Rounding = CENT) -> Settlement:
