@@ -167,6 +167,9 @@ class GameFile:
     lucky9: Lucky9 | None = None
 
 
+MOST_BETS = 12
+"""No game has more: with 28 seats, back bettors and chips on every spot, a round's correction is the longest event."""
+
 _SETTLED_BY_THE_GAME = {"punto_banco": (), "baccarat_royal": ("stake",), "lucky9": ("hand", "tie", "lucky9_bonus")}
 """By the kind of game, the spots of which the game itself says what becomes of a wager: their bets have no rows."""
 
@@ -620,10 +623,12 @@ def _check_spots(game: GameFile) -> Iterable[_Told]:
     settled_by_it = _SETTLED_BY_THE_GAME[game.kind]
     if not game.bets:
         yield "bets", "the game takes no wager", "Add a [[bets]] for each spot."
+    if len(game.bets) > MOST_BETS:
+        yield "bets", f"{len(game.bets)} are more than a round's event can tell", f"Write at most {MOST_BETS}."
     for place, bet in enumerate(game.bets):
         key = f"bets.{place}"
-        if not NAME.fullmatch(bet.spot):
-            yield f"{key}.spot", f"{bet.spot!r} cannot be a spot's name", "Use only a-z, 0-9 and _, at most 60."
+        if not re.fullmatch("[a-z0-9_]{1,24}", bet.spot):
+            yield f"{key}.spot", f"{bet.spot!r} cannot be a spot's name", "Use only a-z, 0-9 and _, at most 24."
         elif bet.spot in spots[:place]:
             yield f"{key}.spot", f"{bet.spot} stands twice", "Write each spot once, with all its rows."
         for needed in bet.needs:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from controller.config import load
+from controller.config import MOST_BETS, load
 from controller.contract.bounds import MOST_CENTS, MOST_METERS, MOST_PACKET_BYTES, MOST_PAYLOAD_BYTES, MOST_SEQ
 from controller.contract.canonical import canonical
 from controller.game.cards import Card
@@ -32,10 +32,12 @@ def wagers_everywhere(table: TableUnderTest) -> Iterator[PlaceWager]:
 
 def test_a_round_and_its_correction_with_chips_on_every_spot_fit() -> None:
     rules = load(TABLES / "kansas_star.toml").rules
-    rules = replace(rules, seats=tuple(replace(rules.seats[0], number=1 + n) for n in range(_MOST_SEATS)))
+    more = (replace(rules.bets[2], spot=f"{n:_>24}") for n in range(MOST_BETS - len(rules.bets)))
+    seats = tuple(replace(rules.seats[0], number=1 + n) for n in range(_MOST_SEATS))
+    rules = replace(rules, seats=seats, bets=(*rules.bets, *more))
     table = TableUnderTest(rules).open_shoe()
     lain = [request for request in wagers_everywhere(table) if table.ask(request) is None]
-    assert len(lain) >= 4 * _MOST_SEATS
+    assert len(lain) >= MOST_BETS * _MOST_SEATS
     table.do(LockWagers())
     longest_state = len(canonical(asdict(table.face)))
     table.draw("9S 2D 9H 3C")

@@ -15,7 +15,7 @@ import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.config import Config, ConfigError, Problem, load
+from controller.config import MOST_BETS, Config, ConfigError, Problem, load
 from controller.game.baccarat import PuntoBanco
 from controller.game.bets import HandIs
 from controller.table.lamps import LAMPS
@@ -567,6 +567,12 @@ def test_an_unknown_lamp_is_told_with_every_lamp_there_is(tmp_path: Path) -> Non
 def test_a_game_without_bets_is_told(tmp_path: Path) -> None:
     told = problems(changed(tmp_path, in_game=lambda v: v["bets"].clear()))
     assert _tells(told, "game.toml", "bets", "takes no wager")
+
+
+def test_more_bets_than_an_event_can_tell_are_refused(tmp_path: Path) -> None:
+    more = [{"spot": f"tie_{n}", "rows": _bet(GAME, "tie")["rows"]} for n in range(MOST_BETS)]
+    (told,) = problems(changed(tmp_path, in_game=lambda v: v["bets"].extend(more)))
+    assert (told.key, "at most 12" in told.do) == ("bets", True)
 
 
 # What `check` alone looks for: rows that can decide no hand. The spot, its rows, the row told, words.
