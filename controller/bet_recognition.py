@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from controller.game.wagers import Spot, Wager
+from controller.contract.bounds import NAME
+from controller.game.wagers import Wager
 
 MOST_CENTS = 100_000_000
 """No single wager is a million: more is a mistake of whoever says it."""
@@ -12,12 +13,10 @@ MOST_CENTS = 100_000_000
 BET_RECOGNITION = "bet recognition"
 """Who saw a wager that came over the network."""
 
-_SPOTS = {spot.value: spot for spot in Spot}
-
 
 def wager_from_json(value: Mapping[str, object]) -> Wager | None:
     """`{"seat": 3, "back": false, "spot": "tie", "cents": 500}` as a wager, `back` being false when left out; None when
-    it is none. 0 cents: the chips were taken away."""
+    it is none. Whether the game has such a spot is for the table to say. 0 cents: the chips were taken away."""
     match value:
         case {"seat": int(seat), "spot": str(spot), "cents": int(cents), **rest} if (
             rest.keys() <= {"back"}
@@ -25,13 +24,13 @@ def wager_from_json(value: Mapping[str, object]) -> Wager | None:
             and type(seat) is type(cents) is int
             and 1 <= seat <= 99
             and 0 <= cents <= MOST_CENTS
-            and spot in _SPOTS
+            and NAME.fullmatch(spot)
         ):
-            return Wager(seat, _SPOTS[spot], cents, back)
+            return Wager(seat, spot, cents, back)
         case _:
             return None
 
 
 def wager_to_json(wager: Wager) -> dict[str, object]:
     """The wager as JSON values, as it came."""
-    return {"seat": wager.seat, "back": wager.back, "spot": wager.spot.value, "cents": wager.cents}
+    return {"seat": wager.seat, "back": wager.back, "spot": wager.spot, "cents": wager.cents}

@@ -23,16 +23,18 @@ from cattrs.errors import ForbiddenExtraKeysError
 from cattrs.gen import make_dict_structure_fn
 from cattrs.v import transform_error
 
+from controller.contract.bounds import NAME
 from controller.contract.canonical import canonical
 from controller.devices import InputWiring, LampWiring
 from controller.errors import TableError
 from controller.game.baccarat import PuntoBanco, Tableau
 from controller.game.baccarat_royal import BaccaratRoyal
-from controller.game.dragon_bonus import DragonBonusPays
+from controller.game.bets import DRAGON_BONUS, ROYAL9, Bet, HandIs, When, bet_on
+from controller.game.cards import PersonalK9
 from controller.game.games import Game
 from controller.game.lucky9 import Lucky9
-from controller.game.royal9 import Award, PersonalK9, Royal9
-from controller.game.settlement import PuntoBancoPays, Rounding
+from controller.game.reach import unreachable
+from controller.game.settlement import Rounding
 from controller.game.wagers import WagerRules
 from controller.mqtt_tls import TlsFiles
 from controller.table.lamps import LAMPS
@@ -161,20 +163,17 @@ class GameFile:
     shoe: ShoeRules
     wagers: WagerRules
     rounding: Rounding
+    bets: tuple[Bet, ...]
     punto_banco: PuntoBancoSection | None = None
-    pays: PuntoBancoPays | None = None
-    dragon_bonus: DragonBonusPays | None = None
-    royal9: Royal9 | None = None
     baccarat_royal: BaccaratRoyal | None = None
     lucky9: Lucky9 | None = None
 
 
-_SECTIONS_OF = {
-    "punto_banco": ({"punto_banco", "pays"}, {"dragon_bonus", "royal9"}),
-    "baccarat_royal": ({"baccarat_royal"}, set[str]()),
-    "lucky9": ({"lucky9"}, set[str]()),
-}
-"""The sections that a kind of game must have, and those it may have, besides every game's."""
+MOST_BETS = 12
+"""No game has more: with 28 seats, back bettors and chips on every spot, a round's correction is the longest event."""
+
+_SETTLED_BY_THE_GAME = {"punto_banco": (), "baccarat_royal": ("stake",), "lucky9": ("hand", "tie", "lucky9_bonus")}
+"""By the kind of game, the spots of which the game itself says what becomes of a wager: their bets have no rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,8 +212,11 @@ class ConfigError(TableError):
         return "\n".join([f"{self.code}: {self.what}", *map(str, self.problems)])
 
 
-def load(path: Path) -> Config:
-    """Read the table's file at `path` and the game file it names. Raises ConfigError with everything wrong."""
+def load(path: Path, *, reaching: bool = False) -> Config:
+    """Read the table's file at `path` and the game file it names. Raises ConfigError with everything wrong.
+
+    `reaching`: every row of a bet must be able to decide a hand, which takes a second to find out.
+    """
     table_values, problems = _read(path)
     table_file = _structure(table_values, TableFile, path, problems)
     game_name = table_values.get("table", {}).get("game") if isinstance(table_values.get("table"), dict) else None
@@ -222,11 +224,14 @@ def load(path: Path) -> Config:
         raise ConfigError(problems)
     game_path = path.parent / game_name
     game_values, game_problems = _read(game_path)
+    game_problems += _old_form(game_values, game_path.name)
     game_file = _structure(game_values, GameFile, game_path, game_problems)
     problems += game_problems
     problems += _check(_TABLE_CHECKS, table_values, TableFile, path.name)
     problems += _check(_GAME_CHECKS, game_values, GameFile, game_path.name)
     problems += _check(_TOGETHER_CHECKS, table_values | {"rules": game_values}, _Together, path.name)
+    if reaching and not problems and game_file is not None:
+        problems += [Problem(game_path.name, *told) for told in _check_reach(game_file)]
     if problems or table_file is None or game_file is None:
         raise ConfigError(problems)
     digest = hashlib.sha256(canonical({"table": table_values, "game": game_values})).hexdigest()
@@ -245,9 +250,7 @@ def _rules(table: TableFile, game: GameFile) -> TableRules:
         play=_play(table, game),
         wagers=game.wagers,
         rounding=game.rounding,
-        pays=game.pays,
-        dragon_bonus=game.dragon_bonus,
-        royal9=game.royal9,
+        bets=game.bets,
     )
 
 
@@ -368,9 +371,9 @@ def _converter() -> cattrs.Converter:
     converter.register_structure_hook_func(_is_list, _list)
     converter.register_structure_hook_func(_is_by_points, _by_points)
     converter.register_structure_hook(PersonalK9, lambda text, _: PersonalK9.parse(str(text)))
-    # An award names a meter or an amount; the one it does not name is None.
-    award = make_dict_structure_fn(Award, converter, _cattrs_forbid_extra_keys=True)
-    converter.register_structure_hook(Award, lambda value, _: award({"meter": None, "cents": None} | value, Award))
+    converter.register_structure_hook_factory(
+        lambda type_: type_ in (When, HandIs), lambda type_: _one_or_several(converter, type_)
+    )
     return converter
 
 
@@ -391,6 +394,20 @@ def _list(value: object, type_: Any) -> tuple[Any, ...]:
         raise ValueError(f"{value!r} is not a list")
     of_one_kind: Any = GenericAlias(list, get_args(type_)[:1])
     return tuple(_CONVERTER.structure(value, of_one_kind))
+
+
+def _one_or_several(converter: cattrs.Converter, type_: type[Any]) -> Callable[[Any, object], Any]:
+    """A condition: what may be any of several values may be written as one of them by itself."""
+    structure = make_dict_structure_fn(type_, converter, _cattrs_forbid_extra_keys=True)
+    several = {name for name, hint in get_type_hints(type_).items() if any(map(_is_list, get_args(hint)))}
+
+    def hook(value: Any, _: object) -> Any:
+        listed = {key: each if isinstance(each, list) or key not in several else [each] for key, each in value.items()}
+        if isinstance(two := listed.get("first_two"), list):
+            listed["first_two"] = [ranks if isinstance(ranks, list) else [ranks] for ranks in two]
+        return structure(listed, type_)
+
+    return hook
 
 
 def _is_by_points(type_: Any) -> bool:
@@ -566,18 +583,119 @@ def _check_shoe_rules(game: GameFile) -> Iterable[_Told]:
         yield "shoe.fewest_cards_to_open", "is less than a hand can take", "Write 6 or more."
 
 
+def _old_form(values: dict[str, Any], file: str) -> list[Problem]:
+    """A game file from before a bet was data: how each of its sections is written now."""
+    told = [Problem(file, key, "is not how a bet is written", do) for key, do in _AS_BETS.items() if key in values]
+    if isinstance(wagers := values.get("wagers"), dict) and "spots" in wagers:
+        do = "Remove it: the spots are those of the [[bets]], in the order that they are settled in."
+        told.append(Problem(file, "wagers.spots", "is not how the spots are named", do))
+    royal = values.get("baccarat_royal")
+    for key in ("gamblers_pay", "tie_pays", "gamblers_on_tie"):
+        if isinstance(royal, dict) and key in royal:
+            do = 'Write a [[bets]] for each spot, such as { when = { winner = "tie" }, pays = "8:1" }.'
+            told.append(Problem(file, f"baccarat_royal.{key}", "is not how a bet is written", do))
+    return told
+
+
+_AS_BETS = {
+    "pays": 'Write a [[bets]] for each spot, with rows such as { when = { winner = "banker" }, pays = "1:1", '
+    'commission_taken = "1:20" }: see docs/bets.md.',
+    "dragon_bonus": "Write a [[bets]] for dragon_player and one for dragon_banker, with rows such as "
+    '{ when = { winner = "player", natural = false, margin = 9 }, pays = "30:1" }: see docs/bets.md.',
+    "royal9": 'Write a [[bets]] with spot = "royal9", with rows such as '
+    '{ when = { banker = { seat_pair = "own" } }, award = "banker_personal", meter = "banker_personal" }: '
+    "see docs/bets.md.",
+}
+
+
 def _check_kind(game: GameFile) -> Iterable[_Told]:
-    needed, allowed = _SECTIONS_OF[game.kind]
-    for section in sorted(needed):
-        if getattr(game, section, "unsound, which has been told") is None:
+    for section in _SETTLED_BY_THE_GAME:
+        written = getattr(game, section, "unsound, which has been told") is not None
+        if section == game.kind and not written:
             yield section, f"is missing, and a game of kind {game.kind} is played by it", f"Add [{section}]."
-    others = {name for required, optional in _SECTIONS_OF.values() for name in required | optional}
-    for section in sorted(others - needed - allowed):
-        if getattr(game, section, None) is not None:
+        if section != game.kind and written and hasattr(game, section):
             yield section, f"is no part of a game of kind {game.kind}", "Remove it, or correct the kind."
     if game.kind != "punto_banco" and game.shoe.drawn_in_error == "simulated_hand":
         do = 'Write "burn" or "next_card".'
         yield "shoe.drawn_in_error", "nobody could make the choices of a simulated hand of this game", do
+
+
+def _check_spots(game: GameFile) -> Iterable[_Told]:
+    spots = [bet.spot for bet in game.bets]
+    settled_by_it = _SETTLED_BY_THE_GAME[game.kind]
+    if not game.bets:
+        yield "bets", "the game takes no wager", "Add a [[bets]] for each spot."
+    if len(game.bets) > MOST_BETS:
+        yield "bets", f"{len(game.bets)} are more than a round's event can tell", f"Write at most {MOST_BETS}."
+    for place, bet in enumerate(game.bets):
+        key = f"bets.{place}"
+        if not re.fullmatch("[a-z0-9_]{1,24}", bet.spot):
+            yield f"{key}.spot", f"{bet.spot!r} cannot be a spot's name", "Use only a-z, 0-9 and _, at most 24."
+        elif bet.spot in spots[:place]:
+            yield f"{key}.spot", f"{bet.spot} stands twice", "Write each spot once, with all its rows."
+        for needed in bet.needs:
+            if needed == bet.spot or needed not in spots:
+                yield f"{key}.needs", f"{needed} is no other spot of this game", f"Name some of: {', '.join(spots)}."
+        if bet.spot in settled_by_it and bet.rows:
+            yield f"{key}.rows", f"[{game.kind}] says what becomes of {bet.spot}", "Remove the rows."
+        elif bet.spot not in settled_by_it and not bet.rows:
+            yield f"{key}.rows", f"nothing says when {bet.spot} wins", "Add its rows: the first that holds decides."
+        if game.kind == "lucky9" and bet.spot not in settled_by_it:
+            yield f"{key}.spot", "Lucky 9 has no such bet", f"Name one of: {', '.join(settled_by_it)}."
+
+
+def _check_money(game: GameFile) -> Iterable[_Told]:
+    for place, bet in enumerate(game.bets):
+        if bet.price_cents is not None and bet.price_cents < 1:
+            yield f"bets.{place}.price_cents", "is no price", "Write the price of the wager in cents."
+        for number, row in enumerate(bet.rows):
+            key = f"bets.{place}.rows.{number}"
+            if row.pays == 0:
+                yield (
+                    f"{key}.pays",
+                    "0 to one is no win",
+                    'Write what it pays to one, such as "8:1", or result = "push".',
+                )
+            for word in ("commission_taken", "commission_owed"):
+                part = getattr(row, word)
+                if part is not None and not 0 < part < 1:
+                    yield f"{key}.{word}", f"{part} is no part of a win", 'Write less than the whole, such as "1:20".'
+            if row.cents is not None and row.cents < 1:
+                yield f"{key}.cents", f"{row.cents} is no award", "Write the award in cents."
+            for word in ("award", "meter"):
+                name = getattr(row, word)
+                if name is not None and not NAME.fullmatch(name):
+                    yield f"{key}.{word}", f"{name!r} cannot be a name", "Use only a-z, 0-9 and _, at most 60."
+            if bet.spot in DRAGON_BONUS and (row.result == "half" or (row.pays and row.pays.denominator != 1)):
+                do = "Write whole odds, or give the bet another name."
+                yield key, f"a round's event tells of {bet.spot} what it pays to one, in whole numbers", do
+
+
+def _check_awards(game: GameFile) -> Iterable[_Told]:
+    for place, bet in enumerate(game.bets):
+        awards = [row.award for row in bet.rows if row.award is not None]
+        if bet.spot != ROYAL9 and awards:
+            do = f'Write spot = "{ROYAL9}": the events tell awards by this name, and a table has one such bet.'
+            yield f"bets.{place}.rows", f"{bet.spot} has awards", do
+        if bet.spot == ROYAL9:
+            if len(awards) != len(bet.rows):
+                yield f"bets.{place}.rows", "a row has no award", "Name the award of each row, with its cents or meter."
+            if len(set(awards)) != len(awards):
+                yield f"bets.{place}.rows", "holds an award twice", "Give each row an award of its own name."
+            if bet.price_cents is None:
+                yield f"bets.{place}.price_cents", "is missing, and the bet has awards", "Write its one price in cents."
+
+
+def _check_reach(game: GameFile) -> Iterable[_Told]:
+    """Rows that can decide no hand: they never hold, or rows before them hold wherever they do."""
+    play = PuntoBanco(game.punto_banco.tableau, "dealt") if game.punto_banco else game.baccarat_royal
+    for each in unreachable(play, game.bets, game.shoe.decks) if play else ():
+        key, spot = f"bets.{each.bet}.rows.{each.row}", game.bets[each.bet].spot
+        if each.why == "never_holds":
+            yield key, f"no hand is so: {spot} can never be decided by it", "Correct it, or remove it."
+        else:
+            do = "Put it before them, or remove it: the first row that holds decides."
+            yield key, f"wherever it holds, a row of {spot} before it holds", do
 
 
 def _check_tableau(game: GameFile) -> Iterable[_Told]:
@@ -609,32 +727,6 @@ def _check_wagers(game: GameFile) -> Iterable[_Told]:
         yield "rounding.unit_cents", f"{game.rounding.unit_cents} does not divide every wager", do
 
 
-def _check_dragon_bonus(game: GameFile) -> Iterable[_Told]:
-    if game.dragon_bonus is None:
-        return
-    if not all(1 <= margin <= 9 for margin in game.dragon_bonus.margin_pays):
-        yield "dragon_bonus.margin_pays", "holds a margin no hand wins by", "Write margins from 1 to 9."
-    for key, pays in (
-        ("natural_win_pays", game.dragon_bonus.natural_win_pays),
-        *((f"margin_pays.{margin}", pays) for margin, pays in game.dragon_bonus.margin_pays.items()),
-    ):
-        if pays < 1:
-            yield f"dragon_bonus.{key}", f"{pays} to one is no win", "Write what it pays to one, 1 or more."
-
-
-def _check_royal9(game: GameFile) -> Iterable[_Told]:
-    if game.royal9 is None:
-        return
-    tiers = [award.tier for award in game.royal9.awards]
-    if len(set(tiers)) != len(tiers):
-        yield "royal9.awards", "holds a tier twice", "Write each tier once, in the sheet's order."
-    for place, award in enumerate(game.royal9.awards):
-        if award.cents is not None and award.cents < 1:
-            yield f"royal9.awards.{place}.cents", f"{award.cents} is no award", "Write the award in cents."
-    if game.royal9.price_cents < 1:
-        yield "royal9.price_cents", "is no price", "Write the price of the wager in cents."
-
-
 @dataclass(frozen=True, slots=True)
 class _Together:
     """The sections of a table's file that must fit its game's, which stands under `rules`."""
@@ -655,12 +747,13 @@ def _check_game_fits(both: _Together) -> Iterable[_Told]:
             yield "table.lock_on", "the dealer locks the wagers of this game", 'Write "deal".'
         if both.table.dealt == "midi":
             yield "table.dealt", "only punto banco is dealt as Midi", "Remove it."
+    printed = any(hand.seat_pair for bet in both.rules.bets for row in bet.rows for hand in row.when.hands())
     for place, seat in enumerate(both.seats):
-        if both.rules.royal9 is not None and seat.k9 is None:
-            yield f"seats.{place}.k9", "is missing, and the game has the Royal 9 bet", 'Add it, such as "KS 9H".'
-        if both.rules.royal9 is None and seat.k9 is not None:
-            yield f"seats.{place}.k9", "is for games with the Royal 9 bet, and this has none", "Remove it."
-    if both.rules.royal9 is None:
+        if printed and seat.k9 is None:
+            yield f"seats.{place}.k9", "is missing, and a bet of the game asks for it", 'Add it, such as "KS 9H".'
+        if not printed and seat.k9 is not None:
+            yield f"seats.{place}.k9", "is for games with a bet that asks for it, and this has none", "Remove it."
+    if bet_on(both.rules.bets, ROYAL9) is None:
         for seat in both.seats:
             if f"seat_{seat.number}" in both.pins.inputs:
                 yield f"pins.inputs.seat_{seat.number}", "senses a Royal 9 wager, and the game has none", "Remove it."
@@ -684,8 +777,9 @@ _GAME_CHECKS: tuple[_Check, ...] = (
     (_check_kind, frozenset({"kind", "shoe"})),
     (_check_tableau, frozenset({"punto_banco"})),
     (_check_wagers, frozenset({"wagers", "rounding"})),
-    (_check_dragon_bonus, frozenset({"dragon_bonus"})),
-    (_check_royal9, frozenset({"royal9"})),
+    (_check_spots, frozenset({"bets", "kind"})),
+    (_check_money, frozenset({"bets"})),
+    (_check_awards, frozenset({"bets"})),
 )
 
 _TOGETHER_CHECKS: tuple[_Check, ...] = ((_check_game_fits, frozenset({"table", "seats", "shoe", "pins", "rules"})),)
@@ -697,7 +791,11 @@ def _warnings(table: TableFile, game: GameFile) -> Iterable[str]:
     if table.pit.trust_first_key:
         yield "[pit] trust_first_key: whoever speaks first as the pit is believed, and nobody compares its key"
     for seat in table.seats:
-        if game.royal9 and not table.table.bet_recognition and f"seat_{seat.number}" not in table.pins.inputs:
+        if (
+            bet_on(game.bets, ROYAL9)
+            and not table.table.bet_recognition
+            and f"seat_{seat.number}" not in table.pins.inputs
+        ):
             yield f"seat {seat.number} has no sensor: no Royal 9 wager can be placed there"
     for name in [*(f"seat_{seat.number}" for seat in table.seats), *LAMPS]:
         if name not in table.pins.lamps:

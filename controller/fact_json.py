@@ -7,17 +7,21 @@ back is a `TableError` with code `fact_unreadable`, never a half-made fact.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, get_args
 
 import cattrs
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn
 
 from controller.contract.canonical import canonical
 from controller.errors import TableError
-from controller.game.cards import Card
+from controller.game.bets import Bet, HandIs, Row, When
+from controller.game.cards import Card, PersonalK9
 from controller.game.games import Game
-from controller.game.royal9 import PersonalK9
+from controller.old_rules import as_bets
 from controller.table.facts import Fact, OwnFact, ShoeFact
+from controller.table.rules import TableRules
 
 
 def _converter() -> cattrs.Converter:
@@ -28,10 +32,21 @@ def _converter() -> cattrs.Converter:
     converter.register_structure_hook(PersonalK9, lambda text, _: PersonalK9.parse(text))
     converter.register_unstructure_hook(Fraction, lambda ratio: f"{ratio.numerator}:{ratio.denominator}")
     converter.register_structure_hook(Fraction, lambda text, _: Fraction(*map(int, text.split(":"))))
+    # What a bet does not say is not written. Each type's code is made when the first comes, as below.
+    converter.register_unstructure_hook_factory(
+        lambda type_: type_ in (Bet, Row, When, HandIs),
+        lambda type_: make_dict_unstructure_fn(type_, converter, _cattrs_omit_if_default=True),
+    )
+    converter.register_structure_hook_factory(lambda type_: type_ is TableRules, lambda _: _rules(converter))
     _tag(converter, Game, "kind")
     for union in (ShoeFact | OwnFact, Fact):
         _tag(converter, union, "fact")
     return converter
+
+
+def _rules(converter: cattrs.Converter) -> Callable[[dict[str, Any], object], TableRules]:
+    structure = make_dict_structure_fn(TableRules, converter, _cattrs_forbid_extra_keys=True)
+    return lambda value, type_: structure(as_bets(value), type_)
 
 
 def _tag(converter: cattrs.Converter, union: Any, tag: str) -> None:

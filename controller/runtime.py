@@ -142,8 +142,6 @@ class Runtime:
         self._commit_thread = ThreadPoolExecutor(1, "journal")
         self._inbox: list[_Arrived | Callable[[], None]] = []
         self._inbox_has = asyncio.Event()
-        royal9 = config.rules.royal9
-        meters = {award.meter for award in royal9.awards if award.meter} if royal9 else set()
         self.stream = PitStream(
             config.file.pit,
             config.file.table.id,
@@ -152,7 +150,7 @@ class Runtime:
             self._on_journal,
             tell=self._put,
             ask=self._asked,
-            levels=Levels(meters, config.file.pit.stale_after_s, royal9.price_cents if royal9 else 0),
+            levels=Levels(config.rules.meters, config.file.pit.stale_after_s, _price_cents(config)),
             pit_key=table.pit_key,
             behind_at=behind_pit_at(table),
         )
@@ -565,6 +563,12 @@ class Runtime:
         while True:
             self._put(self._alive)
             await asyncio.sleep(_PING_S)
+
+
+def _price_cents(config: Config) -> int:
+    """What a wager on the meters costs; 0 where the game has none."""
+    royal9 = config.rules.royal9
+    return (royal9.price_cents or 0) if royal9 else 0
 
 
 def _decide(table: Table, asked: _Asked, ambient: Ambient) -> Fact | Refuse:

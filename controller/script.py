@@ -21,9 +21,10 @@ from controller.contract import events
 from controller.contract.envelope import GENESIS, Stamp, chain_head, seal
 from controller.fact_json import fact_to_json
 from controller.game.baccarat_royal import Actives
+from controller.game.bets import ROYAL9
 from controller.game.cards import Card
 from controller.game.play import Call
-from controller.game.wagers import Spot, Wager
+from controller.game.wagers import Wager
 from controller.table.facts import CardDrawn, CutCardDrawn, Fact, ShoeUnheard
 from controller.table.legality import Refuse, refusal_words
 from controller.table.requests import (
@@ -160,7 +161,7 @@ class ScriptTable:
 
     def _sensed(self) -> frozenset[int]:
         """The seats whose sensor sees a Royal 9 wager: where bet recognition tells of one, so does its sensor."""
-        told = {wager.seat for wager in self._table.placed if wager.spot is Spot.ROYAL9}
+        told = {wager.seat for wager in self._table.placed if wager.spot == ROYAL9}
         return self._wagers | (told & set(self._config.rules.sensors))
 
     def _cover_sensor(self, seat_text: str, spot: str, cents_text: str) -> None:
@@ -174,7 +175,7 @@ class ScriptTable:
             raise _TokenError("wagers_not_open", "Wagers are not open.", "Put the wager before !deal, between hands.")
         if seat not in seats:
             raise _TokenError("no_such_seat", f"There is no seat {seat_text}.", f"The seats are: {_listed(seats)}.")
-        if spot != "royal9":
+        if spot != ROYAL9:
             raise _TokenError("no_such_spot", f"There is no spot {spot} at this table.", "The spots are: royal9.")
         if cents_text != str(price_cents):
             raise _TokenError("wrong_price", f"{cents_text} cents is not the price.", f"Write {price_cents}.")
@@ -246,10 +247,7 @@ def _request(name: str, arguments: list[str]) -> Request:
 
 
 def _wager(seat: str, spot: str, cents: str) -> Wager:
-    spots = [each.value for each in Spot]
-    if spot not in spots:
-        raise _TokenError("no_such_spot", f"There is no spot {spot}.", f"The spots are: {', '.join(spots)}.")
-    return Wager(_number(seat.removesuffix("b")), Spot(spot), _number(cents), back=seat.endswith("b"))
+    return Wager(_number(seat.removesuffix("b")), spot, _number(cents), back=seat.endswith("b"))
 
 
 def _actives(text: str) -> Actives:

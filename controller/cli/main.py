@@ -268,7 +268,7 @@ def _check(options: argparse.Namespace) -> int:
     from controller.config import ConfigError, Problem, load
     from controller.mqtt_tls import wrong_with
 
-    config = load(options.table)
+    config = load(options.table, reaching=True)
     if (tls := config.file.pit.tls) is not None:
         wrong = wrong_with(tls, config.rules.table)
         if told := [Problem(options.table.name, f"pit.{key}", what, do) for key, what, do in wrong]:

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Generator, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from itertools import permutations
 from typing import Literal
 
 from controller.game.baccarat import Done, Hand, Outcome
 from controller.game.cards import Card, total
-from controller.game.play import HALF_LOST, LOST, PUSHED, Call, Choose, Draw, Laid, Play, Reveal, Verdict, won
-from controller.game.wagers import Spot
+from controller.game.play import HALF_LOST, LOST, Call, Choose, Draw, Laid, Play, Reveal, Verdict, won
 
 DealOrder = Literal["banker_first", "player_first", "alternating"]
 """How the hole cards come: two to Banker then two to Player, the reverse, or by turns from Player."""
@@ -49,7 +47,7 @@ class BankerRow:
 
 @dataclass(frozen=True, slots=True)
 class BaccaratRoyal:
-    """The rules of a house. Totals are 0 to 9; what pays is to one.
+    """The rules of a house. Totals are 0 to 9.
 
     Raises ValueError unless the naturals are the highest totals, every lower one stands in one row of the banker's
     table, and no total of Player's both must draw and may choose.
@@ -67,15 +65,6 @@ class BaccaratRoyal:
     """Totals of Player's hole cards that may take one; all others below the naturals stand."""
 
     banker: tuple[BankerRow, ...]
-
-    gamblers_pay: Fraction
-    """What a gambler's winning Player or Banker wager is paid."""
-
-    tie_pays: Fraction
-    """What a gambler's winning Tie wager is paid."""
-
-    gamblers_on_tie: Literal["push", "half", "lose"]
-    """What becomes of the gamblers' Player and Banker wagers on a tie."""
 
     def __post_init__(self) -> None:
         if [*sorted(of for row in self.banker for of in row.hole_cards), *sorted(self.natural)] != list(range(10)):
@@ -245,23 +234,6 @@ def next_actives(actives: Actives, outcome: Outcome, occupied: Collection[int]) 
 def _next_seat(seat: int, free: Collection[int]) -> int:
     """The first of these seats clockwise from `seat`, or `seat` itself where there is none."""
     return min(free, key=lambda other: (other < seat, other), default=seat)
-
-
-# Wagers.
-
-
-_WINS_ON = {Spot.PLAYER: Outcome.PLAYER, Spot.BANKER: Outcome.BANKER, Spot.TIE: Outcome.TIE}
-
-
-def gambler_verdict(game: BaccaratRoyal, spot: Spot, outcome: Outcome) -> Verdict:
-    """What becomes of a gambler's Player, Banker or Tie wager against the house. ValueError for any other spot."""
-    if spot not in _WINS_ON:
-        raise ValueError(f"a gambler has no wager on {spot.value}")
-    if outcome is _WINS_ON[spot]:
-        return won(game.tie_pays if spot is Spot.TIE else game.gamblers_pay)
-    if outcome is Outcome.TIE:
-        return {"push": PUSHED, "half": HALF_LOST, "lose": LOST}[game.gamblers_on_tie]
-    return LOST
 
 
 def active_verdict(outcome: Outcome, role: Hand) -> Verdict:

@@ -6,7 +6,7 @@ baccarat sheet: the ace 1, 2–9 at face value, 10/J/Q/K nothing; a hand's total
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 
@@ -52,6 +52,16 @@ class Card:
         return _RANK_LETTERS[self.rank - 1] + self.suit.value
 
     @property
+    def letter(self) -> str:
+        """The card's rank as text writes it: `T` for a ten."""
+        return _RANK_LETTERS[self.rank - 1]
+
+    @property
+    def color(self) -> str:
+        """`red` or `black`."""
+        return "red" if self.suit in (Suit.HEARTS, Suit.DIAMONDS) else "black"
+
+    @property
     def points(self) -> int:
         """What the card counts in a hand: 0 to 9."""
         return int(self.rank) if self.rank < Rank.TEN else 0
@@ -74,3 +84,27 @@ DECK: tuple[Card, ...] = tuple(Card(rank, suit) for suit in Suit for rank in Ran
 def total(cards: Iterable[Card]) -> int:
     """A hand's total: the last digit of the sum of its cards' points."""
     return sum(card.points for card in cards) % 10
+
+
+@dataclass(frozen=True, slots=True)
+class PersonalK9:
+    """The King of one suit and the 9 of one suit printed at a seat. Sixteen exist, four of them suited."""
+
+    king: Suit
+    nine: Suit
+
+    def __str__(self) -> str:
+        return f"K{self.king.value} 9{self.nine.value}"
+
+    @staticmethod
+    def parse(text: str) -> PersonalK9:
+        """The K9 that `text` names, `KS 9H` or `9H KS`. Raises ValueError when it names none."""
+        suits = {card.rank: card.suit for card in map(Card.parse, text.split())}
+        if len(text.split()) != 2 or suits.keys() != {Rank.KING, Rank.NINE}:
+            raise ValueError(f"{text!r} is not a personal K9: write a King and a 9, for example KS 9H")
+        return PersonalK9(suits[Rank.KING], suits[Rank.NINE])
+
+    def matches(self, cards: Sequence[Card]) -> bool:
+        """Whether the two `cards`, in either order, are this King and this 9."""
+        first, second = cards
+        return {first, second} == {Card(Rank.KING, self.king), Card(Rank.NINE, self.nine)}

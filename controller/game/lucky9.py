@@ -16,6 +16,9 @@ from typing import Literal
 from controller.game.cards import Card, total
 from controller.game.play import LOST, PUSHED, Call, Choose, Draw, Laid, Play, Reveal, Verdict, won
 
+HAND, TIE, BONUS = "hand", "tie", "lucky9_bonus"
+"""The spots: the seat's own hand against the dealer's, and the two side bets."""
+
 _DEALER = "dealer"
 _RATIO = re.compile(r"([1-9]\d*):([1-9]\d*)")
 

@@ -8,21 +8,19 @@ goes through the table's `Rounding`, once a wager.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor
 from typing import Literal
 
-from controller.game import baccarat, baccarat_royal, lucky9
-from controller.game.baccarat import Hand, Outcome
-from controller.game.baccarat_royal import Actives, BaccaratRoyal
-from controller.game.dragon_bonus import DragonBonusPays, dragon_bonus
-from controller.game.dragon_bonus import Result as DragonResult
+from controller.game import baccarat_royal, lucky9
+from controller.game.baccarat import Hand
+from controller.game.baccarat_royal import Actives
+from controller.game.bets import Bet, Finished, bet_on, deciding
 from controller.game.lucky9 import Lucky9
-from controller.game.play import LOST, PUSHED, Result, Verdict, won
-from controller.game.royal9 import Award
-from controller.game.wagers import TRADITIONAL, Spot, Wager
+from controller.game.play import HALF_LOST, LOST, PUSHED, Result, Verdict, won
+from controller.game.wagers import STAKE, Wager
 
 Direction = Literal["up", "down"]
 
@@ -50,20 +48,6 @@ class Rounding:
     def _to_unit(self, exact: Fraction, direction: Direction) -> int:
         units = exact / self.unit_cents
         return self.unit_cents * (ceil(units) if direction == "up" else floor(units))
-
-
-@dataclass(frozen=True, slots=True)
-class PuntoBancoPays:
-    """What the traditional wagers pay to one, and the commission on what a Banker wager wins."""
-
-    player: Fraction
-    banker: Fraction
-    tie: Fraction
-    banker_commission: Fraction
-    """The part of the win that is charged: 1/20 for five in a hundred."""
-
-    commission: Literal["taken", "owed"]
-    """Taken from the pay (sheet 000), or owed by the seat and collected later (sheets 001, 004)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,57 +121,45 @@ def balanced(settlement: Settlement) -> bool:
 
 
 def settle_punto_banco(
-    pays: PuntoBancoPays,
-    rounding: Rounding,
-    dragon_bonus_pays: DragonBonusPays | None,
-    royal9_awards: Mapping[int, Award | None],
-    wagers: Sequence[Wager],
-    done: baccarat.Done,
+    bets: Sequence[Bet], rounding: Rounding, seen_at: Callable[[int], Finished], wagers: Sequence[Wager]
 ) -> Settlement:
-    """A hand of punto banco. `royal9_awards` has every seat with a Royal 9 wager: its award, None where it lost.
+    """A hand of punto banco, as each seat's bettors see it: what is printed at the seat may decide.
 
-    Raises ValueError for a wager that the game, or this table of it, does not have.
+    Raises ValueError for a wager that the game does not have.
     """
-
-    def settle(wager: Wager) -> Settled:
-        match wager.spot:
-            case Spot.ROYAL9 if wager.seat in royal9_awards:
-                return _royal9(wager, royal9_awards[wager.seat])
-            case Spot.DRAGON_PLAYER | Spot.DRAGON_BANKER if dragon_bonus_pays is not None:
-                return _settled(rounding, wager, _dragon_verdict(dragon_bonus_pays, wager.spot, done))
-            case Spot.PLAYER | Spot.TIE:
-                return _settled(rounding, wager, _traditional_verdict(pays, wager.spot, done.outcome))
-            case Spot.BANKER:
-                return _banker(pays, rounding, wager, done.outcome)
-            case _:
-                raise _not_a_wager(wager)
-
-    return _settlement(map(settle, wagers))
+    return _settlement(bets, (_by_rows(bets, rounding, seen_at(wager.seat), wager) for wager in wagers))
 
 
 def settle_baccarat_royal(
-    game: BaccaratRoyal, rounding: Rounding, actives: Actives, wagers: Sequence[Wager], outcome: Outcome
+    bets: Sequence[Bet],
+    rounding: Rounding,
+    actives: Actives,
+    seen_at: Callable[[int], Finished],
+    wagers: Sequence[Wager],
 ) -> Settlement:
     """A round of Baccarat Royal: the active seats play each other for the smaller of their stakes.
 
     The excess goes back (choice), and so does a stake that the other seat has none against. Raises ValueError for a
     wager the game does not have, and for a stake of a seat that is not active.
     """
-    stakes = {wager.seat: wager.cents for wager in wagers if wager.spot is Spot.STAKE}
+    stakes = {wager.seat: wager.cents for wager in wagers if wager.spot == STAKE}
     played = min(stakes.get(actives.player, 0), stakes.get(actives.banker, 0))
     roles = {actives.player: Hand.PLAYER, actives.banker: Hand.BANKER}
 
     def settle(wager: Wager) -> Settled:
-        if wager.spot is not Spot.STAKE:
-            return _settled(rounding, wager, baccarat_royal.gambler_verdict(game, wager.spot, outcome))
+        if wager.spot != STAKE:
+            return _by_rows(bets, rounding, seen_at(wager.seat), wager)
         if wager.back or wager.seat not in roles:
             raise _not_a_wager(wager)
+        outcome = seen_at(wager.seat).done.outcome
         return _stake(rounding, wager, played, baccarat_royal.active_verdict(outcome, roles[wager.seat]))
 
-    return _settlement(map(settle, wagers))
+    return _settlement(bets, map(settle, wagers))
 
 
-def settle_lucky9(game: Lucky9, rounding: Rounding, wagers: Sequence[Wager], done: lucky9.Done) -> Settlement:
+def settle_lucky9(
+    game: Lucky9, bets: Sequence[Bet], rounding: Rounding, wagers: Sequence[Wager], done: lucky9.Done
+) -> Settlement:
     """A round of Lucky 9. The wager on a seat's hand, given once, lies on every hand that the seat has split into.
 
     Raises ValueError for a wager the game does not have, and for a seat that was not in play.
@@ -197,7 +169,7 @@ def settle_lucky9(game: Lucky9, rounding: Rounding, wagers: Sequence[Wager], don
         if wager.seat not in done.first_two:
             raise _not_a_wager(wager)
         match wager.spot:
-            case Spot.HAND:
+            case lucky9.HAND:
                 return [
                     _settled(
                         rounding,
@@ -208,51 +180,42 @@ def settle_lucky9(game: Lucky9, rounding: Rounding, wagers: Sequence[Wager], don
                     for hand in done.hands
                     if hand.seat == wager.seat
                 ]
-            case Spot.TIE:
+            case lucky9.TIE:
                 return [_settled(rounding, wager, lucky9.tie_verdict(game, done, wager.seat))]
-            case Spot.LUCKY9_BONUS:
+            case lucky9.BONUS:
                 first_two = done.first_two[wager.seat]
                 return [_settled(rounding, wager, lucky9.bonus_verdict(game, first_two, done.dealer_up))]
             case _:
                 raise _not_a_wager(wager)
 
-    return _settlement(one for wager in wagers for one in settle(wager))
+    return _settlement(bets, (one for wager in wagers for one in settle(wager)))
 
 
-def returned(wagers: Sequence[Wager]) -> Settlement:
+def returned(bets: Sequence[Bet], wagers: Sequence[Wager]) -> Settlement:
     """Every wager goes back: the hand is void."""
-    return _settlement(Settled(wager, None, Result.RETURNED, wager.cents, 0) for wager in wagers)
+    return _settlement(bets, (Settled(wager, None, Result.RETURNED, wager.cents, 0) for wager in wagers))
 
 
-def _traditional_verdict(pays: PuntoBancoPays, spot: Spot, outcome: Outcome) -> Verdict:
-    to_one = {Spot.PLAYER: pays.player, Spot.BANKER: pays.banker, Spot.TIE: pays.tie}
-    if spot.value == outcome.value:
-        return won(to_one[spot])
-    return PUSHED if outcome is Outcome.TIE else LOST
+def _by_rows(bets: Sequence[Bet], rounding: Rounding, finished: Finished, wager: Wager) -> Settled:
+    """A wager settled by the row of its bet that decides. An award's stake never goes back, and what a meter awards is
+    the pit's to pay."""
+    bet = bet_on(bets, wager.spot)
+    if bet is None or not bet.rows:
+        raise _not_a_wager(wager)
+    row = deciding(bet, finished)
+    if row is None:
+        return _settled(rounding, wager, LOST)
+    if row.award is not None:
+        return Settled(wager, None, Result.WON, 0, row.cents or 0, meter=row.meter)
+    if row.pays is None:
+        return _settled(rounding, wager, _VERDICTS[row.result])
+    settled = _settled(rounding, wager, won(row.pays))
+    parts = (row.commission_taken or Fraction(), row.commission_owed or Fraction())
+    taken, owed = (rounding.charge(settled.pays_cents * part) for part in parts)
+    return replace(settled, commission_cents=taken, owed_cents=owed)
 
 
-def _banker(pays: PuntoBancoPays, rounding: Rounding, wager: Wager, outcome: Outcome) -> Settled:
-    """A Banker wager, and the commission on what it wins."""
-    settled = _settled(rounding, wager, _traditional_verdict(pays, Spot.BANKER, outcome))
-    commission = rounding.charge(settled.pays_cents * pays.banker_commission)
-    if pays.commission == "taken":
-        return replace(settled, commission_cents=commission)
-    return replace(settled, owed_cents=commission)
-
-
-def _dragon_verdict(pays: DragonBonusPays, spot: Spot, done: baccarat.Done) -> Verdict:
-    bonus = dragon_bonus(pays, done)
-    result = bonus.player if spot is Spot.DRAGON_PLAYER else bonus.banker
-    if result is DragonResult.WIN and bonus.pays_to_one is not None:
-        return won(bonus.pays_to_one)
-    return PUSHED if result is DragonResult.PUSH else LOST
-
-
-def _royal9(wager: Wager, award: Award | None) -> Settled:
-    """A Royal 9 wager: its stake never goes back, and a progressive award is the pit's to pay."""
-    if award is None:
-        return Settled(wager, None, Result.LOST, 0, 0)
-    return Settled(wager, None, Result.WON, 0, award.cents or 0, meter=award.meter)
+_VERDICTS = {"push": PUSHED, "half": HALF_LOST, "lose": LOST, None: LOST}
 
 
 def _stake(rounding: Rounding, wager: Wager, played_cents: int, verdict: Verdict) -> Settled:
@@ -275,8 +238,14 @@ def _settled(rounding: Rounding, wager: Wager, verdict: Verdict, hand: int | Non
     return Settled(wager, hand, verdict.result, back, rounding.pay(wager.cents * verdict.to_one))
 
 
-def _settlement(settled: Iterable[Settled]) -> Settlement:
-    ordered = tuple(sorted(settled, key=_order))
+def _settlement(bets: Sequence[Bet], settled: Iterable[Settled]) -> Settlement:
+    place = {bet.spot: (bet.optional, number) for number, bet in enumerate(bets)}
+
+    def order(each: Settled) -> tuple[bool, int, bool, int, int]:
+        optional, number = place[each.wager.spot]
+        return optional, each.wager.seat, each.wager.back, number, each.hand or 0
+
+    ordered = tuple(sorted(settled, key=order))
     owed: Counter[int] = Counter()
     for one in ordered:
         owed[one.wager.seat] += one.owed_cents
@@ -293,13 +262,5 @@ def _totals(settled: Sequence[Settled]) -> Totals:
     )
 
 
-_SPOTS = tuple(Spot)
-
-
-def _order(settled: Settled) -> tuple[bool, int, bool, int, int]:
-    wager = settled.wager
-    return wager.spot not in TRADITIONAL, wager.seat, wager.back, _SPOTS.index(wager.spot), settled.hand or 0
-
-
 def _not_a_wager(wager: Wager) -> ValueError:
-    return ValueError(f"seat {wager.seat} has no wager on {wager.spot.value} in this game")
+    return ValueError(f"seat {wager.seat} has no wager on {wager.spot} in this game")

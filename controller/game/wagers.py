@@ -1,24 +1,14 @@
-"""Wagers: the spots of a layout, and which wagers may stand together (the sheets' limits). Money is whole cents."""
+"""Wagers: which may stand together, by the limits of the house and its bets. Money is whole cents."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from enum import Enum
 
+from controller.game.bets import ROYAL9, Bet, bet_on
 
-class Spot(Enum):
-    """A place on the layout where chips are put; the value is its name in files, scripts and messages."""
-
-    PLAYER = "player"
-    BANKER = "banker"
-    TIE = "tie"
-    DRAGON_PLAYER = "dragon_player"  # Dragon Bonus on Player's hand
-    DRAGON_BANKER = "dragon_banker"
-    ROYAL9 = "royal9"
-    STAKE = "stake"  # Baccarat Royal: what an active seat plays for against the other
-    HAND = "hand"  # Lucky 9: the seat's own hand against the dealer's
-    LUCKY9_BONUS = "lucky9_bonus"
+STAKE = "stake"
+"""Baccarat Royal's spot for what an active seat plays for against the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +16,7 @@ class Wager:
     """Chips on a spot of a seat's circle: the seated player's, or the back bettor's behind that seat."""
 
     seat: int
-    spot: Spot
+    spot: str
     cents: int
     back: bool = False
 
@@ -39,13 +29,6 @@ class RefusedWager:
     code: str
 
 
-MAIN = (Spot.PLAYER, Spot.BANKER, Spot.STAKE, Spot.HAND)
-"""The spots with a betting circle: each hand or side that a game is played on."""
-
-TRADITIONAL = (*MAIN, Spot.TIE)
-"""The wagers that are settled first, and of which an optional one needs another of the same bettor's."""
-
-
 @dataclass(frozen=True, slots=True)
 class WagerRules:
     """A table's limits, in cents. Seated and back bets on one spot of a seat are counted together, on every spot.
@@ -53,19 +36,16 @@ class WagerRules:
     Raises ValueError unless each maximum is at least its minimum, and the increment at least one cent.
     """
 
-    spots: tuple[Spot, ...]
-    """Where wagers are taken and known. A table that knows none of `TRADITIONAL` cannot ask another for one of them."""
-
     circle_minimum_cents: int
     circle_maximum_cents: int
-    """Of each circle: a Player, Banker, Stake or Hand spot of one seat."""
+    """Of each betting circle: a spot of one seat whose bet has the limits of a circle."""
 
     side_minimum_cents: int
     side_maximum_cents: int
-    """Of every other spot but Royal 9, which has one price."""
+    """Of every other spot whose bet has no price of its own."""
 
     increment_cents: int
-    """Every wager but Royal 9 is a multiple of this; 1 for none."""
+    """Every wager but one with a price is a multiple of this; 1 for none."""
 
     tie_only_meets_minimum: bool
     """A bettor with nothing but a tie wager must meet the circle's minimum with it (sheet 004)."""
@@ -87,7 +67,7 @@ WAGER_REFUSALS = {
     "no_back_bettors": "Only the seated player can wager there.",
     "not_active": "Only the two active seats play for a stake.",
     "active_seat": "An active seat plays for its stake and makes no other wager.",
-    "wrong_price": "Royal 9 has one price, no more and no less.",
+    "wrong_price": "This bet has one price, no more and no less.",
     "not_in_increment": "The wager is not in the table's increments.",
     "both_sides": "One bettor wagers on Player or on Banker, not on both.",
     "over_maximum": "What lies there together would be over the maximum.",
@@ -98,6 +78,7 @@ WAGER_REFUSALS = {
     "bonus_needs_hand": "The Lucky 9 Bonus needs a wager on the seat's own hand.",
     "dragon_needs_main": "Dragon Bonus needs a traditional wager of the same bettor.",
     "royal9_needs_main": "Royal 9 needs a traditional wager of the same bettor.",
+    "needs_another": "This bet needs another wager of the same bettor beside it.",
 }
 """Every code a wager is refused with, and what to tell who made it."""
 
@@ -110,7 +91,7 @@ def place(placed: Sequence[Wager], wager: Wager) -> tuple[Wager, ...]:
 
 def placing(
     rules: WagerRules,
-    royal9_price_cents: int | None,
+    bets: Sequence[Bet],
     seats: Collection[int],
     placed: Sequence[Wager],
     wager: Wager,
@@ -121,31 +102,32 @@ def placing(
     `seats` are those that may bet; `actives` the two of them that play each other, in Baccarat Royal. Only what chips
     still to come cannot mend is refused here: minimums, and what needs another wager, are for `stand`.
     """
+    bet = bet_on(bets, wager.spot)
     if wager.seat not in seats:
         return "no_such_seat"
-    if wager.spot not in rules.spots:
+    if bet is None:
         return "no_such_spot"
     if wager.cents < 0:
         return "not_an_amount"
     if wager.cents == 0:
         return None
-    if wager.back and (not rules.back_bettors or wager.spot is Spot.ROYAL9):
-        return "no_back_bettors"  # a personal K9 is printed at the seat, and one hit is the seat's
-    if (wager.seat in actives) != (wager.spot is Spot.STAKE):
+    if wager.back and (not rules.back_bettors or bet.price_cents is not None):
+        return "no_back_bettors"  # an award is the seat's, and so is what is printed there
+    if (wager.seat in actives) != (wager.spot == STAKE):
         return "active_seat" if wager.seat in actives else "not_active"
-    if wager.spot is Spot.ROYAL9:
-        return None if wager.cents == royal9_price_cents else "wrong_price"
+    if bet.price_cents is not None:
+        return None if wager.cents == bet.price_cents else "wrong_price"
     if wager.cents % rules.increment_cents:
         return "not_in_increment"
-    if _other_side(wager.spot) in _spots_of(wager, placed):
+    if _OTHER_SIDE.get(wager.spot) in _spots_of(wager, placed):
         return "both_sides"
-    maximum = rules.circle_maximum_cents if wager.spot in MAIN else rules.side_maximum_cents
+    maximum = rules.circle_maximum_cents if bet.limits == "circle" else rules.side_maximum_cents
     return "over_maximum" if _together(wager, place(placed, wager)) > maximum else None
 
 
 def stand(
     rules: WagerRules,
-    royal9_price_cents: int | None,
+    bets: Sequence[Bet],
     seats: Collection[int],
     placed: Sequence[Wager],
     actives: Collection[int] = (),
@@ -159,11 +141,11 @@ def stand(
     refused: dict[Wager, str] = {}
     standing: tuple[Wager, ...] = ()
     for wager in placed:
-        if code := placing(rules, royal9_price_cents, seats, standing, wager, actives):
+        if code := placing(rules, bets, seats, standing, wager, actives):
             refused[wager] = code
         else:
             standing = (*standing, wager)
-    while falling := {wager: code for wager in standing if (code := _falls(rules, standing, wager))}:
+    while falling := {wager: code for wager in standing if (code := _falls(rules, bets, standing, wager))}:
         refused |= falling
         standing = tuple(wager for wager in standing if wager not in falling)
     return standing, tuple(RefusedWager(wager, refused[wager]) for wager in placed if wager in refused)
@@ -174,57 +156,48 @@ def squeezing(wagers: Sequence[Wager]) -> tuple[int | None, int | None]:
 
     A seated and a back bet in one circle count together, and of equals the lowest seat number squeezes (choices).
     """
-    return _largest(wagers, Spot.PLAYER), _largest(wagers, Spot.BANKER)
+    return _largest(wagers, "player"), _largest(wagers, "banker")
 
 
-def _falls(rules: WagerRules, standing: Sequence[Wager], wager: Wager) -> str | None:
+def _falls(rules: WagerRules, bets: Sequence[Bet], standing: Sequence[Wager], wager: Wager) -> str | None:
     """Why this wager, of those still standing, does not play; None when nothing is against it."""
-    own = _spots_of(wager, standing)
-    if code := _needs_another(rules, own, wager.spot):
-        return code
-    if wager.back and not _beside_the_seated(standing, wager):
+    bet, own = bet_on(bets, wager.spot), _spots_of(wager, standing)
+    assert bet is not None, "it stands"
+    if bet.needs and own.isdisjoint(bet.needs):
+        return _NEEDS.get(bet.spot, "needs_another")
+    circles = {each.spot for each in bets if each.limits == "circle"}
+    if wager.back and not _beside_the_seated(standing, wager, circles):
         return "back_without_seat"
-    if wager.spot is Spot.ROYAL9:
+    if bet.price_cents is not None:
         return None
     together = _together(wager, standing)
-    if wager.spot is Spot.TIE and own.isdisjoint(MAIN) and rules.tie_only_meets_minimum:
+    if wager.spot == "tie" and own.isdisjoint(circles) and rules.tie_only_meets_minimum:
         return "tie_under_minimum" if together < rules.circle_minimum_cents else None
-    minimum = rules.circle_minimum_cents if wager.spot in MAIN else rules.side_minimum_cents
+    minimum = rules.circle_minimum_cents if bet.limits == "circle" else rules.side_minimum_cents
     return "under_minimum" if together < minimum else None
 
 
-def _needs_another(rules: WagerRules, own: Collection[Spot], spot: Spot) -> str | None:
-    """The code for a spot that is bet in addition to another, where the bettor's `own` do not hold that."""
-    if spot in MAIN or (spot is Spot.TIE and Spot.HAND not in rules.spots):
-        return None
-    needed = (Spot.HAND,) if Spot.HAND in rules.spots else TRADITIONAL
-    if any(other in own for other in needed) or not any(other in rules.spots for other in needed):
-        return None
-    return _NEEDS[spot]
-
-
 _NEEDS = {
-    Spot.TIE: "tie_needs_hand",
-    Spot.LUCKY9_BONUS: "bonus_needs_hand",
-    Spot.DRAGON_PLAYER: "dragon_needs_main",
-    Spot.DRAGON_BANKER: "dragon_needs_main",
-    Spot.ROYAL9: "royal9_needs_main",
+    "tie": "tie_needs_hand",
+    "lucky9_bonus": "bonus_needs_hand",
+    "dragon_player": "dragon_needs_main",
+    "dragon_banker": "dragon_needs_main",
+    ROYAL9: "royal9_needs_main",
 }
+"""The codes of the five sheets' bets that need another; every other bet's is `needs_another`."""
+
+_OTHER_SIDE = {"player": "banker", "banker": "player"}
 
 
-def _beside_the_seated(standing: Sequence[Wager], back: Wager) -> bool:
+def _beside_the_seated(standing: Sequence[Wager], back: Wager, circles: Collection[str]) -> bool:
     """The seated player has a wager in the back bettor's circle; beside any other spot, any wager at all (choice)."""
     seated = {wager.spot for wager in standing if wager.seat == back.seat and not wager.back}
-    return back.spot in seated if back.spot in MAIN else bool(seated)
+    return back.spot in seated if back.spot in circles else bool(seated)
 
 
-def _spots_of(bettor: Wager, wagers: Sequence[Wager]) -> set[Spot]:
+def _spots_of(bettor: Wager, wagers: Sequence[Wager]) -> set[str]:
     """Every spot on which the bettor of this wager has one."""
     return {other.spot for other in wagers if (other.seat, other.back) == (bettor.seat, bettor.back)}
-
-
-def _other_side(spot: Spot) -> Spot | None:
-    return {Spot.PLAYER: Spot.BANKER, Spot.BANKER: Spot.PLAYER}.get(spot)
 
 
 def _together(wager: Wager, wagers: Sequence[Wager]) -> int:
@@ -232,12 +205,12 @@ def _together(wager: Wager, wagers: Sequence[Wager]) -> int:
     return sum(other.cents for other in wagers if (other.seat, other.spot) == (wager.seat, wager.spot))
 
 
-def _largest(wagers: Sequence[Wager], side: Spot) -> int | None:
-    circles = [wager for wager in wagers if wager.spot is side]
+def _largest(wagers: Sequence[Wager], side: str) -> int | None:
+    circles = [wager for wager in wagers if wager.spot == side]
     largest = min(circles, key=lambda wager: (-_together(wager, circles), wager.seat), default=None)
     return largest.seat if largest else None
 
 
-def _chips(wager: Wager) -> tuple[int, bool, Spot]:
+def _chips(wager: Wager) -> tuple[int, bool, str]:
     """Where a wager's chips lie and whose they are: there is one wager at a time."""
     return wager.seat, wager.back, wager.spot

@@ -10,9 +10,8 @@ from dataclasses import replace
 from controller.contract import events
 from controller.game import baccarat, lucky9
 from controller.game.baccarat_royal import Actives, next_actives
-from controller.game.games import Done, Game, cards, naturals
-from controller.game.lucky9 import Lucky9
-from controller.game.royal9 import Award
+from controller.game.bets import Row
+from controller.game.games import Done, Game, cards, naturals, seats_as_they_lie
 from controller.game.settlement import Settlement
 from controller.table import paying, shoe_life
 from controller.table.dealing import finished_round, hands_shown, last_wagered, owing, shown
@@ -22,16 +21,14 @@ from controller.table.stops import Stepped, open_shoe, shoe_number
 
 CorrectionFact = RoundCorrected | SeatsRoundCorrected
 
-_Awards = list[tuple[int, Award]]
+_Awards = list[tuple[int, Row]]
 
 
 def as_corrected(game: Game, told: Done, fact: CorrectionFact) -> Done:
     """The round that was `told`, by the fact. Raises ValueError where the game lets no hands lie so."""
     if isinstance(fact, RoundCorrected):
         return baccarat.as_it_lies(naturals(game), fact.player, fact.banker)
-    assert isinstance(game, Lucky9), "only asked of its rounds"
-    assert isinstance(told, lucky9.Done)
-    return lucky9.as_they_lie(game, told, fact.hands, fact.dealer)
+    return seats_as_they_lie(game, told, fact.hands, fact.dealer)
 
 
 def correct(table: Table, fact: CorrectionFact) -> Stepped:
@@ -41,7 +38,7 @@ def correct(table: Table, fact: CorrectionFact) -> Stepped:
     rules, wagers = table.rules, before.wagers or NO_WAGERS
     done = as_corrected(rules.play, before.done, fact)
     won, won_before = (paying.awards(rules, each, wagers.royal9_seats) for each in (done, before.done))
-    settled = paying.settlement(rules, before.seating, wagers.placed, done, won) if before.settlement else None
+    settled = paying.settlement(rules, before.seating, wagers.placed, done) if before.settlement else None
     after = replace(before, done=done, settlement=settled)
     corrected = replace(
         table,
@@ -95,7 +92,7 @@ def _hits_as_corrected(table: Table, before: FinishedRound, won: _Awards, won_be
     """The hits that are shown once the last round's are these. One that stays is as it was, seen to or not."""
     number, levels = open_shoe(table).number, (before.wagers or NO_WAGERS).levels
     of_the_round = [hit for hit in table.hits if (hit.shoe, hit.round) == (number, before.number)]
-    stay = [hit for hit in of_the_round if any((hit.seat, hit.tier) == (s, award.tier.value) for s, award in won)]
+    stay = [hit for hit in of_the_round if any((hit.seat, hit.tier) == (s, row.award) for s, row in won)]
     new = paying.royal_hits(number, before.number, [each for each in won if each not in won_before], levels)
     return (*(hit for hit in table.hits if hit not in of_the_round), *stay, *new)
 

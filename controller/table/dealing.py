@@ -14,11 +14,11 @@ from controller.contract import events
 from controller.contract.events import Event
 from controller.game import baccarat, lucky9
 from controller.game.baccarat_royal import next_actives
+from controller.game.bets import Row
 from controller.game.cards import Card, total
 from controller.game.games import Done, laid, next_step
 from controller.game.play import Call, Choose, Draw, Reveal
-from controller.game.royal9 import Award
-from controller.game.wagers import Spot, Wager
+from controller.game.wagers import Wager
 from controller.table import paying, shoe_life
 from controller.table.facts import RoyalHit
 from controller.table.rules import TableRules
@@ -154,7 +154,7 @@ def _finish(table: Table, hand: HandInPlay, done: Done) -> Stepped:
     """The hand is complete: its round, then its hits, then what follows."""
     shoe, wagers = open_shoe(table), hand.wagers or NO_WAGERS
     won = paying.awards(table.rules, done, wagers.royal9_seats)
-    settled = paying.settlement(table.rules, hand.seating, wagers.placed, done, won) if hand.wagers else None
+    settled = paying.settlement(table.rules, hand.seating, wagers.placed, done) if hand.wagers else None
     finished = FinishedRound(shoe.rounds, done, hand.wagers, hand.seating, settled)
     royal = paying.royal_hits(shoe.number, shoe.rounds, won, wagers.levels)
     table = replace(
@@ -168,7 +168,7 @@ def _finish(table: Table, hand: HandInPlay, done: Done) -> Stepped:
     if hand.seating.actives is not None and isinstance(done, baccarat.Done):
         table = replace(table, actives=next_actives(hand.seating.actives, done.outcome, table.occupied))
     round_event = _round(table, finished, won)
-    hits = tuple(_hit(round_event, hit, award) for hit, (_, award) in zip(royal, won, strict=True))
+    hits = tuple(_hit(round_event, hit, row) for hit, (_, row) in zip(royal, won, strict=True))
     table, after = after_hand(table)
     return table, (round_event, *hits, *after)
 
@@ -179,7 +179,7 @@ def owing(owed: Mapping[int, int], more: Mapping[int, int]) -> dict[int, int]:
     return {seat: owes for seat, owes in cents.items() if owes}
 
 
-def _round(table: Table, finished: FinishedRound, won: list[tuple[int, Award]]) -> events.Round | events.SeatsRound:
+def _round(table: Table, finished: FinishedRound, won: list[tuple[int, Row]]) -> events.Round | events.SeatsRound:
     """The event of a round, in the form of its game."""
     shoe, done = open_shoe(table), finished.done
     last_hand = not finished.simulated and shoe.wagered_hands == shoe.last_hand
@@ -215,7 +215,7 @@ def _round(table: Table, finished: FinishedRound, won: list[tuple[int, Award]]) 
     )
 
 
-def _hit(round_event: events.Round | events.SeatsRound, hit: RoyalHit, award: Award) -> events.Hit:
+def _hit(round_event: events.Round | events.SeatsRound, hit: RoyalHit, row: Row) -> events.Hit:
     assert isinstance(round_event, events.Round), "Royal 9 is judged on two hands"
     return events.Hit(
         shoe=round_event.shoe,
@@ -224,8 +224,8 @@ def _hit(round_event: events.Round | events.SeatsRound, hit: RoyalHit, award: Aw
         tier=hit.tier,
         player=round_event.player,
         banker=round_event.banker,
-        progressive=None if award.meter is None else events.Progressive(award.meter, hit.shown_cents),
-        fixed=None if award.cents is None else events.Fixed(award.cents),
+        progressive=None if row.meter is None else events.Progressive(row.meter, hit.shown_cents),
+        fixed=None if row.cents is None else events.Fixed(row.cents),
     )
 
 
@@ -272,7 +272,7 @@ def void_event(table: Table, by: str, reason: str) -> events.Void:
         reason=reason,
         simulated=wagers is None,
         royal9_seats=wagers.royal9_seats if wagers else (),
-        settlement=paying.returned_shown(_at_stake(table, wagers.placed)) if wagers else None,
+        settlement=paying.returned_shown(table.rules, _at_stake(table, wagers.placed)) if wagers else None,
     )
 
 
@@ -282,7 +282,7 @@ def _at_stake(table: Table, placed: tuple[Wager, ...]) -> tuple[Wager, ...]:
     if not isinstance(hand, HandInPlay):
         return placed
     hands = Counter(lies.seat for lies in laid(table.rules.play, hand.seating, hand.plays))
-    return tuple(wager for wager in placed for _ in range(hands[wager.seat] if wager.spot is Spot.HAND else 1))
+    return tuple(wager for wager in placed for _ in range(hands[wager.seat] if wager.spot == lucky9.HAND else 1))
 
 
 def shown(cards: tuple[Card, ...]) -> events.HandShown:

@@ -9,7 +9,7 @@ is complete, and so would say whether a third card is due, were it seen that a r
 
 from __future__ import annotations
 
-from controller.game.baccarat import PuntoBanco
+from controller.game import games
 from controller.game.games import laid
 from controller.game.play import Draw, Reveal
 from controller.table.dealing import following
@@ -57,7 +57,7 @@ def kept_make_a_hand(table: Table) -> bool:
 
 def deals_face_down(rules: TableRules) -> bool:
     """Whether the game deals any card face down."""
-    return not isinstance(rules.play, PuntoBanco) or rules.play.reveal != "dealt"
+    return games.deals_face_down(rules.play)
 
 
 def hides_cards(table: Table) -> bool:
@@ -79,4 +79,4 @@ def hides_cards(table: Table) -> bool:
 
 
 def _dealt_face_down(table: Table) -> bool:
-    return isinstance(table.rules.play, PuntoBanco) and table.rules.play.reveal != "dealt"
+    return games.is_squeezed(table.rules.play)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 
-from controller.game.lucky9 import Lucky9
-from controller.game.wagers import RefusedWager, Spot, Wager, place, placing, stand
+from controller.game.bets import ROYAL9
+from controller.game.games import seats_play
+from controller.game.lucky9 import HAND
+from controller.game.wagers import RefusedWager, Wager, place, placing, stand
 from controller.table.facts import WagersLocked
 from controller.table.states import Table
 
@@ -15,7 +17,7 @@ def refusal(table: Table, wager: Wager) -> str | None:
     if not table.rules.bet_recognition:
         return "no_wagers_known"
     rules = table.rules
-    return placing(rules.wagers, _price_cents(table), rules.seat_numbers, table.placed, wager, _actives(table))
+    return placing(rules.wagers, rules.bets, rules.seat_numbers, table.placed, wager, _actives(table))
 
 
 def lies(table: Table, wager: Wager) -> bool:
@@ -27,7 +29,7 @@ def royal9_wagers_differ(table: Table, sensed: AbstractSet[int]) -> tuple[int, .
     """The seats where the sensor and bet recognition disagree on the Royal 9 wager."""
     if not table.rules.bet_recognition:
         return ()
-    seen = {wager.seat for wager in table.placed if wager.spot is Spot.ROYAL9}
+    seen = {wager.seat for wager in table.placed if wager.spot == ROYAL9}
     return tuple(seat for seat in table.rules.sensors if (seat in sensed) != (seat in seen))
 
 
@@ -38,7 +40,7 @@ def lock(table: Table, by: str, sensed: AbstractSet[int], pit_fresh: bool, *, la
     if not rules.bet_recognition:
         seats = tuple(sorted(sensed & set(rules.seat_numbers)))
         code = _no_royal9(pit_fresh, late)
-        in_play = table.occupied if isinstance(rules.play, Lucky9) else ()
+        in_play = table.occupied if seats_play(rules.play) else ()
         if code is None or not seats:
             return WagersLocked(by, royal9_seats=seats, in_play=in_play)
         return WagersLocked(by, royal9_seats=(), refused_seats=seats, refusal=code, in_play=in_play)
@@ -47,24 +49,24 @@ def lock(table: Table, by: str, sensed: AbstractSet[int], pit_fresh: bool, *, la
     placed: list[Wager] = []
     for wager in table.placed:
         code = None
-        if wager.spot is Spot.ROYAL9:
+        if wager.spot == ROYAL9:
             code = "royal9_wagers_differ" if wager.seat in differ else _no_royal9(pit_fresh, late)
         if code is None:
             placed.append(wager)
         else:
             refused.append(RefusedWager(wager, code))
-    stands, falls = stand(rules.wagers, _price_cents(table), rules.seat_numbers, placed, _actives(table))
+    stands, falls = stand(rules.wagers, rules.bets, rules.seat_numbers, placed, _actives(table))
     refused += falls
-    refused_seats = {each.wager.seat: each.code for each in refused if each.wager.spot is Spot.ROYAL9}
+    refused_seats = {each.wager.seat: each.code for each in refused if each.wager.spot == ROYAL9}
     refused_seats |= dict.fromkeys(differ, "royal9_wagers_differ")
     return WagersLocked(
         by,
-        royal9_seats=tuple(sorted(wager.seat for wager in stands if wager.spot is Spot.ROYAL9)),
+        royal9_seats=tuple(sorted(wager.seat for wager in stands if wager.spot == ROYAL9)),
         refused_seats=tuple(sorted(refused_seats)),
         refusal=next(iter(refused_seats.values()), None),
         wagers=stands,
         refused=tuple(refused),
-        in_play=tuple(sorted({wager.seat for wager in stands if wager.spot is Spot.HAND})),
+        in_play=tuple(sorted({wager.seat for wager in stands if wager.spot == HAND})),
     )
 
 
@@ -76,7 +78,3 @@ def _no_royal9(pit_fresh: bool, late: bool) -> str | None:
 
 def _actives(table: Table) -> tuple[int, ...]:
     return (table.actives.player, table.actives.banker) if table.actives else ()
-
-
-def _price_cents(table: Table) -> int | None:
-    return table.rules.royal9.price_cents if table.rules.royal9 else None

@@ -3,93 +3,85 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import assert_never
 
 from controller.contract import events
-from controller.game import baccarat, lucky9
-from controller.game.baccarat import PuntoBanco
-from controller.game.baccarat_royal import Actives, BaccaratRoyal
-from controller.game.dragon_bonus import dragon_bonus
-from controller.game.games import Done, Seating
-from controller.game.lucky9 import Lucky9
-from controller.game.royal9 import Award, judge
-from controller.game.settlement import Settlement, returned, settle_baccarat_royal, settle_lucky9, settle_punto_banco
-from controller.game.wagers import RefusedWager, Spot, Wager
+from controller.game import baccarat, games, lucky9
+from controller.game.baccarat_royal import Actives
+from controller.game.bets import DRAGON_BONUS, Finished, Row, bet_on, deciding
+from controller.game.games import Done, Seating, naturals
+from controller.game.settlement import Settlement, returned
+from controller.game.wagers import RefusedWager, Wager
 from controller.table.facts import RoyalHit
 from controller.table.rules import TableRules
 
 
-def settlement(
-    rules: TableRules, seating: Seating, wagers: tuple[Wager, ...], done: Done, awards: list[tuple[int, Award]]
-) -> Settlement | None:
+def settlement(rules: TableRules, seating: Seating, wagers: tuple[Wager, ...], done: Done) -> Settlement | None:
     """The hand's settlement; None where the table knows no wagers."""
     if not rules.bet_recognition:
         return None
-    match rules.play:
-        case PuntoBanco():
-            assert isinstance(done, baccarat.Done)
-            assert rules.pays is not None
-            won = dict(awards)
-            royal9 = {wager.seat: won.get(wager.seat) for wager in wagers if wager.spot is Spot.ROYAL9}
-            return settle_punto_banco(rules.pays, rules.rounding, rules.dragon_bonus, royal9, wagers, done)
-        case BaccaratRoyal() as game:
-            assert isinstance(done, baccarat.Done)
-            assert seating.actives is not None
-            return settle_baccarat_royal(game, rules.rounding, seating.actives, wagers, done.outcome)
-        case Lucky9() as game:
-            assert isinstance(done, lucky9.Done)
-            return settle_lucky9(game, rules.rounding, wagers, done)
-        case never:
-            assert_never(never)
+
+    def seen_at(seat: int) -> Finished:
+        assert isinstance(done, baccarat.Done), "only asked of two hands"
+        return _seen(rules, done, seat)
+
+    return games.settle(rules.play, rules.bets, rules.rounding, seating, seen_at, wagers, done)
 
 
-def awards(rules: TableRules, done: Done, seats: Iterable[int]) -> list[tuple[int, Award]]:
-    """The winning Royal 9 wagers of these seats, best tier first, then by seat."""
+def awards(rules: TableRules, done: Done, seats: Iterable[int]) -> list[tuple[int, Row]]:
+    """The winning Royal 9 wagers of these seats, each with the row of its award: best row first, then by seat."""
     royal9 = rules.royal9
     if royal9 is None or not isinstance(done, baccarat.Done):
         return []
-    k9_at = {seat.number: seat.k9 for seat in rules.seats if seat.k9 is not None}
-    won: list[tuple[int, Award]] = []
-    for seat in seats:
-        others = [k9 for other, k9 in k9_at.items() if other != seat]
-        award = judge(royal9, done.player[:2], done.banker[:2], k9_at[seat], others)
-        if award is not None:
-            won.append((seat, award))
-    return sorted(won, key=lambda seat_award: (royal9.awards.index(seat_award[1]), seat_award[0]))
+    decided = ((seat, deciding(royal9, _seen(rules, done, seat))) for seat in seats)
+    won = [(seat, row) for seat, row in decided if row is not None and row.award is not None]
+    return sorted(won, key=lambda seat_row: (royal9.rows.index(seat_row[1]), seat_row[0]))
 
 
-def seat_tiers(won: Iterable[tuple[int, Award]]) -> tuple[events.SeatTier, ...]:
+def _seen(rules: TableRules, done: baccarat.Done, at: int | None = None) -> Finished:
+    """A finished hand as it is seen from the seat, or from none."""
+    own = next((seat.k9 for seat in rules.seats if seat.number == at), None)
+    others = [seat.k9 for seat in rules.seats if seat.number != at and seat.k9 is not None]
+    return Finished(done, naturals(rules.play), own, others)
+
+
+def seat_tiers(won: Iterable[tuple[int, Row]]) -> tuple[events.SeatTier, ...]:
     """The awards as events tell them."""
-    return tuple(events.SeatTier(seat, award.tier.value) for seat, award in won)
+    return tuple(events.SeatTier(seat, row.award or "") for seat, row in won)
 
 
 def royal_hits(
-    shoe: int, round_: int, won: Iterable[tuple[int, Award]], levels: Mapping[str, int]
+    shoe: int, round_: int, won: Iterable[tuple[int, Row]], levels: Mapping[str, int]
 ) -> tuple[RoyalHit, ...]:
     """The awards as the table keeps them, with the levels that were shown."""
     return tuple(
-        RoyalHit(shoe, round_, seat, award.tier.value, award.meter, levels.get(award.meter) if award.meter else None)
-        for seat, award in won
+        RoyalHit(shoe, round_, seat, row.award or "", row.meter, levels.get(row.meter) if row.meter else None)
+        for seat, row in won
     )
 
 
 def dragon_bonus_shown(rules: TableRules, done: baccarat.Done) -> events.DragonBonusShown | None:
-    """The Dragon Bonus as events tell it; None where the game has none."""
-    if rules.dragon_bonus is None:
+    """What a wager on either hand's Dragon Bonus comes to, as events tell it; None where the game has no such bets."""
+    bets = [bet_on(rules.bets, spot) for spot in DRAGON_BONUS]
+    if None in bets:
         return None
-    settled = dragon_bonus(rules.dragon_bonus, done)
-    return events.DragonBonusShown(settled.player.value, settled.banker.value, settled.pays_to_one)
+    on_player, on_banker = (deciding(bet, _seen(rules, done)) for bet in bets if bet is not None)
+    pays = next((row.pays for row in (on_player, on_banker) if row is not None and row.pays is not None), None)
+    return events.DragonBonusShown(_shown(on_player), _shown(on_banker), None if pays is None else int(pays))
+
+
+def _shown(row: Row | None) -> str:
+    return "win" if row is not None and row.pays is not None else (row and row.result) or "lose"
 
 
 def wagers_shown(wagers: Iterable[Wager]) -> tuple[events.WagerShown, ...]:
     """Wagers as events tell them."""
-    return tuple(events.WagerShown(wager.seat, wager.back, wager.spot.value, wager.cents) for wager in wagers)
+    return tuple(events.WagerShown(wager.seat, wager.back, wager.spot, wager.cents) for wager in wagers)
 
 
 def refused_shown(refused: Iterable[RefusedWager]) -> tuple[events.RefusedShown, ...]:
     """Refused wagers as events tell them."""
     return tuple(
-        events.RefusedShown(each.wager.seat, each.wager.back, each.wager.spot.value, each.wager.cents, each.code)
+        events.RefusedShown(each.wager.seat, each.wager.back, each.wager.spot, each.wager.cents, each.code)
         for each in refused
     )
 
@@ -104,7 +96,7 @@ def settlement_shown(settled: Settlement | None) -> events.SettlementShown | Non
             events.SettledShown(
                 seat=each.wager.seat,
                 back=each.wager.back,
-                spot=each.wager.spot.value,
+                spot=each.wager.spot,
                 hand=each.hand,
                 cents=each.wager.cents,
                 result=each.result.value,
@@ -125,9 +117,9 @@ def settlement_shown(settled: Settlement | None) -> events.SettlementShown | Non
     )
 
 
-def returned_shown(wagers: tuple[Wager, ...]) -> events.SettlementShown | None:
+def returned_shown(rules: TableRules, wagers: tuple[Wager, ...]) -> events.SettlementShown | None:
     """The wagers of a void hand, every one returned; None where there were none."""
-    return settlement_shown(returned(wagers)) if wagers else None
+    return settlement_shown(returned(rules.bets, wagers)) if wagers else None
 
 
 def actives_shown(actives: Actives | None) -> events.ActivesShown | None:
@@ -137,5 +129,4 @@ def actives_shown(actives: Actives | None) -> events.ActivesShown | None:
 
 def hand_results(rules: TableRules, done: lucky9.Done) -> list[str]:
     """What becomes of a wager on each seat's hand at Lucky 9."""
-    assert isinstance(rules.play, Lucky9)
-    return [lucky9.hand_verdict(rules.play, hand, done.dealer).result.value for hand in done.hands]
+    return [result.value for result in games.hand_results(rules.play, done)]

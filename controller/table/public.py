@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from controller.game import baccarat, lucky9
-from controller.game.baccarat import PuntoBanco
 from controller.game.cards import total
-from controller.game.games import laid
+from controller.game.games import is_squeezed, laid
 from controller.game.play import Choose, Draw, Laid, Reveal
 from controller.game.wagers import squeezing
 from controller.table.dealing import following, odd_card
@@ -211,7 +210,7 @@ def _choice(step: Choose) -> PublicChoice:
 def _squeezing(table: Table) -> dict[str, int | None]:
     """Midi: who holds each hand's cards while the hand is dealt (sheet 000)."""
     in_hand = isinstance(table.phase, Locked | HandInPlay)
-    if not in_hand or not isinstance(table.rules.play, PuntoBanco) or table.rules.play.reveal == "dealt":
+    if not in_hand or not is_squeezed(table.rules.play):
         return {}
     wagers = table.phase.wagers if isinstance(table.phase, Locked | HandInPlay) else None
     player, banker = squeezing(wagers.placed if wagers else ())
@@ -222,9 +221,9 @@ def _wagers(table: Table, locked: Wagers | None) -> tuple[PublicWager, ...]:
     placed = locked.placed if locked else table.placed
     refused = locked.refused if locked else ()
     return (
-        *(PublicWager(wager.seat, wager.back, wager.spot.value, wager.cents) for wager in placed),
+        *(PublicWager(wager.seat, wager.back, wager.spot, wager.cents) for wager in placed),
         *(
-            PublicWager(each.wager.seat, each.wager.back, each.wager.spot.value, each.wager.cents, each.code)
+            PublicWager(each.wager.seat, each.wager.back, each.wager.spot, each.wager.cents, each.code)
             for each in refused
         ),
     )

@@ -14,10 +14,9 @@ from unicodedata import normalize
 from controller.contract.bounds import MOST_CENTS, MOST_SEQ
 from controller.contract.fingerprint import fingerprint
 from controller.game import baccarat, lucky9
-from controller.game.baccarat_royal import Actives, BaccaratRoyal, drawn_actives
+from controller.game.baccarat_royal import Actives, drawn_actives
 from controller.game.cards import Card
-from controller.game.games import cards
-from controller.game.lucky9 import Lucky9
+from controller.game.games import cards, roles_play, seats_play
 from controller.game.play import Call, Choose, Reveal
 from controller.game.wagers import Wager
 from controller.table import locking, shoe_life
@@ -491,10 +490,10 @@ def _opened(table: Table, by: str, ambient: Ambient) -> ShoeOpened:
 
 def _lock_by_dealer(table: Table, ambient: Ambient) -> Fact | Refuse:
     """The dealer's lock; not where nobody plays, or the table would have to guess who wagered."""
-    if isinstance(table.rules.play, BaccaratRoyal) and not _actives_seated(table):
+    if roles_play(table.rules.play) and not _actives_seated(table):
         return refuse("no_actives")
     locked = _lock(table, "dealer", ambient)
-    if isinstance(table.rules.play, Lucky9) and not locked.in_play:
+    if seats_play(table.rules.play) and not locked.in_play:
         return refuse("no_seats")
     if differ := locking.royal9_wagers_differ(table, ambient.royal9_seats):
         return Royal9WagersDiffered(differ)
@@ -539,7 +538,7 @@ def _leave_seat(table: Table, seat: int, by: str) -> Fact | Refuse:
 
 
 def _choose_actives(table: Table, actives: Actives | None, by: str, lot: int) -> Fact | Refuse:
-    if not isinstance(table.rules.play, BaccaratRoyal):
+    if not roles_play(table.rules.play):
         return refuse("not_this_game")
     if len(table.occupied) < 2:
         return refuse("seats_too_few")

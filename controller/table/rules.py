@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from controller.game.dragon_bonus import DragonBonusPays
+from controller.game.bets import ROYAL9, Bet, bet_on
+from controller.game.cards import PersonalK9
 from controller.game.games import Game
-from controller.game.royal9 import PersonalK9, Royal9
-from controller.game.settlement import PuntoBancoPays, Rounding
+from controller.game.settlement import Rounding
 from controller.game.wagers import WagerRules
 
 LockOn = Literal["deal", "first_card"]
@@ -46,7 +46,7 @@ class TableRules:
     """Everything the fold needs to know of its table.
 
     `sensors` are the seats whose Royal 9 spot has one. Without `bet_recognition` no other wager is known to the table,
-    and nothing is settled in money. `dragon_bonus`, `royal9` and `pays` are None where the game has none of it.
+    and nothing is settled in money. Wagers on the `bets` that the game has are settled in their order.
     """
 
     table: str  # the table's id: in every topic and event
@@ -59,11 +59,19 @@ class TableRules:
     play: Game
     wagers: WagerRules
     rounding: Rounding
-    pays: PuntoBancoPays | None
-    dragon_bonus: DragonBonusPays | None
-    royal9: Royal9 | None
+    bets: tuple[Bet, ...]
 
     @property
     def seat_numbers(self) -> tuple[int, ...]:
         """The seats' numbers, in order."""
         return tuple(seat.number for seat in self.seats)
+
+    @property
+    def royal9(self) -> Bet | None:
+        """The bet with awards, None where the game has none."""
+        return bet_on(self.bets, ROYAL9)
+
+    @property
+    def meters(self) -> frozenset[str]:
+        """The progressive meters that the bets award."""
+        return frozenset(row.meter for bet in self.bets for row in bet.rows if row.meter is not None)

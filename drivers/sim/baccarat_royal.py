@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from drivers.sim import bets as book
 from drivers.sim import cashier, rules
 from drivers.sim.cashier import Paid
 from drivers.sim.felt import Dealt, Felt
@@ -41,8 +43,9 @@ _OPTIONS = {"D": ("hit",), ".": ("stand",), "c": ("hit", "stand")}
 
 @dataclass(frozen=True)
 class BaccaratRoyal:
-    """The game, with the banker's table as printed or corrected."""
+    """The game, with the banker's table as printed or corrected; `bets` as the game file has them."""
 
+    bets: Sequence[Mapping[str, Any]]
     corrected: bool = False
 
     def deal(self, felt: Felt, bets: Bets | None) -> Dealt:
@@ -60,15 +63,24 @@ class BaccaratRoyal:
             if (must or felt.choice(bets.actives.banker, options, rules.total(banker))) == "hit":
                 banker.append(felt.card("banker"))
             felt.reveal("player")
-        paid = pay(bets, rules.outcome(player, banker))
+        paid = self._pay(bets, {"player": player, "banker": banker})
         told = two_hands_told(player, banker) | {
             "dragon_bonus": None,
             "wagered_seats": [],
             "royal9": [],
             "actives": {"player": bets.actives.player, "banker": bets.actives.banker},
-            "settlement": cashier.settlement(paid, commission_later=False),
+            "settlement": cashier.settlement(paid),
         }
         return Dealt(rules.outcome(player, banker), told)
+
+    def _pay(self, bets: Bets, hands: book.Hands) -> list[Paid]:
+        """Every wager of a round: the active seats play each other, the others the house."""
+        of = {bet["spot"]: bet for bet in self.bets}
+        outcome = rules.outcome(hands["player"], hands["banker"])
+        return [
+            _stake(bets, wager, outcome) if wager.spot == "stake" else book.pay(of[wager.spot], wager, hands, {})
+            for wager in bets.standing or ()
+        ]
 
 
 def player_options(hole_cards: list[str]) -> tuple[str, ...]:
@@ -81,20 +93,6 @@ def banker_options(hole_cards: list[str], player: list[str], *, corrected: bool)
     rows = (_CORRECTED if corrected else _AS_PRINTED).strip().splitlines()[1:]
     row = rows[rules.total(hole_cards)].split(maxsplit=1)[1].replace(" ", "")
     return _OPTIONS[row[1 + rules.points(player[2]) if len(player) == 3 else 0]]
-
-
-def pay(bets: Bets, outcome: str) -> list[Paid]:
-    """Every wager of a round: the active seats play each other, the others the house."""
-    return [
-        _stake(bets, wager, outcome) if wager.spot == "stake" else _guess(wager, outcome)
-        for wager in bets.standing or ()
-    ]
-
-
-def _guess(wager: Wager, outcome: str) -> Paid:
-    if wager.spot == outcome:
-        return cashier.win(wager, 8 if outcome == "tie" else 1)
-    return cashier.push(wager) if outcome == "tie" else cashier.lose(wager)
 
 
 def _stake(bets: Bets, wager: Wager, outcome: str) -> Paid:

@@ -6,13 +6,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from drivers.sim.wagers import Wager
 
 
 @dataclass(frozen=True)
 class Paid:
-    """What became of a wager: of its cents so many go `back`, so many are won, and so many are commission.
+    """What became of a wager: of its cents so many go `back`, so many are won, and so many are commission. `later`: it
+    is owed, and collected another time.
 
     `hand` numbers a split seat's hands. `meter`: the pit pays what stands on it.
     """
@@ -24,12 +26,22 @@ class Paid:
     commission: int = 0
     hand: int | None = None
     meter: str | None = None
+    later: bool = False
 
 
-def win(wager: Wager, to: int, one: int = 1, *, commission: bool = False, hand: int | None = None) -> Paid:
-    """It wins `to` for each `one`; with `commission`, the house has five in a hundred of that."""
+def win(
+    wager: Wager,
+    to: int,
+    one: int = 1,
+    *,
+    commission: Fraction | None = None,
+    later: bool = False,
+    hand: int | None = None,
+) -> Paid:
+    """It wins `to` for each `one`; of that the house has the part `commission`."""
     pays = _up(wager.cents * to, one)
-    return Paid(wager, "won", wager.cents, pays, _up(pays, 20) if commission else 0, hand)
+    charged = _up(pays * commission.numerator, commission.denominator) if commission else 0
+    return Paid(wager, "won", wager.cents, pays, charged, hand, later=later)
 
 
 def lose(wager: Wager, hand: int | None = None) -> Paid:
@@ -42,11 +54,11 @@ def push(wager: Wager, hand: int | None = None) -> Paid:
     return Paid(wager, "pushed", wager.cents, hand=hand)
 
 
-def settlement(paid: Sequence[Paid], *, commission_later: bool) -> dict[str, object]:
-    """Everything that was paid, as the account has it. `commission_later`: it is owed, and collected another time."""
-    taken = 0 if commission_later else sum(each.commission for each in paid)
+def settlement(paid: Sequence[Paid]) -> dict[str, object]:
+    """Everything that was paid, as the account has it."""
+    taken = sum(each.commission for each in paid if not each.later)
     staked = sum(each.wager.cents for each in paid)
-    returned = sum(_returned(each, commission_later) for each in paid)
+    returned = sum(_returned(each) for each in paid)
     return {
         "wagers": [
             each.wager.told()
@@ -55,7 +67,7 @@ def settlement(paid: Sequence[Paid], *, commission_later: bool) -> dict[str, obj
                 "result": each.result,
                 "pays_cents": each.pays,
                 "commission_cents": each.commission,
-                "returned_cents": _returned(each, commission_later),
+                "returned_cents": _returned(each),
                 "meter": each.meter,
             }
             for each in paid
@@ -65,21 +77,21 @@ def settlement(paid: Sequence[Paid], *, commission_later: bool) -> dict[str, obj
             "returned_cents": returned,
             "house_cents": staked - returned - taken,
             "commission_taken_cents": taken,
-            "commission_owed_cents": sum(owed(paid).values()) if commission_later else 0,
+            "commission_owed_cents": sum(owed(paid).values()),
         },
     }
 
 
 def owed(paid: Sequence[Paid]) -> dict[int, int]:
-    """The commission by seat; the seated player answers for whoever bets behind him."""
+    """The commission that is owed, by seat; the seated player answers for whoever bets behind him."""
     by_seat: Counter[int] = Counter()
     for each in paid:
-        by_seat[each.wager.seat] += each.commission
+        by_seat[each.wager.seat] += each.commission if each.later else 0
     return dict(+by_seat)
 
 
-def _returned(each: Paid, commission_later: bool) -> int:
-    return each.back + each.pays - (0 if commission_later else each.commission)
+def _returned(each: Paid) -> int:
+    return each.back + each.pays - (0 if each.later else each.commission)
 
 
 def _up(numerator: int, denominator: int) -> int:

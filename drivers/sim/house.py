@@ -1,7 +1,7 @@
 """What the simulated people and the shoe read of a table file and its game file, by themselves.
 
-Of a game file they take what no sheet prints (limits, decks, where the cutting card lies, which meter an award names).
-How the game is dealt and what it pays they know from the sheet it names, in their own words.
+Of a game file they take its bets, and what no sheet prints (limits, decks, where the cutting card lies). How the game
+is dealt they know from the sheet, and how a bet is written from its page, each in their own words.
 """
 
 from __future__ import annotations
@@ -27,9 +27,12 @@ _CALLS = {
 
 @dataclass(frozen=True)
 class Limits:
-    """Where the house takes wagers, and from how many cents to how many. A circle is a main bet's spot of one seat."""
+    """Where the house takes wagers, and from how many cents to how many. A circle is a main bet's spot of one seat.
 
-    spots: tuple[str, ...]
+    `bets` are those of the game file, as TOML gives them.
+    """
+
+    bets: tuple[Mapping[str, Any], ...]
     circle_minimum_cents: int
     circle_maximum_cents: int
     side_minimum_cents: int
@@ -37,7 +40,16 @@ class Limits:
     increment_cents: int
     tie_only_meets_minimum: bool
     back_bettors: bool
-    royal9_price_cents: int | None
+
+    @property
+    def spots(self) -> tuple[str, ...]:
+        """Every spot that the game offers."""
+        return tuple(bet["spot"] for bet in self.bets)
+
+    @property
+    def royal9_price_cents(self) -> int | None:
+        """What a Royal 9 wager costs; None where the game has none."""
+        return next((bet["price_cents"] for bet in self.bets if bet["spot"] == "royal9"), None)
 
 
 @dataclass(frozen=True)
@@ -56,10 +68,9 @@ class ShoeProcedure:
 
 @dataclass(frozen=True)
 class House:
-    """A table: its wires, its seats with what is printed there (`KS 9H`, or nothing), and its game by kind and sheet.
+    """A table: its wires, its seats with what is printed there (`KS 9H`, or nothing), and its game by kind and name.
 
     `tells_wagers`: bet recognition tells the controller every wager, over the control socket.
-    `meters` names the meter of each Royal 9 award that pays one.
     """
 
     driver: str
@@ -75,10 +86,8 @@ class House:
     kind: str
     midi: bool
     name: str
-    sheet: str
     shoe: ShoeProcedure
     limits: Limits
-    meters: dict[str, str]
 
 
 def read_house(table_file: Path) -> House:
@@ -113,7 +122,7 @@ def _check_simulated(table_file: Path, table: Mapping[str, Any], game: Mapping[s
 
 
 def _house(table: Mapping[str, Any], game: Mapping[str, Any]) -> House:
-    pins, shoe, wagers, royal9 = table["pins"], game["shoe"], game["wagers"], game.get("royal9", {})
+    pins, shoe = table["pins"], game["shoe"]
     return House(
         driver=table["shoe"]["driver"],
         port=Path(table["shoe"]["port"]),
@@ -128,7 +137,6 @@ def _house(table: Mapping[str, Any], game: Mapping[str, Any]) -> House:
         kind=game["kind"],
         midi=table["table"].get("dealt") == "midi",
         name=game["name"],
-        sheet=game["sheet"].partition("_")[0],
         shoe=ShoeProcedure(
             decks=shoe["decks"],
             cut_card_from_end=shoe["cut_card_from_end"],
@@ -136,6 +144,5 @@ def _house(table: Mapping[str, Any], game: Mapping[str, Any]) -> House:
             fewest_cards_to_open=shoe["fewest_cards_to_open"],
             slips_are_burned=shoe["drawn_in_error"] == "burn",
         ),
-        limits=Limits(**wagers | {"spots": tuple(wagers["spots"]), "royal9_price_cents": royal9.get("price_cents")}),
-        meters={award["tier"]: award["meter"] for award in royal9.get("awards", []) if "meter" in award},
+        limits=Limits(**game["wagers"], bets=tuple(game["bets"])),
     )

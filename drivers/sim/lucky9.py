@@ -45,7 +45,7 @@ class Lucky9:
                 for seat, of_seat in hands.items()
                 for number, hand in enumerate(of_seat, 1)
             ],
-            "settlement": cashier.settlement(paid, commission_later=False),
+            "settlement": cashier.settlement(paid),
         }
         return Dealt(None, told)
 

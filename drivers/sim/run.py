@@ -106,14 +106,14 @@ def _shoe(driver: str, line: Line, habits: Habits) -> CardShoe:
 
 
 def _game(house: House) -> Game:
-    """The game of the house's sheet."""
+    """The game of the house."""
     match house.kind:
         case "lucky9":
             return Lucky9()
         case "baccarat_royal":
-            return BaccaratRoyal(corrected="corrected" in house.name)
+            return BaccaratRoyal(house.limits.bets, corrected="corrected" in house.name)
         case _:
-            return PuntoBanco(house.sheet, house.midi, house.printed, house.meters)
+            return PuntoBanco(house.limits.bets, house.midi, house.printed)
 
 
 def _crowd(house: House, screen: Screen, account: Account, seed: int) -> Crowd:

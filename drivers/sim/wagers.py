@@ -15,6 +15,7 @@ from drivers.sim.house import Limits
 _MISTAKES = 0.04  # of the bettors' turns
 _SIDES = {"player": "banker", "banker": "player"}
 _SPOT_OF_ANOTHER_GAME = {"stake": "hand"}
+_NEEDS_MAIN = dict.fromkeys(("dragon_player", "dragon_banker"), "dragon_needs_main")
 _AT_MOST_TIMES_THE_MINIMUM = 6
 
 
@@ -130,14 +131,23 @@ class Bettors:
         wagers = [self._main(seat, main)] if royal9 or self._chance(0.8) else []
         if royal9:
             wagers.append(Wager(seat, "royal9", self._limits.royal9_price_cents or 0))
-        if self._chance(0.25) and (wagers or main != "hand"):
+        if self._chance(0.25) and "tie" in spots and (wagers or main != "hand"):
             wagers.append(self._tie(seat, alone=not wagers))
-        for side in ("dragon_player", "dragon_banker", "lucky9_bonus"):
-            if wagers and side in spots and self._chance(0.2):
+        for side, needs in self._sides():
+            if wagers and (not needs or needs & {wager.spot for wager in wagers}) and self._chance(0.2):
                 wagers.append(self._side(seat, side))
         if self._limits.back_bettors and wagers and wagers[0].spot == main and self._chance(0.4):
             return self._with_back_bettor(wagers)
         return wagers
+
+    def _sides(self) -> list[tuple[str, set[str]]]:
+        """The side bets but the tie, which may be made alone, and Royal 9, which is made where its sensor is covered:
+        each with the spots of which it needs another wager."""
+        return [
+            (bet["spot"], set(bet.get("needs", [])))
+            for bet in self._limits.bets
+            if bet.get("limits") != "circle" and bet["spot"] not in ("tie", "royal9")
+        ]
 
     def _with_back_bettor(self, wagers: list[Wager]) -> list[Wager]:
         """Somebody behind the seat adds to its circle; often the two meet the minimum only together."""
@@ -149,7 +159,8 @@ class Bettors:
             back = limits.circle_minimum_cents - own
             back += -back % step
             return [replace(main, cents=own), replace(main, cents=back, back=True), *others]
-        behind = [self._main(main.seat, main.spot), self._side(main.seat, "tie")]
+        behind = [self._main(main.seat, main.spot)]
+        behind += [self._side(main.seat, "tie")] if "tie" in limits.spots else []
         if any(wager.cents * 2 > limits.side_maximum_cents for wager in (*wagers, *behind)):
             return wagers  # the two together would be over the maximum
         return [*wagers, *(replace(wager, back=True) for wager in behind)]
@@ -219,15 +230,16 @@ class Bettors:
         if is_active:
             return mistakes[0]
         least, below = -(-limits.side_minimum_cents // step) * step, (limits.side_minimum_cents - 1) // step * step
-        if below > 0:
+        if below > 0 and "tie" in spots:
             mistakes.append(_Turn([self._main(seat, main)]).refuse(Wager(seat, "tie", below), "under_minimum"))
-        if limits.tie_only_meets_minimum and least < limits.circle_minimum_cents:
+        if limits.tie_only_meets_minimum and "tie" in spots and least < limits.circle_minimum_cents:
             mistakes.append(_Turn([]).refuse(Wager(seat, "tie", least), "tie_under_minimum"))
         if main == "hand":
             mistakes.append(_Turn([]).refuse(Wager(seat, "tie", least), "tie_needs_hand"))
             mistakes.append(_Turn([]).refuse(Wager(seat, "lucky9_bonus", least), "bonus_needs_hand"))
-        if "dragon_player" in spots:
-            mistakes.append(_Turn([]).refuse(Wager(seat, "dragon_player", least), "dragon_needs_main"))
+        alone = [side for side, needs in self._sides() if needs and main != "hand"]
+        if alone:
+            mistakes.append(_Turn([]).refuse(Wager(seat, alone[0], least), _NEEDS_MAIN.get(alone[0], "needs_another")))
         if limits.back_bettors:
             mistakes.append(_Turn([]).refuse(replace(self._main(seat, main), back=True), "back_without_seat"))
         return self._rng.choice(mistakes)

@@ -12,7 +12,7 @@ from controller.contract.canonical import canonical
 from controller.contract.events import Event
 from controller.game.baccarat_royal import Actives
 from controller.game.play import Call
-from controller.game.wagers import Spot, Wager
+from controller.game.wagers import Wager
 from controller.table.facts import AwardStepped, HitUnheard
 from controller.table.requests import (
     ChooseActives,
@@ -39,23 +39,23 @@ SOUND = {event["type"]: event for event in _TABLE.events}
 SOUND["progressive hit"], SOUND["fixed hit"] = _TABLE.of_type("hit")
 
 
-def _wager(seat: int, spot: Spot, cents: int) -> PlaceWager:
+def _wager(seat: int, spot: str, cents: int) -> PlaceWager:
     return PlaceWager(Wager(seat, spot, cents), "dealer")
 
 
 # Where wagers are known: one stands and one does not, a hand is settled, corrected, void, and commission is owed.
 _SETTLED = TableUnderTest(SUGARHOUSE).open_shoe()
-_SETTLED.do(_wager(2, Spot.BANKER, 2000), _wager(3, Spot.DRAGON_BANKER, 500)).lock().draw("5S 8H KD TC")
+_SETTLED.do(_wager(2, "banker", 2000), _wager(3, "dragon_banker", 500)).lock().draw("5S 8H KD TC")
 _SETTLED.do(CorrectRound(1, tuple(cards("5S KD")), tuple(cards("9H TC")), "Smith", "Jones"))
-_SETTLED.do(_wager(2, Spot.BANKER, 2000)).lock().draw("KS").void().do(CloseShoe("Smith"), CollectCommission(2, "Smith"))
+_SETTLED.do(_wager(2, "banker", 2000)).lock().draw("KS").void().do(CloseShoe("Smith"), CollectCommission(2, "Smith"))
 SOUND |= {f"{event['type']}, settled": event for event in reversed(_SETTLED.events) if event["type"] in _OF_WAGERS}
 
 # Games of seats: Baccarat Royal's two active ones, and a seat of Lucky 9 that splits.
 _ROYAL = TableUnderTest(BACCARAT_ROYAL).open_shoe()
 _ROYAL.do(TakeSeats((2, 5), "dealer"), ChooseActives(Actives(player=2, banker=5), "Smith"))
-_ROYAL.do(_wager(2, Spot.STAKE, 2000), _wager(5, Spot.STAKE, 2000)).lock().draw("4S 5H 2D 3C")
+_ROYAL.do(_wager(2, "stake", 2000), _wager(5, "stake", 2000)).lock().draw("4S 5H 2D 3C")
 SOUND |= {f"{event['type']}, of actives": event for event in _ROYAL.events if event["type"] in _OF_WAGERS}
-_LUCKY9 = TableUnderTest(LUCKY9).open_shoe().do(_wager(3, Spot.HAND, 2000)).lock().draw("8S 2H 8D 9C")
+_LUCKY9 = TableUnderTest(LUCKY9).open_shoe().do(_wager(3, "hand", 2000)).lock().draw("8S 2H 8D 9C")
 _LUCKY9.do(MakeCall(Call.SPLIT, "dealer")).draw("KS QS").do(MakeCall(Call.REVEAL, "dealer")).draw("TC")
 _SPLIT = {3: tuple(tuple(cards(hand)) for hand in ("8S KS", "8D 3S"))}
 _LUCKY9.do(CorrectSeatsRound(1, _SPLIT, tuple(cards("2H 9C TC")), "Smith", "Jones"))
@@ -164,7 +164,7 @@ def test_one_types_fields_are_not_anothers(event: dict[str, Any]) -> None:
         ("wagers_locked", {"royal9_price_cents": -500}),
         ("wagers_locked", {"in_play": [2, 2]}),
         ("wagers_locked", {"actives": {"player": 0, "banker": 5}}),
-        ("wagers_locked, settled", {"wagers": [{"seat": 2, "back": False, "spot": "corner", "cents": 500}]}),
+        ("wagers_locked, settled", {"wagers": [{"seat": 2, "back": False, "spot": "the corner", "cents": 500}]}),
         ("wagers_locked, settled", {"wagers": [{"seat": 2, "back": False, "spot": "tie", "cents": -500}]}),
         ("wagers_locked, settled", {"refused": [{"seat": 2, "back": False, "spot": "tie", "cents": 5, "code": "No!"}]}),
         ("round, settled", _settled({"result": "drawn"})),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from controller.config import load
+from controller.config import MOST_BETS, load
 from controller.contract.bounds import (
     MOST_CENTS,
     MOST_METERS,
@@ -18,7 +18,7 @@ from controller.contract.bounds import (
 )
 from controller.contract.canonical import canonical
 from controller.game.cards import Card
-from controller.game.wagers import Spot, Wager
+from controller.game.wagers import Wager
 from controller.table.requests import CorrectRound, LockWagers, PlaceWager
 from tests.support.tables import TABLES, TableUnderTest
 
@@ -32,17 +32,19 @@ def wagers_everywhere(table: TableUnderTest) -> Iterator[PlaceWager]:
     """Chips on every spot of every circle that takes them, at the largest amount that it takes."""
     for seat in table.rules.seats:
         for back in (False, True):
-            for spot in Spot:
+            for spot in (bet.spot for bet in table.rules.bets):
                 for cents in (250_000, 50_000):
                     yield PlaceWager(Wager(seat.number, spot, cents, back), "bet recognition of the largest table")
 
 
 def test_a_round_and_its_correction_with_chips_on_every_spot_fit() -> None:
     rules = load(TABLES / "kansas_star.toml").rules
-    rules = replace(rules, seats=tuple(replace(rules.seats[0], number=1 + n) for n in range(_MOST_SEATS)))
+    more = (replace(rules.bets[2], spot=f"{n:_>24}") for n in range(MOST_BETS - len(rules.bets)))
+    seats = tuple(replace(rules.seats[0], number=1 + n) for n in range(_MOST_SEATS))
+    rules = replace(rules, seats=seats, bets=(*rules.bets, *more))
     table = TableUnderTest(rules).open_shoe()
     lain = [request for request in wagers_everywhere(table) if table.ask(request) is None]
-    assert len(lain) >= 4 * _MOST_SEATS
+    assert len(lain) >= MOST_BETS * _MOST_SEATS
     table.do(LockWagers())
     longest_state = len(canonical(asdict(table.face)))
     table.draw("9S 2D 9H 3C")

@@ -6,6 +6,7 @@ import copy
 import datetime
 import tomllib
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,9 @@ import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.config import Config, ConfigError, Problem, load
+from controller.config import MOST_BETS, Config, ConfigError, Problem, load
 from controller.game.baccarat import PuntoBanco
-from controller.game.royal9 import Tier
+from controller.game.bets import HandIs
 from controller.table.lamps import LAMPS
 from tests.support.samples import examples
 
@@ -78,10 +79,24 @@ def problems(path: Path) -> tuple[Problem, ...]:
 
 @pytest.mark.parametrize("path", TABLES, ids=lambda path: path.name)
 def test_every_shipped_table_is_right(path: Path) -> None:
-    config = load(path)
+    config = load(path, reaching=True)
     assert isinstance(config, Config)
     assert config.warnings == ()
     assert config.rules.table == config.file.table.id
+
+
+def _has_royal9(game: Values) -> bool:
+    return any(bet["spot"] == "royal9" for bet in game["bets"])
+
+
+def _bet(game: Values, spot: str) -> Values:
+    found: Values = next(bet for bet in game["bets"] if bet["spot"] == spot)
+    return found
+
+
+def _row(game: Values, spot: str, number: int) -> Values:
+    row: Values = _bet(game, spot)["rows"][number]
+    return row
 
 
 def played_at(game: Values) -> Values:
@@ -89,7 +104,7 @@ def played_at(game: Values) -> Values:
     for path in TABLES:
         table = read(path)
         other = read(path.parent / table["table"]["game"])
-        if other["kind"] == game["kind"] and ("royal9" in other) == ("royal9" in game):
+        if other["kind"] == game["kind"] and _has_royal9(other) == _has_royal9(game):
             return table
     raise AssertionError(f"no shipped table is for {game['name']}")
 
@@ -110,13 +125,14 @@ def test_the_values_arrive_as_written(tmp_path: Path) -> None:
     assert (file.pins.lamps["tie"].bcm, file.pins.inputs["key"].pull) == (10, "up")
     assert (file.pit.port, file.pit.root, file.pit.stale_after_s) == (1883, "pit/v1", 10)
     assert isinstance(rules.play, PuntoBanco)
-    assert rules.dragon_bonus is not None
-    assert rules.royal9 is not None
     assert rules.play.tableau.banker_draws_on_third_card[3] == (0, 1, 2, 3, 4, 5, 6, 7, 9)
-    assert rules.dragon_bonus.margin_pays == {9: 30, 8: 10, 7: 6, 6: 4, 5: 2, 4: 1}
-    assert [award.tier for award in rules.royal9.awards] == list(Tier)
-    assert (rules.royal9.awards[0].meter, rules.royal9.awards[0].cents) == ("personal_vs_personal", None)
-    assert (rules.royal9.awards[7].meter, rules.royal9.awards[7].cents) == (None, 2500)
+    player, _, _, dragon_player, _, royal9 = rules.bets
+    assert (player.limits, player.optional, player.rows[0].when.winner) == ("circle", False, ("player",))
+    assert (dragon_player.needs, dragon_player.optional) == (("player", "banker", "tie"), True)
+    assert (dragon_player.rows[2].when.margin, dragon_player.rows[2].pays) == ((9,), Fraction(30))
+    assert (royal9.price_cents, royal9.rows[0].meter, royal9.rows[0].cents) == (500, "personal_vs_personal", None)
+    assert royal9.rows[7].when.either == HandIs(first_two=(("J", "Q", "K"), ("9",)))
+    assert rules.meters == {"personal_vs_personal", "banker_personal", "player_personal"}
 
 
 def test_what_may_be_left_out_has_its_default(tmp_path: Path) -> None:
@@ -139,7 +155,7 @@ def test_the_digest_is_of_the_values_of_both_files(tmp_path: Path) -> None:
     first = load(changed(tmp_path)).digest
     (tmp_path / "game.toml").write_text("# a comment changes nothing\n" + (tmp_path / "game.toml").read_text())
     assert load(tmp_path / "table.toml").digest == first
-    assert load(changed(tmp_path, in_game=lambda v: v["royal9"].update(price_cents=600))).digest != first
+    assert load(changed(tmp_path, in_game=lambda v: _bet(v, "royal9").update(price_cents=600))).digest != first
     assert load(changed(tmp_path, lambda v: v["pins"].update(debounce_ms=31))).digest != first
 
 
@@ -280,25 +296,99 @@ def _third_cards(values: Values) -> Values:
 WRONG_IN_GAME: dict[str, Case] = {
     "a section missing": (lambda v: v.pop("wagers"), "wagers", "missing"),
     "the section of its kind missing": (lambda v: v.pop("punto_banco"), "punto_banco", "missing, and a game of kind"),
-    "what it pays missing": (lambda v: v.pop("pays"), "pays", "missing, and a game of kind punto_banco"),
     "a section of another kind": (
         lambda v: v.update(lucky9=read(CONFIG / "games" / "lucky9.toml")["lucky9"]),
         "lucky9",
         "no part of a game of kind punto_banco",
     ),
-    "odds that are a number": (lambda v: v["pays"].update(tie=8), "pays.tie", "8 is not a ratio"),
-    "odds to nothing": (lambda v: v["pays"].update(tie="8:0"), "pays.tie", "'8:0' is not a ratio"),
-    "odds that are a word": (lambda v: v["pays"].update(tie="eight"), "pays.tie", "'eight' is not a ratio"),
-    "a commission of another kind": (
-        lambda v: v["pays"].update(commission="waived"),
-        "pays.commission",
+    "odds that are a number": (
+        lambda v: _row(v, "tie", 0).update(pays=8),
+        "bets.2.rows.0.pays",
+        "8 is not a ratio",
+    ),
+    "odds to nothing": (
+        lambda v: _row(v, "tie", 0).update(pays="8:0"),
+        "bets.2.rows.0.pays",
+        "'8:0' is not a ratio",
+    ),
+    "odds that cost": (
+        lambda v: _row(v, "tie", 0).update(pays="-8:1"),
+        "bets.2.rows.0.pays",
+        "'-8:1' is not a ratio",
+    ),
+    "odds of nothing": (lambda v: _row(v, "tie", 0).update(pays="0:1"), "bets.2.rows.0.pays", "no win"),
+    "the whole win for commission": (
+        lambda v: _row(v, "banker", 0).update(commission_taken="1:1"),
+        "bets.1.rows.0.commission_taken",
+        "no part of a win",
+    ),
+    "commission of a push": (
+        lambda v: _row(v, "banker", 1).update(commission_taken="1:20"),
+        "bets.1.rows.1",
+        "commission is taken of what a row pays",
+    ),
+    "a row that says nothing": (lambda v: _row(v, "tie", 0).pop("pays"), "bets.2.rows.0", "one of pays, result"),
+    "a row that says two things": (
+        lambda v: _row(v, "tie", 0).update(result="push"),
+        "bets.2.rows.0",
+        "no more than one",
+    ),
+    "a result nobody knows": (
+        lambda v: _row(v, "player", 1).update(result="waived"),
+        "bets.0.rows.1.result",
         "'waived' is not a choice",
     ),
-    "a spot nobody knows": (
-        lambda v: v["wagers"].update(spots=["player", "corner"]),
-        "wagers.spots.1",
-        "'corner' is not a choice",
+    "a word nobody knows": (
+        lambda v: _row(v, "tie", 0)["when"].update(winer="tie"),
+        "bets.2.rows.0.when",
+        "is winner meant",
     ),
+    "a hand's word nobody knows": (
+        lambda v: _row(v, "tie", 0)["when"].update(player={"totl": 6}),
+        "bets.2.rows.0.when.player",
+        "is total meant",
+    ),
+    "a margin of 10": (
+        lambda v: _row(v, "dragon_player", 2)["when"].update(margin=10),
+        "bets.3.rows.2.when.margin.0",
+        "10 is not a choice",
+    ),
+    "three ranks for two cards": (
+        lambda v: _row(v, "tie", 0)["when"].update(player={"first_two": ["K", "9", "A"]}),
+        "bets.2.rows.0.when.player",
+        "not two ranks",
+    ),
+    "a sum of totals of 19": (
+        lambda v: _row(v, "tie", 0)["when"].update(total_sum=19),
+        "bets.2.rows.0.when",
+        "19 is no sum of two totals",
+    ),
+    "odds that a round's event cannot tell": (
+        lambda v: _row(v, "dragon_player", 0).update(pays="3:2"),
+        "bets.3.rows.0",
+        "in whole numbers",
+    ),
+    "a spot twice": (
+        lambda v: v["bets"].append(_bet(v, "tie")),
+        "bets.6.spot",
+        "tie stands twice",
+    ),
+    "a spot that is no name": (lambda v: _bet(v, "dragon_banker").update(spot="D!"), "bets.4.spot", "cannot be"),
+    "a bet without rows": (lambda v: _bet(v, "dragon_player").update(rows=[]), "bets.3.rows", "nothing says when"),
+    "a bet that needs what is not there": (
+        lambda v: _bet(v, "dragon_player").update(needs=["corner"]),
+        "bets.3.needs",
+        "corner is no other spot",
+    ),
+    "awards of another bet": (
+        lambda v: _row(v, "tie", 0).update(award="tie", cents=5) or _row(v, "tie", 0).pop("pays"),
+        "bets.2.rows",
+        "tie has awards",
+    ),
+    "a spots list, as it was": (lambda v: v["wagers"].update(spots=["player"]), "wagers.spots", "not how the spots"),
+    "pays, as they were": (lambda v: v.update(pays={"tie": "8:1"}), "pays", "not how a bet is written"),
+    "Dragon Bonus, as it was": (lambda v: v.update(dragon_bonus={}), "dragon_bonus", "not how a bet is written"),
+    "Royal 9, as it was": (lambda v: v.update(royal9={}), "royal9", "not how a bet is written"),
     "rounding sideways": (lambda v: v["rounding"].update(pays="near"), "rounding.pays", "'near' is not a choice"),
     "no unit": (lambda v: v["rounding"].update(unit_cents=0), "rounding.unit_cents", "0 is no unit"),
     "no way to turn cards up": (
@@ -357,57 +447,42 @@ WRONG_IN_GAME: dict[str, Case] = {
         "punto_banco.tableau.natural.1",
         "not a whole number",
     ),
-    "a margin of 10": (
-        lambda v: v["dragon_bonus"]["margin_pays"].update({"10": 50}),
-        "dragon_bonus.margin_pays",
-        "no hand wins by",
+    "an award missing": (lambda v: _row(v, "royal9", 7).pop("award"), "bets.5.rows.7", "one of pays, result"),
+    "an award twice": (
+        lambda v: _row(v, "royal9", 7).update(award="suited_royal"),
+        "bets.5.rows",
+        "twice",
     ),
-    "a margin that pays nothing": (
-        lambda v: v["dragon_bonus"]["margin_pays"].update({"4": 0}),
-        "dragon_bonus.margin_pays.4",
-        "no win",
-    ),
-    "a natural that costs": (
-        lambda v: v["dragon_bonus"].update(natural_win_pays=-1),
-        "dragon_bonus.natural_win_pays",
-        "no win",
-    ),
-    "an unknown tier": (
-        lambda v: v["royal9"]["awards"][0].update(tier="royal_flush"),
-        "royal9.awards.0.tier",
-        "'royal_flush' is not a choice",
-    ),
-    "a tier missing": (lambda v: v["royal9"]["awards"][0].pop("tier"), "royal9.awards.0.tier", "missing"),
-    "a tier twice": (lambda v: v["royal9"]["awards"].append(v["royal9"]["awards"][0]), "royal9.awards", "twice"),
     "an award without a pay": (
-        lambda v: v["royal9"]["awards"][7].pop("cents"),
-        "royal9.awards.7",
+        lambda v: _row(v, "royal9", 7).pop("cents"),
+        "bets.5.rows.7",
         "either a meter or an amount",
     ),
     "an award with two": (
-        lambda v: v["royal9"]["awards"][7].update(meter="m"),
-        "royal9.awards.7",
+        lambda v: _row(v, "royal9", 7).update(meter="m"),
+        "bets.5.rows.7",
         "either a meter or an amount",
     ),
     "a meter that is a number": (
-        lambda v: v["royal9"]["awards"][0].update(meter=5),
-        "royal9.awards.0.meter",
+        lambda v: _row(v, "royal9", 0).update(meter=5),
+        "bets.5.rows.0.meter",
         "5 is not a text",
     ),
     "a meter that is a date": (
-        lambda v: v["royal9"]["awards"][0].update(meter=datetime.date(2026, 1, 1)),
-        "royal9.awards.0.meter",
+        lambda v: _row(v, "royal9", 0).update(meter=datetime.date(2026, 1, 1)),
+        "bets.5.rows.0.meter",
         "not a text",
     ),
     "an award in quotes": (
-        lambda v: v["royal9"]["awards"][7].update(cents="2500"),
-        "royal9.awards.7.cents",
+        lambda v: _row(v, "royal9", 7).update(cents="2500"),
+        "bets.5.rows.7.cents",
         "'2500' is not a whole number",
     ),
-    "an award of nothing": (lambda v: v["royal9"]["awards"][7].update(cents=0), "royal9.awards.7.cents", "no award"),
-    "an award's unknown key": (lambda v: v["royal9"]["awards"][7].update(sents=1), "royal9.awards.7", "is cents meant"),
-    "an award that is a number": (lambda v: v["royal9"]["awards"].append(5), "royal9.awards.8", "not a table"),
-    "no price": (lambda v: v["royal9"].update(price_cents=0), "royal9.price_cents", "no price"),
+    "an award of nothing": (lambda v: _row(v, "royal9", 7).update(cents=0), "bets.5.rows.7.cents", "no award"),
+    "an award's unknown key": (lambda v: _row(v, "royal9", 7).update(sents=1), "bets.5.rows.7", "is cents meant"),
+    "a row that is a number": (lambda v: _bet(v, "royal9")["rows"].append(5), "bets.5.rows.8", "not a table"),
+    "no price": (lambda v: _bet(v, "royal9").update(price_cents=0), "bets.5.price_cents", "no price"),
+    "a price missing": (lambda v: _bet(v, "royal9").pop("price_cents"), "bets.5.price_cents", "missing"),
 }
 
 
@@ -478,8 +553,8 @@ def test_a_game_of_choices_has_no_simulated_hand(name: str, tmp_path: Path) -> N
 
 
 def test_a_choice_is_told_with_what_may_be_chosen(tmp_path: Path) -> None:
-    (told,) = problems(changed(tmp_path, in_game=lambda v: v["royal9"]["awards"][0].update(tier="x")))
-    assert all(tier.value in told.do for tier in Tier)
+    (told,) = problems(changed(tmp_path, in_game=lambda v: _row(v, "player", 1).update(result="x")))
+    assert "push, half, lose" in told.do
     (told,) = problems(changed(tmp_path, lambda v: v["shoe"].update(baud=1)))
     assert "4800, 9600" in told.do
 
@@ -487,6 +562,92 @@ def test_a_choice_is_told_with_what_may_be_chosen(tmp_path: Path) -> None:
 def test_an_unknown_lamp_is_told_with_every_lamp_there_is(tmp_path: Path) -> None:
     (told,) = problems(changed(tmp_path, lambda v: v["pins"]["lamps"].update(x={"bcm": 27, "active": "low"})))
     assert all(lamp in told.do for lamp in (*LAMPS, "seat_1", "seat_7"))
+
+
+def test_a_game_without_bets_is_told(tmp_path: Path) -> None:
+    told = problems(changed(tmp_path, in_game=lambda v: v["bets"].clear()))
+    assert _tells(told, "game.toml", "bets", "takes no wager")
+
+
+def test_more_bets_than_an_event_can_tell_are_refused(tmp_path: Path) -> None:
+    more = [{"spot": f"tie_{n}", "rows": _bet(GAME, "tie")["rows"]} for n in range(MOST_BETS)]
+    (told,) = problems(changed(tmp_path, in_game=lambda v: v["bets"].extend(more)))
+    assert (told.key, "at most 12" in told.do) == ("bets", True)
+
+
+# What `check` alone looks for: rows that can decide no hand. The spot, its rows, the row told, words.
+UNREACHABLE: dict[str, tuple[str, list[Values], int, str]] = {
+    "a margin of a tie": ("tie", [{"when": {"winner": "tie", "margin": 2}, "pays": "8:1"}], 0, "no hand is so"),
+    "a natural on three cards": (
+        "tie",
+        [{"when": {"either": {"natural": True, "cards": 3}}, "pays": "8:1"}],
+        0,
+        "no hand is so",
+    ),
+    "Banker's three cards after Player's natural": (
+        "tie",
+        [{"when": {"player": {"natural": True}, "banker": {"cards": 3}}, "pays": "8:1"}],
+        0,
+        "no hand is so",
+    ),
+    "a perfect pair of aces that is no pair": (
+        "tie",
+        [{"when": {"player": {"pair": False, "first_two": ["A", "A"]}}, "pays": "8:1"}],
+        0,
+        "no hand is so",
+    ),
+    "a better row behind the rest": (
+        "tie",
+        [
+            {"when": {"either": {"pair": True}}, "pays": "5:1"},
+            {"when": {"both": {"pair": True, "suited": True}}, "pays": "200:1"},
+        ],
+        1,
+        "a row of tie before it holds",
+    ),
+    "a row behind all hands": (
+        "tie",
+        [{"when": {}, "pays": "5:1"}, {"when": {"cards": 4}, "pays": "6:1"}],
+        1,
+        "before",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNREACHABLE)
+def test_a_row_that_can_decide_no_hand_is_told(case: str, tmp_path: Path) -> None:
+    spot, rows, number, words = UNREACHABLE[case]
+    path = changed(tmp_path, in_game=lambda v: _bet(v, spot).update(rows=rows))
+    load(path)
+    with pytest.raises(ConfigError) as caught:
+        load(path, reaching=True)
+    (told,) = caught.value.problems
+    assert (told.file, told.key) == ("game.toml", f"bets.2.rows.{number}")
+    assert words in told.what
+
+
+REACHABLE: list[Values] = [
+    {"identical": True},
+    {"identical": False},
+    {"both": {"seat_pair": "another"}},
+    {"both": {"seat_pair": "own"}, "identical": True},
+    {"player": {"seat_pair": "own"}, "banker": {"seat_pair": "another"}},
+    {"exactly_one": {"seat_pair": "own", "suited": True}},
+    {"both": {"cards": 3, "same_rank": True, "same_suit": True}},
+    {"both": {"cards": 3, "total": 7}},
+    {"cards": 6, "color": ["red"]},
+    {"color": "black", "winner": "tie", "total_sum": 18},
+    {"winning": {"third": "9", "pair": True}, "losing": {"first_two": ["T", "J"]}},
+    {"margin": 9, "natural": False},
+    {"either": {"first_two_total": 5, "color": "red", "same_suit": False}},
+]
+
+
+@pytest.mark.parametrize("when", REACHABLE, ids=str)
+def test_a_row_that_some_hand_reaches_is_let_be(when: Values, tmp_path: Path) -> None:
+    load(
+        changed(tmp_path, in_game=lambda v: _bet(v, "tie").update(rows=[{"when": when, "pays": "8:1"}])), reaching=True
+    )
 
 
 def test_a_section_of_the_wrong_form_hides_no_mistake_in_another(tmp_path: Path) -> None:
@@ -514,7 +675,7 @@ def test_everything_wrong_in_both_files_is_told_at_once(tmp_path: Path) -> None:
 
     def game(values: Values) -> None:
         values["shoe"]["decks"] = 0
-        values["royal9"]["price_cents"] = 0
+        _bet(values, "royal9")["price_cents"] = 0
 
     keys = {problem.key for problem in problems(changed(tmp_path, table, game))}
     assert keys == {
@@ -526,7 +687,7 @@ def test_everything_wrong_in_both_files_is_told_at_once(tmp_path: Path) -> None:
         "pins.lamps.tie.bcm",
         "pins.inputs.deal",
         "shoe.decks",
-        "royal9.price_cents",
+        "bets.5.price_cents",
     }
 
 

@@ -24,7 +24,7 @@ from controller.contract.pit_words import MetersWord, PitKeyWord, Rotation
 from controller.contract.topics import offline_state
 from controller.fact_json import fact_to_json
 from controller.game.play import Call
-from controller.game.wagers import Spot, Wager
+from controller.game.wagers import Wager
 from controller.keys import SigningKey
 from controller.pit.ledger import Ledger
 from controller.pit.settings import DEFAULT
@@ -177,7 +177,7 @@ def _state(table: SpeakingTable) -> dict[str, Any]:
 def _hand_with_known_wagers() -> tuple[SpeakingTable, dict[str, Any], dict[str, Any]]:
     """Bet recognition tells of wagers, one is refused when it comes and one at the lock; Banker wins on commission."""
     table = SpeakingTable(SUGARHOUSE, "41d86ab0c3").open_shoe()
-    good, alone, odd = Wager(2, Spot.BANKER, 2000), Wager(3, Spot.DRAGON_BANKER, 500), Wager(5, Spot.PLAYER, 2050)
+    good, alone, odd = Wager(2, "banker", 2000), Wager(3, "dragon_banker", 500), Wager(5, "player", 2050)
     code = table.ask(PlaceWager(odd, "bet recognition"))
     assert code is not None
     table.do(PlaceWager(good, "bet recognition"), PlaceWager(alone, "bet recognition"), LockWagers())
@@ -188,7 +188,7 @@ def _hand_with_known_wagers() -> tuple[SpeakingTable, dict[str, Any], dict[str, 
 def _hand_of_seats() -> SpeakingTable:
     """Lucky 9, a seat that splits its eights; a card of its second hand was misread."""
     table = SpeakingTable(LUCKY9, "c95502e7d1").open_shoe()
-    table.do(PlaceWager(Wager(3, Spot.HAND, 2000), "dealer"), LockWagers()).draw("8S 2H 8D 9C")
+    table.do(PlaceWager(Wager(3, "hand", 2000), "dealer"), LockWagers()).draw("8S 2H 8D 9C")
     table.do(MakeCall(Call.SPLIT, "dealer")).draw("KS QS").do(MakeCall(Call.REVEAL, "dealer")).draw("TC")
     hands = {3: tuple(tuple(cards(hand)) for hand in ("8S KS", "8D 3S"))}
     return table.do(CorrectSeatsRound(1, hands, tuple(cards("2H 9C TC")), "Smith", "Jones"))

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from controller.journal import reading_messages
-from drivers.sim import rules
 from tests.fire.dealing import Dealt
+from tests.support import sheets
 from tests.support.contract import check_event
 
 Event = dict[str, Any]
@@ -224,7 +224,7 @@ def hit_findings(
             told[event["shoe"], event["round"]][event["seat"]] = event["tier"]
     for hand in dealt:
         place = hand.shoe, hand.round
-        tiers = {seat: rules.royal9_tier(seat, printed, hand.player, hand.banker) for seat in locked[place]}
+        tiers = {seat: sheets.royal9_tier(seat, printed, hand.player, hand.banker) for seat in locked[place]}
         won = {} if hand.voided else {seat: tier for seat, tier in tiers.items() if tier is not None}
         if told.pop(place, {}) != won:
             yield f"{table}: {hand} won {won}, and the stream tells otherwise"

@@ -17,6 +17,7 @@ from typing import Any
 from controller.bet_recognition import MOST_CENTS, wager_from_json
 from controller.cli.bench import EXAMPLE_TABLE
 from controller.config import load
+from controller.contract.bounds import NAME
 from controller.contract.canonical import canonical, parse_object
 from controller.contract.envelope import Stamp
 from controller.contract.pit_words import STEPS, AckWord, AwardStep, MetersWord, PitKeyWord, Rotation
@@ -24,7 +25,7 @@ from controller.control import _parse as parse_request
 from controller.delivery import Behind, Delivery
 from controller.fact_json import fact_from_json, fact_to_json
 from controller.game.cards import Card
-from controller.game.wagers import Spot, Wager
+from controller.game.wagers import Wager
 from controller.keys import SigningKey
 from controller.levels import Levels
 from controller.pit import settings as pit_settings
@@ -126,7 +127,7 @@ def _award(data: bytes) -> None:
 def _wager(data: bytes) -> None:
     wager = wager_from_json(parse_object(data))
     if wager is not None:
-        assert wager.spot in Spot
+        assert NAME.fullmatch(wager.spot)
         assert 0 <= wager.cents <= MOST_CENTS
         _journalled(WagerPlaced(wager, "bet recognition"))
 
@@ -350,7 +351,7 @@ def _facts() -> list[Fact]:
     from controller.game.baccarat_royal import Actives
 
     card = CardDrawn(Card.parse("KS"), Place.PLAYER, 1, Report(1, "053144"))
-    wager = Wager(3, Spot.TIE, 500)
+    wager = Wager(3, "tie", 500)
     return [
         card,
         ActivesChosen(Actives(1, 3), "lot"),

@@ -19,7 +19,7 @@ import pytest
 from controller import connections
 from controller.contract.topics import Topics
 from controller.control import serving
-from controller.game.wagers import Spot, Wager
+from controller.game.wagers import Wager
 from controller.journal import verify
 from controller.table.requests import PlaceWager
 from tests.daemon.daemon_world import PATIENCE_S, World, eventually, run, running
@@ -27,7 +27,7 @@ from tests.fuzz.fuzzing import TOKENS, mutated
 from tests.fuzz.targets import TARGETS
 
 _SAMPLE, _PROOF = 400, 20_000
-_WAGERS = ((Spot.PLAYER, 2_000), (Spot.ROYAL9, 500))
+_WAGERS = (("player", 2_000), ("royal9", 500))
 
 
 @asynccontextmanager

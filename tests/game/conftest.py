@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from controller.game.baccarat import Tableau
-from controller.game.dragon_bonus import DragonBonusPays
-from controller.game.royal9 import Award, Royal9, Tier
+from controller.game.bets import Bet
+from tests.support.bets import bets_of
 
 _GAME_FILE = Path(__file__).parents[2] / "config" / "games" / "royal9.toml"
 
@@ -33,13 +33,6 @@ def tableau(royal9_game: dict[str, Any]) -> Tableau:
 
 
 @pytest.fixture(scope="session")
-def dragon_bonus_pays(royal9_game: dict[str, Any]) -> DragonBonusPays:
-    rows = royal9_game["dragon_bonus"]
-    return DragonBonusPays(rows["natural_win_pays"], {int(margin): pay for margin, pay in rows["margin_pays"].items()})
-
-
-@pytest.fixture(scope="session")
-def royal9(royal9_game: dict[str, Any]) -> Royal9:
-    rows = royal9_game["royal9"]
-    awards = tuple(Award(Tier(row["tier"]), row.get("meter"), row.get("cents")) for row in rows["awards"])
-    return Royal9(rows["price_cents"], awards)
+def bets() -> tuple[Bet, ...]:
+    """The bets of sheet 000."""
+    return bets_of("royal9")

@@ -21,14 +21,12 @@ from controller.game.baccarat_royal import (
     Step,
     active_verdict,
     drawn_actives,
-    gambler_verdict,
     laid,
     next_actives,
     next_step,
 )
 from controller.game.cards import DECK, Card
-from controller.game.play import HALF_LOST, LOST, PUSHED, Call, Choose, Draw, Play, Result, Reveal, Verdict
-from controller.game.wagers import Spot
+from controller.game.play import HALF_LOST, LOST, Call, Choose, Draw, Play, Result, Reveal, Verdict
 from tests.support.samples import examples
 
 GAMES = Path(__file__).parents[2] / "config" / "games"
@@ -71,12 +69,11 @@ def game_file(name: str) -> dict[str, Any]:
 def game_of(name: str) -> BaccaratRoyal:
     rows = game_file(name)["baccarat_royal"]
     tuples = {key: tuple(value) for key, value in rows.items() if isinstance(value, list) and key != "banker"}
-    pays = {key: Fraction(*map(int, rows[key].split(":"))) for key in ("gamblers_pay", "tie_pays")}
     banker = tuple(
         BankerRow(**row | {"hole_cards": tuple(row["hole_cards"]), "free_choice_on": tuple(row["free_choice_on"])})
         for row in rows["banker"]
     )
-    return BaccaratRoyal(**rows | tuples | pays | {"banker": banker})
+    return BaccaratRoyal(**rows | tuples | {"banker": banker})
 
 
 PRINTED = game_of("baccarat_royal")
@@ -397,38 +394,6 @@ def test_one_seat_cannot_play_itself(occupied: tuple[int, ...]) -> None:
 # Wagers.
 
 
-@pytest.mark.parametrize(
-    ("spot", "on_player", "on_banker", "on_tie"),
-    [
-        (Spot.PLAYER, "1:1", "lost", "pushed"),
-        (Spot.BANKER, "lost", "1:1", "pushed"),
-        (Spot.TIE, "lost", "lost", "8:1"),
-    ],
-)
-def test_gamblers_are_paid_by_the_house(spot: Spot, on_player: str, on_banker: str, on_tie: str) -> None:
-    for won, said in zip((_P, _B, _T), (on_player, on_banker, on_tie), strict=True):
-        verdict = gambler_verdict(PRINTED, spot, won)
-        if ":" in said:
-            assert verdict == Verdict(Result.WON, Fraction(int(said[0]), 1))
-        else:
-            assert verdict == Verdict(Result(said))
-
-
-@pytest.mark.parametrize(("setting", "verdict"), [("push", PUSHED), ("half", HALF_LOST), ("lose", LOST)])
-def test_on_a_tie_the_house_does_with_gamblers_as_it_is_set(setting: Any, verdict: Verdict) -> None:
-    game = replace(PRINTED, gamblers_on_tie=setting, tie_pays=Fraction(9), gamblers_pay=Fraction(19, 20))
-    assert gambler_verdict(game, Spot.PLAYER, _T) == gambler_verdict(game, Spot.BANKER, _T) == verdict
-    assert gambler_verdict(game, Spot.TIE, _T) == Verdict(Result.WON, Fraction(9))
-    assert gambler_verdict(game, Spot.BANKER, _B) == Verdict(Result.WON, Fraction(19, 20))
-    assert gambler_verdict(game, Spot.BANKER, _P) == LOST
-
-
-@pytest.mark.parametrize("spot", [Spot.STAKE, Spot.ROYAL9, Spot.DRAGON_BANKER, Spot.HAND])
-def test_a_gambler_has_no_other_wager(spot: Spot) -> None:
-    with pytest.raises(ValueError, match=f"no wager on {spot.value}"):
-        gambler_verdict(PRINTED, spot, _P)
-
-
 def test_the_actives_play_for_each_others_stake() -> None:
     even = Verdict(Result.WON, Fraction(1))
     assert [active_verdict(won, Hand.PLAYER) for won in (_P, _B, _T)] == [even, LOST, HALF_LOST]
@@ -442,10 +407,16 @@ def test_the_actives_play_for_each_others_stake() -> None:
 def test_the_files_hold_the_sheets_numbers(game_name: str) -> None:
     file, game = game_file(game_name), game_of(game_name)
     assert (file["kind"], file["sheet"]) == ("baccarat_royal", "002_e04db094ed386872")
-    assert set(file) == {"name", "sheet", "kind", "shoe", "baccarat_royal", "wagers", "rounding"}
+    assert set(file) == {"name", "sheet", "kind", "shoe", "baccarat_royal", "wagers", "rounding", "bets"}
     royal9 = game_file("royal9")["shoe"]
     assert file["shoe"] == royal9 | {"drawn_in_error": "burn"}
-    assert (game.gamblers_pay, game.tie_pays, game.gamblers_on_tie) == (Fraction(1), Fraction(8), "push")
+    push = {"when": {"winner": "tie"}, "result": "push"}
+    assert [(bet["spot"], bet.get("rows")) for bet in file["bets"]] == [
+        ("stake", None),
+        ("player", [{"when": {"winner": "player"}, "pays": "1:1"}, push]),
+        ("banker", [{"when": {"winner": "banker"}, "pays": "1:1"}, push]),
+        ("tie", [{"when": {"winner": "tie"}, "pays": "8:1"}]),
+    ]
     assert (game.deal_order, game.natural) == ("banker_first", (8, 9))
 
 

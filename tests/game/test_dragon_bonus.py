@@ -7,10 +7,11 @@ from itertools import combinations
 import pytest
 
 from controller.game.baccarat import Done, Outcome, Tableau, next_step
+from controller.game.bets import Bet
 from controller.game.cards import Card
-from controller.game.dragon_bonus import DragonBonus, DragonBonusPays, Result, dragon_bonus
+from tests.support.bets import dragon_bonus
 
-WIN, PUSH, LOSE = Result.WIN, Result.PUSH, Result.LOSE
+PUSH, LOSE = "push", "lose"
 
 NON_NATURAL_WINNERS_BY = {9: 30, 8: 10, 7: 6, 6: 4, 5: 2, 4: 1, 3: None, 2: None, 1: None}
 
@@ -21,38 +22,38 @@ def three_cards(total: int) -> tuple[Card, ...]:
 
 @pytest.mark.parametrize(("low", "high"), list(combinations(range(10), 2)))
 def test_a_win_without_a_natural_pays_by_its_margin_on_the_hand_that_won(
-    dragon_bonus_pays: DragonBonusPays, low: int, high: int
+    bets: tuple[Bet, ...], low: int, high: int
 ) -> None:
     pay = NON_NATURAL_WINNERS_BY[high - low]
-    winner = LOSE if pay is None else WIN
+    winner = LOSE if pay is None else str(pay)
     player_wins = Done(three_cards(high), three_cards(low), Outcome.PLAYER, natural=False)
     banker_wins = Done(three_cards(low), three_cards(high), Outcome.BANKER, natural=False)
-    assert dragon_bonus(dragon_bonus_pays, player_wins) == DragonBonus(winner, LOSE, pay)
-    assert dragon_bonus(dragon_bonus_pays, banker_wins) == DragonBonus(LOSE, winner, pay)
+    assert dragon_bonus(bets, player_wins) == (winner, LOSE)
+    assert dragon_bonus(bets, banker_wins) == (LOSE, winner)
 
 
 @pytest.mark.parametrize(
     ("dealt", "settled"),
     [
-        ("9S 2H KD 6C", DragonBonus(WIN, LOSE, 1)),  # 9 over 8: by one point
-        ("9S KH KD TC", DragonBonus(WIN, LOSE, 1)),  # 9 over 0: by nine, and still one to one
-        ("8S KH KD 3C", DragonBonus(WIN, LOSE, 1)),
-        ("2S 9H 6D KC", DragonBonus(LOSE, WIN, 1)),
-        ("KS 8H TD KC", DragonBonus(LOSE, WIN, 1)),
-        ("9S 9H KD KC", DragonBonus(PUSH, PUSH, None)),  # naturals tie
-        ("8S 5H KD 3C", DragonBonus(PUSH, PUSH, None)),
-        ("6S 6H KD KC", DragonBonus(LOSE, LOSE, None)),  # a tie of two cards, not naturals
-        ("2S 7H KD KC 5S", DragonBonus(LOSE, LOSE, None)),
-        ("2S KH KD KC 7S 9C", DragonBonus(LOSE, LOSE, None)),  # nine to nine, on three cards each
-        ("2S KH KD KC 7S KC", DragonBonus(WIN, LOSE, 30)),  # nine to nothing, on three cards
-        ("KS KH KD 2C TS 7S", DragonBonus(LOSE, WIN, 30)),
-        ("7S KH KD 2C KC", DragonBonus(WIN, LOSE, 2)),  # standing on seven, by five
-        ("7S KH KD 4C KC", DragonBonus(LOSE, LOSE, None)),  # by three
+        ("9S 2H KD 6C", ("1", LOSE)),  # 9 over 8: by one point
+        ("9S KH KD TC", ("1", LOSE)),  # 9 over 0: by nine, and still one to one
+        ("8S KH KD 3C", ("1", LOSE)),
+        ("2S 9H 6D KC", (LOSE, "1")),
+        ("KS 8H TD KC", (LOSE, "1")),
+        ("9S 9H KD KC", (PUSH, PUSH)),  # naturals tie
+        ("8S 5H KD 3C", (PUSH, PUSH)),
+        ("6S 6H KD KC", (LOSE, LOSE)),  # a tie of two cards, not naturals
+        ("2S 7H KD KC 5S", (LOSE, LOSE)),
+        ("2S KH KD KC 7S 9C", (LOSE, LOSE)),  # nine to nine, on three cards each
+        ("2S KH KD KC 7S KC", ("30", LOSE)),  # nine to nothing, on three cards
+        ("KS KH KD 2C TS 7S", (LOSE, "30")),
+        ("7S KH KD 2C KC", ("2", LOSE)),  # standing on seven, by five
+        ("7S KH KD 4C KC", (LOSE, LOSE)),  # by three
     ],
 )
 def test_a_dealt_hand_settles_as_the_sheet_says(
-    tableau: Tableau, dragon_bonus_pays: DragonBonusPays, dealt: str, settled: DragonBonus
+    tableau: Tableau, bets: tuple[Bet, ...], dealt: str, settled: tuple[str, str]
 ) -> None:
     done = next_step(tableau, [Card.parse(word) for word in dealt.split()])
     assert isinstance(done, Done)
-    assert dragon_bonus(dragon_bonus_pays, done) == settled
+    assert dragon_bonus(bets, done) == settled

@@ -14,14 +14,15 @@ from math import perm
 import pytest
 
 from controller.game.baccarat import Done, Outcome, Tableau, next_step
+from controller.game.bets import Bet
 from controller.game.cards import Card
-from controller.game.dragon_bonus import DragonBonus, DragonBonusPays, Result, dragon_bonus
+from tests.support.bets import dragon_bonus
 
 CARDS = 8 * 52
 WORTH = [Card.parse(rank + "S") for rank in "TA23456789"]  # one card for each point value: suits play no part
 IN_THE_SHOE = [8 * 16] + [8 * 4] * 9
 SIXES = 416 * 415 * 414 * 413 * 412 * 411
-BOTH_LOSE = DragonBonus(Result.LOSE, Result.LOSE, None)
+BOTH_LOSE = ("lose", "lose")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Ending:
     outcome: Outcome
     natural: bool
     margin: int
-    dragon_bonus: DragonBonus
+    dragon_bonus: tuple[str, str]
 
 
 def every_hand(tableau: Tableau, dealt: tuple[Card, ...] = (), ways: int = 1) -> Iterator[tuple[Done, int]]:
@@ -45,11 +46,11 @@ def every_hand(tableau: Tableau, dealt: tuple[Card, ...] = (), ways: int = 1) ->
 
 
 @pytest.fixture(scope="module")
-def endings(tableau: Tableau, dragon_bonus_pays: DragonBonusPays) -> Counter[Ending]:
+def endings(tableau: Tableau, bets: tuple[Bet, ...]) -> Counter[Ending]:
     """The ways to each ending."""
     ways: Counter[Ending] = Counter()
     for done, count in every_hand(tableau):
-        ways[Ending(done.outcome, done.natural, done.margin, dragon_bonus(dragon_bonus_pays, done))] += count
+        ways[Ending(done.outcome, done.natural, done.margin, dragon_bonus(bets, done))] += count
     return ways
 
 
@@ -86,20 +87,20 @@ NATURAL_TIE = 89_325_908_267_520
 def test_dragon_bonus_without_a_natural(
     endings: Counter[Ending], margin: int, pays: int, player: int, banker: int
 ) -> None:
-    player_wins = Ending(Outcome.PLAYER, False, margin, DragonBonus(Result.WIN, Result.LOSE, pays))
-    banker_wins = Ending(Outcome.BANKER, False, margin, DragonBonus(Result.LOSE, Result.WIN, pays))
+    player_wins = Ending(Outcome.PLAYER, False, margin, (str(pays), "lose"))
+    banker_wins = Ending(Outcome.BANKER, False, margin, ("lose", str(pays)))
     assert (endings[player_wins], endings[banker_wins]) == (player, banker)
 
 
 def test_dragon_bonus_with_a_natural(endings: Counter[Ending]) -> None:
-    settled: Counter[DragonBonus] = Counter()
+    settled: Counter[tuple[str, str]] = Counter()
     for ending, ways in endings.items():
         if ending.natural:
             settled[ending.dragon_bonus] += ways
     assert settled == {
-        DragonBonus(Result.WIN, Result.LOSE, 1): NATURAL_WIN,
-        DragonBonus(Result.LOSE, Result.WIN, 1): NATURAL_WIN,
-        DragonBonus(Result.PUSH, Result.PUSH, None): NATURAL_TIE,
+        ("1", "lose"): NATURAL_WIN,
+        ("lose", "1"): NATURAL_WIN,
+        ("push", "push"): NATURAL_TIE,
     }
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import pytest
 
-from controller.game.cards import Card
-from controller.game.royal9 import Award, PersonalK9, Royal9, Tier, judge
+from controller.game.baccarat import Done, as_it_lies
+from controller.game.bets import Bet, HandIs, Row, When
+from controller.game.cards import Card, PersonalK9
+from tests.support.bets import NATURAL, bet, comes_to
 
 # The sheet's pay table, from the top: 100% of a meter, or dollars.
 PAYS: dict[str, str | int] = {
@@ -59,9 +63,18 @@ def two(hand: str) -> tuple[Card, Card]:
     return Card.parse(first), Card.parse(second)
 
 
-def tier_for(royal9: Royal9, player: str, banker: str, own: str, others: list[str]) -> str | None:
-    award = judge(royal9, two(player), two(banker), PersonalK9.parse(own), [PersonalK9.parse(k9) for k9 in others])
-    return award.tier.value if award else None
+@pytest.fixture(scope="module")
+def royal9(bets: tuple[Bet, ...]) -> Bet:
+    return bet(bets, "royal9")
+
+
+def hand(player: str, banker: str) -> Done:
+    return as_it_lies(NATURAL, two(player), two(banker))
+
+
+def tier_for(royal9: Bet, player: str, banker: str, own: str, others: list[str]) -> str | None:
+    tier = comes_to(royal9, hand(player, banker), PersonalK9.parse(own), [PersonalK9.parse(k9) for k9 in others])
+    return None if tier == "lose" else tier
 
 
 # Four seats of a table: two suited K9s, two unsuited, and one of these the other's suits exchanged. KC 9C, KC 9S and
@@ -73,7 +86,7 @@ CARDS = ["KS", "KH", "KC", "KD", "9S", "9H", "9C", "9D", "QS", "JH", "TS", "TH",
 
 
 @pytest.mark.parametrize("own", SEATS)
-def test_every_deal_pays_each_seat_what_the_sheet_says(royal9: Royal9, own: str) -> None:
+def test_every_deal_pays_each_seat_what_the_sheet_says(royal9: Bet, own: str) -> None:
     others = [seat for seat in SEATS if seat != own]
     k9, others_k9 = PersonalK9.parse(own), [PersonalK9.parse(seat) for seat in others]
     card = {text: Card.parse(text) for text in CARDS}
@@ -83,9 +96,8 @@ def test_every_deal_pays_each_seat_what_the_sheet_says(royal9: Royal9, own: str)
             continue
         player_1, banker_1, player_2, banker_2 = deal
         expected = read_from_the_sheet(f"{player_1} {player_2}", f"{banker_1} {banker_2}", own, others)
-        player_two, banker_two = (card[player_1], card[player_2]), (card[banker_1], card[banker_2])
-        award = judge(royal9, player_two, banker_two, k9, others_k9)
-        assert (award.tier.value if award else None) == expected, deal
+        done = as_it_lies(NATURAL, (card[player_1], card[player_2]), (card[banker_1], card[banker_2]))
+        assert comes_to(royal9, done, k9, others_k9) == (expected or "lose"), deal
         seen.add(expected)
     assert seen == {*PAYS, None}
 
@@ -112,42 +124,49 @@ def test_every_deal_pays_each_seat_what_the_sheet_says(royal9: Royal9, own: str)
         ("KS QS", "9H AS", "KS 9H", None),  # a King in one hand and a 9 in the other
     ],
 )
-def test_rows_by_example(royal9: Royal9, player: str, banker: str, own: str, tier: str | None) -> None:
+def test_rows_by_example(royal9: Bet, player: str, banker: str, own: str, tier: str | None) -> None:
     assert tier_for(royal9, player, banker, own, [seat for seat in SEATS if seat != own]) == tier
 
 
-def test_one_deal_can_be_two_seats_personal(royal9: Royal9) -> None:
+def test_one_deal_can_be_two_seats_personal(royal9: Bet) -> None:
     assert tier_for(royal9, "KS 9S", "KH 9H", "KS 9S", ["KH 9H"]) == "player_personal"
     assert tier_for(royal9, "KS 9S", "KH 9H", "KH 9H", ["KS 9S"]) == "banker_personal"
 
 
-def test_the_game_files_awards_are_the_sheets(royal9: Royal9) -> None:
-    for award, (tier, pays) in zip(royal9.awards, PAYS.items(), strict=True):
-        expected = Award(Tier(tier), tier, None) if pays == "100%" else Award(Tier(tier), None, int(pays) * 100)
-        assert award == expected
+def test_the_game_files_awards_are_the_sheets(royal9: Bet) -> None:
+    for row, (tier, pays) in zip(royal9.rows, PAYS.items(), strict=True):
+        expected = (tier, tier, None) if pays == "100%" else (tier, None, int(pays) * 100)
+        assert (row.award, row.meter, row.cents) == expected
+
+
+ANY = Row(When(either=HandIs(first_two=(("K",), ("9",)))), award="any_royal", cents=2500)
+SUITED = Row(When(either=HandIs(first_two=(("K",), ("9",)), suited=True)), award="suited_royal", cents=5000)
 
 
 def test_the_first_row_configured_is_the_one_that_pays() -> None:
-    any_first = Royal9(500, (Award(Tier.ANY_ROYAL, None, 2500), Award(Tier.SUITED_ROYAL, None, 5000)))
-    assert tier_for(any_first, "KC 9C", "2D 3C", "KS 9H", []) == "any_royal"
+    assert tier_for(Bet("royal9", rows=(ANY, SUITED)), "KC 9C", "2D 3C", "KS 9H", []) == "any_royal"
 
 
 def test_a_row_not_configured_pays_nothing() -> None:
-    suited_only = Royal9(500, (Award(Tier.SUITED_ROYAL, None, 5000),))
-    assert tier_for(suited_only, "KC 9D", "2D 3C", "KS 9H", []) is None
+    assert tier_for(Bet("royal9", rows=(SUITED,)), "KC 9D", "2D 3C", "KS 9H", []) is None
 
 
-@pytest.mark.parametrize(("player", "banker"), [("KS", "KH 9H"), ("KS 9S", "KH"), ("KS 9S 2D", "KH 9H"), ("", "")])
-def test_only_two_cards_of_each_hand_are_judged(royal9: Royal9, player: str, banker: str) -> None:
-    player_cards, banker_cards = ([Card.parse(text) for text in hand.split()] for hand in (player, banker))
-    with pytest.raises(ValueError, match="first two cards of each hand"):
-        judge(royal9, player_cards, banker_cards, PersonalK9.parse("KS 9S"), [])
-
-
-@pytest.mark.parametrize(("meter", "cents"), [(None, None), ("personal", 2500), ("personal", 0)])
-def test_an_award_is_a_meter_or_an_amount(meter: str | None, cents: int | None) -> None:
-    with pytest.raises(ValueError, match="any_royal needs either"):
-        Award(Tier.ANY_ROYAL, meter, cents)
+@pytest.mark.parametrize(
+    "says",
+    [
+        {"award": "any_royal"},
+        {"award": "any_royal", "meter": "m", "cents": 2500},
+        {"meter": "m"},
+        {"pays": Fraction(1), "cents": 5},
+        {"result": "push", "commission_taken": Fraction(1, 20)},
+        {"pays": Fraction(1), "commission_taken": Fraction(1, 20), "commission_owed": Fraction(1, 20)},
+        {"pays": Fraction(1), "result": "push"},
+        {},
+    ],
+)
+def test_a_row_says_one_thing(says: dict[str, Any]) -> None:
+    with pytest.raises(ValueError):
+        Row(When(), **says)
 
 
 SIXTEEN = [f"K{king} 9{nine}" for king, nine in product("SHDC", repeat=2)]

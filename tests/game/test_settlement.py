@@ -5,6 +5,7 @@ What is expected is written as the result, what goes back to the circle, and wha
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from random import Random
@@ -16,13 +17,11 @@ from hypothesis import strategies as st
 
 from controller.game import baccarat, lucky9
 from controller.game.baccarat import Outcome, Tableau
-from controller.game.baccarat_royal import Actives, BaccaratRoyal, BankerRow
-from controller.game.cards import DECK, Card
-from controller.game.dragon_bonus import DragonBonusPays
+from controller.game.baccarat_royal import Actives
+from controller.game.bets import Bet, Finished, Row, When
+from controller.game.cards import DECK, Card, PersonalK9
 from controller.game.play import Result
-from controller.game.royal9 import Award, Tier
 from controller.game.settlement import (
-    PuntoBancoPays,
     Rounding,
     Settled,
     Settlement,
@@ -32,15 +31,15 @@ from controller.game.settlement import (
     settle_lucky9,
     settle_punto_banco,
 )
-from controller.game.wagers import Spot, Wager
+from controller.game.wagers import Wager
 from tests.game.test_lucky9 import GAME as LUCKY9
+from tests.support.bets import NATURAL, bets_of
 from tests.support.samples import examples
 
 CENT = Rounding()
-TAKEN = PuntoBancoPays(Fraction(1), Fraction(1), Fraction(8), Fraction(1, 20), "taken")
-OWED = replace(TAKEN, commission="owed")
-METER = Award(Tier.BANKER_PERSONAL, "personal", None)
-FIXED = Award(Tier.SUITED_ROYAL, None, 50_00)
+TAKEN, OWED = bets_of("royal9"), bets_of("kansas_star")
+ROYAL = bets_of("baccarat_royal")
+LUCKY9_BETS = bets_of("lucky9")
 
 
 def some(text: str) -> tuple[Wager, ...]:
@@ -49,7 +48,7 @@ def some(text: str) -> tuple[Wager, ...]:
 
 def a_wager(text: str) -> Wager:
     seat, spot, dollars = text.split()
-    return Wager(int(seat.removesuffix("b")), Spot(spot), round(float(dollars) * 100), back=seat.endswith("b"))
+    return Wager(int(seat.removesuffix("b")), spot, round(float(dollars) * 100), back=seat.endswith("b"))
 
 
 def cards(text: str) -> tuple[Card, ...]:
@@ -64,7 +63,7 @@ def told(settlement: Settlement) -> list[str]:
 
 def _line(one: Settled) -> str:
     circle = f"{one.wager.seat}{'b' * one.wager.back}{'' if one.hand is None else f'#{one.hand}'}"
-    words = [circle, one.wager.spot.value, one.result.value, f"{one.returned_cents / 100:g}"]
+    words = [circle, one.wager.spot, one.result.value, f"{one.returned_cents / 100:g}"]
     words += [f"commission {one.commission_cents / 100:g}"] * bool(one.commission_cents)
     words += [f"owed {one.owed_cents / 100:g}"] * bool(one.owed_cents)
     words += [f"meter {one.meter}"] * (one.meter is not None)
@@ -83,12 +82,20 @@ BANKER_BY_7 = ("KS KH KC", "3C 4H")
 PLAIN_TIE = ("KS 6H", "2S 4H")
 
 
-def punto_banco(hands: tuple[str, str], dragon: DragonBonusPays | None, wagers: str, **given: Any) -> Settlement:
+PRINTED = {1: "KC 9D", 2: "KC 9C", 3: "KS 9H"}
+SEATS = {seat: PersonalK9.parse(k9) for seat, k9 in PRINTED.items()}
+
+
+def lying(hands: tuple[str, str]) -> baccarat.Done:
     player, banker = map(cards, hands)
-    tableau = Tableau((8, 9), (), (), dict.fromkeys(range(8), ()))  # judged as they lie: it draws nothing
-    done = baccarat.as_it_lies(tableau.natural, player, banker)
-    pays, rounding, awards = given.get("pays", TAKEN), given.get("rounding", CENT), given.get("awards", {})
-    return settle_punto_banco(pays, rounding, dragon, awards, some(wagers), done)
+    return baccarat.as_it_lies(NATURAL, player, banker)
+
+
+def punto_banco(
+    hands: tuple[str, str], wagers: str, bets: tuple[Bet, ...] = TAKEN, rounding: Rounding = CENT
+) -> Settlement:
+    done = lying(hands)
+    return settle_punto_banco(bets, rounding, lambda seat: Finished(done, NATURAL, SEATS.get(seat)), some(wagers))
 
 
 @pytest.mark.parametrize(
@@ -121,23 +128,20 @@ def punto_banco(hands: tuple[str, str], dragon: DragonBonusPays | None, wagers: 
         (PLAIN_TIE, "1 dragon_banker 5", "1 dragon_banker lost 0"),
     ],
 )
-def test_a_wager_of_punto_banco(
-    dragon_bonus_pays: DragonBonusPays, hands: tuple[str, str], wager: str, line: str
-) -> None:
-    assert told(punto_banco(hands, dragon_bonus_pays, wager)) == [line]
+def test_a_wager_of_punto_banco(hands: tuple[str, str], wager: str, line: str) -> None:
+    assert told(punto_banco(hands, wager)) == [line]
 
 
 def test_royal9_is_paid_its_award_and_keeps_no_stake() -> None:
-    settlement = punto_banco(
-        PLAYER_NATURAL, None, "1 royal9 5, 2 royal9 5, 3 royal9 5", awards={1: None, 2: FIXED, 3: METER}
-    )
-    assert told(settlement) == ["1 royal9 lost 0", "2 royal9 won 50", "3 royal9 won 0 meter personal"]
-    assert (settlement.totals.staked, settlement.totals.returned, settlement.totals.house) == (15_00, 50_00, -35_00)
+    assert told(punto_banco(BANKER_NATURAL, "1 royal9 5")) == ["1 royal9 lost 0"]
+    settlement = punto_banco(PLAYER_NATURAL, "2 royal9 5, 3 royal9 5")
+    assert told(settlement) == ["2 royal9 won 25", "3 royal9 won 0 meter player_personal"]
+    assert (settlement.totals.staked, settlement.totals.returned, settlement.totals.house) == (10_00, 25_00, -15_00)
 
 
-def test_traditional_wagers_come_first_and_each_kind_by_seat(dragon_bonus_pays: DragonBonusPays) -> None:
+def test_traditional_wagers_come_first_and_each_kind_by_seat() -> None:
     wagers = "2 dragon_player 5, 3 banker 25, 1 royal9 5, 2b player 25, 2 tie 5, 2 player 25, 1 dragon_banker 5"
-    settlement = punto_banco(PLAYER_BY_4, dragon_bonus_pays, wagers, awards={1: None})
+    settlement = punto_banco(PLAYER_BY_4, wagers)
     assert [line.split(" ", 2)[:2] for line in told(settlement)] == [
         ["2", "player"],
         ["2", "tie"],
@@ -150,7 +154,7 @@ def test_traditional_wagers_come_first_and_each_kind_by_seat(dragon_bonus_pays: 
 
 
 def test_commission_owed_is_paid_out_and_kept_on_the_seats_ledger() -> None:
-    settlement = punto_banco(BANKER_BY_7, None, "4 banker 100, 4b banker 50, 2 banker 20, 1 player 25", pays=OWED)
+    settlement = punto_banco(BANKER_BY_7, "4 banker 100, 4b banker 50, 2 banker 20, 1 player 25", OWED)
     assert told(settlement) == [
         "1 player lost 0",
         "2 banker won 40 owed 1",
@@ -163,7 +167,7 @@ def test_commission_owed_is_paid_out_and_kept_on_the_seats_ledger() -> None:
 
 
 def test_commission_taken_is_no_debt() -> None:
-    settlement = punto_banco(BANKER_BY_7, None, "4 banker 100, 4b banker 50")
+    settlement = punto_banco(BANKER_BY_7, "4 banker 100, 4b banker 50")
     assert (settlement.totals.commission, settlement.totals.commission_owed, settlement.owed) == (7_50, 0, ())
     assert (settlement.totals.returned, settlement.totals.house) == (292_50, -150_00)
 
@@ -183,35 +187,35 @@ def test_commission_taken_is_no_debt() -> None:
         (Rounding(pays="down"), 0.21, 2),
     ],
 )
-@pytest.mark.parametrize("pays", [TAKEN, OWED])
+@pytest.mark.parametrize("bets", [TAKEN, OWED])
 def test_commission_that_does_not_divide(
-    pays: PuntoBancoPays, rounding: Rounding, dollars: float, commission_cents: int
+    bets: tuple[Bet, ...], rounding: Rounding, dollars: float, commission_cents: int
 ) -> None:
-    (one,) = punto_banco(BANKER_BY_7, None, f"1 banker {dollars}", pays=pays, rounding=rounding).settled
+    (one,) = punto_banco(BANKER_BY_7, f"1 banker {dollars}", bets, rounding).settled
     assert one.commission_cents + one.owed_cents == commission_cents
-    assert one.returned_cents == 2 * one.wager.cents - (commission_cents if pays is TAKEN else 0)
+    assert one.returned_cents == 2 * one.wager.cents - (commission_cents if bets is TAKEN else 0)
 
 
 def test_commission_is_rounded_wager_by_wager() -> None:
-    settlement = punto_banco(BANKER_BY_7, None, "1 banker 0.10, 1b banker 0.10, 2 banker 0.10")
+    settlement = punto_banco(BANKER_BY_7, "1 banker 0.10, 1b banker 0.10, 2 banker 0.10")
     assert settlement.totals.commission == 3  # half a cent each, not a cent and a half in all
 
 
 @pytest.mark.parametrize(("pays", "cents"), [("up", 38), ("down", 37)])
 def test_a_banker_paid_nineteen_to_twenty_rounds_its_pay(pays: Any, cents: int) -> None:
-    no_commission = PuntoBancoPays(Fraction(1), Fraction(19, 20), Fraction(8), Fraction(0), "taken")
-    settlement = punto_banco(BANKER_BY_7, None, "1 banker 0.39", pays=no_commission, rounding=Rounding(pays=pays))
+    no_commission = (Bet("banker", rows=(Row(When(winner=("banker",)), pays=Fraction(19, 20)),)),)
+    settlement = punto_banco(BANKER_BY_7, "1 banker 0.39", no_commission, Rounding(pays=pays))
     assert settlement.settled[0].pays_cents == cents  # 37.05
 
 
-@pytest.mark.parametrize("wager", ["1 hand 5", "1 stake 5", "1 dragon_player 5", "1 royal9 5", "1 lucky9_bonus 5"])
+@pytest.mark.parametrize("wager", ["1 hand 5", "1 stake 5", "1 royal9 5", "1 lucky9_bonus 5"])
 def test_a_wager_that_the_table_does_not_have_is_not_settled(wager: str) -> None:
     with pytest.raises(ValueError, match="seat 1 has no wager"):
-        punto_banco(PLAYER_BY_3, None, wager)
+        punto_banco(PLAYER_BY_3, wager, OWED)
 
 
 def test_a_void_hand_returns_everything() -> None:
-    settlement = returned(some("2 royal9 5, 1 banker 25, 1b banker 25, 1 tie 5"))
+    settlement = returned(TAKEN, some("2 royal9 5, 1 banker 25, 1b banker 25, 1 tie 5"))
     assert told(settlement) == [
         "1 banker returned 25",
         "1 tie returned 5",
@@ -223,12 +227,12 @@ def test_a_void_hand_returns_everything() -> None:
 
 
 def test_no_wagers_settle_to_nothing() -> None:
-    assert returned(()).settled == ()
-    assert balanced(returned(()))
+    assert returned(TAKEN, ()).settled == ()
+    assert balanced(returned(TAKEN, ()))
 
 
 def test_money_missing_anywhere_is_out_of_balance() -> None:
-    settlement = punto_banco(BANKER_BY_7, None, "1 banker 100, 2 banker 50", pays=OWED)
+    settlement = punto_banco(BANKER_BY_7, "1 banker 100, 2 banker 50", OWED)
     one, other = settlement.settled
     for changed in ("staked", "returned", "house", "commission", "commission_owed"):
         totals = replace(settlement.totals, **{changed: getattr(settlement.totals, changed) + 1})
@@ -244,14 +248,18 @@ def test_money_missing_anywhere_is_out_of_balance() -> None:
 ACTIVES = Actives(player=2, banker=5)
 
 
-def royal(**changes: Any) -> BaccaratRoyal:
-    row = BankerRow(tuple(range(8)), (), "stand", "stand")
-    game = BaccaratRoyal("banker_first", (8, 9), (), (), (row,), Fraction(1), Fraction(8), "push")
-    return replace(game, **changes)
+HANDS = {Outcome.PLAYER: PLAYER_BY_4, Outcome.BANKER: BANKER_BY_7, Outcome.TIE: PLAIN_TIE}
 
 
-def baccarat_royal_round(outcome: Outcome, wagers: str, rounding: Rounding = CENT, **changes: Any) -> Settlement:
-    return settle_baccarat_royal(royal(**changes), rounding, ACTIVES, some(wagers), outcome)
+def settle_royal(
+    wagers: Sequence[Wager], outcome: Outcome, rounding: Rounding = CENT, bets: tuple[Bet, ...] = ROYAL
+) -> Settlement:
+    finished = Finished(lying(HANDS[outcome]), NATURAL)
+    return settle_baccarat_royal(bets, rounding, ACTIVES, lambda _: finished, wagers)
+
+
+def baccarat_royal_round(outcome: Outcome, wagers: str, rounding: Rounding = CENT) -> Settlement:
+    return settle_royal(some(wagers), outcome, rounding)
 
 
 @pytest.mark.parametrize(
@@ -294,8 +302,9 @@ def test_the_odd_cent_of_a_tie(pays: Any, back_cents: int) -> None:
 @pytest.mark.parametrize(
     ("on_tie", "line"), [("push", "1 player pushed 5"), ("half", "1 player half_lost 2.5"), ("lose", "1 player lost 0")]
 )
-def test_what_a_tie_does_to_gamblers_is_the_houses_to_say(on_tie: str, line: str) -> None:
-    assert told(baccarat_royal_round(Outcome.TIE, "1 player 5", gamblers_on_tie=on_tie)) == [line]
+def test_what_a_tie_does_to_gamblers_is_the_houses_to_say(on_tie: Any, line: str) -> None:
+    bets = (Bet("player", rows=(Row(When(winner=("tie",)), result=on_tie),)),)
+    assert told(settle_royal(some("1 player 5"), Outcome.TIE, bets=bets)) == [line]
 
 
 @pytest.mark.parametrize("wager", ["1 stake 5", "2b stake 5", "1 hand 5", "1 dragon_player 5"])
@@ -315,7 +324,7 @@ def lucky9_round(dealer: str, hands: dict[int, str], wagers: str, rounding: Roun
         first_two[seat] = theirs[0][:2] if len(theirs) == 1 else (theirs[0][0], theirs[1][0])
         played += [lucky9.SeatHand(seat, n, hand, len(theirs) > 1) for n, hand in enumerate(theirs, start=1)]
     done = lucky9.Done(cards(dealer), tuple(played), first_two)
-    return settle_lucky9(LUCKY9, rounding, some(wagers), done)
+    return settle_lucky9(LUCKY9, LUCKY9_BETS, rounding, some(wagers), done)
 
 
 @pytest.mark.parametrize(
@@ -376,7 +385,7 @@ directions = st.sampled_from(["up", "down"])
 roundings = st.builds(Rounding, st.just(1), directions, directions)
 
 
-def wagers_on(*spots: Spot, backs: bool = True, seats: int = 7) -> st.SearchStrategy[list[Wager]]:
+def wagers_on(*spots: str, backs: bool = True, seats: int = 7) -> st.SearchStrategy[list[Wager]]:
     wager = st.builds(
         Wager,
         seat=st.integers(1, seats),
@@ -399,47 +408,41 @@ def check_money(settlement: Settlement, wagers: list[Wager]) -> None:
         assert one.returned_cents >= (0 if one.result in (Result.LOST, Result.HALF_LOST) else one.wager.cents)
 
 
-PUNTO_BANCO_SPOTS = (Spot.PLAYER, Spot.BANKER, Spot.TIE, Spot.DRAGON_PLAYER, Spot.DRAGON_BANKER)
+PUNTO_BANCO_SPOTS = ("player", "banker", "tie", "dragon_player", "dragon_banker")
 
 
 @examples(50)
 @given(wagers_on(*PUNTO_BANCO_SPOTS), st.integers(), roundings, st.sampled_from([TAKEN, OWED]))
 def test_punto_banco_conserves_money_and_settles_each_wager_by_itself(
-    tableau: Tableau,
-    dragon_bonus_pays: DragonBonusPays,
-    wagers: list[Wager],
-    shuffle: int,
-    rounding: Rounding,
-    pays: PuntoBancoPays,
+    tableau: Tableau, wagers: list[Wager], shuffle: int, rounding: Rounding, bets: tuple[Bet, ...]
 ) -> None:
     shoe = Random(shuffle).sample(DECK * 8, 6)
     done = next(
         step for dealt in range(4, 7) if isinstance(step := baccarat.next_step(tableau, shoe[:dealt]), baccarat.Done)
     )
-    settlement = settle_punto_banco(pays, rounding, dragon_bonus_pays, {}, wagers, done)
+    seen_at = dict.fromkeys(range(1, 8), Finished(done, NATURAL)).__getitem__
+    settlement = settle_punto_banco(bets, rounding, seen_at, wagers)
     check_money(settlement, wagers)
-    alone = [settle_punto_banco(pays, rounding, dragon_bonus_pays, {}, [wager], done) for wager in wagers]
+    alone = [settle_punto_banco(bets, rounding, seen_at, [wager]) for wager in wagers]
     assert {one for each in alone for one in each.settled} == {*settlement.settled}
     assert settlement.totals.house == sum(each.totals.house for each in alone)
 
 
 @examples(50)
 @given(
-    wagers_on(Spot.PLAYER, Spot.BANKER, Spot.TIE, backs=False),
+    wagers_on("player", "banker", "tie", backs=False),
     st.tuples(st.integers(1, 1_000_00), st.integers(1, 1_000_00)),
     st.sampled_from(Outcome),
     roundings,
-    st.sampled_from(["push", "half", "lose"]),
 )
 def test_baccarat_royal_conserves_money(
-    gamblers: list[Wager], stakes: tuple[int, int], outcome: Outcome, rounding: Rounding, on_tie: str
+    gamblers: list[Wager], stakes: tuple[int, int], outcome: Outcome, rounding: Rounding
 ) -> None:
-    game = royal(gamblers_on_tie=on_tie)
-    actives = [Wager(2, Spot.STAKE, stakes[0]), Wager(5, Spot.STAKE, stakes[1])]
-    settlement = settle_baccarat_royal(game, rounding, ACTIVES, [*gamblers, *actives], outcome)
+    actives = [Wager(2, "stake", stakes[0]), Wager(5, "stake", stakes[1])]
+    settlement = settle_royal([*gamblers, *actives], outcome, rounding)
     assert balanced(settlement)
-    between = settle_baccarat_royal(game, rounding, ACTIVES, actives, outcome)
-    alone = [settle_baccarat_royal(game, rounding, ACTIVES, [wager], outcome) for wager in gamblers]
+    between = settle_royal(actives, outcome, rounding)
+    alone = [settle_royal([wager], outcome, rounding) for wager in gamblers]
     assert settlement.totals.house == between.totals.house + sum(each.totals.house for each in alone)
     assert settlement.totals.returned == between.totals.returned + sum(each.totals.returned for each in alone)
     if outcome is not Outcome.TIE:
@@ -449,9 +452,7 @@ def test_baccarat_royal_conserves_money(
 
 
 @examples(33)
-@given(
-    wagers_on(Spot.HAND, Spot.TIE, Spot.LUCKY9_BONUS, backs=False, seats=3), st.integers(), st.integers(1, 4), roundings
-)
+@given(wagers_on("hand", "tie", "lucky9_bonus", backs=False, seats=3), st.integers(), st.integers(1, 4), roundings)
 def test_lucky9_conserves_money_and_settles_each_wager_by_itself(
     wagers: list[Wager], shuffle: int, hands: int, rounding: Rounding
 ) -> None:
@@ -461,9 +462,9 @@ def test_lucky9_conserves_money_and_settles_each_wager_by_itself(
     played += [lucky9.SeatHand(3, n, hand[:2], hands > 1) for n, hand in enumerate(theirs[2:], start=1)]
     first_two = {seat: tuple(random.sample(DECK, 2)) for seat in (1, 2, 3)}
     done = lucky9.Done(dealer, tuple(played), first_two)
-    settlement = settle_lucky9(LUCKY9, rounding, wagers, done)
+    settlement = settle_lucky9(LUCKY9, LUCKY9_BETS, rounding, wagers, done)
     check_money(settlement, wagers)
-    of_seat_3 = [wager.cents for wager in wagers if wager.seat == 3 and wager.spot is Spot.HAND]
+    of_seat_3 = [wager.cents for wager in wagers if wager.seat == 3 and wager.spot == "hand"]
     assert settlement.totals.staked == sum(wager.cents for wager in wagers) + sum(of_seat_3) * (len(theirs) - 3)
-    alone = [settle_lucky9(LUCKY9, rounding, [wager], done) for wager in wagers]
+    alone = [settle_lucky9(LUCKY9, LUCKY9_BETS, rounding, [wager], done) for wager in wagers]
     assert sorted(map(repr, (one for each in alone for one in each.settled))) == sorted(map(repr, settlement.settled))

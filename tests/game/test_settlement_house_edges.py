@@ -11,15 +11,14 @@ from fractions import Fraction
 import pytest
 
 from controller.game.baccarat import Done, Outcome
+from controller.game.bets import Finished
 from controller.game.cards import Card
-from controller.game.dragon_bonus import DragonBonusPays
-from controller.game.settlement import PuntoBancoPays, Rounding, settle_punto_banco
-from controller.game.wagers import Spot, Wager
+from controller.game.settlement import Rounding, settle_punto_banco
+from controller.game.wagers import Wager
 from tests.game.test_enumeration import NATURAL_TIE, NATURAL_WIN, SIXES, WITHOUT_A_NATURAL
+from tests.support.bets import NATURAL, bets_of
 
-PAYS = PuntoBancoPays(Fraction(1), Fraction(1), Fraction(8), Fraction(1, 20), "taken")
-ROYAL9_AND_SUGARHOUSE = DragonBonusPays(1, {9: 30, 8: 10, 7: 6, 6: 4, 5: 2, 4: 1})  # sheets 000 and 004
-KANSAS_STAR = DragonBonusPays(1, {9: 30, 8: 10, 7: 4, 6: 4, 5: 2, 4: 2})  # sheet 001
+ROYAL9_AND_SUGARHOUSE, KANSAS_STAR = "royal9", "kansas_star"
 UNIT_CENTS = 100
 PLAYER_WINS, BANKER_WINS, TIES = 2_230_518_282_592_256, 2_292_252_566_437_888, 475_627_426_473_216
 
@@ -44,22 +43,23 @@ def every_kind_of_hand() -> Iterator[tuple[Done, int]]:
 
 
 @pytest.mark.parametrize(
-    ("spot", "dragon_bonus_pays", "published"),
+    ("spot", "table", "published"),
     [
-        (Spot.PLAYER, ROYAL9_AND_SUGARHOUSE, "1.2351"),
-        (Spot.BANKER, ROYAL9_AND_SUGARHOUSE, "1.0579"),
-        (Spot.TIE, ROYAL9_AND_SUGARHOUSE, "14.3596"),
-        (Spot.DRAGON_PLAYER, ROYAL9_AND_SUGARHOUSE, "2.65"),
-        (Spot.DRAGON_BANKER, ROYAL9_AND_SUGARHOUSE, "9.37"),
-        (Spot.DRAGON_PLAYER, KANSAS_STAR, "2.50"),
-        (Spot.DRAGON_BANKER, KANSAS_STAR, "8.53"),
+        ("player", ROYAL9_AND_SUGARHOUSE, "1.2351"),
+        ("banker", ROYAL9_AND_SUGARHOUSE, "1.0579"),
+        ("tie", ROYAL9_AND_SUGARHOUSE, "14.3596"),
+        ("dragon_player", ROYAL9_AND_SUGARHOUSE, "2.65"),
+        ("dragon_banker", ROYAL9_AND_SUGARHOUSE, "9.37"),
+        ("dragon_player", KANSAS_STAR, "2.50"),
+        ("dragon_banker", KANSAS_STAR, "8.53"),
     ],
 )
-def test_house_edge(spot: Spot, dragon_bonus_pays: DragonBonusPays, published: str) -> None:
+def test_house_edge(spot: str, table: str, published: str) -> None:
     wager = Wager(1, spot, UNIT_CENTS)
-    kept = 0
+    bets, kept = bets_of(table), 0
     for done, ways in every_kind_of_hand():
-        totals = settle_punto_banco(PAYS, Rounding(), dragon_bonus_pays, {}, [wager], done).totals
+        finished = Finished(done, NATURAL)
+        totals = settle_punto_banco(bets, Rounding(), {1: finished}.__getitem__, [wager]).totals
         kept += ways * (totals.house + totals.commission)
     decimals = len(published.partition(".")[2])
     assert f"{float(Fraction(100 * kept, UNIT_CENTS * SIXES)):.{decimals}f}" == published

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from controller.game.bets import Bet
 from controller.game.wagers import (
     WAGER_REFUSALS,
     RefusedWager,
-    Spot,
     Wager,
     WagerRules,
     place,
@@ -19,13 +19,13 @@ from controller.game.wagers import (
     squeezing,
     stand,
 )
+from tests.support.bets import bets_of
 from tests.support.samples import examples
 
 ROYAL9_CENTS = 500
 SEATS = range(1, 8)
 
-PUNTO_BANCO = WagerRules(
-    spots=(Spot.PLAYER, Spot.BANKER, Spot.TIE, Spot.DRAGON_PLAYER, Spot.DRAGON_BANKER, Spot.ROYAL9),
+LIMITS = WagerRules(
     circle_minimum_cents=25_00,
     circle_maximum_cents=500_00,
     side_minimum_cents=5_00,
@@ -34,28 +34,32 @@ PUNTO_BANCO = WagerRules(
     tie_only_meets_minimum=True,
     back_bettors=True,
 )
-LUCKY9 = replace(PUNTO_BANCO, spots=(Spot.HAND, Spot.TIE, Spot.LUCKY9_BONUS), back_bettors=False)
-BACCARAT_ROYAL = replace(PUNTO_BANCO, spots=(Spot.PLAYER, Spot.BANKER, Spot.TIE, Spot.STAKE), back_bettors=False)
-SENSORS_ALONE = replace(PUNTO_BANCO, spots=(Spot.ROYAL9,))
+ONE_BETTOR = replace(LIMITS, back_bettors=False)
+Rules = tuple[WagerRules, tuple[Bet, ...]]
+PUNTO_BANCO: Rules = LIMITS, bets_of("royal9")
+LUCKY9: Rules = ONE_BETTOR, bets_of("lucky9")
+BACCARAT_ROYAL: Rules = ONE_BETTOR, bets_of("baccarat_royal")
+SENSORS_ALONE: Rules = LIMITS, (Bet("royal9", price_cents=ROYAL9_CENTS),)
+ALL_SPOTS = sorted({bet.spot for _, bets in (PUNTO_BANCO, LUCKY9, BACCARAT_ROYAL) for bet in bets})
 
 
 def a_wager(text: str) -> Wager:
     seat, spot, dollars = text.split()
     cents = round(float(dollars) * 100)
-    return Wager(int(seat.removesuffix("b")), Spot(spot), cents, back=seat.endswith("b"))
+    return Wager(int(seat.removesuffix("b")), spot, cents, back=seat.endswith("b"))
 
 
 def some(text: str) -> tuple[Wager, ...]:
     return tuple(a_wager(part) for part in text.split(",") if part.strip())
 
 
-def at_once(rules: WagerRules, placed: str, wager: str, actives: tuple[int, ...] = ()) -> str | None:
-    return placing(rules, ROYAL9_CENTS, SEATS, some(placed), a_wager(wager), actives)
+def at_once(rules: Rules, placed: str, wager: str, actives: tuple[int, ...] = ()) -> str | None:
+    return placing(*rules, SEATS, some(placed), a_wager(wager), actives)
 
 
-def at_lock(rules: WagerRules, placed: str, actives: tuple[int, ...] = ()) -> dict[str, str]:
+def at_lock(rules: Rules, placed: str, actives: tuple[int, ...] = ()) -> dict[str, str]:
     """Each wager refused, and why; the others are checked to stand."""
-    playing, refused = stand(rules, ROYAL9_CENTS, SEATS, some(placed), actives)
+    playing, refused = stand(*rules, SEATS, some(placed), actives)
     assert {*playing} | {each.wager for each in refused} == {*some(placed)}
     assert len(playing) + len(refused) == len(some(placed))
     texts = {a_wager(part): part.strip() for part in placed.split(",")}
@@ -121,19 +125,22 @@ def test_a_wager_at_once(placed: str, wager: str, code: str | None) -> None:
 
 
 def test_no_back_bettors_where_the_house_has_none() -> None:
-    assert at_once(replace(PUNTO_BANCO, back_bettors=False), "1 player 25", "1b player 25") == "no_back_bettors"
+    assert at_once((ONE_BETTOR, PUNTO_BANCO[1]), "1 player 25", "1b player 25") == "no_back_bettors"
 
 
 def test_an_increment_of_a_cent_is_none() -> None:
-    assert at_once(replace(PUNTO_BANCO, increment_cents=1), "", "1 player 25.01") is None
-
-
-def test_a_house_without_a_royal9_price_takes_no_royal9() -> None:
-    assert placing(PUNTO_BANCO, None, SEATS, (), a_wager("1 royal9 5")) == "wrong_price"
+    assert at_once((replace(LIMITS, increment_cents=1), PUNTO_BANCO[1]), "", "1 player 25.01") is None
 
 
 def test_one_price_is_no_matter_of_increments() -> None:
-    assert placing(PUNTO_BANCO, 3_00, SEATS, (), a_wager("1 royal9 3")) is None
+    assert placing(LIMITS, [Bet("royal9", price_cents=3_00)], SEATS, (), a_wager("1 royal9 3")) is None
+
+
+def test_a_bet_of_a_house_needs_what_its_file_says() -> None:
+    bets = (*PUNTO_BANCO[1], Bet("panda_8", needs=("player",)))
+    assert at_lock((LIMITS, bets), "1 player 25, 1 panda_8 5, 2 banker 25, 2 panda_8 5") == {
+        "2 panda_8 5": "needs_another"
+    }
 
 
 @pytest.mark.parametrize(
@@ -215,7 +222,7 @@ def test_wagers_at_lock(placed: str, refused: dict[str, str]) -> None:
 
 
 def test_the_side_minimum_at_just_under_and_just_over() -> None:
-    rules = replace(PUNTO_BANCO, increment_cents=1)
+    rules = replace(LIMITS, increment_cents=1), PUNTO_BANCO[1]
     for spot in ("tie", "dragon_player"):
         assert at_lock(rules, f"1 player 25, 1 {spot} 4.99") == {f"1 {spot} 4.99": "under_minimum"}
         assert at_lock(rules, f"1 player 25, 1 {spot} 5") == {}
@@ -223,7 +230,7 @@ def test_the_side_minimum_at_just_under_and_just_over() -> None:
 
 
 def test_a_tie_alone_meets_the_side_minimum_where_the_house_asks_no_more() -> None:
-    rules = replace(PUNTO_BANCO, tie_only_meets_minimum=False, increment_cents=1)
+    rules = replace(LIMITS, tie_only_meets_minimum=False, increment_cents=1), PUNTO_BANCO[1]
     assert at_lock(rules, "1 tie 5") == {}
     assert at_lock(rules, "1 tie 4.99") == {"1 tie 4.99": "under_minimum"}
 
@@ -274,14 +281,14 @@ def test_the_largest_circle_squeezes(wagers: str, squeezers: tuple[int | None, i
 )
 def test_limits_that_leave_no_wager_are_no_limits(changes: dict[str, int]) -> None:
     with pytest.raises(ValueError):
-        replace(PUNTO_BANCO, **changes)  # type: ignore[arg-type]  # these are the fields of cents
+        replace(LIMITS, **changes)  # type: ignore[arg-type]  # these are the fields of cents
 
 
 wagers_placed = st.lists(
     st.builds(
         Wager,
         seat=st.integers(0, 3),
-        spot=st.sampled_from(Spot),
+        spot=st.sampled_from(ALL_SPOTS),
         cents=st.sampled_from([5_00, 10_00, 20_00, 25_00, 26_00, 300_00]),
         back=st.booleans(),
     ),
@@ -292,16 +299,16 @@ wagers_placed = st.lists(
 
 @examples(67)
 @given(wagers_placed, st.sampled_from([PUNTO_BANCO, LUCKY9, SENSORS_ALONE]))
-def test_what_stands_stands_by_itself_and_what_is_refused_is_told_why(placed: list[Wager], rules: WagerRules) -> None:
-    playing, refused = stand(rules, ROYAL9_CENTS, SEATS, placed)
-    assert stand(rules, ROYAL9_CENTS, SEATS, playing) == (playing, ())
+def test_what_stands_stands_by_itself_and_what_is_refused_is_told_why(placed: list[Wager], rules: Rules) -> None:
+    playing, refused = stand(*rules, SEATS, placed)
+    assert stand(*rules, SEATS, playing) == (playing, ())
     assert sorted(map(repr, [*playing, *(each.wager for each in refused)])) == sorted(map(repr, placed))
     assert {each.code for each in refused} <= WAGER_REFUSALS.keys()
 
 
 def test_refusals_come_in_the_order_the_wagers_were_placed() -> None:
     placed = some("2 player 20, 1 hand 25, 3 tie 25, 1 tie 20")
-    assert stand(PUNTO_BANCO, ROYAL9_CENTS, SEATS, placed) == (
+    assert stand(*PUNTO_BANCO, SEATS, placed) == (
         some("3 tie 25"),
         (
             RefusedWager(placed[0], "under_minimum"),

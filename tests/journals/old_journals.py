@@ -25,6 +25,11 @@ class OldJournal:
     key: Path
 
 
+def original(name: str) -> Path:
+    """The journal itself, for whoever only reads."""
+    return _FOLDER / f"{name}.journal"
+
+
 def copied(name: str, folder: Path) -> OldJournal:
     """Copy the journal and its key into `folder`, with the modes that the program wants."""
     old = OldJournal(folder / "table.journal", folder / "table.key")

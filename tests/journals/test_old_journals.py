@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,12 +13,14 @@ import pytest
 from controller.clock import stamp_now
 from controller.config import load
 from controller.contract.envelope import Stamp
+from controller.game.bets import Bet, Row
 from controller.journal import SCHEMA_VERSION, Entry, Journal, read_rows, verify
 from controller.keys import load_or_make_key
 from controller.replay import replay
 from controller.table.facts import CommitFailed, ShoeOpened
 from controller.table.step import step
-from tests.journals.old_journals import NAMES, copied
+from tests.journals.old_journals import NAMES, copied, original
+from tests.support.bets import bets_of
 
 TABLES = Path(__file__).parents[2] / "config" / "tables"
 
@@ -62,3 +66,22 @@ def test_how_a_fact_came_is_in_the_chain(change: str, tmp_path: Path) -> None:
         db.commit()
     with pytest.raises(Exception, match=f"row {rows}: it does not fit the chain"):
         verify(old.journal)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_bets_of_its_shoe_are_those_of_the_game_file(name: str) -> None:
+    """Each row as it is written now, but for Kansas Star's, whose sheet puts two margins in a row."""
+    rules = next(row.fact.rules for row in read_rows(original(name)) if isinstance(row.fact, ShoeOpened))
+    game = name.partition("-")[0]
+    written = bets_of("baccarat_royal" if game.startswith("baccarat_royal") else game)
+    assert _by_spot(rules.bets) == _by_spot(written)
+
+
+def _by_spot(bets: Sequence[Bet]) -> dict[str, Bet]:
+    """The bets, each margin in a row of its own, in one order: margins exclude one another."""
+    return {bet.spot: replace(bet, rows=tuple(_each_margin(bet.rows))) for bet in bets}
+
+
+def _each_margin(rows: Sequence[Row]) -> list[Row]:
+    each = [replace(row, when=replace(row.when, margin=(margin,))) for row in rows for margin in row.when.margin or ()]
+    return [row for row in rows if not row.when.margin] + sorted(each, key=lambda row: row.when.margin or ())

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from controller.errors import TableError
 from controller.game.play import Call
-from controller.game.wagers import Spot, Wager
+from controller.game.wagers import Wager
 from controller.journal import Journal
 from controller.pit.awards import Award
 from controller.pit.incoming import RefusedError
@@ -389,7 +389,7 @@ def test_what_a_person_must_look_at_is_told_and_kept_with_its_award(ledger: Ledg
 
 
 def test_a_correction_of_lucky_9_has_no_hits_and_asks_nothing_of_the_pit(ledger: Ledger, tmp_path: Path) -> None:
-    table = TableUnderTest(LUCKY9).open_shoe().do(PlaceWager(Wager(3, Spot.HAND, 2000), "dealer")).lock()
+    table = TableUnderTest(LUCKY9).open_shoe().do(PlaceWager(Wager(3, "hand", 2000), "dealer")).lock()
     table.draw("2S 2C 3S 6C").do(MakeCall(Call.STAND, "dealer"), MakeCall(Call.REVEAL, "dealer"))
     table.do(CorrectSeatsRound(1, {3: (tuple(cards("2S 4S")),)}, tuple(cards("2C 6C")), "Smith", "Jones"))
     with closing(Journal(tmp_path / "table.journal", LUCKY9.table, KEY, KEY.public)) as journal:

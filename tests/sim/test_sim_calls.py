@@ -26,7 +26,8 @@ from drivers.sim.wagers import Bettors
 LAMPS = ("draw_player", "draw_banker", "player", "banker", "tie", "fault", *(f"seat_{seat}" for seat in range(1, 8)))
 DOUBLE_FLASH_S = ((0.0, 0.12), (0.24, 0.36))
 LONG_FLASH_S = ((0.0, 1.5),)
-LIMITS = Limits(("player", "banker", "tie"), 500, 10_000, 100, 5_000, 100, False, False, None)
+BETS = ({"spot": "player", "limits": "circle"}, {"spot": "banker", "limits": "circle"}, {"spot": "tie"})
+LIMITS = Limits(BETS, 500, 10_000, 100, 5_000, 100, False, False)
 
 
 class Stage(Screen):

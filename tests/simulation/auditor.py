@@ -37,6 +37,7 @@ from drivers.sim import rules as referee
 from tests.simulation.broken import hold
 from tests.simulation.hearing import Verdict
 from tests.simulation.shoe import Reported
+from tests.support import sheets
 
 _SCHEMA = Path(envelope.__file__).parent / "schemas" / "event.schema.json"
 _VALIDATOR = jsonschema.Draft202012Validator(json.loads(_SCHEMA.read_text("utf-8")))
@@ -345,7 +346,7 @@ class Auditor:
         hold("the round is judged by the rules", told == ours, (message, ours))
         pairs = {"player": referee.is_pair(player), "banker": referee.is_pair(banker)}
         hold("pairs are pairs", message["pairs"] == pairs, message)
-        dragon = [referee.dragon_bonus(player, banker), referee.dragon_bonus(banker, player)]
+        dragon = [sheets.dragon_bonus(player, banker), sheets.dragon_bonus(banker, player)]
         dragon_told = [message["dragon_bonus"]["player"], message["dragon_bonus"]["banker"]]
         hold("the Dragon Bonus is by the sheet", dragon_told == [what for what, _ in dragon], message)
         hold("the cards are those that came, in that order", self._consume(order), (message, self._account))
@@ -452,9 +453,9 @@ class Auditor:
         """The seats that hit, by the referee."""
         printed = {seat.number: str(seat.k9) for seat in self._rules.seats}
         won = [
-            (seat, tier) for seat in seats if (tier := referee.royal9_tier(seat, printed, player, banker)) is not None
+            (seat, tier) for seat in seats if (tier := sheets.royal9_tier(seat, printed, player, banker)) is not None
         ]
-        return sorted(won, key=lambda hit: (referee.ROYAL9_TIERS.index(hit[1]), hit[0]))
+        return sorted(won, key=lambda hit: (sheets.ROYAL9_TIERS.index(hit[1]), hit[0]))
 
     def _void(self, message: dict[str, Any]) -> None:
         self._over(message)

@@ -10,7 +10,7 @@ from controller.config import load
 from controller.game.baccarat import PuntoBanco
 from controller.game.cards import Card
 from controller.game.play import Call
-from controller.game.wagers import Spot, Wager
+from controller.game.wagers import Wager
 from controller.table.facts import CardDrawn, Fact, Report
 from controller.table.lamps import Live, lamps
 from controller.table.requests import MakeCall, PlaceWager, TakeSeats
@@ -36,7 +36,7 @@ def dealt(rules: TableRules, reveal: Literal["dealt", "input", "hand_end"]) -> T
 def wager(text: str) -> PlaceWager:
     """`wager("3b player 1500")`: the back bettor behind seat 3 puts $15 on Player."""
     seat, spot, cents = text.split()
-    return PlaceWager(Wager(int(seat.removesuffix("b")), Spot(spot), int(cents), seat.endswith("b")), "test")
+    return PlaceWager(Wager(int(seat.removesuffix("b")), spot, int(cents), seat.endswith("b")), "test")
 
 
 def wagers(text: str) -> list[PlaceWager]:

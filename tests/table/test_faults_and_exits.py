@@ -9,7 +9,7 @@ import pytest
 
 from controller.game.baccarat_royal import Actives
 from controller.game.cards import Card
-from controller.game.wagers import Spot, Wager
+from controller.game.wagers import Wager
 from controller.table.facts import (
     ArchiveFailed,
     AwardRefused,
@@ -117,7 +117,7 @@ def choosing() -> TableUnderTest:
 def differing() -> TableUnderTest:
     """Bet recognition saw Royal 9 wagers at seats 1 and 3, the sensors at 1 and 4: wagers were not locked."""
     table = TableUnderTest(replace(house(), bet_recognition=True)).open_shoe()
-    table.do(*(PlaceWager(Wager(seat, Spot.ROYAL9, 500), "recognition") for seat in (1, 3)))
+    table.do(*(PlaceWager(Wager(seat, "royal9", 500), "recognition") for seat in (1, 3)))
     return table.lock(1, 4)
 
 
@@ -600,8 +600,8 @@ def test_royal9_wagers_seen_in_two_ways_lock_nothing_until_they_agree() -> None:
     assert table.of_type("wagers_locked") == []
     table.clear()
     table.wagers = {1, 3}
-    table.do(PlaceWager(Wager(1, Spot.PLAYER, 1500), "recognition"))
-    table.do(PlaceWager(Wager(3, Spot.PLAYER, 1500), "recognition"), LockWagers())
+    table.do(PlaceWager(Wager(1, "player", 1500), "recognition"))
+    table.do(PlaceWager(Wager(3, "player", 1500), "recognition"), LockWagers())
     assert (table.fault, table.face.royal9_seats, table.face.refused_seats) == (None, (1, 3), ())
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from controller.game.baccarat_royal import Actives
 from controller.game.play import Call
-from controller.game.wagers import Spot, Wager
+from controller.game.wagers import Wager
 from controller.table.facts import JournalFoundBehindPit, ShoeError, ShoeErrorRaised
 from controller.table.lamps import Live, Pattern, SeatSign, lamps, seat_sign
 from controller.table.requests import ChooseActives, MakeCall, NewShoe, PlaceWager, ResetHits, TakeSeats
@@ -51,7 +51,7 @@ def _royal(dealt: str, *calls: Call) -> TableUnderTest:
 def _lucky9(dealt: str, *calls: Call) -> TableUnderTest:
     """Lucky 9: seats 2 and 6 play."""
     table = TableUnderTest(LUCKY9).open_shoe()
-    table.do(*(PlaceWager(Wager(seat, Spot.HAND, 500), "dealer") for seat in (2, 6)))
+    table.do(*(PlaceWager(Wager(seat, "hand", 500), "dealer") for seat in (2, 6)))
     table.lock().draw(dealt)
     return table.do(*(MakeCall(call, "dealer") for call in calls))
 
@@ -59,7 +59,7 @@ def _lucky9(dealt: str, *calls: Call) -> TableUnderTest:
 def _midi(dealt: str) -> TableUnderTest:
     """Midi Baccarat: seat 2 wagers most on Player, and squeezes; nobody on Banker, and the dealer does."""
     table = TableUnderTest(MIDI).open_shoe()
-    table.do(*(PlaceWager(Wager(seat, Spot.PLAYER, cents), "dealer") for seat, cents in ((2, 5000), (6, 2000))))
+    table.do(*(PlaceWager(Wager(seat, "player", cents), "dealer") for seat, cents in ((2, 5000), (6, 2000))))
     return table.lock().draw(dealt)
 
 

@@ -10,7 +10,7 @@ import pytest
 from controller.game.baccarat_royal import Actives
 from controller.game.cards import Card
 from controller.game.play import Call
-from controller.game.wagers import Spot, Wager
+from controller.game.wagers import Wager
 from controller.table.facts import (
     BurnCountReported,
     CardDrawn,
@@ -110,7 +110,7 @@ HAPPENINGS: dict[str, ShoeFact | OwnFact | Request] = {
     "correct_round": CorrectRound(1, tuple(cards("4S 6D")), tuple(cards("TH 9C")), "Smith", "Jones"),
     "close_shoe": CloseShoe("Smith"),
     "test_lamps": LampTest("Smith"),
-    "place_wager": PlaceWager(Wager(3, Spot.PLAYER, 2000), "dealer"),
+    "place_wager": PlaceWager(Wager(3, "player", 2000), "dealer"),
     "take_seats": TakeSeats((4, 2), "dealer"),
     "choose_actives": ChooseActives(Actives(player=6, banker=2), "Smith"),
     "call": MakeCall(Call.HIT, "dealer"),
@@ -131,7 +131,7 @@ PHASES: dict[str, Callable[[], TableUnderTest]] = {
 
 def _owing(dealt: str = "5S 8H KD TC") -> TableUnderTest:
     """SugarHouse: seat 2 won on Banker, and owes the commission."""
-    table = TableUnderTest(SUGARHOUSE).open_shoe().do(PlaceWager(Wager(2, Spot.BANKER, 2000), "dealer"))
+    table = TableUnderTest(SUGARHOUSE).open_shoe().do(PlaceWager(Wager(2, "banker", 2000), "dealer"))
     return table.lock().draw(dealt)
 
 

@@ -1,0 +1,279 @@
+"""Bets as data: what a finished hand must be for a wager to win, to be pushed, to lose, or to have an award.
+
+A bet is a list of rows; the first row that holds decides, and where none holds the wager is lost. A row's condition is
+written in a closed vocabulary of what two finished hands are, `When` and `HandIs`: every word that is written must
+hold, and of a word's several values one. `docs/bets.md` says each word with an example.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from controller.game.baccarat import Done, Outcome
+from controller.game.cards import Card, PersonalK9, total
+
+Points = Literal[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+RankLetter = Literal["A", "2", "3", "4", "5", "6", "7", "8", "9", "T", "J", "Q", "K"]
+Color = Literal["red", "black"]
+
+ROYAL9 = "royal9"
+"""The spot of the bet with awards. The events tell its wagers and its awards by this name."""
+
+DRAGON_BONUS = ("dragon_player", "dragon_banker")
+"""The spots of Dragon Bonus on either hand. Where a game has both, a round's event tells what each comes to."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandIs:
+    """What one hand is: Player's, Banker's, or the one that the word before says. None: whatever it is."""
+
+    total: tuple[Points, ...] | None = None
+    cards: tuple[Literal[2, 3], ...] | None = None
+    natural: bool | None = None
+    """Its first two cards are a natural."""
+
+    pair: bool | None = None
+    """Its first two cards are of one rank: a ten and a king are not."""
+
+    suited: bool | None = None
+    """Its first two cards are of one suit."""
+
+    first_two: tuple[tuple[RankLetter, ...], ...] | None = None
+    """The ranks of its first two cards, in either order: one of the first list and one of the second."""
+
+    first_two_total: tuple[Points, ...] | None = None
+    third: tuple[RankLetter, ...] | None = None
+    """The rank of its third card; without one, this does not hold."""
+
+    same_rank: bool | None = None
+    """All its cards are of one rank."""
+
+    same_suit: bool | None = None
+    """All its cards are of one suit."""
+
+    color: tuple[Color, ...] | None = None
+    """All its cards are of this colour."""
+
+    seat_pair: Literal["own", "another"] | None = None
+    """Its first two cards are the King and the 9 printed at the bettor's seat, or at another seat of the table."""
+
+    def __post_init__(self) -> None:
+        if self.first_two is not None and len(self.first_two) != 2:
+            raise ValueError("first_two is not two ranks or two lists of ranks")
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """What a finished hand is, both sides of it. None: whatever it is."""
+
+    winner: tuple[Literal["player", "banker", "tie"], ...] | None = None
+    natural: bool | None = None
+    """It ended on the first two cards of each side, one of them a natural or both."""
+
+    margin: tuple[Points, ...] | None = None
+    """The points between the two totals; 0 of a tie."""
+
+    cards: tuple[Literal[4, 5, 6], ...] | None = None
+    """The cards of both sides together."""
+
+    total_sum: tuple[int, ...] | None = None
+    """Both totals added up, 0 to 18."""
+
+    identical: bool | None = None
+    """Player's first two cards and Banker's are the same two, in either order."""
+
+    color: tuple[Color, ...] | None = None
+    """All cards of both sides are of this colour."""
+
+    player: HandIs | None = None
+    banker: HandIs | None = None
+    winning: HandIs | None = None
+    """The hand that won; after a tie, this does not hold."""
+
+    losing: HandIs | None = None
+    either: HandIs | None = None
+    """One hand or both."""
+
+    both: HandIs | None = None
+    exactly_one: HandIs | None = None
+
+    def __post_init__(self) -> None:
+        if wrong := [points for points in self.total_sum or () if not 0 <= points <= 18]:
+            raise ValueError(f"{wrong[0]} is no sum of two totals")
+
+    def hands(self) -> tuple[HandIs, ...]:
+        """What it says of single hands."""
+        each = self.player, self.banker, self.winning, self.losing, self.either, self.both, self.exactly_one
+        return tuple(hand for hand in each if hand is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a bet: its condition, and what becomes of the wager, said in one way of three.
+
+    Raises ValueError where it says none of them or more than one.
+    """
+
+    when: When
+    pays: Fraction | None = None
+    """It wins, and is paid so much to one; the stake goes back besides."""
+
+    commission_taken: Fraction | None = None
+    """The part of the win that the house keeps: 1/20 for five in a hundred."""
+
+    commission_owed: Fraction | None = None
+    """The part of the win that the seat owes from now on, collected later."""
+
+    result: Literal["push", "half", "lose"] | None = None
+    """The stake goes back, half of it goes back, or nothing."""
+
+    award: str | None = None
+    """The name of an award: the stake does not go back."""
+
+    cents: int | None = None
+    """A fixed award's amount."""
+
+    meter: str | None = None
+    """The progressive meter that is awarded, the whole of it."""
+
+    def __post_init__(self) -> None:
+        if sum(said is not None for said in (self.pays, self.result, self.award)) != 1:
+            raise ValueError("the row needs one of pays, result and award, and no more than one")
+        if (self.award is not None) != ((self.cents is None) != (self.meter is None)) or (
+            self.award is None and (self.cents, self.meter) != (None, None)
+        ):
+            raise ValueError("an award needs either a meter or an amount in cents, and nothing else has them")
+        if (self.commission_taken, self.commission_owed) != (None, None) and (
+            self.pays is None or None not in (self.commission_taken, self.commission_owed)
+        ):
+            raise ValueError("commission is taken of what a row pays, or owed of it")
+
+
+@dataclass(frozen=True, slots=True)
+class Bet:
+    """A bet of a game: where its chips lie, within which limits, what it needs beside it, and how it is decided."""
+
+    spot: str
+    """The name of its place on the layout, in files, scripts and messages."""
+
+    limits: Literal["circle", "side"] = "side"
+    """Whether the limits of a betting circle hold for it, or those of the side bets."""
+
+    price_cents: int | None = None
+    """The one price of a wager, in place of limits and increments. Such a bet is the seated player's alone."""
+
+    needs: tuple[str, ...] = ()
+    """The spots of which the same bettor must have a wager on one."""
+
+    optional: bool = False
+    """It is settled after the traditional bets."""
+
+    rows: tuple[Row, ...] = ()
+    """Empty where the game itself says what becomes of the wager."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A finished hand as a bet sees it: `naturals` are the two-card totals that end one, `own` is printed at the
+    bettor's seat and `others` at the table's other seats, taken or empty."""
+
+    done: Done
+    naturals: Collection[int]
+    own: PersonalK9 | None = None
+    others: Collection[PersonalK9] = ()
+
+
+def bet_on(bets: Sequence[Bet], spot: str) -> Bet | None:
+    """The game's bet on this spot."""
+    return next((bet for bet in bets if bet.spot == spot), None)
+
+
+def deciding(bet: Bet, finished: Finished) -> Row | None:
+    """The row that decides the bet: the first that holds. None: the wager is lost."""
+    return next((row for row in bet.rows if holds(row.when, finished)), None)
+
+
+def holds(when: When, finished: Finished) -> bool:
+    """Whether the finished hand is all that `when` says."""
+    done = finished.done
+    player, banker = done.player, done.banker
+
+    def of(*hands: Sequence[Card]) -> Callable[[HandIs], list[bool]]:
+        return lambda hand_is: [hand_holds(hand_is, hand, finished) for hand in hands]
+
+    won, lost = {
+        Outcome.PLAYER: ([player], [banker]),
+        Outcome.BANKER: ([banker], [player]),
+        Outcome.TIE: ([], []),
+    }[done.outcome]
+    return (
+        _among(done.outcome.value, when.winner)
+        and _is(done.natural, when.natural)
+        and _among(done.margin, when.margin)
+        and _among(len(player) + len(banker), when.cards)
+        and _among(done.player_total + done.banker_total, when.total_sum)
+        and _is(_same_two(player, banker), when.identical)
+        and _of_color((*player, *banker), when.color)
+        and _all(when.player, of(player), any)
+        and _all(when.banker, of(banker), any)
+        and _all(when.winning, of(*won), any)
+        and _all(when.losing, of(*lost), any)
+        and _all(when.either, of(player, banker), any)
+        and _all(when.both, of(player, banker), all)
+        and _all(when.exactly_one, of(player, banker), lambda each: sum(each) == 1)
+    )
+
+
+def hand_holds(hand_is: HandIs, cards: Sequence[Card], finished: Finished) -> bool:
+    """Whether one hand's two or three cards are all that `hand_is` says."""
+    first, second = two = cards[0], cards[1]
+    return (
+        _among(total(cards), hand_is.total)
+        and _among(len(cards), hand_is.cards)
+        and _is(len(cards) == 2 and total(two) in finished.naturals, hand_is.natural)
+        and _is(first.rank == second.rank, hand_is.pair)
+        and _is(first.suit == second.suit, hand_is.suited)
+        and _ranks(two, hand_is.first_two)
+        and _among(total(two), hand_is.first_two_total)
+        and (hand_is.third is None or (len(cards) == 3 and cards[2].letter in hand_is.third))
+        and _is(len({card.rank for card in cards}) == 1, hand_is.same_rank)
+        and _is(len({card.suit for card in cards}) == 1, hand_is.same_suit)
+        and _of_color(cards, hand_is.color)
+        and (hand_is.seat_pair is None or any(k9.matches(two) for k9 in _printed(hand_is.seat_pair, finished)))
+    )
+
+
+def _all(hand_is: HandIs | None, of: Callable[[HandIs], list[bool]], enough: Callable[[list[bool]], bool]) -> bool:
+    return hand_is is None or enough(of(hand_is))
+
+
+def _among(value: object, values: Collection[object] | None) -> bool:
+    return values is None or value in values
+
+
+def _is(value: bool, wanted: bool | None) -> bool:
+    return wanted is None or value is wanted
+
+
+def _of_color(cards: Sequence[Card], colors: Collection[str] | None) -> bool:
+    return colors is None or any(all(card.color == color for card in cards) for color in colors)
+
+
+def _same_two(player: Sequence[Card], banker: Sequence[Card]) -> bool:
+    return tuple(player[:2]) in (tuple(banker[:2]), (banker[1], banker[0]))
+
+
+def _ranks(two: Sequence[Card], wanted: Sequence[Collection[str]] | None) -> bool:
+    if wanted is None:
+        return True
+    (first, second), (one, other) = (card.letter for card in two), wanted
+    return (first in one and second in other) or (first in other and second in one)
+
+
+def _printed(whose: Literal["own", "another"], finished: Finished) -> Collection[PersonalK9]:
+    if whose == "another":
+        return finished.others
+    return () if finished.own is None else (finished.own,)

@@ -1,0 +1,23 @@
+"""The game files, as the simulated house reads them."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any
+
+from controller.cli import bench
+from drivers.sim.house import Limits
+
+
+def bets_of(game: str) -> list[dict[str, Any]]:
+    """The bets of a game file, as TOML gives them."""
+    return list(_values(game)["bets"])
+
+
+def limits_of(game: str) -> Limits:
+    """Its limits."""
+    return Limits(**_values(game)["wagers"], bets=tuple(bets_of(game)))
+
+
+def _values(game: str) -> dict[str, Any]:
+    return tomllib.loads(bench.example_game(game).read_text("utf-8"))

@@ -1,0 +1,39 @@
+"""The bets of the shipped games, and what a finished hand comes to on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from controller.config import load
+from controller.game.baccarat import Done
+from controller.game.bets import Bet, Finished, bet_on, deciding
+from controller.game.cards import PersonalK9
+from tests.support.tables import TABLES
+
+NATURAL = (8, 9)
+
+
+def bets_of(table: str) -> tuple[Bet, ...]:
+    """The bets that an example table takes."""
+    return load(TABLES / f"{table}.toml").rules.bets
+
+
+def bet(bets: Sequence[Bet], spot: str) -> Bet:
+    """The one on this spot."""
+    found = bet_on(bets, spot)
+    assert found is not None, spot
+    return found
+
+
+def comes_to(bet: Bet, done: Done, own: PersonalK9 | None = None, others: Sequence[PersonalK9] = ()) -> str:
+    """What decides a wager: "lose", "push", "half", an award's name, or what it pays to one."""
+    row = deciding(bet, Finished(done, NATURAL, own, others))
+    if row is None:
+        return "lose"
+    return row.award or row.result or f"{row.pays or Fraction()}"
+
+
+def dragon_bonus(bets: Sequence[Bet], done: Done) -> tuple[str, str]:
+    """What Dragon Bonus comes to on Player's hand and on Banker's."""
+    return comes_to(bet(bets, "dragon_player"), done), comes_to(bet(bets, "dragon_banker"), done)
