@@ -228,8 +228,10 @@ def test_a_table_killed_while_its_disk_refuses_starts_once_it_works_and_misses_w
     kept = _drawn(table, len(facts))
     assert kept in ([], ["KS"]), "whether a commit that failed stands, the disk decides"
     assert table.hands == {"player": kept, "banker": []}
+    eventually(lambda: pit.types[told:] == ["fault"])
+    assert table.fault == "shoe_unheard"
     shoe.deal("3C")
-    eventually(lambda: table.fault == "shoe_unheard" and table.face["fault"]["held_cards"] == 1)
+    eventually(lambda: table.face["fault"]["held_cards"] == 1)
     for card in ["KS", "2D", "9S"][len(kept) :]:
         table.supervisor("card", card=card)
     table.count()

@@ -67,11 +67,14 @@ def test_a_log_that_was_removed_takes_no_hand_with_it(
     shoe.deal("KS")  # drawn in error, and kept
     eventually(lambda: table.fault == "journal_gone")
     assert table.face["fault"]["details"]["error"].startswith("table.journal-wal was removed; ")
+    facts = table.facts()
     table.kill()
-    rows = verify(table.journal).rows
+    assert verify(table.journal).rows >= len(facts)
     table.start()
     assert table.fault == "journal_gone"
-    assert table.verify().rows == rows
+    assert table.facts()[: len(facts)] == facts
+    table.supervisor("clear")
+    table.count()  # the shoe went unheard, too
     assert len(pit.rounds) == 1
 
 
@@ -85,7 +88,8 @@ def test_a_journal_removed_before_a_stop_is_there_again_after_it(
     assert table.stop() == 0
     assert "table.journal was removed; table.journal is written there again" in table.log
     table.start()
-    eventually(table.links_up)
+    table.count()
+    eventually(lambda: table.links_up() and table.unacknowledged() == 0)
     assert table.fault is None
     assert table.verify().messages == len(pit.events)
 
@@ -204,5 +208,6 @@ def test_a_journal_is_its_users_alone(unstarted_table: Table, dealer: Dealer) ->
     for file in files:
         file.chmod(0o644)
     table.start()
+    table.count()
     dealer.play(HAND)
     assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
