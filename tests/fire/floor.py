@@ -172,13 +172,12 @@ class Floor:
         tls = {"ca": str(files.ca), "certificate": str(files.certificate), "private_key": str(files.private_key)}
         pit: dict[str, Any] = {"host": HOST, "port": port} | tls
         game = tomllib.loads((ROOT / "config" / "games" / "royal9.toml").read_text("utf-8"))
-        awards = [
-            {"tier": award["tier"], "meter": "any_royal"} if award["tier"] in _SHARED else award
-            for award in game["royal9"]["awards"]
-        ]
+        for bet in game["bets"]:
+            if bet["spot"] == "royal9":
+                bet["rows"] = [_from_a_meter(row) if row["award"] in _SHARED else row for row in bet["rows"]]
         pins = {"debounce_ms": 5}
         archiving = {"keep_shoes": 0}  # every closed shoe is archived in the midst of it
-        game = {"royal9": {"awards": awards}}
+        game = {"bets": game["bets"]}
         sections = {"shoe": {"driver": shoe}, "pit": pit, "pins": pins, "game": game, "journal": archiving}
         return Table(TableFiles(folder, name, port, None, None, **sections), folder)
 
@@ -327,6 +326,11 @@ class Process:
         except (TableError, AssertionError) as error:
             self._wrong.append(f"{self._name}: {error}")
         self.start()
+
+
+def _from_a_meter(row: dict[str, Any]) -> dict[str, Any]:
+    """The row with the meter `any_royal` as its award, in place of a fixed amount."""
+    return {"when": row["when"], "award": row["award"], "meter": "any_royal"}
 
 
 def _subscribe(client: Client, *_: object) -> None:

@@ -157,13 +157,13 @@ class TableFiles:
             self.environment = {"LD_PRELOAD": str(shim), "TABLE_PINS_PAGE": str(self.page)}
 
 
-def _game_file(folder: Path, example: Path, changes: Mapping[str, Mapping[str, Any]]) -> Path:
-    """The example's game with these changes."""
+def _game_file(folder: Path, example: Path, changes: Mapping[str, Mapping[str, Any] | list[Any]]) -> Path:
+    """The example's game with these keys changed in its sections; a list, as `bets`, takes the former one's place."""
     game = tomllib.loads(
         (example.parent / tomllib.loads(example.read_text("utf-8"))["table"]["game"]).read_text("utf-8")
     )
     for section, keys in changes.items():
-        game[section] |= keys
+        game[section] = keys if isinstance(keys, list) else game[section] | keys
     path = folder / "game.toml"
     path.write_text(tomli_w.dumps(game), "utf-8")
     return path

@@ -1,4 +1,4 @@
-"""A hundred kills: whatever instant the daemon is killed at, no round is ever wrong, doubled, or missing in silence."""
+"""Kills: whatever instant the daemon is killed at, no round is ever wrong, doubled, or missing in silence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.hil.far_shoe import FarShoe
 from tests.hil.header import Pins
 from tests.hil.plugin import Eventually
 
-KILLS = 100
+KILLS = 40
 
 
 def _hand(event: dict[str, Any]) -> tuple[int, int]:
@@ -42,7 +42,7 @@ def _judge(played: list[Played], pit: FarPit) -> None:
     ("seed", "kills"),
     [(9, KILLS), pytest.param(1000, 1000, marks=[pytest.mark.proof, pytest.mark.table(shoe_wrap=1)], id="proof")],
 )
-def test_a_table_killed_a_hundred_times_tells_the_pit_every_hand_once_and_right(
+def test_a_table_killed_again_and_again_tells_the_pit_every_hand_once_and_right(
     seed: int,
     kills: int,
     table: Table,

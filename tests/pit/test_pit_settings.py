@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from fractions import Fraction
 from pathlib import Path
 
@@ -27,7 +28,8 @@ def test_the_example_is_what_holds_without_a_settings_file() -> None:
 
 def test_every_meter_of_the_royal_9_game_file_has_its_terms() -> None:
     game = EXAMPLE.parent / "games" / "royal9.toml"
-    named = {line.split('"')[1] for line in game.read_text("utf-8").splitlines() if line.startswith("meter = ")}
+    bets = tomllib.loads(game.read_text("utf-8"))["bets"]
+    named = {row["meter"] for bet in bets for row in bet["rows"] if "meter" in row}
     assert named == DEFAULT.keys()
     assert min(terms.seed_cents for terms in DEFAULT.values()) >= 150_000, "the first award is to be the best"
 
