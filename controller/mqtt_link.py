@@ -221,7 +221,7 @@ class Link(Client):
     def _opened(self, _client: Client, _data: Any, line: Any) -> None:
         if isinstance(line, ssl.SSLSocket):
             # A cut line raises then, and only the broker's own end reads as one.
-            line.suppress_ragged_eofs = False  # type: ignore[attr-defined]
+            line.suppress_ragged_eofs = False  # type: ignore[attr-defined]  # typeshed leaves it out
         # A packet does not wait for the one before to have arrived: the kernel may take 40 ms to say so.
         line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
