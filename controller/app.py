@@ -14,17 +14,17 @@ from controller.clock import boot_id
 from controller.config import Config, ShoeSection, load
 from controller.contract.fingerprint import fingerprint
 from controller.contract.topics import Topics, offline_state
-from controller.control import serving
+from controller.control.server import serving
 from controller.counted_log import EVERY_ONE, CountedLog
-from controller.devices import Shoe
-from controller.epochs import open_journal
+from controller.delivery.mqtt_tls import client_context
 from controller.errors import TableError
 from controller.header import take_pins
 from controller.hearing import Mark
-from controller.journal import Journal
-from controller.mqtt_tls import client_context
 from controller.notify import notify
-from controller.replay import replay
+from controller.pins.devices import Shoe
+from controller.record.epochs import open_journal
+from controller.record.journal import Journal
+from controller.record.replay import replay
 from controller.runtime import Runtime
 from controller.table.facts import Report
 from drivers.mqtt import MqttBroker, Will

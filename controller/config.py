@@ -25,7 +25,7 @@ from cattrs.v import transform_error
 
 from controller.contract.bounds import NAME
 from controller.contract.canonical import canonical
-from controller.devices import InputWiring, LampWiring
+from controller.delivery.mqtt_tls import TlsFiles
 from controller.errors import TableError
 from controller.game.baccarat import PuntoBanco, Tableau
 from controller.game.baccarat_royal import BaccaratRoyal
@@ -36,7 +36,7 @@ from controller.game.lucky9 import Lucky9
 from controller.game.reach import unreachable
 from controller.game.settlement import Rounding
 from controller.game.wagers import WagerRules
-from controller.mqtt_tls import TlsFiles
+from controller.pins.devices import InputWiring, LampWiring
 from controller.table.lamps import LAMPS
 from controller.table.rules import LockOn, Seat, ShoeRules, TableRules
 

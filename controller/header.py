@@ -10,8 +10,8 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-from controller.devices import InputWiring, LampWiring
 from controller.errors import TableError
+from controller.pins.devices import InputWiring, LampWiring
 from drivers.gpio import GpioPins, load_rpi_gpio
 
 

@@ -20,7 +20,7 @@ from controller.contract.canonical import canonical
 from controller.contract.pit_words import Rotation
 from controller.contract.signing import signed_part
 from controller.errors import TableError
-from controller.journal_file import sync_folder
+from controller.record.journal_file import sync_folder
 
 _SIZE = 32
 

@@ -21,22 +21,22 @@ from typing import TypeVar
 
 from controller import __version__
 from controller.answer import Answer
-from controller.archiving import Archivist
-from controller.buttons import KEY, SEEN_AFTER_S, pressed
 from controller.clock import since_boot_ms, stamp_now
 from controller.config import Config
 from controller.contract.bounds import MOST_LEAP_MS
 from controller.contract.envelope import Stamp
 from controller.contract.fingerprint import fingerprint
 from controller.counted_log import EVERY_ONE
-from controller.debounce import Debouncer
-from controller.devices import Broker, Pins, Shoe
+from controller.delivery.levels import Levels
+from controller.delivery.pit_trust import latest_ms
+from controller.delivery.stream import PitStream
 from controller.hearing import Hearing, Mark
-from controller.journal import Entry, Journal, JournalGoneError, Message
-from controller.levels import Levels
-from controller.pit_trust import latest_ms
+from controller.pins.buttons import KEY, SEEN_AFTER_S, pressed
+from controller.pins.debounce import Debouncer
+from controller.pins.devices import Broker, Pins, Shoe
+from controller.record.archiving import Archivist
+from controller.record.journal import Entry, Journal, JournalGoneError, Message
 from controller.second_person import SecondPerson
-from controller.stream import PitStream
 from controller.table.face_down import deals_face_down, hides_cards
 from controller.table.facts import (
     CommitFailed,

@@ -19,12 +19,12 @@ from controller import __version__
 from controller.config import Config
 from controller.contract import events
 from controller.contract.envelope import GENESIS, Stamp, chain_head, seal
-from controller.fact_json import fact_to_json
 from controller.game.baccarat_royal import Actives
 from controller.game.bets import ROYAL9
 from controller.game.cards import Card
 from controller.game.play import Call
 from controller.game.wagers import Wager
+from controller.record.fact_json import fact_to_json
 from controller.table.facts import CardDrawn, CutCardDrawn, Fact, ShoeUnheard
 from controller.table.legality import Refuse, refusal_words
 from controller.table.requests import (

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
-from controller.buttons import KEY
+from controller.pins.buttons import KEY
 from controller.table.legality import Refuse, refuse
 from controller.table.requests import ByTwo, same_name
 

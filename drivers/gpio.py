@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol, cast
 
-from controller.devices import InputWiring, LampWiring
 from controller.errors import TableError
+from controller.pins.devices import InputWiring, LampWiring
 
 
 class GpioModule(Protocol):

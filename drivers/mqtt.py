@@ -19,9 +19,18 @@ from paho.mqtt.enums import MQTTErrorCode
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
-from controller.devices import BrokerListener
+from controller.delivery.mqtt_link import (
+    CONNECT_TIMEOUT_S,
+    RUN,
+    Cuts,
+    Link,
+    LinkBrokenError,
+    Rival,
+    new_run,
+    user_properties,
+)
 from controller.errors import TableError
-from controller.mqtt_link import CONNECT_TIMEOUT_S, RUN, Cuts, Link, LinkBrokenError, Rival, new_run, user_properties
+from controller.pins.devices import BrokerListener
 
 _log = logging.getLogger(__name__)
 

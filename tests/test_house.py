@@ -29,18 +29,36 @@ ROOMS = {
     "controller.game": Room(("controller.game",), third_party=False),
     "controller.contract": Room(("controller.contract", "controller.game"), third_party=False),
     "controller.table": Room(("controller.table", "controller.game", "controller.contract"), third_party=False),
+    "controller.record": Room(
+        (
+            *("controller.record", "controller.table", "controller.game", "controller.contract"),
+            *("controller.config", "controller.keys", "controller.clock", "controller.errors"),
+        )
+    ),
+    "controller.pins": Room(("controller.pins", "controller.table", "controller.game", "controller.errors")),
+    "controller.delivery": Room(
+        (
+            *("controller.delivery", "controller.record", "controller.table", "controller.game", "controller.contract"),
+            *("controller.pins.devices", "controller.config", "controller.keys", "controller.clock"),
+            *("controller.answer", "controller.errors"),
+        )
+    ),
     "controller": Room(
+        ("controller",),
+        never=(*("controller.app", "controller.header", "controller.control", "controller.cli", "controller.pit"),),
+    ),
+    "controller.control": Room(
         ("controller",), never=("controller.app", "controller.header", "controller.cli", "controller.pit")
     ),
     "controller.app": Room(("controller", "drivers"), never=("controller.cli", "controller.pit")),
-    "controller.header": Room(("controller.header", "controller.devices", "controller.errors", "drivers")),
+    "controller.header": Room(("controller.header", "controller.pins.devices", "controller.errors", "drivers")),
     "controller.pit": Room(
         (
             "controller.pit",
             "controller.contract",
             "controller.keys",
-            "controller.mqtt_link",
-            "controller.mqtt_tls",
+            "controller.delivery.mqtt_link",
+            "controller.delivery.mqtt_tls",
             "controller.errors",
         )
     ),
@@ -48,16 +66,16 @@ ROOMS = {
     "drivers": Room(
         (
             "drivers",
-            "controller.devices",
+            "controller.pins.devices",
             "controller.errors",
-            "controller.mqtt_link",
+            "controller.delivery.mqtt_link",
             "controller.table.facts",
             "controller.game.cards",
         ),
         never=("drivers.sim",),
     ),
     # The far ends of the wires are written from the wire's description, so they can contradict the drivers.
-    "drivers.sim": Room(("drivers.sim", "controller.devices", "controller.errors")),
+    "drivers.sim": Room(("drivers.sim", "controller.pins.devices", "controller.errors")),
 }
 NOT_IN_THE_DAEMON = {"rich", "pytest", "hypothesis", "jsonschema", "controller.pit", "controller.cli", "drivers.sim"}
 
@@ -112,7 +130,7 @@ def test_importing_the_daemon_loads_neither_the_demo_nor_the_tests_nor_the_pit()
     assert NOT_IN_THE_DAEMON.isdisjoint(run.stdout.split())
 
 
-DARK = {"", ".cli", ".cli.main", ".devices", ".errors", ".header"}
+DARK = {"", ".cli", ".cli.main", ".errors", ".header", ".pins", ".pins.devices"}
 """All of `controller` that `tablectl dark` may load: until it has come so far, lamps may say what is no longer true."""
 
 

@@ -31,7 +31,7 @@ from controller.cli.words import event_line
 from controller.config import Config, load
 from controller.contract.topics import Topics
 from controller.errors import TableError
-from controller.journal import verify
+from controller.record.journal import verify
 
 _START_PATIENCE_S = 20.0
 _ACK_PATIENCE_S = 10.0

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from controller.cli.words import event_line, settlement_lines
 from controller.errors import TableError
-from controller.journal import Row, read_rows
-from controller.replay import refold
+from controller.record.journal import Row, read_rows
+from controller.record.replay import refold
 from controller.table.facts import Report, ShoeOpened, StepFailed
 from controller.table.public import public
 from controller.table.states import Table

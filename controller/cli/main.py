@@ -266,7 +266,7 @@ def _new_journal(options: argparse.Namespace) -> int:
 
 def _check(options: argparse.Namespace) -> int:
     from controller.config import ConfigError, Problem, load
-    from controller.mqtt_tls import wrong_with
+    from controller.delivery.mqtt_tls import wrong_with
 
     config = load(options.table, reaching=True)
     if (tls := config.file.pit.tls) is not None:
@@ -299,8 +299,8 @@ def _deal(options: argparse.Namespace) -> int:
 
 
 def _verify(options: argparse.Namespace) -> int:
-    from controller.journal import verify
-    from controller.pit_log import compare
+    from controller.delivery.pit_log import compare
+    from controller.record.journal import verify
 
     # The pit's word first: it names the event, where the journal could only say that a row is not as it was.
     agreed = compare(options.journal, options.against, options.archive) if options.against else None

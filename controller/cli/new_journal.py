@@ -8,9 +8,9 @@ from pathlib import Path
 
 from controller.config import load
 from controller.contract.fingerprint import fingerprint
-from controller.epochs import open_journal
 from controller.errors import TableError
-from controller.journal_file import set_aside
+from controller.record.epochs import open_journal
+from controller.record.journal_file import set_aside
 
 
 def new_journal(table: Path, by: str) -> int:

@@ -10,9 +10,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from controller.contract.fingerprint import fingerprint
+from controller.delivery.mqtt_tls import TlsFiles, client_context
 from controller.errors import TableError
 from controller.keys import load_or_make_key, rotate_key, rotations_of
-from controller.mqtt_tls import TlsFiles, client_context
 from controller.pit.adoptions import Adoption
 from controller.pit.awards import Award, Step, Telling
 from controller.pit.ledger import Ledger, read_alarms, read_log

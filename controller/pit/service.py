@@ -34,10 +34,10 @@ from controller.contract.bounds import MOST_PAYLOAD_BYTES
 from controller.contract.canonical import parse_object
 from controller.contract.pit_words import AwardStep, MetersWord, PitKeyWord, Rotation
 from controller.contract.topics import Topics
+from controller.delivery.mqtt_link import RUN, Cuts, Link, Rival, new_run, user_properties
+from controller.delivery.mqtt_tls import TlsFiles, client_context
 from controller.errors import TableError
 from controller.keys import SigningKey, signature_holds
-from controller.mqtt_link import RUN, Cuts, Link, Rival, new_run, user_properties
-from controller.mqtt_tls import TlsFiles, client_context
 from controller.pit.clock import Moments, now_text, number_text
 from controller.pit.incoming import RefusedError
 from controller.pit.ledger import Ack, Ledger

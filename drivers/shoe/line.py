@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, Protocol
 
-from controller.devices import ShoeListener
+from controller.pins.devices import ShoeListener
 from controller.table.facts import ShoeFact
 from drivers.shoe.angel_eye import Reply
 from drivers.shoe.bad_bytes import BadBytes
@@ -46,16 +46,16 @@ class ShoeOnLine:
 
     @property
     def gap_shows_within_ms(self) -> int:
-        """As `controller.devices.Shoe` has it. A network line can be dead for a while before that is noticed."""
+        """As `controller.pins.devices.Shoe` has it. A network line can be dead for a while before that is noticed."""
         return 0 if self._url.startswith(NETWORK) else self._codec.bits_until_numbers_repeat * 1000 // self._baud
 
     @property
     def kept_unread_ms(self) -> int:
-        """As `controller.devices.Shoe` has it."""
+        """As `controller.pins.devices.Shoe` has it."""
         return _KEPT_UNREAD_BYTES * _BITS_A_BYTE * 1000 // self._baud
 
     def forget(self) -> None:
-        """As `controller.devices.Shoe` has it."""
+        """As `controller.pins.devices.Shoe` has it."""
         self._codec.forget()
 
     async def run(self, listener: ShoeListener) -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 from controller.clock import stamp_now
 from controller.config import load
 from controller.contract.topics import Topics
-from controller.journal import Entry, Journal
 from controller.keys import load_or_make_key
+from controller.record.journal import Entry, Journal
 from controller.table.requests import NewShoe
 from controller.table.rules import TableRules
 from tests.bench import core

@@ -26,7 +26,7 @@ from controller.contract.envelope import CONTRACT_VERSION, GENESIS, chain_head, 
 from controller.contract.events import Event
 from controller.contract.pit_words import AckWord
 from controller.contract.topics import Topics
-from controller.delivery import Delivery, Phase
+from controller.delivery.guarantee import Delivery, Phase
 from controller.keys import SigningKey
 from tests.bench.core import numbered
 from tests.bench.floor import at_once

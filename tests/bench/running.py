@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 
 from controller.cli import bench
-from controller.journal import read_rows
+from controller.record.journal import read_rows
 from controller.table.facts import ShoeOpened
 from tests.bench.house import House, cpu_ms, kill, ready, resident_kib, until
 from tests.bench.report import Section

@@ -18,8 +18,6 @@ from jsonschema import Draft202012Validator
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
-from controller import delivery
-from controller.bet_recognition import wager_from_json
 from controller.config import PitSection
 from controller.contract import events
 from controller.contract.bounds import NAME
@@ -28,6 +26,8 @@ from controller.contract.envelope import CONTRACT_VERSION, GENESIS, Stamp, seal
 from controller.contract.events import Event, HitReset
 from controller.contract.pit_words import AckWord, AwardStep, MetersWord, PitKeyWord, Word
 from controller.contract.topics import Topics
+from controller.delivery import guarantee as delivery
+from controller.delivery.bet_recognition import wager_from_json
 from controller.keys import SigningKey, signature_holds
 from controller.table.faults import ALARMS, FAULTS
 from tests.daemon.daemon_world import eventually, running

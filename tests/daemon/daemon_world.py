@@ -18,13 +18,13 @@ from controller.clock import boot_id
 from controller.config import Config, load
 from controller.contract.pit_words import AckWord, MetersWord
 from controller.contract.topics import Topics
-from controller.devices import BrokerListener, ShoeListener
 from controller.game.cards import Card
 from controller.hearing import Mark
-from controller.journal import Entry, Journal, Message, Row
 from controller.keys import SigningKey
+from controller.pins.devices import BrokerListener, ShoeListener
 from controller.pit.clock import now_text, number_text
-from controller.replay import replay
+from controller.record.journal import Entry, Journal, Message, Row
+from controller.record.replay import replay
 from controller.runtime import Runtime
 from controller.table.facts import CardDrawn, Report
 from controller.table.requests import ClearFault, LockWagers, NewShoe, Request

@@ -12,12 +12,12 @@ import controller.runtime
 from controller.cli.bench import simulated_table
 from controller.config import Config, load
 from controller.contract.envelope import Stamp
-from controller.devices import BrokerListener, ShoeListener
 from controller.game.cards import Card
 from controller.hearing import Mark
-from controller.journal import Journal
 from controller.keys import SigningKey
-from controller.replay import replay
+from controller.pins.devices import BrokerListener, ShoeListener
+from controller.record.journal import Journal
+from controller.record.replay import replay
 from controller.runtime import Runtime
 from controller.table.facts import CardDrawn, Report, ShoeStoodBy
 from controller.table.requests import ClearFault, CountCards, LockWagers, NewShoe, Request

@@ -23,13 +23,13 @@ from typing import Any
 
 import pytest
 
-from controller.archive import Run, beside
 from controller.cli.main import main
 from controller.contract.canonical import canonical
 from controller.contract.envelope import Stamp, chain_head
 from controller.errors import TableError
-from controller.journal import Entry, Journal, Row, Verified, read_rows, verify
-from controller.replay import replay
+from controller.record.archive import Run, beside
+from controller.record.journal import Entry, Journal, Row, Verified, read_rows, verify
+from controller.record.replay import replay
 from controller.table.facts import CardDrawn, Fact, ShoeOpened, ShoeResult, ShoeResultReported, StepFailed, Target
 from drivers.sim import rules
 from drivers.sim.people import shuffled_decks
@@ -455,7 +455,7 @@ _KILLED = """
     import os, signal, sys
     sys.path.insert(0, {root!r})
     from pathlib import Path
-    from controller.journal import Journal
+    from controller.record.journal import Journal
     from controller.keys import SigningKey
     from tests.support.archives import AtStep, archive_all, watch_files, watch_statements
     key = SigningKey(bytes(range(32)))

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-import controller.archiving as archiving_module
 import controller.config as config_module
-from controller.archive import Run
-from controller.archiving import Archivist
+import controller.record.archiving as archiving_module
 from controller.config import JournalSection
 from controller.game.cards import Card
-from controller.journal import Journal, read_rows, verify
+from controller.record.archive import Run
+from controller.record.archiving import Archivist
+from controller.record.journal import Journal, read_rows, verify
 from controller.table.facts import CardDrawn, ShoeOpened
 from controller.table.requests import LockWagers, NewShoe
 from tests.daemon.daemon_world import PATIENCE_S, World, ack, eventually, run, running

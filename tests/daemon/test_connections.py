@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from controller import connections
+from controller.control import connections
 from tests.daemon.daemon_world import PATIENCE_S, eventually, run
 from tests.daemon.test_control_socket import Line, connected, served
 

@@ -17,12 +17,12 @@ import pytest
 
 from controller.cli import bench
 from controller.cli.main import main
-from controller.control import serving
+from controller.control.server import serving
+from controller.control.watchers import BEAT_S
 from controller.errors import TableError
 from controller.game.play import Call
 from controller.table.facts import CardDrawn, RoundCorrected, ShoeOpened, ShoeStoodBy
 from controller.table.requests import LockWagers, MakeCall, TakeSeats
-from controller.watchers import BEAT_S
 from tests.daemon.daemon_world import PATIENCE_S, World, eventually, run, running
 from tests.support.tables import TABLES
 

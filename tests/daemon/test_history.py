@@ -16,8 +16,8 @@ import pytest
 
 from controller.cli.main import main
 from controller.game.cards import Card
-from controller.journal import Journal
 from controller.keys import SigningKey
+from controller.record.journal import Journal
 from controller.table.facts import CardDrawn, Report, ShoeResult, ShoeResultReported, Target
 from controller.table.requests import CorrectRound
 from drivers.sim import rules

@@ -24,8 +24,8 @@ from controller.config import load
 from controller.contract.envelope import GENESIS, Stamp, chain_head
 from controller.errors import TableError
 from controller.game.cards import Card
-from controller.journal import Entry, Journal, Message, Row, Verified, read_rows, verify
 from controller.keys import SigningKey
+from controller.record.journal import Entry, Journal, Message, Row, Verified, read_rows, verify
 from controller.table.facts import CardDrawn, Fact, ShoeOpened, StepFailed, WagersLocked
 from controller.table.states import Table
 from controller.table.step import step
@@ -293,7 +293,7 @@ def test_another_process_is_kept_away_and_a_killed_one_lets_go(tmp_path: Path) -
         import sys
         sys.path.insert(0, {str(ROOT)!r})
         from pathlib import Path
-        from controller.journal import Journal
+        from controller.record.journal import Journal
         from controller.keys import SigningKey
         key = SigningKey(bytes(range(32)))
         journal = Journal(Path(sys.argv[1]), {TABLE!r}, key, key.public)

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-import controller.journal as journal_module
+import controller.record.journal as journal_module
 from controller import runtime
-from controller.epochs import open_journal
 from controller.errors import TableError
-from controller.journal import Journal, JournalGoneError, read_rows, verify
-from controller.journal_file import JournalFile
 from controller.keys import load_or_make_key
+from controller.record.epochs import open_journal
+from controller.record.journal import Journal, JournalGoneError, read_rows, verify
+from controller.record.journal_file import JournalFile
 from controller.table.requests import LockWagers
 from tests.daemon.daemon_world import eventually, run, running, table_config
 from tests.daemon.test_journal import SHOES, TABLE, opened, tampering

@@ -18,11 +18,11 @@ import pytest
 
 from controller.cli.main import main
 from controller.contract.canonical import canonical
+from controller.delivery.pit_log import compare
 from controller.errors import TableError
 from controller.game.cards import Card
-from controller.journal import verify
 from controller.keys import SigningKey
-from controller.pit_log import compare
+from controller.record.journal import verify
 from controller.table.facts import CardDrawn, Fact
 from tests.daemon.test_journal import KEY, OTHER_KEY, SHOES, TABLE, entries, opened, shoe
 

@@ -12,8 +12,8 @@ from controller.contract.canonical import parse_object
 from controller.contract.envelope import Stamp
 from controller.contract.fingerprint import fingerprint
 from controller.contract.pit_words import AckWord, AwardStep, PitKeyWord, Rotation
+from controller.delivery.pit_trust import Offer, PitTrust, latest_ms, leaps
 from controller.keys import SigningKey
-from controller.pit_trust import Offer, PitTrust, latest_ms, leaps
 from controller.table.facts import AwardStepped, PitKeyPinned
 from controller.table.requests import Ambient, PinPitKey, SeeAward, decide
 from controller.table.states import Table

@@ -16,8 +16,8 @@ from controller.answer import Answer
 from controller.cli.bench import EXAMPLE_TABLE, example_table
 from controller.game.cards import Card
 from controller.game.play import Call
-from controller.journal import Row, read_rows, verify
-from controller.replay import replay
+from controller.record.journal import Row, read_rows, verify
+from controller.record.replay import replay
 from controller.table.facts import (
     CardDrawn,
     CommitFailed,
@@ -334,7 +334,7 @@ def test_a_replay_that_gives_other_events_is_a_fault(tmp_path: Path, monkeypatch
             await world.do(LockWagers())
 
     run(first())
-    from controller import replay as replay_module
+    from controller.record import replay as replay_module
 
     def other_step(table: Table, fact: Fact) -> Any:
         table, events = step(table, fact)

@@ -13,13 +13,13 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.buttons import KEY, pressed
 from controller.clock import stamp_now
 from controller.contract.envelope import Stamp, chain_head
-from controller.debounce import Debouncer
 from controller.errors import TableError
 from controller.keys import load_or_make_key
 from controller.notify import notify
+from controller.pins.buttons import KEY, pressed
+from controller.pins.debounce import Debouncer
 from controller.table.facts import OddCardFate, ShoeError, ShoeErrorRaised
 from controller.table.requests import (
     ClearFault,

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from controller import delivery
 from controller.answer import Answer
 from controller.cli import bench
 from controller.cli.client import status_lines
 from controller.contract.topics import Topics, offline_state
+from controller.delivery import guarantee as delivery
 from controller.game.cards import Card
-from controller.journal import Entry, Message
 from controller.pit.clock import now_text
+from controller.record.journal import Entry, Message
 from controller.table.facts import HitUnheard, OutboxFilling, PublishRefused
 from controller.table.requests import ClearFault, LockWagers, NewShoe, VoidHand
 from tests.daemon.daemon_world import (
@@ -220,7 +220,7 @@ def test_an_event_waits_for_the_ones_before_it_that_are_read_from_the_disk(tmp_p
 def test_a_journal_that_cannot_be_read_holds_up_the_stream_and_not_the_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("controller.stream._RETRY_READ_S", 0.01)
+    monkeypatch.setattr("controller.delivery.stream._RETRY_READ_S", 0.01)
 
     async def test() -> None:
         async with running(tmp_path) as first:
@@ -649,7 +649,7 @@ def test_face_down_cards_are_in_no_message_and_no_status(tmp_path: Path) -> None
 
 
 def _facts(world: World) -> list[object]:
-    from controller.journal import read_rows
+    from controller.record.journal import read_rows
 
     return [row.fact for row in read_rows(Path(world.config.file.journal.path))]
 

@@ -20,8 +20,8 @@ import pytest
 
 from controller.cli.bench import simulated_table
 from controller.cli.main import main
-from controller.journal import Journal
 from controller.keys import SigningKey
+from controller.record.journal import Journal
 from controller.table.faults import Exit
 from drivers.sim.pins import PinsPage
 from tests.daemon.daemon_world import eventually_now

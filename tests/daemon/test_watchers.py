@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from controller.watchers import BEAT_S, Watchers
+from controller.control.watchers import BEAT_S, Watchers
 from tests.simulation.loop import VirtualLoop
 
 

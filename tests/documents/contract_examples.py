@@ -16,18 +16,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from controller.bet_recognition import wager_to_json
 from controller.contract.canonical import canonical
 from controller.contract.envelope import CONTRACT_VERSION, Stamp, chain_head, seal
 from controller.contract.events import Event
 from controller.contract.pit_words import MetersWord, PitKeyWord, Rotation
 from controller.contract.topics import offline_state
-from controller.fact_json import fact_to_json
+from controller.delivery.bet_recognition import wager_to_json
 from controller.game.play import Call
 from controller.game.wagers import Wager
 from controller.keys import SigningKey
 from controller.pit.ledger import Ledger
 from controller.pit.settings import DEFAULT
+from controller.record.fact_json import fact_to_json
 from controller.table.facts import AwardStepped, Fact, HitUnheard
 from controller.table.legality import refusal_words
 from controller.table.requests import (

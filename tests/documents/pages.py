@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from controller.buttons import MEANINGS, SEEN_AFTER_S
 from controller.game.wagers import WAGER_REFUSALS
+from controller.pins.buttons import MEANINGS, SEEN_AFTER_S
 from controller.table.faults import ALARMS, DETAILS, FAULTS, Clearing, Exit, FaultKind
 from controller.table.lamps import Pattern, SeatSign
 from controller.table.legality import LEADS_TO, LEGALITY, REFUSALS, Cell, Move, RaiseFault, Row, refusal_words
@@ -197,7 +197,7 @@ def _lamps() -> str:
     return _text(
         "# Lamps and buttons",
         "",
-        "Made from `controller/table/lamps.py` and `controller/buttons.py` by `make pages`.",
+        "Made from `controller/table/lamps.py` and `controller/pins/buttons.py` by `make pages`.",
         "",
         "| lamp | pattern | meaning |",
         "|---|---|---|",

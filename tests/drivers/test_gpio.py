@@ -15,8 +15,8 @@ from typing import Any, cast
 
 import pytest
 
-from controller.devices import InputWiring, LampWiring
 from controller.errors import TableError
+from controller.pins.devices import InputWiring, LampWiring
 from drivers.gpio import GpioModule, GpioPins, load_rpi_gpio
 from drivers.sim.gpio import SimulatedGpio
 from drivers.sim.pins import PinsPage, SimulatedPins
@@ -297,7 +297,7 @@ def test_constants_are_the_packages(real: Header, name: str) -> None:
 # The real package, loaded as the daemon loads it.
 
 A_DAEMON = """
-from controller.devices import InputWiring, LampWiring
+from controller.pins.devices import InputWiring, LampWiring
 from controller.errors import TableError
 from drivers.gpio import GpioPins, load_rpi_gpio
 try:

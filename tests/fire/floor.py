@@ -25,8 +25,8 @@ from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
 from controller.cli import bench
+from controller.delivery.mqtt_tls import client_context
 from controller.errors import TableError
-from controller.mqtt_tls import client_context
 from controller.pit.ledger import Ledger
 from tests.fire.links import Link, Links
 from tests.fire.schedule import Direction, troubles

@@ -11,7 +11,7 @@ from pathlib import Path
 from controller.config import Config
 from controller.contract.envelope import GENESIS, Stamp, chain_head
 from controller.game.cards import Card
-from controller.journal import Entry, Journal
+from controller.record.journal import Entry, Journal
 from controller.table.facts import CardDrawn, CommitFailed, Fact, HandVoided
 from controller.table.requests import Ambient, ClearFault, LockWagers, NewShoe, Request, decide
 from controller.table.states import Table

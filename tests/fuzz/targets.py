@@ -14,26 +14,26 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from controller.bet_recognition import MOST_CENTS, wager_from_json
 from controller.cli.bench import EXAMPLE_TABLE
 from controller.config import load
 from controller.contract.bounds import NAME
 from controller.contract.canonical import canonical, parse_object
 from controller.contract.envelope import Stamp
 from controller.contract.pit_words import STEPS, AckWord, AwardStep, MetersWord, PitKeyWord, Rotation
-from controller.control import _parse as parse_request
-from controller.delivery import Behind, Delivery
-from controller.fact_json import fact_from_json, fact_to_json
+from controller.control.server import _parse as parse_request
+from controller.delivery.bet_recognition import MOST_CENTS, wager_from_json
+from controller.delivery.guarantee import Behind, Delivery
+from controller.delivery.levels import Levels
+from controller.delivery.pit_log import compare
+from controller.delivery.pit_trust import Offer, PitTrust
 from controller.game.cards import Card
 from controller.game.wagers import Wager
 from controller.keys import SigningKey
-from controller.levels import Levels
 from controller.pit import settings as pit_settings
 from controller.pit.incoming import read_event
 from controller.pit.ledger import Ledger
 from controller.pit.service import Pit
-from controller.pit_log import compare
-from controller.pit_trust import Offer, PitTrust
+from controller.record.fact_json import fact_from_json, fact_to_json
 from controller.script import ScriptTable
 from controller.table.facts import (
     ActivesChosen,

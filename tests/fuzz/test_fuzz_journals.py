@@ -21,8 +21,8 @@ from controller.cli.main import main
 from controller.config import Config
 from controller.contract.canonical import canonical
 from controller.errors import TableError
-from controller.journal import Journal, verify
-from controller.replay import replay
+from controller.record.journal import Journal, verify
+from controller.record.replay import replay
 from tests.daemon.daemon_world import KEY, table_config
 from tests.fuzz.fuzzing import change_json, growth
 from tests.fuzz.journals import damaged, rechained, write_journal

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from controller.outbox import OutboxWatch
+from controller.delivery.outbox import OutboxWatch
 from controller.table.facts import OutboxFilling, OutboxFull
 from controller.table.requests import ClearFault, LockWagers, NewShoe
 from tests.daemon.daemon_world import World, ack, eventually, running

@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from controller import connections
 from controller.contract.topics import Topics
-from controller.control import serving
+from controller.control import connections
+from controller.control.server import serving
 from controller.game.wagers import Wager
-from controller.journal import verify
+from controller.record.journal import verify
 from controller.table.requests import PlaceWager
 from tests.daemon.daemon_world import PATIENCE_S, World, eventually, run, running
 from tests.fuzz.fuzzing import TOKENS, mutated

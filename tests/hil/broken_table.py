@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-import controller.replay
+import controller.record.replay
 import controller.runtime
 from controller.cli.main import main
 from controller.game.cards import Card
@@ -28,7 +28,7 @@ def _break(defect: str) -> None:
         return after, made[:-1]
 
     if defect == "forgets":
-        controller.replay.step = forgets  # type: ignore[attr-defined]
+        controller.record.replay.step = forgets  # type: ignore[attr-defined]
     else:
         controller.runtime.step = raises  # type: ignore[attr-defined]
 

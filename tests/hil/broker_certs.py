@@ -13,7 +13,7 @@ from pathlib import Path
 from paho.mqtt.client import Client
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
-from controller.mqtt_tls import TlsFiles, wrong_with
+from controller.delivery.mqtt_tls import TlsFiles, wrong_with
 
 TABLE, PIT, BETS = "hil", "pit", "bets"
 """The three clients, by the common names of their certificates."""

@@ -23,7 +23,7 @@ import tomli_w
 from controller.cli import bench
 from controller.cli.client import ask
 from controller.errors import TableError
-from controller.journal import Verified, verify
+from controller.record.journal import Verified, verify
 from tests.hil.broker_certs import PIT, TABLE, BrokerCerts, say_once
 from tests.hil.far_shoe import FarShoe
 from tests.hil.jumpers import Jumpers

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.journal import verify
+from controller.record.journal import verify
 from tests.hil.daemon import Table, TableFiles
 from tests.hil.far_pit import FarPit
 from tests.hil.far_shoe import FarShoe

@@ -14,9 +14,9 @@ from controller.clock import stamp_now
 from controller.config import load
 from controller.contract.envelope import Stamp
 from controller.game.bets import Bet, Row
-from controller.journal import SCHEMA_VERSION, Entry, Journal, read_rows, verify
 from controller.keys import load_or_make_key
-from controller.replay import replay
+from controller.record.journal import SCHEMA_VERSION, Entry, Journal, read_rows, verify
+from controller.record.replay import replay
 from controller.table.facts import CommitFailed, ShoeOpened
 from controller.table.step import step
 from tests.journals.old_journals import NAMES, copied, original

@@ -18,7 +18,7 @@ from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
 from controller.cli.bench import free_port, started
 from controller.cli.certs import BenchCa
-from controller.mqtt_tls import TlsFiles
+from controller.delivery.mqtt_tls import TlsFiles
 from tests.daemon.daemon_world import PATIENCE_S, eventually_now
 
 SHIPPED = Path(__file__).parents[2] / "config" / "mosquitto"

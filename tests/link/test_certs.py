@@ -17,8 +17,8 @@ from controller.cli.bench import simulated_table
 from controller.cli.certs import BenchCa
 from controller.cli.main import main
 from controller.config import load
+from controller.delivery.mqtt_tls import TlsFiles, client_context, wrong_with
 from controller.errors import TableError
-from controller.mqtt_tls import TlsFiles, client_context, wrong_with
 from tests.link.house import write
 
 NAME = "royal9-01"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.mqtt_link import Cuts, Rival
+from controller.delivery.mqtt_link import Cuts, Rival
 
 
 def test_cuts_are_told_once_a_minute_and_counted_for_ten() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from controller import stream
 from controller.contract.bounds import MOST_PAYLOAD_BYTES
+from controller.delivery import stream
 from controller.table.requests import LockWagers
 from tests.daemon.daemon_world import ack, eventually, run, running
 
@@ -16,7 +16,7 @@ from tests.daemon.daemon_world import ack, eventually, run, running
 @pytest.fixture
 def log(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
     """What the stream logs, from warnings on."""
-    caplog.set_level(logging.WARNING, "controller.stream")
+    caplog.set_level(logging.WARNING, "controller.delivery.stream")
     return caplog
 
 

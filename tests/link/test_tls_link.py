@@ -23,8 +23,8 @@ from controller.cli.bench import free_port, mosquitto
 from controller.cli.certs import BenchCa
 from controller.contract.bounds import MOST_PACKET_BYTES, MOST_PAYLOAD_BYTES
 from controller.contract.pit_words import AckWord, PitKeyWord
+from controller.delivery.mqtt_tls import TlsFiles, client_context
 from controller.keys import SigningKey
-from controller.mqtt_tls import TlsFiles, client_context
 from controller.pit.clock import now_text
 from drivers import mqtt
 from drivers.mqtt import MqttBroker, Will

@@ -32,9 +32,9 @@ def _mutant(name: str, what: str, *patches: tuple[str, str, str]) -> Mutant:
 
 _STEP = "controller.table.step"
 _DEALING = "controller.table.dealing"
-_DELIVERY = "controller.delivery"
+_DELIVERY = "controller.delivery.guarantee"
 _ANGEL_EYE = "drivers.shoe.angel_eye"
-_LEVELS = "controller.levels"
+_LEVELS = "controller.delivery.levels"
 _REQUESTS = "controller.table.requests"
 _BOOKS = "controller.pit.books"
 
@@ -55,7 +55,7 @@ MUTANTS = (
         "acted_on_before_safe",
         "after the first acknowledgement commits are no longer synced, so events leave before they are safe",
         (
-            "controller.journal",
+            "controller.record.journal",
             'finally:\n                self._db.execute("PRAGMA synchronous = FULL")',
             'finally:\n                self._db.execute("PRAGMA synchronous = NORMAL")',
         ),
@@ -63,12 +63,16 @@ MUTANTS = (
     _mutant(
         "acked_before_the_pit",
         "all that was sent is marked as acknowledged",
-        ("controller.stream", "        seq = self._delivery.acked_seq\n", "        seq = self._delivery.head_seq\n"),
+        (
+            "controller.delivery.stream",
+            "        seq = self._delivery.acked_seq\n",
+            "        seq = self._delivery.head_seq\n",
+        ),
     ),
     _mutant(
         "constant_salt",
         "every row has the same salt, so a burned card's hash can be guessed",
-        ("controller.journal", "salt = os.urandom(16)", "salt = bytes(16)"),
+        ("controller.record.journal", "salt = os.urandom(16)", "salt = bytes(16)"),
     ),
     _mutant(
         "resend_off_by_one",
@@ -84,7 +88,7 @@ MUTANTS = (
         "the pit's word for another journal is believed",
         (_DELIVERY, " or ack.epoch != self.epoch:", ":"),
         (
-            "controller.stream",
+            "controller.delivery.stream",
             "        if (ack.table, ack.epoch) != (self._table_id, self._delivery.epoch):\n",
             "        if False:\n",
         ),
@@ -151,7 +155,7 @@ MUTANTS = (
     _mutant(
         "failed_step_replayed",
         "a replay steps over the fact that failed when it happened",
-        ("controller.replay", "isinstance(following.fact, StepFailed)", "isinstance(following.fact, type)"),
+        ("controller.record.replay", "isinstance(following.fact, StepFailed)", "isinstance(following.fact, type)"),
     ),
     _mutant(
         "hit_for_anybody",
@@ -216,7 +220,7 @@ MUTANTS = (
         "royal9_locked_without_levels",
         "whether there is a pit to bet with is asked of the stream alone",
         (
-            "controller.stream",
+            "controller.delivery.stream",
             "self._delivery.fresh(now_s) and self.levels.fresh(now_s)",
             "self._delivery.fresh(now_s)",
         ),
@@ -233,7 +237,7 @@ MUTANTS = (
     _mutant(
         "strange_award_believed",
         "a step of an award of another table or epoch is believed",
-        ("controller.stream", "(said.table, said.epoch) == (self._table_id, self._journal.epoch)", "True"),
+        ("controller.delivery.stream", "(said.table, said.epoch) == (self._table_id, self._journal.epoch)", "True"),
     ),
     _mutant(
         "hit_forgets_its_level",
@@ -268,14 +272,14 @@ MUTANTS = (
     _mutant(
         "levels_grow_old_by_the_wall_clock",
         "how old the levels are is told by the wall clock, which may be set",
-        ("controller.stream", "import time\n", "import time\n\nimport controller.pit.clock as wall\n"),
+        ("controller.delivery.stream", "import time\n", "import time\n\nimport controller.pit.clock as wall\n"),
         (
-            "controller.stream",
+            "controller.delivery.stream",
             "heard(said, time.monotonic(), stamp_now())",
             "heard(said, wall._now_ms() / 1000, stamp_now())",
         ),
         (
-            "controller.stream",
+            "controller.delivery.stream",
             "self._delivery.fresh(now_s) and self.levels.fresh(now_s)",
             "self._delivery.fresh(now_s) and self.levels.fresh(wall._now_ms() / 1000)",
         ),

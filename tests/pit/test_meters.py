@@ -20,11 +20,11 @@ from hypothesis import strategies as st
 from controller.errors import TableError
 from controller.game.play import Call
 from controller.game.wagers import Wager
-from controller.journal import Journal
 from controller.pit.awards import Award
 from controller.pit.incoming import RefusedError
 from controller.pit.ledger import Ledger
 from controller.pit.meters import Terms
+from controller.record.journal import Journal
 from controller.table.requests import CorrectSeatsRound, MakeCall, PlaceWager
 from tests.pit.evening import EPOCH, KEY, TableEvening
 from tests.support.samples import examples

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from controller.errors import TableError
-from controller.journal import Journal, verify
 from controller.keys import load_or_make_key
-from controller.replay import replay
+from controller.record.journal import Journal, verify
+from controller.record.replay import replay
 from controller.table.public import public
 from tests.power_loss.disk import FOLDER, JOURNAL, KEY, Disk, Loss
 from tests.power_loss.recording import SYNCED, read_notes

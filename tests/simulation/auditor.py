@@ -24,10 +24,10 @@ from controller.contract import envelope
 from controller.contract.envelope import Stamp
 from controller.contract.pit_words import AwardStep
 from controller.contract.signing import Signer
-from controller.fact_json import fact_from_json
 from controller.game import baccarat
 from controller.game.cards import DECK, Card
 from controller.game.games import Done
+from controller.record.fact_json import fact_from_json
 from controller.table import facts
 from controller.table.facts import CardDrawn, CardDrawnOutsideGame, CardKept, Fact, Report
 from controller.table.public import public

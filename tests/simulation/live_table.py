@@ -25,9 +25,9 @@ from controller.contract.pit_words import AckWord, AwardStep, MetersWord
 from controller.game.baccarat import Done
 from controller.game.cards import DECK, Card
 from controller.hearing import Mark
-from controller.journal import Journal
 from controller.pit.clock import next_number, now_text
-from controller.replay import replay
+from controller.record.journal import Journal
+from controller.record.replay import replay
 from controller.runtime import Runtime
 from controller.table.facts import Fact, OddCardFate
 from controller.table.faults import Exit

@@ -12,7 +12,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from controller.devices import BrokerListener
+from controller.pins.devices import BrokerListener
 from tests.simulation.hearing import Hearing
 from tests.simulation.pit import Pit
 
@@ -169,7 +169,7 @@ class Network:
 
 
 class Client:
-    """A table's connection, as its runtime sees a broker (`controller.devices.Broker`). `hearing` takes it all down."""
+    """A table's connection, as its runtime sees a broker (`pins.devices.Broker`). `hearing` takes it all down."""
 
     def __init__(self, network: Network, table: str, hearing: Hearing, on_death: Callable[[], None]) -> None:
         self.table = table

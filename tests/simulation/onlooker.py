@@ -19,21 +19,22 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
-import controller.pit_trust
+import controller.delivery.pit_trust
+import controller.delivery.stream
 import controller.runtime
-import controller.stream
 import drivers.shoe.line
 from controller.config import Config
 from controller.contract.canonical import canonical
 from controller.contract.envelope import Stamp
 from controller.contract.pit_words import AckWord
 from controller.contract.topics import Topics
-from controller.devices import BrokerListener
+from controller.control.watchers import Watchers
 from controller.game.baccarat_royal import Actives
 from controller.game.play import Call
 from controller.hearing import Mark
-from controller.journal import Entry, Journal, Message
-from controller.replay import replay
+from controller.pins.devices import BrokerListener
+from controller.record.journal import Entry, Journal, Message
+from controller.record.replay import replay
 from controller.runtime import Runtime
 from controller.table.requests import (
     ChooseActives,
@@ -45,7 +46,6 @@ from controller.table.requests import (
     TakeSeats,
     VoidHand,
 )
-from controller.watchers import Watchers
 from drivers.shoe.angel_eye import AngelEyeCodec
 from drivers.shoe.beetek import BeeTekCodec
 from drivers.shoe.line import Codec, ShoeOnLine
@@ -401,11 +401,11 @@ class _Table:
         root = logging.getLogger()
         with (
             patch.object(controller.runtime, "time", clock),
-            patch.object(controller.stream, "time", clock),
+            patch.object(controller.delivery.stream, "time", clock),
             patch.object(controller.runtime, "stamp_now", lambda: _stamp(loop)),
             patch.object(controller.runtime, "since_boot_ms", lambda: round(loop.now_s * 1000)),
-            patch.object(controller.stream, "stamp_now", lambda: _stamp(loop)),
-            patch.object(controller.pit_trust, "signature_holds", signature_holds),
+            patch.object(controller.delivery.stream, "stamp_now", lambda: _stamp(loop)),
+            patch.object(controller.delivery.pit_trust, "signature_holds", signature_holds),
             patch.object(drivers.shoe.line, "ShoePort", self._port),
         ):
             was = root.level

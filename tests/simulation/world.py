@@ -20,12 +20,12 @@ from types import SimpleNamespace
 from typing import Any, Literal
 from unittest.mock import patch
 
-import controller.journal
+import controller.delivery.pit_trust
+import controller.delivery.stream
 import controller.pit.clock
 import controller.pit.ledger
-import controller.pit_trust
+import controller.record.journal
 import controller.runtime
-import controller.stream
 import drivers.shoe.line
 from controller.config import Config, load
 from controller.contract.envelope import Stamp
@@ -248,12 +248,12 @@ class World:
         clock = SimpleNamespace(monotonic=loop.time, monotonic_ns=lambda: round(loop.now_s * 1e9))
         with (
             patch.object(controller.runtime, "time", clock),
-            patch.object(controller.stream, "time", clock),
+            patch.object(controller.delivery.stream, "time", clock),
             patch.object(controller.pit.clock, "time", SimpleNamespace(time_ns=lambda: self.stamp().at_ms * 1_000_000)),
             patch.object(controller.pit.ledger, "signature_holds", signature_holds),
-            patch.object(controller.journal, "Ed25519PublicKey", PublicKey),
-            patch.object(controller.pit_trust, "signature_holds", signature_holds),
-            patch.object(controller.stream, "stamp_now", self.stamp),
+            patch.object(controller.record.journal, "Ed25519PublicKey", PublicKey),
+            patch.object(controller.delivery.pit_trust, "signature_holds", signature_holds),
+            patch.object(controller.delivery.stream, "stamp_now", self.stamp),
             patch.object(controller.runtime, "stamp_now", self._stamp_now),
             patch.object(controller.runtime, "since_boot_ms", lambda: round(loop.now_s * 1000)),
             patch.object(controller.runtime, "step", self._step),

@@ -13,10 +13,10 @@ from typing import Any, Self
 from controller.config import load
 from controller.contract.envelope import GENESIS, Stamp, chain_head, seal
 from controller.contract.events import Event
-from controller.fact_json import fact_from_json, fact_to_json
 from controller.game.cards import Card
-from controller.journal import Entry, Row
-from controller.replay import replay
+from controller.record.fact_json import fact_from_json, fact_to_json
+from controller.record.journal import Entry, Row
+from controller.record.replay import replay
 from controller.table.facts import (
     CardDrawn,
     CutCardDrawn,

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from controller.game.baccarat import Done
 from controller.game.cards import DECK, Card
-from controller.journal import Journal, verify
 from controller.keys import SigningKey
-from controller.replay import replay
+from controller.record.journal import Journal, verify
+from controller.record.replay import replay
 from controller.table.facts import (
     ArchiveFailed,
     BurnCountReported,

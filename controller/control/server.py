@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from controller.bet_recognition import wager_from_json
-from controller.connections import IDLE_S, Connection, Connections
+from controller.control.connections import IDLE_S, Connection, Connections
+from controller.control.watchers import Watchers
+from controller.delivery.bet_recognition import wager_from_json
 from controller.errors import TableError
 from controller.game.baccarat_royal import Actives
 from controller.game.cards import Card
@@ -50,7 +51,6 @@ from controller.table.requests import (
     TellOddCard,
     VoidHand,
 )
-from controller.watchers import Watchers
 
 _LONGEST_LINE = 4096
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar
 
 from controller.config import JournalSection
 from controller.errors import TableError
-from controller.journal import Journal
+from controller.record.journal import Journal
 from controller.table.facts import ArchiveFailed, JournalLarge, OwnFact
 
 _log = logging.getLogger(__name__)

@@ -25,7 +25,7 @@ from controller.contract.canonical import canonical
 from controller.contract.envelope import Stamp
 from controller.contract.signing import Signer
 from controller.errors import TableError
-from controller.stored_row import StoredRow
+from controller.record.stored_row import StoredRow
 
 _FORM = 1
 # Of a shoe's rows a larger dictionary finds no more, and costs the table its memory.

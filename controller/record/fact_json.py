@@ -19,7 +19,7 @@ from controller.errors import TableError
 from controller.game.bets import Bet, HandIs, Row, When
 from controller.game.cards import Card, PersonalK9
 from controller.game.games import Game
-from controller.old_rules import as_bets
+from controller.record.old_rules import as_bets
 from controller.table.facts import Fact, OwnFact, ShoeFact
 from controller.table.rules import TableRules
 

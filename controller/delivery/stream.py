@@ -15,7 +15,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from controller.answer import Answer
-from controller.bet_recognition import BET_RECOGNITION, wager_from_json, wager_to_json
 from controller.clock import stamp_now
 from controller.config import PitSection
 from controller.contract.bounds import MOST_PAYLOAD_BYTES
@@ -24,7 +23,8 @@ from controller.contract.envelope import CONTRACT_VERSION
 from controller.contract.fingerprint import fingerprint
 from controller.contract.pit_words import AckWord, AwardStep, MetersWord
 from controller.contract.topics import Topics
-from controller.delivery import (
+from controller.delivery.bet_recognition import BET_RECOGNITION, wager_from_json, wager_to_json
+from controller.delivery.guarantee import (
     NOBODY_LISTENS,
     REFUSED_FROM,
     RETRY_REFUSED_AFTER_S,
@@ -35,12 +35,12 @@ from controller.delivery import (
     Phase,
     TookBack,
 )
-from controller.devices import Broker
+from controller.delivery.levels import Levels
+from controller.delivery.outbox import OutboxWatch
+from controller.delivery.pit_trust import Offer, PitTrust, latest_at, leaps
 from controller.game.wagers import Wager
-from controller.journal import Journal, Message
-from controller.levels import Levels
-from controller.outbox import OutboxWatch
-from controller.pit_trust import Offer, PitTrust, latest_at, leaps
+from controller.pins.devices import Broker
+from controller.record.journal import Journal, Message
 from controller.table.facts import (
     AwardRefused,
     AwardStepped,

@@ -13,7 +13,7 @@ from itertools import pairwise
 from controller.contract.envelope import seal
 from controller.contract.events import Event
 from controller.errors import TableError
-from controller.journal import Row
+from controller.record.journal import Row
 from controller.table.facts import ShoeOpened, StepFailed
 from controller.table.rules import TableRules
 from controller.table.states import Table

@@ -27,15 +27,15 @@ from typing import Any
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from controller.archive import Run, beside, read_archive, write_archive
 from controller.contract.canonical import canonical
 from controller.contract.envelope import GENESIS, Stamp, chain_head, seal
 from controller.contract.events import Event
 from controller.contract.signing import Signer
 from controller.errors import TableError
-from controller.fact_json import fact_from_json, fact_to_json
-from controller.journal_file import JournalFile, set_aside, sync_folder
-from controller.stored_row import StoredRow, stamped
+from controller.record.archive import Run, beside, read_archive, write_archive
+from controller.record.fact_json import fact_from_json, fact_to_json
+from controller.record.journal_file import JournalFile, set_aside, sync_folder
+from controller.record.stored_row import StoredRow, stamped
 from controller.table.facts import Fact
 
 SCHEMA_VERSION = 2

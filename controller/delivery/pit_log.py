@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from controller.contract.canonical import canonical
 from controller.errors import TableError
-from controller.journal import Message, Spoken, reading_messages
+from controller.record.journal import Message, Spoken, reading_messages
 
 _ASK_THE_PIT = "Have the pit write its log again. If it stays so, the pit's own ledger is to be looked into."
 _KEEP_IT = "Keep the journal and the log for the audit, and find out who could write to the journal's disk."

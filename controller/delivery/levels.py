@@ -11,7 +11,7 @@ from collections.abc import Collection
 from controller.contract.bounds import MOST_AHEAD_MS, MOST_CENTS, MOST_LEAP_MS
 from controller.contract.envelope import Stamp
 from controller.contract.pit_words import MetersWord, moment_ms
-from controller.pit_trust import latest_ms, leaps
+from controller.delivery.pit_trust import latest_ms, leaps
 
 _ONE_STEP_WAGERS = 1000
 """So many wagers no two words on the meters lie apart: it takes more than a hundred full tables a second."""

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from controller.clock import stamp_now
 from controller.errors import TableError
-from controller.journal import Journal, rescued
 from controller.keys import SigningKey, load_or_make_key, write_whole
+from controller.record.journal import Journal, rescued
 
 
 def open_journal(
