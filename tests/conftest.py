@@ -17,8 +17,6 @@ FIGURES = Path(__file__).resolve().parents[1] / "proof" / "FIGURES.md"
 
 _COMMIT = pytest.StashKey[str]()  # as the run began: it may be another one when it ends
 
-pytest_plugins = ["tests.hil.plugin"]
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--proof", action="store_true", help="also make the long measurements, into proof/FIGURES.md")
@@ -94,7 +92,7 @@ def _name(report: pytest.TestReport) -> str:
 
 
 def _commit() -> str:
-    from tests.hil.plugin import commit  # not before pytest has loaded it as a plugin
+    from controller.bench.plugin import commit  # not before pytest has loaded it as a plugin
 
     return commit()
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from controller.cli.bench import simulated_table
+from controller.cli.surroundings import simulated_table
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -45,12 +45,16 @@ ROOMS = {
     ),
     "controller": Room(
         ("controller",),
-        never=(*("controller.app", "controller.header", "controller.control", "controller.cli", "controller.pit"),),
+        never=(
+            *("controller.app", "controller.header", "controller.control"),
+            *("controller.cli", "controller.bench", "controller.pit"),
+        ),
     ),
     "controller.control": Room(
-        ("controller",), never=("controller.app", "controller.header", "controller.cli", "controller.pit")
+        ("controller",),
+        never=("controller.app", "controller.header", "controller.cli", "controller.bench", "controller.pit"),
     ),
-    "controller.app": Room(("controller", "drivers"), never=("controller.cli", "controller.pit")),
+    "controller.app": Room(("controller", "drivers"), never=("controller.cli", "controller.bench", "controller.pit")),
     "controller.header": Room(("controller.header", "controller.pins.devices", "controller.errors", "drivers")),
     "controller.pit": Room(
         (
@@ -62,7 +66,8 @@ ROOMS = {
             "controller.errors",
         )
     ),
-    "controller.cli": Room(("controller", "drivers")),
+    "controller.cli": Room(("controller", "drivers"), never=("controller.bench",)),
+    "controller.bench": Room(("controller", "drivers")),
     "drivers": Room(
         (
             "drivers",

@@ -25,7 +25,7 @@ from typing import Any
 from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
-from controller.cli import bench
+from controller.cli import surroundings
 from controller.cli.client import ask, watch
 from controller.cli.words import event_line
 from controller.config import Config, load
@@ -88,11 +88,11 @@ class _Demo:
         self._acked_seq = 0
 
     def run(self, stopping: threading.Event) -> int:
-        port = bench.free_port()
+        port = surroundings.free_port()
         table = self._table(port)
         config = load(table)
         with ExitStack() as stack:
-            stack.enter_context(bench.mosquitto(self._folder, port))
+            stack.enter_context(surroundings.mosquitto(self._folder, port))
             pit = [
                 "-m",
                 "controller.pit",
@@ -102,15 +102,15 @@ class _Demo:
                 "--ledger",
                 str(self._folder / "pit"),
             ]
-            self._start(stack, "pit", bench.python(*pit, "--adopt-new"))
+            self._start(stack, "pit", surroundings.python(*pit, "--adopt-new"))
             stack.enter_context(self._listening(config))
-            daemon = self._start(stack, "table", bench.python("-m", "controller.cli.main", "run", str(table)))
+            daemon = self._start(stack, "table", surroundings.python("-m", "controller.cli.main", "run", str(table)))
             self._await_table(table, daemon, stopping)
-            people = self._start(stack, "people", bench.python("-m", "drivers.sim", str(table), *self._habits()))
+            people = self._start(stack, "people", surroundings.python("-m", "drivers.sim", str(table), *self._habits()))
             with _view(config, self._seed) as show:
                 self._watch(table, people, daemon, stopping, show)
                 done = people.poll()
-                bench.stop(people)
+                surroundings.stop(people)
                 everything_acked = self._await_acks(table)
                 if daemon.poll() is None:
                     show(ask(table, {"do": "status"})["status"], self._take_heard(), self._acked_seq)
@@ -121,10 +121,12 @@ class _Demo:
         shoe = {} if self._shoe is None else {"driver": self._shoe}
         known: dict[str, Any] = {"bet_recognition": True}
         if self._game not in _TABLE_OF:
-            return bench.simulated_table(self._folder, port, bench.example_table(self._game), shoe=shoe, table=known)
-        known["game"] = str(bench.example_game(self._game))
-        example = bench.example_table(_TABLE_OF[self._game])
-        return bench.simulated_table(self._folder, port, example, shoe=shoe, table=known)
+            return surroundings.simulated_table(
+                self._folder, port, surroundings.example_table(self._game), shoe=shoe, table=known
+            )
+        known["game"] = str(surroundings.example_game(self._game))
+        example = surroundings.example_table(_TABLE_OF[self._game])
+        return surroundings.simulated_table(self._folder, port, example, shoe=shoe, table=known)
 
     def _habits(self) -> list[str]:
         habits = ["--seed", str(self._seed), "--speed", str(self._speed), "--error-rate", "0.03"]
@@ -132,7 +134,7 @@ class _Demo:
         return habits + (["--rounds", str(self._rounds)] if self._rounds else [])
 
     def _start(self, stack: ExitStack, name: str, command: list[str]) -> subprocess.Popen[bytes]:
-        return stack.enter_context(bench.started(command, self._folder / f"{name}.log"))
+        return stack.enter_context(surroundings.started(command, self._folder / f"{name}.log"))
 
     @contextmanager
     def _listening(self, config: Config) -> Iterator[None]:

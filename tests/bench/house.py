@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from controller.cli import bench
+from controller.cli import surroundings
 from controller.cli.client import ask
 from controller.errors import TableError
 
@@ -30,12 +30,12 @@ class House:
         self.folder = folder
         self.port = port
         self.broker, self.pit = broker, pit  # their process ids
-        self.table = bench.simulated_table(folder, port)
+        self.table = surroundings.simulated_table(folder, port)
 
     @contextmanager
     def daemon(self, environment: Mapping[str, str] | None = None) -> Iterator[tuple[int, float]]:
         """The table's daemon: its process id, and the milliseconds from exec to READY=1."""
-        command = bench.python("-m", "controller.cli.main", "run", str(self.table))
+        command = surroundings.python("-m", "controller.cli.main", "run", str(self.table))
         with ready(command, self.folder, "daemon", environment) as started:
             yield started
 
@@ -57,11 +57,11 @@ class House:
 def house(folder: Path) -> Iterator[House]:
     """A house with a fresh broker and a fresh ledger in this folder, which is made."""
     folder.mkdir()
-    port = bench.free_port()
+    port = surroundings.free_port()
     command = ["-m", "controller.pit", "run", "--broker", f"127.0.0.1:{port}", "--ledger", str(folder / "ledger")]
     with (
-        bench.mosquitto(folder, port) as broker,
-        bench.started(bench.python(*command, "--adopt-new"), folder / "pit.log") as pit,
+        surroundings.mosquitto(folder, port) as broker,
+        surroundings.started(surroundings.python(*command, "--adopt-new"), folder / "pit.log") as pit,
     ):
         log = folder / "pit.log"
         until(lambda: "listening" in log.read_text("utf-8"), "the pit to listen")
@@ -94,7 +94,7 @@ def ready(
                     raise TableError("bench", f"The {name} did not become ready: {words}.", "Run the bench once more.")
             yield process.pid, 1000 * (time.perf_counter() - begun)
         finally:
-            bench.stop(process)
+            surroundings.stop(process)
 
 
 def _is_ready(channel: socket.socket) -> bool:

@@ -22,7 +22,7 @@ from typing import Any
 from paho.mqtt.client import Client
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
-from controller.cli import bench
+from controller.cli import surroundings
 from controller.cli.client import ask
 from controller.contract.topics import Topics
 from drivers.sim import rules
@@ -127,11 +127,11 @@ class BareTable:
     def __init__(self, ends: ExitStack, house: House, syncs: Syncs) -> None:
         arguments = (str(house.folder), str(house.port))
         program = ("-m", "tests.bench.floor")
-        ends.enter_context(ready(bench.python(*program, "pit", *arguments), house.folder, "floor-pit"))
+        ends.enter_context(ready(surroundings.python(*program, "pit", *arguments), house.folder, "floor-pit"))
         self._line = NotedLine(house.folder / "floor-line")
         self._lamps = Lamps(house.folder / "floor-header", [floor.LAMP])
         self._process, _ = ends.enter_context(
-            ready(bench.python(*program, "table", *arguments), house.folder, "floor-table", syncs.environment)
+            ready(surroundings.python(*program, "table", *arguments), house.folder, "floor-table", syncs.environment)
         )
         self._syncs = syncs
         self._ears = Ears(house.port, floor.EVENT, floor.ACK)

@@ -7,7 +7,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 
-from controller.cli import bench
+from controller.cli import surroundings
 from controller.record.journal import read_rows
 from controller.table.facts import ShoeOpened
 from tests.bench.house import House, cpu_ms, kill, ready, resident_kib, until
@@ -67,7 +67,7 @@ def _starts(house: House, times: int, forget: bool) -> tuple[float, float]:
     """The median start of the table and of the bare imports, in ms; `forget` begins each without a past."""
     starts_ms, floors_ms = [], []
     for _ in range(times):
-        with ready(bench.python("-c", f"import {_IMPORTS}; {_READY}"), house.folder, "imports") as (_, floor_ms):
+        with ready(surroundings.python("-c", f"import {_IMPORTS}; {_READY}"), house.folder, "imports") as (_, floor_ms):
             floors_ms.append(floor_ms)
         if forget:
             for old in house.folder.glob("table.journal*"):
@@ -81,7 +81,7 @@ def _starts(house: House, times: int, forget: bool) -> tuple[float, float]:
 def _play(house: House) -> None:
     """Most of a shoe, by the simulated people, as fast as they go."""
     command = ["-m", "drivers.sim", str(house.table), "--account", str(house.folder / "account"), "--seed", "1"]
-    subprocess.run(bench.python(*command, "--speed", "0", "--rounds", str(ROUNDS)), check=True)
+    subprocess.run(surroundings.python(*command, "--speed", "0", "--rounds", str(ROUNDS)), check=True)
     until(house.all_is_acknowledged, "the pit")
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from controller.answer import Answer
-from controller.cli.bench import EXAMPLE_TABLE, simulated_table
+from controller.cli.surroundings import EXAMPLE_TABLE, simulated_table
 from controller.clock import boot_id
 from controller.config import Config, load
 from controller.contract.pit_words import AckWord, MetersWord

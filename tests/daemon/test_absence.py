@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import controller.runtime
-from controller.cli.bench import simulated_table
+from controller.cli.surroundings import simulated_table
 from controller.config import Config, load
 from controller.contract.envelope import Stamp
 from controller.game.cards import Card

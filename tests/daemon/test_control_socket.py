@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from controller.cli import bench
+from controller.cli import surroundings
 from controller.cli.main import main
 from controller.control.server import serving
 from controller.control.watchers import BEAT_S
@@ -277,7 +277,7 @@ def test_a_commit_that_changes_nothing_to_see_is_not_pushed(tmp_path: Path) -> N
     """Four cards lie face down: what the shoe says now is committed, and that something was is for nobody to see."""
 
     async def test() -> None:
-        midi = bench.example_table("sugarhouse_midi")
+        midi = surroundings.example_table("sugarhouse_midi")
         async with served(tmp_path, example=midi) as (world, path), connected(path) as line:
             await world.open_shoe()
             await world.do(LockWagers())

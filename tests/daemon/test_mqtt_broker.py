@@ -22,7 +22,7 @@ import pytest
 from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
-from controller.cli.bench import free_port, mosquitto, started
+from controller.cli.surroundings import free_port, mosquitto, started
 from drivers import mqtt
 from drivers.mqtt import MqttBroker, Will
 from tests.daemon.daemon_world import PATIENCE_S, eventually, eventually_now, run

@@ -13,7 +13,7 @@ import tomli_w
 
 from controller import runtime as runtime_module
 from controller.answer import Answer
-from controller.cli.bench import EXAMPLE_TABLE, example_table
+from controller.cli.surroundings import EXAMPLE_TABLE, example_table
 from controller.game.cards import Card
 from controller.game.play import Call
 from controller.record.journal import Row, read_rows, verify

@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from controller.answer import Answer
-from controller.cli import bench
+from controller.cli import surroundings
 from controller.cli.client import status_lines
 from controller.contract.topics import Topics, offline_state
 from controller.delivery import guarantee as delivery
@@ -318,7 +318,7 @@ def test_an_ack_of_the_connection_before_is_no_word_on_this_one(tmp_path: Path, 
 
 def test_a_wager_that_the_broker_kept_is_refused(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async def test() -> None:
-        async with running(tmp_path, example=bench.example_table("sugarhouse")) as world:
+        async with running(tmp_path, example=surroundings.example_table("sugarhouse")) as world:
             await world.open_shoe()
             wager = json.dumps({"seat": 2, "spot": "banker", "cents": 2000}).encode()
             topic = Topics(world.config.file.pit.root, world.config.file.table.id).wager
@@ -372,7 +372,7 @@ def test_a_word_said_before_the_answer_to_the_state_is_heard_first(tmp_path: Pat
 
 def test_too_many_events_waiting_are_told_when_the_pit_goes_back_and_not_at_a_commit(tmp_path: Path) -> None:
     """The commit may be that of a result which cards lying face down decide."""
-    midi = bench.example_table("sugarhouse_midi")
+    midi = surroundings.example_table("sugarhouse_midi")
 
     async def test() -> None:
         async with running(tmp_path, example=midi, pit={"most_unacknowledged": 100}) as world:

@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
-from controller.cli.bench import simulated_table
 from controller.cli.main import main
+from controller.cli.surroundings import simulated_table
 from controller.keys import SigningKey
 from controller.record.journal import Journal
 from controller.table.faults import Exit

@@ -15,8 +15,8 @@ import pytest
 import tomli_w
 
 from controller.app import _shoe
-from controller.cli.bench import EXAMPLE_TABLE
 from controller.cli.main import SHOES
+from controller.cli.surroundings import EXAMPLE_TABLE
 from controller.config import Config, ConfigError, ShoeSection, load
 from controller.table.facts import CardDrawn, Fact, Report
 from drivers.shoe import line

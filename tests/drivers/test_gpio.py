@@ -15,13 +15,13 @@ from typing import Any, cast
 
 import pytest
 
+from controller.bench.shim import ShimUnavailableError, build_shim
 from controller.errors import TableError
 from controller.pins.devices import InputWiring, LampWiring
 from drivers.gpio import GpioModule, GpioPins, load_rpi_gpio
 from drivers.sim.gpio import SimulatedGpio
 from drivers.sim.pins import PinsPage, SimulatedPins
 from tests.drivers.rpi_gpio_process import RpiGpioProcess
-from tests.shim.build import ShimUnavailableError, build_shim
 
 ROOT = Path(__file__).parents[2]
 

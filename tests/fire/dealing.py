@@ -18,13 +18,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from controller.bench.daemon import Table
+from controller.bench.far_shoe import FarBeeTek, FarShoe
 from controller.errors import TableError
 from drivers.sim import rules
 from drivers.sim.angel_eye import PtyLine
 from drivers.sim.pins import SimulatedPins
 from tests.fire.schedule import UNHEARD, Strike, Victim
-from tests.hil.daemon import Table
-from tests.hil.far_shoe import FarBeeTek, FarShoe
 
 _HANDS_A_SHOE = 30
 _DECKS = 8

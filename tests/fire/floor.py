@@ -24,13 +24,13 @@ import pytest
 from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
-from controller.cli import bench
+from controller.bench.daemon import ROOT, Table, TableFiles
+from controller.cli import surroundings
 from controller.delivery.mqtt_tls import client_context
 from controller.errors import TableError
 from controller.pit.ledger import Ledger
 from tests.fire.links import Link, Links
 from tests.fire.schedule import Direction, troubles
-from tests.hil.daemon import ROOT, Table, TableFiles
 from tests.link.house import HOST, SHIPPED, House, write
 from tests.support.contract import check_message
 
@@ -192,7 +192,7 @@ class Floor:
             "utf-8",
         )
         files = self._house.files("pit")
-        return bench.python(
+        return surroundings.python(
             *("-m", "controller.pit", "run", "--broker", f"{HOST}:{self.pit_link.port}", "--adopt-new"),
             *("--ledger", str(self.ledger), "--settings", str(settings)),
             *("--ca", str(files.ca), "--certificate", str(files.certificate), "--private-key", str(files.private_key)),
@@ -313,7 +313,7 @@ class Process:
         if self._process is not None:
             self.await_up()
             self._note_end()
-            bench.stop(self._process)
+            surroundings.stop(self._process)
 
     def _note_end(self) -> None:
         assert self._process is not None

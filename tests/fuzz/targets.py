@@ -14,7 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from controller.cli.bench import EXAMPLE_TABLE
+from controller.cli.surroundings import EXAMPLE_TABLE
 from controller.config import load
 from controller.contract.bounds import NAME
 from controller.contract.canonical import canonical, parse_object

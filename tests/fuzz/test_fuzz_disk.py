@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.hil.daemon import ROOT, Broker, Table, TableFiles
-from tests.hil.far_pit import Event, FarPit
-from tests.hil.far_shoe import FarShoe
-from tests.hil.header import Pins
-from tests.hil.plugin import Dealer, Eventually
+from controller.bench.daemon import ROOT, Broker, Table, TableFiles
+from controller.bench.far_pit import Event, FarPit
+from controller.bench.far_shoe import FarShoe
+from controller.bench.header import Pins
+from controller.bench.plugin import Dealer, Eventually
 
 _DISK_BYTES = 1_500_000
 _MAKE_ROOM = r"\n  what to do: Make room on its disk\."

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from controller.cli.bench import EXAMPLE_TABLE
+from controller.cli.surroundings import EXAMPLE_TABLE
 from controller.config import load
 from controller.contract.canonical import canonical
 from controller.keys import SigningKey

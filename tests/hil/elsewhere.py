@@ -1,4 +1,4 @@
-"""Runs of pytest of their own, in folders that know of the bench by its path alone."""
+"""Runs of pytest of their own, in folders of other repositories."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-
-from tests.hil.daemon import ROOT
 
 _PATIENCE_S = 120
 
@@ -28,10 +26,9 @@ def test_a_hand(table, shoe, dealer, pins, pit, eventually):
 
 
 def run_elsewhere(folder: Path, tests: str, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run these tests in another repository that knows of this one by its path alone."""
+    """Run these tests in another repository. The bench comes as every installed plugin of pytest does."""
     (folder / "test_other.py").write_text(tests, "utf-8")
-    by_path = {"PYTHONPATH": os.path.relpath(ROOT, folder)}
-    return run_pytest(folder, "-p", "tests.hil.plugin", *options, **by_path, **environment)
+    return run_pytest(folder, *options, **environment)
 
 
 _EACH = """
@@ -44,7 +41,7 @@ told = []
 for options in json.loads(sys.argv[1]):
     said = io.StringIO()
     with redirect_stdout(said), redirect_stderr(said):
-        code = pytest.main(["-p", "no:cacheprovider", "-p", "tests.hil.plugin", *options])
+        code = pytest.main(["-p", "no:cacheprovider", *options])
     told.append([int(code), said.getvalue()])
 json.dump(told, sys.stdout)
 """
@@ -58,7 +55,7 @@ def told_elsewhere(folder: Path, options: list[list[str]], **environment: str) -
     run = subprocess.run(
         [sys.executable, "-c", _EACH, json.dumps(options)],
         cwd=folder,
-        env=inherited | {"PYTHONPATH": str(ROOT)} | environment,
+        env=inherited | environment,
         capture_output=True,
         text=True,
         timeout=_PATIENCE_S,

@@ -15,12 +15,12 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from controller.bench.daemon import Table
+from controller.bench.far_shoe import FarShoe
+from controller.bench.header import Pins
+from controller.bench.plugin import Eventually
 from drivers.sim import rules
 from drivers.sim.people import shuffled_decks
-from tests.hil.daemon import Table
-from tests.hil.far_shoe import FarShoe
-from tests.hil.header import Pins
-from tests.hil.plugin import Eventually
 
 DECKS = 8
 _HANDS_A_SHOE = 30  # then a supervisor ends it early, before the cutting card

@@ -9,12 +9,12 @@ from contextlib import contextmanager
 
 import pytest
 
+from controller.bench.daemon import Table
+from controller.bench.far_pit import FarPit
+from controller.bench.far_shoe import FarBeeTek, FarShoe, stay_unheard
+from controller.bench.plugin import Dealer, Eventually
 from controller.clock import since_boot_ms
 from controller.errors import TableError
-from tests.hil.daemon import Table
-from tests.hil.far_pit import FarPit
-from tests.hil.far_shoe import FarBeeTek, FarShoe, stay_unheard
-from tests.hil.plugin import Dealer, Eventually
 
 _TWO_HANDS = "KC 2D 9D 3C KD 4C 9H 5D"  # naturals: with their results ten reports
 _WINS = "KS 2D 9S 3C"  # for seats 1, 4 and 7

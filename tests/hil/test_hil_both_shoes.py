@@ -19,14 +19,14 @@ from typing import Any
 
 import pytest
 
+from controller.bench.daemon import Table
+from controller.bench.far_pit import Event, FarPit
+from controller.bench.far_shoe import FarBeeTek, FarLine, FarShoe
+from controller.bench.header import Pins
+from controller.bench.plugin import Dealer, Eventually
 from controller.errors import TableError
 from drivers.sim import rules
 from drivers.sim.people import shuffled_decks
-from tests.hil.daemon import Table
-from tests.hil.far_pit import Event, FarPit
-from tests.hil.far_shoe import FarBeeTek, FarLine, FarShoe
-from tests.hil.header import Pins
-from tests.hil.plugin import Dealer, Eventually
 from tests.hil.transports import TRANSPORTS
 
 MAKES = ("angel_eye", "beetek")

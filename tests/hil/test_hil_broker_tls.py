@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from controller.cli import bench
+from controller.bench.daemon import ROOT, comes_true
+from controller.cli import surroundings
 from controller.cli.main import main
-from tests.hil.daemon import ROOT, comes_true
 from tests.hil.elsewhere import A_HAND, run_elsewhere, run_pytest, told_elsewhere
 
 SHIPPED = ROOT / "config" / "mosquitto"
@@ -52,7 +52,7 @@ def secured(certs: Path, tmp_path: Path) -> Iterator[SecuredBroker]:
     program = shutil.which("mosquitto", path="/usr/bin:/usr/local/sbin:/usr/sbin")
     if program is None:
         pytest.skip("Mosquitto is not installed")
-    port, config, log = bench.free_port(), tmp_path / "mosquitto.conf", tmp_path / "mosquitto.log"
+    port, config, log = surroundings.free_port(), tmp_path / "mosquitto.conf", tmp_path / "mosquitto.log"
     text = (SHIPPED / "mosquitto.conf").read_text("utf-8")
     for ours, theirs in {
         "/etc/mosquitto/acl": str(SHIPPED / "acl"),
@@ -63,7 +63,7 @@ def secured(certs: Path, tmp_path: Path) -> Iterator[SecuredBroker]:
         assert ours in text
         text = text.replace(ours, theirs)
     config.write_text(f"{text}\nuser {getpass.getuser()}\n", "utf-8")
-    with bench.started([program, "-c", str(config)], log) as process:
+    with surroundings.started([program, "-c", str(config)], log) as process:
         assert comes_true(lambda: process.poll() is not None or " running" in log.read_text("utf-8"), 10)
         assert process.poll() is None, log.read_text("utf-8")
         yield SecuredBroker(certs, port, log)

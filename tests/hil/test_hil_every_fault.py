@@ -14,16 +14,16 @@ from unittest.mock import ANY
 
 import pytest
 
+from controller.bench.daemon import Table
+from controller.bench.far_pit import FarPit, at_now
+from controller.bench.far_shoe import FarBeeTek, FarShoe
+from controller.bench.header import Pins
+from controller.bench.plugin import Dealer, Eventually
 from controller.errors import TableError
 from controller.table.facts import ShoeError
 from controller.table.faults import DETAILS, FAULTS
 from drivers.sim import rules
 from drivers.sim.angel_eye import Result, Target, card_byte, frame
-from tests.hil.daemon import Table
-from tests.hil.far_pit import FarPit, at_now
-from tests.hil.far_shoe import FarBeeTek, FarShoe
-from tests.hil.header import Pins
-from tests.hil.plugin import Dealer, Eventually
 
 CARDS = 8 * 52
 _LAMP_IS_OFF_S = 0.8  # dark for longer than the fault lamp's slow blink leaves it dark

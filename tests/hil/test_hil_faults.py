@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import pytest
 
+from controller.bench.daemon import Table
+from controller.bench.far_pit import FarPit
+from controller.bench.far_shoe import FarShoe
+from controller.bench.header import Pins
+from controller.bench.plugin import Dealer, Eventually
 from controller.errors import TableError
-from tests.hil.daemon import Table
-from tests.hil.far_pit import FarPit
-from tests.hil.far_shoe import FarShoe
-from tests.hil.header import Pins
-from tests.hil.plugin import Dealer, Eventually
 
 
 @pytest.fixture(autouse=True)

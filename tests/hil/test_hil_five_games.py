@@ -21,11 +21,20 @@ from typing import Any
 
 import pytest
 
-from controller.cli import bench
-from tests.hil.broker_certs import TABLE
-from tests.hil.daemon import ROOT, Broker, ExistingBroker, Table, TableFiles, comes_true, pit_options, pit_section
-from tests.hil.far_pit import Event
-from tests.hil.header import Pins
+from controller.bench.broker_certs import TABLE
+from controller.bench.daemon import (
+    ROOT,
+    Broker,
+    ExistingBroker,
+    Table,
+    TableFiles,
+    comes_true,
+    pit_options,
+    pit_section,
+)
+from controller.bench.far_pit import Event
+from controller.bench.header import Pins
+from controller.cli import surroundings
 
 _A_SHOE_S = 180
 _ODD_CENTS = {"wagers": {"increment_cents": 1}}
@@ -43,7 +52,7 @@ class Evening:
     keys: dict[str, Any] = field(default_factory=dict)
 
 
-_CORRECTED = {"game": str(bench.example_game("baccarat_royal_corrected"))}
+_CORRECTED = {"game": str(surroundings.example_game("baccarat_royal_corrected"))}
 _HOUSES = ("ez_baccarat", "punto_2000", "pairs")
 _TABLES = ("royal9", "kansas_star", "sugarhouse", "sugarhouse_midi", "baccarat_royal", "lucky9", *_HOUSES)
 _EVENINGS = [
@@ -84,7 +93,7 @@ def table_files(
         broker.port,
         shim,
         None,
-        bench.example_table(evening.table),
+        surroundings.example_table(evening.table),
         table={"bet_recognition": True} | evening.keys,
         pit=pit_section(broker),
         pins={"debounce_ms": 5},  # the people press some hundred times a shoe, and wait each time to be believed
@@ -97,7 +106,7 @@ def ledger(broker: Broker | ExistingBroker, tmp_path: Path) -> Iterator[Path]:
     """The ledger of a reference pit that runs."""
     ledger = tmp_path / "pit"
     command = ["-m", "controller.pit", "run", *pit_options(broker), "--ledger", str(ledger)]
-    with bench.started(bench.python(*command, "--adopt-new"), tmp_path / "pit.log"):
+    with surroundings.started(surroundings.python(*command, "--adopt-new"), tmp_path / "pit.log"):
         yield ledger
 
 
@@ -133,7 +142,7 @@ def accounts(
             return True
         return account.exists() and account.read_bytes().count(b'"shoe_opened"') > 1
 
-    with bench.started(bench.python(*command), log) as dealing:
+    with surroundings.started(surroundings.python(*command), log) as dealing:
         assert comes_true(over, _A_SHOE_S), table.log_tail()
     assert comes_true(lambda: table.unacknowledged() == 0, 20), table.log_tail()
     return Accounts(
@@ -178,7 +187,7 @@ def test_the_pits_account_of_a_shoe_is_the_houses_to_the_cent(
     types = Counter(event["type"] for event in accounts.pit)
     assert not types.keys() & {"fault", "alarm", "void"}, types
     _is_an_evening(evening, accounts)
-    drawn_up = bench.python("-m", "controller.pit", "account", "--ledger", str(ledger))
+    drawn_up = surroundings.python("-m", "controller.pit", "account", "--ledger", str(ledger))
     told = subprocess.run(drawn_up, cwd=ROOT, capture_output=True, text=True, check=False)
     assert told.returncode == 0, told.stdout + told.stderr
     settled = _settled(accounts)
@@ -218,8 +227,8 @@ def _optional(evening: Evening) -> set[str]:
 
 
 def _bets(evening: Evening) -> list[dict[str, Any]]:
-    table = tomllib.loads(bench.example_table(evening.table).read_text("utf-8"))
-    game = bench.example_table(evening.table).parent / table["table"]["game"]
+    table = tomllib.loads(surroundings.example_table(evening.table).read_text("utf-8"))
+    game = surroundings.example_table(evening.table).parent / table["table"]["game"]
     return list(tomllib.loads(game.read_text("utf-8"))["bets"])
 
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from controller.bench.daemon import Table
+from controller.bench.far_pit import FarPit
+from controller.bench.far_shoe import FarShoe
+from controller.bench.header import Pins
+from controller.bench.plugin import Eventually
 from drivers.sim import rules
-from tests.hil.daemon import Table
 from tests.hil.evening import Evening, Played
-from tests.hil.far_pit import FarPit
-from tests.hil.far_shoe import FarShoe
-from tests.hil.header import Pins
-from tests.hil.plugin import Eventually
 
 KILLS = 40
 

@@ -11,11 +11,11 @@ import pytest
 from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
-from tests.hil.daemon import Broker, ExistingBroker, Table
-from tests.hil.far_pit import FarPit
-from tests.hil.far_shoe import FarShoe
-from tests.hil.header import Pins
-from tests.hil.plugin import Dealer, Eventually
+from controller.bench.daemon import Broker, ExistingBroker, Table
+from controller.bench.far_pit import FarPit
+from controller.bench.far_shoe import FarShoe
+from controller.bench.header import Pins
+from controller.bench.plugin import Dealer, Eventually
 
 _CARD = re.compile(rb"\b(?:[A2-9TJQK][SHDC])\b")
 _BURNED = {b"2C"}  # the shoe's first card, which everybody sees; no other card of the tests is one

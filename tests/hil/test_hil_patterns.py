@@ -7,8 +7,8 @@ from itertools import cycle
 
 import pytest
 
+from controller.bench.header import SEAT_SIGNS, Stretch, pattern
 from controller.table.lamps import Pattern
-from tests.hil.header import SEAT_SIGNS, Stretch, pattern
 
 # Seconds lit and dark in turn, over and over.
 BLINKING = {

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from tests.hil.daemon import Table
-from tests.hil.far_pit import FarPit
-from tests.hil.far_shoe import FarShoe
-from tests.hil.header import Pins
-from tests.hil.plugin import Dealer, Eventually
+from controller.bench.daemon import Table
+from controller.bench.far_pit import FarPit
+from controller.bench.far_shoe import FarShoe
+from controller.bench.header import Pins
+from controller.bench.plugin import Dealer, Eventually
 from tests.support.other_user import NOBODY, ask_as, needs_root
 
 _IDLE = 200

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.hil.daemon import Table
-from tests.hil.far_pit import FarPit
-from tests.hil.far_shoe import FarShoe
-from tests.hil.header import Pins
-from tests.hil.plugin import Dealer, Eventually
+from controller.bench.daemon import Table
+from controller.bench.far_pit import FarPit
+from controller.bench.far_shoe import FarShoe
+from controller.bench.header import Pins
+from controller.bench.plugin import Dealer, Eventually
 
 
 def test_a_whole_hand_from_new_shoe_to_a_royal_9_hit(

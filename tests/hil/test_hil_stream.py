@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from controller.cli import bench
-from tests.hil.daemon import Broker, Table
-from tests.hil.far_pit import PRIVATE_KEY, FarPit
-from tests.hil.far_shoe import FarShoe
-from tests.hil.header import Pins
-from tests.hil.plugin import Dealer, Eventually
+from controller.bench.daemon import Broker, Table
+from controller.bench.far_pit import PRIVATE_KEY, FarPit
+from controller.bench.far_shoe import FarShoe
+from controller.bench.header import Pins
+from controller.bench.plugin import Dealer, Eventually
+from controller.cli import surroundings
 
 PLAYER_WINS = "9C TD TC 5D"
 
@@ -192,14 +192,14 @@ class ReferencePit:
         key = folder / "ledger.key"
         key.write_bytes(PRIVATE_KEY)  # the table pins the one key
         key.chmod(0o600)
-        self._command = bench.python(
+        self._command = surroundings.python(
             *("-m", "controller.pit", "run", "--broker", f"{broker.host}:{broker.port}"),
             *("--ledger", str(folder / "ledger"), "--adopt-new"),
         )
         self._running = ExitStack()
 
     def start(self) -> None:
-        self._process = self._running.enter_context(bench.started(self._command, self._folder / "pit.log"))
+        self._process = self._running.enter_context(surroundings.started(self._command, self._folder / "pit.log"))
 
     def kill(self) -> None:
         self._process.kill()

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
+from controller.bench.daemon import Table, comes_true
+from controller.bench.far_pit import FarPit
+from controller.bench.far_shoe import FarBeeTek, FarLine, FarShoe
+from controller.bench.header import Pins
+from controller.bench.plugin import Eventually
 from drivers.sim import rules
-from tests.hil.daemon import Table, comes_true
-from tests.hil.far_pit import FarPit
-from tests.hil.far_shoe import FarBeeTek, FarLine, FarShoe
-from tests.hil.header import Pins
-from tests.hil.plugin import Eventually
 from tests.hil.transports import TRANSPORTS, Lossy, Perfect
 
 _SEEN_WITHIN_S = 1.5  # a card that the table shows at all is shown long before

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from controller.bench.daemon import Table, TableFiles
+from controller.bench.far_pit import FarPit
+from controller.bench.far_shoe import FarShoe
+from controller.bench.plugin import Dealer, Eventually
 from controller.record.journal import verify
-from tests.hil.daemon import Table, TableFiles
-from tests.hil.far_pit import FarPit
-from tests.hil.far_shoe import FarShoe
-from tests.hil.plugin import Dealer, Eventually
 
 HAND = "9C TD TC 5D"
 STAYS_WRONG = 78

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from controller.cli import bench
-from tests.hil.daemon import Table
-from tests.hil.far_pit import Event, FarPit
-from tests.hil.far_shoe import FarShoe
-from tests.hil.plugin import Eventually
+from controller.bench.daemon import Table
+from controller.bench.far_pit import Event, FarPit
+from controller.bench.far_shoe import FarShoe
+from controller.bench.plugin import Eventually
+from controller.cli import surroundings
 
 _A_SHOE_S = 120
 _ENVELOPE = {"id", "contract", "table", "epoch", "seq", "at", "clock_synchronised", "chain", "signature"}
@@ -58,7 +58,7 @@ def test_the_pits_account_of_a_whole_shoe_is_the_houses(
         assert dealing.poll() is None, (tmp_path / "people.log").read_text("utf-8")
         return account.exists() and account.read_bytes().count(b'"shoe_closed"') >= shoes
 
-    with bench.started(bench.python(*people, *habits), tmp_path / "people.log") as dealing:
+    with surroundings.started(surroundings.python(*people, *habits), tmp_path / "people.log") as dealing:
         eventually(over, within_s=shoes * _A_SHOE_S)
     eventually(lambda: table.unacknowledged() == 0)
 

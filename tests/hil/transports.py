@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from queue import SimpleQueue
 
-from tests.hil.far_shoe import FarLine
+from controller.bench.far_shoe import FarLine
 
 LOSS = 0.2  # of the copies or lines sent, those that lose a byte
 _LATE_S = 0.03

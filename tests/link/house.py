@@ -16,8 +16,8 @@ import pytest
 from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
-from controller.cli.bench import free_port, started
 from controller.cli.certs import BenchCa
+from controller.cli.surroundings import free_port, started
 from controller.delivery.mqtt_tls import TlsFiles
 from tests.daemon.daemon_world import PATIENCE_S, eventually_now
 

@@ -13,9 +13,9 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
 from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, PrivateFormat
 
-from controller.cli.bench import simulated_table
 from controller.cli.certs import BenchCa
 from controller.cli.main import main
+from controller.cli.surroundings import simulated_table
 from controller.config import load
 from controller.delivery.mqtt_tls import TlsFiles, client_context, wrong_with
 from controller.errors import TableError

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from controller.bench.daemon import Table, TableFiles
 from controller.contract.bounds import MOST_PACKET_BYTES
 from tests.daemon.daemon_world import eventually, eventually_now, run
 from tests.daemon.test_mqtt_broker import ACK, STATE, broker_at
-from tests.hil.daemon import Table, TableFiles
 from tests.link.hostile import Line, honest, hostile_broker, length, packet, publish, text
 from tests.pit.house import MOSQUITTO, PitProcess, until
 from tests.pit.house import House as PitHouse

@@ -19,8 +19,9 @@ import pytest
 from paho.mqtt.client import Client
 from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode, MQTTProtocolVersion
 
-from controller.cli.bench import free_port, mosquitto
+from controller.bench.daemon import Table, TableFiles
 from controller.cli.certs import BenchCa
+from controller.cli.surroundings import free_port, mosquitto
 from controller.contract.bounds import MOST_PACKET_BYTES, MOST_PAYLOAD_BYTES
 from controller.contract.pit_words import AckWord, PitKeyWord
 from controller.delivery.mqtt_tls import TlsFiles, client_context
@@ -30,7 +31,6 @@ from drivers import mqtt
 from drivers.mqtt import MqttBroker, Will
 from tests.daemon.daemon_world import eventually, eventually_now, run
 from tests.daemon.test_mqtt_broker import Connected, Heard
-from tests.hil.daemon import Table, TableFiles
 from tests.link.cutting import Ending, cutting_proxy
 from tests.link.house import HOST, SHIPPED, House, Peer, broker_of, peer, running_house, write
 from tests.support.contract import check_message

@@ -11,15 +11,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from controller.bench.daemon import Broker, Table, TableFiles
+from controller.bench.far_pit import FarPit
+from controller.bench.far_shoe import FarShoe
+from controller.bench.header import Pins
+from controller.bench.plugin import Dealer, Eventually
 from drivers.sim import rules
 from drivers.sim.angel_eye import PtyLine
 from drivers.sim.people import Deck, shuffled_decks
 from drivers.sim.pins import SimulatedPins
-from tests.hil.daemon import Broker, Table, TableFiles
-from tests.hil.far_pit import FarPit
-from tests.hil.far_shoe import FarShoe
-from tests.hil.header import Pins
-from tests.hil.plugin import Dealer, Eventually
 from tests.power_loss.disk import FOLDER, JOURNAL, KEY
 
 SUPERVISOR = "Ann"

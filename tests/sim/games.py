@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from typing import Any
 
-from controller.cli import bench
+from controller.cli import surroundings
 from drivers.sim.house import Limits
 
 
@@ -20,4 +20,4 @@ def limits_of(game: str) -> Limits:
 
 
 def _values(game: str) -> dict[str, Any]:
-    return tomllib.loads(bench.example_game(game).read_text("utf-8"))
+    return tomllib.loads(surroundings.example_game(game).read_text("utf-8"))

@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 import tomli_w
 
-from controller.cli.bench import EXAMPLE_TABLE, free_port, simulated_table, started
 from controller.cli.client import ask
+from controller.cli.surroundings import EXAMPLE_TABLE, free_port, simulated_table, started
 from controller.errors import TableError
 from drivers.sim.account import Account
 from drivers.sim.beetek import SimulatedBeeTek

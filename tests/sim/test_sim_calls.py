@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import tomli_w
 
-from controller.cli import bench
+from controller.cli import surroundings
 from controller.errors import TableError
 from drivers.sim.account import Account
 from drivers.sim.crowd import Crowd
@@ -205,7 +205,7 @@ def test_what_is_owed_is_collected_and_told(stage: Stage) -> None:
     ("table", "lacks"), [("lucky9", "split"), ("baccarat_royal", "stand"), ("sugarhouse_midi", "reveal")]
 )
 def test_a_dealer_who_lacks_a_button_is_not_simulated(table: str, lacks: str, tmp_path: Path) -> None:
-    path = bench.simulated_table(tmp_path, 1883, bench.example_table(table))
+    path = surroundings.simulated_table(tmp_path, 1883, surroundings.example_table(table))
     read_house(path)
     values = tomllib.loads(path.read_text("utf-8"))
     del values["pins"]["inputs"][lacks]
@@ -217,7 +217,7 @@ def test_a_dealer_who_lacks_a_button_is_not_simulated(table: str, lacks: str, tm
 
 
 def test_nobody_wagers_with_a_blind_dealer(tmp_path: Path) -> None:
-    table = bench.simulated_table(tmp_path, 1883, bench.example_table("lucky9"))
+    table = surroundings.simulated_table(tmp_path, 1883, surroundings.example_table("lucky9"))
     with pytest.raises(TableError) as error:
         run_table(table, tmp_path / "account", Habits(watch_lamps=False))
     assert error.value.code == "sim_blind"

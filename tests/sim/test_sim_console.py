@@ -19,8 +19,8 @@ import serial
 from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
-from controller.cli.bench import free_port, mosquitto, simulated_table, started
 from controller.cli.main import main
+from controller.cli.surroundings import free_port, mosquitto, simulated_table, started
 from controller.game.cards import Card
 from controller.table.facts import (
     BurnCountReported,

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import pytest
 
-from controller.cli import bench
+from controller.cli import surroundings
 from controller.config import load
 from controller.game import baccarat_royal as controllers
 from controller.game.baccarat import Outcome
@@ -36,7 +36,7 @@ COMMON = {"no_such_seat", "no_such_spot", "over_maximum", "not_in_increment", "u
 @pytest.mark.parametrize("game", CODES)
 def test_what_bettors_foresee_is_what_the_table_refuses(game: str) -> None:
     """Each mistake is refused with its code, at once or at lock as foreseen, and everything else stands."""
-    config = load(bench.example_table(game))
+    config = load(surroundings.example_table(game))
     rules, bets = config.rules.wagers, config.rules.bets
     limits = limits_of(game)
     bettors = Bettors(7, limits, SEATS, mistakes=0.3)
@@ -65,7 +65,7 @@ def of_table(wager: Wager) -> TablesWager:
     return TablesWager(wager.seat, wager.spot, wager.cents, wager.back)
 
 
-GAMES = sorted(path.stem for path in bench.example_game("royal9").parent.glob("*.toml"))
+GAMES = sorted(path.stem for path in surroundings.example_game("royal9").parent.glob("*.toml"))
 
 
 @pytest.mark.parametrize("game", GAMES)

@@ -35,7 +35,7 @@ class Jumpers:
             told = tomllib.loads(path.read_text("utf-8"))
             sections = {name: {pin: Jumper(**ends) for pin, ends in told[name].items()} for name in ("lamps", "inputs")}
         except (OSError, tomllib.TOMLDecodeError, KeyError, AttributeError, TypeError) as error:
-            raise ValueError(f"{path} names no jumpers: {error!r}; see tests/hil/jumpers.toml") from error
+            raise ValueError(f"{path} names no jumpers: {error!r}; see controller/bench/jumpers.toml") from error
         jumpers = cls(**sections)
         ends = [end for jumper in jumpers.all() for end in (jumper.table, jumper.bench)]
         if wrong := [end for end in ends if end not in BCM_NUMBERS or ends.count(end) > 1]:

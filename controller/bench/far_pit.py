@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from jsonschema import Draft202012Validator
 from paho.mqtt.client import Client, MQTTMessage
 
-from tests.hil.broker_certs import BETS, PIT, BrokerCerts, new_client, say_once
+from controller.bench.broker_certs import BETS, PIT, BrokerCerts, new_client, say_once
 
 SCHEMAS = Path(__file__).parents[2] / "controller" / "contract" / "schemas"
 

@@ -20,13 +20,13 @@ from typing import Any
 import pytest
 import tomli_w
 
-from controller.cli import bench
+from controller.bench.broker_certs import PIT, TABLE, BrokerCerts, say_once
+from controller.bench.far_shoe import FarShoe
+from controller.bench.jumpers import Jumpers
+from controller.cli import surroundings
 from controller.cli.client import ask
 from controller.errors import TableError
 from controller.record.journal import Verified, verify
-from tests.hil.broker_certs import PIT, TABLE, BrokerCerts, say_once
-from tests.hil.far_shoe import FarShoe
-from tests.hil.jumpers import Jumpers
 
 ROOT = Path(__file__).resolve().parents[2]
 POLL_S = 0.01
@@ -42,14 +42,14 @@ class Broker:
     certs: BrokerCerts | None = None
 
     def __init__(self, folder: Path) -> None:
-        self.port = bench.free_port()
+        self.port = surroundings.free_port()
         self._folder = folder
         self._running: ExitStack | None = None
 
     def up(self) -> None:
         """Start it."""
         self._running = ExitStack()
-        self._process = self._running.enter_context(bench.mosquitto(self._folder, self.port))
+        self._process = self._running.enter_context(surroundings.mosquitto(self._folder, self.port))
 
     def down(self) -> None:
         """Stop it, if it runs."""
@@ -130,7 +130,7 @@ class TableFiles:
         broker_port: int,
         shim: Path | None,
         jumpers: Jumpers | None = None,
-        example: Path = bench.EXAMPLE_TABLE,
+        example: Path = surroundings.EXAMPLE_TABLE,
         /,
         **sections: dict[str, Any],
     ) -> None:
@@ -142,7 +142,7 @@ class TableFiles:
         sections["pins"] = {"sample_ms": 5, "debounce_ms": 15} | sections.get("pins", {})
         if jumpers is not None:
             sections["pins"] |= jumpers.wiring(tomllib.loads(example.read_text("utf-8"))["pins"])
-        self.for_people = bench.simulated_table(folder, broker_port, example, **sections)
+        self.for_people = surroundings.simulated_table(folder, broker_port, example, **sections)
         self.values = tomllib.loads(self.for_people.read_text("utf-8"))
         self.page = Path(self.values["pins"]["page"])
         self.port = Path(self.values["shoe"]["port"])
@@ -211,7 +211,7 @@ class Table:
     def stop(self) -> int:
         """SIGTERM; returns the exit code."""
         assert self._process is not None
-        return bench.stop(self._process)
+        return surroundings.stop(self._process)
 
     def restart(self) -> None:
         """Kill it and start it again. Where that stops it for a count, a supervisor counts what it knows of."""
@@ -237,7 +237,7 @@ class Table:
         """End the process, if there is one."""
         if self._process is not None:
             self._process.send_signal(signal.SIGCONT)  # where a test that failed had frozen it
-            bench.stop(self._process)
+            surroundings.stop(self._process)
 
     @property
     def runs(self) -> bool:
@@ -313,7 +313,7 @@ class Table:
         )
 
     def _tablectl(self, command: str, *arguments: str) -> list[str]:
-        return bench.python(*self.program, command, str(self.file), *arguments)
+        return surroundings.python(*self.program, command, str(self.file), *arguments)
 
     def _environment(self, more: Mapping[str, str]) -> dict[str, str]:
         return {**os.environ, **self.files.environment, **more}

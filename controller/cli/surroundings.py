@@ -22,7 +22,8 @@ import tomli_w
 
 from controller.errors import TableError
 
-_CONFIG = Path(__file__).resolve().parents[2] / "config"
+_CHECKOUT = Path(__file__).resolve().parents[2] / "config"
+_CONFIG = _CHECKOUT if _CHECKOUT.is_dir() else Path(sys.prefix) / "share" / "table-controller"  # as a wheel brings it
 EXAMPLE_TABLE = _CONFIG / "tables" / "royal9.toml"
 
 _PATIENCE_S = 10.0

@@ -1,6 +1,6 @@
 """The hardware-in-the-loop bench as a pytest plugin: the real daemon, and the far end of each of its wires.
 
-`-p tests.hil.plugin` brings these fixtures to any test, this repository's or another's:
+`-p controller.bench.plugin` brings these fixtures to any test, this repository's or another's:
 
     table       the daemon `tablectl run` on a generated table file, its pins through the real RPi.GPIO where possible
     shoe        an Angel Eye (or a BeeTek) on a pty
@@ -37,18 +37,18 @@ from urllib.parse import urlsplit
 import pytest
 
 from controller import __version__
-from controller.cli.bench import EXAMPLE_TABLE, example_table
+from controller.bench.broker_certs import TABLE, BrokerCerts
+from controller.bench.daemon import Broker, ExistingBroker, Table, TableFiles, comes_true, pit_section
+from controller.bench.far_pit import FarPit
+from controller.bench.far_shoe import FarBeeTek, FarLine, FarShoe
+from controller.bench.header import Front, Pins
+from controller.bench.jumpers import JumperedFront, Jumpers
+from controller.bench.shim import ShimUnavailableError, build_shim
+from controller.cli.surroundings import EXAMPLE_TABLE, example_table
 from controller.errors import TableError
 from drivers.gpio import load_rpi_gpio
 from drivers.sim.angel_eye import PtyLine, SerialLine
 from drivers.sim.pins import SimulatedPins
-from tests.hil.broker_certs import TABLE, BrokerCerts
-from tests.hil.daemon import Broker, ExistingBroker, Table, TableFiles, comes_true, pit_section
-from tests.hil.far_pit import FarPit
-from tests.hil.far_shoe import FarBeeTek, FarLine, FarShoe
-from tests.hil.header import Front, Pins
-from tests.hil.jumpers import JumperedFront, Jumpers
-from tests.shim.build import ShimUnavailableError, build_shim
 
 _RUN = os.getpid()  # a broker that is not the bench's own retains what earlier runs said
 _numbers = itertools.count(1)
