@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from controller.clock import since_boot_ms
 from drivers.sim.angel_eye import Line, SimulatedAngelEye
 from drivers.sim.beetek import SimulatedBeeTek
+from drivers.sim.rules import a_card
 
 NO_READING = "??"
 CUTTING_CARD = "CUT"
@@ -57,7 +58,7 @@ class FarShoe(SimulatedAngelEye):
             elif card.startswith(NO_READING):
                 self.unreadable(card.removeprefix(NO_READING))
             else:
-                self.draw(card, **lies)
+                self.draw(a_card(card), **lies)
 
     def unplug(self) -> None:
         """Pull the adapter: the device vanishes."""
@@ -88,7 +89,7 @@ class FarBeeTek(SimulatedBeeTek):
     def deal(self, cards: str) -> None:
         """Draw these cards one after another."""
         for card in cards.split():
-            self.draw(card)
+            self.draw(a_card(card))
 
     def unplug(self) -> None:
         """Pull the adapter: the device vanishes."""

@@ -6,6 +6,7 @@ import threading
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Container, Iterable, Sequence
+from difflib import get_close_matches
 from typing import Protocol
 
 import pytest
@@ -108,12 +109,16 @@ class Front(Protocol):
 class Pins:
     """The hands and eyes at a table, by the names of its file. A thread watches the lamps until `close`.
 
-    What asks for a lamp or an input that the table has not is skipped: a header has too few pins to jumper them all.
+    A test that asks for one of `unjumpered` is skipped: a real header has too few pins to jumper a whole table's lamps
+    and inputs. A test that asks for any other name that the table has not is wrong, and fails: "seat_9" is no lamp.
     """
 
-    def __init__(self, front: Front, lamps: Iterable[str], inputs: Iterable[str]):
+    def __init__(
+        self, front: Front, lamps: Iterable[str], inputs: Iterable[str], unjumpered: Container[str] = ()
+    ) -> None:
         self._front = front
         self._inputs = set(inputs)
+        self._unjumpered = unjumpered
         for name in inputs:
             self._front.release(name)
         now_s = time.monotonic()
@@ -193,10 +198,14 @@ class Pins:
         """The lamps lit this instant."""
         return {name for name, lit in self._front.lamps().items() if lit}
 
-    def _wired(self, name: str, there: Container[str]) -> str:
-        if name not in there:
+    def _wired(self, name: str, there: Iterable[str]) -> str:
+        if name in there:
+            return name
+        if name in self._unjumpered:
             pytest.skip(f"no {name} here: a real header has just what is jumpered")
-        return name
+        likely = get_close_matches(name, there, 1)
+        meant = f"Did you mean {likely[0]}?" if likely else f"The table has {', '.join(sorted(there))}."
+        raise LookupError(f"This table has no button, sensor or lamp {name!r} there. {meant}")
 
     def _watch(self) -> None:
         while not self._closing.wait(_LOOK_EVERY_S):

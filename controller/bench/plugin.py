@@ -1,6 +1,6 @@
 """The hardware-in-the-loop bench as a pytest plugin: the real daemon, and the far end of each of its wires.
 
-`-p controller.bench.plugin` brings these fixtures to any test, this repository's or another's:
+Where the package is installed with its extra `bench`, every pytest has these fixtures:
 
     table       the daemon `tablectl run` on a generated table file, its pins through the real RPi.GPIO where possible
     shoe        an Angel Eye (or a BeeTek) on a pty
@@ -8,7 +8,7 @@
     pit         a pit of the tests' own, which checks every event it hears, and acknowledges
     dealer      what a dealer does with shoe and buttons between the lines of a story
     broker      the Mosquitto between table and pit
-    eventually  waits until a condition holds, and shows the whole table when it does not
+    eventually  waits until a condition holds, or a round, a hit or a fault came; a failure is told in ten lines
 
 `@pytest.mark.table(pit={"stale_after_s": 1}, shoe_wrap=1)` changes sections of the table file, and the Seq after 9;
 `shoe={"driver": "beetek"}` plays with that shoe, `game={"shoe": {"decks": 1}}` changes the game. `--shoe`
@@ -19,6 +19,7 @@ the place of simulated ones (docs/bench.md). A test whose broker, port or Pi is 
 from __future__ import annotations
 
 import argparse
+import inspect
 import itertools
 import json
 import os
@@ -29,6 +30,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -38,14 +40,15 @@ import pytest
 
 from controller import __version__
 from controller.bench.broker_certs import TABLE, BrokerCerts
-from controller.bench.daemon import Broker, ExistingBroker, Table, TableFiles, comes_true, pit_section
-from controller.bench.far_pit import FarPit
+from controller.bench.daemon import ROOT, Broker, ExistingBroker, Table, TableFiles, comes_true, pit_section
+from controller.bench.far_pit import Event, FarPit
 from controller.bench.far_shoe import FarBeeTek, FarLine, FarShoe
 from controller.bench.header import Front, Pins
 from controller.bench.jumpers import JumperedFront, Jumpers
 from controller.bench.shim import ShimUnavailableError, build_shim
 from controller.cli.surroundings import EXAMPLE_TABLE, example_table
 from controller.errors import TableError
+from controller.table.faults import FAULTS
 from drivers.gpio import load_rpi_gpio
 from drivers.sim.angel_eye import PtyLine, SerialLine
 from drivers.sim.pins import SimulatedPins
@@ -63,6 +66,9 @@ _ONE_AT_A_TIME = {
 }
 _ABSENT = ("mosquitto_missing", "sim_port", "gpio_missing", "gpio_not_a_pi", "gpio_folder")
 """Codes of what a bench may lack; all else that goes wrong with its things is a test's error."""
+
+
+_LOG_LINES, _LAST_EVENTS, _SOURCE_CHARACTERS = 3, 5, 200  # a failure is read in a glance
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,11 +209,11 @@ def _built_shim(config: pytest.Config) -> Path:
 def commit() -> str:
     """The commit of this working copy, with a + where files were changed since; "unknown" without Git."""
     git = shutil.which("git")
-    if git is None:
+    if git is None or not (ROOT / ".git").exists():  # an environment may lie inside another repository
         return "unknown"
     told = subprocess.run(
         [git, "describe", "--always", "--dirty=+"],
-        cwd=Path(__file__).parent,
+        cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
@@ -285,30 +291,85 @@ class Dealer:
 
 
 class Eventually:
-    """`eventually(condition)`: waits until it holds; what it shows otherwise is all that can be seen of the table."""
+    """`eventually(condition)`: waits until it holds. A failure says in ten lines what was awaited and what was there.
 
-    def __init__(self, table: Table, pins: Pins, pit: FarPit) -> None:
+    The whole status is in the file that the failure names.
+    """
+
+    def __init__(self, table: Table, pins: Pins, pit: FarPit, folder: Path) -> None:
         self._table = table
         self._pins = pins
         self._pit = pit
+        self._whole = folder / "when-it-failed.json"
 
     def __call__(self, condition: Callable[[], object], within_s: float = 5.0) -> None:
         __tracebackhide__ = True
+        self._wait(_source(condition), condition, within_s)
+
+    def wait_for_round(self, number: int | None = None, within_s: float = 5.0) -> Event:
+        """Wait until the pit has round `number`, or a round at all: that one, the newest. Rounds count from 1."""
+        __tracebackhide__ = True
+        awaited = "a round" if number is None else f"round {number}"
+        return self._wait_for(awaited, lambda: self._pit.rounds, lambda it: number in (None, it["round"]), within_s)
+
+    def wait_for_hit(self, seat: int | None = None, within_s: float = 5.0) -> Event:
+        """Wait until the pit has a hit, of this seat or of any: the newest."""
+        __tracebackhide__ = True
+        awaited = "a hit" if seat is None else f"a hit at seat {seat}"
+        return self._wait_for(awaited, lambda: self._pit.hits, lambda it: seat in (None, it["seat"]), within_s)
+
+    def wait_for_fault(self, code: str, within_s: float = 5.0) -> None:
+        """Wait until the table has stopped with this fault. Raises LookupError for a code that no fault has."""
+        __tracebackhide__ = True
+        if code not in FAULTS:
+            likely = get_close_matches(code, FAULTS, 1)
+            meant = f"Did you mean {likely[0]}?" if likely else "docs/faults.md lists them."
+            raise LookupError(f"No fault is called {code!r}. {meant}")
+        self._wait(f"the fault {code}", lambda: self._table.fault == code, within_s)
+
+    def _wait_for(
+        self, awaited: str, told: Callable[[], list[Event]], fits: Callable[[Event], bool], within_s: float
+    ) -> Event:
+        __tracebackhide__ = True
+        self._wait(f"{awaited} at the pit", lambda: any(map(fits, told())), within_s)
+        return [event for event in told() if fits(event)][-1]
+
+    def _wait(self, awaited: str, condition: Callable[[], object], within_s: float) -> None:
+        __tracebackhide__ = True
         if not comes_true(condition, within_s):
-            pytest.fail(f"not so within {within_s} s\n{self._picture()}")
+            pytest.fail(f"not so within {within_s:g} s: {awaited}\n{self._picture()}", pytrace=True)
 
     def _picture(self) -> str:
         try:
-            status = json.dumps(self._table.status(), indent=1)
+            status = self._table.status()
         except TableError as error:
-            status = str(error)
+            return f"the table says: {error}\nlog:\n{self._table.log_tail(_LOG_LINES)}"
+        self._whole.write_text(json.dumps({"status": status, "events": self._pit.events}, indent=1), "utf-8")
+        face, pit = status["face"], status["pit"]
+        fault = "no fault" if face["fault"] is None else f"fault {face['fault']['code']}"
+        hands = ", ".join(f"{hand['hand']} {' '.join(map(str, hand['cards']))}" for hand in face["hands"])
         lamps = " ".join(f"{name}={shown}" for name, shown in self._pins.lamps().items() if shown != "dark")
-        events = "\n".join(f"  {event}" for event in self._pit.events[-5:])
-        return (
-            f"status: {status}\nlamps not dark: {lamps}\n"
-            f"pit: {len(self._pit.events)} events, wrong: {self._pit.wrong}\n{events}\n"
-            f"log:\n{self._table.log_tail()}"
+        events = " ".join(event["type"] for event in self._pit.events[-_LAST_EVENTS:])
+        line = "up" if status["shoe"]["up"] else "down"
+        return "\n".join(
+            (
+                f"table: {face['phase']}, {fault}; {hands or 'no cards'}; the shoe's line is {line}",
+                f"lamps not dark: {lamps or 'none'}",
+                f"pit: {pit['stream']}, {len(self._pit.events)} events, the last: {events or 'none'}"
+                + "".join(f"\nwrong at the pit: {wrong}" for wrong in self._pit.wrong),
+                f"all of it: {self._whole}",
+                f"log:\n{self._table.log_tail(_LOG_LINES)}",
+            )
         )
+
+
+def _source(condition: Callable[[], object]) -> str:
+    """The condition as its test writes it, on one line."""
+    try:
+        lines, _ = inspect.getsourcelines(condition)
+    except (OSError, TypeError):  # typed in at a prompt
+        return repr(condition)
+    return " ".join(line.strip() for line in lines)[:_SOURCE_CHARACTERS]
 
 
 @contextmanager
@@ -377,9 +438,11 @@ def front(pytestconfig: pytest.Config, table_files: TableFiles) -> Iterator[Fron
 
 
 @pytest.fixture
-def pins(table_files: TableFiles, front: Front) -> Iterator[Pins]:
+def pins(pytestconfig: pytest.Config, table_files: TableFiles, front: Front) -> Iterator[Pins]:
     """The table's front: buttons, sensors, lamps."""
-    pins = Pins(front, table_files.values["pins"]["lamps"], table_files.values["pins"]["inputs"])
+    whole = tomllib.loads(EXAMPLE_TABLE.read_text("utf-8"))["pins"]
+    unjumpered = () if pytestconfig.stash[_jumpers] is None else {*whole["lamps"], *whole["inputs"]}
+    pins = Pins(front, table_files.values["pins"]["lamps"], table_files.values["pins"]["inputs"], unjumpered)
     yield pins
     pins.close()
 
@@ -450,9 +513,9 @@ def unstarted_table(table_files: TableFiles, pins: Pins, tmp_path: Path) -> Iter
 
 
 @pytest.fixture
-def eventually(unstarted_table: Table, pins: Pins, pit: FarPit) -> Eventually:
+def eventually(unstarted_table: Table, pins: Pins, pit: FarPit, tmp_path: Path) -> Eventually:
     """Waits until a condition holds."""
-    return Eventually(unstarted_table, pins, pit)
+    return Eventually(unstarted_table, pins, pit, tmp_path)
 
 
 @pytest.fixture

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from controller.errors import TableError
-from drivers.sim import rules
 from drivers.sim.angel_eye import PtyLine, SerialLine, SimulatedAngelEye, Target
 from drivers.sim.beetek import SimulatedBeeTek
 from drivers.sim.pins import SimulatedPins
 from drivers.sim.pit import SimulatedPit
+from drivers.sim.rules import a_card
 
 _ATTEND_S = 0.02
 
@@ -89,13 +89,6 @@ _TARGETS = {
 }
 
 
-def _card(word: str) -> str:
-    """A card, checked before any shoe's game goes on with it. Raises ValueError."""
-    if len(word) != 2 or word[0] not in rules.RANKS or word[1] not in rules.SUITS:
-        raise ValueError(f"{word} is no card; write rank then suit: KS 9H TD AC")
-    return word
-
-
 def _number(word: str, lowest: int, highest: int) -> int:
     """A number from `lowest` to `highest`. Raises ValueError."""
     number = int(word) if word.isdecimal() else -1
@@ -109,23 +102,23 @@ def angel_eye_verbs(shoe: SimulatedAngelEye, line: PtyLine | SerialLine) -> Verb
 
     def only(copies: str, card: str) -> None:
         going_out = _number(copies, 0, 3)
-        shoe.draw(_card(card), copies=tuple(copy < going_out for copy in range(3)))
+        shoe.draw(a_card(card), copies=tuple(copy < going_out for copy in range(3)))
 
     def lie(target: str, card: str) -> None:
-        shoe.draw(_card(card), target=_TARGETS[target])
+        shoe.draw(a_card(card), target=_TARGETS[target])
 
     return {
         "draw": Verb(
             "CARD",
             "draw it; the shoe's own game says where it goes, and reports a hand's result",
-            lambda card: shoe.draw(_card(card)),
+            lambda card: shoe.draw(a_card(card)),
         ),
         "cut": Verb("", "the cutting card comes", shoe.cut_card),
         "new-shoe": Verb("", "the next card is a new shoe's first", shoe.new_shoe),
         "copies": Verb("N CARD", "draw it, but only N of its three copies reach the wire", only),
         "lie": Verb("TARGET CARD", "draw it and say it went to player, banker, burn or first_card", lie),
-        "unreadable": Verb("CARD", "draw it without being able to read it", lambda card: shoe.unreadable(_card(card))),
-        "keep": Verb("CARD", "a card kept after an overdraw: the next round's", lambda card: shoe.keep(_card(card))),
+        "unreadable": Verb("CARD", "draw it without being able to read it", lambda card: shoe.unreadable(a_card(card))),
+        "keep": Verb("CARD", "a card kept after an overdraw: the next round's", lambda card: shoe.keep(a_card(card))),
         "outside": Verb("MODE", "a card leaves outside the game: lock, error or setting", shoe.draw_outside_game),
         "error": Verb(
             "N",
@@ -143,9 +136,9 @@ def angel_eye_verbs(shoe: SimulatedAngelEye, line: PtyLine | SerialLine) -> Verb
 def beetek_verbs(shoe: SimulatedBeeTek, line: PtyLine | SerialLine) -> Verbs:
     """A BeeTek, which says nothing but its cards."""
     return {
-        "draw": Verb("CARD", "draw it", lambda card: shoe.draw(_card(card))),
-        "lose": Verb("CARD", "draw it, and nothing reaches the wire", lambda card: shoe.lose(_card(card))),
-        "damage": Verb("CARD", "draw it, and its line comes with a byte wrong", lambda card: shoe.damage(_card(card))),
+        "draw": Verb("CARD", "draw it", lambda card: shoe.draw(a_card(card))),
+        "lose": Verb("CARD", "draw it, and nothing reaches the wire", lambda card: shoe.lose(a_card(card))),
+        "damage": Verb("CARD", "draw it, and its line comes with a byte wrong", lambda card: shoe.damage(a_card(card))),
         "say": Verb("TEXT", "send this line, whatever it is", shoe.say),
         **_cable_verbs(line),
     }
@@ -168,16 +161,18 @@ def pins_verbs(pins: SimulatedPins) -> Verbs:
     return {
         "press": Verb("INPUT", "press it and hold it", pins.press),
         "release": Verb("INPUT", "let it go", pins.release),
+        "tap": Verb("INPUT", "press it as a quick person does, and let it go", pins.tap),
         "bounce": Verb("INPUT", "press it with a contact that chatters for 60 ms and ends pressed", pins.bounce),
         "cut": Verb("INPUT", "cut its wire, so that its pull decides; press and release mend it", pins.cut),
         "cover": Verb("SEAT", "put a chip on the seat's sensor", lambda number: seat(number, True)),
         "uncover": Verb("SEAT", "take it away", lambda number: seat(number, False)),
-        "lamps": Verb("", "which lamps are lit at this moment", lambda: _lit(pins)),
+        "lamps": Verb("", "how each lit or blinking lamp burns, looked at for 2 s", lambda: _burning(pins)),
     }
 
 
-def _lit(pins: SimulatedPins) -> str:
-    return "lit: " + (", ".join(name for name, lit in pins.lamps().items() if lit) or "none")
+def _burning(pins: SimulatedPins) -> str:
+    """Every lamp that is not dark: steady, or how often it came on and for how much of the time it was lit."""
+    return "; ".join(f"{name} {how}" for name, how in pins.burning().items()) or "all lamps are dark"
 
 
 def pit_verbs(pit: SimulatedPit) -> Verbs:

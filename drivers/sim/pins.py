@@ -19,6 +19,7 @@ import struct
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,8 @@ from controller.errors import TableError
 PAGE_BYTES = 4096
 _LEVEL, _OUTPUT, _FUNCTION, _PULL, _WRITES = 0, 64, 128, 192, 256
 _UNDRIVEN = 255
+_TAP_S = 0.08
+_PATTERN_S, _LOOKS = 2.0, 100
 _CHATTER_MS = (12, 8, 15, 5, 10, 10)  # pressed, released, pressed ... before a bouncing contact stays pressed
 
 INPUT, OUTPUT = 1, 2
@@ -139,6 +142,12 @@ class SimulatedPins:
         bcm, active = self._inputs[name]
         self._page.drive(bcm, active if pressed else 1 - active)
 
+    def tap(self, name: str) -> None:
+        """Press for 80 ms, as a quick person does, and let go. KeyError as `set`."""
+        self.press(name)
+        self._sleep(_TAP_S)
+        self.release(name)
+
     def bounce(self, name: str) -> None:
         """Press with a contact that chatters for 60 ms, always alike, and then stays pressed. KeyError as `set`."""
         for at, chatter_ms in enumerate(_CHATTER_MS):
@@ -160,6 +169,15 @@ class SimulatedPins:
         """Every lamp by name: True is lit this instant."""
         return {name: self.lit(name) for name in self._lamps}
 
+    def burning(self) -> dict[str, str]:
+        """How each lamp that is not dark burns, looked at for a whole pattern (2 s, the longest): `steady`, or for
+        example `blinks 4 times in 2 s, lit half of the time`."""
+        looks = []
+        for _ in range(_LOOKS):
+            looks.append(self.lamps())
+            self._sleep(_PATTERN_S / _LOOKS)
+        return {name: _how([look[name] for look in looks]) for name in looks[0] if any(look[name] for look in looks)}
+
     def wait_until(self, seen: Callable[[dict[str, bool]], bool], timeout_s: float, poll_s: float = 0.002) -> None:
         """Look at the lamps until `seen(lamps())` holds. Raises TimeoutError, with the lamps as they last stood."""
         deadline_s = time.monotonic() + timeout_s
@@ -168,6 +186,13 @@ class SimulatedPins:
                 picture = "  ".join(f"{'●' if lit else '○'} {name}" for name, lit in lamps.items())
                 raise TimeoutError(f"not seen within {timeout_s} s; the lamps now: {picture}")
             time.sleep(poll_s)
+
+
+def _how(lit: list[bool]) -> str:
+    if all(lit):
+        return "steady"
+    comes_on = sum(now and not before for before, now in pairwise(lit))
+    return f"blinks {comes_on} times in {_PATTERN_S:g} s, lit {sum(lit) / len(lit):.0%} of the time"
 
 
 def _active_level(wiring: Mapping[str, Any]) -> int:

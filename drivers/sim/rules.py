@@ -31,6 +31,13 @@ _BANKER = """
 _BANKER_ROWS = [row.split(maxsplit=1)[1].replace(" ", "") for row in _BANKER.strip().splitlines()[1:]]
 
 
+def a_card(word: str) -> str:
+    """The word, where it names a card. Raises ValueError, which says how cards are written."""
+    if len(word) != 2 or word[0] not in RANKS or word[1] not in SUITS:
+        raise ValueError(f"{word} is no card; write rank then suit: KS 9H TD AC")
+    return word
+
+
 def points(card: str) -> int:
     """What a card counts: the ace 1, the ten and the faces nothing, the others their face value."""
     return (RANKS.index(card[0]) + 1) % 10 if card[0] not in "JQK" else 0

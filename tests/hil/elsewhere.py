@@ -19,7 +19,8 @@ def test_a_hand(table, shoe, dealer, pins, pit, eventually):
     eventually(lambda: pins.seat(1) == "accepted")
     eventually(lambda: pins.lamps()["draw_player"] == "steady")
     shoe.deal("KS 2D 9S 3C")
-    eventually(lambda: [hit["seat"] for hit in pit.hits] == [1])
+    assert eventually.wait_for_hit(1)["seat"] == 1
+    assert eventually.wait_for_round(1)["outcome"] == "player"
     eventually(lambda: pins.seat(1) == "hit" and pins.lamp("player") == "steady")
 """
 """A test of another repository, which knows the plugin's fixtures."""

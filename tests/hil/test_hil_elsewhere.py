@@ -111,6 +111,36 @@ def test_without_mosquitto_a_test_is_skipped_and_says_why(tmp_path: Path) -> Non
     assert "mosquitto-absent" in run.stdout
 
 
+_WRONG_NAMES = """
+def test_a_lamp(pins): pins.lamp("draw_playr")
+def test_a_button(pins): pins.press("deel")
+def test_a_seat(pins): pins.cover(9)
+def test_a_card(shoe): shoe.deal("1S")
+def test_a_fault(eventually): eventually.wait_for_fault("shoe_unheart")
+def test_a_wait(table, dealer, eventually):
+    dealer.open_shoe()
+    eventually(lambda: table.phase == "wagers_locked", within_s=0)
+"""
+
+
+def test_a_typo_is_an_error_that_says_what_was_meant_and_a_failure_is_short(tmp_path: Path) -> None:
+    run = run_elsewhere(tmp_path, _WRONG_NAMES, CI="")
+    assert run.returncode == pytest.ExitCode.TESTS_FAILED
+    assert "6 failed" in run.stdout, run.stdout
+    for meant in (
+        "lamp 'draw_playr' there. Did you mean draw_player?",
+        "'deel' there. Did you mean deal?",
+        "'seat_9' there. Did you mean seat_",
+        "1S is no card; write rank then suit: KS 9H TD AC",
+        "No fault is called 'shoe_unheart'. Did you mean shoe_unheard?",
+    ):
+        assert meant in run.stdout, (meant, run.stdout)
+    failure = run.stdout.partition("_ test_a_wait _")[2].partition("E ")[2].partition("test_other.py:")[0]
+    assert 'not so within 0 s: eventually(lambda: table.phase == "wagers_locked"' in failure
+    assert "table: wagers_open, no fault; " in failure
+    assert len(failure.strip().splitlines()) <= 11, failure
+
+
 def test_a_mosquitto_that_does_not_start_is_an_error(tmp_path: Path) -> None:
     hidden = _NO_MOSQUITTO.replace("None", repr("/bin/false"))
     (tmp_path / "conftest.py").write_text(hidden, "utf-8")

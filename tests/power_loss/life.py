@@ -70,7 +70,7 @@ class Life:
         self._table = Table(files, folder)
         self._table.program = program or self._table.program
         self._ends.callback(self._table.close)
-        self._eventually = Eventually(self._table, self._pins, self._pit)
+        self._eventually = Eventually(self._table, self._pins, self._pit, folder)
         self._dealer = Dealer(self._table, self._shoe, self._pins, self._eventually)
         self._decks = shuffled_decks(5, _DECKS, 0)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import re
 import shutil
 import socket
 import threading
@@ -337,6 +338,7 @@ PINS = [
     ("press", "press key", KEY, 1),
     ("release", "press deal; release deal", DEAL, 1),
     ("release", "press key; release key", KEY, 0),
+    ("tap", "press deal; tap deal", DEAL, 1),
     ("bounce", "bounce deal", DEAL, 0),
     ("cut", "press deal; cut deal", DEAL, 1),
     ("cut", "press key; cut key", KEY, 0),
@@ -373,11 +375,33 @@ def test_a_bouncing_contact_chatters_and_ends_pressed(page: PinsPage, tmp_path: 
     assert page.level(DEAL) == 0
 
 
-def test_the_lamps_are_told(pins: Verbs, page: PinsPage, capsys: pytest.CaptureFixture[str]) -> None:
-    say(pins, "lamps")
+def test_a_tap_is_pressed_for_as_long_as_a_quick_person_does(page: PinsPage, tmp_path: Path) -> None:
+    seen: list[tuple[int, float]] = []
+    front = SimulatedPins(tmp_path / "header", LAMPS, INPUTS, sleep=lambda s: seen.append((page.level(DEAL), s)))
+    say(pins_verbs(front), "tap deal")
+    assert (seen, page.level(DEAL)) == ([(0, 0.08)], 1)
+
+
+def test_the_lamps_are_told_over_a_whole_pattern(
+    page: PinsPage, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    at_s = [0.0]
+
+    def sleep(s: float) -> None:
+        at_s[0] += s
+        page.write(LAMP, blinks and int(at_s[0] % 0.5 >= 0.375))
+
+    front = pins_verbs(SimulatedPins(tmp_path / "header", LAMPS, INPUTS, sleep=sleep))
+    blinks = 0
+    say(front, "lamps")
     page.write(LAMP, 1)
-    say(pins, "lamps")
-    assert capsys.readouterr().out == "lit: none\nlit: player\n"
+    blinks = 1
+    say(front, "lamps")
+    page.write(LAMP, 1)
+    say(pins_verbs(SimulatedPins(tmp_path / "header", LAMPS, INPUTS, sleep=lambda _: None)), "lamps")
+    dark, blinking, steady = capsys.readouterr().out.splitlines()
+    assert (dark, steady) == ("all lamps are dark", "player steady")
+    assert re.fullmatch(r"player blinks [34] times in 2 s, lit 2\d% of the time", blinking)
 
 
 @pytest.mark.parametrize(
