@@ -119,6 +119,10 @@ def _parser() -> argparse.ArgumentParser:
     watch.add_argument("table", type=Path, metavar="TABLE.toml")
     watch.set_defaults(command=_watch)
 
+    roads = commands.add_parser("roads", help="the five roads of a string of hands")
+    roads.add_argument("hands", metavar="HANDS", help="in their order: B for Banker, P for Player, T for a tie")
+    roads.set_defaults(command=_roads)
+
     rounds = commands.add_parser("rounds", help="every round in a journal, a line each")
     rounds.add_argument("journal", type=Path, metavar="JOURNAL")
     rounds.set_defaults(command=_rounds)
@@ -323,6 +327,12 @@ def _watch(options: argparse.Namespace) -> int:
     from controller.cli.watch import watch_table
 
     return watch_table(options.table)
+
+
+def _roads(options: argparse.Namespace) -> int:
+    from controller.cli.roads import roads
+
+    return roads(options.hands)
 
 
 def _rounds(options: argparse.Namespace) -> int:
