@@ -32,15 +32,6 @@ STAYS_WRONG = frozenset(
 another process is to blame for may pass."""
 
 SHOES = ("angel_eye", "beetek")
-GAMES = (
-    "royal9",
-    "kansas_star",
-    "sugarhouse",
-    "sugarhouse_midi",
-    "baccarat_royal",
-    "baccarat_royal_corrected",
-    "lucky9",
-)
 _EXITS = ("clear", "card", "void", "new-shoe", "count")
 """The commands that leave a fault, where one stands."""
 
@@ -98,7 +89,8 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--rounds", type=int, metavar="N", help="stop after N wagered rounds (default: at Ctrl-C)")
     demo.add_argument("--speed", type=float, default=1.0, help="scales time; 0 is as fast as the wire allows")
     demo.add_argument("--seed", type=int, help="repeats a shoe exactly (default: another shoe each time)")
-    demo.add_argument("--game", choices=GAMES, default=GAMES[0], help="what is dealt (default: %(default)s)")
+    dealt = "an example game or table, by its file's name; a wrong one tells them all (default: %(default)s)"
+    demo.add_argument("--game", default="royal9", metavar="GAME", help=dealt)
     demo.add_argument("--shoe", choices=SHOES, help="the shoe it plays with (default: the one that can deal the game)")
     demo.set_defaults(command=_demo)
 
