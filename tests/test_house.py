@@ -30,6 +30,7 @@ ROOMS = {
     "controller.roads": Room(("controller.roads",), third_party=False),
     "controller.contract": Room(("controller.contract", "controller.game"), third_party=False),
     "controller.table": Room(("controller.table", "controller.game", "controller.contract"), third_party=False),
+    "controller.words": Room(("controller.words",), third_party=False),
     "controller.record": Room(
         (
             *("controller.record", "controller.table", "controller.game", "controller.contract"),
