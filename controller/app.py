@@ -1,4 +1,4 @@
-"""The daemon put together: its parts, its shoe's driver and its broker's. The header's is picked in `header.py`."""
+"""The daemon put together: its parts, and the far ends of its wires. The header's driver is picked in `header.py`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from controller.clock import boot_id
-from controller.config import Config, ShoeSection, load
+from controller.config import Config, load
 from controller.contract.fingerprint import fingerprint
 from controller.contract.topics import Topics, offline_state
 from controller.control.server import serving
@@ -21,16 +21,12 @@ from controller.errors import TableError
 from controller.header import take_pins
 from controller.hearing import Mark
 from controller.notify import notify
-from controller.pins.devices import Shoe
 from controller.record.epochs import open_journal
 from controller.record.journal import Journal
 from controller.record.replay import replay
 from controller.runtime import Runtime
-from controller.table.facts import Report
+from drivers.line.shoe_on_line import ShoeOnLine
 from drivers.mqtt import MqttBroker, Will
-from drivers.shoe.angel_eye import AngelEyeCodec
-from drivers.shoe.beetek import BeeTekCodec
-from drivers.shoe.line import Codec, ShoeOnLine
 
 _log = logging.getLogger(__name__)
 
@@ -71,7 +67,7 @@ async def _run(config: Config, log: CountedLog) -> None:
             differs,
             mark=_mark(Path(file.control.socket)),
             pins=take_pins(file.pins.driver, file.pins.page, file.pins.lamps, file.pins.inputs),
-            shoe=_shoe(file.shoe, table.last_report),
+            shoe=ShoeOnLine(file.shoe.driver, file.shoe.port, file.shoe.baud, table.last_report),
             broker=MqttBroker(
                 file.pit.host,
                 file.pit.port,
@@ -123,9 +119,3 @@ def _close(journal: Journal) -> None:
 def _mark(control: Path) -> Mark:
     """Until when the shoe was heard stands beside the control socket, in memory, and means nothing after a boot."""
     return Mark(control.with_name(f"{control.name}.heard"), boot_id())
-
-
-def _shoe(shoe: ShoeSection, last: Report | None) -> Shoe:
-    """The shoe that the table's file names; `last` is the last report the journal believed."""
-    codec: Codec = AngelEyeCodec(last=last) if shoe.driver == "angel_eye" else BeeTekCodec()
-    return ShoeOnLine(codec, shoe.port, shoe.baud)

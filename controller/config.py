@@ -39,6 +39,8 @@ from controller.game.wagers import WagerRules
 from controller.pins.devices import InputWiring, LampWiring
 from controller.table.lamps import LAMPS
 from controller.table.rules import LockOn, Seat, ShoeRules, TableRules
+from drivers import shoe as shoes
+from drivers.line.brand import Brand
 
 HEADER_PINS = range(2, 28)
 """The BCM numbers of the 26 general pins on the Raspberry Pi's header."""
@@ -63,12 +65,12 @@ class TableSection:
 class ShoeSection:
     """`[shoe]`: the card-reading shoe and its serial port, a device or a URL of pyserial's.
 
-    Without a `baud` the line runs at what is usual for the shoe.
+    Without a `baud` the line runs at what is usual for the brand.
     """
 
-    driver: Literal["angel_eye", "beetek"]
+    driver: Brand
     port: str
-    baud: Literal[4800, 9600] | None = None
+    baud: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,6 +333,8 @@ def _unknown(key: str, known: list[str]) -> str:
 
 def _choices(type_: object) -> list[str | int]:
     """The texts or numbers a value may be, where it is a choice."""
+    if type_ is Brand:
+        return list(shoes.NAMES)
     if isinstance(type_, type) and issubclass(type_, Enum):
         return [choice.value for choice in type_]
     if get_origin(type_) is Union:  # TOML has no null: what may be left out is a choice where it is written
@@ -346,6 +350,8 @@ def _choice(value: object, type_: Any) -> object:
     """One of the choices, and of its kind: 4800.0 is not 4800."""
     if not any(type(value) is type(choice) and value == choice for choice in _choices(type_)):
         raise ValueError(f"{value!r} is not a choice here")
+    if type_ is Brand:
+        return shoes.brand(str(value))
     return type_(value) if isinstance(type_, type) else value
 
 
@@ -481,7 +487,11 @@ def _check_pit(table: TableFile) -> Iterable[_Told]:
             yield f"pit.{key}", "is missing, and TLS needs all three files", f"Write {', '.join(tls)}, or none of them."
 
 
-def _check_port(table: TableFile) -> Iterable[_Told]:
+def _check_line(table: TableFile) -> Iterable[_Told]:
+    brand, baud = table.shoe.driver, table.shoe.baud
+    if baud is not None and baud not in brand.bauds:
+        do = f"Write one of: {', '.join(map(str, sorted(brand.bauds)))}."
+        yield "shoe.baud", f"the line of {brand.called} does not run at {baud}", do
     if "://" in table.shoe.port and not re.fullmatch(r"socket://[^/\s]+:[0-9]{1,5}", table.shoe.port):
         do = "Write a device, best from /dev/serial/by-id, or socket://HOST:PORT."
         yield "shoe.port", f"{table.shoe.port!r} is neither a device nor a serial server", do
@@ -740,9 +750,12 @@ class _Together:
 
 def _check_game_fits(both: _Together) -> Iterable[_Told]:
     kind = both.rules.kind
+    deals = both.shoe.driver.deals
+    if deals is not None and kind not in deals:
+        can = [name for name in shoes.NAMES if kind in (shoes.brand(name).deals or {kind})]
+        what = f"{both.shoe.driver.called} deals {' and '.join(sorted(deals)).replace('_', ' ')} only"
+        yield "shoe.driver", what, f"Write one of: {', '.join(can)}."
     if kind != "punto_banco":
-        if both.shoe.driver == "angel_eye":
-            yield "shoe.driver", "an Angel Eye deals punto banco only", 'Write "beetek".'
         if both.table.lock_on == "first_card":
             yield "table.lock_on", "the dealer locks the wagers of this game", 'Write "deal".'
         if both.table.dealt == "midi":
@@ -765,7 +778,7 @@ _Check = tuple[Callable[[Any], Iterable[_Told]], frozenset[str]]
 _TABLE_CHECKS: tuple[_Check, ...] = (
     (_check_id, frozenset({"table"})),
     (_check_seats, frozenset({"seats"})),
-    (_check_port, frozenset({"shoe"})),
+    (_check_line, frozenset({"shoe"})),
     (_check_pins, frozenset({"pins"})),
     (_check_wiring, frozenset({"pins", "seats", "table"})),
     (_check_pit, frozenset({"pit"})),
@@ -803,11 +816,13 @@ def _warnings(table: TableFile, game: GameFile) -> Iterable[str]:
     for name in ("void", "key", "new_shoe", *_calls(table, game)):
         if name not in table.pins.inputs:
             yield f"there is no input {name}: only `tablectl` can do that"
-    if table.shoe.driver == "beetek":
-        if "cut_card" not in table.pins.inputs:
-            yield "there is no input cut_card, and a BeeTek does not report that card: only `tablectl cut-card` can"
-        if table.table.lock_on == "first_card":
-            yield "a first card locks the wagers, and a BeeTek numbers nothing: one lost between hands goes unnoticed"
+    brand = table.shoe.driver
+    for name, why in brand.buttons.items():
+        if name not in table.pins.inputs:
+            yield f"there is no input {name}, and {why}"
+    if not brand.bits_until_numbers_repeat and table.table.lock_on == "first_card":
+        numbers_nothing = f"{brand.called} numbers nothing: one lost between hands goes unnoticed"
+        yield f"a first card locks the wagers, and {numbers_nothing}"
 
 
 def _calls(table: TableFile, game: GameFile) -> tuple[str, ...]:

@@ -27,10 +27,8 @@ class Room(NamedTuple):
 # A module belongs to the longest name here that it starts with.
 ROOMS = {
     "controller.game": Room(("controller.game",), third_party=False),
-    "controller.roads": Room(("controller.roads",), third_party=False),
     "controller.contract": Room(("controller.contract", "controller.game"), third_party=False),
     "controller.table": Room(("controller.table", "controller.game", "controller.contract"), third_party=False),
-    "controller.words": Room(("controller.words",), third_party=False),
     "controller.record": Room(
         (
             *("controller.record", "controller.table", "controller.game", "controller.contract"),
@@ -56,6 +54,10 @@ ROOMS = {
         ("controller",),
         never=("controller.app", "controller.header", "controller.cli", "controller.bench", "controller.pit"),
     ),
+    "controller.config": Room(
+        ("controller", "drivers.shoe", "drivers.line.brand"),
+        never=("controller.app", "controller.header", "controller.control", "controller.cli", "controller.pit"),
+    ),
     "controller.app": Room(("controller", "drivers"), never=("controller.cli", "controller.bench", "controller.pit")),
     "controller.header": Room(("controller.header", "controller.pins.devices", "controller.errors", "drivers")),
     "controller.pit": Room(
@@ -70,6 +72,7 @@ ROOMS = {
     ),
     "controller.cli": Room(("controller", "drivers"), never=("controller.bench",)),
     "controller.bench": Room(("controller", "drivers")),
+    "drivers.shoe": Room(("drivers.shoe", "drivers.line", "controller.table.facts", "controller.game.cards")),
     "drivers": Room(
         (
             "drivers",

@@ -27,6 +27,7 @@ from controller.cli import surroundings
 from controller.cli.client import ask
 from controller.errors import TableError
 from controller.record.journal import Verified, verify
+from drivers.sim.shoe import maker
 
 ROOT = Path(__file__).resolve().parents[2]
 POLL_S = 0.01
@@ -146,7 +147,7 @@ class TableFiles:
         self.values = tomllib.loads(self.for_people.read_text("utf-8"))
         self.page = Path(self.values["pins"]["page"])
         self.port = Path(self.values["shoe"]["port"])
-        self.baud = int(self.values["shoe"].get("baud", 9600 if self.values["shoe"]["driver"] == "beetek" else 4800))
+        self.baud = int(self.values["shoe"].get("baud", maker(self.values["shoe"]["driver"]).baud))
         self.environment: dict[str, str] = {}
         self.for_daemon = self.for_people
         if shim is not None or jumpers is not None:

@@ -1,4 +1,4 @@
-"""The shoe at the far end of the wire, in a dealer's words: a simulated Angel Eye or BeeTek."""
+"""The shoe at the far end of the wire, in a dealer's words: one of the simulated brands."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from controller.clock import since_boot_ms
-from drivers.sim.angel_eye import Line, SimulatedAngelEye
-from drivers.sim.beetek import SimulatedBeeTek
+from drivers.sim.line import Line
 from drivers.sim.rules import a_card
+from drivers.sim.shoe import maker
+from drivers.sim.shoe.angel_eye import SimulatedAngelEye
+from drivers.sim.shoe.beetek import SimulatedBeeTek
 
 NO_READING = "??"
 CUTTING_CARD = "CUT"
@@ -32,33 +34,27 @@ def stay_unheard(since_ms: int) -> None:
         os.sched_yield()
 
 
-class FarShoe(SimulatedAngelEye):
-    """An Angel Eye on `line`.
-
-    `sent` has every report's frame in hex, once each, whether or not anybody heard it. `before_copy(copy)`, when set,
-    is called before copy 0, 1 or 2 of a report is written.
-    """
+class FarEnd:
+    """What the bench does with a simulated shoe of any brand, beside what the shoe itself can do."""
 
     def __init__(self, line: FarLine, wrap: int = 0) -> None:
         self.line = line
-        self.sent: list[str] = []
-        self.before_copy: Callable[[int], None] | None = None
         self._unplugged_ms = 0
-        super().__init__(self.line, wrap=wrap)
-        self.corrupt = self._note
+        super().__init__(line, wrap=wrap)  # type: ignore[call-arg]  # the brand's own class stands behind this one
 
     def deal(self, cards: str, **lies: Any) -> None:
         """Draw these cards one after another: `8S TD`, `CUT` the cutting card, `??8S` one that cannot be read.
 
-        `lies` are those of `SimulatedAngelEye.draw`.
+        `lies` are those of the brand's own `draw`.
         """
+        shoe: Any = self
         for card in cards.split():
             if card == CUTTING_CARD:
-                self.cut_card()
+                shoe.cut_card()
             elif card.startswith(NO_READING):
-                self.unreadable(card.removeprefix(NO_READING))
+                shoe.unreadable(card.removeprefix(NO_READING))
             else:
-                self.draw(a_card(card), **lies)
+                shoe.draw(a_card(card), **lies)
 
     def unplug(self) -> None:
         """Pull the adapter: the device vanishes."""
@@ -69,6 +65,20 @@ class FarShoe(SimulatedAngelEye):
         """Plug the adapter in again, under the same name, after so long that no number proves anything."""
         stay_unheard(self._unplugged_ms)
         self.line.plug()
+
+
+class FarShoe(FarEnd, SimulatedAngelEye):
+    """An Angel Eye on `line`.
+
+    `sent` has every report's frame in hex, once each, whether or not anybody heard it. `before_copy(copy)`, when set,
+    is called before copy 0, 1 or 2 of a report is written.
+    """
+
+    def __init__(self, line: FarLine, wrap: int = 0) -> None:
+        self.sent: list[str] = []
+        self.before_copy: Callable[[int], None] | None = None
+        super().__init__(line, wrap)
+        self.corrupt = self._note
 
     def _note(self, copy: int, frame: bytes) -> bytes:
         if self.before_copy is not None:
@@ -78,25 +88,12 @@ class FarShoe(SimulatedAngelEye):
         return frame
 
 
-class FarBeeTek(SimulatedBeeTek):
+class FarBeeTek(FarEnd, SimulatedBeeTek):
     """A BeeTek on `line`."""
 
-    def __init__(self, line: FarLine) -> None:
-        self.line = line
-        self._unplugged_ms = 0
-        super().__init__(line)
 
-    def deal(self, cards: str) -> None:
-        """Draw these cards one after another."""
-        for card in cards.split():
-            self.draw(a_card(card))
-
-    def unplug(self) -> None:
-        """Pull the adapter: the device vanishes."""
-        self.line.unplug()
-        self._unplugged_ms = since_boot_ms()
-
-    def plug(self) -> None:
-        """Plug the adapter in again, under the same name, after so long that no number proves anything."""
-        stay_unheard(self._unplugged_ms)
-        self.line.plug()
+def far_shoe(driver: str, line: FarLine, wrap: int = 0) -> Any:
+    """A shoe on `line`, of the brand that a table file's `[shoe] driver` names."""
+    brand: Any = maker(driver)
+    known = (far for far in (FarShoe, FarBeeTek) if issubclass(far, brand))
+    return next(known, type("FarShoe", (FarEnd, brand), {}))(line, wrap)

@@ -42,7 +42,7 @@ from controller import __version__
 from controller.bench.broker_certs import TABLE, BrokerCerts
 from controller.bench.daemon import ROOT, Broker, ExistingBroker, Table, TableFiles, comes_true, pit_section
 from controller.bench.far_pit import Event, FarPit
-from controller.bench.far_shoe import FarBeeTek, FarLine, FarShoe
+from controller.bench.far_shoe import FarBeeTek, FarLine, FarShoe, far_shoe
 from controller.bench.header import Front, Pins
 from controller.bench.jumpers import JumperedFront, Jumpers
 from controller.bench.shim import ShimUnavailableError, build_shim
@@ -50,7 +50,7 @@ from controller.cli.surroundings import EXAMPLE_TABLE, example_table
 from controller.errors import TableError
 from controller.table.faults import FAULTS
 from drivers.gpio import load_rpi_gpio
-from drivers.sim.angel_eye import PtyLine, SerialLine
+from drivers.sim.line import PtyLine, SerialLine
 from drivers.sim.pins import SimulatedPins
 
 _RUN = os.getpid()  # a broker that is not the bench's own retains what earlier runs said
@@ -487,10 +487,10 @@ def shoe_line(pytestconfig: pytest.Config, table_files: TableFiles) -> Iterator[
 @pytest.fixture
 def shoe(request: pytest.FixtureRequest, table_files: TableFiles, shoe_line: FarLine) -> FarShoe | FarBeeTek:
     """The shoe, silent: an Angel Eye, unless the table file names another."""
-    if table_files.values["shoe"]["driver"] == "beetek":
-        return FarBeeTek(shoe_line)
     marker = request.node.get_closest_marker("table")
-    return FarShoe(shoe_line, wrap=0 if marker is None else marker.kwargs.get("shoe_wrap", 0))
+    wrap = 0 if marker is None else marker.kwargs.get("shoe_wrap", 0)
+    shoe: FarShoe | FarBeeTek = far_shoe(table_files.values["shoe"]["driver"], shoe_line, wrap)
+    return shoe
 
 
 @pytest.fixture

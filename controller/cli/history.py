@@ -20,8 +20,8 @@ from controller.record.replay import refold
 from controller.table.facts import Report, ShoeOpened, StepFailed
 from controller.table.public import public
 from controller.table.states import Table
-from drivers.shoe.angel_eye import AngelEyeCodec
-from drivers.shoe.beetek import BeeTekCodec
+from drivers import shoe as shoes
+from drivers.line.bad_bytes import BadBytes
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -104,14 +104,7 @@ def _step_in_words(row: Row, table: Table) -> Iterator[str]:
     yield _row_in_words(row)
     report: Report | None = getattr(row.fact, "report", None)
     if report is not None and not isinstance(row.fact, StepFailed):  # which has the report of the fact before it
-        codec = BeeTekCodec() if report.seq is None else AngelEyeCodec(confirm_copies=1)
-        heard = codec.feed(bytes.fromhex(report.frame))
-        agrees = (
-            "which reads so again"
-            if heard == [row.fact]
-            else f"WHICH READS {', '.join(map(_said_in_words, heard)) or 'NOTHING'} NOW"
-        )
-        yield f"    frame {report.frame}, {agrees}"
+        yield f"    frame {report.frame}, {_read_again(row, bytes.fromhex(report.frame))}"
     face = public(table)
     for hand in face.hands:
         if hand.cards:
@@ -122,6 +115,17 @@ def _step_in_words(row: Row, table: Table) -> Iterator[str]:
         event = json.loads(body)
         yield f"    event {event_line(event)}"
         yield from (f"      {line}" for line in settlement_lines(event))
+
+
+def _read_again(row: Row, frame: bytes) -> str:
+    """What the frame tells now. The row names the shoe that sent it; an older row does not, so all are asked."""
+    written_by = row.via.removeprefix("shoe ")
+    names = [written_by] if written_by in shoes.NAMES else shoes.NAMES
+    read = [shoes.brand(name).read_again(frame) for name in names]
+    if [row.fact] in read:
+        return "which reads so again"
+    heard = min(read, key=lambda told: sum(isinstance(said, BadBytes) for said in told))
+    return f"WHICH READS {', '.join(map(_said_in_words, heard)) or 'NOTHING'} NOW"
 
 
 def _row_in_words(row: Row) -> str:

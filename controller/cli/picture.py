@@ -12,7 +12,6 @@ from rich.text import Text
 
 from controller.cli.words import commission_line, hit_line, meters_line, waits_for
 from controller.table.lamps import LAMPS, Pattern
-from controller.words.language import language
 
 _SUIT_SIGNS = {"S": "♠", "H": "♥", "D": "♦", "C": "♣"}
 _COLOURS = {
@@ -63,8 +62,9 @@ def _headline(face: dict[str, Any]) -> Text:
     for hit in face["hits"]:
         text.append(f"\nROYAL 9: {hit_line(hit)}", style="bold black on bright_yellow")
     if face["fault"]:
-        what, do = language().fault(face["fault"]["code"])
-        text.append(f"\nFAULT {face['fault']['code']}: {what}\n{do}", style="bold red")
+        text.append(
+            f"\nFAULT {face['fault']['code']}: {face['fault']['what']}\n{face['fault']['do']}", style="bold red"
+        )
     return text
 
 

@@ -10,14 +10,12 @@ from controller.cli.words import event_line
 from controller.config import Config, load
 from controller.contract.topics import Topics
 from controller.errors import TableError
-from drivers.sim import angel_eye, beetek, console
-from drivers.sim.angel_eye import PtyLine, SerialLine, SimulatedAngelEye
-from drivers.sim.beetek import SimulatedBeeTek
+from drivers.sim import console
+from drivers.sim.line import PtyLine, SerialLine
 from drivers.sim.pins import SimulatedPins
 from drivers.sim.pit import SimulatedPit
 from drivers.sim.run import run_shoe_alone
-
-_USUAL_BAUD = {"angel_eye": angel_eye.BAUD, "beetek": beetek.BAUD}
+from drivers.sim.shoe import maker
 
 
 def sim_shoe(
@@ -35,24 +33,16 @@ def sim_shoe(
     With `verbs` it deals nothing by itself and does what standard input says instead. `driver` as in a table file's
     `[shoe]`; without a `baud` the port runs at what is usual for that shoe.
     """
-    line = PtyLine(pty) if pty is not None else SerialLine(str(port), baud or _USUAL_BAUD[driver])
+    line = PtyLine(pty) if pty is not None else SerialLine(str(port), baud or maker(driver).baud)
     try:
         if verbs:
-            _shoe_at_a_prompt(driver, line)
+            console.prompt(f"a simulated {driver} shoe")
+            console.converse(maker(driver)(line).verbs() | console.cable_verbs(line), sys.stdin)
         else:
             run_shoe_alone(line, seed, pace_s, rounds, sys.stdout, driver)
     finally:
         line.unplug()
     return 0
-
-
-def _shoe_at_a_prompt(driver: str, line: PtyLine | SerialLine) -> None:
-    console.prompt(f"a simulated {driver} shoe")
-    if driver == "beetek":
-        console.converse(console.beetek_verbs(SimulatedBeeTek(line), line), sys.stdin)
-    else:
-        shoe = SimulatedAngelEye(line)
-        console.converse(console.angel_eye_verbs(shoe, line), sys.stdin, shoe.attend)
 
 
 def sim_pins(table: Path) -> int:

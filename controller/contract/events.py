@@ -371,6 +371,8 @@ class Fault(Event):
     TYPE = "fault"
 
     code: str
+    what: str
+    do: str
     details: dict[str, str | int]
     exits: tuple[str, ...]
 
@@ -401,4 +403,6 @@ class Alarm(Event):
     TYPE = "alarm"
 
     code: str
+    what: str
+    do: str
     details: dict[str, str | int]

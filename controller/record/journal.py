@@ -113,7 +113,8 @@ _TO_FORM_2 = (
 class Entry:
     """A fact to be journalled, when it came and the events it made.
 
-    `via` is the way on which the fact came: `shoe`, `controller`, `pit`, a button's name, or who was on the socket.
+    `via` is the way on which the fact came: the shoe with its brand (`shoe beetek`), `controller`, `pit`, a button's
+    name, or who was on the socket.
     """
 
     stamp: Stamp

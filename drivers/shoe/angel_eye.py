@@ -4,10 +4,10 @@ A report on the wire is ENQ, a sequence digit, a type byte, its payload, ETX and
 of everything from the sequence digit through ETX. No byte of a frame but its first can be ENQ, so an ENQ always begins
 a frame anew: whatever damage came before it, the next good frame is found, and no more than one frame is ever kept.
 
-Each report is sent three times. An 8-bit XOR lets one damaged frame in 256 through, so a report is believed when
-`confirm_copies` of the last three good frames are identical. Waiting for the second copy costs one frame's wire time,
-10 bits a byte at 4800 8N1: 17 ms for a card (8 bytes), at most 25 ms (a preset, 12 bytes), and the shoe's pause between
-copies. A damaged copy costs as much again.
+Each report is sent three times. An 8-bit XOR lets one damaged frame in 256 through, so a report is believed when two of
+the last three good frames are identical. Waiting for the second copy costs one frame's wire time, 10 bits a byte at
+4800 8N1: 17 ms for a card (8 bytes), at most 25 ms (a preset, 12 bytes), and the shoe's pause between copies. A damaged
+copy costs as much again.
 
 Sequence digits that skip a number are the table's to judge: the codec only hands them on in each fact's `Report`.
 """
@@ -15,10 +15,8 @@ Sequence digits that skip a number are the table's to judge: the codec only hand
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import reduce
 from operator import xor
-from typing import ClassVar, Literal
 
 from controller.game.cards import Card, Rank, Suit
 from controller.table.facts import (
@@ -40,17 +38,19 @@ from controller.table.facts import (
     ShoeStoodBy,
     Target,
 )
-from drivers.shoe.bad_bytes import BadBytes, joined
+from drivers.line.bad_bytes import BadBytes, joined
+from drivers.line.brand import Brand
 
-STX, ETX, ENQ, ACK, NAK = 0x02, 0x03, 0x05, 0x06, 0x15
-COPIES = 3  # the shoe sends every report so many times
+_ETX, _ENQ = 0x03, 0x05
+_COPIES = 3  # the shoe sends every report so many times
+_CONFIRMED_BY = 2  # so many identical copies make a report a fact
 _FEWEST_NUMBERS = 9  # 1 to 9; with the 0 there are ten
 _AROUND_PAYLOAD = 6  # ENQ, digit, type, ETX and two check characters
 _BITS_A_BYTE = 10  # 8N1
 
 # What the shoe reports, as the wire page has it: type -> payload length in bytes, payload `p` and report `r` -> fact.
 # A decoder looks every byte up in the tables below; a value that is not there is out of range.
-REPORTS: dict[int, tuple[int, Callable[[bytes, Report], ShoeFact]]] = {
+_REPORTS: dict[int, tuple[int, Callable[[bytes, Report], ShoeFact]]] = {
     ord("S"): (0, lambda p, r: ShoePoweredUp(r)),
     ord("P"): (0, lambda p, r: ShoeStoodBy(r)),
     ord("D"): (2, lambda p, r: _drawn(p, r)),  # target, card
@@ -103,89 +103,34 @@ _ERRORS: dict[int, ShoeError] = {
 _MODES: dict[int, str] = {0x80: "lock", 0x90: "error", 0xA0: "setting"}
 _LOCKED: dict[int, bool] = {0x80: False, 0x81: True}
 
-NAK_MEANINGS = {
-    "01": "overrun, framing or parity error",
-    "02": "check characters wrong",
-    "03": "no ETX",
-    "11": "format or length wrong",
-    "12": "address wrong",
-    "13": "command unknown",
-    "14": "type unknown",
-    "21": "busy",
-    "22": "write in progress",
-    "FF": "another error",
-}
-
 # Which bytes may stand where. The wire page has bit 7 set on payload bytes and a preset's characters in ASCII; both
 # spellings of a printable character are accepted for `M`, since neither can be a control code.
 _DIGIT = frozenset(b"0123456789")
-_TYPE = frozenset(REPORTS)
+_TYPE = frozenset(_REPORTS)
 _HEX = frozenset(b"0123456789ABCDEF")
 _HIGH = frozenset(range(0x80, 0x100))
 _CHARACTER = frozenset(byte | bit_7 for byte in range(0x20, 0x7F) for bit_7 in (0, 0x80))
-_NAK_SHAPE = (_HEX, _HEX)
 _SHAPES = {
-    kind: (_DIGIT, _TYPE, *[_CHARACTER if kind == ord("M") else _HIGH] * length, frozenset({ETX}), _HEX, _HEX)
-    for kind, (length, _) in REPORTS.items()
+    kind: (_DIGIT, _TYPE, *[_CHARACTER if kind == ord("M") else _HIGH] * length, frozenset({_ETX}), _HEX, _HEX)
+    for kind, (length, _) in _REPORTS.items()
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """The shoe's answer to a command: taken (ACK) or refused (NAK) with a code of `NAK_MEANINGS`, or an unknown one.
-
-    A reply carries no check, so on a noisy line it may be noise. It is for people to see; what the shoe did, its next
-    report says (`ShoeLockReported` after `LK`).
-    """
-
-    ok: bool
-    code: str | None = None
-
-    @property
-    def length(self) -> int:
-        """Its bytes on the wire."""
-        return 1 if self.ok else 3
-
-    def __str__(self) -> str:
-        return "taken" if self.ok else f"refused, {NAK_MEANINGS.get(self.code or '', self.code)}"
-
-
-Heard = ShoeFact | BadBytes | Reply
+Heard = ShoeFact | BadBytes
 
 
 class AngelEyeCodec:
     """The bytes of one shoe, in chunks of any size, to facts.
 
-    `confirm_copies` (1 to 3): how many identical copies make a report a fact. `last`: the last report believed before
-    a restart; copies of exactly that frame are repeats. Only the last one is remembered, so the same card under the
-    same digit ten reports later is a new fact, as is any frame seen before the shoe's power-up (`S`). Two power-ups
-    with nothing in between are the same bytes and read as one. `bcc_includes_stx`: whether STX is in the check of a
-    command. Raises ValueError for a `confirm_copies` out of range.
+    `last`: the last report believed before a restart; copies of exactly that frame are repeats. Only the last one is
+    remembered, so the same card under the same digit ten reports later is a new fact, as is any frame seen before the
+    shoe's power-up (`S`). Two power-ups with nothing in between are the same bytes and read as one.
     """
 
-    baud: ClassVar[int] = 4800
-
-    def __init__(self, confirm_copies: int = 2, last: Report | None = None, bcc_includes_stx: bool = True) -> None:
-        if not 1 <= confirm_copies <= COPIES:
-            raise ValueError(f"confirm_copies is {confirm_copies}: the shoe sends {COPIES} copies, write 1 to {COPIES}")
-        self._confirm_copies = confirm_copies
-        self._bcc_includes_stx = bcc_includes_stx
+    def __init__(self, last: Report | None = None) -> None:
         self._believed = bytes.fromhex(last.frame) if last else b""
-        self._open = bytearray()  # the frame or NAK begun and not yet ended: 12 bytes at most
+        self._open = bytearray()  # the frame begun and not yet ended: 12 bytes at most
         self._unconfirmed: list[bytes] = []  # the last good frames not believed: 3 at most
-
-    @property
-    def bits_until_numbers_repeat(self) -> int:
-        """The fewest bits of reports so many that their numbers come round: nine, where 1 follows 9.
-
-        Each report is missed where too few of its copies are heard; of those between the first and the last none can
-        be. The shortest report has no payload: 6 bytes of 10 bits. With two copies to be heard: 25 frames, 1500 bits,
-        312 ms at 4800. The shoe cannot be asked instead: its commands are `LK`, `EC` and `GP`, and none of them tells
-        its count of cards or its last report.
-        """
-        too_few = COPIES - self._confirm_copies + 1
-        frames = 2 * too_few + (_FEWEST_NUMBERS - 2) * COPIES
-        return frames * (_AROUND_PAYLOAD + min(length for length, _ in REPORTS.values())) * _BITS_A_BYTE
 
     def forget(self) -> None:
         """Nothing was heard for so long that the numbers may have come round: what looks like the last report is one
@@ -196,24 +141,14 @@ class AngelEyeCodec:
         """What `data` completes, in the order it came. Total: any bytes at all are answered, never with an error."""
         return joined(item for byte in data for item in self._take(byte))
 
-    def command(self, kind: CommandKind, number: int) -> bytes:
-        """`command` with this shoe's own check rule."""
-        return command(kind, number, self._bcc_includes_stx)
-
     def _take(self, byte: int) -> Iterable[Heard]:
-        if byte == ENQ:
+        """A byte of what is open: a frame is judged byte by byte, so a false ENQ holds nothing back for long."""
+        if byte == _ENQ:
             broken = self._drop()
             self._open.append(byte)
             return broken
-        if self._open:
-            return self._take_inside(byte)
-        if byte == NAK:
-            self._open.append(byte)
-            return ()
-        return (Reply(ok=True),) if byte == ACK else (BadBytes("noise", 1),)
-
-    def _take_inside(self, byte: int) -> Iterable[Heard]:
-        """A byte of what is open: a frame is judged byte by byte, so a false ENQ holds nothing back for long."""
+        if not self._open:
+            return (BadBytes("noise", 1),)
         shape = _shape(self._open)
         place = len(self._open) - 1
         self._open.append(byte)
@@ -223,7 +158,7 @@ class AngelEyeCodec:
             return ()
         whole = bytes(self._open)
         self._open.clear()
-        return self._frame(whole) if whole[0] == ENQ else (Reply(ok=False, code=whole[1:].decode("ascii")),)
+        return self._frame(whole)
 
     def _drop(self) -> Iterable[Heard]:
         """What is open will never be whole."""
@@ -241,9 +176,9 @@ class AngelEyeCodec:
             return (BadBytes("range", len(frame)),)
         if frame == self._believed:
             return ()
-        passed_by = self._unconfirmed[: 1 - COPIES]
-        copies = [*self._unconfirmed[1 - COPIES :], frame]
-        if copies.count(frame) < self._confirm_copies:
+        passed_by = self._unconfirmed[: 1 - _COPIES]
+        copies = [*self._unconfirmed[1 - _COPIES :], frame]
+        if copies.count(frame) < _CONFIRMED_BY:
             self._unconfirmed = copies
             return map(_unconfirmed, passed_by)
         self._unconfirmed = []
@@ -251,32 +186,14 @@ class AngelEyeCodec:
         return (*map(_unconfirmed, passed_by), *(_unconfirmed(other) for other in copies if other != frame), fact)
 
 
-CommandKind = Literal["LK", "EC", "GP"]
-_COMMAND_NUMBERS: dict[CommandKind, range] = {"LK": range(1, 3), "EC": range(100), "GP": range(1)}
-
-
-def command(kind: CommandKind, number: int, bcc_includes_stx: bool = True) -> bytes:
-    """A command's frame: `LK` 2 lock, 1 unlock; `EC` n clear error n; `GP` 0 confirm the game process.
-
-    The shoe answers with a `Reply` within 3 s. Raises ValueError for a number the command does not take.
-    """
-    if number not in _COMMAND_NUMBERS[kind]:
-        raise ValueError(f"{kind} does not take the number {number}")
-    body = f"OP{kind}{number:02}".encode("ascii") + bytes([ETX])
-    stx = bytes([STX])
-    return stx + body + _bcc(stx + body if bcc_includes_stx else body)
-
-
 def _shape(begun: bytearray) -> tuple[frozenset[int], ...]:
     """Which bytes may follow the first. The first two places are alike in all frames: the type then tells the rest."""
-    if begun[0] == NAK:
-        return _NAK_SHAPE
     return _SHAPES[begun[2] if len(begun) > 2 else ord("S")]
 
 
 def _fact(frame: bytes) -> ShoeFact:
     """The fact a whole frame states. Raises KeyError when a payload byte is out of range."""
-    _, decode = REPORTS[frame[2]]
+    _, decode = _REPORTS[frame[2]]
     return decode(frame[3:-3], Report(seq=frame[1] - ord("0"), frame=frame.hex()))
 
 
@@ -298,3 +215,22 @@ def _unconfirmed(frame: bytes) -> BadBytes:
 def _bcc(checked: bytes) -> bytes:
     """The two check characters."""
     return b"%02X" % reduce(xor, checked)
+
+
+_TOO_FEW = _COPIES - _CONFIRMED_BY + 1
+"""So many copies must be missed for a report to be missed."""
+
+BRAND = Brand(
+    name="angel_eye",
+    called="an Angel Eye",
+    bauds=(4800, 9600),
+    copies=_COPIES,
+    # The digits come round after nine missed reports at the least, where 1 follows 9. A report is missed where too few
+    # of its copies are heard; of those between the first and the last none can be. The shortest report has no payload.
+    # So 25 frames, 1500 bits, 312 ms at 4800. The shoe cannot be asked instead: its commands are to lock, to clear an
+    # error and to confirm the game process, and none of them tells its count of cards or its last report.
+    bits_until_numbers_repeat=(2 * _TOO_FEW + (_FEWEST_NUMBERS - 2) * _COPIES) * _AROUND_PAYLOAD * _BITS_A_BYTE,
+    deals=frozenset({"punto_banco"}),  # it runs that tableau itself
+    buttons={},
+    codec=AngelEyeCodec,
+)

@@ -20,11 +20,11 @@ characters are not kept, since nobody knows that they tell no face-down card.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar
 
 from controller.game.cards import Card, Rank, Suit
 from controller.table.facts import CardDrawn, Report, ShoeFact
-from drivers.shoe.bad_bytes import BadBytes, joined
+from drivers.line.bad_bytes import BadBytes, joined
+from drivers.line.brand import Brand
 
 _STAR, _CR, _LF = b"*\r\n"
 _CARD_LINE = b"0D"
@@ -40,9 +40,6 @@ _SHORTEST = len("*00\r\n")
 
 class BeeTekCodec:
     """The bytes of one shoe, in chunks of any size, to facts. What came before a restart means nothing to it."""
-
-    bits_until_numbers_repeat = 0  # it has none
-    baud: ClassVar[int] = 9600
 
     def __init__(self) -> None:
         self._open = bytearray()  # the line begun and not yet ended
@@ -90,3 +87,15 @@ def _told(line: bytes) -> ShoeFact | BadBytes:
     if said not in _CARDS:
         return BadBytes("range", len(line))
     return CardDrawn(_CARDS[said], report=Report(seq=None, frame=line.hex()))
+
+
+BRAND = Brand(
+    name="beetek",
+    called="a BeeTek",
+    bauds=(9600, 4800),
+    copies=1,
+    bits_until_numbers_repeat=0,  # it has none
+    deals=None,
+    buttons={"cut_card": "a BeeTek does not report that card: only `tablectl cut-card` can"},
+    codec=lambda last: BeeTekCodec(),
+)

@@ -13,10 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from controller.errors import TableError
+from drivers.sim.shoe import maker
 
 _SIMULATED = ("simulated", "deal")
-# What the dealer must be able to press: by the shoe's driver, and by how the game is dealt.
-_BUTTONS = {"angel_eye": {"deal", "new_shoe"}, "beetek": {"deal", "new_shoe", "cut_card"}}
+# What the dealer must be able to press: always, with a shoe that does not tell of the cutting card, and by how the game
+# is dealt.
+_BUTTONS = {"deal", "new_shoe"}
+_CUT_CARD = {"cut_card"}
 _CALLS = {
     "punto_banco": set[str](),
     "midi": {"reveal"},
@@ -107,7 +110,7 @@ def read_house(table_file: Path) -> House:
 def _check_simulated(table_file: Path, table: Mapping[str, Any], game: Mapping[str, Any]) -> None:
     pins, driver, kind = table["pins"], table["shoe"]["driver"], game["kind"]
     midi = table["table"].get("dealt") == "midi"
-    needs = _BUTTONS[driver] | _CALLS["midi" if midi else kind]
+    needs = _BUTTONS | (set() if maker(driver).tells_cut_card else _CUT_CARD) | _CALLS["midi" if midi else kind]
     simulated = (pins["driver"], table["table"]["lock_on"]) == _SIMULATED and needs <= pins["inputs"].keys()
     told = kind == "punto_banco" or table["table"].get("bet_recognition", False)
     turned_by_hand = not midi or game["punto_banco"]["midi_reveal"] == "input"

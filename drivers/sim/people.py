@@ -20,6 +20,7 @@ from drivers.sim.felt import Dealt, Game
 from drivers.sim.house import ShoeProcedure
 from drivers.sim.punto_banco import PuntoBanco
 from drivers.sim.screen import Screen
+from drivers.sim.shoe import CardShoe
 from drivers.sim.wagers import Bets
 
 CUT = "CUT"
@@ -96,30 +97,6 @@ class Players:
         return {seat: chosen[seat] for seat in order}
 
 
-class CardShoe(Protocol):
-    """A simulated shoe, whatever it says on its wire.
-
-    `tells_cut_card`: whether it reports the cutting card itself; otherwise the dealer has to.
-    """
-
-    tells_cut_card: bool
-
-    def power_up(self) -> None:
-        """Switch the shoe on."""
-
-    def new_shoe(self) -> None:
-        """Make the next card the first of a new shoe."""
-
-    def draw(self, card: str) -> None:
-        """Draw a card."""
-
-    def cut_card(self) -> None:
-        """Draw the cutting card."""
-
-    def attend(self) -> None:
-        """Answer what has come from the host. Call it often; it does not wait."""
-
-
 class Cues(Protocol):
     """What passes between the dealer and the table apart from the cards: each method returns when the dealer may go on.
 
@@ -178,11 +155,10 @@ class Pins(Protocol):
 
 
 class Pace:
-    """Cues for a shoe alone, with no table to look at: a card every `card_s` seconds. `attend` is called throughout."""
+    """Cues for a shoe alone, with no table to look at: a card every `card_s` seconds."""
 
-    def __init__(self, card_s: float, attend: Callable[[], None], clock: Clock = time) -> None:
+    def __init__(self, card_s: float, clock: Clock = time) -> None:
         self._card_s = card_s
-        self._attend = attend
         self._clock = clock
 
     def announce_shoe(self) -> None:
@@ -190,11 +166,7 @@ class Pace:
 
     def card_due(self, to: str) -> None:
         """A card's time."""
-        until = self._clock.monotonic() + self._card_s
-        while self._clock.monotonic() < until:
-            self._attend()
-            self._clock.sleep(_POLL_S)
-        self._attend()
+        self._clock.sleep(self._card_s)
 
     def take_wagers(self) -> Bets:
         """Nobody wagers."""
@@ -261,8 +233,8 @@ class _Flash:
 class TableCues:
     """Cues from a table's lamps and inputs.
 
-    `debounce_s` is how long a change of an input takes to be believed. `attend` is called all the while, for what the
-    shoe has to answer. `patience_s` is how long one thing is waited for, a stopped table's supervisor included.
+    `debounce_s` is how long a change of an input takes to be believed. `patience_s` is how long one thing is waited
+    for, a stopped table's supervisor included.
     With `watch_lamps` false the dealer looks at no lamp and keeps to the human times alone, whatever the table does.
     What no lamp answers (that a call was taken, that a round without an outcome is over) the people see on the table's
     `screen`; `crowd` are the players whose wagers are told to it. Where neither is, only sensors tell of wagers.
@@ -274,7 +246,6 @@ class TableCues:
         self,
         pins: Pins,
         players: Players,
-        attend: Callable[[], None],
         *,
         debounce_s: float,
         speed: float = 1.0,
@@ -288,7 +259,6 @@ class TableCues:
         self._crowd = crowd
         self._pins = pins
         self._players = players
-        self._attend = attend
         self._debounce_s = debounce_s
         self._speed = speed
         self._watch_lamps = watch_lamps
@@ -441,7 +411,6 @@ class TableCues:
 
     def _look(self) -> Lamps:
         """The lamps as they are. Everything the dealer does for any length of time passes here."""
-        self._attend()
         lamps = self._pins.lamps()
         now_s = self._clock.monotonic()
         self._fault.watch(lamps["fault"], now_s)

@@ -10,17 +10,17 @@ from typing import TextIO
 
 from controller.errors import TableError
 from drivers.sim.account import Account
-from drivers.sim.angel_eye import Line, PtyLine, SimulatedAngelEye
 from drivers.sim.baccarat_royal import BaccaratRoyal
-from drivers.sim.beetek import SimulatedBeeTek
 from drivers.sim.crowd import Crowd
 from drivers.sim.felt import Game
 from drivers.sim.house import House, ShoeProcedure, read_house
+from drivers.sim.line import Line, PtyLine
 from drivers.sim.lucky9 import Lucky9
-from drivers.sim.people import CardShoe, Dealer, Pace, Players, TableCues, shuffled_decks
+from drivers.sim.people import Dealer, Pace, Players, TableCues, shuffled_decks
 from drivers.sim.pins import SimulatedPins
 from drivers.sim.punto_banco import PuntoBanco
 from drivers.sim.screen import Screen
+from drivers.sim.shoe import maker
 from drivers.sim.wagers import Bettors
 
 _LISTENING_POLL_S = 0.02
@@ -56,11 +56,10 @@ def run_table(table_file: Path, account_file: Path, habits: Habits) -> None:
         screen = Screen(house.socket, habits.patience_s)
         at_the_end.callback(screen.close)
         account = Account(at_the_end.enter_context(account_file.open("w", encoding="utf-8")))
-        shoe = _shoe(house.driver, line, habits)
+        shoe = maker(house.driver)(line, wrap=habits.wrap, speed=habits.speed)
         cues = TableCues(
             pins,
             Players(habits.seed, sorted(house.printed)),
-            shoe.attend,
             debounce_s=house.debounce_s,
             speed=habits.speed,
             watch_lamps=habits.watch_lamps,
@@ -84,25 +83,16 @@ def run_table(table_file: Path, account_file: Path, habits: Habits) -> None:
         dealer.play(habits.rounds)
 
 
-def run_shoe_alone(
-    line: Line, seed: int, pace_s: float, rounds: int | None, out: TextIO, driver: str = "angel_eye"
-) -> None:
+def run_shoe_alone(line: Line, seed: int, pace_s: float, rounds: int | None, out: TextIO, driver: str) -> None:
     """Deal seeded shoes of punto banco on a line, a card every `pace_s` seconds, with no table to look at.
 
     Stops after `rounds` hands (None: never). The account goes to `out`, a JSON line a hand.
     """
-    shoe = _shoe(driver, line, Habits(speed=0.0))
+    shoe = maker(driver)(line)
     shoe.power_up()
     procedure = ShoeProcedure()
     decks = shuffled_decks(seed, procedure.decks, procedure.cut_card_from_end)
-    Dealer(shoe, decks, Pace(pace_s, shoe.attend), Account(out)).play(rounds)
-
-
-def _shoe(driver: str, line: Line, habits: Habits) -> CardShoe:
-    """The far end of the driver that the table file names."""
-    if driver == "beetek":
-        return SimulatedBeeTek(line, speed=habits.speed)
-    return SimulatedAngelEye(line, wrap=habits.wrap, speed=habits.speed)
+    Dealer(shoe, decks, Pace(pace_s), Account(out)).play(rounds)
 
 
 def _game(house: House) -> Game:

@@ -26,9 +26,10 @@ from controller.cli import surroundings
 from controller.cli.client import ask
 from controller.contract.topics import Topics
 from drivers.sim import rules
-from drivers.sim.angel_eye import PtyLine, SimulatedAngelEye
+from drivers.sim.line import PtyLine
 from drivers.sim.people import Deck, shuffled_decks
 from drivers.sim.pins import PinsPage, SimulatedPins
+from drivers.sim.shoe.angel_eye import SimulatedAngelEye
 from tests.bench import floor
 from tests.bench.house import House, cpu_ms, ready, until, written_bytes
 from tests.bench.report import Section, judged, spread

@@ -21,8 +21,8 @@ from controller.record.journal import Journal
 from controller.table.facts import CardDrawn, Report, ShoeResult, ShoeResultReported, Target
 from controller.table.requests import CorrectRound
 from drivers.sim import rules
-from drivers.sim.angel_eye import card_byte, frame
-from drivers.sim.beetek import card_line
+from drivers.sim.shoe.angel_eye import card_byte, frame
+from drivers.sim.shoe.beetek import card_line
 from tests.support.five_games import call, wagers
 from tests.support.tables import LUCKY9, SUGARHOUSE, TableUnderTest, cards
 
@@ -290,6 +290,25 @@ def test_a_frame_that_tells_another_place_or_nothing_is_told(
     frames = [line for line in said(capsys, "replay", table.journalled(tmp_path), "1/1") if "    frame " in line]
     assert frames[0] == f"    frame {other}, WHICH READS {reads} NOW"
     assert [line.endswith(", which reads so again") for line in frames] == [False, True, True, True]
+
+
+@pytest.mark.parametrize(
+    ("via", "agrees"),
+    [
+        ("shoe angel_eye", "which reads so again"),
+        ("shoe beetek", "WHICH READS BadBytes(reason noise, count 8) NOW"),
+        ("shoe", "which reads so again"),  # a row from before the shoe was named: any may have sent it
+        ("", "which reads so again"),
+    ],
+)
+def test_a_frame_is_read_as_the_shoe_that_the_row_names(
+    tmp_path: Path, via: str, agrees: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = Recorded().burned().lock().hand("9C TD TC 5D")
+    table.entries[:] = [replace(entry, via=via) for entry in table.entries]
+    lines = said(capsys, "replay", table.journalled(tmp_path), "1/1")
+    frames = [line for line in lines if "    frame " in line]
+    assert [line.partition(", ")[2] for line in frames] == [agrees] * 4
 
 
 def test_a_beetek_round_keeps_the_hole_card_down_until_it_is_turned_up(

@@ -41,7 +41,6 @@ COMMANDS = [
     "deal",
     "verify",
     "watch",
-    "roads",
     "rounds",
     "replay",
     "pit-key",

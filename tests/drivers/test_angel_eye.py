@@ -30,8 +30,8 @@ from controller.table.facts import (
     ShoeStoodBy,
     Target,
 )
-from drivers.shoe.angel_eye import NAK_MEANINGS, AngelEyeCodec, CommandKind, Heard, Reply, command
-from drivers.shoe.bad_bytes import BadBytes
+from drivers.line.bad_bytes import BadBytes
+from drivers.shoe.angel_eye import AngelEyeCodec, Heard
 
 # Golden: Player's first card, the 8 of spades, sequence digit 1.
 EIGHT_OF_SPADES = bytes.fromhex("05 31 44 81 B8 03 34 46")
@@ -47,7 +47,7 @@ def wire(seq: int, data: bytes) -> bytes:
 
 
 def facts(heard: Sequence[Heard]) -> list[ShoeFact]:
-    return [item for item in heard if not isinstance(item, BadBytes | Reply)]
+    return [item for item in heard if not isinstance(item, BadBytes)]
 
 
 def bad(heard: Sequence[Heard]) -> list[BadBytes]:
@@ -225,19 +225,6 @@ def test_the_fact_comes_with_the_second_copy_and_not_before() -> None:
     assert codec.feed(A) == []
 
 
-@pytest.mark.parametrize(("confirm_copies", "needed"), [(1, 1), (2, 2), (3, 3)])
-def test_the_number_of_copies_is_a_setting(confirm_copies: int, needed: int) -> None:
-    codec = AngelEyeCodec(confirm_copies)
-    arrivals = [len(facts(codec.feed(A))) for _ in range(3)]
-    assert arrivals == [int(copy == needed) for copy in (1, 2, 3)]
-
-
-@pytest.mark.parametrize("confirm_copies", [0, 4])
-def test_more_copies_than_the_shoe_sends_are_refused(confirm_copies: int) -> None:
-    with pytest.raises(ValueError, match="confirm_copies"):
-        AngelEyeCodec(confirm_copies)
-
-
 def test_a_lone_copy_is_unconfirmed_once_the_next_report_is_believed() -> None:
     heard = AngelEyeCodec().feed(A + B + B)
     assert heard[0] == BadBytes("unconfirmed", len(A))
@@ -296,8 +283,9 @@ def test_after_a_power_up_the_same_frame_is_new() -> None:
     ids=bytes.hex,
 )
 def test_a_good_frame_is_found_right_behind_any_garbage(garbage: bytes) -> None:
-    codec = AngelEyeCodec(confirm_copies=1)
-    assert frames(codec.feed(garbage + A)) == [A]
+    codec = AngelEyeCodec()
+    assert frames(codec.feed(garbage + A)) == []
+    assert frames(codec.feed(A)) == [A]
     assert frames(AngelEyeCodec().feed((garbage + A) * 2)) == [A]
 
 
@@ -312,8 +300,8 @@ def test_every_bad_byte_is_counted() -> None:
 
 def test_a_frame_cut_in_two_is_waited_for() -> None:
     for cut in range(1, len(A)):
-        codec = AngelEyeCodec(confirm_copies=1)
-        assert codec.feed(A[:cut]) == []
+        codec = AngelEyeCodec()
+        assert codec.feed(A + A[:cut]) == []
         assert frames(codec.feed(A[cut:])) == [A]
 
 
@@ -392,48 +380,15 @@ def test_a_report_is_a_fact_exactly_when_two_copies_come_whole(
     assert bytes_by_reason(heard)["unconfirmed"] == lone_bytes
 
 
-# Commands and replies.
+# The shoe answers only what it is asked, and nobody asks it: what looks like an answer is damage.
 
 
-@pytest.mark.parametrize(
-    ("kind", "number", "frame"),
-    [
-        ("LK", 2, "02 4F 50 4C 4B 30 32 03 31 42"),  # golden: the maker's own example
-        ("LK", 1, "02 4F 50 4C 4B 30 31 03 31 38"),
-        ("EC", 7, "02 4F 50 45 43 30 37 03 31 46"),
-        ("GP", 0, "02 4F 50 47 50 30 30 03 30 39"),
-    ],
-)
-def test_commands(kind: CommandKind, number: int, frame: str) -> None:
-    assert command(kind, number) == bytes.fromhex(frame)
-    assert AngelEyeCodec().command(kind, number) == bytes.fromhex(frame)
+@pytest.mark.parametrize("answer", [b"\x06", b"\x1521", b"\x15FF"])
+def test_what_looks_like_an_answer_to_a_command_is_noise(answer: bytes) -> None:
+    noise = BadBytes("noise", 2 * len(answer))
+    assert AngelEyeCodec().feed(answer + A + answer + A) == [noise, *AngelEyeCodec().feed(A * 2)]
 
 
-def test_a_command_check_without_stx_is_a_setting() -> None:
-    assert command("LK", 2, bcc_includes_stx=False)[-2:] == b"19"  # 1B without the 02
-    assert AngelEyeCodec(bcc_includes_stx=False).command("LK", 2)[-2:] == b"19"
-
-
-@pytest.mark.parametrize(("kind", "number"), [("LK", 0), ("LK", 3), ("EC", 100), ("EC", -1), ("GP", 1)])
-def test_a_number_the_command_does_not_take_is_refused(kind: CommandKind, number: int) -> None:
-    with pytest.raises(ValueError, match=kind):
-        command(kind, number)
-
-
-def test_replies_between_frames() -> None:
-    assert AngelEyeCodec().feed(b"\x06" + A + b"\x1521" + A) == [
-        Reply(ok=True),
-        Reply(ok=False, code="21"),
-        *AngelEyeCodec().feed(A * 2),
-    ]
-
-
-def test_every_nak_code_of_the_page_has_its_meaning() -> None:
-    assert set(NAK_MEANINGS) == {"01", "02", "03", "11", "12", "13", "14", "21", "22", "FF"}
-    for code in NAK_MEANINGS:
-        assert AngelEyeCodec().feed(b"\x15" + code.encode()) == [Reply(ok=False, code=code)]
-
-
-@pytest.mark.parametrize("stream", [b"\x051\x06", b"\x051D\x81\x15", b"\x15\x06", b"\x15z"])
-def test_a_control_byte_inside_something_else_is_no_reply(stream: bytes) -> None:
+@pytest.mark.parametrize("stream", [b"\x051\x06", b"\x051D\x81\x15"])
+def test_a_control_byte_breaks_a_frame(stream: bytes) -> None:
     assert AngelEyeCodec().feed(stream) == [BadBytes("shape", len(stream))]

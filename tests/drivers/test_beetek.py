@@ -15,7 +15,7 @@ import pytest
 
 from controller.game.cards import DECK, Card
 from controller.table.facts import CardDrawn, Report
-from drivers.shoe.bad_bytes import BadBytes
+from drivers.line.bad_bytes import BadBytes
 from drivers.shoe.beetek import BeeTekCodec
 
 ACE_OF_CLUBS = b"*0D21D7\r\n"

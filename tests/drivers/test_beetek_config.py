@@ -9,18 +9,18 @@ import tomllib
 import tty
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 import pytest
 import tomli_w
 
-from controller.app import _shoe
-from controller.cli.main import SHOES
 from controller.cli.surroundings import EXAMPLE_TABLE
-from controller.config import Config, ConfigError, ShoeSection, load
+from controller.config import Config, ConfigError, load
 from controller.table.facts import CardDrawn, Fact, Report
-from drivers.shoe import line
-from drivers.shoe.angel_eye import AngelEyeCodec
+from drivers import shoe as shoes
+from drivers.line import shoe_on_line
+from drivers.line.shoe_on_line import ShoeOnLine
+from drivers.sim.shoe import maker
 
 
 def with_table(folder: Path, **changes: Any) -> Config:
@@ -44,16 +44,26 @@ def without_input(name: str) -> dict[str, Any]:
 @pytest.mark.parametrize("driver", ["angel_eye", "beetek"])
 def test_either_shoe_at_either_baud(tmp_path: Path, driver: str, baud: int | None) -> None:
     shoe = with_table(tmp_path, shoe={"driver": driver, "baud": baud}).file.shoe
-    assert (shoe.driver, shoe.baud) == (driver, baud)
+    assert (shoe.driver.name, shoe.baud) == (driver, baud)
 
 
-@pytest.mark.parametrize("baud", [19200, 0, "9600", 9600.0, True])
-def test_another_baud_is_refused_with_the_choices(tmp_path: Path, baud: object) -> None:
+@pytest.mark.parametrize("driver", shoes.NAMES)
+@pytest.mark.parametrize("baud", [19200, 0])
+def test_another_baud_is_refused_with_the_choices(tmp_path: Path, driver: str, baud: int) -> None:
     with pytest.raises(ConfigError) as error:
-        with_table(tmp_path, shoe={"driver": "beetek", "baud": baud})
+        with_table(tmp_path, shoe={"driver": driver, "baud": baud})
     [problem] = error.value.problems
     assert problem.key == "shoe.baud"
-    assert "4800, 9600" in problem.do
+    assert problem.do == "Write one of: 4800, 9600."
+
+
+@pytest.mark.parametrize("baud", ["9600", 9600.0, True])
+def test_a_baud_is_a_whole_number(tmp_path: Path, baud: object) -> None:
+    with pytest.raises(ConfigError) as error:
+        with_table(tmp_path, shoe={"baud": baud})
+    assert [(problem.key, problem.what) for problem in error.value.problems] == [
+        ("shoe.baud", f"{baud!r} is not a whole number")
+    ]
 
 
 def test_another_shoe_is_refused_with_the_choices(tmp_path: Path) -> None:
@@ -64,8 +74,12 @@ def test_another_shoe_is_refused_with_the_choices(tmp_path: Path) -> None:
     assert "angel_eye, beetek" in problem.do
 
 
-def test_tablectl_knows_the_shoes_of_the_configuration() -> None:
-    assert get_args(get_type_hints(ShoeSection)["driver"]) == SHOES
+@pytest.mark.parametrize("name", shoes.NAMES)
+def test_a_brand_has_its_files_name(name: str) -> None:
+    """In both folders: what a table's file names is looked for by that name alone."""
+    assert shoes.brand(name).name == name
+    assert maker(name).baud == shoes.brand(name).bauds[0]
+    assert maker(name).tells_cut_card == ("cut_card" not in shoes.brand(name).buttons)
 
 
 @pytest.mark.parametrize(("driver", "warned"), [("angel_eye", False), ("beetek", True)])
@@ -121,10 +135,10 @@ def test_what_looks_like_an_answer_to_a_command_is_noise(monkeypatch: pytest.Mon
         async def run(self) -> None:
             self._on_bytes(b"\x06\x1502")
 
-    monkeypatch.setattr(line, "ShoePort", Port)
+    monkeypatch.setattr(shoe_on_line, "ShoePort", Port)
     listener = Listener()
-    asyncio.run(line.ShoeOnLine(AngelEyeCodec(), "the port").run(listener))
-    assert listener.bad == [("noise", 1), ("noise", 3)]
+    asyncio.run(ShoeOnLine(shoes.brand("angel_eye"), "the port").run(listener))
+    assert listener.bad == [("noise", 4)]
 
 
 @pytest.mark.parametrize(
@@ -143,7 +157,7 @@ def test_the_daemon_opens_the_line_of_the_shoe_it_is_told(
     far, near = os.openpty()
     tty.setraw(near)
     listener = Listener()
-    shoe = _shoe(ShoeSection(driver, os.ttyname(near), baud), None)
+    shoe = ShoeOnLine(shoes.brand(driver), os.ttyname(near), baud)
     assert (shoe.gap_shows_within_ms, shoe.kept_unread_ms) == (gap_shows_within_ms, kept_unread_ms)
 
     async def hear() -> None:

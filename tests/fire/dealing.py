@@ -22,7 +22,7 @@ from controller.bench.daemon import Table
 from controller.bench.far_shoe import FarBeeTek, FarShoe
 from controller.errors import TableError
 from drivers.sim import rules
-from drivers.sim.angel_eye import PtyLine
+from drivers.sim.line import PtyLine
 from drivers.sim.pins import SimulatedPins
 from tests.fire.schedule import UNHEARD, Strike, Victim
 

@@ -24,10 +24,6 @@ class Perfect:
         """Put bytes on the line."""
         self._line.write(data)
 
-    def read(self) -> bytes:
-        """What has come from the host."""
-        return self._line.read()
-
     def plug(self) -> None:
         """Let the device appear."""
         self._line.plug()

@@ -96,7 +96,7 @@ MUTANTS = (
     _mutant(
         "copy_taken_for_a_card",
         "one copy is enough, and a restart does not know the last report",
-        (_ANGEL_EYE, "confirm_copies: int = 2", "confirm_copies: int = 1"),
+        (_ANGEL_EYE, "_CONFIRMED_BY = 2 ", "_CONFIRMED_BY = 1 "),
         (_ANGEL_EYE, 'bytes.fromhex(last.frame) if last else b""', 'b""'),
     ),
     _mutant(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,24 +10,20 @@ import pytest
 import serial
 
 from controller.errors import TableError
-from drivers.sim.angel_eye import PtyLine, Result, SerialLine, SimulatedAngelEye, Target
+from drivers.sim.line import PtyLine, SerialLine
+from drivers.sim.shoe.angel_eye import Result, SimulatedAngelEye, Target
 
 GIVE_UP_S = 5.0
 
 
 class RecordedLine:
-    """Keeps each write; what the host says is put into `from_host`."""
+    """Keeps each write."""
 
     def __init__(self) -> None:
         self.writes: list[bytes] = []
-        self.from_host = b""
 
     def write(self, data: bytes) -> None:
         self.writes.append(data)
-
-    def read(self) -> bytes:
-        said, self.from_host = self.from_host, b""
-        return said
 
     def reports(self) -> list[str]:
         """What was sent since the last call, in hex, one entry a report: the three copies must be the same."""
@@ -227,59 +224,6 @@ def test_lost_and_damaged_copies(line: RecordedLine, shoe: SimulatedAngelEye) ->
     assert [len(written) for written in line.writes] == [8, 7, 8, 8]
 
 
-# Its answers.
-
-LOCK = bytes.fromhex("02 4F 50 4C 4B 30 32 03 31 42")
-
-
-@pytest.mark.parametrize(
-    ("command", "answer"),
-    [
-        ("02 4F 50 4C 4B 30 32 03 31 42", ["06", "05 30 4C 81 03 46 45"]),  # LK02
-        ("02 4F 50 4C 4B 30 31 03 31 38", ["06", "05 30 4C 80 03 46 46"]),  # LK01
-        ("02 4F 50 47 50 30 30 03 30 39", ["06"]),  # GP00
-        ("02 4F 50 45 43 30 31 03 31 39", ["15 46 46"]),  # EC01, and there is no error
-        ("02 4F 50 4C 4B 30 32 03 31 43", ["15 30 32"]),  # a bad check
-        ("02 4F 50 4C 4B 30 32 31 42 31 42", ["15 30 33"]),  # no ETX
-        ("02 4F 50 4C 4B 30 03 32 39", ["15 31 31"]),  # a digit short
-        ("02 4F 51 4C 4B 30 32 03 31 41", ["15 31 33"]),  # OQ
-        ("02 4F 50 58 58 30 30 03 31 45", ["15 31 34"]),  # XX00
-        ("02 4F 50 4C 02 4F 50 47 50 30 30 03 30 39", ["15 30 33", "06"]),  # one cut short by the next
-        ("FF 02 4F 50 4C 4B 30 32 03", []),  # not all of it yet
-    ],
-)
-def test_commands(line: RecordedLine, shoe: SimulatedAngelEye, command: str, answer: list[str]) -> None:
-    line.from_host = bytes.fromhex(command)
-    shoe.attend()
-    written = [write.hex(" ").upper() for write in line.writes]
-    assert [write for at, write in enumerate(written) if write not in written[:at]] == answer
-
-
-def test_a_command_may_come_byte_by_byte(line: RecordedLine, shoe: SimulatedAngelEye) -> None:
-    for byte in LOCK:
-        assert line.writes == []
-        line.from_host = bytes([byte])
-        shoe.attend()
-    assert line.writes[0] == b"\x06"
-
-
-def test_the_other_reading_of_the_command_check(line: RecordedLine) -> None:
-    shoe = SimulatedAngelEye(line, bcc_includes_stx=False)
-    line.from_host = LOCK + bytes.fromhex("02 4F 50 4C 4B 30 32 03 31 39")
-    shoe.attend()
-    assert line.writes[:2] == [b"\x1502", b"\x06"]
-
-
-def test_clearing_an_error(line: RecordedLine, shoe: SimulatedAngelEye) -> None:
-    shoe.raise_error(1)
-    line.writes = []
-    line.from_host = bytes.fromhex("02 4F 50 45 43 30 31 03 31 39")
-    shoe.attend()
-    shoe.draw("8S")
-    assert line.writes[0] == b"\x06"
-    assert [data(write.hex(" ").upper()) for write in line.writes[1::3]] == ["65 81", "44 81 B8"]
-
-
 # The line.
 
 
@@ -294,20 +238,11 @@ def open_host(tmp_path: Path) -> serial.Serial:
     return serial.Serial(str(tmp_path / "shoe"), 4800, timeout=GIVE_UP_S)
 
 
-def test_bytes_and_commands_over_a_pty(tmp_path: Path, pty: PtyLine) -> None:
+def test_bytes_over_a_pty(tmp_path: Path, pty: PtyLine) -> None:
     shoe = SimulatedAngelEye(pty)
     with open_host(tmp_path) as host:
         shoe.power_up()
         assert host.read(18).hex(" ").upper() == " ".join(["05 30 53 03 36 30"] * 3)
-        host.write(LOCK)
-        host.timeout = 0.01
-        answer = b""
-        for _ in range(int(GIVE_UP_S / host.timeout)):
-            shoe.attend()
-            answer += host.read(22)
-            if len(answer) == 22:
-                break
-        assert answer.hex(" ").upper() == " ".join(["06", *["05 31 4C 81 03 46 46"] * 3])
 
 
 def test_what_nobody_hears_is_lost(tmp_path: Path, pty: PtyLine) -> None:
@@ -318,7 +253,6 @@ def test_what_nobody_hears_is_lost(tmp_path: Path, pty: PtyLine) -> None:
         pty.write(b"heard")
         assert host.read(12) == b"heard"
     assert [*heard, pty.heard] == [False, True, False]
-    assert pty.read() == b""
 
 
 def test_a_reader_that_sleeps_does_not_stop_the_shoe(tmp_path: Path, pty: PtyLine) -> None:
@@ -334,7 +268,6 @@ def test_unplugged_and_plugged_again(tmp_path: Path, pty: PtyLine) -> None:
         with pytest.raises(serial.SerialException):
             host.read(1)
     pty.write(b"lost")
-    assert pty.read() == b""
     pty.plug()
     with open_host(tmp_path) as host:
         pty.write(b"back")
@@ -356,13 +289,16 @@ def test_a_port_that_cannot_appear(tmp_path: Path) -> None:
 
 
 def test_the_far_end_of_a_cable() -> None:
-    line = SerialLine("loop://")
+    far, near = os.openpty()
+    line = SerialLine(os.ttyname(near), 4800)
     line.write(b"\x06")
-    assert line.read() == b"\x06"
+    assert os.read(far, 10) == b"\x06"
     line.unplug()
+    os.close(near)
+    os.close(far)
 
 
 def test_a_cable_that_is_not_there() -> None:
     with pytest.raises(TableError) as error:
-        SerialLine("/dev/no-such-port")
+        SerialLine("/dev/no-such-port", 4800)
     assert error.value.code == "sim_port"

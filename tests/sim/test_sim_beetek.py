@@ -23,9 +23,9 @@ from controller.cli.client import ask
 from controller.cli.surroundings import EXAMPLE_TABLE, free_port, simulated_table, started
 from controller.errors import TableError
 from drivers.sim.account import Account
-from drivers.sim.beetek import SimulatedBeeTek
 from drivers.sim.people import Dealer, Deck, Players, TableCues
 from drivers.sim.run import run_shoe_alone
+from drivers.sim.shoe.beetek import SimulatedBeeTek
 
 ROOT = Path(__file__).parents[2]
 
@@ -94,12 +94,6 @@ def test_what_reaches_the_host_may_be_corrupted_or_lost(line: RecordedLine) -> N
     assert line.written == b"*0D21D8\r\n"
 
 
-def test_the_host_is_not_answered(line: RecordedLine) -> None:
-    line.from_host = b"\x02OPLK02\x031B"
-    SimulatedBeeTek(line).attend()
-    assert (line.from_host, line.written) == (b"", b"")
-
-
 def test_a_line_takes_its_time_on_the_wire(line: RecordedLine) -> None:
     slept: list[float] = []
     SimulatedBeeTek(line, speed=1.0, sleep=slept.append).draw("AC")
@@ -166,7 +160,7 @@ class FoursTable:
 def test_the_dealer_tells_of_the_cutting_card_before_the_next_card() -> None:
     table = FoursTable()
     shoe = SimulatedBeeTek(table)
-    cues = TableCues(table, Players(1, []), shoe.attend, debounce_s=table.DEBOUNCE_S, speed=0.0, clock=table)
+    cues = TableCues(table, Players(1, []), debounce_s=table.DEBOUNCE_S, speed=0.0, clock=table)
     out = io.StringIO()
     deck = Deck(["4S"] * 40, cut_card_from_end=40 - (5 + 4 + 2))  # inside the second hand, before its third card
     Dealer(shoe, [deck], cues, Account(out)).play()

@@ -86,7 +86,6 @@ def cues_of(stage: Stage, speed: float) -> TableCues:
     return TableCues(
         stage,
         Players(7, []),
-        lambda: None,
         debounce_s=0.06,
         speed=speed,
         patience_s=15.0,

@@ -9,7 +9,7 @@ import re
 import shutil
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -38,14 +38,15 @@ from controller.table.facts import (
     ShoeResultReported,
     Target,
 )
+from drivers.line.bad_bytes import BadBytes
 from drivers.shoe.angel_eye import AngelEyeCodec
-from drivers.shoe.bad_bytes import BadBytes
 from drivers.shoe.beetek import BeeTekCodec
-from drivers.sim.angel_eye import PtyLine, SerialLine, SimulatedAngelEye
-from drivers.sim.beetek import SimulatedBeeTek
-from drivers.sim.console import Verbs, angel_eye_verbs, beetek_verbs, converse, pins_verbs, pit_verbs
+from drivers.sim.console import Verbs, cable_verbs, converse, pins_verbs, pit_verbs
+from drivers.sim.line import PtyLine, SerialLine
 from drivers.sim.pins import INPUT, OUTPUT, PULL_DOWN, PULL_UP, PinsPage, SimulatedPins
 from drivers.sim.pit import SimulatedPit
+from drivers.sim.shoe.angel_eye import SimulatedAngelEye
+from drivers.sim.shoe.beetek import SimulatedBeeTek
 from tests.daemon.daemon_world import PATIENCE_S, eventually_now
 
 END = b"\xff"  # neither shoe ever says this byte
@@ -64,11 +65,11 @@ def say(verbs: Verbs, script: str) -> None:
 
 
 @contextmanager
-def in_conversation(verbs: Verbs, attend: Callable[[], None] = lambda: None) -> Iterator[int]:
+def in_conversation(verbs: Verbs) -> Iterator[int]:
     """A conversation that goes on; the descriptor to write its lines to."""
     reads, writes = os.pipe()
     with os.fdopen(reads, encoding="utf-8") as lines:
-        talk = threading.Thread(target=converse, args=(verbs, lines, attend))
+        talk = threading.Thread(target=converse, args=(verbs, lines))
         talk.start()
         try:
             yield writes
@@ -91,14 +92,14 @@ def pty(tmp_path: Path) -> Iterator[PtyLine]:
 @pytest.fixture
 def angel_eye(pty: PtyLine) -> Verbs:
     """An Angel Eye past its burn: three reports went by before anybody listened."""
-    verbs = angel_eye_verbs(SimulatedAngelEye(pty), pty)
+    verbs = SimulatedAngelEye(pty).verbs() | cable_verbs(pty)
     say(verbs, "draw AS; draw 2S")
     return verbs
 
 
 @pytest.fixture
 def beetek(pty: PtyLine) -> Verbs:
-    return beetek_verbs(SimulatedBeeTek(pty), pty)
+    return SimulatedBeeTek(pty).verbs() | cable_verbs(pty)
 
 
 @contextmanager
@@ -228,11 +229,15 @@ def test_a_cable_that_cannot_be_put_back_is_told(
 
 
 def test_a_real_cable_is_pulled_by_hand() -> None:
-    line = SerialLine("loop://")
-    verbs = angel_eye_verbs(SimulatedAngelEye(line), line)
+    far, near = os.openpty()
+    line = SerialLine(os.ttyname(near), 4800)
+    verbs = cable_verbs(line)
     assert not CABLE & verbs.keys()
     say(verbs, "noise 0102")
-    assert line.read() == b"\x01\x02"
+    assert os.read(far, 10) == b"\x01\x02"
+    line.unplug()
+    os.close(near)
+    os.close(far)
 
 
 def test_every_verb_of_the_shoes_is_tried(angel_eye: Verbs, beetek: Verbs) -> None:
@@ -284,16 +289,11 @@ def test_help_names_every_verb(angel_eye: Verbs, capsys: pytest.CaptureFixture[s
     assert {line.split()[0] for line in capsys.readouterr().out.splitlines()} == {*angel_eye, "help"}
 
 
-def test_lines_that_come_at_once_are_done_at_once_and_the_host_is_answered_meanwhile(
-    pty: PtyLine, tmp_path: Path
-) -> None:
-    shoe = SimulatedAngelEye(pty)
-    with host(tmp_path) as port, in_conversation(angel_eye_verbs(shoe, pty), shoe.attend) as writes:
+def test_lines_that_come_at_once_are_done_at_once(pty: PtyLine, tmp_path: Path) -> None:
+    with host(tmp_path) as port, in_conversation(SimulatedAngelEye(pty).verbs()) as writes:
         os.write(writes, b"power-up\ncut\ndr")
         facts = AngelEyeCodec().feed(port.read(2 * 3 * 6))
         assert facts == [ShoePoweredUp(Report(0, ANY)), CutCardDrawn("shoe", Report(1, ANY))]
-        port.write(AngelEyeCodec().command("GP", 0))
-        assert port.read(1) == b"\x06"
         os.write(writes, b"aw KS\n")
         assert AngelEyeCodec().feed(port.read(2 * 8))[0] == drawn("KS", Target.FIRST_CARD, 0)
 

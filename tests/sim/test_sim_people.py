@@ -19,10 +19,10 @@ import pytest
 from controller.errors import TableError
 from drivers.sim import rules
 from drivers.sim.account import Account
-from drivers.sim.angel_eye import SimulatedAngelEye
 from drivers.sim.people import Dealer, Deck, Pace, Players, TableCues, shuffled_decks
 from drivers.sim.punto_banco import PuntoBanco
 from drivers.sim.run import run_shoe_alone
+from drivers.sim.shoe.angel_eye import SimulatedAngelEye
 from drivers.sim.wagers import Bets
 from tests.sim.felt import StackedFelt
 from tests.sim.games import bets_of
@@ -44,7 +44,6 @@ class TableStandIn:
 
     def __init__(self) -> None:
         self.now_s = 0.0
-        self.attended = 0
         self.drawn = 0
         self.presses: Counter[str] = Counter()
         self.believed_presses: Counter[str] = Counter()
@@ -108,10 +107,6 @@ class TableStandIn:
             self._light(OUTCOMES[payload[0] & 0xF0])
             self._hands = {"player": [], "banker": []}
 
-    def read(self) -> bytes:
-        self.attended += 1
-        return b""
-
     def _card(self, target: int, index: int, card: int) -> None:
         if target == 5:
             self._to_burn = index
@@ -162,7 +157,6 @@ def play(
     cues = TableCues(
         table,
         Players(seed, sorted(PRINTED)),
-        shoe.attend,
         debounce_s=DEBOUNCE_S,
         speed=speed,
         watch_lamps=watch_lamps,
@@ -350,12 +344,6 @@ def test_a_blind_dealer_needs_no_controller() -> None:
     assert table.believed_presses["deal"] == 100
 
 
-def test_the_shoe_is_attended_to_throughout() -> None:
-    table = TableStandIn()
-    play(table, rounds=3, speed=1.0)
-    assert table.attended > table.now_s / 0.02
-
-
 # The cutting card and simulated hands, with a shoe of fours alone: four are burned after the first, and each hand is
 # a natural tie of four cards.
 
@@ -366,7 +354,7 @@ def deal_fours(cards: int, cut_after: int, *, error_rate: float = 0.0) -> list[d
     out = io.StringIO()
     shoe = SimulatedAngelEye(table)
     deck = Deck(["4S"] * cards, cut_card_from_end=cards - cut_after)
-    Dealer(shoe, [deck], Pace(0.0, shoe.attend, table), Account(out), game=ROYAL9, error_rate=error_rate).play()
+    Dealer(shoe, [deck], Pace(0.0, table), Account(out), game=ROYAL9, error_rate=error_rate).play()
     return read_account(out)
 
 
@@ -426,7 +414,7 @@ def test_the_cutting_card_lies_where_it_was_put() -> None:
 def test_a_shoe_alone() -> None:
     table = TableStandIn()
     out = io.StringIO()
-    run_shoe_alone(table, seed=7, pace_s=0.0, rounds=5, out=out)
+    run_shoe_alone(table, seed=7, pace_s=0.0, rounds=5, out=out, driver="angel_eye")
     rounds = of_type(read_account(out), "round")
     with_people = of_type(play(TableStandIn(), rounds=5), "round")
     assert [entry["player"] for entry in rounds] == [entry["player"] for entry in with_people]

@@ -48,9 +48,8 @@ from controller.table.requests import (
     VoidHand,
 )
 from controller.table.states import Table
-from drivers.shoe.angel_eye import AngelEyeCodec
-from drivers.shoe.line import ShoeOnLine
-from drivers.sim.angel_eye import Result, Target
+from drivers.line.shoe_on_line import ShoeOnLine
+from drivers.sim.shoe.angel_eye import Result, Target
 from tests.simulation.auditor import PROGRESSIVE, Auditor
 from tests.simulation.broken import Broken, hold
 from tests.simulation.disk import Disk
@@ -476,8 +475,7 @@ class LiveTable:
         self._hearing = Hearing(self.loop.time, journal.epoch, journal.acked_seq, PROGRESSIVE, stale_s)
         self._client = Client(self.network, self.id, self._hearing, self._power_cut)
         self.header = _Header(iter(self.header.levels))
-        codec = AngelEyeCodec(last=table.last_report)
-        shoe = ShoeOnLine(codec, self.id, 4800)
+        shoe = ShoeOnLine(config.file.shoe.driver, self.id, last=table.last_report)
         self.runtime = Runtime(
             config,
             journal,

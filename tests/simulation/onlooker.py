@@ -22,7 +22,7 @@ from unittest.mock import patch
 import controller.delivery.pit_trust
 import controller.delivery.stream
 import controller.runtime
-import drivers.shoe.line
+import drivers.line.shoe_on_line
 from controller.config import Config
 from controller.contract.canonical import canonical
 from controller.contract.envelope import Stamp
@@ -46,11 +46,8 @@ from controller.table.requests import (
     TakeSeats,
     VoidHand,
 )
-from drivers.shoe.angel_eye import AngelEyeCodec
-from drivers.shoe.beetek import BeeTekCodec
-from drivers.shoe.line import Codec, ShoeOnLine
-from drivers.sim.angel_eye import SimulatedAngelEye
-from drivers.sim.beetek import SimulatedBeeTek
+from drivers.line.shoe_on_line import ShoeOnLine
+from drivers.sim.shoe import maker
 from tests.simulation.disk import unsynced
 from tests.simulation.loop import VirtualLoop, Worker
 from tests.simulation.signing import Signer, signature_holds
@@ -311,10 +308,9 @@ class _Table:
         with unsynced():
             self.journal = _Journal(self.folder / "table.journal", file.table.id, Signer(_KEY), _KEY)
         self._undo.callback(self.journal.close)
-        angel_eye = file.shoe.driver == "angel_eye"
-        codec: Codec = AngelEyeCodec() if angel_eye else BeeTekCodec()
-        self.wire = _Wire(self.loop, codec.baud, self.noise)
-        self.shoe: Any = SimulatedAngelEye(self.wire) if angel_eye else SimulatedBeeTek(self.wire)
+        brand = file.shoe.driver
+        self.wire = _Wire(self.loop, brand.bauds[0], self.noise)
+        self.shoe: Any = maker(brand.name)(self.wire)
         self.topics = Topics(file.pit.root, file.table.id)
         self.broker = _Broker(self.loop, self.topics, lambda topic, payload: self._leaves(f"mqtt {topic}", payload))
         table, _ = replay(self.journal.open_shoe(), self.config.rules, file.table.id, self.journal.epoch)
@@ -325,7 +321,7 @@ class _Table:
             replace(table, pit_key=_PIT_KEY.public.hex()),
             None,
             pins=_Pins(iter(file.pins.inputs), lambda said: self._leaves("lamp", said.encode())),
-            shoe=ShoeOnLine(codec, "the wire"),
+            shoe=ShoeOnLine(brand, "the wire"),
             broker=self.broker,
             alive=lambda: None,
             mark=Mark(self.folder / "heard", "c0ffee"),
@@ -406,7 +402,7 @@ class _Table:
             patch.object(controller.runtime, "since_boot_ms", lambda: round(loop.now_s * 1000)),
             patch.object(controller.delivery.stream, "stamp_now", lambda: _stamp(loop)),
             patch.object(controller.delivery.pit_trust, "signature_holds", signature_holds),
-            patch.object(drivers.shoe.line, "ShoePort", self._port),
+            patch.object(drivers.line.shoe_on_line, "ShoePort", self._port),
         ):
             was = root.level
             root.addHandler(log)

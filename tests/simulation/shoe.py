@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from drivers.sim import rules
-from drivers.sim.angel_eye import SimulatedAngelEye
+from drivers.sim.shoe.angel_eye import SimulatedAngelEye
 
 ALL_COPIES = ("good", "good", "good")
 
@@ -30,7 +30,7 @@ class Reported:
 
 
 class Port:
-    """The table's end of the line, in place of `drivers.shoe.port.ShoePort`."""
+    """The table's end of the line, in place of `drivers.line.port.ShoePort`."""
 
     def __init__(self, cable: Cable, on_bytes: Callable[[bytes], None], on_link: Callable[[bool, str], None]) -> None:
         self.on_bytes = on_bytes

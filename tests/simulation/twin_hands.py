@@ -124,7 +124,7 @@ class _Making:
 
     def _stop(self, config: Config) -> None:
         """A fault stands, and what comes is held."""
-        if config.file.shoe.driver == "angel_eye":
+        if config.file.shoe.driver.name == "angel_eye":
             self._do("shoe", "raise_error", 7)
             self._do("shoe", "cancel_error", 7)
         else:
@@ -203,7 +203,7 @@ class _Making:
     def _around(self, config: Config) -> None:
         luck = self.luck
         cards = [step.at_s for step in self.script if step.what == "card" and step.at_s > self.hand_begins_s]
-        if config.file.shoe.driver == "angel_eye":
+        if config.file.shoe.driver.name == "angel_eye":
             for at_s in cards:
                 self._disturb(at_s, _CARD_TAKES_S)
                 self._disturb(at_s + _CARD_TAKES_S, _CARD_TAKES_S)
@@ -238,7 +238,7 @@ class _Making:
                 return (Step(at_s, "wager", (3, "player", 2000)),)
             case "void":
                 return (Step(at_s, "ask", ("nobody's void",)),)
-            case "shoe" if config.file.shoe.driver == "angel_eye":
+            case "shoe" if config.file.shoe.driver.name == "angel_eye":
                 told = luck.choice((("stand_by",), ("report_lock", False), ("cut_card",)))
                 return (Step(at_s, "shoe", told),)
             case "shoe":

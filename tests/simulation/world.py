@@ -26,7 +26,7 @@ import controller.pit.clock
 import controller.pit.ledger
 import controller.record.journal
 import controller.runtime
-import drivers.shoe.line
+import drivers.line.shoe_on_line
 from controller.config import Config, load
 from controller.contract.envelope import Stamp
 from controller.contract.events import Event
@@ -257,7 +257,7 @@ class World:
             patch.object(controller.runtime, "stamp_now", self._stamp_now),
             patch.object(controller.runtime, "since_boot_ms", lambda: round(loop.now_s * 1000)),
             patch.object(controller.runtime, "step", self._step),
-            patch.object(drivers.shoe.line, "ShoePort", self._port),
+            patch.object(drivers.line.shoe_on_line, "ShoePort", self._port),
         ):
             yield
 

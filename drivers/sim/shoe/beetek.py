@@ -14,10 +14,12 @@ import time
 from collections.abc import Callable
 
 from drivers.sim import rules
-from drivers.sim.angel_eye import Line
+from drivers.sim.console import Verb, Verbs
+from drivers.sim.line import Line
+from drivers.sim.shoe import ShoeMaker
 
-BAUD = 9600
-_BYTE_S = 10 / BAUD  # 8N1: ten bits a byte
+_BAUD = 9600
+_BYTE_S = 10 / _BAUD  # 8N1: ten bits a byte
 _SUITS = "HDCS"
 
 
@@ -35,12 +37,16 @@ class SimulatedBeeTek:
     """The shoe. It has no game of its own, so what is not a card drawn it says nothing of.
 
     `speed` 1 takes the time a line takes on a 9600 baud wire, 0 takes none, and what lies between takes that share.
-    `corrupt(line)`, when set, gives the bytes that reach the host for a line; none, and the line is lost.
+    `wrap` means nothing to it. `corrupt(line)`, when set, gives the bytes that reach the host for a line; none, and the
+    line is lost.
     """
 
+    baud = _BAUD
     tells_cut_card = False
 
-    def __init__(self, line: Line, *, speed: float = 0.0, sleep: Callable[[float], None] = time.sleep) -> None:
+    def __init__(
+        self, line: Line, *, wrap: int = 0, speed: float = 0.0, sleep: Callable[[float], None] = time.sleep
+    ) -> None:
         self._line = line
         self._speed = speed
         self._sleep = sleep
@@ -71,12 +77,22 @@ class SimulatedBeeTek:
     def cut_card(self) -> None:
         """Draw the cutting card: it says nothing."""
 
-    def attend(self) -> None:
-        """Let what the host says go by: this shoe takes no commands."""
-        self._line.read()
+    def verbs(self) -> Verbs:
+        """A BeeTek, which says nothing but its cards."""
+        return {
+            "draw": Verb("CARD", "draw it", lambda card: self.draw(rules.a_card(card))),
+            "lose": Verb("CARD", "draw it, and nothing reaches the wire", lambda card: self.lose(rules.a_card(card))),
+            "damage": Verb(
+                "CARD", "draw it, and its line comes with a byte wrong", lambda card: self.damage(rules.a_card(card))
+            ),
+            "say": Verb("TEXT", "send this line, whatever it is", self.say),
+        }
 
     def _send(self, whole: bytes, corrupt: Callable[[bytes], bytes] | None = None) -> None:
         corrupt = corrupt or self.corrupt
         self._line.write(corrupt(whole) if corrupt else whole)
         if self._speed:
             self._sleep(self._speed * len(whole) * _BYTE_S)
+
+
+SHOE: ShoeMaker = SimulatedBeeTek

@@ -4,7 +4,8 @@ The port is a device (`/dev/serial/by-id/...`, a symlink that vanishes with the 
 `socket://HOST:PORT`, a serial server on the network. It is opened in a thread, since a network shoe can take seconds,
 and read on the event loop. A port that vanishes is opened again under the same name for as long as `run` runs.
 
-pyserial opens and sets up the port; its `read` and `write` can wait or spin, so bytes go through the descriptor.
+pyserial opens and sets up the port; its `read` can wait or spin, so bytes are read from the descriptor. Nothing is ever
+sent: no shoe is told anything.
 Opening throws away whatever was waiting to be read: a shoe that dealt while the port was closed shows only as a gap in
 its sequence numbers, if it has any. What a device cannot tell is a cable pulled between adapter and shoe.
 """
@@ -71,37 +72,11 @@ class ShoePort:
         self._on_link = on_link
         self._first_retry_s = first_retry_s
         self._longest_retry_s = longest_retry_s
-        self._running: asyncio.Future[None] | None = None
-        self._descriptor: int | None = None  # while the link is up
         self._link: bool | None = None  # what on_link was last told
         self._settle_down()
 
     async def run(self) -> None:
-        """Keep the port open and read it, until cancelled or closed. Lets go of the port before it returns."""
-        self._running = asyncio.ensure_future(self._keep_open())
-        try:
-            await self._running
-        except asyncio.CancelledError:
-            this = asyncio.current_task()
-            if this is None or this.cancelling():
-                raise  # cancelled from outside; otherwise `close` ended it
-
-    def close(self) -> None:
-        """End `run`, which then lets go of the port. Does nothing when it does not run."""
-        if self._running is not None:
-            self._running.cancel()
-
-    def write(self, data: bytes) -> bool:
-        """Send `data` without waiting. False when the link is down or did not take all of it."""
-        if self._descriptor is None:
-            return False
-        try:
-            return os.write(self._descriptor, data) == len(data)
-        except OSError as error:  # a link that is gone shows on reading
-            _log.debug("%s did not take %d bytes: %s", self._url, len(data), error)
-            return False
-
-    async def _keep_open(self) -> None:
+        """Keep the port open and read it, until cancelled. Lets go of the port before it ends."""
         while True:
             try:
                 port = await self._open()
@@ -109,7 +84,6 @@ class ShoePort:
                     self._tell(True, f"the shoe's port {self._url} is open")
                     await self._read(port.fileno())
                 finally:
-                    self._descriptor = None
                     # Off the loop: closing a device waits for output, and pyserial sleeps after closing a socket.
                     await asyncio.to_thread(port.close)
             except _LinkDownError as down:
@@ -139,7 +113,6 @@ class ShoePort:
                 if not ended.done():
                     ended.set_exception(error)
 
-        self._descriptor = descriptor
         loop.add_reader(descriptor, read)
         try:
             await ended

@@ -5,36 +5,25 @@ Written from the description of the wire, and from nothing of the driver that re
     05  Seq  code  payload...  03  BCC BCC
 
 three times over, with one Seq digit; BCC is the XOR of the bytes from Seq through 03, as two upper-case hex characters;
-every payload byte has bit 7 set. The host's commands are
-
-    02  'O' 'P'  type type  digit digit  03  BCC BCC
-
-answered by 06, or by 15 and two characters that say why not.
+every payload byte has bit 7 set. The host says nothing to it.
 """
 
 from __future__ import annotations
 
-import contextlib
-import os
-import select
 import time
-import tty
 from collections.abc import Callable, Sequence
 from enum import IntEnum
 from functools import reduce
 from operator import xor
-from pathlib import Path
-from typing import Protocol
 
-import serial
-
-from controller.errors import TableError
 from drivers.sim import rules
+from drivers.sim.console import Verb, Verbs, number_word
+from drivers.sim.line import Line
+from drivers.sim.shoe import ShoeMaker
 
-BAUD = 4800
-_PTYS = Path("/dev/pts")
-_BYTE_S = 10 / BAUD  # 8N1: ten bits a byte
-_STX, _ETX, _ENQ, _ACK, _NAK = b"\x02", b"\x03", b"\x05", b"\x06", b"\x15"
+_BAUD = 4800
+_BYTE_S = 10 / _BAUD  # 8N1: ten bits a byte
+_ETX, _ENQ = b"\x03", b"\x05"
 _NO_CARD = 0x80
 _ALL_COPIES = (True, True, True)
 _OUTSIDE_GAME = {"lock": 0, "error": 1, "setting": 2}
@@ -50,6 +39,14 @@ class Target(IntEnum):
     BURN_COUNT = 5
 
 
+_TARGETS = {
+    "player": Target.PLAYER,
+    "banker": Target.BANKER,
+    "burn": Target.BURNED,
+    "first_card": Target.FIRST_CARD,
+}
+
+
 class Result(IntEnum):
     """The shoe's own result of a hand: bits 6-4 of the result byte."""
 
@@ -57,123 +54,6 @@ class Result(IntEnum):
     TIE = 2
     BANKER = 4
     FORCE_QUIT = 7
-
-
-class _CommandError(Exception):
-    """Why the shoe refuses a host's command: the two characters after NAK."""
-
-    def __init__(self, code: str) -> None:
-        super().__init__(code)
-        self.code = code
-
-
-class Line(Protocol):
-    """The shoe's end of a serial line. Neither method blocks."""
-
-    def write(self, data: bytes) -> None:
-        """Put bytes on the line. As on a wire, what nobody takes is lost."""
-
-    def read(self) -> bytes:
-        """The bytes that have come from the host since the last call."""
-
-
-class PtyLine:
-    """A pty whose host end is a raw terminal behind the symbolic link `link`.
-
-    Bytes written while no program has the host end open are dropped, and so are those a reader leaves until the pty is
-    full. Bytes left unread when a program closes its end stay for the next one that opens it, unless that one flushes
-    its input on opening, as pyserial does.
-    """
-
-    def __init__(self, link: Path) -> None:
-        self._link = link
-        self._master: int | None = None
-        self.plug()
-
-    def plug(self) -> None:
-        """Make the device appear under its name, a new pty each time.
-
-        Raises TableError: `sim_port_taken` when that name is something else's, `sim_port` when it cannot be made.
-        """
-        if self._link.exists() and self._link.resolve().parent != _PTYS:
-            raise TableError(
-                "sim_port_taken",
-                f"{self._link} exists and is no pty, so the simulated shoe will not take its place",
-                "give the simulated shoe another `[shoe] port` in the table file",
-            )
-        self._master, slave = os.openpty()
-        os.set_blocking(self._master, False)
-        tty.setraw(slave)
-        self._device = os.ttyname(slave)
-        os.close(slave)
-        fresh = self._link.with_name(f"{self._link.name}.{os.getpid()}")
-        try:
-            fresh.symlink_to(self._device)
-            fresh.replace(self._link)
-        except OSError as error:
-            self.unplug()
-            raise TableError(
-                "sim_port",
-                f"the simulated shoe cannot appear as {self._link}: {error}",
-                "set `[shoe] port` in the table file to a name in a folder you may write to",
-            ) from error
-
-    def unplug(self) -> None:
-        """Make the device vanish: the link goes, and whoever has the host end open loses it."""
-        if self._master is None:
-            return
-        if self._link.is_symlink() and str(self._link.readlink()) == self._device:
-            self._link.unlink()
-        os.close(self._master)
-        self._master = None
-
-    @property
-    def heard(self) -> bool:
-        """Whether a program has the host end open."""
-        if self._master is None:
-            return False
-        poll = select.poll()
-        poll.register(self._master, select.POLLIN)
-        return not any(event & select.POLLHUP for _, event in poll.poll(0))
-
-    def write(self, data: bytes) -> None:
-        """Put bytes on the line; drop them when it is unplugged, unheard or full."""
-        if self._master is not None and self.heard:
-            with contextlib.suppress(BlockingIOError):
-                os.write(self._master, data)
-
-    def read(self) -> bytes:
-        """The bytes that have come from the host; none when nobody is there."""
-        if self._master is None:
-            return b""
-        try:
-            return os.read(self._master, 4096)
-        except OSError:  # nothing waiting, or nobody there
-            return b""
-
-
-class SerialLine:
-    """The shoe's end of a real cable, on a port name or pyserial URL. Raises TableError `sim_port` if it won't open."""
-
-    def __init__(self, port: str, baud: int = BAUD) -> None:
-        try:
-            self._port = serial.serial_for_url(port, baudrate=baud, timeout=0)
-        except (OSError, ValueError) as error:
-            raise TableError(
-                "sim_port", f"the simulated shoe cannot open {port}: {error}", "check the port's name and its rights"
-            ) from error
-
-    def write(self, data: bytes) -> None:
-        """Put bytes on the cable."""
-        self._port.write(data)
-
-    def read(self) -> bytes:
-        """The bytes that have come from the host."""
-        return bytes(self._port.read(4096))
-
-    def unplug(self) -> None:
-        """Close the port."""
-        self._port.close()
 
 
 def check_characters(covered: bytes) -> bytes:
@@ -196,10 +76,11 @@ class SimulatedAngelEye:
     """The shoe: it numbers its reports, and tells each card's target and each hand's result by its own tableau.
 
     `wrap` is the Seq digit after 9, 0 or 1, by which the digits also begin. `speed` 1 takes the time three copies take
-    on a 4800 baud wire, 0 takes none, and what lies between takes that share. `bcc_includes_stx` is the reading of the
-    check of a host's command. `corrupt(copy, frame)`, when set, gives the bytes that reach the line for copy 0, 1 or 2.
+    on a 4800 baud wire, 0 takes none, and what lies between takes that share. `corrupt(copy, frame)`, when set, gives
+    the bytes that reach the line for copy 0, 1 or 2.
     """
 
+    baud = _BAUD
     tells_cut_card = True
 
     def __init__(
@@ -208,19 +89,16 @@ class SimulatedAngelEye:
         *,
         wrap: int = 0,
         speed: float = 0.0,
-        bcc_includes_stx: bool = True,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._line = line
         self._digits = "123456789" if wrap else "0123456789"
         self._speed = speed
-        self._bcc_includes_stx = bcc_includes_stx
         self._sleep = sleep
         self.corrupt: Callable[[int, bytes], bytes] | None = None
         self._reports = 0  # since power-up: the Seq digit is taken from it
         self._locked = False
         self._error: int | None = None
-        self._commands = b""
         self.new_shoe()
 
     # The shoe's own game.
@@ -287,7 +165,7 @@ class SimulatedAngelEye:
         self._report(b"E", 0xC0 | number)
 
     def cancel_error(self, number: int) -> None:
-        """Cancel an error, at the shoe or by the host's command."""
+        """Cancel an error at the shoe."""
         self._error = None
         self._report(b"e", 0x80 | number)
 
@@ -300,65 +178,43 @@ class SimulatedAngelEye:
         """Lose whole reports: their Seq digits are used up and nothing is sent."""
         self._reports += reports
 
-    # What the host asks of it.
+    def verbs(self) -> Verbs:
+        """An Angel Eye, good and bad."""
 
-    def attend(self) -> None:
-        """Answer the commands that have come from the host. Call it often; it does not wait."""
-        self._commands += self._line.read()
-        while (command := self._next_command()) is not None:
-            try:
-                kind, number = self._checked(command)
-                effect = self._effect(kind, number)
-            except _CommandError as refused:
-                self._line.write(_NAK + refused.code.encode())
-            else:
-                self._line.write(_ACK)
-                effect()
+        def only(copies: str, card: str) -> None:
+            going_out = number_word(copies, 0, 3)
+            self.draw(rules.a_card(card), copies=tuple(copy < going_out for copy in range(3)))
 
-    def _next_command(self) -> bytes | None:
-        """The next command in the buffer: whole, or broken as far as it came; None while there is none yet."""
-        start = self._commands.find(_STX)
-        self._commands = self._commands[start:] if start >= 0 else b""
-        after = self._commands.find(_STX, 1)
-        end = self._commands.find(_ETX)
-        if end < 0 or 0 < after < end:  # cut short by the next one, or by a lost ETX
-            length = after if after > 0 else len(self._commands)
-            if after < 0 and length < 10:
-                return None
-        else:
-            length = end + 3
-            if len(self._commands) < length:
-                return None
-        command, self._commands = self._commands[:length], self._commands[length:]
-        return command
+        def lie(target: str, card: str) -> None:
+            self.draw(rules.a_card(card), target=_TARGETS[target])
 
-    def _checked(self, command: bytes) -> tuple[str, int]:
-        """A command's type and number. Raises _CommandError with the shoe's code for what is wrong with it."""
-        if command[-3:-2] != _ETX:
-            raise _CommandError("03")
-        covered = command[:-2] if self._bcc_includes_stx else command[1:-2]
-        if command[-2:] != check_characters(covered):
-            raise _CommandError("02")
-        body = command[1:-3]
-        if len(body) != 6 or not body[4:].isdigit():
-            raise _CommandError("11")
-        if body[:2] != b"OP":
-            raise _CommandError("13")
-        return body[2:4].decode("latin-1"), int(body[4:])
-
-    def _effect(self, kind: str, number: int) -> Callable[[], None]:
-        """What a command does once it is acknowledged. Raises _CommandError for one that the shoe does not do."""
-        match kind, number:
-            case "LK", (1 | 2):
-                return lambda: self.report_lock(number == 2)
-            case "EC", _ if number == self._error:
-                return lambda: self.cancel_error(number)
-            case "GP", 0:
-                return lambda: None
-            case (("LK" | "EC" | "GP"), _):
-                raise _CommandError("FF")
-            case _:
-                raise _CommandError("14")
+        return {
+            "draw": Verb(
+                "CARD",
+                "draw it; the shoe's own game says where it goes, and reports a hand's result",
+                lambda card: self.draw(rules.a_card(card)),
+            ),
+            "cut": Verb("", "the cutting card comes", self.cut_card),
+            "new-shoe": Verb("", "the next card is a new shoe's first", self.new_shoe),
+            "copies": Verb("N CARD", "draw it, but only N of its three copies reach the wire", only),
+            "lie": Verb("TARGET CARD", "draw it and say it went to player, banker, burn or first_card", lie),
+            "unreadable": Verb(
+                "CARD", "draw it without being able to read it", lambda card: self.unreadable(rules.a_card(card))
+            ),
+            "keep": Verb(
+                "CARD", "a card kept after an overdraw: the next round's", lambda card: self.keep(rules.a_card(card))
+            ),
+            "outside": Verb("MODE", "a card leaves outside the game: lock, error or setting", self.draw_outside_game),
+            "error": Verb(
+                "N",
+                "go into error N: 1 cannot read, 2 overdraw ... 7 time-out",
+                lambda n: self.raise_error(number_word(n, 1, 7)),
+            ),
+            "cancel": Verb("N", "error N is cancelled at the shoe", lambda n: self.cancel_error(number_word(n, 1, 7))),
+            "force-quit": Verb("", "end the hand by force", self.force_quit),
+            "power-up": Verb("", "switch off and on", self.power_up),
+            "skip": Verb("N", "lose N reports whole", lambda n: self.skip_seq(number_word(n, 0, 99))),
+        }
 
     def _drawn(
         self,
@@ -423,3 +279,6 @@ class SimulatedAngelEye:
 
 def _target_byte(target: Target, index: int) -> int:
     return 0x80 | target << 4 | index
+
+
+SHOE: ShoeMaker = SimulatedAngelEye

@@ -1,0 +1,109 @@
+"""The shoe's end of its line: a pty that stands for the cable, or a real one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import tty
+from pathlib import Path
+from typing import Protocol
+
+import serial
+
+from controller.errors import TableError
+
+_PTYS = Path("/dev/pts")
+
+
+class Line(Protocol):
+    """The shoe's end of a serial line, which only the shoe speaks on."""
+
+    def write(self, data: bytes) -> None:
+        """Put bytes on the line, without waiting. As on a wire, what nobody takes is lost."""
+
+
+class PtyLine:
+    """A pty whose host end is a raw terminal behind the symbolic link `link`.
+
+    Bytes written while no program has the host end open are dropped, and so are those a reader leaves until the pty is
+    full. Bytes left unread when a program closes its end stay for the next one that opens it, unless that one flushes
+    its input on opening, as pyserial does.
+    """
+
+    def __init__(self, link: Path) -> None:
+        self._link = link
+        self._master: int | None = None
+        self.plug()
+
+    def plug(self) -> None:
+        """Make the device appear under its name, a new pty each time.
+
+        Raises TableError: `sim_port_taken` when that name is something else's, `sim_port` when it cannot be made.
+        """
+        if self._link.exists() and self._link.resolve().parent != _PTYS:
+            raise TableError(
+                "sim_port_taken",
+                f"{self._link} exists and is no pty, so the simulated shoe will not take its place",
+                "give the simulated shoe another `[shoe] port` in the table file",
+            )
+        self._master, slave = os.openpty()
+        os.set_blocking(self._master, False)
+        tty.setraw(slave)
+        self._device = os.ttyname(slave)
+        os.close(slave)
+        fresh = self._link.with_name(f"{self._link.name}.{os.getpid()}")
+        try:
+            fresh.symlink_to(self._device)
+            fresh.replace(self._link)
+        except OSError as error:
+            self.unplug()
+            raise TableError(
+                "sim_port",
+                f"the simulated shoe cannot appear as {self._link}: {error}",
+                "set `[shoe] port` in the table file to a name in a folder you may write to",
+            ) from error
+
+    def unplug(self) -> None:
+        """Make the device vanish: the link goes, and whoever has the host end open loses it."""
+        if self._master is None:
+            return
+        if self._link.is_symlink() and str(self._link.readlink()) == self._device:
+            self._link.unlink()
+        os.close(self._master)
+        self._master = None
+
+    @property
+    def heard(self) -> bool:
+        """Whether a program has the host end open."""
+        if self._master is None:
+            return False
+        poll = select.poll()
+        poll.register(self._master, select.POLLIN)
+        return not any(event & select.POLLHUP for _, event in poll.poll(0))
+
+    def write(self, data: bytes) -> None:
+        """Put bytes on the line; drop them when it is unplugged, unheard or full."""
+        if self._master is not None and self.heard:
+            with contextlib.suppress(BlockingIOError):
+                os.write(self._master, data)
+
+
+class SerialLine:
+    """The shoe's end of a real cable, on a port name or pyserial URL. Raises TableError `sim_port` if it won't open."""
+
+    def __init__(self, port: str, baud: int) -> None:
+        try:
+            self._port = serial.serial_for_url(port, baudrate=baud, timeout=0)
+        except (OSError, ValueError) as error:
+            raise TableError(
+                "sim_port", f"the simulated shoe cannot open {port}: {error}", "check the port's name and its rights"
+            ) from error
+
+    def write(self, data: bytes) -> None:
+        """Put bytes on the cable."""
+        self._port.write(data)
+
+    def unplug(self) -> None:
+        """Close the port."""
+        self._port.close()
