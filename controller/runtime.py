@@ -52,7 +52,7 @@ from controller.table.facts import (
     WagersLocked,
 )
 from controller.table.lamps import Live, Pattern, lamps
-from controller.table.legality import Refuse, refusal_words
+from controller.table.legality import Refuse
 from controller.table.public import PHASE_NAMES, Public, public
 from controller.table.requests import (
     LOTS,
@@ -67,6 +67,7 @@ from controller.table.requests import (
 from controller.table.states import StandingFault, Table
 from controller.table.step import gap_would_show, step
 from controller.table.stops import behind_pit_at
+from controller.words.language import language
 
 _log = logging.getLogger(__name__)
 
@@ -275,7 +276,7 @@ class Runtime:
                         assert isinstance(item.request, ByTwo)
                         now_s = time.monotonic()
                         self._second_person.propose(item.request, arrived.via, item.fault, self._moment(), now_s)
-                    _log.info("refused %s: %s", type(item.request).__name__, refusal_words(fact.code))
+                    _log.info("refused %s: %s", type(item.request).__name__, language().refusal(fact.code))
                     continue
             elif not self._is_fact_here(item, table):
                 continue

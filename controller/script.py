@@ -26,7 +26,7 @@ from controller.game.play import Call
 from controller.game.wagers import Wager
 from controller.record.fact_json import fact_to_json
 from controller.table.facts import CardDrawn, CutCardDrawn, Fact, ShoeUnheard
-from controller.table.legality import Refuse, refusal_words
+from controller.table.legality import Refuse
 from controller.table.requests import (
     Ambient,
     ChooseActives,
@@ -48,6 +48,7 @@ from controller.table.requests import (
 )
 from controller.table.states import Table, WagersOpen
 from controller.table.step import step
+from controller.words.language import language
 
 EPOCH = "0"
 
@@ -138,12 +139,12 @@ class ScriptTable:
         ambient = Ambient(self._sensed(), True, self._config.rules, self._config.digest, __version__)
         fact = _fact(name) if not name.startswith("!") else decide(self._table, _request(name, arguments), ambient)
         if isinstance(fact, Refuse):
-            raise _TokenError(fact.code, refusal_words(fact.code), "Correct the script at this token.")
+            raise _TokenError(fact.code, language().refusal(fact.code), "Correct the script at this token.")
         for believed in (*before(self._table, fact, ambient), fact):
             for event, body in self._believe(believed):
                 yield body
                 if isinstance(event, events.Fault):
-                    yield Told(token.line, token.text, event.code, event.what, event.do)
+                    yield Told(token.line, token.text, event.code, *language().fault(event.code))
                 if isinstance(event, events.WagersLocked):
                     self._wagers = frozenset()
 
@@ -168,7 +169,9 @@ class ScriptTable:
         """A chip put down before `!deal`, where the table knows no wagers but its sensors'."""
         royal9 = self._config.rules.royal9
         if royal9 is None:
-            raise _TokenError("no_wagers_known", refusal_words("no_wagers_known"), "Set table.bet_recognition = true.")
+            raise _TokenError(
+                "no_wagers_known", language().refusal("no_wagers_known"), "Set table.bet_recognition = true."
+            )
         price_cents, seats = royal9.price_cents, self._config.rules.seat_numbers
         seat = int(seat_text) if re.fullmatch("[0-9]{1,9}", seat_text) else 0
         if self._table.fault is not None or not isinstance(self._table.phase, WagersOpen):

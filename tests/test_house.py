@@ -27,8 +27,10 @@ class Room(NamedTuple):
 # A module belongs to the longest name here that it starts with.
 ROOMS = {
     "controller.game": Room(("controller.game",), third_party=False),
+    "controller.roads": Room(("controller.roads",), third_party=False),
     "controller.contract": Room(("controller.contract", "controller.game"), third_party=False),
     "controller.table": Room(("controller.table", "controller.game", "controller.contract"), third_party=False),
+    "controller.words": Room(("controller.words",), third_party=False),
     "controller.record": Room(
         (
             *("controller.record", "controller.table", "controller.game", "controller.contract"),

@@ -13,6 +13,7 @@ from typing import Any
 from controller.cli.words import commission_line, dollars, hit_line, meters_line, waits_for
 from controller.config import load
 from controller.errors import TableError
+from controller.words.language import language
 
 _PATIENCE_S = 10.0
 
@@ -148,9 +149,10 @@ def _hand(hand: dict[str, Any]) -> str:
 def _fault_lines(fault: dict[str, Any]) -> list[str]:
     details = ", ".join(f"{key} {value}" for key, value in fault["details"].items())
     exits = ", ".join(fault["exits"]) or "none"
+    what, do = language().fault(fault["code"])
     return [
-        f"FAULT {fault['code']}: {fault['what']}" + (f" ({details})" if details else ""),
-        f"  what to do: {fault['do']}",
+        f"FAULT {fault['code']}: {what}" + (f" ({details})" if details else ""),
+        f"  what to do: {do}",
         f"  exits: {exits}; cards held: {fault['held_cards']}; this one and no other: --fault {fault['id']}",
     ]
 

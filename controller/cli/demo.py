@@ -37,17 +37,18 @@ _START_PATIENCE_S = 20.0
 _ACK_PATIENCE_S = 10.0
 _REFRESH_S = 0.1
 _LAST_EVENTS = 10
-_TABLE_OF = {"baccarat_royal_corrected": "baccarat_royal"}  # games without a table file of their own
 
 
 def demo(rounds: int | None, speed: float, seed: int | None, game: str, shoe: str | None) -> int:
     """Run the demo until `rounds` wagered rounds are dealt, or Ctrl-C; 0 when it ended as it should.
 
-    `game` names an example table; `shoe` None is that table's own. Raises TableError `demo_options` for what does not
-    go together.
+    `game` names an example table or an example game; `shoe` None is the table's own. Raises TableError `demo_options`
+    for what does not go together.
     """
     if (rounds is not None and rounds < 1) or speed < 0:
         raise TableError("demo_options", "ROUNDS is at least 1, and SPEED at least 0.", "For example ROUNDS=5 SPEED=0.")
+    if game not in (names := surroundings.example_names()):
+        raise TableError("demo_options", f"There is no example game {game}.", f"GAME is one of: {', '.join(names)}.")
     seed = random.SystemRandom().randrange(1_000_000) if seed is None else seed
     with tempfile.TemporaryDirectory(prefix="table-demo-") as name, _stop_signals() as stopping:
         return _Demo(Path(name), rounds, speed, seed, game, shoe).run(stopping)
@@ -85,12 +86,7 @@ class _Demo:
 
     def run(self, stopping: threading.Event) -> int:
         port = surroundings.free_port()
-        table = self._table(port)
-        try:
-            config = load(table)
-        except ConfigError as error:  # the game's own table is right: what does not fit is the shoe
-            what = f"With SHOE={self._shoe} GAME={self._game}: {'; '.join(each.what for each in error.problems)}."
-            raise TableError("demo_options", what, "Leave SHOE out: the game's own shoe can deal it.") from None
+        table, config = self._table(port)
         with ExitStack() as stack:
             stack.enter_context(surroundings.mosquitto(self._folder, port))
             pit = [
@@ -116,17 +112,26 @@ class _Demo:
                     show(ask(table, {"do": "status"})["status"], self._take_heard(), self._acked_seq)
         return self._sum_up(config, done, everything_acked)
 
-    def _table(self, port: int) -> Path:
-        """The table file of the game, with wagers that are known and paid."""
+    def _table(self, port: int) -> tuple[Path, Config]:
+        """The table file of the game, with wagers that are known and paid. A game without a table of its own is played
+        at the first example table that it fits. Raises TableError `demo_options` where the shoe does not deal it."""
         shoe = {} if self._shoe is None else {"driver": self._shoe}
-        known: dict[str, Any] = {"bet_recognition": True}
-        if self._game not in _TABLE_OF:
-            return surroundings.simulated_table(
-                self._folder, port, surroundings.example_table(self._game), shoe=shoe, table=known
-            )
-        known["game"] = str(surroundings.example_game(self._game))
-        example = surroundings.example_table(_TABLE_OF[self._game])
-        return surroundings.simulated_table(self._folder, port, example, shoe=shoe, table=known)
+        table: dict[str, Any] = {"bet_recognition": True}
+        examples = [surroundings.example_table(self._game)]
+        if not examples[0].exists():
+            table["game"] = str(surroundings.example_game(self._game))
+            examples = sorted(examples[0].parent.glob("*.toml"))
+        unfit = []
+        for example in examples:
+            made = surroundings.simulated_table(self._folder, port, example, shoe=shoe, table=table)
+            try:
+                return made, load(made)
+            except ConfigError as error:
+                unfit = [f"{problem.key} {problem.what}" for problem in error.problems]
+        what = (
+            f"GAME={self._game} cannot be played{f' with SHOE={self._shoe}' if self._shoe else ''}: {'; '.join(unfit)}."
+        )
+        raise TableError("demo_options", what, "Leave SHOE out, or choose another GAME.")
 
     def _habits(self) -> list[str]:
         habits = ["--seed", str(self._seed), "--speed", str(self._speed), "--error-rate", "0.03"]

@@ -32,15 +32,6 @@ STAYS_WRONG = frozenset(
 """What keeps a table from starting until a person has mended it: starting again would change nothing. What a disk or
 another process is to blame for may pass."""
 
-GAMES = (
-    "royal9",
-    "kansas_star",
-    "sugarhouse",
-    "sugarhouse_midi",
-    "baccarat_royal",
-    "baccarat_royal_corrected",
-    "lucky9",
-)
 _EXITS = ("clear", "card", "void", "new-shoe", "count")
 """The commands that leave a fault, where one stands."""
 
@@ -98,7 +89,8 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--rounds", type=int, metavar="N", help="stop after N wagered rounds (default: at Ctrl-C)")
     demo.add_argument("--speed", type=float, default=1.0, help="scales time; 0 is as fast as the wire allows")
     demo.add_argument("--seed", type=int, help="repeats a shoe exactly (default: another shoe each time)")
-    demo.add_argument("--game", choices=GAMES, default=GAMES[0], help="what is dealt (default: %(default)s)")
+    dealt = "an example game or table, by its file's name; a wrong one tells them all (default: %(default)s)"
+    demo.add_argument("--game", default="royal9", metavar="GAME", help=dealt)
     demo.add_argument("--shoe", choices=SHOES, help="the shoe it plays with (default: the one that can deal the game)")
     demo.set_defaults(command=_demo)
 
@@ -118,6 +110,10 @@ def _parser() -> argparse.ArgumentParser:
     watch = commands.add_parser("watch", help="a running table, live in the terminal")
     watch.add_argument("table", type=Path, metavar="TABLE.toml")
     watch.set_defaults(command=_watch)
+
+    roads = commands.add_parser("roads", help="the five roads of a string of hands")
+    roads.add_argument("hands", metavar="HANDS", help="in their order: B for Banker, P for Player, T for a tie")
+    roads.set_defaults(command=_roads)
 
     rounds = commands.add_parser("rounds", help="every round in a journal, a line each")
     rounds.add_argument("journal", type=Path, metavar="JOURNAL")
@@ -323,6 +319,12 @@ def _watch(options: argparse.Namespace) -> int:
     from controller.cli.watch import watch_table
 
     return watch_table(options.table)
+
+
+def _roads(options: argparse.Namespace) -> int:
+    from controller.cli.roads import roads
+
+    return roads(options.hands)
 
 
 def _rounds(options: argparse.Namespace) -> int:

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from controller.cli.words import commission_line, hit_line, meters_line, waits_for
 from controller.table.lamps import LAMPS, Pattern
+from controller.words.language import language
 
 _SUIT_SIGNS = {"S": "♠", "H": "♥", "D": "♦", "C": "♣"}
 _COLOURS = {
@@ -62,9 +63,8 @@ def _headline(face: dict[str, Any]) -> Text:
     for hit in face["hits"]:
         text.append(f"\nROYAL 9: {hit_line(hit)}", style="bold black on bright_yellow")
     if face["fault"]:
-        text.append(
-            f"\nFAULT {face['fault']['code']}: {face['fault']['what']}\n{face['fault']['do']}", style="bold red"
-        )
+        what, do = language().fault(face["fault"]["code"])
+        text.append(f"\nFAULT {face['fault']['code']}: {what}\n{do}", style="bold red")
     return text
 
 

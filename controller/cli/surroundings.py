@@ -29,6 +29,11 @@ EXAMPLE_TABLE = _CONFIG / "tables" / "royal9.toml"
 _PATIENCE_S = 10.0
 
 
+def example_names() -> list[str]:
+    """What can be played from the examples: each table by its name, and each game that has no table of its own."""
+    return sorted({file.stem for folder in ("games", "tables") for file in (_CONFIG / folder).glob("*.toml")})
+
+
 def example_table(name: str) -> Path:
     """An example table's file, by its name without the ending."""
     return _CONFIG / "tables" / f"{name}.toml"

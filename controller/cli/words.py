@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from controller.words.language import language
+
 
 def event_line(event: dict[str, Any]) -> str:
     """An event of the stream in one line for people."""
@@ -33,8 +35,10 @@ def _told(event: dict[str, Any]) -> str:
             fixed, meter = event["fixed"], event["progressive"]
             pays = f"${fixed['cents'] / 100:,.0f}" if fixed else f"meter {meter['meter']}"
             return f"seat {event['seat']} {event['tier']}: {pays}"
-        case "fault" | "alarm":
-            return f"{event['code']}: {event['what']}"
+        case "fault":
+            return f"{event['code']}: {language().fault(event['code']).what}"
+        case "alarm":
+            return f"{event['code']}: {language().alarm(event['code']).what}"
         case "award":
             return f"seat {event['seat']} {event['tier']}: {dollars(event['cents'])} {event['step']}, by {event['by']}"
         case "commission":

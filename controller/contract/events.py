@@ -371,8 +371,6 @@ class Fault(Event):
     TYPE = "fault"
 
     code: str
-    what: str
-    do: str
     details: dict[str, str | int]
     exits: tuple[str, ...]
 
@@ -403,6 +401,4 @@ class Alarm(Event):
     TYPE = "alarm"
 
     code: str
-    what: str
-    do: str
     details: dict[str, str | int]

@@ -51,6 +51,7 @@ from controller.table.requests import (
     TellOddCard,
     VoidHand,
 )
+from controller.words.language import language
 
 _LONGEST_LINE = 4096
 
@@ -143,7 +144,9 @@ async def _act(runtime: Runtime, asked: _Asked | _Confirmed, via: str) -> dict[s
     if answer.refused == "second_person_due" and (waits := runtime.waits_for_second_person()) is not None:
         return {"ok": True, "waits": waits}
     if answer.refused is not None:
-        return _refusal(answer.refused, answer.why, "See `tablectl status` for what the table waits for.")
+        return _refusal(
+            answer.refused, language().refusal(answer.refused), "See `tablectl status` for what the table waits for."
+        )
     return {"ok": True}
 
 

@@ -55,7 +55,6 @@ from controller.table.facts import (
     PitWordForged,
     PublishRefused,
 )
-from controller.table.legality import refusal_words
 from controller.table.requests import PinPitKey, PlaceWager, Request, SeeAward
 
 _log = logging.getLogger(__name__)
@@ -493,8 +492,7 @@ class PitStream:
     def _tell_refused(self, wager: Wager, code: str | None) -> None:
         if code is None or code == "wager_lies_there" or not self._connected:
             return
-        told = wager_to_json(wager) | {"code": code, "what": refusal_words(code)}
-        self._broker.publish(self._topics.wager_refused, canonical(told))
+        self._broker.publish(self._topics.wager_refused, canonical(wager_to_json(wager) | {"code": code}))
 
     async def _message(self, seq: int) -> Message | None:
         if seq in self._outbox:

@@ -60,29 +60,6 @@ class WagerRules:
             raise ValueError("wagers come in increments of at least one cent")
 
 
-WAGER_REFUSALS = {
-    "no_such_seat": "The table has no such seat.",
-    "no_such_spot": "This game takes no wager there.",
-    "not_an_amount": "A wager cannot be less than nothing.",
-    "no_back_bettors": "Only the seated player can wager there.",
-    "not_active": "Only the two active seats play for a stake.",
-    "active_seat": "An active seat plays for its stake and makes no other wager.",
-    "wrong_price": "This bet has one price, no more and no less.",
-    "not_in_increment": "The wager is not in the table's increments.",
-    "both_sides": "One bettor wagers on Player or on Banker, not on both.",
-    "over_maximum": "What lies there together would be over the maximum.",
-    "under_minimum": "What lies there together is under the minimum.",
-    "tie_under_minimum": "A tie wager with no other must meet the table minimum.",
-    "back_without_seat": "A back bet needs a wager of the seated player beside it.",
-    "tie_needs_hand": "The tie bet needs a wager on the seat's own hand.",
-    "bonus_needs_hand": "The Lucky 9 Bonus needs a wager on the seat's own hand.",
-    "dragon_needs_main": "Dragon Bonus needs a traditional wager of the same bettor.",
-    "royal9_needs_main": "Royal 9 needs a traditional wager of the same bettor.",
-    "needs_another": "This bet needs another wager of the same bettor beside it.",
-}
-"""Every code a wager is refused with, and what to tell who made it."""
-
-
 def place(placed: Sequence[Wager], wager: Wager) -> tuple[Wager, ...]:
     """The wagers with this one in place of the bettor's earlier one on the spot; one of no cents takes it away."""
     others = tuple(other for other in placed if _chips(other) != _chips(wager))

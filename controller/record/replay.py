@@ -21,8 +21,8 @@ from controller.table.step import step
 from controller.table.stops import Stepped
 
 _NOT_COMPARED = ("signature", "contract", "what", "do")
-"""The signature, and what an earlier version of the program may have said otherwise of the same: the contract's version
-and the sentences for people."""
+"""The signature, and what an earlier version of the program wrote otherwise of the same: the contract's version, and
+the sentences for people, which events had until contract 2."""
 
 
 def replay(rows: Iterable[Row], rules: TableRules, table_id: str, epoch: str) -> tuple[Table, int | None]:

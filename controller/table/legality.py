@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from controller.game.wagers import WAGER_REFUSALS
 from controller.table.states import (
     Burning,
     FirstCardDue,
@@ -98,76 +97,14 @@ class Refuse:
 
 Cell = Move | RaiseFault | Refuse
 
-REFUSALS: dict[str, str] = {
-    "no_shoe": "No shoe is open: announce a new shoe first.",
-    "shoe_open": "A shoe is being dealt. A supervisor may end it early, between hands.",
-    "shoe_announced": "A shoe is announced already: turn up its first card.",
-    "burn_unfinished": "The burn is not complete.",
-    "already_locked": "Wagers are locked already.",
-    "hand_in_play": "A hand is being dealt.",
-    "no_hand": "There is no hand to void.",
-    "fault_stands": "The table is stopped by a fault: leave it first.",
-    "no_odd_card": "No card drawn in error waits for a word: only its first card can be told otherwise.",
-    "no_such_round": "This shoe has no finished round of that number.",
-    "other_hands": "The game has other hands: Player's and Banker's, or at Lucky 9 each seat's and the dealer's.",
-    "other_seats": "Other seats were in play: name the hands of each of those, and of no other.",
-    "second_person_due": "This needs two people: it waits until a second one confirms it.",
-    "not_two_people": "Two people are needed: two accounts with two names, or an account and the key at the table.",
-    "no_proposal": "Nothing waits for a second person.",
-    "proposal_changed": "What you confirmed is not what waits for a second person now: look again.",
-    "not_a_hand": "A hand is two or three cards.",
-    "not_by_the_rules": "By the rules no hands lie so: they decide what splits and who draws. Correct this one on paper.",
-    "nothing_differs": "The round has these very cards.",
-    "fault_changed": "The fault you answered is not the one that stands now: look again.",
-    "fault_unnamed": "A fault stands, and this act does not say that it answers it: look, and name the fault.",
-    "no_fault": "No fault stands.",
-    "not_an_exit": "The standing fault cannot be left that way.",
-    "pit_stands_by_it": "The pit has said nothing later that fits this journal: while it stands by its word, nobody clears.",
-    "no_card_to_name": "No card is waiting to be named.",
-    "card_cannot_be": "That card cannot be: all of them have left the shoe.",
-    "count_too_high": "So many cards cannot be left: the table knows of more that came. Count again, or end the shoe.",
-    "cards_missed": "Cards of this hand came unheard: name each in the order it came and count again, or void the hand.",
-    "first_card_missed": "The shoe's first card came unheard: end this shoe and begin another.",
-    "burn_missed": "More cards came unheard than were to be burned: end this shoe and begin another.",
-    "cut_card_missed": "Cards came unheard to below the cutting card's place, and nobody saw that card: end the shoe.",
-    "card_in_doubt": "The first card heard since is like the last one before: it may be that one, told again. "
-    "Void the hand, or end the shoe.",
-    "not_this_game": "The game dealt at this table has no such thing.",
-    "no_wagers_known": "This table knows no wagers but the seats' sensors: `bet_recognition` is off.",
-    "no_such_seat": "The table has no such seat.",
-    "no_seats": "Nobody plays: a seat in play needs a wager, or to be told as occupied.",
-    "no_actives": "The two active seats are not chosen: draw them or name them.",
-    "seats_too_few": "Two occupied seats are needed.",
-    "not_occupied": "Nobody sits at that seat.",
-    "no_call_due": "Nothing is to be called now.",
-    "not_an_option": "The rules do not allow that call here.",
-    "reveal_due": "Cards lie face down that are to be turned up first.",
-    "nothing_owed": "That seat owes no commission.",
-    "commission_owed": "Commission is owed: collect it first.",
-    "wager_lies_there": "That very wager lies there already, or none to take away.",
-    "award_old": "The pit said this step of an award before.",
-    "award_impossible": "The hit cannot have an award of that amount.",
-    "no_pit_key": "No pit offers its key: start the pit's program, and mend the link to it.",
-    "pit_key_differs": "The key that is offered has another fingerprint: compare the two again, and find out whose it is.",
-    "pit_key_pinned": "That very key is pinned already.",
-    "no_hit": "No hit is shown there.",
-    "no_supervisor": "A supervisor must do this: the key, or a name.",
-}
-"""Why a request was refused, for the person who asked."""
-
 
 def fault(code: str) -> RaiseFault:
     """A cell that raises a fault of `faults.FAULTS`."""
     return RaiseFault(code)
 
 
-def refusal_words(code: str) -> str:
-    """The refusal's sentence, of a request or of a wager."""
-    return REFUSALS[code] if code in REFUSALS else WAGER_REFUSALS[code]
-
-
 def refuse(code: str) -> Refuse:
-    """A cell that refuses a request with a code of `REFUSALS`."""
+    """A cell that refuses a request; `controller/words` has a sentence for each code."""
     return Refuse(code)
 
 

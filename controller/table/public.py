@@ -13,7 +13,6 @@ from controller.game.games import is_squeezed, laid
 from controller.game.play import Choose, Draw, Laid, Reveal
 from controller.game.wagers import squeezing
 from controller.table.dealing import following, odd_card
-from controller.table.faults import FAULTS
 from controller.table.states import (
     Burning,
     FirstCardDue,
@@ -71,8 +70,6 @@ class PublicFault:
 
     id: str
     code: str
-    what: str
-    do: str
     details: dict[str, str | int]
     exits: tuple[str, ...]
     held_cards: int
@@ -240,15 +237,12 @@ def _is_last_hand(table: Table) -> bool:
 def _fault(table: Table) -> PublicFault | None:
     if table.fault is None:
         return None
-    kind = FAULTS[table.fault.code]
     details, left = table.fault.details, known_left(table)
     if "cards_left" in details and left is not None:
         details = details | {"cards_left": left}  # what the count is held against now
     return PublicFault(
         id=table.fault.id,
         code=table.fault.code,
-        what=kind.what,
-        do=kind.do,
         details=details,
         exits=tuple(exit_.value for exit_ in exits(table)),
         held_cards=held_cards(table),

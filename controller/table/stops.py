@@ -7,7 +7,7 @@ from dataclasses import replace
 from controller.contract import events
 from controller.contract.events import Event
 from controller.table.facts import CardDrawn, CardDrawnOutsideGame, CardKept, JournalFoundBehindPit, PitTookBack
-from controller.table.faults import ALARMS, FAULTS, Exit
+from controller.table.faults import FAULTS, Exit
 from controller.table.states import (
     Burning,
     FirstCardDue,
@@ -69,7 +69,6 @@ def raiser(fault: StandingFault) -> tuple[Held, ...]:
 
 def stop(table: Table, code: str, details: dict[str, str | int], raised_by: Held | None = None) -> Stepped:
     """The table stops with this fault."""
-    kind = FAULTS[code]
     stops = table.stops + 1
     table = replace(
         table, fault=StandingFault(code, details, raised_by, f"{shoe_number(table) or 0}-{stops}"), stops=stops
@@ -78,8 +77,6 @@ def stop(table: Table, code: str, details: dict[str, str | int], raised_by: Held
         shoe=shoe_number(table),
         round=table.round_number,
         code=code,
-        what=kind.what,
-        do=kind.do,
         details=details,
         exits=tuple(exit_.value for exit_ in exits(table)),
     )
@@ -98,8 +95,7 @@ def cleared(
 
 def alarm(table: Table, code: str, details: dict[str, str | int]) -> events.Alarm:
     """The event of an alarm of `ALARMS`."""
-    kind = ALARMS[code]
-    return events.Alarm(shoe_number(table), table.round_number, code, kind.what, kind.do, details)
+    return events.Alarm(shoe_number(table), table.round_number, code, details)
 
 
 def shoe_number(table: Table) -> int | None:

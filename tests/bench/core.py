@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import statistics
 import time
 from collections.abc import Iterator, Sequence
@@ -11,6 +12,8 @@ from controller.config import load
 from controller.contract.events import Event, Round, WagersLocked
 from controller.game.baccarat_royal import Actives
 from controller.game.play import Call
+from controller.roads.marks import Roads
+from controller.roads.text import hands_from
 from controller.table.facts import Fact
 from controller.table.requests import ChooseActives, MakeCall, Request, TakeSeats
 from controller.table.states import Table
@@ -20,6 +23,7 @@ from tests.support.five_games import wagers
 from tests.support.tables import TABLES, TableUnderTest
 
 _BY = "bench"
+_SHOE_HANDS = 80
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,29 @@ def measure(times: int) -> Iterator[Section]:
         ("game", "facts a hand", "one step us", "one hand us"),
         [_row(hand, times) for hand in HANDS],
     )
+
+    yield Section(
+        "The roads",
+        f"A hand on all five roads, its ask marks among them, as the screen's server draws it; shoes of {_SHOE_HANDS} "
+        "hands.",
+        ("", "median us", "p99 us", "aim"),
+        [_roads_row(times)],
+    )
+
+
+def _roads_row(times: int) -> tuple[str, ...]:
+    chance = random.Random(9)
+    taken_us = []
+    for _ in range(1 + times // 10):
+        roads = Roads()
+        for letter in chance.choices("BPT", (46, 45, 9), k=_SHOE_HANDS):
+            hand = hands_from(letter)[0]
+            begun = time.perf_counter()
+            roads.add(hand)
+            roads.ask("banker"), roads.ask("player")
+            taken_us.append(1e6 * (time.perf_counter() - begun))
+    median_us, p99_us = statistics.median(taken_us), statistics.quantiles(taken_us, n=100)[98]
+    return "a hand", f"{median_us:.1f}", f"{p99_us:.1f}", f"50 us: {'met' if median_us < 50 else 'missed'}"
 
 
 def played(hand: Hand) -> tuple[Table, list[Fact], list[Event]]:

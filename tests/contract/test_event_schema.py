@@ -195,7 +195,7 @@ def test_one_types_fields_are_not_anothers(event: dict[str, Any]) -> None:
         ("fault", {"exits": ["clear", "clear"]}),
         ("fault", {"exits": ["forget"]}),
         ("fault", {"details": {"card": None}}),
-        ("fault", {"what": ""}),
+        ("fault", {"what": "A sentence."}),
         ("fault_cleared", {"exit": "forget"}),
         ("void", {"reason": "Lunch!"}),
         ("alarm", {"code": "Hit Unheard"}),

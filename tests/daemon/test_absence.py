@@ -188,7 +188,7 @@ class Daemon:
         for request in requests:
             fault = self.runtime.face.fault
             answer = await self.runtime.ask(request, fault=fault.id if fault else None)
-            assert answer.refused is None, answer.why
+            assert answer.refused is None
 
     @property
     def fault(self) -> str | None:

@@ -12,7 +12,6 @@ import pytest
 import tomli_w
 
 from controller import runtime as runtime_module
-from controller.answer import Answer
 from controller.cli.surroundings import EXAMPLE_TABLE, example_table
 from controller.game.cards import Card
 from controller.game.play import Call
@@ -176,7 +175,6 @@ def test_a_request_that_may_not_be_is_refused_with_its_code(tmp_path: Path) -> N
         for request, code in cases[phase]:
             answer = await world.runtime.ask(request)
             assert answer.refused == code
-            assert answer.why.endswith(".")
 
     async def test() -> None:
         async with running(tmp_path) as world:
@@ -189,11 +187,6 @@ def test_a_request_that_may_not_be_is_refused_with_its_code(tmp_path: Path) -> N
             assert kinds(world.rows()) == ["ShoeOpened", "CardDrawn", "CardDrawn", "WagersLocked"]
 
     run(test())
-
-
-def test_an_answer_tells_why(tmp_path: Path) -> None:
-    assert Answer(None).why == ""
-    assert Answer("no_fault").why == "No fault stands."
 
 
 def test_whoever_asked_and_left_does_not_stop_the_table(tmp_path: Path) -> None:

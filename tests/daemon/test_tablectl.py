@@ -41,6 +41,7 @@ COMMANDS = [
     "deal",
     "verify",
     "watch",
+    "roads",
     "rounds",
     "replay",
     "pit-key",

@@ -29,7 +29,6 @@ from controller.pit.ledger import Ledger
 from controller.pit.settings import DEFAULT
 from controller.record.fact_json import fact_to_json
 from controller.table.facts import AwardStepped, Fact, HitUnheard
-from controller.table.legality import refusal_words
 from controller.table.requests import (
     Ambient,
     CloseShoe,
@@ -182,7 +181,7 @@ def _hand_with_known_wagers() -> tuple[SpeakingTable, dict[str, Any], dict[str, 
     assert code is not None
     table.do(PlaceWager(good, "bet recognition"), PlaceWager(alone, "bet recognition"), LockWagers())
     table.draw("5S 8H KD TC").do(CollectCommission(2, "Smith"))
-    return table, wager_to_json(good), wager_to_json(odd) | {"code": code, "what": refusal_words(code)}
+    return table, wager_to_json(good), wager_to_json(odd) | {"code": code}
 
 
 def _hand_of_seats() -> SpeakingTable:

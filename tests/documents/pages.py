@@ -1,24 +1,30 @@
 """The documents that are made from the code: `make pages` writes them, a test says when one is stale.
 
-What they tell stands in one place each: `legality.py`, `faults.py`, `lamps.py`, `buttons.py` and `asyncapi.json`.
+What they tell stands in one place each: `legality.py`, `faults.py`, `lamps.py`, `buttons.py`, `asyncapi.json` and, for
+the sentences, `controller/words`.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from controller.game.wagers import WAGER_REFUSALS
 from controller.pins.buttons import MEANINGS, SEEN_AFTER_S
-from controller.table.faults import ALARMS, DETAILS, FAULTS, Clearing, Exit, FaultKind
+from controller.table.faults import ALARMS, FAULTS, Clearing, Exit, FaultKind
 from controller.table.lamps import Pattern, SeatSign
-from controller.table.legality import LEADS_TO, LEGALITY, REFUSALS, Cell, Move, RaiseFault, Row, refusal_words
+from controller.table.legality import LEADS_TO, LEGALITY, Cell, Move, RaiseFault, Row
 from controller.table.public import PHASE_NAMES
 from controller.table.requests import ClearFault, CountCards, NameCard, NewShoe, VoidHand
+from controller.words.language import LANGUAGES, language
 from tests.documents.contract_page import DOCUMENT, contract_page, fresh_document
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
+SENTENCES = DOCUMENT.with_name("sentences.json")
+_ENGLISH = language("en")
+_OF_THE_CONTRACT = ("fault", "alarm", "refusal", "refused_wager", "detail")
+"""The sections of a language that are sentences for the pit's vendor, too."""
 
 _ROWS = list(Row)
 _REPORTS, _REQUESTS = _ROWS[: _ROWS.index(Row.NEW_SHOE)], _ROWS[_ROWS.index(Row.NEW_SHOE) :]
@@ -85,7 +91,11 @@ def _legality() -> str:
         "",
         "| refusal | what it tells |",
         "|---|---|",
-        *(f"| `{code}` | {refusal_words(code)} |" for code in REFUSALS | WAGER_REFUSALS),
+        *(
+            f"| `{code}` | {sentence} |"
+            for section in ("refusal", "refused_wager")
+            for code, sentence in _ENGLISH.sections[section].items()
+        ),
     )
 
 
@@ -124,7 +134,7 @@ def _faults() -> str:
     return _text(
         "# Faults and alarms",
         "",
-        "Made from `controller/table/faults.py` by `make pages`.",
+        "Made from `controller/table/faults.py` and `controller/words/en.toml` by `make pages`.",
         "",
         "A fault stops the table. The dealer sees the fault lamp blink fast and the draw lamps dark, and the outcome",
         "of the last hand stays. A seat's lamp still tells of a hit and of a wager that is locked; that wagers are",
@@ -147,26 +157,35 @@ def _faults() -> str:
         "",
         "The table goes on.",
         "",
-        "| alarm | what happened | what to do |",
-        "|---|---|---|",
-        *(f"| `{code}` | {kind.what} | {kind.do} |" for code, kind in ALARMS.items()),
+        "| alarm | what happened | what to do | details |",
+        "|---|---|---|---|",
+        *(
+            f"| `{code}` | {' | '.join(_ENGLISH.alarm(code))} | {', '.join(f'`{name}`' for name in details)} |"
+            for code, details in ALARMS.items()
+        ),
+        "",
+        *_details(sorted({name for details in ALARMS.values() for name in details})),
     )
 
 
 def _fault(code: str, kind: FaultKind) -> Iterable[str]:
     yield f"## {code}"
     yield ""
-    yield f"{kind.what} {kind.do}"
+    yield " ".join(_ENGLISH.fault(code))
     yield ""
     yield "Two people leave it, a supervisor and a witness, by:" if kind.two_people else "A supervisor leaves it by:"
     yield ""
     yield from (f"- {_exit(exit_, kind)}" for exit_ in kind.exits)
     yield ""
     if kind.details:
-        yield "| detail | what it says |"
-        yield "|---|---|"
-        yield from (f"| `{name}` | {DETAILS[name]} |" for name in kind.details)
+        yield from _details(kind.details)
         yield ""
+
+
+def _details(names: Iterable[str]) -> Iterable[str]:
+    yield "| detail | what it says |"
+    yield "|---|---|"
+    yield from (f"| `{name}` | {_ENGLISH.sections['detail'][name]} |" for name in names)
 
 
 def _exit(exit_: Exit, kind: FaultKind) -> str:
@@ -244,9 +263,16 @@ def _text(*lines: str) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def sentences() -> str:
+    """The contract's file of sentences: each language's, by kind and code."""
+    told = {name: {section: language(name).sections[section] for section in _OF_THE_CONTRACT} for name in LANGUAGES}
+    return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
+
+
 def main() -> int:
-    """Write every made document, and the examples in the contract's."""
+    """Write every made document, the examples in the contract's, and its file of sentences."""
     DOCUMENT.write_text(fresh_document(), "utf-8")
+    SENTENCES.write_text(sentences(), "utf-8")
     DOCS.mkdir(exist_ok=True)
     for name, text in pages().items():
         (DOCS / name).write_text(text, "utf-8")

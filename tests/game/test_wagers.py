@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from controller.game.bets import Bet
 from controller.game.wagers import (
-    WAGER_REFUSALS,
     RefusedWager,
     Wager,
     WagerRules,
@@ -19,6 +18,7 @@ from controller.game.wagers import (
     squeezing,
     stand,
 )
+from controller.words.language import language
 from tests.support.bets import bets_of
 from tests.support.samples import examples
 
@@ -303,7 +303,7 @@ def test_what_stands_stands_by_itself_and_what_is_refused_is_told_why(placed: li
     playing, refused = stand(*rules, SEATS, placed)
     assert stand(*rules, SEATS, playing) == (playing, ())
     assert sorted(map(repr, [*playing, *(each.wager for each in refused)])) == sorted(map(repr, placed))
-    assert {each.code for each in refused} <= WAGER_REFUSALS.keys()
+    assert {each.code for each in refused} <= language().sections["refused_wager"].keys() | {"no_such_seat"}
 
 
 def test_refusals_come_in_the_order_the_wagers_were_placed() -> None:

@@ -41,7 +41,7 @@ def chain(seq: int) -> bytes:
 def event(
     seq: int, table: str = TABLE, epoch: str = EPOCH, key: SigningKey | None = KEY, what: str = "Something."
 ) -> bytes:
-    body: Event = Alarm(shoe=None, round=None, code="test", what=what, do="Nothing.", details={})
+    body: Event = Alarm(shoe=None, round=None, code="test", details={"what": what})
     return seal(body, table, epoch, seq, Stamp(1_750_000_000_000, True), chain(seq), key)
 
 

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(MOSQUITTO is None, reason="needs mosquitto, whic
 
 
 def event(seq: int, table: str = TABLE, key: SigningKey = KEY, what: str = "Something.", epoch: str = EPOCH) -> bytes:
-    body = Alarm(shoe=None, round=None, code="test", what=what, do="Nothing.", details={})
+    body = Alarm(shoe=None, round=None, code="test", details={"what": what})
     return seal(body, table, epoch, seq, Stamp(1_750_000_000_000, True), seq.to_bytes(32, "big"), key)
 
 

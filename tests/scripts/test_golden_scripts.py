@@ -17,7 +17,7 @@ import pytest
 
 from controller.config import Config, load
 from controller.script import ScriptTable
-from controller.table.legality import REFUSALS
+from controller.words.language import language
 from tests.scripts.telling import line
 from tests.support.tables import TABLES, house
 
@@ -70,4 +70,4 @@ def test_every_refusal_of_what_a_script_can_ask_for_is_met_in_one() -> None:
         *of_two_people,
         *of_the_pit,
     }
-    assert {code for code in REFUSALS if f": {code}\n" not in everything} == of_other_acts
+    assert {code for code in language().sections["refusal"] if f": {code}\n" not in everything} == of_other_acts

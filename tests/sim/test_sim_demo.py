@@ -28,9 +28,17 @@ def test_the_demo_plays_other_games_with_a_beetek(game: str, shows: str) -> None
     assert "the pit acknowledged all of them. SEED=7 repeats this shoe." in summary
 
 
-@pytest.mark.parametrize("game", ["baccarat_royal", "baccarat_royal_corrected", "lucky9"])
+@pytest.mark.parametrize("game", ["baccarat_royal_corrected", "lucky9"])
 def test_an_angel_eye_deals_punto_banco_only(game: str) -> None:
     run = demo("--game", game, "--shoe", "angel_eye")
     assert run.returncode == 1
-    assert run.stderr.startswith(f"demo_options: With SHOE=angel_eye GAME={game}: an Angel Eye deals punto banco only.")
+    assert run.stderr.startswith(f"demo_options: GAME={game} cannot be played with SHOE=angel_eye: shoe.driver ")
     assert "Leave SHOE out" in run.stderr
+
+
+def test_the_demo_names_every_game_there_is_an_example_of() -> None:
+    run = demo("--game", "poker")
+    assert run.returncode == 1
+    names = run.stderr.partition("GAME is one of: ")[2].strip().rstrip(".").split(", ")
+    assert names == sorted({path.stem for path in (ROOT / "config").glob("[gt]*s/*.toml")})
+    assert {"ez_baccarat", "punto_2000", "pairs", "baccarat_royal_corrected", "sugarhouse_midi"} <= {*names}

@@ -596,8 +596,7 @@ class Auditor:
                 hold("no frame gets out", report.frame.encode() not in body, body)
             message = json.loads(body)
             if message["type"] in ("fault", "alarm") and isinstance(self.table.phase, Burning | FirstCardDue):
-                text = json.dumps([message["details"], message["what"]])
-                hold("no burned card gets out", not _CARD.search(text), message)
+                hold("no burned card gets out", not _CARD.search(json.dumps(message["details"])), message)
 
     def secret_in(self, published: str) -> None:
         """What may be seen of the table names only cards that lie face up."""

@@ -34,7 +34,7 @@ from controller.table.facts import (
     Target,
 )
 from controller.table.faults import FAULTS
-from controller.table.legality import LEADS_TO, LEGALITY, REFUSALS, Move, RaiseFault, Refuse, Row
+from controller.table.legality import LEADS_TO, LEGALITY, Move, RaiseFault, Refuse, Row
 from controller.table.public import PublicWager
 from controller.table.requests import (
     ChooseActives,
@@ -53,9 +53,11 @@ from controller.table.requests import (
     VoidHand,
 )
 from controller.table.states import Held, Waiting
+from controller.words.language import language
 from tests.support.tables import BACCARAT_ROYAL, SUGARHOUSE, TableUnderTest, cards
 
 CARD = Card.parse("7C")
+_REFUSALS = language().sections["refusal"]
 
 # A word is what must be seen to happen (`SEEN`), a fault's code, or the code of a refusal.
 GRID = """
@@ -223,7 +225,7 @@ def test_each_cell_is_what_happens(row: str, phase: str, word: str) -> None:
     happening = HAPPENINGS[row]
     if isinstance(happening, Request):
         refused = table.ask(happening)
-        assert refused == (word if word in REFUSALS else None)
+        assert refused == (word if word in _REFUSALS else None)
     else:
         table.believe(happening)
     told = [type_ for type_ in table.told_types() if type_ != "shoe_closed" or word == "closed"]
@@ -235,7 +237,7 @@ def test_each_cell_is_what_happens(row: str, phase: str, word: str) -> None:
         assert (table.fault, told) == (word, [f"fault {word}"])
         assert table.table.phase == before.table.phase
     else:
-        assert word in REFUSALS
+        assert word in _REFUSALS
         assert (table.table, told) == (before.table, [])
 
 
@@ -261,7 +263,7 @@ def test_the_grid_is_the_whole_table() -> None:
 def test_what_the_table_raises_and_refuses_has_words_and_every_move_is_in_it() -> None:
     cells = {cell for columns in LEGALITY.values() for cell in columns.values()}
     assert {cell.code for cell in cells if isinstance(cell, RaiseFault)} <= FAULTS.keys()
-    assert {cell.code for cell in cells if isinstance(cell, Refuse)} <= REFUSALS.keys()
+    assert {cell.code for cell in cells if isinstance(cell, Refuse)} <= _REFUSALS.keys()
     assert {cell for cell in cells if isinstance(cell, Move)} == set(Move)
 
 

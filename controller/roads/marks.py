@@ -1,0 +1,140 @@
+"""The five roads: what baccarat players read a shoe by. Pure; hand by hand, at a cost that does not grow with the shoe.
+
+The bead plate has every hand. The big road has a column a run of one winner, as deep as the run is long: a *logical*
+column, whatever `layout.py` draws of it. The three derived roads compare such columns. Each has a reach, the number of
+columns that it looks back: big eye boy 1, small road 2, cockroach pig 3. Their marks are red (the shoe repeats itself)
+or blue (it does not), and say nothing of Banker or Player.
+
+Simulated and void hands are on no road.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from controller.roads.layout import Grid, Place, bead_place
+
+Winner = Literal["player", "banker", "tie"]
+Side = Literal["player", "banker"]
+Color = Literal["red", "blue"]
+
+DERIVED = {"big_eye_boy": 1, "small_road": 2, "cockroach_pig": 3}
+"""The derived roads and their reach in columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """A finished hand as the bead plate shows it."""
+
+    winner: Winner
+    player_pair: bool = False
+    banker_pair: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bead:
+    """A hand's place on the bead plate."""
+
+    place: Place
+    hand: Hand
+
+
+@dataclass(frozen=True, slots=True)
+class Circle:
+    """A decided hand on the big road, with the ties after it. `winner` is None for ties before any decision."""
+
+    place: Place
+    winner: Side | None
+    ties: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A mark of a derived road."""
+
+    place: Place
+    color: Color
+
+
+class DerivedRoad:
+    """One derived road: its marks so far."""
+
+    def __init__(self, reach: int) -> None:
+        self._reach = reach
+        self._grid = Grid()
+        self.marks: list[Mark] = []
+
+    def add(self, depths: Sequence[int]) -> None:
+        """A decided hand made the big road's columns so deep: the mark it makes here, if it makes one."""
+        if (color := mark(depths, self._reach)) is not None:
+            new_run = not self.marks or self.marks[-1].color != color
+            self.marks.append(Mark(self._grid.put(new_run), color))
+
+    def ask(self, depths: Sequence[int]) -> Color | None:
+        """The mark that a hand would make by which the big road's columns were so deep."""
+        return mark(depths, self._reach)
+
+
+class Roads:
+    """The roads of a shoe, hand by hand."""
+
+    def __init__(self, hands: Iterable[Hand] = ()) -> None:
+        self._grid = Grid()
+        self._depths: list[int] = []
+        self.beads: list[Bead] = []
+        self.circles: list[Circle] = []
+        self.derived = {name: DerivedRoad(reach) for name, reach in DERIVED.items()}
+        for hand in hands:
+            self.add(hand)
+
+    def add(self, hand: Hand) -> None:
+        """The shoe's next finished hand."""
+        self.beads.append(Bead(bead_place(len(self.beads)), hand))
+        last = self.circles[-1] if self.circles else None
+        if hand.winner == "tie":
+            if last is None:
+                self.circles.append(Circle((0, 0), None, 1))  # waits there for the first decision
+            else:
+                self.circles[-1] = Circle(last.place, last.winner, last.ties + 1)
+            return
+        self._depths = self._with(hand.winner)
+        if last is not None and last.winner is None:
+            self.circles[-1] = Circle(self._grid.put(True), hand.winner, last.ties)
+        else:
+            new_run = last is None or last.winner != hand.winner
+            self.circles.append(Circle(self._grid.put(new_run), hand.winner))
+        for road in self.derived.values():
+            road.add(self._depths)
+
+    def ask(self, winner: Side) -> dict[str, Color | None]:
+        """The mark each derived road would get if this side won the next hand; None where it would get none."""
+        return {name: road.ask(self._with(winner)) for name, road in self.derived.items()}
+
+    def _with(self, winner: Side) -> list[int]:
+        """The depths of the big road's columns after a hand that this side wins.
+
+        No more columns are kept than a derived road can look back to.
+        """
+        goes_on = bool(self.circles) and self.circles[-1].winner == winner
+        depths = [*self._depths[:-1], self._depths[-1] + 1] if goes_on else [*self._depths, 1]
+        return depths[-2 - max(DERIVED.values()) :]
+
+
+def mark(depths: Sequence[int], reach: int) -> Color | None:
+    """The mark of the last cell of the last column; None where the big road has too few columns before it.
+
+    `depths` are those of the big road's columns, the last one as far as it has come. A column's first cell compares the
+    two columns before it that lie `reach` apart: red where they are equally deep. Every other cell, the m-th, looks at
+    the column that is `reach` before its own, of depth p: blue where m = p + 1, red otherwise. Example: 2, 3, 1, 1, 2
+    (`BBPPPBPBB`) ends with blue on the big eye boy, for the second cell stands beside a column of depth 1.
+    """
+    *before, m = depths
+    if m == 1:
+        if len(before) < reach + 1:
+            return None
+        return "red" if before[-1] == before[-1 - reach] else "blue"
+    if len(before) < reach:
+        return None
+    return "blue" if m == before[-reach] + 1 else "red"

@@ -1,0 +1,62 @@
+"""The sentences that people read, in their language: found by the code that an event, a fault or a refusal carries.
+
+A language is one file beside this one. Nothing that is recorded holds a sentence of it, so a sentence may be mended
+while a shoe is open.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+LANGUAGES = ("en",)
+"""The languages there are, by the name of their file."""
+
+
+class Sentences(NamedTuple):
+    """What happened, and what to do about it."""
+
+    what: str
+    do: str
+
+
+class Language:
+    """One language: its file's sections, each a sentence or a pair of them by code."""
+
+    def __init__(self, sections: dict[str, dict[str, Any]]) -> None:
+        self.sections = sections
+
+    def fault(self, code: str) -> Sentences:
+        """What a fault tells people."""
+        return self._pair("fault", code)
+
+    def alarm(self, code: str) -> Sentences:
+        """What an alarm tells people."""
+        return self._pair("alarm", code)
+
+    def refusal(self, code: str) -> str:
+        """Why a request or a wager was refused."""
+        for section in ("refusal", "refused_wager"):
+            if code in self.sections[section]:
+                return str(self.sections[section][code])
+        return self._unknown(code)
+
+    def name(self, section: str, code: str) -> str:
+        """A short name, for example of a phase or a hand; the code itself where the file has none."""
+        return str(self.sections[section].get(code, code))
+
+    def _pair(self, section: str, code: str) -> Sentences:
+        """A journal of a later version may hold a code that is not in this program's file."""
+        found = self.sections[section].get(code)
+        return Sentences(**found) if found else Sentences(self._unknown(code), self.name("unknown", "do"))
+
+    def _unknown(self, code: str) -> str:
+        return self.name("unknown", "what").format(code=code)
+
+
+@cache
+def language(name: str = "en") -> Language:
+    """The language of this name, one of `LANGUAGES`."""
+    return Language(tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text("utf-8")))

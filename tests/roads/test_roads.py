@@ -1,0 +1,232 @@
+"""The roads against two statements of their own, which share nothing with the product but the letters B, P and T.
+
+Of the first, `by_columns`, the words are those of the rule: columns of unlimited depth, cell m of column n. The second,
+`by_lookback`, knows no depths: it draws the big road's columns as strings of cells and asks, as players do, whether the
+cell beside is filled. Public implementations get one or the other wrong: where a run goes "straight down" beside a
+shorter one, or where they look at what is drawn and not at the logical columns.
+"""
+
+from __future__ import annotations
+
+import random
+from itertools import groupby
+
+import pytest
+
+from controller.roads.layout import ROWS, Grid
+from controller.roads.marks import DERIVED, Hand, Roads
+from controller.roads.text import hands_from, roads_text
+from tests.support.samples import at_length
+
+SHOES = 3000 if at_length else 60
+
+
+def roads_of(letters: str) -> Roads:
+    return Roads(hands_from(letters))
+
+
+def derived(roads: Roads, name: str) -> str:
+    return "".join(mark.color[0].upper() for mark in roads.derived[name].marks)
+
+
+def by_columns(letters: str, k: int) -> str:
+    """The rule as it is written, on the finished columns of the whole shoe."""
+    depth = [0, *(len(list(run)) for _, run in groupby(letter for letter in letters if letter != "T"))]  # from 1
+    marks = ""
+    for n in range(1, len(depth)):
+        for m in range(1, depth[n] + 1):
+            if m == 1 and n - 1 - k >= 1:
+                marks += "R" if depth[n - 1] == depth[n - 1 - k] else "B"
+            elif m >= 2 and n - k >= 1:
+                p = depth[n - k]
+                if m <= p:
+                    marks += "R"
+                elif m == p + 1:
+                    marks += "B"
+                else:
+                    marks += "R"
+    return marks
+
+
+def by_lookback(letters: str, k: int) -> str:
+    """As players read it: below the top, compare the cell beside with the cell above that one, filled or empty alike is
+    red. At the top, ask what the run before would have brought, had it gone on, and take the opposite."""
+    decided = letters.replace("T", "")
+    filled: set[tuple[int, int]] = set()
+    marks, column, row = "", 0, 0
+
+    def beside(at_column: int, at_row: int) -> str:
+        if at_column - k < 0:
+            return ""
+        alike = ((at_column - k, at_row) in filled) == ((at_column - k, at_row - 1) in filled)
+        return "R" if alike else "B"
+
+    for place, letter in enumerate(decided):
+        if place and letter == decided[place - 1]:
+            row += 1
+            marks += beside(column, row)
+        elif place:
+            marks += {"R": "B", "B": "R", "": ""}[beside(column, row + 1)]
+            column, row = column + 1, 0
+        filled.add((column, row))
+    return marks
+
+
+def a_shoe(seed: int) -> str:
+    """Sixty to ninety hands; every third shoe has long runs, every fifth hardly a tie."""
+    chance = random.Random(seed)
+    shoe, last = "", "B"
+    for _ in range(chance.randint(60, 90)):
+        if chance.random() < (0.02 if seed % 5 == 0 else 0.095):
+            shoe += "T"
+        elif seed % 3 == 0 and chance.random() < 0.75:
+            shoe += last
+        else:
+            last = chance.choice("BP")
+            shoe += last
+    return shoe
+
+
+@pytest.mark.parametrize("name", DERIVED)
+def test_a_derived_road_is_what_both_statements_say(name: str) -> None:
+    for seed in range(SHOES):
+        shoe = a_shoe(seed)
+        said = by_columns(shoe, DERIVED[name])
+        assert said == by_lookback(shoe, DERIVED[name]), shoe
+        assert derived(roads_of(shoe), name) == said, shoe
+
+
+@pytest.mark.parametrize(
+    ("letters", "marks"),
+    [
+        ("BBPPPBPBB", ("RBBBRB", "BBB", "BR")),
+        ("BPPPB", ("BRB", "", "")),  # straight down: the third P is red again
+    ],
+)
+def test_the_known_vectors(letters: str, marks: tuple[str, str, str]) -> None:
+    assert tuple(derived(roads_of(letters), name) for name in DERIVED) == marks
+
+
+def test_a_mark_once_made_stands_and_the_roads_grow_as_if_drawn_anew() -> None:
+    for seed in range(0, SHOES, 20):
+        shoe, roads = a_shoe(seed), Roads()
+        for played, hand in enumerate(hands_from(shoe), 1):
+            roads.add(hand)
+            for name, reach in DERIVED.items():
+                assert derived(roads, name) == by_columns(shoe[:played], reach)
+            assert drawn([circle.winner or "" for circle in roads.circles]) == [each.place for each in roads.circles]
+
+
+def test_an_ask_mark_is_the_mark_that_then_comes() -> None:
+    for seed in range(0, SHOES, 20):
+        shoe = a_shoe(seed)
+        for played in range(len(shoe)):
+            roads = roads_of(shoe[:played])
+            for side, letter in (("banker", "B"), ("player", "P")):
+                asked = roads.ask(side)  # type: ignore[arg-type]
+                after = roads_of(shoe[:played] + letter)
+                for name in DERIVED:
+                    more = derived(after, name)[len(derived(roads, name)) :]
+                    assert more == (asked[name] or " ")[0].upper().strip()
+
+
+# How they are drawn.
+
+
+def drawn(run_of: list[str]) -> list[tuple[int, int]]:
+    """The places of marks by the rule as it is written, from a picture of the whole road so far."""
+    picture: dict[tuple[int, int], int] = {}
+    places: list[tuple[int, int]] = []
+    heads: list[int] = []
+    runs = [len(list(run)) for _, run in groupby(run_of)]
+    for number, length in enumerate(runs):
+        start = (heads[-1] + 1) if heads else 0
+        head = next(column for column in range(start, start + 200) if (column, 0) not in picture)
+        heads.append(head)
+        down = next((row for row in range(ROWS) if (head, row) in picture), ROWS)
+        cells = [(head, row) for row in range(min(length, down))]
+        cells += [(head + 1 + beyond, cells[-1][1]) for beyond in range(length - len(cells))]
+        for cell in cells:
+            assert cell not in picture, "two marks on one place"
+            picture[cell] = number
+        places += cells
+    return places
+
+
+def test_dragon_tails_lie_as_on_the_drawn_example() -> None:
+    roads = roads_of("P" * 9 + "B" + "P" + "B" * 7 + "P" * 7)
+    picture = [[" "] * 8 for _ in range(ROWS)]
+    for circle in roads.circles:
+        column, row = circle.place
+        picture[row][column] = (circle.winner or "-")[0].upper()
+    assert ["".join(row).rstrip() for row in picture] == [
+        "PBPBP",
+        "P  BP",
+        "P  BP",
+        "P  BPPPP",
+        "P  BBB",
+        "PPPP",
+    ]
+
+
+def test_a_tail_in_the_top_row_moves_the_next_head_on() -> None:
+    grid = Grid()
+    places = []
+    for length in (8, 7, 6, 5, 4, 4, 2):
+        places += [grid.put(first == 0) for first in range(length)]
+    assert places == drawn(list("a" * 8 + "b" * 7 + "c" * 6 + "d" * 5 + "e" * 4 + "f" * 4 + "g" * 2))
+    assert places[-1][0] > places[-3][0], "the last run starts right of the tail"
+    assert len(set(places)) == len(places)
+
+
+def test_ties_take_no_place_on_the_big_road_and_wait_for_the_first_decision() -> None:
+    waiting = roads_of("TT")
+    assert [(each.place, each.winner, each.ties) for each in waiting.circles] == [((0, 0), None, 2)]
+    roads = roads_of("TTBTBPTT")
+    assert [(each.place, each.winner, each.ties) for each in roads.circles] == [
+        ((0, 0), "banker", 3),
+        ((0, 1), "banker", 0),
+        ((1, 0), "player", 2),
+    ]
+
+
+def test_the_bead_plate_has_every_hand_six_to_a_column() -> None:
+    hands = [Hand("tie", player_pair=True), *hands_from("BBPPTB")]
+    beads = Roads(hands).beads
+    assert [bead.place for bead in beads] == [(0, 0), (0, 1), (0, 2), (0, 3), (0, 4), (0, 5), (1, 0)]
+    assert [bead.hand for bead in beads] == hands
+
+
+def test_the_roads_as_text() -> None:
+    assert roads_text(roads_of("TBBPPPTBPBB")).splitlines() == [
+        "Bead plate",
+        "  T T",
+        "  B B",
+        "  B P",
+        "  P B",
+        "  P B",
+        "  P",
+        "",
+        "Big road (a number: so many ties)",
+        "  B1 P  B  P  B",
+        "  B  P        B",
+        "     P1",
+        "",
+        "Big eye boy (R red, B blue)",
+        "  R B R B",
+        "    B",
+        "    B",
+        "",
+        "Small road (R red, B blue)",
+        "  B",
+        "  B",
+        "  B",
+        "",
+        "Cockroach pig (R red, B blue)",
+        "  B R",
+        "",
+        "Ask marks: what the next hand would bring",
+        "  banker  big eye boy red, small road red, cockroach pig red",
+        "  player  big eye boy blue, small road blue, cockroach pig blue",
+    ]
+    assert "nothing yet" in roads_text(roads_of(""))

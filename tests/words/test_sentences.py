@@ -1,0 +1,107 @@
+"""Every code has its sentences in every language, and no sentence is in the record."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from string import Formatter
+from typing import Any
+
+import pytest
+
+from controller.record.replay import replay
+from controller.table.facts import HitUnheard, ShoeError, ShoeErrorRaised
+from controller.table.faults import ALARMS, FAULTS
+from controller.words import language as languages
+from controller.words.language import LANGUAGES, language
+from tests.support.tables import EPOCH, ROYAL9, TableUnderTest
+
+CONTROLLER = Path(languages.__file__).parents[1]
+
+
+def refused_with() -> Iterator[str]:
+    """Every code that the program refuses a request with, read from its text: `refuse("…")`."""
+    for path in CONTROLLER.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            match node:
+                case ast.Call(func=ast.Name(id="refuse" | "Refuse"), args=[*arguments]):
+                    constants = (part for argument in arguments for part in ast.walk(argument))
+                    yield from (str(part.value) for part in constants if isinstance(part, ast.Constant) and part.value)
+
+
+def leaves(section: dict[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
+    """Every sentence of a language, with its place in the file."""
+    for code, told in section.items():
+        if isinstance(told, dict):
+            yield from leaves(told, f"{path}{code}.")
+        else:
+            yield path + code, told
+
+
+def changed(section: dict[str, Any]) -> dict[str, Any]:
+    """The same codes, each with another sentence."""
+    return {
+        code: changed(told) if isinstance(told, dict) else f"{told[::-1]}!".replace("{", "(").replace("}", ")")
+        for code, told in section.items()
+    }
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_every_fault_alarm_and_detail_has_its_sentences_and_no_other_has(name: str) -> None:
+    sections = language(name).sections
+    assert sections["fault"].keys() == FAULTS.keys()
+    assert sections["alarm"].keys() == ALARMS.keys()
+    details = {name for kind in FAULTS.values() for name in kind.details} | {
+        name for names in ALARMS.values() for name in names
+    }
+    assert sections["detail"].keys() == details
+
+
+def test_every_code_that_a_request_is_refused_with_has_its_sentence() -> None:
+    codes = set(refused_with())
+    assert len(codes) > 40
+    assert codes <= language().sections["refusal"].keys()
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_a_language_says_what_english_says(name: str) -> None:
+    english, other = dict(leaves(language("en").sections)), dict(leaves(language(name).sections))
+    assert other.keys() == english.keys()
+    for place, sentence in other.items():
+        assert sentence.strip() == sentence != "", place
+        assert _fields(sentence) == _fields(english[place]), place
+        assert re.findall(r"`tablectl[^`]*`", sentence) == re.findall(r"`tablectl[^`]*`", english[place]), place
+
+
+def _fields(sentence: str) -> set[str | None]:
+    """What is put into the sentence, by name."""
+    return {field for _, field, _, _ in Formatter().parse(sentence)} - {None}
+
+
+def test_a_code_of_a_later_version_is_no_traceback() -> None:
+    assert language().fault("shoe_on_fire").what.startswith("shoe_on_fire: ")
+    assert language().alarm("shoe_on_fire").do.endswith(".")
+    assert language().refusal("shoe_on_fire").startswith("shoe_on_fire: ")
+
+
+def test_every_sentence_may_change_while_a_shoe_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, english = stopped_in_a_hand(), language("en")
+    told = [sentence for _, sentence in leaves(english.sections) if " " in sentence]
+    monkeypatch.setattr(english, "sections", changed(english.sections))
+    assert english.fault("shoe_error").what == ".rorre na stroper eohs ehT!"
+    assert replay(before.rows, ROYAL9, ROYAL9.table, EPOCH) == (before.table, None)
+    messages = [row.messages for row in before.rows]
+    assert [row.messages for row in stopped_in_a_hand().rows] == messages
+    recorded = b"".join(chain.from_iterable(messages)).decode()
+    assert '"fault"' in recorded
+    assert '"alarm"' in recorded
+    assert [sentence for sentence in told if sentence in recorded] == []
+
+
+def stopped_in_a_hand() -> TableUnderTest:
+    """A table that had an alarm, and stopped with a wager locked."""
+    table = TableUnderTest().open_shoe().lock(2).draw("KS")
+    return table.believe(HitUnheard(2), ShoeErrorRaised(ShoeError.OVERDRAW))
