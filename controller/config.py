@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import os
 import re
 import tomllib
 from collections.abc import Callable, Iterable
@@ -23,6 +24,7 @@ from cattrs.errors import ForbiddenExtraKeysError
 from cattrs.gen import make_dict_structure_fn
 from cattrs.v import transform_error
 
+from controller.config_examples import GAME_SECTIONS, TABLE_SECTIONS, how_to_add
 from controller.contract.bounds import NAME
 from controller.contract.canonical import canonical
 from controller.delivery.mqtt_tls import TlsFiles
@@ -162,6 +164,7 @@ class GameFile:
     name: str
     sheet: str
     kind: Literal["punto_banco", "baccarat_royal", "lucky9"]
+    most_seats: int
     shoe: ShoeRules
     wagers: WagerRules
     rounding: Rounding
@@ -219,21 +222,21 @@ def load(path: Path, *, reaching: bool = False) -> Config:
 
     `reaching`: every row of a bet must be able to decide a hand, which takes a second to find out.
     """
-    table_values, problems = _read(path)
+    table_values, problems = _read(path, "table")
     table_file = _structure(table_values, TableFile, path, problems)
     game_name = table_values.get("table", {}).get("game") if isinstance(table_values.get("table"), dict) else None
     if not isinstance(game_name, str):
         raise ConfigError(problems)
-    game_path = path.parent / game_name
-    game_values, game_problems = _read(game_path)
-    game_problems += _old_form(game_values, game_path.name)
+    game_path = Path(os.path.normpath(path.parent / game_name))
+    game_values, game_problems = _read(game_path, "game")
+    game_problems += _old_form(game_values, str(game_path))
     game_file = _structure(game_values, GameFile, game_path, game_problems)
     problems += game_problems
-    problems += _check(_TABLE_CHECKS, table_values, TableFile, path.name)
-    problems += _check(_GAME_CHECKS, game_values, GameFile, game_path.name)
-    problems += _check(_TOGETHER_CHECKS, table_values | {"rules": game_values}, _Together, path.name)
+    problems += _check(_TABLE_CHECKS, table_values, TableFile, str(path))
+    problems += _check(_GAME_CHECKS, game_values, GameFile, str(game_path))
+    problems += _check(_TOGETHER_CHECKS, table_values | {"rules": game_values}, _Together, str(path))
     if reaching and not problems and game_file is not None:
-        problems += [Problem(game_path.name, *told) for told in _check_reach(game_file)]
+        problems += [Problem(str(game_path), *told) for told in _check_reach(game_file)]
     if problems or table_file is None or game_file is None:
         raise ConfigError(problems)
     digest = hashlib.sha256(canonical({"table": table_values, "game": game_values})).hexdigest()
@@ -268,20 +271,44 @@ def _play(table: TableFile, game: GameFile) -> Game:
 # Reading.
 
 
-def _read(path: Path) -> tuple[dict[str, Any], list[Problem]]:
+def _read(path: Path, kind: Literal["table", "game"]) -> tuple[dict[str, Any], list[Problem]]:
+    """The values of a table's file or of a game's; without them, the one problem that hides all others."""
     try:
         text = path.read_text("utf-8")
     except OSError as error:
         do = "Name a file that exists and can be read; a table's `game` is looked for from the table file's folder."
         return {}, [Problem(str(path), "(the file)", f"cannot be read: {error.strerror}", do)]
     except UnicodeDecodeError:
-        return {}, [Problem(path.name, "(the file)", "is not UTF-8 text", "Save it as UTF-8.")]
+        return {}, [Problem(str(path), "(the file)", "is not UTF-8 text", "Save it as UTF-8.")]
     except ValueError as error:  # a NUL in its name
         return {}, [Problem(repr(str(path)), "(the file)", f"cannot be a file: {error}", "Name a file that exists.")]
+    if text.startswith("\ufeff"):
+        do = "Save it as UTF-8 without a byte order mark. The editor's list of encodings names both."
+        return {}, [Problem(str(path), "(the file)", "begins with a byte order mark, which TOML does not know", do)]
     try:
-        return tomllib.loads(text), []
+        values = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        return {}, [Problem(path.name, "(the file)", f"is not TOML: {error}", "Correct the line it names.")]
+        do = "Correct that line. A text stands in quotes, and each key stands once."
+        return {}, [Problem(str(path), "(the file)", f"is not TOML: {error}", do)]
+    return (values, []) if not (wrong := _another_kind(values, kind)) else ({}, [Problem(str(path), *wrong)])
+
+
+_ITS_OWN = {"table": ("table", "seats", "pins", "pit", "journal", "control"), "game": ("kind", "sheet", "bets")}
+"""Keys that a table's file has and a game's has not, and the other way round."""
+
+
+def _another_kind(values: dict[str, Any], kind: Literal["table", "game"]) -> _Told | None:
+    """What is wrong with a file that is no table's file, or no game's, at all."""
+    example = "tables/royal9.toml" if kind == "table" else "games/royal9.toml"
+    do = f"Name a {kind}'s file. config/{example} is an example to copy."
+    if not values:
+        return "(the file)", "is empty", do
+    if values.keys() & {*_ITS_OWN[kind], *(_OLD_KEYS if kind == "game" else ())}:
+        return None
+    for other, keys in _ITS_OWN.items():
+        if other != kind and values.keys() & set(keys):
+            return "(the file)", f"is a {other}'s file, and a {kind}'s file is needed here", do
+    return None
 
 
 _T = TypeVar("_T")
@@ -291,14 +318,26 @@ def _structure(values: dict[str, Any], type_: type[_T], path: Path, problems: li
     """The values as the type, or None with the problems added to `problems`."""
     if problems:
         return None
+    sections = TABLE_SECTIONS if type_ is TableFile else GAME_SECTIONS
     try:
         return _CONVERTER.structure(values, type_)
     except cattrs.BaseValidationError as error:
         for line in transform_error(error, path="", format_exception=_describe):
             told, _, key = line.rpartition(" @ ")
             what, _, do = told.rpartition("|")
-            problems.append(Problem(path.name, _toml_key(key), what, do))
+            at = _toml_key(key)
+            problems.append(Problem(str(path), at, what, how_to_add(at, sections) if do == _MISSING else do))
+        _tell_a_typo_once(problems)
         return None
+
+
+_MISSING = "missing"
+
+
+def _tell_a_typo_once(problems: list[Problem]) -> None:
+    """A section whose name is misspelt is told as unknown: that it is missing as well is the same mistake."""
+    meant = {name for problem in problems for name in re.findall(r"is (\w+) meant\?", problem.what)}
+    problems[:] = [problem for problem in problems if problem.what not in {f"{name} is missing" for name in meant}]
 
 
 def _toml_key(path: str) -> str:
@@ -317,13 +356,24 @@ def _describe(error: BaseException, type_: type | None) -> str:
                 + ("The keys here are: " + ", ".join(known) + ".")
             )
         case KeyError():
-            return f"{error.args[0]} is missing|Add it: the example table and the game files show its form."
+            return f"{error.args[0]} is missing|{_MISSING}"
         case AttributeError() | TypeError():
             return "is not a table|Write its keys and values, as the example table and the game files show."
         case _ if choices := _choices(type_):
             return f"{error}|Write one of: {', '.join(map(str, choices))}."
         case _:
-            return f"{error}|Write a value of the kind the example table and the game files show."
+            kinds = (type_, *get_args(type_))  # what may be left out is a kind or None
+            return f"{error}|{next((_INSTEAD[kind] for kind in kinds if kind in _INSTEAD), 'Correct it.')}"
+
+
+_INSTEAD: dict[Any, str] = {
+    PersonalK9: 'Write the King and the 9 as they are printed, rank then suit: "KS 9H".',
+    WagerRules: "Write each minimum at least 1 cent, and each maximum at least its minimum.",
+    Fraction: 'Write two whole numbers in quotes: "8:1" pays eight to one, "1:2" pays half, and "1:20" is 5%.',
+    int: "Write digits alone, without quotes and without a point: 8.",
+    str: 'Write a text in quotes: "royal9-01".',
+    bool: "Write true or false, without quotes.",
+}
 
 
 def _unknown(key: str, known: list[str]) -> str:
@@ -349,7 +399,8 @@ def _is_choice(type_: object) -> bool:
 def _choice(value: object, type_: Any) -> object:
     """One of the choices, and of its kind: 4800.0 is not 4800."""
     if not any(type(value) is type(choice) and value == choice for choice in _choices(type_)):
-        raise ValueError(f"{value!r} is not a choice here")
+        close = difflib.get_close_matches(str(value), [str(choice) for choice in _choices(type_)], 1)
+        raise ValueError(f"{value!r} is not a choice here" + (f", is {close[0]} meant?" if close else ""))
     if type_ is Brand:
         return shoes.brand(str(value))
     return type_(value) if isinstance(type_, type) else value
@@ -386,8 +437,23 @@ def _converter() -> cattrs.Converter:
 def _ratio(text: object, _: type) -> Fraction:
     """Odds: "3:2" pays three for two."""
     if not isinstance(text, str) or not re.fullmatch(r"[0-9]{1,4}:[1-9][0-9]{0,3}", text):
-        raise ValueError(f'{text!r} is not a ratio such as "3:2"')
+        raise ValueError(f'{text!r} is not a ratio such as "3:2"' + _meant(text))
     return Fraction(*map(int, text.split(":")))
+
+
+def _meant(text: object) -> str:
+    """The ratio that somebody meant with `5%`, `0.05`, 8 or `8 to 1`."""
+    told = str(text).strip()
+    try:
+        if told.endswith("%"):
+            meant = Fraction(told.removesuffix("%")) / 100
+        elif parts := re.fullmatch(r"(\d+)\s*(?:to|:|/|-)\s*(\d+)", told):
+            meant = Fraction(int(parts[1]), int(parts[2]))
+        else:
+            meant = Fraction(told)
+    except (ValueError, ZeroDivisionError):
+        return ""
+    return f', is "{meant.numerator}:{meant.denominator}" meant?' if meant >= 0 else ""
 
 
 def _is_list(type_: Any) -> bool:
@@ -492,9 +558,12 @@ def _check_line(table: TableFile) -> Iterable[_Told]:
     if baud is not None and baud not in brand.bauds:
         do = f"Write one of: {', '.join(map(str, sorted(brand.bauds)))}."
         yield "shoe.baud", f"the line of {brand.called} does not run at {baud}", do
-    if "://" in table.shoe.port and not re.fullmatch(r"socket://[^/\s]+:[0-9]{1,5}", table.shoe.port):
-        do = "Write a device, best from /dev/serial/by-id, or socket://HOST:PORT."
-        yield "shoe.port", f"{table.shoe.port!r} is neither a device nor a serial server", do
+    port = table.shoe.port
+    do = "Write a device, best from /dev/serial/by-id, or socket://HOST:PORT."
+    if re.fullmatch(r"COM[0-9]+|/dev/(cu|tty)\..*", port, re.IGNORECASE):
+        yield "shoe.port", f"{port!r} is a port of another system, and a table runs on Linux", do
+    elif not port.startswith("/") and not re.fullmatch(r"socket://[^/\s]+:[0-9]{1,5}", port):
+        yield "shoe.port", f"{port!r} is neither a device's full path nor a serial server", do
 
 
 def _check_paths(table: TableFile) -> Iterable[_Told]:
@@ -511,6 +580,9 @@ def _check_paths(table: TableFile) -> Iterable[_Told]:
             continue
         if "\0" in path or not Path(path).name:
             yield key, f"{path!r} is no path", "Write the path of a file."
+        elif not path.startswith("/") and key != "shoe.port":
+            do = "Write the full path, from /. The daemon's folder is not the one that a person types the command in."
+            yield key, f"{path!r} is no full path", do
         elif path in taken:
             yield key, f"{path} is taken by {taken[path]}", "Give each a path of its own."
         taken.setdefault(path, key)
@@ -580,17 +652,24 @@ def _check_wiring_names(section: str, wired: Iterable[str], known: list[str]) ->
             yield f"{section}.{name}", _unknown(name, known), "The names here are: " + ", ".join(known) + "."
 
 
+_BURNED_AT_MOST, _HAND_AT_MOST = 11, 6  # a first card of ten and ten more; three cards each for two hands
+
+
 def _check_shoe_rules(game: GameFile) -> Iterable[_Told]:
     shoe = game.shoe
     if not 1 <= shoe.decks <= 12:
         yield "shoe.decks", f"{shoe.decks} is out of range", "Write a number from 1 to 12."
     else:
-        if not 0 <= shoe.cut_card_from_end <= 52 * shoe.decks:
-            yield "shoe.cut_card_from_end", "is not in the shoe", "Write how many cards lie behind the cutting card."
+        deepest = 52 * shoe.decks - _BURNED_AT_MOST - _HAND_AT_MOST
+        if not 0 <= shoe.cut_card_from_end <= max(0, deepest):
+            what = f"{shoe.cut_card_from_end} cards behind the cutting card leave no hand before it"
+            do = f"Write a number from 0 to {max(0, deepest)}: before it lie the burned cards and one hand at least."
+            yield "shoe.cut_card_from_end", what, do
         if shoe.fewest_cards_to_open > 52 * shoe.decks:
             yield "shoe.fewest_cards_to_open", "is more than the shoe holds", "Write 6, or little more."
-    if shoe.fewest_cards_to_open < 6:
-        yield "shoe.fewest_cards_to_open", "is less than a hand can take", "Write 6 or more."
+    yield from _check_range("shoe.hands_after_cut_card", shoe.hands_after_cut_card, 0, 10)
+    if shoe.fewest_cards_to_open < _HAND_AT_MOST:
+        yield "shoe.fewest_cards_to_open", "is less than a hand can take", f"Write {_HAND_AT_MOST} or more."
 
 
 def _old_form(values: dict[str, Any], file: str) -> list[Problem]:
@@ -616,6 +695,10 @@ _AS_BETS = {
     '{ when = { banker = { seat_pair = "own" } }, award = "banker_personal", meter = "banker_personal" }: '
     "see docs/bets.md.",
 }
+
+
+_OLD_KEYS = ("punto_banco", "baccarat_royal", "lucky9", *_AS_BETS)
+"""Keys that only a game's file has or had."""
 
 
 def _check_kind(game: GameFile) -> Iterable[_Told]:
@@ -728,6 +811,11 @@ def _check_wagers(game: GameFile) -> Iterable[_Told]:
     for low, high in (("circle_minimum_cents", "circle_maximum_cents"), ("side_minimum_cents", "side_maximum_cents")):
         if not 1 <= getattr(wagers, low) <= getattr(wagers, high):
             yield f"wagers.{high}", f"must be at least {low}, and that at least 1", "Write both in cents."
+        elif wagers.increment_cents >= 1 and getattr(wagers, high) // wagers.increment_cents < -(
+            -getattr(wagers, low) // wagers.increment_cents
+        ):
+            what = f"no multiple of increment_cents ({wagers.increment_cents}) lies between {low} and {high}"
+            yield f"wagers.{high}", f"{what}, so no wager can be made", "Change the increment or the limits."
     if wagers.increment_cents < 1:
         yield "wagers.increment_cents", f"{wagers.increment_cents} is no increment", "Write it in cents, 1 for any."
     if game.rounding.unit_cents < 1:
@@ -755,6 +843,15 @@ def _check_game_fits(both: _Together) -> Iterable[_Told]:
         can = [name for name in shoes.NAMES if kind in (shoes.brand(name).deals or {kind})]
         what = f"{both.shoe.driver.called} deals {' and '.join(sorted(deals)).replace('_', ' ')} only"
         yield "shoe.driver", what, f"Write one of: {', '.join(can)}."
+    if kind == "lucky9" and both.rules.lucky9 is not None:
+        most = (both.rules.lucky9.most_splits + 1) * 2 * len(both.seats) + 3
+        if both.rules.shoe.fewest_cards_to_open < most:
+            what = f"a round of {len(both.seats)} seats can take {most} cards, more than fewest_cards_to_open"
+            yield "seats", what, f"Write shoe.fewest_cards_to_open = {most} in the game's file, or take seats away."
+    for place, seat in enumerate(both.seats):
+        if seat.number > both.rules.most_seats:
+            do = f"Number the seats from 1 to {both.rules.most_seats}: most_seats in the game's file says how many."
+            yield f"seats.{place}.number", f"seat {seat.number} is beyond the sheet's seats", do
     if kind != "punto_banco":
         if both.table.lock_on == "first_card":
             yield "table.lock_on", "the dealer locks the wagers of this game", 'Write "deal".'

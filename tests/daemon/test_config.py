@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import datetime
+import textwrap
 import tomllib
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -16,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.config import MOST_BETS, Config, ConfigError, Problem, load
+from controller.config_examples import GAME_SECTIONS, TABLE_SECTIONS
 from controller.game.baccarat import PuntoBanco
 from controller.game.bets import HandIs
 from controller.table.lamps import LAMPS
@@ -69,7 +71,7 @@ def problems(path: Path) -> tuple[Problem, ...]:
         assert problem.file
         assert problem.key
         assert problem.what
-        assert problem.do.endswith("."), problem
+        assert problem.do.endswith((".", '"', "}", "]")) or " = " in problem.do.splitlines()[-1], problem
         assert str(problem) in str(told)
     return told.problems
 
@@ -193,6 +195,15 @@ WRONG_IN_TABLE: dict[str, Case] = {
     "a fraction": (lambda v: v["pins"].update(sample_ms=10.0), "pins.sample_ms", "10.0 is not a whole number"),
     "a truth for a number": (lambda v: v["pit"].update(port=True), "pit.port", "True is not a whole number"),
     "a date for a text": (lambda v: v["table"].update(name=datetime.date(2026, 1, 1)), "table.name", "not a text"),
+    "a port of Windows": (lambda v: v["shoe"].update(port="COM3"), "shoe.port", "a port of another system"),
+    "a port of macOS": (lambda v: v["shoe"].update(port="/dev/cu.usbserial"), "shoe.port", "another system"),
+    "a port without its folder": (lambda v: v["shoe"].update(port="ttyUSB0"), "shoe.port", "full path"),
+    "a journal without its folder": (lambda v: v["journal"].update(path="my.journal"), "journal.path", "no full path"),
+    "a seat beyond the sheet's": (
+        lambda v: v["seats"].append({"number": 8, "k9": "KC 9H"}),
+        "seats.7.number",
+        "seat 8 is beyond the sheet's seats",
+    ),
     "bars and signs in a value": (lambda v: v["table"].update(id=["a|b @ c"]), "table.id", "['a|b @ c'] is not a text"),
     "a number for a section": (lambda v: v.update(pins=5), "pins", "not a table"),
     "a list for a section": (lambda v: v.update(pit=[]), "pit", "not a table"),
@@ -406,8 +417,35 @@ WRONG_IN_GAME: dict[str, Case] = {
         "shoe.burn_counts_first_card",
         "1 is not true or false",
     ),
-    "a cutting card outside": (lambda v: v["shoe"].update(cut_card_from_end=417), "shoe.cut_card_from_end", "not in"),
-    "a cutting card before": (lambda v: v["shoe"].update(cut_card_from_end=-1), "shoe.cut_card_from_end", "not in"),
+    "a cutting card outside": (lambda v: v["shoe"].update(cut_card_from_end=417), "shoe.cut_card_from_end", "no hand"),
+    "a cutting card before the first hand": (
+        lambda v: v["shoe"].update(cut_card_from_end=400),
+        "shoe.cut_card_from_end",
+        "400 cards behind the cutting card leave no hand before it",
+    ),
+    "hands that cannot be": (
+        lambda v: v["shoe"].update(hands_after_cut_card=-1),
+        "shoe.hands_after_cut_card",
+        "out of range",
+    ),
+    "an increment that no wager keeps": (
+        lambda v: v["wagers"].update(increment_cents=300_000, circle_minimum_cents=310_000, side_maximum_cents=300_000),
+        "wagers.circle_maximum_cents",
+        "no multiple of increment_cents (300000) lies between",
+    ),
+    "a commission in per cent": (
+        lambda v: _row(v, "banker", 0).update(commission_taken="5%"),
+        "bets.1.rows.0.commission_taken",
+        """'5%' is not a ratio such as "3:2", is "1:20" meant?""",
+    ),
+    "a commission as a decimal": (
+        lambda v: _row(v, "banker", 0).update(commission_taken=0.05),
+        "bets.1.rows.0.commission_taken",
+        'is "1:20" meant?',
+    ),
+    "odds in words": (lambda v: _row(v, "tie", 0).update(pays="8 to 1"), "bets.2.rows.0.pays", 'is "8:1" meant?'),
+    "odds as a number": (lambda v: _row(v, "tie", 0).update(pays=8), "bets.2.rows.0.pays", 'is "8:1" meant?'),
+    "a cutting card before": (lambda v: v["shoe"].update(cut_card_from_end=-1), "shoe.cut_card_from_end", "no hand"),
     "too few to open": (lambda v: v["shoe"].update(fewest_cards_to_open=5), "shoe.fewest_cards_to_open", "less"),
     "too many to open": (lambda v: v["shoe"].update(fewest_cards_to_open=417), "shoe.fewest_cards_to_open", "more"),
     "a card in error": (lambda v: v["shoe"].update(drawn_in_error="redeal"), "shoe.drawn_in_error", "not a choice"),
@@ -549,7 +587,7 @@ def test_a_game_of_choices_has_no_simulated_hand(name: str, tmp_path: Path) -> N
     table["table"]["game"] = "game.toml"
     game["shoe"]["drawn_in_error"] = "simulated_hand"
     (told,) = problems(written(tmp_path, table, game))
-    assert (told.file, told.key) == ("game.toml", "shoe.drawn_in_error")
+    assert (Path(told.file).name, told.key) == ("game.toml", "shoe.drawn_in_error")
 
 
 def test_a_choice_is_told_with_what_may_be_chosen(tmp_path: Path) -> None:
@@ -622,7 +660,7 @@ def test_a_row_that_can_decide_no_hand_is_told(case: str, tmp_path: Path) -> Non
     with pytest.raises(ConfigError) as caught:
         load(path, reaching=True)
     (told,) = caught.value.problems
-    assert (told.file, told.key) == ("game.toml", f"bets.2.rows.{number}")
+    assert (Path(told.file).name, told.key) == ("game.toml", f"bets.2.rows.{number}")
     assert words in told.what
 
 
@@ -660,7 +698,7 @@ def test_a_section_of_the_wrong_form_hides_no_mistake_in_another(tmp_path: Path)
         values["punto_banco"]["tableau"]["natural"] = "8"
         values["shoe"]["decks"] = 0
 
-    told = {(problem.file, problem.key) for problem in problems(changed(tmp_path, spoil_table, spoil_game))}
+    told = {(Path(problem.file).name, problem.key) for problem in problems(changed(tmp_path, spoil_table, spoil_game))}
     assert {("table.toml", "shoe"), ("table.toml", "pit.port"), ("table.toml", "seats.1.k9")} <= told
     assert {("game.toml", "punto_banco.tableau.natural"), ("game.toml", "shoe.decks")} <= told
 
@@ -718,6 +756,62 @@ def test_every_value_of_a_wrong_kind_is_told_at_once(tmp_path: Path) -> None:
 # Files that are none.
 
 
+def test_a_misspelt_section_is_one_mistake(tmp_path: Path) -> None:
+    (told,) = problems(changed(tmp_path, lambda v: v.update(jurnal=v.pop("journal"))))
+    assert "nobody knows the key jurnal, is journal meant?" in told.what
+
+
+@pytest.mark.parametrize("what", ["a table's file as the game", "a game's file as the table", "an empty game"])
+def test_a_file_of_another_kind_is_one_mistake(what: str, tmp_path: Path) -> None:
+    if what == "a game's file as the table":
+        (told,) = problems(written(tmp_path, copy.deepcopy(GAME), copy.deepcopy(GAME)))
+        assert told.what == "is a game's file, and a table's file is needed here"
+    elif what == "an empty game":
+        (told,) = problems(written(tmp_path, copy.deepcopy(EXAMPLE), {}))
+        assert (Path(told.file).name, told.what) == ("game.toml", "is empty")
+    else:
+        (told,) = problems(changed(tmp_path, lambda v: v["table"].update(game="table.toml")))
+        assert told.what == "is a table's file, and a game's file is needed here"
+
+
+def test_a_byte_order_mark_is_named(tmp_path: Path) -> None:
+    path = changed(tmp_path)
+    path.write_text("\ufeff" + path.read_text("utf-8"), "utf-8")
+    (told,) = problems(path)
+    assert "byte order mark" in told.what
+    assert "without a byte order mark" in told.do
+
+
+@pytest.mark.parametrize(
+    ("file", "section"),
+    [*(("table", name) for name in TABLE_SECTIONS), *(("game", name) for name in GAME_SECTIONS)],
+)
+def test_a_missing_section_is_told_with_one_that_can_be_copied(file: str, section: str, tmp_path: Path) -> None:
+    def without(values: Values) -> None:
+        del values[section]
+
+    def put_back(values: Values) -> None:
+        values.update(tomllib.loads(template))
+
+    told = problems(changed(tmp_path, **{f"in_{file}": without}))
+    template = textwrap.dedent(next(problem.do for problem in told if problem.key == section).partition("\n")[2])
+    again = changed(tmp_path, **{f"in_{file}": put_back})
+    if section in ("seats", "bets"):  # one seat or one bet alone does not fit what else the example says
+        assert not any(problem.key.startswith(section) for problem in problems(again))
+    else:
+        load(again)
+
+
+def test_a_round_of_lucky9_must_have_its_cards(tmp_path: Path) -> None:
+    game = read(CONFIG / "games" / "lucky9.toml")
+    table = played_at(game)
+    table["table"]["game"] = "game.toml"
+    game["shoe"]["fewest_cards_to_open"] = 58
+    (told,) = problems(written(tmp_path, table, game))
+    assert told.key == "seats"
+    assert "a round of 7 seats can take 59 cards" in told.what
+
+
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     (told,) = problems(tmp_path / "nowhere.toml")
     assert "nowhere.toml" in told.file
@@ -734,7 +828,7 @@ def test_a_file_that_is_no_toml(tmp_path: Path, text: str) -> None:
     path = tmp_path / "table.toml"
     path.write_text(text)
     (told,) = problems(path)
-    assert told.file == "table.toml"
+    assert told.file == str(path)
     assert "not TOML" in told.what
 
 
@@ -754,8 +848,9 @@ def test_a_file_that_is_no_utf_8(tmp_path: Path) -> None:
 
 def test_an_empty_file(tmp_path: Path) -> None:
     (tmp_path / "table.toml").write_text("")
-    keys = {problem.key for problem in problems(tmp_path / "table.toml")}
-    assert keys == {"table", "seats", "shoe", "pins", "pit", "journal", "control"}
+    (told,) = problems(tmp_path / "table.toml")
+    assert told.what == "is empty"
+    assert "config/tables/royal9.toml" in told.do
 
 
 @pytest.mark.parametrize("broken", [b"[shoe\n", b"\xff\xfe", b""])
@@ -763,7 +858,7 @@ def test_a_broken_game_file_does_not_hide_the_tables_mistakes(tmp_path: Path, br
     path = changed(tmp_path, lambda v: v["pit"].update(port=0))
     (tmp_path / "game.toml").write_bytes(broken)
     told = problems(path)
-    assert {problem.file for problem in told} == {"table.toml", "game.toml"}
+    assert {Path(problem.file).name for problem in told} == {"table.toml", "game.toml"}
 
 
 # Whatever stands there, it is read or told, and nothing falls over.
