@@ -146,7 +146,7 @@ FEW = [Card.parse(text) for text in ("KS", "9S", "KH", "9H", "AS", "AD", "QS", "
 def test_the_house_that_is_simulated_reads_every_word_as_the_table_does(tableau: Tableau, tmp_path: Path) -> None:
     raws = [{"spot": f"b{n}", "rows": [{"when": when, "pays": "1:1"}]} for n, when in enumerate(WHENS)]
     few = [raws[first : first + MOST_BETS] for first in range(0, len(raws), MOST_BETS)]
-    bets = [bet_ for each in few for bet_ in _loaded(tmp_path, each)]
+    bets = [bet_ for each in few for bet_ in loaded(tmp_path, each)]
     held: Counter[int] = Counter()
     random = Random(7)
     for deal in range(6000):
@@ -165,7 +165,7 @@ def test_the_house_that_is_simulated_reads_every_word_as_the_table_does(tableau:
     assert never == [], "no hand was so: choose another seed"
 
 
-def _loaded(folder: Path, bets: list[dict[str, Any]]) -> tuple[Bet, ...]:
+def loaded(folder: Path, bets: list[dict[str, Any]]) -> tuple[Bet, ...]:
     """The bets as a game file with them is read, at a table with seats' pairs and without Royal 9's sensors."""
     table, game = read(CONFIG / "tables" / "royal9.toml"), read(CONFIG / "games" / "royal9.toml")
     inputs = {name: each for name, each in table["pins"]["inputs"].items() if not name.startswith("seat_")}

@@ -1,0 +1,362 @@
+"""How many ways the cards can fall: whole integers, out of all ordered deals of six cards from a known shoe.
+
+A deal is six cards in order, without replacement: 416 · 415 · 414 · 413 · 412 · 411 of them from eight decks. A hand of
+four or five cards counts with every way that the cards after it can lie. Nothing is sampled and nothing is rounded.
+
+Deals that a bet cannot tell apart are counted together. What a bet can tell apart is its `Sight`: a bet that looks at
+totals alone sees ten kinds of card, a bet on suited pairs sees fifty-two. The first two cards of a hand belong to a
+class. How often Player's two are of one class and Banker's of another follows from how many partners each card has in
+either class, so no list of all deals is ever made.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import combinations_with_replacement, product
+from operator import mul
+from typing import Protocol
+
+from controller.game.baccarat import Done, Hand, Tableau, as_it_lies, next_step
+from controller.game.bets import Bet, Finished, HandIs, deciding, hand_holds
+from controller.game.cards import DECK, Card, PersonalK9, total
+from controller.game.play import Draw
+from controller.par.shoe import Shoe
+
+_SEEN_BY_TOTAL = frozenset({"total", "cards", "natural"})
+_SEEN_BY_RANK = frozenset({"pair", "first_two", "third", "same_rank", "seat_pair"})
+_SEEN_BY_SUIT = frozenset({"suited", "same_suit", "seat_pair"})
+_SEEN_ON_THE_FIRST_TWO = frozenset({"pair", "suited", "first_two", "first_two_total", "seat_pair"})
+HAND_WORDS = _SEEN_BY_TOTAL | _SEEN_BY_RANK | _SEEN_BY_SUIT | _SEEN_ON_THE_FIRST_TWO | {"color"}
+"""Every word of a single hand that the counting knows how to tell apart."""
+
+_BY_BOTH_TOTALS = frozenset({"winner", "natural", "margin", "cards", "total_sum", "winning", "losing"})
+WHEN_WORDS = _BY_BOTH_TOTALS | {"identical", "color", "player", "banker", "either", "both", "exactly_one"}
+"""Every word of two hands that the counting knows how to tell apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What a bet can tell finished hands apart by: two hands that look alike in all of this are one to it."""
+
+    totals: bool
+    """How many cards each hand has, and its total."""
+
+    hands: tuple[HandIs, ...]
+    """Whether each hand is so."""
+
+    identical: bool
+    """Whether the first two cards of both hands are the same two."""
+
+    own: PersonalK9 | None = None
+    others: tuple[PersonalK9, ...] = ()
+    """What is printed at the bettor's seat and at the table's other seats, where the bet looks at that."""
+
+
+def sight(bet: Bet, own: PersonalK9 | None = None, others: Sequence[PersonalK9] = ()) -> Sight:
+    """What the bet's rows can tell apart, seen from a seat."""
+    whens = [row.when for row in bet.rows]
+    said = {word for when in whens for word in _said(when)}
+    words = dict.fromkeys(word for when in whens for word in when.hands())
+    colors = [HandIs(color=(color,)) for when in whens for color in when.color or ()]
+    deeper = [word for word in words if _said(word) - _SEEN_BY_TOTAL]
+    of_totals = bool(said & _BY_BOTH_TOTALS) or any(_said(word) & _SEEN_BY_TOTAL for word in words)
+    found = Sight(of_totals, tuple(dict.fromkeys([*deeper, *colors])), "identical" in said)
+    printed = any(word.seat_pair for word in words)
+    return replace(found, own=own, others=tuple(others)) if printed else found
+
+
+def _said(words: object) -> set[str]:
+    """The words that are written."""
+    return {name for name in getattr(type(words), "__slots__", ()) if getattr(words, name) is not None}
+
+
+class Draws(Protocol):
+    """Who takes a third card, by the totals of the first two cards."""
+
+    def player(self, player: int, banker: int) -> bool:
+        """Whether Player draws."""
+
+    def banker(self, player: int, banker: int, third: int | None) -> bool:
+        """Whether Banker draws after Player's third card of so many points; None: Player stood."""
+
+
+@dataclass(frozen=True)
+class TableauDraws:
+    """Who draws by a tableau, as `next_step` says that plays every hand."""
+
+    players: frozenset[tuple[int, int]]
+    bankers: frozenset[tuple[int, int, int | None]]
+
+    def player(self, player: int, banker: int) -> bool:
+        return (player, banker) in self.players
+
+    def banker(self, player: int, banker: int, third: int | None) -> bool:
+        return (player, banker, third) in self.bankers
+
+
+def tableau_draws(tableau: Tableau) -> TableauDraws:
+    """Who draws at the totals of each two hands, asked of the rules by a hand of each kind."""
+    zero, *_ = worth = [Card.parse(rank + "S") for rank in "TA23456789"]
+    players: set[tuple[int, int]] = set()
+    bankers: set[tuple[int, int, int | None]] = set()
+    for player, banker in product(range(10), repeat=2):
+        four = worth[player], worth[banker], zero, zero
+        match next_step(tableau, four):
+            case Draw(hand=Hand.PLAYER):
+                players.add((player, banker))
+                bankers |= {
+                    (player, banker, third)
+                    for third, card in enumerate(worth)
+                    if isinstance(next_step(tableau, (*four, card)), Draw)
+                }
+            case Draw():
+                bankers.add((player, banker, None))
+    return TableauDraws(frozenset(players), frozenset(bankers))
+
+
+Seen = tuple[object, ...]
+"""What is seen of one finished hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Two:
+    """A class of the first two cards of a hand: in whatever is seen, now and with a third card, they are alike."""
+
+    total: int
+    bare: Seen
+    drawn: tuple[Seen, ...]
+    """What is seen with each kind of third card."""
+
+    example: tuple[Card, ...]
+    another: tuple[Card, ...] | None
+    """Two other cards of the class, where there are any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deal:
+    """Deals that are alike: both hands' classes, the kinds of their third cards, and how many deals are so.
+
+    A third card is the number of its kind; None: the hand took none.
+    """
+
+    player: Two
+    player_third: int | None
+    banker: Two
+    banker_third: int | None
+    identical: bool
+    ways: int
+
+
+class Kinds:
+    """The kinds of card that a sight tells apart, and the classes of the first two cards; of no particular shoe."""
+
+    def __init__(self, seen: Sight, naturals: Sequence[int]) -> None:
+        words = {name for word in seen.hands for name in _said(word)}
+        self.sight = seen
+        self.naturals = tuple(naturals)
+        self.first_two_only = not seen.totals and words <= _SEEN_ON_THE_FIRST_TWO
+        by_rank = seen.identical or bool(words & _SEEN_BY_RANK)
+        by_suit = seen.identical or bool(words & _SEEN_BY_SUIT)
+        by_color = "color" in words and not by_suit
+        kinds: dict[object, list[Card]] = {}
+        for card in DECK:
+            told = card.rank if by_rank else card.points, card.suit if by_suit else card.color if by_color else None
+            kinds.setdefault(told, []).append(card)
+        self.cards = [*kinds.values()]
+        self.points = [cards[0].points for cards in self.cards]
+        self.rows_of: dict[Bet, dict[tuple[object, ...], int | None]] = {}
+        """By bet and by what is seen of a deal, the row that decides: it is the same for every shoe."""
+
+        self._seen_from = Finished(as_it_lies((), DECK[:2], DECK[:2]), naturals, seen.own, seen.others)
+        self._classify()
+
+    def _classify(self) -> None:
+        examples: dict[tuple[int, Seen, tuple[Seen, ...]], list[tuple[Card, Card]]] = {}
+        first_of = [cards[0] for cards in self.cards]
+        placed: dict[tuple[int, int], tuple[int, Seen, tuple[Seen, ...]]] = {}
+        for one, other in combinations_with_replacement(range(len(first_of)), 2):
+            two = first_of[one], first_of[other]
+            if self.first_two_only:
+                told: tuple[int, Seen, tuple[Seen, ...]] = (0, self._see(two), ())
+            else:
+                told = total(two), self._see(two), tuple(self._see((*two, third)) for third in first_of)
+            placed[one, other] = placed[other, one] = told
+            examples.setdefault(told, []).append(two)
+        number = {told: place for place, told in enumerate(examples)}
+        self.twos = [Two(*told, alike[0], alike[1] if len(alike) > 1 else None) for told, alike in examples.items()]
+        many = range(len(first_of))
+        self.of_pair = [[number[placed[one, other]] for other in many] for one in many]
+
+    def _see(self, hand: tuple[Card, ...]) -> Seen:
+        truths = tuple(hand_holds(word, hand, self._seen_from) for word in self.sight.hands)
+        return (len(hand), total(hand), *truths) if self.sight.totals else truths
+
+    def in_shoe(self, shoe: Shoe) -> list[int]:
+        """How many of each kind are in the shoe."""
+        return [sum(shoe.get(card, 0) for card in cards) for cards in self.cards]
+
+    def row(self, bet: Bet, deal: Deal) -> int | None:
+        """The number of the row that decides the bet after such a deal, from 0; None: the wager is lost."""
+        player = deal.player.example
+        banker = deal.banker.example
+        if deal.player is deal.banker and self.sight.identical and not deal.identical:
+            assert deal.banker.another is not None, "such deals were counted, so there are two"
+            banker = deal.banker.another
+        if deal.player_third is not None:
+            player = (*player, self.cards[deal.player_third][0])
+        if deal.banker_third is not None:
+            banker = (*banker, self.cards[deal.banker_third][0])
+        done: Done = as_it_lies(self.naturals, player, banker)
+        decided = deciding(bet, Finished(done, self.naturals, self.sight.own, self.sight.others))
+        return None if decided is None else next(place for place, row in enumerate(bet.rows) if row is decided)
+
+
+@cache
+def kinds(seen: Sight, naturals: tuple[int, ...]) -> Kinds:
+    """The kinds of a sight, made once."""
+    return Kinds(seen, naturals)
+
+
+class _FourCards:
+    """How the first four cards can fall, from so many cards of each kind."""
+
+    def __init__(self, of: Kinds, counts: Sequence[int]) -> None:
+        self._of, self._counts = of, counts
+        partners = [[0] * len(counts) for _ in of.twos]
+        for one, row in enumerate(of.of_pair):
+            for other, class_ in enumerate(row):
+                partners[class_][one] += counts[other]
+            partners[row[one]][one] -= 1  # a card is no partner of its own
+        self._partners = partners
+        self._weighted = [list(map(mul, counts, row)) for row in partners]
+        self._pairs = list(map(sum, self._weighted))
+
+    def ways(self, player: int, banker: int) -> int:
+        """The ordered fours whose first two are of one class and the others of the other class.
+
+        From all pairs of pairs, those that share a card are taken away.
+        """
+        sharing = sum(map(mul, self._weighted[player], self._partners[banker]))
+        twice = 2 * self._pairs[player] if player == banker else 0
+        return self._pairs[player] * self._pairs[banker] - 4 * sharing + twice
+
+    def identical(self, class_: int) -> int:
+        """The ordered fours of which the first two and the other two are the same cards, of this class."""
+        ways, counts = 0, self._counts
+        for one, row in enumerate(self._of.of_pair):
+            for other in range(one + 1):
+                if row[other] == class_:
+                    a, b = counts[one], counts[other]
+                    ways += a * (a - 1) * (a - 2) * (a - 3) if one == other else 4 * a * (a - 1) * b * (b - 1)
+        return ways
+
+
+def deals(of: Kinds, counts: Sequence[int], draws: Draws) -> Iterator[Deal]:
+    """All deals from a shoe with so many cards of each kind, those that are alike together."""
+    cards = sum(counts)
+    fours = _FourCards(of, counts)
+    many = range(len(of.twos))
+    if of.first_two_only:
+        for player, banker in product(many, repeat=2):
+            yield from _alike(of, fours, player, None, banker, None, (cards - 4) * (cards - 5))
+        return
+    plan = _plan(of, draws)
+    for player, banker in plan.neither:
+        yield from _alike(of, fours, player, None, banker, None, (cards - 4) * (cards - 5))
+    points = of.points
+    for third, left in enumerate(counts):
+        if not left:
+            continue
+        without = list(counts)
+        without[third] -= 1
+        fours = _FourCards(of, without)
+        for player, banker in plan.player_alone[points[third]]:
+            yield from _alike(of, fours, player, third, banker, None, left * (cards - 5))
+        for player, banker in plan.banker_alone:
+            yield from _alike(of, fours, player, None, banker, third, left * (cards - 5))
+        for other in range(third + 1):
+            if not (ways := left * without[other]):
+                continue
+            fours = _FourCards(of, [many - (kind == other) for kind, many in enumerate(without)])
+            for player, banker in plan.both[points[third]]:
+                yield from _alike(of, fours, player, third, banker, other, ways)
+            if other != third:
+                for player, banker in plan.both[points[other]]:
+                    yield from _alike(of, fours, player, other, banker, third, ways)
+
+
+def _alike(
+    of: Kinds,
+    fours: _FourCards,
+    player: int,
+    player_third: int | None,
+    banker: int,
+    banker_third: int | None,
+    thirds: int,
+) -> Iterator[Deal]:
+    ways = fours.ways(player, banker)
+    hands = of.twos[player], player_third, of.twos[banker], banker_third
+    if of.sight.identical and player == banker:
+        same = fours.identical(player)
+        if same * thirds:
+            yield Deal(*hands, True, same * thirds)
+        ways -= same
+    if ways * thirds:
+        yield Deal(*hands, False, ways * thirds)
+
+
+_Classes = Sequence[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Player's and Banker's classes by who draws; by the points of Player's third card where he has one."""
+
+    neither: _Classes
+    player_alone: Mapping[int, _Classes]
+    banker_alone: _Classes
+    both: Mapping[int, _Classes]
+
+
+def _plan(of: Kinds, draws: Draws) -> _Plan:
+    classes = [
+        (player, banker, of.twos[player].total, of.twos[banker].total)
+        for player, banker in product(range(len(of.twos)), repeat=2)
+    ]
+    stood = [each for each in classes if not draws.player(*each[2:])]
+    drew = [each for each in classes if draws.player(*each[2:])]
+
+    def chosen(among: Sequence[tuple[int, int, int, int]], third: int | None, banker_draws: bool) -> _Classes:
+        return [each[:2] for each in among if draws.banker(*each[2:], third) is banker_draws]
+
+    return _Plan(
+        chosen(stood, None, False),
+        {third: chosen(drew, third, False) for third in range(10)},
+        chosen(stood, None, True),
+        {third: chosen(drew, third, True) for third in range(10)},
+    )
+
+
+def by_row(bets: Sequence[Bet], of: Kinds, shoe: Shoe, draws: Draws) -> list[Counter[int | None]]:
+    """For each of the bets, which all have this sight: the deals that each of its rows decides, and None's are lost."""
+    ways: dict[tuple[object, ...], int] = {}
+    examples: dict[tuple[object, ...], Deal] = {}
+    for deal in deals(of, of.in_shoe(shoe), draws):
+        player = deal.player.bare if deal.player_third is None else deal.player.drawn[deal.player_third]
+        banker = deal.banker.bare if deal.banker_third is None else deal.banker.drawn[deal.banker_third]
+        key = player, banker, deal.identical
+        ways[key] = ways.get(key, 0) + deal.ways
+        examples.setdefault(key, deal)
+    decided: list[Counter[int | None]] = []
+    for bet in bets:
+        known = of.rows_of.setdefault(bet, {})
+        rows: Counter[int | None] = Counter()
+        for key, many in ways.items():
+            if key not in known:
+                known[key] = of.row(bet, examples[key])
+            rows[known[key]] += many
+        decided.append(rows)
+    return decided

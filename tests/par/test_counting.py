@@ -1,0 +1,121 @@
+"""The ways that the cards can fall, against every order of a few cards, and against the counts that are published.
+
+The second count shares nothing with the first: whole deals, one after the other, dealt and judged by the simulated
+house.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from itertools import permutations
+from math import perm
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.game.baccarat import PuntoBanco
+from controller.game.bets import Bet, HandIs, When
+from controller.game.cards import Card
+from controller.par.counting import HAND_WORDS, WHEN_WORDS, by_row, kinds, sight, tableau_draws
+from controller.par.shoe import Shoe, fresh
+from drivers.sim import bets as simulated
+from drivers.sim import rules
+from tests.game.test_bets import K9S, PRINTED, WHENS, loaded
+from tests.support.bets import NATURAL, bet, bets_of
+from tests.support.tables import ROYAL9
+
+assert isinstance(ROYAL9.play, PuntoBanco)
+TABLEAU = ROYAL9.play.tableau
+
+Hands = tuple[tuple[str, ...], tuple[str, ...]]
+
+# Few cards, so that each order of them can be dealt, and chosen so that what is rare comes.
+SHOES = (
+    "KS KS 9S 9S KH 9H 4D",
+    "2D 2H 6D 3D QD 4H 7D",
+)
+MORE_SHOES = (
+    "KH 9S KH 9S 3H 3H 5H",
+    "8H 8D 8S AS AS TC JC",
+    "KS KH 9S 9H 4D 4D AC 2S",
+    "9C KC KC 9C KS 9S 6H TH",
+    "AS AS AS AD 5S 5D 8S 8D",
+    "2S 3S 4S 5H 6H 7H KC KD",
+    "7D 7D 7D 8D 9D TD JD QD",
+)
+
+
+@pytest.fixture(scope="module")
+def every_word(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]], list[Bet]]:
+    """A bet of each condition by itself and one of several rows, as TOML has them and as they are read."""
+    raws = [{"spot": f"b{n}", "rows": [{"when": when, "pays": "1:1"}]} for n, when in enumerate(WHENS)]
+    rows = [{"when": when, "pays": "1:1"} for when in ({"winner": "banker", "both": {"pair": True}}, WHENS[-1])]
+    raws.append({"spot": "rows", "rows": [*rows, {"when": {"margin": [1, 2]}, "pays": "2:1"}]})
+    read = [loaded(tmp_path_factory.mktemp("game"), raws[at : at + 10]) for at in range(0, len(raws), 10)]
+    return raws, [each for few in read for each in few]
+
+
+def dealt(cards: Sequence[str]) -> Iterator[Hands]:
+    """Each ordered six of the cards, as the simulated house deals it."""
+    for six in permutations(cards, 6):
+        hands: dict[str, tuple[str, ...]] = {"player": (), "banker": ()}
+        for card in six:
+            side = rules.next_side(hands["player"], hands["banker"])
+            if side is None:
+                break
+            hands[side] += (card,)
+        yield hands["player"], hands["banker"]
+
+
+def counted_one_by_one(cards: Sequence[str], raws: Sequence[Mapping[str, Any]]) -> list[Counter[int | None]]:
+    """By bet, the deals that each row decides at seat 1."""
+    found: list[Counter[int | None]] = [Counter() for _ in raws]
+    for (player, banker), ways in Counter(dealt(cards)).items():
+        for raw, rows in zip(raws, found, strict=True):
+            row = simulated.row_for(raw, {"player": player, "banker": banker}, 1, PRINTED)
+            rows[None if row is None else raw["rows"].index(row)] += ways
+    return found
+
+
+def counted(bet_: Bet, shoe: Shoe) -> Counter[int | None]:
+    seen = sight(bet_, K9S[1], (K9S[2], K9S[3]))
+    return by_row([bet_], kinds(seen, NATURAL), shoe, tableau_draws(TABLEAU))[0]
+
+
+@pytest.mark.parametrize("text", [*SHOES, *(pytest.param(more, marks=pytest.mark.proof) for more in MORE_SHOES)])
+def test_every_order_of_a_few_cards(
+    text: str, every_word: tuple[list[dict[str, Any]], list[Bet]]
+) -> None:
+    raws, bets = every_word
+    cards = text.split()
+    shoe = Counter(map(Card.parse, cards))
+    one_by_one = counted_one_by_one(cards, raws)
+    assert [counted(bet_, shoe) for bet_ in bets] == one_by_one
+    assert {sum(rows.values()) for rows in one_by_one} == {perm(len(cards), 6)}
+
+
+def test_no_word_is_left_out() -> None:
+    """What the counting does not know of, it would take for something that no bet looks at."""
+    assert {field.name for field in fields(HandIs)} == HAND_WORDS
+    assert {field.name for field in fields(When)} == WHEN_WORDS
+
+
+# As published for eight decks: the deals that win, of 4,998,398,275,503,360.
+PUBLISHED = [
+    ("royal9", "player", {0: 2_230_518_282_592_256, 1: 475_627_426_473_216}),
+    ("royal9", "banker", {0: 2_292_252_566_437_888, 1: 475_627_426_473_216}),
+    ("royal9", "tie", {0: 475_627_426_473_216}),
+    ("ez_baccarat", "dragon_7", {0: 112_633_011_329_024}),
+    ("ez_baccarat", "panda_8", {0: 172_660_763_262_976}),
+    ("punto_2000", "super_6", {0: 269_232_304_455_680}),
+]
+
+
+@pytest.mark.parametrize(("table", "spot", "published"), PUBLISHED)
+def test_the_published_counts(table: str, spot: str, published: Mapping[int, int]) -> None:
+    rows = counted(bet(bets_of(table), spot), fresh(8))
+    assert {row: ways for row, ways in rows.items() if row is not None} == published
+    assert sum(rows.values()) == 4_998_398_275_503_360
