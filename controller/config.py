@@ -186,6 +186,7 @@ class Config:
     """A table's whole configuration. `digest` is SHA-256 over both files' values; `warnings` are for people."""
 
     file: TableFile
+    game: GameFile
     rules: TableRules
     digest: str
     warnings: tuple[str, ...]
@@ -228,19 +229,48 @@ def load(path: Path, *, reaching: bool = False) -> Config:
     if not isinstance(game_name, str):
         raise ConfigError(problems)
     game_path = Path(os.path.normpath(path.parent / game_name))
-    game_values, game_problems = _read(game_path, "game")
-    game_problems += _old_form(game_values, str(game_path))
-    game_file = _structure(game_values, GameFile, game_path, game_problems)
-    problems += game_problems
+    game_values, game_file, game_problems = _read_game(game_path)
     problems += _check(_TABLE_CHECKS, table_values, TableFile, str(path))
-    problems += _check(_GAME_CHECKS, game_values, GameFile, str(game_path))
+    problems += game_problems
     problems += _check(_TOGETHER_CHECKS, table_values | {"rules": game_values}, _Together, str(path))
     if reaching and not problems and game_file is not None:
         problems += [Problem(str(game_path), *told) for told in _check_reach(game_file)]
     if problems or table_file is None or game_file is None:
         raise ConfigError(problems)
     digest = hashlib.sha256(canonical({"table": table_values, "game": game_values})).hexdigest()
-    return Config(table_file, _rules(table_file, game_file), digest, tuple(_warnings(table_file, game_file)))
+    rules = _rules(table_file, game_file)
+    return Config(table_file, game_file, rules, digest, tuple(_warnings(table_file, game_file)))
+
+
+def load_game(path: Path) -> tuple[GameFile, str]:
+    """A game file without a table, and SHA-256 over its values. Raises ConfigError with everything wrong."""
+    values, game, problems = _read_game(path)
+    if problems or game is None:
+        raise ConfigError(problems)
+    return game, hashlib.sha256(canonical(values)).hexdigest()
+
+
+def is_game_file(path: Path) -> bool:
+    """Whether the file is a game's. Any other is read as a table's, which tells what is wrong with it."""
+    values, _ = _read(path, "game")
+    return "kind" in values
+
+
+def _read_game(path: Path) -> tuple[dict[str, Any], GameFile | None, list[Problem]]:
+    """A game file's values, the file as it stands where that can be read, and everything wrong with it."""
+    values, problems = _read(path, "game")
+    problems += _old_form(values, str(path))
+    game = _structure(values, GameFile, path, problems)
+    return values, game, problems + _check(_GAME_CHECKS, values, GameFile, str(path))
+
+
+def play_of(game: GameFile, dealt: Literal["mini", "midi"] = "mini") -> Game:
+    """The game as it is dealt."""
+    if game.punto_banco is not None:
+        return PuntoBanco(game.punto_banco.tableau, game.punto_banco.midi_reveal if dealt == "midi" else "dealt")
+    play = game.baccarat_royal or game.lucky9
+    assert play is not None, "its kind has been checked"
+    return play
 
 
 def _rules(table: TableFile, game: GameFile) -> TableRules:
@@ -252,20 +282,11 @@ def _rules(table: TableFile, game: GameFile) -> TableRules:
         sensors=tuple(sorted(seat.number for seat in table.seats if f"seat_{seat.number}" in table.pins.inputs)),
         bet_recognition=table.table.bet_recognition,
         shoe=game.shoe,
-        play=_play(table, game),
+        play=play_of(game, table.table.dealt),
         wagers=game.wagers,
         rounding=game.rounding,
         bets=game.bets,
     )
-
-
-def _play(table: TableFile, game: GameFile) -> Game:
-    if game.punto_banco is not None:
-        reveal = game.punto_banco.midi_reveal if table.table.dealt == "midi" else "dealt"
-        return PuntoBanco(game.punto_banco.tableau, reveal)
-    play = game.baccarat_royal or game.lucky9
-    assert play is not None, "its kind has been checked"
-    return play
 
 
 # Reading.

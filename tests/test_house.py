@@ -72,6 +72,10 @@ ROOMS = {
             "controller.errors",
         )
     ),
+    "controller.par": Room(
+        ("controller.par", "controller.game", "controller.table", "controller.config", "controller.errors"),
+        third_party=False,
+    ),
     "controller.cli": Room(("controller", "drivers"), never=("controller.bench",)),
     "controller.bench": Room(("controller", "drivers")),
     "drivers.shoe": Room(("drivers.shoe", "drivers.line", "controller.table.facts", "controller.game.cards")),
@@ -89,7 +93,16 @@ ROOMS = {
     # The far ends of the wires are written from the wire's description, so they can contradict the drivers.
     "drivers.sim": Room(("drivers.sim", "controller.pins.devices", "controller.errors")),
 }
-NOT_IN_THE_DAEMON = {"rich", "pytest", "hypothesis", "jsonschema", "controller.pit", "controller.cli", "drivers.sim"}
+NOT_IN_THE_DAEMON = {
+    "rich",
+    "pytest",
+    "hypothesis",
+    "jsonschema",
+    "controller.pit",
+    "controller.par",
+    "controller.cli",
+    "drivers.sim",
+}
 
 
 def _name(path: Path) -> str:

@@ -75,6 +75,8 @@ def _parser() -> argparse.ArgumentParser:
 
     check = commands.add_parser("check", help="read a table's configuration and tell everything wrong with it")
     check.add_argument("table", type=Path, metavar="TABLE.toml")
+    limit = "warn of a bet of which the house keeps more (default: %(default)s)"
+    check.add_argument("--highest-edge", type=float, default=30, metavar="PERCENT", help=limit)
     check.set_defaults(command=_check)
 
     certs = commands.add_parser("certs", help="make a CA and certificates for a test bench")
@@ -99,6 +101,15 @@ def _parser() -> argparse.ArgumentParser:
     deal.add_argument("script", nargs="?", default="-", metavar="SCRIPT", help="a file, or - for standard input")
     deal.add_argument("--words", action="store_true", help="for people, with what became of each wager")
     deal.set_defaults(command=_deal)
+
+    par = commands.add_parser("par", help="what every bet of a game is worth: its odds, counted exactly")
+    par.add_argument("file", type=Path, metavar="FILE.toml", help="a table's file, or a game's")
+    par.add_argument("--against", type=Path, metavar="OTHER.toml", help="what would change, bet by bet, with this file")
+    level = "what is on a progressive meter (default: nothing); once for each meter"
+    par.add_argument("--meter", action="append", default=[], metavar="NAME=CENTS", help=level)
+    par.add_argument("--json", action="store_true", help="every figure, as one JSON object")
+    par.add_argument("--page", type=Path, metavar="PAGE.html", help="write a page to print, too")
+    par.set_defaults(command=_par)
 
     verify = commands.add_parser("verify", help="check every row of a journal; names the first bad one")
     verify.add_argument("journal", type=Path, metavar="JOURNAL")
@@ -261,6 +272,7 @@ def _new_journal(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
+    from controller.cli.par import edges_told
     from controller.config import ConfigError, Problem, load
     from controller.delivery.mqtt_tls import wrong_with
 
@@ -271,6 +283,8 @@ def _check(options: argparse.Namespace) -> int:
             raise ConfigError(told)
     for warning in config.warnings:
         print(f"warning: {warning}")
+    for line in edges_told(options.table, options.highest_edge / 100):
+        print(line)
     rules = config.rules
     print(f"{rules.table} plays {rules.game}: {len(rules.seats)} seats, {rules.shoe.decks} decks. No mistakes.")
     return 0
@@ -292,6 +306,12 @@ def _deal(options: argparse.Namespace) -> int:
     from controller.cli.deal import deal
 
     return deal(options.table, options.script, options.words)
+
+
+def _par(options: argparse.Namespace) -> int:
+    from controller.cli.par import par_sheet
+
+    return par_sheet(options.file, options.against, options.meter, options.json, options.page)
 
 
 def _verify(options: argparse.Namespace) -> int:

@@ -120,6 +120,9 @@ def tableau_draws(tableau: Tableau) -> TableauDraws:
 Seen = tuple[object, ...]
 """What is seen of one finished hand."""
 
+_Alike = tuple[Seen, Seen, bool]
+"""What is seen of Player's hand and of Banker's, and whether their first two are identical."""
+
 
 @dataclass(frozen=True, slots=True)
 class Two:
@@ -167,7 +170,7 @@ class Kinds:
             kinds.setdefault(told, []).append(card)
         self.cards = [*kinds.values()]
         self.points = [cards[0].points for cards in self.cards]
-        self.rows_of: dict[Bet, dict[tuple[object, ...], int | None]] = {}
+        self.rows_of: dict[Bet, dict[_Alike, int | None]] = {}
         """By bet and by what is seen of a deal, the row that decides: it is the same for every shoe."""
 
         self._seen_from = Finished(as_it_lies((), DECK[:2], DECK[:2]), naturals, seen.own, seen.others)
@@ -239,7 +242,7 @@ class _FourCards:
 
         From all pairs of pairs, those that share a card are taken away.
         """
-        sharing = sum(map(mul, self._weighted[player], self._partners[banker]))
+        sharing: int = sum(map(mul, self._weighted[player], self._partners[banker]))
         twice = 2 * self._pairs[player] if player == banker else 0
         return self._pairs[player] * self._pairs[banker] - 4 * sharing + twice
 
@@ -342,8 +345,8 @@ def _plan(of: Kinds, draws: Draws) -> _Plan:
 
 def by_row(bets: Sequence[Bet], of: Kinds, shoe: Shoe, draws: Draws) -> list[Counter[int | None]]:
     """For each of the bets, which all have this sight: the deals that each of its rows decides, and None's are lost."""
-    ways: dict[tuple[object, ...], int] = {}
-    examples: dict[tuple[object, ...], Deal] = {}
+    ways: dict[_Alike, int] = {}
+    examples: dict[_Alike, Deal] = {}
     for deal in deals(of, of.in_shoe(shoe), draws):
         player = deal.player.bare if deal.player_third is None else deal.player.drawn[deal.player_third]
         banker = deal.banker.bare if deal.banker_third is None else deal.banker.drawn[deal.banker_third]

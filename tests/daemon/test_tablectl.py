@@ -41,6 +41,7 @@ COMMANDS = [
     "deal",
     "verify",
     "watch",
+    "par",
     "roads",
     "rounds",
     "replay",
@@ -135,7 +136,9 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
 def test_check_a_table_that_is_right() -> None:
     done = tablectl("check", EXAMPLE)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "royal9-01 plays Royal 9 Mini Baccarat: 7 seats, 8 decks. No mistakes.\n"
+    edges, right = done.stdout.splitlines()
+    assert edges.startswith("house edges: player 1.235%, banker 1.058%, tie 14.360%, ")
+    assert right == "royal9-01 plays Royal 9 Mini Baccarat: 7 seats, 8 decks. No mistakes."
 
 
 def test_check_tells_warnings_and_is_content(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

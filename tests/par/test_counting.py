@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from itertools import permutations
 from math import perm
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -86,9 +85,7 @@ def counted(bet_: Bet, shoe: Shoe) -> Counter[int | None]:
 
 
 @pytest.mark.parametrize("text", [*SHOES, *(pytest.param(more, marks=pytest.mark.proof) for more in MORE_SHOES)])
-def test_every_order_of_a_few_cards(
-    text: str, every_word: tuple[list[dict[str, Any]], list[Bet]]
-) -> None:
+def test_every_order_of_a_few_cards(text: str, every_word: tuple[list[dict[str, Any]], list[Bet]]) -> None:
     raws, bets = every_word
     cards = text.split()
     shoe = Counter(map(Card.parse, cards))

@@ -1,0 +1,64 @@
+"""`tablectl par`: what every bet of a game or a table is worth, and the edges that `tablectl check` tells."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from controller.errors import TableError
+from controller.par.page import differences, edges, html, json_of, lines, percent
+from controller.par.sheet import is_counted, par, subject
+
+
+def par_sheet(file: Path, against: Path | None, meters: Iterable[str], as_json: bool, page: Path | None) -> int:
+    """Print the par sheet of a table's file or a game's, or how it differs `against` another's; a `page` is written
+    besides. `meters`: NAME=CENTS. Raises TableError."""
+    levels = dict(map(_level, meters))
+    sheet = par(subject(file))
+    if unknown := sorted(levels.keys() - {meter for bet in sheet.bets for meter in bet.edge_by_meter()}):
+        raise TableError("no_such_meter", f"No bet of {file} awards the meter {unknown[0]}.", "See the game file.")
+    if page is not None:
+        _write(page, html(sheet, levels))
+    if against is not None:
+        other = par(subject(against))
+        if as_json:
+            print(json.dumps({"from": json_of(sheet, levels), "to": json_of(other, levels)}, indent=2))
+        else:
+            print("\n".join(differences(sheet, other, levels)))
+    elif as_json:
+        print(json.dumps(json_of(sheet, levels), indent=2))
+    else:
+        print("\n".join(lines(sheet, levels)))
+    return 0
+
+
+def edges_told(file: Path, highest: float) -> Iterator[str]:
+    """What `check` says of the edges: the warnings, then all of them in one line. `highest`: a part of one."""
+    of = subject(file)
+    if not is_counted(of):
+        return
+    sheet = par(of)
+    for bet in sheet.bets:
+        edge = bet.edge({})
+        if edge < 0:
+            yield f"warning: the house pays to play {bet.spot}: its edge is {percent(edge)}"
+        elif edge > highest and not bet.edge_by_meter():
+            yield f"warning: the house keeps {percent(edge)} of {bet.spot}, more than {100 * highest:g}%"
+    yield f"house edges: {edges(sheet)}"
+
+
+def _level(text: str) -> tuple[str, int]:
+    name, _, cents = text.partition("=")
+    if not (cents.isascii() and cents.isdecimal() and len(cents) <= 15):
+        do = "Write its name and cents: --meter banker_personal=1000000."
+        raise TableError("no_such_meter", f"{text} is no meter's level.", do)
+    return name, int(cents)
+
+
+def _write(page: Path, text: str) -> None:
+    try:
+        page.write_text(text, "utf-8")
+    except OSError as error:
+        do = "Name a file in a folder that can be written."
+        raise TableError("page_unwritable", f"{page} cannot be written: {error.strerror}.", do) from None

@@ -1,0 +1,139 @@
+"""What a bet is worth: its outcomes by whole counts, and what follows from them for the house and the bettor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import sqrt
+
+from controller.game.bets import Bet, Row
+
+Levels = Mapping[str, int]
+"""What is on each progressive meter, in cents. A meter that is not named counts as empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One way that a wager ends, and the deals in which it does."""
+
+    when: str
+    """The condition, in the words of the game file."""
+
+    result: str
+    """What becomes of the wager, for people."""
+
+    ways: int
+    net: Fraction
+    """What the bettor is up for each unit staked, with nothing on any meter: 1 for even money, -1 for a loss."""
+
+    paid: bool
+    """It wins a pay or an award."""
+
+    meter: str | None = None
+    per_cent_of_meter: Fraction = Fraction()
+    """What each cent on the meter adds to `net`."""
+
+    def worth(self, levels: Levels) -> Fraction:
+        """`net` with this on the meters."""
+        return self.net + self.per_cent_of_meter * levels.get(self.meter or "", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Odds:
+    """A bet, as it is worth at these seats. Without seats: as it is worth at each."""
+
+    spot: str
+    seats: tuple[str, ...]
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def deals(self) -> int:
+        """All deals that were counted."""
+        return sum(outcome.ways for outcome in self.outcomes)
+
+    @property
+    def hit_frequency(self) -> Fraction:
+        """How often the wager wins a pay or an award."""
+        return Fraction(sum(outcome.ways for outcome in self.outcomes if outcome.paid), self.deals)
+
+    def edge(self, levels: Levels) -> Fraction:
+        """The part of each unit staked that the house keeps over all deals; below nothing, the house pays to play."""
+        return -sum((outcome.ways * outcome.worth(levels) for outcome in self.outcomes), Fraction()) / self.deals
+
+    def deviation(self, levels: Levels) -> float:
+        """The standard deviation of what the bettor is up, for each unit staked."""
+        squares = sum((outcome.ways * outcome.worth(levels) ** 2 for outcome in self.outcomes), Fraction())
+        return sqrt(squares / self.deals - self.edge(levels) ** 2)
+
+    def edge_by_meter(self) -> dict[str, Fraction]:
+        """By meter, what each cent on it takes off the edge."""
+        found: dict[str, Fraction] = {}
+        for outcome in self.outcomes:
+            if outcome.meter is not None:
+                part = outcome.ways * outcome.per_cent_of_meter / self.deals
+                found[outcome.meter] = found.get(outcome.meter, Fraction()) + part
+        return found
+
+    def break_even_cents(self, meter: str, levels: Levels) -> Fraction | None:
+        """What the meter must hold for an edge of nothing, while the others hold `levels`; None: it never can.
+
+        Nothing or less: there is no edge even while the meter is empty.
+        """
+        each_cent = self.edge_by_meter().get(meter, Fraction())
+        return self.edge({**levels, meter: 0}) / each_cent if each_cent else None
+
+
+LOST = "lost"
+
+
+def outcomes(bet: Bet, ways: Mapping[int | None, int]) -> tuple[Outcome, ...]:
+    """The bet's outcomes in the order of its rows, and the rest at the end: no row holds, and the wager is lost."""
+    rows = [_outcome(bet, row, ways.get(number, 0)) for number, row in enumerate(bet.rows)]
+    return (*rows, Outcome("anything else", LOST, ways.get(None, 0), Fraction(-1), paid=False))
+
+
+def _outcome(bet: Bet, row: Row, ways: int) -> Outcome:
+    when = said(row.when) or "always"
+    if row.award is not None:
+        assert bet.price_cents is not None, "a bet with awards has a price"
+        net = Fraction(row.cents or 0, bet.price_cents) - 1
+        if row.meter is None:
+            return Outcome(when, f"{row.award}: ${(row.cents or 0) / 100:,.2f}", ways, net, paid=True)
+        result = f"{row.award}: all on the meter {row.meter}"
+        return Outcome(when, result, ways, net, True, row.meter, Fraction(1, bet.price_cents))
+    if row.pays is not None:
+        kept = row.commission_taken or row.commission_owed
+        pays = f"pays {_ratio(row.pays)}" + (f" less {kept} of it" if kept else "")
+        return Outcome(when, pays, ways, row.pays * (1 - (kept or 0)), paid=True)
+    assert row.result is not None, "a row says one of three things"
+    net, result = _RESULTS[row.result]
+    return Outcome(when, result, ways, net, paid=False)
+
+
+_RESULTS = {"push": (Fraction(), "push"), "half": (Fraction(-1, 2), "half is lost"), "lose": (Fraction(-1), LOST)}
+
+
+def _ratio(odds: Fraction) -> str:
+    return f"{odds.numerator}:{odds.denominator}"
+
+
+def said(condition: object) -> str:
+    """A condition in the words of the game file: "winner banker, banker (total 7, cards 3)"."""
+    slots: tuple[str, ...] = getattr(type(condition), "__slots__", ())
+    words = {name: value for name in slots if (value := getattr(condition, name)) is not None}
+    return ", ".join(f"{name} {_value(value)}" for name, value in words.items())
+
+
+def _value(value: object) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case (tuple(), tuple()):
+            return " with ".join(map(_value, value))
+        case tuple():
+            return "/".join(map(str, value))
+        case str():
+            return value
+        case _:
+            return f"({said(value)})"

@@ -1,0 +1,220 @@
+"""A par sheet for people: lines for a terminal, JSON, and a page to print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+from controller.par.odds import Levels, Odds, Outcome
+from controller.par.sheet import Par
+
+
+def lines(of: Par, levels: Levels) -> Iterator[str]:
+    """For a terminal."""
+    yield f"{_title(of)}: {_cards(of)}"
+    yield f"configuration {of.subject.digest}"
+    for bet in of.bets:
+        yield ""
+        yield f"{_name(bet)}: house edge {percent(bet.edge(levels))}{_meters_of(bet, levels)}"
+        yield f"  exactly {bet.edge(levels)}"
+        yield f"  standard deviation {bet.deviation(levels):.5f}, wins {percent(bet.hit_frequency)} of the time"
+        for outcome in bet.outcomes:
+            often = percent(Fraction(outcome.ways, bet.deals))
+            yield f"  {outcome.ways:>25,}  {often:>11}  {outcome.result}: {outcome.when}"
+        yield from (f"  {line}" for line in _meter_lines(bet, levels))
+    yield ""
+    yield from _hands(of)
+    yield of.method
+
+
+def edges(of: Par) -> str:
+    """Each bet's edge, in one line."""
+    return ", ".join(f"{_name(bet)} {percent(bet.edge({}), 3)}{_meters_of(bet, {})}" for bet in of.bets)
+
+
+def differences(one: Par, other: Par, levels: Levels) -> Iterator[str]:
+    """What becomes of each bet if `one` were changed to `other`."""
+    yield f"from {_title(one)}: {_cards(one)}"
+    yield f"to   {_title(other)}: {_cards(other)}"
+    before, after = ({_name(bet): bet for bet in each.bets} for each in (one, other))
+    for name in dict.fromkeys([*before, *after]):
+        was, is_ = before.get(name), after.get(name)
+        if was is None or is_ is None:
+            said, bet = ("no longer offered", was) if is_ is None else ("new", is_)
+            assert bet is not None
+            yield f"{name}: {said}; house edge {percent(bet.edge(levels))}{_meters_of(bet, levels)}"
+        elif was.outcomes == is_.outcomes:
+            yield f"{name}: as it was; house edge {percent(was.edge(levels))}{_meters_of(was, levels)}"
+        else:
+            yield f"{name}:"
+            yield _changed("house edge", was.edge(levels), is_.edge(levels))
+            yield _changed("wins", was.hit_frequency, is_.hit_frequency)
+            yield f"  standard deviation {was.deviation(levels):.5f} -> {is_.deviation(levels):.5f}"
+
+
+def _changed(what: str, was: Fraction, is_: Fraction) -> str:
+    return f"  {what} {percent(was)} -> {percent(is_)} ({100 * float(is_ - was):+.5f})"
+
+
+def percent(part: Fraction, decimals: int = 5) -> str:
+    """1.05791%"""
+    return f"{100 * float(part):.{decimals}f}%"
+
+
+def json_of(of: Par, levels: Levels) -> dict[str, Any]:
+    """Every figure. Counts are whole numbers and edges exact fractions besides their per cent."""
+    subject, hands = of.subject, of.hands
+    return {
+        "game": subject.name,
+        "sheet": subject.sheet,
+        "digest": subject.digest,
+        "cards": of.cards,
+        "deals": of.deals,
+        "meters_cents": dict(levels),
+        "bets": [_bet_json(bet, levels) for bet in of.bets],
+        "hands": None
+        if hands is None
+        else {
+            "cards_a_hand": str(hands.cards_a_hand),
+            "by_cards": {str(cards): str(often) for cards, often in hands.by_cards.items()},
+            "about": round(hands.about, 1),
+            "fewest": hands.fewest,
+            "most": hands.most,
+        },
+        "method": of.method,
+    }
+
+
+def _bet_json(bet: Odds, levels: Levels) -> dict[str, Any]:
+    edge = bet.edge(levels)
+    return {
+        "spot": bet.spot,
+        "seats": list(bet.seats),
+        "edge": str(edge),
+        "edge_percent": 100 * float(edge),
+        "standard_deviation": bet.deviation(levels),
+        "hit_frequency": str(bet.hit_frequency),
+        "outcomes": [
+            {
+                "when": outcome.when,
+                "result": outcome.result,
+                "ways": outcome.ways,
+                "probability": outcome.ways / bet.deals,
+                "net": str(outcome.worth(levels)),
+            }
+            for outcome in bet.outcomes
+        ],
+        "meters": {
+            meter: {"edge_each_cent": str(each), "break_even_cents": _cents(bet.break_even_cents(meter, levels))}
+            for meter, each in bet.edge_by_meter().items()
+        },
+    }
+
+
+def html(of: Par, levels: Levels) -> str:
+    """A page to print."""
+    bets = "\n".join(_bet_html(bet, levels) for bet in of.bets)
+    rows = "".join(
+        f"<tr><td>{escape(_name(bet))}<td>{percent(bet.edge(levels))}{escape(_meters_of(bet, levels))}"
+        f"<td>{bet.deviation(levels):.5f}<td>{percent(bet.hit_frequency)}"
+        for bet in of.bets
+    )
+    hands = "".join(f"<p>{escape(line)}</p>" for line in _hands(of))
+    return f"""<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>{escape(of.subject.name)}: par sheet</title>
+<style>
+body {{ font: 10pt/1.4 serif; max-width: 60em; margin: 2em auto; padding: 0 1em; }}
+table {{ border-collapse: collapse; width: 100%; }}
+th, td {{ border-bottom: 1px solid #bbb; padding: .2em .6em .2em 0; text-align: left; vertical-align: top; }}
+td.number {{ text-align: right; font-variant-numeric: tabular-nums; }}
+section {{ break-inside: avoid; }}
+.exact {{ overflow-wrap: anywhere; font-size: 8pt; }}
+</style>
+<h1>{escape(of.subject.name)}: par sheet</h1>
+<p>Rule sheet {escape(of.subject.sheet)}. {escape(_cards(of))}.</p>
+<p>Configuration, SHA-256: <span class="exact">{of.subject.digest}</span></p>
+<p>{escape(of.method)}</p>
+<table><tr><th>bet<th>house edge<th>standard deviation<th>wins{rows}</table>
+{hands}
+{bets}
+</html>
+"""
+
+
+def _bet_html(bet: Odds, levels: Levels) -> str:
+    rows = "".join(_outcome_html(outcome, bet) for outcome in bet.outcomes)
+    meters = "".join(f"<p>{escape(line)}</p>" for line in _meter_lines(bet, levels))
+    return f"""<section>
+<h2>{escape(_name(bet))}</h2>
+<p>House edge {percent(bet.edge(levels))}{escape(_meters_of(bet, levels))}, exactly
+<span class="exact">{bet.edge(levels)}</span></p>
+<table><tr><th>when<th>result<th>deals<th>probability{rows}</table>
+{meters}</section>"""
+
+
+def _outcome_html(outcome: Outcome, bet: Odds) -> str:
+    often = percent(Fraction(outcome.ways, bet.deals))
+    return (
+        f"<tr><td>{escape(outcome.when)}<td>{escape(outcome.result)}"
+        f'<td class="number">{outcome.ways:,}<td class="number">{often}'
+    )
+
+
+def _title(of: Par) -> str:
+    return f"{of.subject.name} (rule sheet {of.subject.sheet})"
+
+
+def _cards(of: Par) -> str:
+    return f"{of.cards} cards, {of.deals:,} ordered deals of six"
+
+
+def _name(bet: Odds) -> str:
+    return f"{bet.spot} at {', '.join(bet.seats)}" if bet.seats else bet.spot
+
+
+def _meters_of(bet: Odds, levels: Levels) -> str:
+    """What the figure takes the bet's meters to hold."""
+    meters = bet.edge_by_meter()
+    if not meters:
+        return ""
+    if not any(levels.get(meter) for meter in meters):
+        return " with empty meters"
+    return " with " + ", ".join(f"{meter} at {_dollars(levels.get(meter, 0))}" for meter in meters)
+
+
+def _meter_lines(bet: Odds, levels: Levels) -> Iterator[str]:
+    for meter, each in bet.edge_by_meter().items():
+        taken = percent(each * 100_000, 7)
+        yield f"each $1,000 on {meter} takes {taken} off the edge; {_break_even(bet, meter, levels)}"
+
+
+def _break_even(bet: Odds, meter: str, levels: Levels) -> str:
+    cents = bet.break_even_cents(meter, levels)
+    if cents is None:
+        return "it is never won with these cards"
+    beside = "the other meters as they are" if len(bet.edge_by_meter()) > 1 else "nothing else changed"
+    if cents <= 0:
+        return f"there is no edge left even where it is empty, {beside}"
+    return f"no edge is left where it holds {_dollars(cents)}, {beside}"
+
+
+def _dollars(cents: Fraction | int) -> str:
+    return f"${float(cents) / 100:,.2f}"
+
+
+def _cents(cents: Fraction | None) -> str | None:
+    return None if cents is None else str(cents)
+
+
+def _hands(of: Par) -> Iterator[str]:
+    if (hands := of.hands) is not None:
+        by_cards = ", ".join(f"{cards} cards {percent(often, 3)}" for cards, often in hands.by_cards.items())
+        yield f"A hand takes {float(hands.cards_a_hand):.4f} cards on average: {by_cards}."
+        yield (
+            f"A shoe has about {hands.about:.0f} hands (an estimate), "
+            f"and by the burn and the cutting card from {hands.fewest} to {hands.most}."
+        )

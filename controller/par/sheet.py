@@ -1,0 +1,193 @@
+"""A par sheet: every bet of a game or of a table, and what it is worth with the cards of a given shoe."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, perm
+from pathlib import Path
+
+from controller.config import is_game_file, load, load_game, play_of
+from controller.errors import TableError
+from controller.game import games
+from controller.game.baccarat import Tableau
+from controller.game.bets import Bet, Row, When
+from controller.game.cards import DECK, PersonalK9
+from controller.game.games import Game
+from controller.par.counting import Sight, by_row, kinds, sight, tableau_draws
+from controller.par.odds import Odds, Outcome, outcomes
+from controller.par.shoe import Shoe, fresh
+from controller.table.rules import Seat, ShoeRules
+from controller.table.shoe_life import cards_to_burn
+
+FEWEST_CARDS = 6
+"""A hand can take so many: with fewer left nothing can be said of the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The rules that are counted, of a game or of a table. `digest`: SHA-256 over the values of its files."""
+
+    name: str
+    sheet: str
+    digest: str
+    seats: tuple[Seat, ...]
+    """None of a game file: it has no table."""
+
+    shoe: ShoeRules
+    play: Game
+    bets: tuple[Bet, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hands:
+    """How long a hand and a whole shoe are."""
+
+    by_cards: dict[int, Fraction]
+    """How often a hand takes so many cards."""
+
+    about: float
+    """Wagered hands in a shoe: an estimate. How hands follow each other in a shoe is not counted."""
+
+    fewest: int
+    most: int
+
+    @property
+    def cards_a_hand(self) -> Fraction:
+        """On average."""
+        return sum((cards * often for cards, often in self.by_cards.items()), Fraction())
+
+
+@dataclass(frozen=True, slots=True)
+class Par:
+    """The par sheet of a subject, with the cards that it was counted from."""
+
+    subject: Subject
+    cards: int
+    bets: tuple[Odds, ...]
+    hands: Hands | None
+    method: str
+    """How the figures came about, in a paragraph."""
+
+    @property
+    def deals(self) -> int:
+        """The ordered deals of six of the cards."""
+        return perm(self.cards, 6)
+
+
+def subject(path: Path) -> Subject:
+    """What a table's file or a game file says. Raises ConfigError with everything wrong."""
+    if is_game_file(path):
+        game, digest = load_game(path)
+        return Subject(game.name, game.sheet, digest, (), game.shoe, play_of(game), game.bets)
+    config = load(path)
+    rules = config.rules
+    return Subject(rules.game, config.game.sheet, config.digest, rules.seats, rules.shoe, rules.play, rules.bets)
+
+
+def is_counted(of: Subject) -> bool:
+    """Whether `par` can count the game's odds."""
+    return games.tableau(of.play) is not None
+
+
+def par(of: Subject, shoe: Shoe | None = None) -> Par:
+    """The par sheet with the cards of this shoe, by default a fresh one.
+
+    Raises TableError `too_few_cards`, and `par_not_counted` for a game that it cannot count.
+    """
+    cards = fresh(of.shoe.decks) if shoe is None else shoe
+    many = sum(cards.values())
+    if many < FEWEST_CARDS:
+        do = "Count the odds of a shoe that can still deal a hand."
+        raise TableError("too_few_cards", f"{many} cards are left, and a hand can take {FEWEST_CARDS}.", do)
+    tableau = games.tableau(of.play)
+    if tableau is None:
+        do = "Name the file of a punto banco game."
+        raise TableError("par_not_counted", f"{of.name} has choices, and its odds are not counted.", do)
+    bets = _punto_banco(of, tableau, cards)
+    hands = _hands(of, tableau) if shoe is None else None
+    return Par(of, many, bets, hands, _METHOD)
+
+
+_METHOD = (
+    "Every figure is counted, and none is simulated. The count goes over all ordered deals of six cards from the cards "
+    "of the shoe, without replacement; a hand of four or five cards counts with every way the cards after it can lie. "
+    "Deals that a bet cannot tell apart are counted together, in whole numbers. What becomes of a wager is decided by "
+    "the rules that deal and settle at the table. The house edge is the part of each unit staked that the house keeps "
+    "on average; wagers that are pushed count as staked. Rounding to the cent is left out. A hand that is dealt later "
+    "in the shoe has the same odds, until its cards begin to be known."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """From where a bet is seen: a seat, what is printed there, and at the table's other seats."""
+
+    seat: str
+    own: PersonalK9
+    others: tuple[PersonalK9, ...] = ()
+
+
+_ANY_TABLE = (
+    _View("a seat with a suited King and 9", PersonalK9.parse("KS 9S")),
+    _View("a seat with a King and 9 of two suits", PersonalK9.parse("KS 9H")),
+)
+"""What a game file is seen from: it has no table, so nothing is printed at another seat."""
+
+
+def _views(seats: Sequence[Seat]) -> Sequence[_View]:
+    printed = [(seat.number, seat.k9) for seat in seats if seat.k9 is not None]
+    return [
+        _View(f"seat {number}", k9, tuple(other for _, other in printed if other != k9)) for number, k9 in printed
+    ] or _ANY_TABLE
+
+
+def _punto_banco(of: Subject, tableau: Tableau, shoe: Shoe) -> tuple[Odds, ...]:
+    views = _views(of.seats)
+    seen = {bet: [sight(bet, view.own, view.others) for view in views] for bet in of.bets}
+    ways = _counted(seen, tableau, shoe)
+    found = []
+    for bet, sights in seen.items():
+        seats: dict[tuple[Outcome, ...], list[str]] = {}
+        for view, each in zip(views, sights, strict=True):
+            seats.setdefault(outcomes(bet, ways[bet, each]), []).append(view.seat)
+        by_seat = sights[0].own is not None
+        found += [Odds(bet.spot, tuple(where) if by_seat else (), ends) for ends, where in seats.items()]
+    return tuple(found)
+
+
+def _counted(
+    seen: Mapping[Bet, Sequence[Sight]], tableau: Tableau, shoe: Shoe
+) -> dict[tuple[Bet, Sight], Counter[int | None]]:
+    """The deals that each bet's rows decide. Bets that see the same are counted together."""
+    together: dict[Sight, list[Bet]] = {}
+    for bet, sights in seen.items():
+        for each in dict.fromkeys(sights):
+            together.setdefault(each, []).append(bet)
+    draws = tableau_draws(tableau)
+    return {
+        (bet, each): ways
+        for each, bets in together.items()
+        for bet, ways in zip(bets, by_row(bets, kinds(each, tableau.natural), shoe, draws), strict=True)
+    }
+
+
+# How long a hand and a shoe are.
+
+_CARDS = Bet("cards", rows=tuple(Row(When(cards=(many,)), result="push") for many in (4, 5, 6)))
+
+
+def _hands(of: Subject, tableau: Tableau) -> Hands:
+    ((_, ways),) = _counted({_CARDS: [sight(_CARDS)]}, tableau, fresh(of.shoe.decks)).items()
+    by_cards = {4 + (row or 0): Fraction(many, ways.total()) for row, many in sorted(ways.items())}
+    burned = [1 + cards_to_burn(first, of.shoe) for first in DECK]
+    dealt = [52 * of.shoe.decks - many - of.shoe.cut_card_from_end for many in (max(burned), min(burned))]
+    mean = sum(cards * often for cards, often in by_cards.items())
+    square = sum(cards**2 * often for cards, often in by_cards.items())
+    on_average = 52 * of.shoe.decks - Fraction(sum(burned), len(burned)) - of.shoe.cut_card_from_end
+    after = of.shoe.hands_after_cut_card
+    # The hand in which the cutting card comes is longer than others on average: Wald's and Lorden's correction.
+    about = on_average / mean + square / (2 * mean**2) + after
+    return Hands(by_cards, float(about), ceil(dealt[0] / 6) + min(after, 1), ceil(dealt[1] / 4) + max(after, 1))

@@ -1,0 +1,197 @@
+"""Par sheets: the edges that are published, progressives by their meters, and what a change of rules would cost."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from math import perm
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.cli.main import main
+from controller.errors import TableError
+from controller.par.odds import Odds
+from controller.par.sheet import Par, par, subject
+from controller.par.shoe import fresh
+from tests.daemon.test_config import Change, changed
+
+CONFIG = Path(__file__).parents[2] / "config"
+GAMES, TABLES = CONFIG / "games", CONFIG / "tables"
+
+
+def of_game(name: str) -> Par:
+    return par(subject(GAMES / f"{name}.toml"))
+
+
+def odds(sheet: Par, spot: str, seat: str | None = None) -> Odds:
+    (found,) = (bet for bet in sheet.bets if bet.spot == spot and (seat is None or seat in bet.seats))
+    return found
+
+
+# As published for eight decks, in per cent.
+EDGES = [
+    ("royal9", "player", "1.23508"),
+    ("royal9", "banker", "1.05791"),
+    ("royal9", "tie", "14.35963"),
+    ("royal9", "dragon_player", "2.65167"),
+    ("royal9", "dragon_banker", "9.37307"),
+    ("kansas_star", "dragon_player", "2.50"),
+    ("kansas_star", "dragon_banker", "8.53"),
+    ("ez_baccarat", "banker", "1.018"),
+    ("ez_baccarat", "dragon_7", "7.611"),
+    ("ez_baccarat", "panda_8", "10.188"),
+    ("punto_2000", "banker", "1.458"),
+    ("punto_2000", "super_6", "29.98"),
+]
+
+
+@pytest.mark.parametrize(("game", "spot", "published"), EDGES)
+def test_the_published_edges(game: str, spot: str, published: str) -> None:
+    edge = 100 * odds(of_game(game), spot).edge({})
+    assert f"{float(edge):.{len(published.partition('.')[2])}f}" == published
+
+
+def test_a_pair_of_eight_decks_is_as_published() -> None:
+    """Our house with pairs deals six decks; 11 to 1 from eight keeps 10.361%."""
+    of_eight = par(subject(GAMES / "pairs.toml"), fresh(8))
+    for spot in ("player_pair", "banker_pair"):
+        assert odds(of_eight, spot).hit_frequency == Fraction(31, 415)
+        assert f"{100 * float(odds(of_eight, spot).edge({})):.3f}" == "10.361"
+
+
+def test_every_outcome_is_counted_once() -> None:
+    for game in ("royal9", "pairs", "sugarhouse"):
+        sheet = of_game(game)
+        assert {bet.deals for bet in sheet.bets} == {sheet.deals} == {perm(sheet.cards, 6)}
+
+
+def test_hands_and_shoes_are_as_long_as_is_published() -> None:
+    """4.94 cards a hand of eight decks, by the published share of each number of cards."""
+    hands = of_game("royal9").hands
+    assert hands is not None
+    assert {cards: f"{float(often):.4f}" for cards, often in hands.by_cards.items()} == {
+        4: "0.3789",
+        5: "0.3034",
+        6: "0.3177",
+    }
+    assert sum(hands.by_cards.values()) == 1
+    assert hands.fewest < hands.about < hands.most
+
+
+# Progressives.
+
+
+def test_a_progressive_is_counted_by_seat() -> None:
+    """A seat whose own K9 is suited shares no suited Royal 9 with the lower award, so two kinds of seat differ."""
+    sheet = par(subject(TABLES / "royal9.toml"))
+    suited, other = (odds(sheet, "royal9", f"seat {number}") for number in (1, 7))
+    assert suited.seats == ("seat 1", "seat 2", "seat 3", "seat 4")
+    assert other.seats == ("seat 5", "seat 6", "seat 7")
+    assert suited.edge({}) != other.edge({})
+    # Banker's first two cards are the printed two: 8 of each in 416, in either order. Less where Player's are too.
+    own = Fraction(2 * 8 * 8, 416 * 415)
+    both = own * Fraction(2 * 7 * 7, 414 * 413)
+    for bet in (suited, other):
+        by_meter = {outcome.meter: Fraction(outcome.ways, bet.deals) for outcome in bet.outcomes if outcome.meter}
+        assert by_meter == {"personal_vs_personal": both, "banker_personal": own - both, "player_personal": own - both}
+
+
+def test_at_the_break_even_meter_nobody_has_an_edge() -> None:
+    bet = odds(par(subject(TABLES / "royal9.toml")), "royal9", "seat 5")
+    levels = {"personal_vs_personal": 10_000_000}
+    cents = bet.break_even_cents("banker_personal", levels)
+    assert cents is not None
+    each = bet.edge_by_meter()["banker_personal"]
+    assert bet.edge({**levels, "banker_personal": 0}) == cents * each
+    below, above = (bet.edge({**levels, "banker_personal": int(cents) + more}) for more in (0, 1))
+    assert above < 0 <= below
+    assert bet.break_even_cents("of_another_bet", levels) is None
+
+
+# `tablectl par`.
+
+
+def test_json_says_every_figure(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["par", str(TABLES / "royal9.toml"), "--json", "--meter", "banker_personal=1000000"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["cards"], told["deals"]) == (416, 4_998_398_275_503_360)
+    banker = next(bet for bet in told["bets"] if bet["spot"] == "banker")
+    assert [(each["ways"], each["net"]) for each in banker["outcomes"]] == [
+        (2_292_252_566_437_888, "19/20"),
+        (475_627_426_473_216, "0"),
+        (2_230_518_282_592_256, "-1"),
+    ]
+    assert banker["edge"] == "114753351728/10847218479825"
+    assert banker["edge_percent"] == pytest.approx(1.0579057842472013)
+    royal9 = [bet for bet in told["bets"] if bet["spot"] == "royal9"]
+    assert [seat for bet in royal9 for seat in bet["seats"]] == [f"seat {number}" for number in range(1, 8)]
+    assert royal9[0]["meters"].keys() == {"personal_vs_personal", "banker_personal", "player_personal"}
+
+
+def test_a_page_to_print_says_what_was_counted_and_how(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "par.html"
+    assert main(["par", str(GAMES / "ez_baccarat.toml"), "--page", str(page)]) == 0
+    text, of = page.read_text("utf-8"), subject(GAMES / "ez_baccarat.toml")
+    for said in (of.sheet, of.digest, "2,292,252,566,437,888", "1.01830%", "without replacement"):
+        assert said in text
+    assert of.digest in capsys.readouterr().out
+
+
+def test_against_another_file_says_what_changes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def without_commission(game: dict[str, Any]) -> None:
+        del game["bets"][1]["rows"][0]["commission_taken"], game["bets"][4]
+
+    changed(tmp_path, in_game=without_commission)
+    arguments = ["par", str(GAMES / "royal9.toml"), "--against", str(tmp_path / "game.toml")]
+    assert main(arguments) == 0
+    told = capsys.readouterr().out
+    assert "player: as it was; house edge 1.23508%" in told
+    assert "house edge 1.05791% -> -1.23508% (-2.29299)" in told
+    assert "dragon_banker: no longer offered; house edge 9.37307%" in told
+    assert main([*arguments, "--json"]) == 0
+    both = json.loads(capsys.readouterr().out)
+    assert [len(both[which]["bets"]) for which in ("from", "to")] == [7, 6]
+
+
+@pytest.mark.parametrize("level", ["banker_personal", "banker_personal=-1", "banker_personal=x", "tie=5"])
+def test_a_level_of_no_meter_is_refused(level: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["par", str(GAMES / "royal9.toml"), "--meter", level]) == 1
+    assert capsys.readouterr().err.startswith("no_such_meter: ")
+
+
+def test_a_page_that_cannot_be_written_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["par", str(GAMES / "royal9.toml"), "--page", str(tmp_path)]) == 1
+    assert capsys.readouterr().err.startswith("page_unwritable: ")
+
+
+def test_a_shoe_that_cannot_deal_a_hand_has_no_odds() -> None:
+    of = subject(GAMES / "royal9.toml")
+    with pytest.raises(TableError) as refused:
+        par(of, dict.fromkeys(list(fresh(1))[:5], 1))
+    assert refused.value.code == "too_few_cards"
+
+
+# `tablectl check`.
+
+
+def _pays(spot: int, pays: str) -> Change:
+    return lambda game: game["bets"][spot]["rows"][0].update(pays=pays)
+
+
+@pytest.mark.parametrize(
+    ("change", "warning"),
+    [
+        (_pays(2, "9:1"), None),
+        (_pays(2, "10:1"), "warning: the house pays to play tie: its edge is -4.67156%"),
+        (_pays(2, "6:1"), "warning: the house keeps 33.39082% of tie, more than 30%"),
+    ],
+)
+def test_check_tells_the_edges_and_warns(
+    change: Change, warning: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", str(changed(tmp_path, in_game=change))]) == 0
+    *warnings, edges, _ = capsys.readouterr().out.splitlines()
+    assert warnings == ([warning] if warning else [])
+    assert edges.startswith("house edges: player 1.235%, banker 1.058%, tie ")
