@@ -31,18 +31,20 @@ from controller.delivery.levels import Levels
 from controller.delivery.pit_trust import latest_ms
 from controller.delivery.stream import PitStream
 from controller.hearing import Hearing, Mark
-from controller.pins.buttons import KEY, SEEN_AFTER_S, pressed
+from controller.pins.buttons import SEEN_AFTER_S, pressed
 from controller.pins.debounce import Debouncer
 from controller.pins.devices import Broker, Pins, Shoe
 from controller.record.archiving import Archivist
 from controller.record.journal import Entry, Journal, JournalGoneError, Message
 from controller.second_person import SecondPerson
+from controller.table.acts.entry import KEY, LOTS, Ambient, Request
+from controller.table.acts.seats import PlaceWager
+from controller.table.acts.shoe import LampsTested
 from controller.table.face_down import deals_face_down, hides_cards
 from controller.table.facts import (
     CommitFailed,
     Fact,
     JournalGone,
-    LampsTested,
     OutboxFull,
     PitKeyRotated,
     ReplayDiffered,
@@ -54,16 +56,7 @@ from controller.table.facts import (
 from controller.table.lamps import Live, Pattern, lamps
 from controller.table.legality import Refuse
 from controller.table.public import PHASE_NAMES, Public, public
-from controller.table.requests import (
-    LOTS,
-    Ambient,
-    ByTwo,
-    PlaceWager,
-    Request,
-    before,
-    decide,
-    not_answered,
-)
+from controller.table.requests import ByTwo, before, decide, not_answered
 from controller.table.states import StandingFault, Table
 from controller.table.step import gap_would_show, step
 from controller.table.stops import behind_pit_at

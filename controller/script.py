@@ -1,51 +1,34 @@
 """A hand as a text script, played through the very core a table runs: no hardware, no network, no clock.
 
-Tokens are parted by white space; `#` begins a comment. Cards `KS 9H TD`, `CUT` the cutting card, `??` an unreadable
-card; `!new-shoe`, `!seats 1,3,5`, `!actives PLAYER,BANKER`, `!wager SEAT SPOT CENTS` (`3b` is the back bettor behind
-seat 3), `!deal`, `!hit`, `!stand`, `!split`, `!reveal`, `!leave SEAT`, `!commission SEAT`, `!void SUPERVISOR`,
-`!card KS SUPERVISOR`, `!clear SUPERVISOR`, `!cut-card`; `UNHEARD` the shoe was not heard for a while, and then
-`!count CARDS SUPERVISOR`. Two runs print the same bytes: the epoch is 0, time counts the
+Tokens are parted by white space; `#` begins a comment. Cards are `KS 9H TD`, `CUT` is the cutting card, `??` an
+unreadable card, `UNHEARD` says that the shoe was not heard for a while. A command is an act, written as its entry says
+(`table/acts`): `!wager 3b tie 500` is a wager of the back bettor behind seat 3. A supervisor's act ends with the
+supervisor's name, an act by two people with two names: `!card KS Smith`, `!correct 12 KS,9H 2C,5D Smith Jones`.
+Two runs print the same bytes: the epoch is 0, time counts the
 facts in seconds, nothing is signed.
 """
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from controller import __version__
 from controller.config import Config
 from controller.contract import events
 from controller.contract.envelope import GENESIS, Stamp, chain_head, seal
-from controller.game.baccarat_royal import Actives
 from controller.game.bets import ROYAL9
 from controller.game.cards import Card
-from controller.game.play import Call
 from controller.game.wagers import Wager
 from controller.record.fact_json import fact_to_json
+from controller.table.acts.entry import Act, Ambient, Argument, BadArgumentError, Form, Request, Who, read_card
+from controller.table.acts.every import ACTS
+from controller.table.acts.seats import PlaceWager
 from controller.table.facts import CardDrawn, CutCardDrawn, Fact, ShoeUnheard
 from controller.table.legality import Refuse
-from controller.table.requests import (
-    Ambient,
-    ChooseActives,
-    ClearFault,
-    CollectCommission,
-    CountCards,
-    LeaveSeat,
-    LockWagers,
-    MakeCall,
-    NameCard,
-    NewShoe,
-    PlaceWager,
-    Request,
-    SeeCutCard,
-    TakeSeats,
-    VoidHand,
-    before,
-    decide,
-)
+from controller.table.requests import before, decide
 from controller.table.states import Table, WagersOpen
 from controller.table.step import step
 from controller.words.language import language
@@ -79,27 +62,21 @@ class _Token:
         return " ".join(self.words)
 
 
-_USAGE = {
-    "!new-shoe": "",
-    "!seats": "1,3,5",
-    "!actives": "PLAYER,BANKER",
-    "!wager": "SEAT SPOT CENTS",
-    "!deal": "",
-    "!hit": "",
-    "!stand": "",
-    "!split": "",
-    "!reveal": "",
-    "!leave": "SEAT",
-    "!commission": "SEAT",
-    "!void": "SUPERVISOR",
-    "!card": "KS SUPERVISOR",
-    "!clear": "SUPERVISOR",
-    "!count": "CARDS SUPERVISOR",
-    "!cut-card": "",
-}
-_ARGUMENTS = {name: len(usage.split()) for name, usage in _USAGE.items()}
-_COMMANDS = "The commands are: " + ", ".join(f"{name} {usage}".strip() for name, usage in _USAGE.items()) + "."
+_ACTS = {act.token: act for act in ACTS}
 _BY = "script"
+
+
+def usages(act: Act) -> list[str]:
+    """How a script writes the act, one usage for each of its forms."""
+    people = {Who.DEALER: (), Who.SUPERVISOR: ("SUPERVISOR",), Who.TWO_PEOPLE: ("SUPERVISOR", "WITNESS")}[act.who]
+    return [" ".join((act.token, *map(_as_written, form.arguments), *people)) for form in act.forms]
+
+
+def _as_written(argument: Argument) -> str:
+    return f"{argument.word}{argument.many}…" if argument.many else argument.word
+
+
+_COMMANDS = f"The commands are: {', '.join(usage for act in ACTS for usage in usages(act))}."
 
 
 class _TokenError(Exception):
@@ -131,13 +108,16 @@ class ScriptTable:
 
     def _play(self, token: _Token) -> Iterator[bytes | Told]:
         name, *arguments = token.words
-        if name.startswith("!") and len(arguments) != _ARGUMENTS.get(name):
-            raise _TokenError("script_token", f"{name} is unknown or lacks its arguments.", _COMMANDS)
-        if name == "!wager" and not self._config.rules.bet_recognition:
-            self._cover_sensor(*arguments)
-            return
         ambient = Ambient(self._sensed(), True, self._config.rules, self._config.digest, __version__)
-        fact = _fact(name) if not name.startswith("!") else decide(self._table, _request(name, arguments), ambient)
+        fact: Fact | Refuse
+        if name.startswith("!"):
+            request = _request(name, arguments)
+            if isinstance(request, PlaceWager) and not self._config.rules.bet_recognition:
+                self._cover_sensor(request.wager)
+                return
+            fact = decide(self._table, request, ambient)
+        else:
+            fact = _fact(name)
         if isinstance(fact, Refuse):
             raise _TokenError(fact.code, language().refusal(fact.code), "Correct the script at this token.")
         for believed in (*before(self._table, fact, ambient), fact):
@@ -165,7 +145,7 @@ class ScriptTable:
         told = {wager.seat for wager in self._table.placed if wager.spot == ROYAL9}
         return self._wagers | (told & set(self._config.rules.sensors))
 
-    def _cover_sensor(self, seat_text: str, spot: str, cents_text: str) -> None:
+    def _cover_sensor(self, wager: Wager) -> None:
         """A chip put down before `!deal`, where the table knows no wagers but its sensors'."""
         royal9 = self._config.rules.royal9
         if royal9 is None:
@@ -173,18 +153,20 @@ class ScriptTable:
                 "no_wagers_known", language().refusal("no_wagers_known"), "Set table.bet_recognition = true."
             )
         price_cents, seats = royal9.price_cents, self._config.rules.seat_numbers
-        seat = int(seat_text) if re.fullmatch("[0-9]{1,9}", seat_text) else 0
         if self._table.fault is not None or not isinstance(self._table.phase, WagersOpen):
             raise _TokenError("wagers_not_open", "Wagers are not open.", "Put the wager before !deal, between hands.")
-        if seat not in seats:
-            raise _TokenError("no_such_seat", f"There is no seat {seat_text}.", f"The seats are: {_listed(seats)}.")
-        if spot != ROYAL9:
-            raise _TokenError("no_such_spot", f"There is no spot {spot} at this table.", "The spots are: royal9.")
-        if cents_text != str(price_cents):
-            raise _TokenError("wrong_price", f"{cents_text} cents is not the price.", f"Write {price_cents}.")
-        if seat in self._wagers:
-            raise _TokenError("wagered_already", f"Seat {seat} has a royal9 wager already.", "Write it once a hand.")
-        self._wagers |= {seat}
+        if wager.seat not in seats or wager.back:
+            what = f"There is no seat {wager.seat}{'b' * wager.back}."
+            raise _TokenError("no_such_seat", what, f"The seats are: {_listed(seats)}.")
+        if wager.spot != ROYAL9:
+            what = f"There is no spot {wager.spot} at this table."
+            raise _TokenError("no_such_spot", what, "The spots are: royal9.")
+        if wager.cents != price_cents:
+            raise _TokenError("wrong_price", f"{wager.cents} cents is not the price.", f"Write {price_cents}.")
+        if wager.seat in self._wagers:
+            what = f"Seat {wager.seat} has a royal9 wager already."
+            raise _TokenError("wagered_already", what, "Write it once a hand.")
+        self._wagers |= {wager.seat}
 
 
 def _tokens(text: str) -> Iterator[_Token]:
@@ -194,10 +176,21 @@ def _tokens(text: str) -> Iterator[_Token]:
     )
     while words:
         line, name = words.popleft()
-        arguments: list[str] = []
-        while words and len(arguments) < _ARGUMENTS.get(name, 0) and not words[0][1].startswith("!"):
-            arguments.append(words.popleft()[1])
-        yield _Token(line, (name, *arguments))
+        said = [word for _, word in takewhile(lambda each: not each[1].startswith("!"), words)]
+        taken = _taken(name, said)
+        yield _Token(line, (name, *said[:taken]))
+        for _ in range(taken):
+            words.popleft()
+
+
+def _taken(name: str, said: list[str]) -> int:
+    """How many of the words that follow are the command's arguments: those of the longest form that they fit, or where
+    none fits as many as its first form has."""
+    if name not in _ACTS:
+        return 0
+    counts = [len(usage.split()) - 1 for usage in usages(_ACTS[name])]
+    fits = [count for count in counts if _asked(name, said[:count]) is not None]
+    return min(max(fits, default=counts[0]), len(said))
 
 
 def _fact(word: str) -> Fact:
@@ -210,64 +203,45 @@ def _fact(word: str) -> Fact:
 
 def _card(word: str) -> Card:
     try:
-        return Card.parse(word)
-    except ValueError:
-        raise _TokenError(
-            "script_token", f"{word} is no card and no command.", f"Write KS 9H TD. {_COMMANDS}"
-        ) from None
+        return read_card(word)
+    except BadArgumentError:
+        what = f"{word} is no card and no command."
+        raise _TokenError("script_token", what, f"Write KS 9H TD. {_COMMANDS}") from None
+
+
+def _asked(name: str, arguments: list[str]) -> Request | BadArgumentError | None:
+    """The request of a command's words; what is wrong with them; or None where no form has as many."""
+    act = _ACTS[name]
+    wrong: BadArgumentError | None = None
+    for form, usage in zip(act.forms, usages(act), strict=True):
+        if len(usage.split()) - 1 != len(arguments):
+            continue
+        try:
+            return _of_form(act, form, arguments)
+        except BadArgumentError as error:
+            wrong = wrong or error
+    return wrong
+
+
+def _of_form(act: Act, form: Form, arguments: list[str]) -> Request:
+    given = zip(form.arguments, arguments, strict=False)
+    values = [argument.read(argument.of_word(word)) for argument, word in given]
+    people = arguments[len(values) :] or [_BY] * form.named
+    request = form.make(*values, *people[:1])
+    return replace(request, witness=people[1]) if act.who is Who.TWO_PEOPLE else request  # type: ignore[type-var]
 
 
 def _request(name: str, arguments: list[str]) -> Request:
-    match name, arguments:
-        case "!new-shoe", []:
-            return NewShoe()
-        case "!deal", []:
-            return LockWagers()
-        case "!cut-card", []:
-            return SeeCutCard()
-        case "!seats", [seats]:
-            return TakeSeats(_numbers(seats), _BY)
-        case "!actives", [seats]:
-            return ChooseActives(_actives(seats), _BY)
-        case "!wager", [seat, spot, cents]:
-            return PlaceWager(_wager(seat, spot, cents), _BY)
-        case "!hit" | "!stand" | "!split" | "!reveal", []:
-            return MakeCall(Call(name[1:]), _BY)
-        case "!leave", [seat]:
-            return LeaveSeat(_number(seat), _BY)
-        case "!commission", [seat]:
-            return CollectCommission(_number(seat), _BY)
-        case "!void", [by]:
-            return VoidHand(by)
-        case "!card", [card, by]:
-            return NameCard(_card(card), by)
-        case "!clear", [by]:
-            return ClearFault(by)
-        case "!count", [left, by]:
-            return CountCards(_number(left), by)
+    if name not in _ACTS:
+        raise _TokenError("script_token", f"{name} is no command.", _COMMANDS)
+    match _asked(name, arguments):
+        case Request() as request:
+            return request
+        case BadArgumentError(what=what, do=do):
+            raise _TokenError("script_token", what, do)
         case _:
-            raise _TokenError("script_token", f"{name} is no command.", _COMMANDS)
-
-
-def _wager(seat: str, spot: str, cents: str) -> Wager:
-    return Wager(_number(seat.removesuffix("b")), spot, _number(cents), back=seat.endswith("b"))
-
-
-def _actives(text: str) -> Actives:
-    try:
-        return Actives(*_numbers(text))
-    except (TypeError, ValueError):
-        raise _TokenError("script_token", f"{text} is not two seats.", "Write PLAYER,BANKER, such as 2,5.") from None
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(_number(part) for part in text.split(","))
-
-
-def _number(text: str) -> int:
-    if not text.isascii() or not text.isdecimal() or len(text) > 9:
-        raise _TokenError("script_token", f"{text} is no number.", _COMMANDS)
-    return int(text)
+            usage = " or ".join(usages(_ACTS[name]))
+            raise _TokenError("script_token", f"{name} has too few arguments.", f"Write {usage}.")
 
 
 def _listed(numbers: Iterable[int]) -> str:

@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
-from controller.pins.buttons import KEY
+from controller.table.acts.entry import KEY, same_name
 from controller.table.legality import Refuse, refuse
-from controller.table.requests import ByTwo, same_name
+from controller.table.requests import ByTwo
 
 WAITS_S = 300.0
 """How long a request waits for its second person."""

@@ -10,6 +10,9 @@ MOST_SEQ = 2**63 - 1
 MOST_CENTS = 10**12
 """No amount of money is larger."""
 
+MOST_WAGER_CENTS = 100_000_000
+"""No single wager is a million: more is a mistake of whoever says it."""
+
 MOST_METERS = 100
 """No house runs more."""
 

@@ -1,8 +1,8 @@
 """The control socket: what `tablectl` asks of a running table, over a Unix socket beside it.
 
-One request is one line of JSON, `{"do": "status"}`; one answer is one line back, `{"ok": true, ...}` or
-`{"ok": false, "code": ..., "what": ..., "do": ...}`. `watch` answers with a status at once, and again as `watchers.py`
-has it.
+One request is one line of JSON, `{"do": "status"}`, or an act as its entry says (`table/acts`): `{"do": "card", "card":
+"KS", "by": "Smith"}`. One answer is one line back, `{"ok": true, ...}` or `{"ok": false, "code": ..., "what": ...,
+"do": ...}`. `watch` answers with a status at once, and again as `watchers.py` has it.
 The socket's group may connect: who that is, is who may act as a supervisor from the shell. An act that leaves a fault
 names it, `"fault": "3-2"`, as the status shows it. An act by two people is answered `{"ok": true, "waits": {...}}`, and
 is done once a second one says `{"do": "witness", "proposal": 1, "by": ...}`.
@@ -21,36 +21,10 @@ from typing import Any
 
 from controller.control.connections import IDLE_S, Connection, Connections
 from controller.control.watchers import Watchers
-from controller.delivery.bet_recognition import wager_from_json
 from controller.errors import TableError
-from controller.game.baccarat_royal import Actives
-from controller.game.cards import Card
-from controller.game.play import Call
 from controller.runtime import Runtime
-from controller.table.facts import OddCardFate
-from controller.table.requests import (
-    EXITS,
-    ChooseActives,
-    ClearFault,
-    CloseShoe,
-    CollectCommission,
-    CorrectRound,
-    CorrectSeatsRound,
-    CountCards,
-    LampTest,
-    LeaveSeat,
-    MakeCall,
-    NameCard,
-    NewShoe,
-    PinPitKey,
-    PlaceWager,
-    Request,
-    ResetHits,
-    SeeCutCard,
-    TakeSeats,
-    TellOddCard,
-    VoidHand,
-)
+from controller.table.acts.entry import BadArgumentError, Form, Request
+from controller.table.acts.every import ACTS
 from controller.words.language import language
 
 _LONGEST_LINE = 4096
@@ -120,11 +94,12 @@ async def _converse(runtime: Runtime, watchers: Watchers, connection: Connection
             return
         if not line:
             return
-        request = _parse(line)
-        if request is None:
-            do = 'Send one JSON object a line, such as {"do": "status"}; `tablectl` speaks this for you.'
-            await connection.say(_line(_refusal("bad_request", "This is no request the table knows.", do)))
-        elif request == "status":
+        try:
+            request = parse(line)
+        except BadArgumentError as wrong:
+            await connection.say(_line(_refusal("bad_request", wrong.what, wrong.do)))
+            continue
+        if request == "status":
             await connection.say(_line({"ok": True, "status": runtime.status()}))
         elif request == "watch":
             await watchers.watch(connection.writer)
@@ -170,127 +145,59 @@ class _Confirmed:
     by: str
 
 
-def _parse(line: bytes) -> _Asked | _Confirmed | str | None:
-    """What a line says: a request of the table's, a second person's word, "status", "watch", or None for nothing."""
+def parse(line: bytes) -> _Asked | _Confirmed | str:
+    """What a line says: a request of the table's, a second person's word, "status" or "watch".
+
+    Raises BadArgumentError with what is wrong where it says nothing.
+    """
     try:
         value: Any = json.loads(line)
     except (ValueError, RecursionError):
-        return None
+        raise _no_request() from None
     if not isinstance(value, dict) or not all(_can_be_kept(text) for text in value.values() if isinstance(text, str)):
-        return None
+        raise _no_request()
     match value:
         case {"do": "status" | "watch" as look, **rest} if not rest:
             return str(look)
-        case {"do": "witness", "proposal": int(proposal), "by": str(by), **rest} if not rest and not isinstance(
-            proposal, bool
-        ):
+        case {"do": "witness", "proposal": int(proposal), "by": str(by), **rest} if not rest and type(proposal) is int:
             return _Confirmed(proposal, by)
-        case {"fault": str(fault), **rest}:
-            request = _request(rest)
-            return _Asked(request, fault) if request is not None and type(request) in EXITS else None
+        case {"do": str(do), **said}:
+            return _asked(do, said)
         case _:
-            request = _request(value)
-            return None if request is None else _Asked(request)
+            raise _no_request()
 
 
-def _request(value: dict[str, Any]) -> Request | None:
-    """The table's request that this object is, if it is one."""
-    match value:
-        case {"do": "new_shoe", "by": str(by), **rest} if not rest:
-            return NewShoe(by)
-        case {"do": "cut_card", **rest} if not rest:
-            return SeeCutCard()
-        case {"do": "void", "by": str(by), **rest} if not rest:
-            return VoidHand(by)
-        case {"do": "clear", "by": str(by), **rest} if not rest:
-            return ClearFault(by)
-        case {"do": "count", "left": int(left), "by": str(by), **rest} if not rest and _is_count(left):
-            return CountCards(left, by)
-        case {"do": "pit_key", "trust": str(told), "by": str(by), **rest} if not rest:
-            return PinPitKey(told, by)
-        case {"do": "close_shoe", "by": str(by), **rest} if not rest:
-            return CloseShoe(by)
-        case {"do": "lamp_test", "by": str(by), **rest} if not rest:
-            return LampTest(by)
-        case {"do": "odd_card", "fate": "next_card" | "burn" as fate, "by": str(by), **rest} if not rest:
-            return TellOddCard(OddCardFate(fate), by)
-        case {
-            "do": "correct",
-            "round": int(number),
-            "player": str(player),
-            "banker": str(banker),
-            "by": str(by),
-            **rest,
-        } if not rest and not isinstance(number, bool):
-            with contextlib.suppress(ValueError):
-                return CorrectRound(number, _cards(player), _cards(banker), by)
-            return None
-        case {
-            "do": "correct",
-            "round": int(number),
-            "hands": list(hands),
-            "dealer": str(dealer),
-            "by": str(by),
-            **rest,
-        } if not rest and not isinstance(number, bool):
-            with contextlib.suppress(ValueError):
-                return CorrectSeatsRound(number, _hands(hands), _cards(dealer), by)
-            return None
-        case {"do": "hit" | "stand" | "split" | "reveal" as called, "by": str(by), **rest} if not rest:
-            return MakeCall(Call(called), by)
-        case {"do": "seats", "seats": list(seats), "by": str(by), **rest} if not rest and all(map(_is_seat, seats)):
-            return TakeSeats(tuple(seats), by)
-        case {"do": "leave", "seat": int(seat), "by": str(by), **rest} if not rest and _is_seat(seat):
-            return LeaveSeat(seat, by)
-        case {"do": "draw_actives", "by": str(by), **rest} if not rest:
-            return ChooseActives(None, by)
-        case {"do": "name_actives", "player": int(player), "banker": int(banker), "by": str(by), **rest} if (
-            not rest and _is_seat(player) and _is_seat(banker) and player != banker
-        ):
-            return ChooseActives(Actives(player, banker), by)
-        case {"do": "collect_commission", "seat": int(seat), "by": str(by), **rest} if not rest and _is_seat(seat):
-            return CollectCommission(seat, by)
-        case {"do": "reset_hit", "seat": int(seat), "by": str(by), **rest} if not rest and _is_seat(seat):
-            return ResetHits(seat, by)
-        case {"do": "wager", "by": str(by), **wager}:
-            seen = wager_from_json(wager)
-            return None if seen is None else PlaceWager(seen, by)
-        case {"do": "card", "card": str(card), "by": str(by), **rest} if not rest:
-            with contextlib.suppress(ValueError):
-                return NameCard(Card.parse(card), by)
-            return None
-        case _:
-            return None
+def _no_request() -> BadArgumentError:
+    return BadArgumentError(
+        "This is no request the table knows.",
+        'Send one JSON object a line, such as {"do": "status"}; `tablectl` speaks this for you.',
+    )
 
 
-def _is_seat(value: object) -> bool:
-    return type(value) is int and 1 <= value <= 99
+def _asked(do: str, said: dict[str, Any]) -> _Asked:
+    """The table's request that an object is."""
+    for act in ACTS:
+        if act.do != do or not act.on_socket:
+            continue
+        fault = said.pop("fault", None) if act.exit is not None and isinstance(said.get("fault"), str) else None
+        for form in act.forms:
+            if said.keys() == {*(argument.name for argument in form.arguments), *(["by"] * form.named)}:
+                return _Asked(_request(form, said), fault)
+    raise _no_request()
 
 
-def _is_count(value: object) -> bool:
-    return type(value) is int and 0 <= value <= 9999
+def _request(form: Form, said: dict[str, Any]) -> Request:
+    values = [argument.read(said[argument.name]) for argument in form.arguments]
+    if not form.named:
+        return form.make(*values)
+    if not isinstance(said["by"], str):
+        raise BadArgumentError(f"{said['by']} is not a name.", 'Write one: "by": "Smith".')
+    return form.make(*values, said["by"])
 
 
 def _can_be_kept(text: str) -> bool:
     """Whether it can stand in the journal and in a log line. JSON can write half a character, which no file holds."""
     return text.isprintable() and bool(text.strip())
-
-
-def _cards(text: str) -> tuple[Card, ...]:
-    return tuple(map(Card.parse, text.split()))
-
-
-def _hands(said: list[Any]) -> dict[int, tuple[tuple[Card, ...], ...]]:
-    """`[{"seat": 3, "cards": "8S KS"}, …]`, a seat's from left to right, by the seat. Raises ValueError where one is
-    no hand of a seat."""
-    hands: dict[int, tuple[tuple[Card, ...], ...]] = {}
-    for hand in said:
-        match hand:
-            case {"seat": int(seat), "cards": str(cards), **rest} if not rest and _is_seat(seat):
-                hands[seat] = (*hands.get(seat, ()), _cards(cards))
-            case _:
-                raise ValueError(f"{hand} is no hand of a seat")
-    return hands
 
 
 def _line(answer: dict[str, object]) -> bytes:

@@ -1,14 +1,11 @@
-"""What a bet-recognition system says of a seat's chips, as JSON: on the table's `wager` topic or its control socket."""
+"""What a bet-recognition system says of a seat's chips, as JSON, on the table's `wager` topic."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from controller.contract.bounds import NAME
+from controller.contract.bounds import MOST_WAGER_CENTS, NAME
 from controller.game.wagers import Wager
-
-MOST_CENTS = 100_000_000
-"""No single wager is a million: more is a mistake of whoever says it."""
 
 BET_RECOGNITION = "bet recognition"
 """Who saw a wager that came over the network."""
@@ -23,7 +20,7 @@ def wager_from_json(value: Mapping[str, object]) -> Wager | None:
             and isinstance(back := rest.get("back", False), bool)
             and type(seat) is type(cents) is int
             and 1 <= seat <= 99
-            and 0 <= cents <= MOST_CENTS
+            and 0 <= cents <= MOST_WAGER_CENTS
             and NAME.fullmatch(spot)
         ):
             return Wager(seat, spot, cents, back)

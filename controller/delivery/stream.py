@@ -41,6 +41,9 @@ from controller.delivery.pit_trust import Offer, PitTrust, latest_at, leaps
 from controller.game.wagers import Wager
 from controller.pins.devices import Broker
 from controller.record.journal import Journal, Message
+from controller.table.acts.entry import Request
+from controller.table.acts.pit import PinPitKey, SeeAward
+from controller.table.acts.seats import PlaceWager
 from controller.table.facts import (
     AwardRefused,
     AwardStepped,
@@ -55,7 +58,6 @@ from controller.table.facts import (
     PitWordForged,
     PublishRefused,
 )
-from controller.table.requests import PinPitKey, PlaceWager, Request, SeeAward
 
 _log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ back is a `TableError` with code `fact_unreadable`, never a half-made fact.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any, get_args
 
@@ -20,7 +20,8 @@ from controller.game.bets import Bet, HandIs, Row, When
 from controller.game.cards import Card, PersonalK9
 from controller.game.games import Game
 from controller.record.old_rules import as_bets
-from controller.table.facts import Fact, OwnFact, ShoeFact
+from controller.table.acts.every import ACTS
+from controller.table.facts import Fact, OwnFact, ShoeFact, TableFact
 from controller.table.rules import TableRules
 
 
@@ -38,9 +39,10 @@ def _converter() -> cattrs.Converter:
         lambda type_: make_dict_unstructure_fn(type_, converter, _cattrs_omit_if_default=True),
     )
     converter.register_structure_hook_factory(lambda type_: type_ is TableRules, lambda _: _rules(converter))
-    _tag(converter, Game, "kind")
-    for union in (ShoeFact | OwnFact, Fact):
-        _tag(converter, union, "fact")
+    _tag(converter, Game, "kind", get_args(Game))
+    _tag(converter, ShoeFact | OwnFact, "fact", get_args(ShoeFact | OwnFact))
+    of_acts = (fact for act in ACTS for fact in act.becomes)
+    _tag(converter, Fact, "fact", (*get_args(ShoeFact | OwnFact | TableFact), *of_acts))
     return converter
 
 
@@ -49,10 +51,10 @@ def _rules(converter: cattrs.Converter) -> Callable[[dict[str, Any], object], Ta
     return lambda value, type_: structure(as_bets(value), type_)
 
 
-def _tag(converter: cattrs.Converter, union: Any, tag: str) -> None:
+def _tag(converter: cattrs.Converter, union: Any, tag: str, members: Iterable[type]) -> None:
     """Write the type's name under `tag`. Unlike cattrs's own way, this makes each type's code when it first comes:
     that of all of them would be a fifth of what a table takes to start."""
-    types = {type_.__name__: type_ for type_ in get_args(union)}
+    types = {type_.__name__: type_ for type_ in members}
 
     def unstructure(value: object) -> dict[str, Any]:
         return {tag: type(value).__name__, **converter.unstructure(value)}

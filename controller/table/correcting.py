@@ -11,24 +11,16 @@ from controller.contract import events
 from controller.game import baccarat, lucky9
 from controller.game.baccarat_royal import Actives, next_actives
 from controller.game.bets import Row
-from controller.game.games import Done, Game, cards, naturals, seats_as_they_lie
+from controller.game.games import Done, cards
 from controller.game.settlement import Settlement
 from controller.table import paying, shoe_life
+from controller.table.acts.corrections import CorrectionFact, as_corrected
 from controller.table.dealing import finished_round, hands_shown, last_wagered, owing, shown
-from controller.table.facts import RoundCorrected, RoyalHit, SeatsRoundCorrected
+from controller.table.facts import RoyalHit
 from controller.table.states import NO_WAGERS, FinishedRound, Table
 from controller.table.stops import Stepped, open_shoe, shoe_number
 
-CorrectionFact = RoundCorrected | SeatsRoundCorrected
-
 _Awards = list[tuple[int, Row]]
-
-
-def as_corrected(game: Game, told: Done, fact: CorrectionFact) -> Done:
-    """The round that was `told`, by the fact. Raises ValueError where the game lets no hands lie so."""
-    if isinstance(fact, RoundCorrected):
-        return baccarat.as_it_lies(naturals(game), fact.player, fact.banker)
-    return seats_as_they_lie(game, told, fact.hands, fact.dealer)
 
 
 def correct(table: Table, fact: CorrectionFact) -> Stepped:

@@ -11,16 +11,8 @@ from enum import Enum
 
 from controller.game.baccarat_royal import Actives
 from controller.game.cards import Card
-from controller.game.play import Call
 from controller.game.wagers import RefusedWager, Wager
 from controller.table.rules import TableRules
-
-
-class OddCardFate(Enum):
-    """What becomes of a card drawn in error that nobody saw."""
-
-    NEXT_CARD = "next_card"
-    BURN = "burn"
 
 
 class Target(Enum):
@@ -208,7 +200,12 @@ class ShoeUnheard:
     last_heard_at: str | None = None
 
 
-# What people did.
+# What people did, and what their acts have in common with what the shoe or the pit says.
+
+
+@dataclass(frozen=True, slots=True)
+class ByPerson:
+    """What an act of a person became. Each such fact stands beside its act, in `controller/table/acts`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,51 +259,10 @@ class LevelsNoted:
 
 
 @dataclass(frozen=True, slots=True)
-class WagerPlaced:
-    """Chips lie on a spot now, in place of what lay there before; 0 cents: none do any more."""
-
-    wager: Wager
-    by: str
-
-
-@dataclass(frozen=True, slots=True)
 class Royal9WagersDiffered:
     """The dealer would lock, but at these seats the sensor and bet recognition disagree on the Royal 9 wager."""
 
     seats: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SeatsTaken:
-    """These seats are occupied now, and no others."""
-
-    seats: tuple[int, ...]
-    by: str
-
-
-@dataclass(frozen=True, slots=True)
-class ActivesChosen:
-    """Baccarat Royal's two active seats, drawn by lot or named (`by`: "lot", or who named them)."""
-
-    actives: Actives
-    by: str
-
-
-@dataclass(frozen=True, slots=True)
-class Called:
-    """The dealer called what a seat chose, or that cards have been turned up."""
-
-    call: Call
-    by: str
-
-
-@dataclass(frozen=True, slots=True)
-class CommissionCollected:
-    """A seat paid all the commission it owed."""
-
-    seat: int
-    cents: int
-    by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,97 +279,6 @@ class AwardStepped:
     meter: str | None
     cents: int
     step: str  # "pending", "verified", "paid", "rejected"
-    by: str
-
-
-@dataclass(frozen=True, slots=True)
-class PitKeyPinned:
-    """A person compared the pit's key (64 hex digits) at both ends: from now on what it signed is the pit's word."""
-
-    public_key: str
-    by: str
-
-
-@dataclass(frozen=True, slots=True)
-class HitsReset:
-    """Somebody saw to a seat's hit, or to every one: the lamp goes out."""
-
-    seat: int | None
-    by: str
-
-
-@dataclass(frozen=True, slots=True)
-class HandVoided:
-    """A supervisor ended the hand and returned its wagers."""
-
-    by: str
-
-
-@dataclass(frozen=True, slots=True)
-class CardNamed:
-    """A supervisor said which card it was that the shoe could not tell."""
-
-    card: Card
-    by: str
-
-
-@dataclass(frozen=True, slots=True)
-class CardsCounted:
-    """A supervisor counted the cards that are left in the shoe."""
-
-    left: int
-    by: str
-
-
-@dataclass(frozen=True, slots=True)
-class FaultCleared:
-    """A supervisor looked at the table and let it go on; where the fault asks for two people, a witness too."""
-
-    by: str
-    witness: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class OddCardTold:
-    """The card just drawn in error was not exposed, and this is its fate: it opens no simulated hand after all."""
-
-    fate: OddCardFate
-    by: str
-
-
-@dataclass(frozen=True, slots=True)
-class RoundCorrected:
-    """Two people read a finished round's cards anew: these lay on the felt. The round itself stays as it was told."""
-
-    round: int
-    player: tuple[Card, ...]
-    banker: tuple[Card, ...]
-    by: str
-    witness: str
-
-
-@dataclass(frozen=True, slots=True)
-class SeatsRoundCorrected:
-    """The same of a round of Lucky 9: each seat's hands from left to right, by the seat, and the dealer's."""
-
-    round: int
-    hands: dict[int, tuple[tuple[Card, ...], ...]]
-    dealer: tuple[Card, ...]
-    by: str
-    witness: str
-
-
-@dataclass(frozen=True, slots=True)
-class ShoeClosed:
-    """A supervisor ended the shoe early, between hands, with no new one to follow yet."""
-
-    by: str
-
-
-@dataclass(frozen=True, slots=True)
-class LampsTested:
-    """Somebody had every lamp lit for a while."""
-
     by: str
 
 
@@ -576,28 +441,6 @@ ShoeFact = (
     | ShoeLockReported
     | ShoePresetChanged
 )
-Act = (
-    ShoeOpened
-    | WagersLocked
-    | WagerPlaced
-    | Royal9WagersDiffered
-    | SeatsTaken
-    | ActivesChosen
-    | Called
-    | CommissionCollected
-    | AwardStepped
-    | PitKeyPinned
-    | HitsReset
-    | HandVoided
-    | CardNamed
-    | CardsCounted
-    | FaultCleared
-    | OddCardTold
-    | RoundCorrected
-    | SeatsRoundCorrected
-    | ShoeClosed
-    | LampsTested
-)
 OwnFact = (
     ShoeUnplugged
     | ShoeUnheard
@@ -621,4 +464,5 @@ OwnFact = (
     | ReplayDiffered
     | StepFailed
 )
-Fact = ShoeFact | Act | OwnFact
+TableFact = ShoeOpened | WagersLocked | Royal9WagersDiffered | AwardStepped
+Fact = ShoeFact | OwnFact | TableFact | ByPerson

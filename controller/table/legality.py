@@ -1,8 +1,9 @@
-"""What may happen when: the literal table of reports and requests against phases.
+"""What may happen when: the literal table of reports against phases, and what refusals say.
 
-`step` does what this table says, `requests` refuses what it refuses, and the documents' table is drawn from it. A row
-is what happened, a column the phase it happened in. A cell is a `Move`, or `fault("…")`, or for requests
-`refuse("…")`. A standing fault comes before this table: reports are then held, and requests are its exits.
+`step` does what this table says, and the documents' table is drawn from it. A row is what the shoe or the controller
+reported, a column the phase in which the report came. A cell is a `Move` or `fault("…")`. A standing fault comes before
+this table: reports are then held. What a person may do in which phase stands in each act's own entry (`acts`): a yes,
+or the code of a refusal.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from controller.table.states import (
 class Row(Enum):
     """What happened, as far as the table below tells it apart."""
 
-    # Reports: they have happened, whatever the phase.
     CARD = auto()
     CARD_KEPT = auto()
     CARD_OUTSIDE_GAME = auto()
@@ -37,21 +37,6 @@ class Row(Enum):
     SHOE_POWERED_UP = auto()
     SHOE_UNPLUGGED = auto()
     SHOE_UNHEARD = auto()
-    # Requests of the dealer or a supervisor: they may be refused.
-    NEW_SHOE = auto()
-    NEW_SHOE_BY_SUPERVISOR = auto()
-    LOCK_WAGERS = auto()
-    SEE_CUT_CARD = auto()
-    VOID = auto()
-    TELL_ODD_CARD = auto()
-    CORRECT_ROUND = auto()
-    CLOSE_SHOE = auto()
-    TEST_LAMPS = auto()
-    PLACE_WAGER = auto()
-    TAKE_SEATS = auto()
-    CHOOSE_ACTIVES = auto()
-    CALL = auto()
-    COLLECT_COMMISSION = auto()
 
 
 class Move(Enum):
@@ -66,19 +51,6 @@ class Move(Enum):
     NOTE_CUT_CARD = auto()
     COMPARE_BURN_COUNT = auto()
     COMPARE_RESULT = auto()
-    OPEN_SHOE = auto()
-    LOCK_WAGERS = auto()
-    TELL_CUT_CARD = auto()
-    VOID_HAND = auto()
-    CHANGE_ODD_CARD = auto()
-    CORRECT_ROUND = auto()
-    CLOSE_SHOE = auto()
-    TEST_LAMPS = auto()
-    PLACE_WAGER = auto()
-    TAKE_SEATS = auto()
-    CHOOSE_ACTIVES = auto()
-    CALL = auto()
-    COLLECT_COMMISSION = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +62,12 @@ class RaiseFault:
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """The request is not allowed here, for this reason."""
+    """The request is not allowed, for this reason."""
 
     code: str
 
 
-Cell = Move | RaiseFault | Refuse
+Cell = Move | RaiseFault
 
 
 def fault(code: str) -> RaiseFault:
@@ -104,7 +76,7 @@ def fault(code: str) -> RaiseFault:
 
 
 def refuse(code: str) -> Refuse:
-    """A cell that refuses a request; `controller/words` has a sentence for each code."""
+    """A refusal; `controller/words` has a sentence for each code."""
     return Refuse(code)
 
 
@@ -125,20 +97,6 @@ _TABLE: dict[Row, tuple[Cell, ...]] = {
     Row.SHOE_POWERED_UP:        (_M.IGNORE,                  _M.IGNORE,                  fault("shoe_restarted"),    fault("shoe_restarted"),    fault("shoe_restarted"),    fault("shoe_restarted"),    _M.IGNORE),
     Row.SHOE_UNPLUGGED:         (_M.IGNORE,                  fault("shoe_unplugged"),    fault("shoe_unplugged"),    _M.IGNORE,                  fault("shoe_unplugged"),    fault("shoe_unplugged"),    _M.IGNORE),
     Row.SHOE_UNHEARD:           (_M.IGNORE,                  fault("shoe_unheard"),      fault("shoe_unheard"),      fault("shoe_unheard"),      fault("shoe_unheard"),      fault("shoe_unheard"),      _M.IGNORE),
-    Row.NEW_SHOE:               (_M.OPEN_SHOE,               refuse("shoe_announced"),   refuse("burn_unfinished"),  refuse("shoe_open"),        refuse("already_locked"),   refuse("hand_in_play"),     _M.OPEN_SHOE),
-    Row.NEW_SHOE_BY_SUPERVISOR: (_M.OPEN_SHOE,               _M.OPEN_SHOE,               _M.OPEN_SHOE,               _M.OPEN_SHOE,               refuse("already_locked"),   refuse("hand_in_play"),     _M.OPEN_SHOE),
-    Row.LOCK_WAGERS:            (refuse("no_shoe"),          refuse("burn_unfinished"),  refuse("burn_unfinished"),  _M.LOCK_WAGERS,             refuse("already_locked"),   refuse("hand_in_play"),     refuse("no_shoe")),
-    Row.SEE_CUT_CARD:           (refuse("no_shoe"),          _M.TELL_CUT_CARD,           _M.TELL_CUT_CARD,           _M.TELL_CUT_CARD,           _M.TELL_CUT_CARD,           _M.TELL_CUT_CARD,           refuse("no_shoe")),
-    Row.VOID:                   (refuse("no_hand"),          refuse("no_hand"),          refuse("no_hand"),          refuse("no_hand"),          _M.VOID_HAND,               _M.VOID_HAND,               refuse("no_hand")),
-    Row.TELL_ODD_CARD:          (refuse("no_odd_card"),      refuse("no_odd_card"),      refuse("no_odd_card"),      refuse("no_odd_card"),      refuse("no_odd_card"),      _M.CHANGE_ODD_CARD,         refuse("no_odd_card")),
-    Row.CORRECT_ROUND:          (refuse("no_such_round"),    refuse("no_such_round"),    refuse("no_such_round"),    _M.CORRECT_ROUND,           refuse("already_locked"),   refuse("hand_in_play"),     _M.CORRECT_ROUND),
-    Row.CLOSE_SHOE:             (refuse("no_shoe"),          _M.CLOSE_SHOE,              _M.CLOSE_SHOE,              _M.CLOSE_SHOE,              refuse("already_locked"),   refuse("hand_in_play"),     refuse("no_shoe")),
-    Row.TEST_LAMPS:             (_M.TEST_LAMPS,              _M.TEST_LAMPS,              refuse("burn_unfinished"),  _M.TEST_LAMPS,              refuse("already_locked"),   refuse("hand_in_play"),     _M.TEST_LAMPS),
-    Row.PLACE_WAGER:            (refuse("no_shoe"),          refuse("burn_unfinished"),  refuse("burn_unfinished"),  _M.PLACE_WAGER,             refuse("already_locked"),   refuse("already_locked"),   refuse("no_shoe")),
-    Row.TAKE_SEATS:             (_M.TAKE_SEATS,              _M.TAKE_SEATS,              _M.TAKE_SEATS,              _M.TAKE_SEATS,              refuse("already_locked"),   refuse("hand_in_play"),     _M.TAKE_SEATS),
-    Row.CHOOSE_ACTIVES:         (_M.CHOOSE_ACTIVES,          _M.CHOOSE_ACTIVES,          _M.CHOOSE_ACTIVES,          _M.CHOOSE_ACTIVES,          refuse("already_locked"),   refuse("hand_in_play"),     _M.CHOOSE_ACTIVES),
-    Row.CALL:                   (refuse("no_call_due"),      refuse("no_call_due"),      refuse("no_call_due"),      refuse("no_call_due"),      refuse("no_call_due"),      _M.CALL,                    refuse("no_call_due")),
-    Row.COLLECT_COMMISSION:     (_M.COLLECT_COMMISSION,      _M.COLLECT_COMMISSION,      _M.COLLECT_COMMISSION,      _M.COLLECT_COMMISSION,      _M.COLLECT_COMMISSION,      _M.COLLECT_COMMISSION,      _M.COLLECT_COMMISSION),
 }
 # fmt: on
 
@@ -147,16 +105,10 @@ LEGALITY: dict[Row, dict[type[Phase], Cell]] = {
 }
 
 LEADS_TO: dict[Move, tuple[type[Phase], ...]] = {
-    Move.OPEN_SHOE: (FirstCardDue,),
     Move.TURN_FIRST_CARD: (Burning, WagersOpen),
     Move.BURN_CARD: (Burning, WagersOpen),
     Move.TAKE_CARD_IN_ERROR: (HandInPlay, WagersOpen),
-    Move.LOCK_WAGERS: (Locked, HandInPlay, WagersOpen, ShoeEnded),  # kept cards can be a whole hand
     Move.DEAL_CARD: (HandInPlay, WagersOpen, ShoeEnded),
-    Move.VOID_HAND: (WagersOpen, ShoeEnded),
-    Move.CHANGE_ODD_CARD: (WagersOpen,),
-    Move.CALL: (HandInPlay, WagersOpen, ShoeEnded),
-    Move.CLOSE_SHOE: (ShoeEnded,),
 }
 """The phases a move may end in. A move that is not here leaves the phase as it is."""
 

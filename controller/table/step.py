@@ -19,6 +19,12 @@ from controller.game.cards import Card
 from controller.game.play import Call, Choose, Reveal
 from controller.game.wagers import place
 from controller.table import paying, shoe_life
+from controller.table.acts.corrections import RoundCorrected, SeatsRoundCorrected
+from controller.table.acts.hand import Called, HandVoided, OddCardFate, OddCardTold
+from controller.table.acts.pit import PitKeyPinned
+from controller.table.acts.seats import ActivesChosen, CommissionCollected, HitsReset, SeatsTaken, WagerPlaced
+from controller.table.acts.shoe import LampsTested, ShoeClosed
+from controller.table.acts.stopped import CardNamed, CardsCounted, FaultCleared
 from controller.table.correcting import correct
 from controller.table.dealing import (
     after_hand,
@@ -35,50 +41,35 @@ from controller.table.dealing import (
 )
 from controller.table.face_down import comes_face_down, kept_make_a_hand, next_is_secret
 from controller.table.facts import (
-    ActivesChosen,
     ArchiveFailed,
     AwardRefused,
     AwardStepped,
     BurnCountReported,
-    Called,
+    ByPerson,
     CardDrawn,
     CardDrawnOutsideGame,
     CardKept,
-    CardNamed,
-    CardsCounted,
     ClientIdTaken,
-    CommissionCollected,
     CommitFailed,
     CutCardDrawn,
     Fact,
-    FaultCleared,
-    HandVoided,
-    HitsReset,
     HitUnheard,
     JournalAltered,
     JournalFoundBehindPit,
     JournalGone,
     JournalLarge,
-    LampsTested,
     LevelsNoted,
-    OddCardFate,
-    OddCardTold,
     OutboxFilling,
     OutboxFull,
     OwnFact,
     PitKeyDiffers,
-    PitKeyPinned,
     PitKeyRotated,
     PitTookBack,
     PitWordForged,
     PublishRefused,
     ReplayDiffered,
     Report,
-    RoundCorrected,
     Royal9WagersDiffered,
-    SeatsRoundCorrected,
-    SeatsTaken,
-    ShoeClosed,
     ShoeErrorCancelled,
     ShoeErrorRaised,
     ShoeFact,
@@ -93,11 +84,10 @@ from controller.table.facts import (
     ShoeUnplugged,
     StepFailed,
     Target,
-    WagerPlaced,
     WagersLocked,
 )
 from controller.table.faults import FAULTS, Clearing, Exit
-from controller.table.legality import Move, RaiseFault, Refuse, Row, legality
+from controller.table.legality import Move, RaiseFault, Row, legality
 from controller.table.referees import both_opinions, compare_burn_count, compare_result, differing_target, where
 from controller.table.states import (
     Burning,
@@ -115,16 +105,6 @@ from controller.table.states import (
     Waiting,
 )
 from controller.table.stops import Stepped, alarm, cleared, is_card, known_left, open_shoe, raiser, shoe_number, stop
-
-_OF_THE_CONTROLLER = (
-    JournalFoundBehindPit,
-    PitTookBack,
-    CommitFailed,
-    JournalGone,
-    JournalAltered,
-    ReplayDiffered,
-    StepFailed,
-)
 
 
 def step(table: Table, fact: Fact) -> Stepped:
@@ -189,25 +169,10 @@ def step(table: Table, fact: Fact) -> Stepped:
             return table, (alarm(table, "pit_word_forged", {"topic": topic}),)
         case AwardRefused():
             return table, (alarm(table, "award_impossible", asdict(fact)),)
+        case ByPerson():
+            raise AssertionError(f"nobody has said here what {fact} does")
         case _:
             return _it_came(table, fact)
-
-
-def carried_into_new_shoe(table: Table) -> tuple[ShoeFact | OwnFact, ...]:
-    """What the standing fault holds that a new shoe takes over: what the controller noticed of itself, and what came
-    from the new shoe's first card on."""
-    if table.fault is None:
-        return ()
-    waiting = [held.fact for held in (*raiser(table.fault), *table.held)]
-    takes_all = FAULTS[table.fault.code].new_shoe_takes_held
-    carried: list[ShoeFact | OwnFact] = []
-    for fact in waiting:
-        takes_all = takes_all or (isinstance(fact, CardDrawn) and fact.target is Target.FIRST_CARD)
-        if takes_all:
-            carried.append(fact)
-        elif isinstance(fact, _OF_THE_CONTROLLER):  # an old shoe's report must not be heard anew after later ones
-            carried.append(replace(fact, report=None) if isinstance(fact, StepFailed) else fact)
-    return tuple(carried)
 
 
 # What comes by itself: the shoe's reports and what the controller notices.
@@ -338,8 +303,6 @@ def _legally(table: Table, row: Row, fact: ShoeFact | OwnFact, details: dict[str
         case RaiseFault(code):
             waits = row in (Row.CARD, Row.CARD_KEPT, Row.CARD_OUTSIDE_GAME, Row.SHOE_UNHEARD)
             return stop(table, code, details or {}, raised_by=Held(fact) if waits else None)
-        case Refuse(code):
-            raise AssertionError(f"a report cannot be refused: {row} in {table.phase}: {code}")
         case Move() as move:
             return _move(table, move, fact)
 

@@ -6,7 +6,21 @@ from dataclasses import replace
 
 from controller.contract import events
 from controller.contract.events import Event
-from controller.table.facts import CardDrawn, CardDrawnOutsideGame, CardKept, JournalFoundBehindPit, PitTookBack
+from controller.table.facts import (
+    CardDrawn,
+    CardDrawnOutsideGame,
+    CardKept,
+    CommitFailed,
+    JournalAltered,
+    JournalFoundBehindPit,
+    JournalGone,
+    OwnFact,
+    PitTookBack,
+    ReplayDiffered,
+    ShoeFact,
+    StepFailed,
+    Target,
+)
 from controller.table.faults import FAULTS, Exit
 from controller.table.states import (
     Burning,
@@ -22,6 +36,16 @@ from controller.table.states import (
 )
 
 Stepped = tuple[Table, tuple[Event, ...]]
+
+_OF_THE_CONTROLLER = (
+    JournalFoundBehindPit,
+    PitTookBack,
+    CommitFailed,
+    JournalGone,
+    JournalAltered,
+    ReplayDiffered,
+    StepFailed,
+)
 
 
 def exits(table: Table) -> tuple[Exit, ...]:
@@ -134,3 +158,20 @@ def known_left(table: Table) -> int | None:
         return None
     ahead = table.phase.ahead if isinstance(table.phase, HandInPlay) else ()
     return max(0, table.cards_left - held_cards(table) - sum(map(is_card, ahead)))
+
+
+def carried_into_new_shoe(table: Table) -> tuple[ShoeFact | OwnFact, ...]:
+    """What the standing fault holds that a new shoe takes over: what the controller noticed of itself, and what came
+    from the new shoe's first card on."""
+    if table.fault is None:
+        return ()
+    waiting = [held.fact for held in (*raiser(table.fault), *table.held)]
+    takes_all = FAULTS[table.fault.code].new_shoe_takes_held
+    carried: list[ShoeFact | OwnFact] = []
+    for fact in waiting:
+        takes_all = takes_all or (isinstance(fact, CardDrawn) and fact.target is Target.FIRST_CARD)
+        if takes_all:
+            carried.append(fact)
+        elif isinstance(fact, _OF_THE_CONTROLLER):  # an old shoe's report must not be heard anew after later ones
+            carried.append(replace(fact, report=None) if isinstance(fact, StepFailed) else fact)
+    return tuple(carried)

@@ -13,7 +13,7 @@ from controller.config import load
 from controller.contract.topics import Topics
 from controller.keys import load_or_make_key
 from controller.record.journal import Entry, Journal
-from controller.table.requests import NewShoe
+from controller.table.acts.shoe import NewShoe
 from controller.table.rules import TableRules
 from tests.bench import core
 from tests.bench.house import House, cpu_ms, resident_kib, until

@@ -14,8 +14,10 @@ from controller.game.baccarat_royal import Actives
 from controller.game.play import Call
 from controller.roads.marks import Roads
 from controller.roads.text import hands_from
+from controller.table.acts.entry import Request
+from controller.table.acts.hand import MakeCall
+from controller.table.acts.seats import ChooseActives, TakeSeats
 from controller.table.facts import Fact
-from controller.table.requests import ChooseActives, MakeCall, Request, TakeSeats
 from controller.table.states import Table
 from controller.table.step import step
 from tests.bench.report import Section

@@ -13,19 +13,12 @@ from controller.contract.events import Event
 from controller.game.baccarat_royal import Actives
 from controller.game.play import Call
 from controller.game.wagers import Wager
+from controller.table.acts.corrections import CorrectRound, CorrectSeatsRound
+from controller.table.acts.hand import MakeCall
+from controller.table.acts.pit import SeeAward
+from controller.table.acts.seats import ChooseActives, CollectCommission, PlaceWager, ResetHits, TakeSeats
+from controller.table.acts.shoe import CloseShoe
 from controller.table.facts import AwardStepped, HitUnheard
-from controller.table.requests import (
-    ChooseActives,
-    CloseShoe,
-    CollectCommission,
-    CorrectRound,
-    CorrectSeatsRound,
-    MakeCall,
-    PlaceWager,
-    ResetHits,
-    SeeAward,
-    TakeSeats,
-)
 from tests.support.contract import EVENT_SCHEMA, check_event
 from tests.support.tables import BACCARAT_ROYAL, LUCKY9, SUGARHOUSE, TableUnderTest, cards, house
 

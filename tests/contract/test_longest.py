@@ -19,7 +19,9 @@ from controller.contract.bounds import (
 from controller.contract.canonical import canonical
 from controller.game.cards import Card
 from controller.game.wagers import Wager
-from controller.table.requests import CorrectRound, LockWagers, PlaceWager
+from controller.table.acts.corrections import CorrectRound
+from controller.table.acts.hand import LockWagers
+from controller.table.acts.seats import PlaceWager
 from tests.support.tables import TABLES, TableUnderTest
 
 CONTRACT = Path(__file__).parents[2] / "controller" / "contract"

@@ -26,8 +26,11 @@ from controller.pit.clock import now_text, number_text
 from controller.record.journal import Entry, Journal, Message, Row
 from controller.record.replay import replay
 from controller.runtime import Runtime
+from controller.table.acts.entry import Request
+from controller.table.acts.hand import LockWagers
+from controller.table.acts.shoe import NewShoe
+from controller.table.acts.stopped import ClearFault
 from controller.table.facts import CardDrawn, Report
-from controller.table.requests import ClearFault, LockWagers, NewShoe, Request
 from tests.support.contract import check_message
 
 PATIENCE_S = 20.0

@@ -19,8 +19,11 @@ from controller.pins.devices import BrokerListener, ShoeListener
 from controller.record.journal import Journal
 from controller.record.replay import replay
 from controller.runtime import Runtime
+from controller.table.acts.entry import Request
+from controller.table.acts.hand import LockWagers
+from controller.table.acts.shoe import NewShoe
+from controller.table.acts.stopped import ClearFault, CountCards
 from controller.table.facts import CardDrawn, Report, ShoeStoodBy
-from controller.table.requests import ClearFault, CountCards, LockWagers, NewShoe, Request
 from controller.table.states import Table
 from tests.support.tables import TableUnderTest, hand, seen
 

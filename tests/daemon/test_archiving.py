@@ -18,8 +18,9 @@ from controller.game.cards import Card
 from controller.record.archive import Run
 from controller.record.archiving import Archivist
 from controller.record.journal import Journal, read_rows, verify
+from controller.table.acts.hand import LockWagers
+from controller.table.acts.shoe import NewShoe
 from controller.table.facts import CardDrawn, ShoeOpened
-from controller.table.requests import LockWagers, NewShoe
 from tests.daemon.daemon_world import PATIENCE_S, World, ack, eventually, run, running
 
 

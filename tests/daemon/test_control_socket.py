@@ -21,8 +21,10 @@ from controller.control.server import serving
 from controller.control.watchers import BEAT_S
 from controller.errors import TableError
 from controller.game.play import Call
-from controller.table.facts import CardDrawn, RoundCorrected, ShoeOpened, ShoeStoodBy
-from controller.table.requests import LockWagers, MakeCall, TakeSeats
+from controller.table.acts.corrections import RoundCorrected
+from controller.table.acts.hand import LockWagers, MakeCall
+from controller.table.acts.seats import TakeSeats
+from controller.table.facts import CardDrawn, ShoeOpened, ShoeStoodBy
 from tests.daemon.daemon_world import PATIENCE_S, World, eventually, run, running
 from tests.support.tables import TABLES
 

@@ -18,8 +18,8 @@ from controller.cli.main import main
 from controller.game.cards import Card
 from controller.keys import SigningKey
 from controller.record.journal import Journal
+from controller.table.acts.corrections import CorrectRound
 from controller.table.facts import CardDrawn, Report, ShoeResult, ShoeResultReported, Target
-from controller.table.requests import CorrectRound
 from drivers.sim import rules
 from drivers.sim.shoe.angel_eye import card_byte, frame
 from drivers.sim.shoe.beetek import card_line

@@ -19,7 +19,7 @@ from controller.keys import load_or_make_key
 from controller.record.epochs import open_journal
 from controller.record.journal import Journal, JournalGoneError, read_rows, verify
 from controller.record.journal_file import JournalFile
-from controller.table.requests import LockWagers
+from controller.table.acts.hand import LockWagers
 from tests.daemon.daemon_world import eventually, run, running, table_config
 from tests.daemon.test_journal import SHOES, TABLE, opened, tampering
 

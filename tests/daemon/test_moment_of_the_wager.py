@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+from controller.table.acts.hand import LockWagers
+from controller.table.acts.shoe import LampTest
+from controller.table.acts.stopped import ClearFault
 from controller.table.facts import CutCardDrawn, ShoeError, ShoeErrorRaised
-from controller.table.requests import ClearFault, LampTest, LockWagers
 from tests.daemon.daemon_world import eventually, run, running
 from tests.support.tables import TableUnderTest, house
 

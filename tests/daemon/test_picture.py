@@ -17,9 +17,9 @@ from rich.console import Console
 from controller.cli import watch as watching
 from controller.cli.main import main
 from controller.cli.picture import picture
+from controller.table.acts.shoe import SeeCutCard
 from controller.table.facts import ShoeError, ShoeErrorRaised
 from controller.table.lamps import lamps
-from controller.table.requests import SeeCutCard
 from tests.support.five_games import HEALTHY, SUGARHOUSE_MIDI, call, dealt, wagers
 from tests.support.tables import LUCKY9, SUGARHOUSE, TABLE_FILE, TableUnderTest
 

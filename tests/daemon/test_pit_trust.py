@@ -14,8 +14,10 @@ from controller.contract.fingerprint import fingerprint
 from controller.contract.pit_words import AckWord, AwardStep, PitKeyWord, Rotation
 from controller.delivery.pit_trust import Offer, PitTrust, latest_ms, leaps
 from controller.keys import SigningKey
-from controller.table.facts import AwardStepped, PitKeyPinned
-from controller.table.requests import Ambient, PinPitKey, SeeAward, decide
+from controller.table.acts.entry import Ambient
+from controller.table.acts.pit import PinPitKey, PitKeyPinned, SeeAward
+from controller.table.facts import AwardStepped
+from controller.table.requests import decide
 from controller.table.states import Table
 from tests.support.tables import ROYAL9, TableUnderTest
 

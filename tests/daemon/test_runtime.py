@@ -17,6 +17,10 @@ from controller.game.cards import Card
 from controller.game.play import Call
 from controller.record.journal import Row, read_rows, verify
 from controller.record.replay import replay
+from controller.table.acts.entry import Request
+from controller.table.acts.hand import LockWagers, MakeCall, VoidHand
+from controller.table.acts.shoe import NewShoe, SeeCutCard
+from controller.table.acts.stopped import ClearFault, NameCard
 from controller.table.facts import (
     CardDrawn,
     CommitFailed,
@@ -31,7 +35,6 @@ from controller.table.facts import (
     WagersLocked,
 )
 from controller.table.public import Public, public
-from controller.table.requests import ClearFault, LockWagers, MakeCall, NameCard, NewShoe, Request, SeeCutCard, VoidHand
 from controller.table.states import Table
 from controller.table.step import step
 from tests.daemon.daemon_world import World, eventually, open_journal, run, running, table_config

@@ -18,19 +18,13 @@ from controller.contract.envelope import Stamp, chain_head
 from controller.errors import TableError
 from controller.keys import load_or_make_key
 from controller.notify import notify
-from controller.pins.buttons import KEY, pressed
+from controller.pins.buttons import pressed
 from controller.pins.debounce import Debouncer
-from controller.table.facts import OddCardFate, ShoeError, ShoeErrorRaised
-from controller.table.requests import (
-    ClearFault,
-    LampTest,
-    LockWagers,
-    NewShoe,
-    Request,
-    SeeCutCard,
-    TellOddCard,
-    VoidHand,
-)
+from controller.table.acts.entry import KEY, Request
+from controller.table.acts.hand import LockWagers, OddCardFate, TellOddCard, VoidHand
+from controller.table.acts.shoe import LampTest, NewShoe, SeeCutCard
+from controller.table.acts.stopped import ClearFault
+from controller.table.facts import ShoeError, ShoeErrorRaised
 from controller.table.states import Table
 from tests.support.tables import TableUnderTest
 

@@ -19,8 +19,10 @@ from controller.delivery import guarantee as delivery
 from controller.game.cards import Card
 from controller.pit.clock import now_text
 from controller.record.journal import Entry, Message
+from controller.table.acts.hand import LockWagers, VoidHand
+from controller.table.acts.shoe import NewShoe
+from controller.table.acts.stopped import ClearFault
 from controller.table.facts import HitUnheard, OutboxFilling, PublishRefused
-from controller.table.requests import ClearFault, LockWagers, NewShoe, VoidHand
 from tests.daemon.daemon_world import (
     KEY,
     HeldBroker,

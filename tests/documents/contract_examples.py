@@ -28,19 +28,13 @@ from controller.keys import SigningKey
 from controller.pit.ledger import Ledger
 from controller.pit.settings import DEFAULT
 from controller.record.fact_json import fact_to_json
+from controller.table.acts.corrections import CorrectRound, CorrectSeatsRound
+from controller.table.acts.entry import Ambient
+from controller.table.acts.hand import LockWagers, MakeCall
+from controller.table.acts.pit import SeeAward
+from controller.table.acts.seats import CollectCommission, PlaceWager, ResetHits
+from controller.table.acts.shoe import CloseShoe
 from controller.table.facts import AwardStepped, Fact, HitUnheard
-from controller.table.requests import (
-    Ambient,
-    CloseShoe,
-    CollectCommission,
-    CorrectRound,
-    CorrectSeatsRound,
-    LockWagers,
-    MakeCall,
-    PlaceWager,
-    ResetHits,
-    SeeAward,
-)
 from controller.table.rules import TableRules
 from tests.support.contract import check_event
 from tests.support.tables import LUCKY9, ROYAL9, SUGARHOUSE, TableUnderTest, cards

@@ -1,7 +1,7 @@
 """The documents that are made from the code: `make pages` writes them, a test says when one is stale.
 
-What they tell stands in one place each: `legality.py`, `faults.py`, `lamps.py`, `buttons.py`, `asyncapi.json` and, for
-the sentences, `controller/words`.
+What they tell stands in one place each: `legality.py`, `acts`, `faults.py`, `lamps.py`, `asyncapi.json` and, for the
+sentences, `controller/words`.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from controller.pins.buttons import MEANINGS, SEEN_AFTER_S
+from controller.pins.buttons import PRESSES, SEEN_AFTER_S
+from controller.table.acts.entry import Act
+from controller.table.acts.every import ACTS
 from controller.table.faults import ALARMS, FAULTS, Clearing, Exit, FaultKind
 from controller.table.lamps import Pattern, SeatSign
-from controller.table.legality import LEADS_TO, LEGALITY, Cell, Move, RaiseFault, Row
+from controller.table.legality import LEADS_TO, LEGALITY, Cell, Move, RaiseFault
 from controller.table.public import PHASE_NAMES
-from controller.table.requests import ClearFault, CountCards, NameCard, NewShoe, VoidHand
+from controller.table.states import Phase
 from controller.words.language import LANGUAGES, language
 from tests.documents.contract_page import DOCUMENT, contract_page, fresh_document
 
@@ -26,15 +28,12 @@ _ENGLISH = language("en")
 _OF_THE_CONTRACT = ("fault", "alarm", "refusal", "refused_wager", "detail")
 """The sections of a language that are sentences for the pit's vendor, too."""
 
-_ROWS = list(Row)
-_REPORTS, _REQUESTS = _ROWS[: _ROWS.index(Row.NEW_SHOE)], _ROWS[_ROWS.index(Row.NEW_SHOE) :]
-
 _EXITS = {
-    Exit.CLEAR: (ClearFault, "clear TABLE.toml --by NAME", "felt and display agree: go on"),
-    Exit.CARD: (NameCard, "card TABLE.toml KS --by NAME", "this is the card"),
-    Exit.VOID: (VoidHand, "void TABLE.toml --by NAME", "the hand is over, wagers go back"),
-    Exit.NEW_SHOE: (NewShoe, "new-shoe TABLE.toml --by NAME", "this shoe ends here"),
-    Exit.COUNT: (CountCards, "count TABLE.toml 397 --by NAME", "so many cards are left in the shoe"),
+    Exit.CLEAR: "felt and display agree: go on",
+    Exit.CARD: "this is the card",
+    Exit.VOID: "the hand is over, wagers go back",
+    Exit.NEW_SHOE: "this shoe ends here",
+    Exit.COUNT: "so many cards are left in the shoe",
 }
 
 _CLEARING = {
@@ -65,10 +64,10 @@ def _legality() -> str:
     return _text(
         "# What may happen when",
         "",
-        "Made from `controller/table/legality.py` by `make pages`. A standing fault comes before these tables: reports",
-        "are then held, and what may be asked for is the fault's exits ([faults.md](faults.md)). Beside them, at any",
-        "time: a hit's lamp may be reset (`reset-hit`), the pit's key may be pinned (`pit-key`), and what the pit says",
-        "of an award is noted.",
+        "Made from `controller/table/legality.py` and the acts in `controller/table/acts` by `make pages`. A standing",
+        "fault comes before these tables: reports are then held, and only the fault's exits are allowed",
+        "([faults.md](faults.md)), and the acts that are marked with a star. What the pit says of an award is noted at",
+        "any time.",
         "",
         "```mermaid",
         "stateDiagram-v2",
@@ -80,14 +79,16 @@ def _legality() -> str:
         "",
         "They have happened, whatever the phase. In bold: the fault they raise.",
         "",
-        *_grid(_REPORTS),
+        *_head(),
+        *(f"| {_words(row.name)} | {' | '.join(map(_cell, cells.values()))} |" for row, cells in LEGALITY.items()),
         "",
-        "## Requests",
+        "## Acts",
         "",
-        "Of the dealer or a supervisor. In italics: the code they are refused with. That the cutting card is told says",
-        "nothing yet of what it means: it is the report of that name above.",
+        "What people do. A dot: allowed. In italics: the code of the refusal. What follows from `cut-card` is what the",
+        "report of that card says above.",
         "",
-        *_grid(_REQUESTS),
+        *_head("who"),
+        *map(_row, ACTS),
         "",
         "| refusal | what it tells |",
         "|---|---|",
@@ -100,22 +101,30 @@ def _legality() -> str:
 
 
 def _edges() -> Iterable[str]:
-    """An arrow a move, from each phase it may happen in to each it may end in."""
-    edges: dict[tuple[str, str], set[str]] = {}
+    """An arrow for each move and each act, from each phase where it may happen to each in which it may end."""
+    edges: dict[tuple[type[Phase], type[Phase]], set[str]] = {}
     for cells in LEGALITY.values():
         for start, cell in cells.items():
             if isinstance(cell, Move):
                 for end in LEADS_TO.get(cell, ()):
-                    edges.setdefault((PHASE_NAMES[start], PHASE_NAMES[end]), set()).add(_words(cell.name))
-    for (start_name, end_name), moves in edges.items():
-        yield f"    {start_name} --> {end_name}: {', '.join(sorted(moves))}"
+                    edges.setdefault((start, end), set()).add(_words(cell.name))
+    for act in ACTS:
+        for start in PHASE_NAMES:
+            for end in act.leads_to if start not in act.refused else ():
+                edges.setdefault((start, end), set()).add(act.name)
+    for (start, end), moves in edges.items():
+        yield f"    {PHASE_NAMES[start]} --> {PHASE_NAMES[end]}: {', '.join(sorted(moves))}"
 
 
-def _grid(rows: Iterable[Row]) -> Iterable[str]:
-    yield "| | " + " | ".join(_words(name) for name in PHASE_NAMES.values()) + " |"
-    yield "|---" * (len(PHASE_NAMES) + 1) + "|"
-    for row in rows:
-        yield f"| {_words(row.name)} | " + " | ".join(_cell(LEGALITY[row][phase]) for phase in PHASE_NAMES) + " |"
+def _head(*more: str) -> Iterable[str]:
+    yield f"| | {' | '.join((*more, *map(_words, PHASE_NAMES.values())))} |"
+    yield "|---" * (len(PHASE_NAMES) + len(more) + 1) + "|"
+
+
+def _row(act: Act) -> str:
+    cells = (f"*{act.refused[phase]}*" if phase in act.refused else "·" for phase in PHASE_NAMES)
+    star = "\\*" if act.in_fault else ""
+    return f"| {act.name}{star} | {act.who.value} | {' | '.join(cells)} |"
 
 
 def _cell(cell: Cell) -> str:
@@ -126,8 +135,6 @@ def _cell(cell: Cell) -> str:
             return _words(cell.name)
         case RaiseFault(code):
             return f"**{code}**"
-        case _:
-            return f"*{cell.code}*"
 
 
 def _faults() -> str:
@@ -147,7 +154,7 @@ def _faults() -> str:
         "",
         "| exit | at the table | `tablectl` | what it says |",
         "|---|---|---|---|",
-        *(f"| `{exit_.value}` | {_key(exit_) or '-'} | `{act}` | {says} |" for exit_, (_, act, says) in _EXITS.items()),
+        *(f"| `{exit_.value}` | {_key(exit_) or '-'} | `{_shell(exit_)}` | {says} |" for exit_, says in _EXITS.items()),
         "",
         "`void` is there inside a hand only, `new_shoe` outside one only. Cards that come while a fault stands are",
         "kept, and dealt in the order they came once it is left; a `void` makes them dead.",
@@ -207,16 +214,25 @@ def _exit(exit_: Exit, kind: FaultKind) -> str:
 
 def _key(exit_: Exit) -> str:
     """How an exit is taken at the table, if it can be."""
-    request, _, _ = _EXITS[exit_]
-    buttons = [meaning.button for meaning in MEANINGS if meaning.key_turned and type(meaning.request()) is request]
+    buttons = [press.button for press in _act(exit_).presses if press.key_turned]
     return f"key and `{buttons[0]}`" if buttons else ""
+
+
+def _shell(exit_: Exit) -> str:
+    """How an exit is taken from a shell."""
+    act = _act(exit_)
+    return f"{act.name} TABLE.toml {act.example}"
+
+
+def _act(exit_: Exit) -> Act:
+    return next(act for act in ACTS if act.exit is exit_)
 
 
 def _lamps() -> str:
     return _text(
         "# Lamps and buttons",
         "",
-        "Made from `controller/table/lamps.py` and `controller/pins/buttons.py` by `make pages`.",
+        "Made from `controller/table/lamps.py` and the acts in `controller/table/acts` by `make pages`.",
         "",
         "| lamp | pattern | meaning |",
         "|---|---|---|",
@@ -237,7 +253,7 @@ def _lamps() -> str:
         "",
         "| button | key | when | what it says |",
         "|---|---|---|---|",
-        *(f"| `{m.button}` | {'turned' if m.key_turned else ''} | {m.when.value} | {m.says} |" for m in MEANINGS),
+        *(f"| `{m.button}` | {'turned' if m.key_turned else ''} | {m.when.value} | {m.says} |" for m in PRESSES),
         "",
         "The first row that fits holds. Whether a fault stands is what was shown",
         f"{1000 * SEEN_AFTER_S:.0f} ms before the press: sooner nobody can have seen that a fault came or was left.",

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from controller.game.cards import Card
+from controller.table.acts.shoe import NewShoe
 from controller.table.facts import CardDrawn, Report, ShoeUnplugged
-from controller.table.requests import NewShoe
 from tests.support.tables import TableUnderTest, hand
 
 PHASES: dict[str, Callable[[], TableUnderTest]] = {

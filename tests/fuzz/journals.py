@@ -12,8 +12,12 @@ from controller.config import Config
 from controller.contract.envelope import GENESIS, Stamp, chain_head
 from controller.game.cards import Card
 from controller.record.journal import Entry, Journal
-from controller.table.facts import CardDrawn, CommitFailed, Fact, HandVoided
-from controller.table.requests import Ambient, ClearFault, LockWagers, NewShoe, Request, decide
+from controller.table.acts.entry import Ambient, Request
+from controller.table.acts.hand import HandVoided, LockWagers
+from controller.table.acts.shoe import NewShoe
+from controller.table.acts.stopped import ClearFault
+from controller.table.facts import CardDrawn, CommitFailed, Fact
+from controller.table.requests import decide
 from controller.table.states import Table
 from controller.table.step import step
 from tests.daemon.daemon_world import KEY

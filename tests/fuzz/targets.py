@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import re
@@ -16,12 +17,12 @@ from typing import Any
 
 from controller.cli.surroundings import EXAMPLE_TABLE
 from controller.config import load
-from controller.contract.bounds import NAME
+from controller.contract.bounds import MOST_WAGER_CENTS, NAME
 from controller.contract.canonical import canonical, parse_object
 from controller.contract.envelope import Stamp
 from controller.contract.pit_words import STEPS, AckWord, AwardStep, MetersWord, PitKeyWord, Rotation
-from controller.control.server import _parse as parse_request
-from controller.delivery.bet_recognition import MOST_CENTS, wager_from_json
+from controller.control.server import parse as parse_request
+from controller.delivery.bet_recognition import wager_from_json
 from controller.delivery.guarantee import Behind, Delivery
 from controller.delivery.levels import Levels
 from controller.delivery.pit_log import compare
@@ -35,8 +36,9 @@ from controller.pit.ledger import Ledger
 from controller.pit.service import Pit
 from controller.record.fact_json import fact_from_json, fact_to_json
 from controller.script import ScriptTable
+from controller.table.acts.entry import BadArgumentError
+from controller.table.acts.seats import ActivesChosen, WagerPlaced
 from controller.table.facts import (
-    ActivesChosen,
     AwardStepped,
     CardDrawn,
     Fact,
@@ -45,7 +47,6 @@ from controller.table.facts import (
     ShoeOpened,
     ShoeResult,
     ShoeResultReported,
-    WagerPlaced,
     WagersLocked,
 )
 from controller.table.facts import Target as Place
@@ -126,7 +127,7 @@ def _wager(data: bytes) -> None:
     wager = wager_from_json(parse_object(data))
     if wager is not None:
         assert NAME.fullmatch(wager.spot)
-        assert 0 <= wager.cents <= MOST_CENTS
+        assert 0 <= wager.cents <= MOST_WAGER_CENTS
         _journalled(WagerPlaced(wager, "bet recognition"))
 
 
@@ -227,7 +228,8 @@ def _says_goodbye(state: bytes) -> bool:
 
 
 def _request(data: bytes) -> None:
-    parse_request(data)
+    with contextlib.suppress(BadArgumentError):
+        parse_request(data)
 
 
 def _table_file(data: bytes) -> None:

@@ -13,8 +13,10 @@ from typing import Any
 import pytest
 
 from controller.delivery.outbox import OutboxWatch
+from controller.table.acts.hand import LockWagers
+from controller.table.acts.shoe import NewShoe
+from controller.table.acts.stopped import ClearFault
 from controller.table.facts import OutboxFilling, OutboxFull
-from controller.table.requests import ClearFault, LockWagers, NewShoe
 from tests.daemon.daemon_world import World, ack, eventually, running
 
 _KEPT_BYTES = 100  # of each event: an entry in a dict takes more, and an event has some 600; Python itself takes some

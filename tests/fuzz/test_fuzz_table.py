@@ -21,7 +21,7 @@ from controller.control import connections
 from controller.control.server import serving
 from controller.game.wagers import Wager
 from controller.record.journal import verify
-from controller.table.requests import PlaceWager
+from controller.table.acts.seats import PlaceWager
 from tests.daemon.daemon_world import PATIENCE_S, World, eventually, run, running
 from tests.fuzz.fuzzing import TOKENS, mutated
 from tests.fuzz.targets import TARGETS

@@ -9,7 +9,7 @@ import pytest
 
 from controller.contract.bounds import MOST_PAYLOAD_BYTES
 from controller.delivery import stream
-from controller.table.requests import LockWagers
+from controller.table.acts.hand import LockWagers
 from tests.daemon.daemon_world import ack, eventually, run, running
 
 

@@ -25,7 +25,9 @@ from controller.pit.incoming import RefusedError
 from controller.pit.ledger import Ledger
 from controller.pit.meters import Terms
 from controller.record.journal import Journal
-from controller.table.requests import CorrectSeatsRound, MakeCall, PlaceWager
+from controller.table.acts.corrections import CorrectSeatsRound
+from controller.table.acts.hand import MakeCall
+from controller.table.acts.seats import PlaceWager
 from tests.pit.evening import EPOCH, KEY, TableEvening
 from tests.support.samples import examples
 from tests.support.tables import LUCKY9, TableUnderTest, cards

@@ -29,6 +29,10 @@ from controller.game.cards import DECK, Card
 from controller.game.games import Done
 from controller.record.fact_json import fact_from_json
 from controller.table import facts
+from controller.table.acts.corrections import RoundCorrected
+from controller.table.acts.hand import HandVoided
+from controller.table.acts.shoe import LampsTested
+from controller.table.acts.stopped import CardNamed, CardsCounted, FaultCleared
 from controller.table.facts import CardDrawn, CardDrawnOutsideGame, CardKept, Fact, Report
 from controller.table.public import public
 from controller.table.rules import TableRules
@@ -41,7 +45,7 @@ from tests.support import sheets
 
 _SCHEMA = Path(envelope.__file__).parent / "schemas" / "event.schema.json"
 _VALIDATOR = jsonschema.Draft202012Validator(json.loads(_SCHEMA.read_text("utf-8")))
-_ACTS = (facts.ShoeOpened, facts.HandVoided, facts.CardNamed, facts.CardsCounted, facts.FaultCleared)
+_ACTS = (facts.ShoeOpened, HandVoided, CardNamed, CardsCounted, FaultCleared)
 _CARD_FACTS = (CardDrawn, CardKept, CardDrawnOutsideGame)
 _CARD = re.compile(r"\b[A23456789TJQK][SHDC]\b")
 PROGRESSIVE = ("personal_vs_personal", "banker_personal", "player_personal")
@@ -191,7 +195,7 @@ class Auditor:
             hold("a replay can begin at any shoe", core.step(Table(self._rules), fact)[0] == after, fact)
         self.table = after
         self.bodies += bodies
-        self.lamp_tests += isinstance(fact, facts.LampsTested)
+        self.lamp_tests += isinstance(fact, LampsTested)
         self._reports_arrived(before, fact, life)
         messages = [json.loads(body) for body in bodies]
         self._faults(before, fact, after, messages)
@@ -279,7 +283,7 @@ class Auditor:
             if message["type"] == "fault_cleared":
                 hold("a fault is left by a person", isinstance(fact, _ACTS) and bool(fact.by), (fact, message))
         if after.fault is not None and after.fault != before.fault and not raised:
-            hold("a fault is told", isinstance(fact, facts.CardNamed), (fact, after.fault))
+            hold("a fault is told", isinstance(fact, CardNamed), (fact, after.fault))
 
     # Hands, wagers, hits.
 
@@ -505,17 +509,17 @@ class Auditor:
                 account = self._account = _ShoeAccount()
                 for held in carried:
                     self._came(account, held)
-            case facts.RoundCorrected(number):
+            case RoundCorrected(number):
                 was = next(finished.done for finished in before.finished if finished.number == number)
                 account.corrections.update(map(str, (*fact.player, *fact.banker)))
                 account.corrections.subtract(map(str, _on_the_felt(was)))
-            case facts.CardNamed(card):
+            case CardNamed(card):
                 assert before.fault is not None
                 self._named(account, before, str(card))
-            case facts.CardsCounted(counted):
+            case CardsCounted(counted):
                 self._counted(account, before, counted)
                 hold("after a count so many cards are left", public(after).cards_left == counted, fact)
-            case facts.FaultCleared() if before.fault is not None and before.fault.code in _TAKEN_BACK:
+            case FaultCleared() if before.fault is not None and before.fault.code in _TAKEN_BACK:
                 raised_by = before.fault.raised_by
                 assert raised_by is not None
                 lane = account.kept if isinstance(raised_by.fact, CardKept) else account.drawn

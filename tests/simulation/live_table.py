@@ -29,24 +29,16 @@ from controller.pit.clock import next_number, now_text
 from controller.record.journal import Journal
 from controller.record.replay import replay
 from controller.runtime import Runtime
-from controller.table.facts import Fact, OddCardFate
+from controller.table.acts.corrections import CorrectRound
+from controller.table.acts.entry import Request
+from controller.table.acts.hand import OddCardFate, TellOddCard, VoidHand
+from controller.table.acts.seats import ResetHits
+from controller.table.acts.shoe import CloseShoe, LampTest, NewShoe, SeeCutCard
+from controller.table.acts.stopped import ClearFault, CountCards, NameCard
+from controller.table.facts import Fact
 from controller.table.faults import Exit
 from controller.table.lamps import Live, Pattern, lamps
 from controller.table.public import Public, public
-from controller.table.requests import (
-    ClearFault,
-    CloseShoe,
-    CorrectRound,
-    CountCards,
-    LampTest,
-    NameCard,
-    NewShoe,
-    Request,
-    ResetHits,
-    SeeCutCard,
-    TellOddCard,
-    VoidHand,
-)
 from controller.table.states import Table
 from drivers.line.shoe_on_line import ShoeOnLine
 from drivers.sim.shoe.angel_eye import Result, Target

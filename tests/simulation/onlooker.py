@@ -36,16 +36,11 @@ from controller.pins.devices import BrokerListener
 from controller.record.journal import Entry, Journal, Message
 from controller.record.replay import replay
 from controller.runtime import Runtime
-from controller.table.requests import (
-    ChooseActives,
-    ClearFault,
-    LockWagers,
-    MakeCall,
-    NewShoe,
-    Request,
-    TakeSeats,
-    VoidHand,
-)
+from controller.table.acts.entry import Request
+from controller.table.acts.hand import LockWagers, MakeCall, VoidHand
+from controller.table.acts.seats import ChooseActives, TakeSeats
+from controller.table.acts.shoe import NewShoe
+from controller.table.acts.stopped import ClearFault
 from drivers.line.shoe_on_line import ShoeOnLine
 from drivers.sim.shoe import maker
 from tests.simulation.disk import unsynced

@@ -11,9 +11,10 @@ from controller.game.baccarat import PuntoBanco
 from controller.game.cards import Card
 from controller.game.play import Call
 from controller.game.wagers import Wager
+from controller.table.acts.hand import MakeCall
+from controller.table.acts.seats import PlaceWager, TakeSeats
 from controller.table.facts import CardDrawn, Fact, Report
 from controller.table.lamps import Live, lamps
-from controller.table.requests import MakeCall, PlaceWager, TakeSeats
 from controller.table.rules import TableRules
 from tests.support.tables import TABLES, TableUnderTest
 

@@ -17,6 +17,10 @@ from controller.game.cards import Card
 from controller.record.fact_json import fact_from_json, fact_to_json
 from controller.record.journal import Entry, Row
 from controller.record.replay import replay
+from controller.table.acts.entry import Ambient, Request
+from controller.table.acts.hand import LockWagers, VoidHand
+from controller.table.acts.shoe import NewShoe
+from controller.table.acts.stopped import ClearFault, NameCard
 from controller.table.facts import (
     CardDrawn,
     CutCardDrawn,
@@ -28,17 +32,7 @@ from controller.table.facts import (
 )
 from controller.table.legality import Refuse
 from controller.table.public import Public, PublicHand, public
-from controller.table.requests import (
-    Ambient,
-    ClearFault,
-    LockWagers,
-    NameCard,
-    NewShoe,
-    Request,
-    VoidHand,
-    before,
-    decide,
-)
+from controller.table.requests import before, decide
 from controller.table.rules import LockOn, TableRules
 from controller.table.states import Table
 from controller.table.step import step

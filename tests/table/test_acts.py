@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from controller.table.facts import OddCardFate, ShoeResult, ShoeResultReported, Target
-from controller.table.requests import CloseShoe, CorrectRound, LampTest, NewShoe, TellOddCard
+from controller.table.acts.corrections import CorrectRound
+from controller.table.acts.hand import OddCardFate, TellOddCard
+from controller.table.acts.shoe import CloseShoe, LampTest, NewShoe
+from controller.table.facts import ShoeResult, ShoeResultReported, Target
 from tests.support.tables import TableUnderTest, cards, hand
 
 UNSEEN = TellOddCard(OddCardFate.NEXT_CARD, "dealer")

@@ -11,22 +11,15 @@ from hypothesis import strategies as st
 
 from controller.game.baccarat_royal import Actives
 from controller.game.cards import DECK, Card, total
-from controller.table.facts import ActivesChosen, CardDrawn, ShoeUnplugged
+from controller.table.acts.corrections import CorrectRound
+from controller.table.acts.entry import Ambient, Request
+from controller.table.acts.hand import LockWagers, VoidHand
+from controller.table.acts.seats import ActivesChosen, ChooseActives, LeaveSeat, TakeSeats
+from controller.table.acts.shoe import NewShoe
+from controller.table.acts.stopped import ClearFault, NameCard
+from controller.table.facts import CardDrawn, ShoeUnplugged
 from controller.table.lamps import Pattern, lamps
-from controller.table.requests import (
-    Ambient,
-    ChooseActives,
-    ClearFault,
-    CorrectRound,
-    LeaveSeat,
-    LockWagers,
-    NameCard,
-    NewShoe,
-    Request,
-    TakeSeats,
-    VoidHand,
-    decide,
-)
+from controller.table.requests import decide
 from tests.support.five_games import HEALTHY, Watched, assert_money_adds_up, call, seats, wager, wagers
 from tests.support.samples import examples
 from tests.support.tables import BACCARAT_ROYAL, TableUnderTest, cards, hand, house

@@ -7,15 +7,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from controller.table.acts.corrections import CorrectRound
+from controller.table.acts.hand import VoidHand
+from controller.table.acts.seats import CollectCommission, LeaveSeat
+from controller.table.acts.shoe import CloseShoe, NewShoe
 from controller.table.facts import CardDrawn, Target
-from controller.table.requests import (
-    CloseShoe,
-    CollectCommission,
-    CorrectRound,
-    LeaveSeat,
-    NewShoe,
-    VoidHand,
-)
 from tests.support.five_games import KANSAS_STAR, ROYAL9_SEEN_TWICE, SUGARHOUSE_MIDI, Watched, call, seats, wagers
 from tests.support.samples import examples
 from tests.support.tables import SUGARHOUSE, cards

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.game.cards import DECK, Card
+from controller.table.acts.shoe import NewShoe
 from controller.table.facts import (
     CardDrawn,
     CardDrawnOutsideGame,
@@ -21,7 +22,6 @@ from controller.table.facts import (
     Target,
 )
 from controller.table.lamps import Live, lamps
-from controller.table.requests import NewShoe
 from tests.support.samples import examples
 from tests.support.tables import TableUnderTest, hand
 

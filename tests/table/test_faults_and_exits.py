@@ -10,6 +10,11 @@ import pytest
 from controller.game.baccarat_royal import Actives
 from controller.game.cards import Card
 from controller.game.wagers import Wager
+from controller.table.acts.entry import Request
+from controller.table.acts.hand import LockWagers, VoidHand
+from controller.table.acts.seats import ChooseActives, PlaceWager, TakeSeats
+from controller.table.acts.shoe import NewShoe, SeeCutCard
+from controller.table.acts.stopped import ClearFault, CountCards, NameCard
 from controller.table.facts import (
     ArchiveFailed,
     AwardRefused,
@@ -47,19 +52,6 @@ from controller.table.facts import (
     Target,
 )
 from controller.table.faults import FAULTS
-from controller.table.requests import (
-    ChooseActives,
-    ClearFault,
-    CountCards,
-    LockWagers,
-    NameCard,
-    NewShoe,
-    PlaceWager,
-    Request,
-    SeeCutCard,
-    TakeSeats,
-    VoidHand,
-)
 from controller.table.states import Waiting
 from controller.table.stops import behind_pit_at
 from tests.support.tables import BACCARAT_ROYAL, TableUnderTest, hand, house, seen

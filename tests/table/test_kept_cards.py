@@ -11,19 +11,20 @@ import pytest
 
 from controller.game.baccarat_royal import Actives
 from controller.game.cards import DECK, Card
+from controller.table.acts.hand import OddCardFate, TellOddCard
+from controller.table.acts.seats import ChooseActives
+from controller.table.acts.shoe import NewShoe
+from controller.table.acts.stopped import CardNamed, NameCard
 from controller.table.facts import (
     CardDrawn,
     CardKept,
-    CardNamed,
     Fact,
-    OddCardFate,
     ShoeError,
     ShoeErrorRaised,
     ShoeResult,
     ShoeResultReported,
     Target,
 )
-from controller.table.requests import ChooseActives, NameCard, NewShoe, TellOddCard
 from controller.table.rules import TableRules
 from controller.table.step import step
 from tests.support.five_games import KANSAS_STAR, Watched, call, seats, wager

@@ -9,9 +9,11 @@ import pytest
 from controller.game.baccarat_royal import Actives
 from controller.game.play import Call
 from controller.game.wagers import Wager
+from controller.table.acts.hand import MakeCall
+from controller.table.acts.seats import ChooseActives, PlaceWager, ResetHits, TakeSeats
+from controller.table.acts.shoe import NewShoe
 from controller.table.facts import JournalFoundBehindPit, ShoeError, ShoeErrorRaised
 from controller.table.lamps import Live, Pattern, SeatSign, lamps, seat_sign
-from controller.table.requests import ChooseActives, MakeCall, NewShoe, PlaceWager, ResetHits, TakeSeats
 from tests.support.tables import BACCARAT_ROYAL, LUCKY9, MIDI, TableUnderTest, house
 
 HEALTHY = Live(frozenset(), pit_fresh=True, shoe_up=True, pit_up=True, journal_ok=True)

@@ -11,13 +11,20 @@ from controller.game.baccarat_royal import Actives
 from controller.game.cards import Card
 from controller.game.play import Call
 from controller.game.wagers import Wager
+from controller.table.acts.corrections import CorrectRound
+from controller.table.acts.entry import Request
+from controller.table.acts.every import ACTS
+from controller.table.acts.hand import LockWagers, MakeCall, OddCardFate, TellOddCard, VoidHand
+from controller.table.acts.pit import PinPitKey
+from controller.table.acts.seats import ChooseActives, CollectCommission, LeaveSeat, PlaceWager, ResetHits, TakeSeats
+from controller.table.acts.shoe import CloseShoe, LampTest, NewShoe, SeeCutCard
+from controller.table.acts.stopped import ClearFault, CountCards, NameCard
 from controller.table.facts import (
     BurnCountReported,
     CardDrawn,
     CardDrawnOutsideGame,
     CardKept,
     CutCardDrawn,
-    OddCardFate,
     OwnFact,
     ShoeError,
     ShoeErrorCancelled,
@@ -34,24 +41,8 @@ from controller.table.facts import (
     Target,
 )
 from controller.table.faults import FAULTS
-from controller.table.legality import LEADS_TO, LEGALITY, Move, RaiseFault, Refuse, Row
-from controller.table.public import PublicWager
-from controller.table.requests import (
-    ChooseActives,
-    CloseShoe,
-    CollectCommission,
-    CorrectRound,
-    LampTest,
-    LockWagers,
-    MakeCall,
-    NewShoe,
-    PlaceWager,
-    Request,
-    SeeCutCard,
-    TakeSeats,
-    TellOddCard,
-    VoidHand,
-)
+from controller.table.legality import LEADS_TO, LEGALITY, Move, RaiseFault, Row
+from controller.table.public import PHASE_NAMES, PublicWager
 from controller.table.states import Held, Waiting
 from controller.words.language import language
 from tests.support.tables import BACCARAT_ROYAL, SUGARHOUSE, TableUnderTest, cards
@@ -73,20 +64,29 @@ shoe_error              shoe_error         shoe_error         shoe_error        
 shoe_powered_up         nothing            nothing            shoe_restarted     shoe_restarted     shoe_restarted     shoe_restarted     nothing
 shoe_unplugged          nothing            shoe_unplugged     shoe_unplugged     nothing            shoe_unplugged     shoe_unplugged     nothing
 shoe_unheard            nothing            shoe_unheard       shoe_unheard       shoe_unheard       shoe_unheard       shoe_unheard       nothing
-new_shoe                opened             shoe_announced     burn_unfinished    shoe_open          already_locked     hand_in_play       opened
-new_shoe_by_supervisor  opened             opened             opened             opened             already_locked     hand_in_play       opened
-lock_wagers             no_shoe            burn_unfinished    burn_unfinished    locked             already_locked     hand_in_play       no_shoe
-see_cut_card            no_shoe            cut_card_in_burn   cut_card_in_burn   noted              noted              noted              no_shoe
-void                    no_hand            no_hand            no_hand            no_hand            void               void               no_hand
-tell_odd_card           no_odd_card        no_odd_card        no_odd_card        no_odd_card        no_odd_card        no_odd_card        no_odd_card
-correct_round           no_such_round      no_such_round      no_such_round      corrected          already_locked     hand_in_play       corrected
-close_shoe              no_shoe            closed             closed             closed             already_locked     hand_in_play       no_shoe
-test_lamps              nothing            nothing            burn_unfinished    nothing            already_locked     hand_in_play       nothing
-place_wager             no_shoe            burn_unfinished    burn_unfinished    placed             already_locked     already_locked     no_shoe
-take_seats              seated             seated             seated             seated             already_locked     hand_in_play       seated
-choose_actives          chosen             chosen             chosen             chosen             already_locked     hand_in_play       chosen
-call                    no_call_due        no_call_due        no_call_due        no_call_due        no_call_due        called             no_call_due
-collect_commission      nothing_owed       collected          collected          collected          collected          collected          collected
+!announce-shoe          opened             shoe_announced     burn_unfinished    shoe_open          already_locked     hand_in_play       opened
+!new-shoe               opened             opened             opened             opened             already_locked     hand_in_play       opened
+!cut-card               no_shoe            cut_card_in_burn   cut_card_in_burn   noted              noted              noted              no_shoe
+!close-shoe             no_shoe            closed             closed             closed             already_locked     hand_in_play       no_shoe
+!deal                   no_shoe            burn_unfinished    burn_unfinished    locked             already_locked     hand_in_play       no_shoe
+!hit                    no_call_due        no_call_due        no_call_due        no_call_due        no_call_due        called             no_call_due
+!stand                  no_call_due        no_call_due        no_call_due        no_call_due        no_call_due        stood              no_call_due
+!split                  no_call_due        no_call_due        no_call_due        no_call_due        no_call_due        not_an_option      no_call_due
+!reveal                 no_call_due        no_call_due        no_call_due        no_call_due        no_call_due        not_an_option      no_call_due
+!void                   no_hand            no_hand            no_hand            no_hand            void               void               no_hand
+!odd-card               no_odd_card        no_odd_card        no_odd_card        no_odd_card        no_odd_card        no_odd_card        no_odd_card
+!correct                no_such_round      no_such_round      no_such_round      corrected          already_locked     hand_in_play       corrected
+!clear                  no_fault           no_fault           no_fault           no_fault           no_fault           no_fault           no_fault
+!card                   no_card_to_name    no_card_to_name    no_card_to_name    no_card_to_name    no_card_to_name    no_card_to_name    no_card_to_name
+!count                  no_fault           no_fault           no_fault           no_fault           no_fault           no_fault           no_fault
+!seats                  seated             seated             seated             seated             already_locked     hand_in_play       seated
+!leave                  left               left               left               left               already_locked     hand_in_play       left
+!actives                chosen             chosen             chosen             chosen             already_locked     hand_in_play       chosen
+!wager                  no_shoe            burn_unfinished    burn_unfinished    placed             already_locked     already_locked     no_shoe
+!commission             nothing_owed       collected          collected          collected          collected          collected          collected
+!reset-hit              no_hit             no_hit             no_hit             no_hit             no_hit             no_hit             no_hit
+!pit-key                no_pit_key         no_pit_key         no_pit_key         no_pit_key         no_pit_key         no_pit_key         no_pit_key
+!lamp-test              nothing            nothing            burn_unfinished    nothing            already_locked     hand_in_play       nothing
 """  # noqa: E501
 _HEAD, *_ROWS = [line.split() for line in GRID.strip().splitlines()]
 CELLS = [(row, phase, word) for row, *words in _ROWS for phase, word in zip(_HEAD, words, strict=True)]
@@ -103,20 +103,26 @@ HAPPENINGS: dict[str, ShoeFact | OwnFact | Request] = {
     "shoe_powered_up": ShoePoweredUp(),
     "shoe_unplugged": ShoeUnplugged(),
     "shoe_unheard": ShoeUnheard(12_345),
-    "new_shoe": NewShoe(),
-    "new_shoe_by_supervisor": NewShoe("Smith"),
-    "lock_wagers": LockWagers(),
-    "see_cut_card": SeeCutCard(),
-    "void": VoidHand("Smith"),
-    "tell_odd_card": TellOddCard(OddCardFate.BURN, "Smith"),
-    "correct_round": CorrectRound(1, tuple(cards("4S 6D")), tuple(cards("TH 9C")), "Smith", "Jones"),
-    "close_shoe": CloseShoe("Smith"),
-    "test_lamps": LampTest("Smith"),
-    "place_wager": PlaceWager(Wager(3, "player", 2000), "dealer"),
-    "take_seats": TakeSeats((4, 2), "dealer"),
-    "choose_actives": ChooseActives(Actives(player=6, banker=2), "Smith"),
-    "call": MakeCall(Call.HIT, "dealer"),
-    "collect_commission": CollectCommission(2, "dealer"),
+    "!announce-shoe": NewShoe(),
+    "!new-shoe": NewShoe("Smith"),
+    "!cut-card": SeeCutCard(),
+    "!close-shoe": CloseShoe("Smith"),
+    "!deal": LockWagers(),
+    **{f"!{call.value}": MakeCall(call, "dealer") for call in Call},
+    "!void": VoidHand("Smith"),
+    "!odd-card": TellOddCard(OddCardFate.BURN, "Smith"),
+    "!correct": CorrectRound(1, tuple(cards("4S 6D")), tuple(cards("TH 9C")), "Smith", "Jones"),
+    "!clear": ClearFault("Smith"),
+    "!card": NameCard(CARD, "Smith"),
+    "!count": CountCards(397, "Smith"),
+    "!seats": TakeSeats((4, 2), "dealer"),
+    "!leave": LeaveSeat(6, "dealer"),
+    "!actives": ChooseActives(Actives(player=6, banker=2), "Smith"),
+    "!wager": PlaceWager(Wager(3, "player", 2000), "dealer"),
+    "!commission": CollectCommission(2, "dealer"),
+    "!reset-hit": ResetHits(3, "Smith"),
+    "!pit-key": PinPitKey("12 34", "Smith"),
+    "!lamp-test": LampTest("Smith"),
 }
 
 # The hand before was a natural tie, and the shoe has yet to say so.
@@ -167,12 +173,23 @@ SEATED: dict[str, Callable[[], TableUnderTest]] = {
 
 # The rows of what the example table has not: where they are tried.
 TRIED_AT = {
-    "place_wager": OWING,
-    "take_seats": OWING,
-    "choose_actives": SEATED,
-    "call": SEATED,
-    "collect_commission": OWING,
+    "!wager": OWING,
+    "!seats": OWING,
+    "!commission": OWING,
+    "!leave": SEATED,
+    "!actives": SEATED,
+    **{f"!{call.value}": SEATED for call in Call},
 }
+
+
+# A fault stands that can be left by each of its exits.
+TRIED_IN_FAULT: dict[str, Callable[[], TableUnderTest]] = {
+    "in a hand": lambda: TableUnderTest().open_shoe().lock().draw("4S ??"),
+    "between hands": lambda: TableUnderTest().open_shoe().believe(ShoeErrorRaised(ShoeError.CANNOT_READ)),
+    "uncounted": lambda: TableUnderTest().open_shoe().believe(ShoeUnheard(1000)),
+}
+
+_ACTS = {f"!{act.name}": act for act in ACTS}
 
 
 def _took_a_card(before: TableUnderTest, after: TableUnderTest) -> bool:
@@ -200,9 +217,11 @@ SEEN: dict[str, Callable[[TableUnderTest, TableUnderTest], bool]] = {
     "closed": lambda before, after: after.face.phase == "shoe_ended",
     "void": lambda before, after: after.face.phase == "wagers_open" and after.face.outcome is None,
     "placed": lambda before, after: after.face.wagers == (PublicWager(3, False, "player", 2000),),
+    "left": lambda before, after: (before.face.occupied, after.face.occupied) == ((2, 5, 6), (2, 5)),
     "seated": lambda before, after: after.face.occupied == (2, 4),
     "chosen": lambda before, after: after.face.actives == {"player": 6, "banker": 2},
     "called": lambda before, after: before.face.choice is not None and after.face.next_hand == "player",
+    "stood": lambda before, after: before.face.choice is not None and after.face.choice is None,
     "collected": lambda before, after: (before.face.commission_owed, after.face.commission_owed) == ({"2": 100}, {}),
 }
 EVENTS = {
@@ -242,28 +261,43 @@ def test_each_cell_is_what_happens(row: str, phase: str, word: str) -> None:
 
 
 @pytest.mark.parametrize(("row", "phase"), [(row, phase) for row, phase, _ in CELLS])
-def test_a_move_leads_where_the_table_says(row: str, phase: str) -> None:
+def test_a_row_leads_where_it_says(row: str, phase: str) -> None:
     table, happening = TRIED_AT.get(row, PHASES)[phase](), HAPPENINGS[row]
     was = type(table.table.phase)
-    cell = LEGALITY[Row[row.upper()]][was]
     if isinstance(happening, Request):
-        table.ask(happening)
+        refused = table.ask(happening)
+        act = _ACTS[row]
+        assert refused == act.refused.get(was, refused), "the entry refuses it where the table does"
+        leads_to = () if refused else act.leads_to
     else:
         table.believe(happening)
-    is_now = type(table.table.phase)
-    assert is_now in LEADS_TO.get(cell, (was,)) if isinstance(cell, Move) and row != "tell_odd_card" else is_now is was
+        cell = LEGALITY[Row[row.upper()]][was]
+        leads_to = LEADS_TO.get(cell, ()) if isinstance(cell, Move) else ()
+    assert type(table.table.phase) in (leads_to or (was,))
 
 
 def test_the_grid_is_the_whole_table() -> None:
-    assert [row for row, *_ in _ROWS] == [row.name.lower() for row in Row] == list(HAPPENINGS)
+    assert [row for row, *_ in _ROWS] == [*(row.name.lower() for row in Row), *_ACTS] == list(HAPPENINGS)
     assert list(LEGALITY) == list(Row)
     assert {len(columns) for columns in LEGALITY.values()} == {len(_HEAD)}
+    assert all(set(act.refused) <= set(PHASE_NAMES) for act in ACTS)
+
+
+@pytest.mark.parametrize("row", [row for row, it in HAPPENINGS.items() if isinstance(it, Request)])
+def test_an_act_becomes_the_facts_that_its_entry_names(row: str) -> None:
+    """And the step knows each: none was asked for that nobody has said what it does."""
+    for in_phase in (*TRIED_AT.get(row, PHASES).values(), *TRIED_IN_FAULT.values()):
+        table = in_phase()
+        rows, happening = len(table.rows), HAPPENINGS[row]
+        assert isinstance(happening, Request)
+        if table.ask(happening) is None:
+            assert type(table.rows[rows].fact) in _ACTS[row].becomes
 
 
 def test_what_the_table_raises_and_refuses_has_words_and_every_move_is_in_it() -> None:
     cells = {cell for columns in LEGALITY.values() for cell in columns.values()}
     assert {cell.code for cell in cells if isinstance(cell, RaiseFault)} <= FAULTS.keys()
-    assert {cell.code for cell in cells if isinstance(cell, Refuse)} <= _REFUSALS.keys()
+    assert {code for act in ACTS for code in act.refused.values()} <= _REFUSALS.keys()
     assert {cell for cell in cells if isinstance(cell, Move)} == set(Move)
 
 

@@ -11,17 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.game.cards import DECK, Card, total
+from controller.table.acts.corrections import CorrectRound, CorrectSeatsRound
+from controller.table.acts.hand import LockWagers, VoidHand
+from controller.table.acts.shoe import SeeCutCard
+from controller.table.acts.stopped import ClearFault, NameCard
 from controller.table.facts import CardDrawn, ShoeUnplugged
 from controller.table.lamps import Pattern, lamps
-from controller.table.requests import (
-    ClearFault,
-    CorrectRound,
-    CorrectSeatsRound,
-    LockWagers,
-    NameCard,
-    SeeCutCard,
-    VoidHand,
-)
 from tests.support.five_games import HEALTHY, Watched, assert_money_adds_up, call, seats, wager, wagers
 from tests.support.samples import examples
 from tests.support.tables import LUCKY9, TableUnderTest, cards, hand, house

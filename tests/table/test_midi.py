@@ -16,6 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.game.cards import DECK, Card, total
+from controller.table.acts.entry import Request
+from controller.table.acts.hand import LockWagers, VoidHand
+from controller.table.acts.shoe import NewShoe
+from controller.table.acts.stopped import ClearFault, NameCard
 from controller.table.face_down import hides_cards
 from controller.table.facts import (
     CardDrawn,
@@ -32,7 +36,6 @@ from controller.table.facts import (
     Target,
 )
 from controller.table.lamps import Pattern, lamps
-from controller.table.requests import ClearFault, LockWagers, NameCard, NewShoe, Request, VoidHand
 from tests.support.five_games import HEALTHY, SUGARHOUSE_MIDI, Watched, call, dealt, wager, wagers
 from tests.support.samples import examples
 from tests.support.tables import TableUnderTest, cards, hand, house

@@ -9,8 +9,12 @@ from dataclasses import replace
 
 import pytest
 
+from controller.table.acts.corrections import CorrectRound
+from controller.table.acts.hand import LockWagers
+from controller.table.acts.pit import SeeAward
+from controller.table.acts.seats import ResetHits
+from controller.table.acts.shoe import NewShoe
 from controller.table.facts import AwardStepped, LevelsNoted
-from controller.table.requests import CorrectRound, LockWagers, NewShoe, ResetHits, SeeAward
 from tests.support.tables import TableUnderTest, cards
 
 LEVELS = {"personal_vs_personal": 1_000_000, "banker_personal": 500_000, "player_personal": 250_000}

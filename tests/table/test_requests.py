@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 
 from controller.game.cards import Card
+from controller.table.acts.entry import Request
+from controller.table.acts.hand import LockWagers, VoidHand
+from controller.table.acts.shoe import NewShoe, SeeCutCard
+from controller.table.acts.stopped import ClearFault, NameCard
 from controller.table.facts import CardDrawn, ShoeOpened, ShoeStoodBy, Target
-from controller.table.requests import ClearFault, LockWagers, NameCard, NewShoe, Request, SeeCutCard, VoidHand
 from controller.table.states import Table
 from tests.support.tables import ROYAL9, TableUnderTest, house, seen
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from controller.game.cards import Card
+from controller.table.acts.shoe import NewShoe
 from controller.table.facts import CardDrawn, ShoeLockReported, ShoePoweredUp, ShoeStoodBy, Target
-from controller.table.requests import NewShoe
 from tests.support.tables import TableUnderTest, hand, house, seen
 
 FIRST_CARD, BURN = Target.FIRST_CARD, Target.BURN

@@ -9,6 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from controller.game.cards import Card
+from controller.table.acts.entry import Request
+from controller.table.acts.hand import LockWagers, VoidHand
+from controller.table.acts.shoe import NewShoe
+from controller.table.acts.stopped import ClearFault, CountCards, NameCard
 from controller.table.facts import (
     CardDrawn,
     CommitFailed,
@@ -22,7 +26,6 @@ from controller.table.facts import (
     ShoeUnplugged,
     Target,
 )
-from controller.table.requests import ClearFault, CountCards, LockWagers, NameCard, NewShoe, Request, VoidHand
 from controller.table.states import Held, Waiting
 from tests.support.tables import MIDI, TableUnderTest, hand, house, seen
 

@@ -16,28 +16,28 @@ from controller.game.cards import DECK, Card
 from controller.keys import SigningKey
 from controller.record.journal import Journal, verify
 from controller.record.replay import replay
+from controller.table.acts.corrections import CorrectRound, RoundCorrected
+from controller.table.acts.entry import Request
+from controller.table.acts.hand import HandVoided, LockWagers, OddCardFate, TellOddCard, VoidHand
+from controller.table.acts.shoe import CloseShoe, LampTest, NewShoe, SeeCutCard
+from controller.table.acts.stopped import CardNamed, ClearFault, FaultCleared, NameCard
 from controller.table.facts import (
     ArchiveFailed,
     BurnCountReported,
     CardDrawn,
     CardDrawnOutsideGame,
     CardKept,
-    CardNamed,
     CommitFailed,
     CutCardDrawn,
     Fact,
-    FaultCleared,
-    HandVoided,
     HitUnheard,
     JournalAltered,
     JournalGone,
     JournalLarge,
-    OddCardFate,
     OutboxFilling,
     OutboxFull,
     PublishRefused,
     Report,
-    RoundCorrected,
     ShoeError,
     ShoeErrorCancelled,
     ShoeErrorRaised,
@@ -51,19 +51,6 @@ from controller.table.facts import (
     Target,
 )
 from controller.table.lamps import Live, lamps
-from controller.table.requests import (
-    ClearFault,
-    CloseShoe,
-    CorrectRound,
-    LampTest,
-    LockWagers,
-    NameCard,
-    NewShoe,
-    Request,
-    SeeCutCard,
-    TellOddCard,
-    VoidHand,
-)
 from controller.table.rules import TableRules
 from controller.table.states import HandInPlay, NoShoe, ShoeEnded, Table
 from tests.support.contract import check_event

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from controller.game.cards import Card
+from controller.table.acts.shoe import NewShoe
 from controller.table.facts import CardKept, ShoeResult, ShoeResultReported, Target
-from controller.table.requests import NewShoe
 from tests.support.tables import TableUnderTest, hand, house
 
 PLAYER, BANKER, BURN, FIRST_CARD = Target.PLAYER, Target.BANKER, Target.BURN, Target.FIRST_CARD

@@ -13,17 +13,13 @@ from hypothesis import strategies as st
 
 from controller.game.baccarat_royal import Actives
 from controller.game.cards import DECK, Card
-from controller.table.facts import CardDrawn, OddCardFate
-from controller.table.requests import (
-    ChooseActives,
-    ClearFault,
-    CorrectRound,
-    LockWagers,
-    NewShoe,
-    Request,
-    TellOddCard,
-    VoidHand,
-)
+from controller.table.acts.corrections import CorrectRound
+from controller.table.acts.entry import Request
+from controller.table.acts.hand import LockWagers, OddCardFate, TellOddCard, VoidHand
+from controller.table.acts.seats import ChooseActives
+from controller.table.acts.shoe import NewShoe
+from controller.table.acts.stopped import ClearFault
+from controller.table.facts import CardDrawn
 from controller.table.rules import TableRules
 from tests.support.five_games import (
     KANSAS_STAR,

@@ -1,0 +1,253 @@
+"""What an act is: a thing that a person can do with a table, in one entry.
+
+An entry says the act's name, its arguments, who may do it, in which phases it is refused (its row of the table of
+legality), the fact it becomes, the buttons that mean it, and a sentence with an example for help. The socket,
+`tablectl`, scripts, buttons and documents are made from the entries (`every.py` lists them). To add an act, write its
+entry in one of the files beside this one: its fact, its request with `becomes`, its `Act`. Then say in `step.py` what
+the fact does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from math import lcm
+from typing import Any
+from unicodedata import normalize
+
+from controller.contract.bounds import MOST_SEQ
+from controller.game.cards import Card
+from controller.table.facts import Fact
+from controller.table.faults import Exit
+from controller.table.legality import Refuse, refuse
+from controller.table.rules import TableRules
+from controller.table.states import Burning, FirstCardDue, HandInPlay, Locked, NoShoe, Phase, ShoeEnded, Table
+
+LOTS = lcm(*range(1, 15))
+"""How many lots there are to draw by: a multiple of the ordered pairs of any 2 to 14 seats, so each is as likely."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ambient:
+    """What decides a request and is not the table's own state.
+
+    `royal9_seats` are the seats with a Royal 9 wager in place now. `pit_fresh` is false when the pit has been silent
+    beyond its limit: there is then no progressive to bet on. `levels` are the meters' cents as shown; `lot` is a random
+    number, to draw by; `offered_pit_key` is the key, in hex, that is offered as the pit's, and `latest_seq` the highest
+    number that a word of the pit can have by now. The rest is what a new shoe would open with.
+    """
+
+    royal9_seats: frozenset[int]
+    pit_fresh: bool
+    rules: TableRules
+    config_digest: str
+    version: str
+    lot: int = 0
+    levels: Mapping[str, int] = field(default_factory=dict)
+    offered_pit_key: str | None = None
+    latest_seq: int = MOST_SEQ
+
+
+class Request:
+    """What somebody asks of the table. A supervisor's has a field `supervisor`, None where nobody said a name."""
+
+    __slots__ = ()
+
+    def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
+        """The fact that the request becomes where its act is allowed, or why it is refused all the same."""
+        raise NotImplementedError
+
+
+class Who(Enum):
+    """Who may do an act."""
+
+    DEALER = "the dealer"
+    SUPERVISOR = "a supervisor"
+    TWO_PEOPLE = "two people"
+
+
+class When(Enum):
+    """The moments that change what a button means."""
+
+    ANY = "at any time"
+    FAULT = "while a fault stands"
+    ODD_CARD = "after a card drawn in error"
+    HIT = "between hands, while a hit is shown"
+
+
+DEALER = "dealer"
+"""The name a dealer's act is journalled under when a button asked for it."""
+
+KEY = "key"
+"""The name a supervisor's act is journalled under when it is made with the key at the table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Press:
+    """Pressing `button`, with the key turned or not, at this moment, makes this request."""
+
+    button: str
+    key_turned: bool
+    says: str
+    request: Callable[[], Request]
+    when: When = When.ANY
+
+
+class BadArgumentError(ValueError):
+    """An argument that is none: what is wrong with it, and what to write."""
+
+    def __init__(self, what: str, do: str) -> None:
+        super().__init__(what)
+        self.what, self.do = what, do
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument of an act.
+
+    `of_text` makes of a word, in a shell or a script, the value that the argument has in JSON on the socket. `read`
+    makes of that value what the request holds. Both raise BadArgumentError. `word` stands for the argument in usages.
+    With a `flag` a shell writes `--flag WORD`. An argument of `many` words is a list; in a script the list is one word,
+    parted by `many`: `!seats 1,2,5`.
+    """
+
+    name: str
+    word: str
+    says: str
+    read: Callable[[Any], Any]
+    of_text: Callable[[str], Any] = str
+    flag: str | None = None
+    many: str = ""
+
+    def of_word(self, word: str) -> Any:
+        """The value, as JSON has it, of one word of a script."""
+        return [*map(self.of_text, word.split(self.many))] if self.many else self.of_text(word)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One way to say an act. `make` takes the arguments' values in order, and then the name where `named`."""
+
+    request: type[Request]
+    make: Callable[..., Request]
+    arguments: tuple[Argument, ...] = ()
+    named: bool = True
+
+
+ANYWHERE: Mapping[type[Phase], str] = {}
+"""The row of an act that no phase refuses."""
+
+NO_SHOE: Mapping[type[Phase], str] = {NoShoe: "no_shoe", ShoeEnded: "no_shoe"}
+UNTIL_BURNED: Mapping[type[Phase], str] = {FirstCardDue: "burn_unfinished", Burning: "burn_unfinished"}
+IN_A_HAND: Mapping[type[Phase], str] = {Locked: "already_locked", HandInPlay: "hand_in_play"}
+
+
+def everywhere(code: str, but: tuple[type[Phase], ...] = ()) -> Mapping[type[Phase], str]:
+    """The row of an act that each phase refuses with this code, but for these."""
+    return {phase: code for phase in Phase.__args__ if phase not in but}
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One act.
+
+    `refused` is the act's row of the table of legality: the code of the refusal by phase; in a phase that is not named
+    the act is allowed. `leads_to` are the phases in which the act may end; where none is named the phase stays. While a
+    fault stands the act is refused, unless the act is an `exit` of that fault or is allowed `in_fault` too. An act that
+    is not `on_socket` is made by a button or in a script alone. A `look` said without its arguments shows what is.
+    """
+
+    name: str
+    group: str
+    who: Who
+    says: str
+    example: str
+    forms: tuple[Form, ...]
+    becomes: tuple[type[Fact], ...]
+    refused: Mapping[type[Phase], str] = field(default_factory=dict)
+    leads_to: tuple[type[Phase], ...] = ()
+    exit: Exit | None = None
+    in_fault: bool = False
+    presses: tuple[Press, ...] = ()
+    on_socket: bool = True
+    script: str | None = None  # its token, where that is not the name
+    look: bool = False
+
+    @property
+    def token(self) -> str:
+        """What a script writes."""
+        return f"!{self.script or self.name}"
+
+    @property
+    def do(self) -> str:
+        """What the socket has under `do`."""
+        return self.name.replace("-", "_")
+
+
+# Who asks.
+
+
+def by_two(request: Any, fact: Fact) -> Fact | Refuse:
+    """The fact of an act that would be allowed, once two people ask for it: a supervisor and a witness."""
+    if request.witness is None:
+        return refuse("second_person_due")
+    return refuse("not_two_people") if same_name(request.supervisor or "", request.witness) else fact
+
+
+def same_name(one: str, other: str) -> bool:
+    """Whether two names are one person's, however they are written: "Ann" and "ann." are."""
+    return _folded(one) == _folded(other)
+
+
+def _folded(name: str) -> str:
+    folded = normalize("NFKC", normalize("NFKC", name).casefold())
+    return "".join(character for character in folded if character.isalnum())
+
+
+# Arguments.
+
+
+def whole(name: str, word: str, says: str, least: int, most: int) -> Argument:
+    """A whole number between these two."""
+
+    def read(value: Any) -> int:
+        if type(value) is not int or not least <= value <= most:
+            raise BadArgumentError(f"{value} is not {says}.", f"Write a whole number from {least} to {most}.")
+        return value
+
+    return Argument(name, word, says, read, number)
+
+
+def number(text: str) -> int:
+    """The number that a word is."""
+    if not text.isascii() or not text.isdecimal() or len(text) > 9:
+        raise BadArgumentError(f"{text} is not a number.", "Write digits alone, at most nine.")
+    return int(text)
+
+
+def seat(name: str, says: str = "the seat's number", flag: str | None = None) -> Argument:
+    """A seat's number. Whether the table has that seat is for the table to say."""
+    return replace(whole(name, "SEAT", says, 1, 99), flag=flag)
+
+
+def read_card(value: Any) -> Card:
+    """The card of a word such as KS."""
+    try:
+        return Card.parse(value)
+    except (TypeError, ValueError):
+        raise BadArgumentError(f"{value} is not a card.", "Write rank, then suit: KS 9H TD AC.") from None
+
+
+def read_cards(value: Any) -> tuple[Card, ...]:
+    """The cards of a text such as "KS 9H"."""
+    if not isinstance(value, str):
+        raise BadArgumentError(f"{value} are not cards.", "Write them as one text: KS 9H.")
+    return tuple(map(read_card, value.split()))
+
+
+def cards_of_text(text: str) -> str:
+    """Cards as a shell writes them ("KS 9H") or a script (KS,9H)."""
+    cards = text.replace(",", " ")
+    read_cards(cards)
+    return cards

@@ -1,0 +1,237 @@
+"""The acts of a hand: wagers locked, the dealer's calls, a void, and what became of a card drawn in error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import partial
+from typing import Any
+
+from controller.game.games import roles_play, seats_play
+from controller.game.play import Call, Choose, Reveal
+from controller.table import locking
+from controller.table.acts.entry import (
+    DEALER,
+    IN_A_HAND,
+    KEY,
+    NO_SHOE,
+    UNTIL_BURNED,
+    Act,
+    Ambient,
+    Argument,
+    BadArgumentError,
+    Form,
+    Press,
+    Request,
+    When,
+    Who,
+    everywhere,
+)
+from controller.table.dealing import following, odd_card
+from controller.table.facts import ByPerson, Fact, Royal9WagersDiffered, WagersLocked
+from controller.table.faults import Exit
+from controller.table.legality import Refuse, refuse
+from controller.table.states import HandInPlay, Locked, ShoeEnded, Table, WagersOpen
+
+GROUP = "The hand"
+
+
+@dataclass(frozen=True, slots=True)
+class LockWagers(Request):
+    """The dealer's `deal`: no more wagers, the hand begins."""
+
+    def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
+        """The lock; not where nobody plays, or the table would have to guess who wagered."""
+        if roles_play(table.rules.play) and not _actives_seated(table):
+            return refuse("no_actives")
+        locked = lock(table, "dealer", ambient)
+        if seats_play(table.rules.play) and not locked.in_play:
+            return refuse("no_seats")
+        if differ := locking.royal9_wagers_differ(table, ambient.royal9_seats):
+            return Royal9WagersDiffered(differ)
+        return locked
+
+
+_NO_MORE_WAGERS = "no more wagers: the hand begins"
+
+DEAL = Act(
+    name="deal",
+    group=GROUP,
+    who=Who.DEALER,
+    says="lock the wagers: the hand begins",
+    example="",
+    forms=(Form(LockWagers, LockWagers, named=False),),
+    becomes=(WagersLocked, Royal9WagersDiffered),
+    refused={**NO_SHOE, **UNTIL_BURNED, **IN_A_HAND},
+    leads_to=(Locked, HandInPlay, WagersOpen, ShoeEnded),  # kept cards can be a whole hand
+    presses=(
+        Press("deal", False, _NO_MORE_WAGERS, LockWagers),
+        Press("deal", True, _NO_MORE_WAGERS, LockWagers),
+    ),
+    on_socket=False,
+)
+
+
+def lock(table: Table, by: str, ambient: Ambient, *, late: bool = False) -> WagersLocked:
+    """The lock of the wagers as they lie."""
+    locked = locking.lock(table, by, ambient.royal9_seats, ambient.pit_fresh, late=late)
+    return replace(locked, levels=dict(ambient.levels) if locked.royal9_seats else {})
+
+
+def _actives_seated(table: Table) -> bool:
+    return table.actives is not None and {table.actives.player, table.actives.banker} <= set(table.occupied)
+
+
+@dataclass(frozen=True, slots=True)
+class Called(ByPerson):
+    """The dealer called what a seat chose, or that cards have been turned up."""
+
+    call: Call
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class MakeCall(Request):
+    """The dealer calls hit, stand, split or reveal."""
+
+    call: Call
+    by: str
+
+    def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
+        """The call, where the rules wait for it."""
+        match following(table):
+            case Reveal():
+                return Called(self.call, self.by) if self.call is Call.REVEAL else refuse("reveal_due")
+            case Choose(options=options):
+                return Called(self.call, self.by) if self.call in options else refuse("not_an_option")
+            case _:
+                return refuse("no_call_due")
+
+
+def _call(call: Call, says: str, pressed: str) -> Act:
+    return Act(
+        name=call.value,
+        group=GROUP,
+        who=Who.DEALER,
+        says=says,
+        example="--by Smith",
+        forms=(Form(MakeCall, partial(MakeCall, call)),),
+        becomes=(Called,),
+        refused=everywhere("no_call_due", but=(HandInPlay,)),
+        leads_to=(HandInPlay, WagersOpen, ShoeEnded),
+        presses=tuple(
+            Press(call.value, key_turned, pressed, partial(MakeCall, call, DEALER)) for key_turned in (False, True)
+        ),
+    )
+
+
+CALLS = (
+    _call(Call.HIT, "the seat that chooses takes a card", "the seat whose lamp is lit takes a card"),
+    _call(Call.STAND, "the seat that chooses takes none", "the seat whose lamp is lit takes none"),
+    _call(Call.SPLIT, "the seat that chooses splits its pair", "the seat whose lamp is lit splits its pair"),
+    _call(
+        Call.REVEAL,
+        "the cards that lie face down and are due have been turned up",
+        "the face-down cards whose lamp flashes are turned up",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HandVoided(ByPerson):
+    """A supervisor ended the hand and returned its wagers."""
+
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class VoidHand(Request):
+    """End the hand and return its wagers."""
+
+    supervisor: str | None
+
+    def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
+        """The hand's end."""
+        assert self.supervisor is not None, "nobody voids without a name"
+        return HandVoided(self.supervisor)
+
+
+VOID = Act(
+    name="void",
+    group=GROUP,
+    who=Who.SUPERVISOR,
+    says="end the hand and return its wagers",
+    example="--by Smith",
+    forms=(Form(VoidHand, VoidHand),),
+    becomes=(HandVoided,),
+    refused=everywhere("no_hand", but=(Locked, HandInPlay)),
+    leads_to=(WagersOpen, ShoeEnded),
+    exit=Exit.VOID,
+    presses=(
+        Press("void", False, "nothing: the key must be turned", lambda: VoidHand(None)),
+        Press("void", True, "the hand is over and wagers go back", lambda: VoidHand(KEY)),
+    ),
+)
+
+
+class OddCardFate(Enum):
+    """What becomes of a card drawn in error that nobody saw."""
+
+    NEXT_CARD = "next_card"
+    BURN = "burn"
+
+
+@dataclass(frozen=True, slots=True)
+class OddCardTold(ByPerson):
+    """The card just drawn in error was not exposed, and this is its fate: it opens no simulated hand after all."""
+
+    fate: OddCardFate
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class TellOddCard(Request):
+    """The card just drawn in error was not exposed."""
+
+    fate: OddCardFate
+    by: str
+
+    def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
+        """What becomes of the card, while it is the only one of its hand."""
+        return OddCardTold(self.fate, self.by) if odd_card(table) else refuse("no_odd_card")
+
+
+def _fate(value: Any) -> OddCardFate:
+    try:
+        return OddCardFate(value)
+    except ValueError:
+        fates = " or ".join(fate.value for fate in OddCardFate)
+        raise BadArgumentError(f"{value} is not what can become of a card.", f"Write {fates}.") from None
+
+
+ODD_CARD = Act(
+    name="odd-card",
+    group=GROUP,
+    who=Who.DEALER,
+    says="say that a card drawn in error was not exposed, and what becomes of it",
+    example="next_card --by Smith",
+    forms=(
+        Form(
+            TellOddCard,
+            TellOddCard,
+            (Argument("fate", "FATE", "next_card: the next hand's first card; or burn: burned", _fate),),
+        ),
+    ),
+    becomes=(OddCardTold,),
+    refused=everywhere("no_odd_card", but=(HandInPlay,)),
+    leads_to=(WagersOpen,),
+    presses=(
+        Press(
+            "void",
+            False,
+            "nobody saw that card: it is the next hand's first",
+            lambda: TellOddCard(OddCardFate.NEXT_CARD, DEALER),
+            When.ODD_CARD,
+        ),
+    ),
+)

@@ -1,0 +1,94 @@
+"""What is asked in the pit's matters: its key pinned by a person; and its own word on a hit's award."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from controller.contract.bounds import MOST_CENTS
+from controller.contract.fingerprint import fingerprint
+from controller.table.acts.entry import Act, Ambient, Argument, BadArgumentError, Form, Request, Who
+from controller.table.facts import AwardStepped, ByPerson, Fact, RoyalHit
+from controller.table.legality import Refuse, refuse
+from controller.table.states import Table
+
+
+@dataclass(frozen=True, slots=True)
+class PitKeyPinned(ByPerson):
+    """A person compared the pit's key (64 hex digits) at both ends: from now on what it signed is the pit's word."""
+
+    public_key: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class PinPitKey(Request):
+    """Believe the pit whose key has this fingerprint, as a person read it at the pit."""
+
+    fingerprint: str
+    by: str
+
+    def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
+        """The key that is offered, if it is the one whose fingerprint a person read at the pit."""
+        offered = ambient.offered_pit_key
+        if offered is None:
+            return refuse("no_pit_key")
+        if "".join(self.fingerprint.split()).casefold() != "".join(fingerprint(bytes.fromhex(offered)).split()):
+            return refuse("pit_key_differs")
+        if offered == table.pit_key:
+            return refuse("pit_key_pinned")
+        return PitKeyPinned(offered, self.by)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    raise BadArgumentError(f"{value} is not a fingerprint.", "Write it as the pit shows it.")
+
+
+PIT_KEY = Act(
+    name="pit-key",
+    group="The table itself",
+    who=Who.SUPERVISOR,
+    says="the pit's key, as it is offered and as it is pinned; with --trust: pin the offered one",
+    example='--trust "1f0c 8a…" --by Smith',
+    forms=(
+        Form(
+            PinPitKey,
+            PinPitKey,
+            (Argument("trust", "FINGERPRINT", "the offered key's, as the pit shows it", _text, flag="trust"),),
+        ),
+    ),
+    becomes=(PitKeyPinned,),
+    in_fault=True,
+    look=True,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SeeAward(Request):
+    """The pit's word on how far a hit of this journal's has come, and what that hit's award can be, in cents.
+
+    No person asks for it, so it is no act: at any moment of the table it is believed or refused.
+    """
+
+    step: AwardStepped
+    least_cents: int = 0
+    most_cents: int = MOST_CENTS
+
+    def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
+        """The step, unless it is old or of an amount that cannot be; what was told of the hit once can be told again.
+
+        A number that no pit can have given by now was forged, before the pit signed its words: it makes no step old.
+        """
+        step = self.step
+        if step.seq <= table.award_seq <= ambient.latest_seq:
+            return refuse("award_old")
+        told_before = {hit.cents for hit in table.hits if _is_of_hit(step, hit)}
+        if not self.least_cents <= step.cents <= self.most_cents and step.cents not in told_before:
+            return refuse("award_impossible")
+        return step
+
+
+def _is_of_hit(step: AwardStepped, hit: RoyalHit) -> bool:
+    return (hit.shoe, hit.round, hit.seat) == (step.shoe, step.round, step.seat)

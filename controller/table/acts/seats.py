@@ -1,0 +1,303 @@
+"""The acts of the seats: who plays, in which role, the chips that lie there, the commission and the hits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from controller.contract.bounds import MOST_WAGER_CENTS, NAME
+from controller.game.baccarat_royal import Actives, drawn_actives
+from controller.game.games import roles_play
+from controller.game.wagers import Wager
+from controller.table import locking
+from controller.table.acts.entry import (
+    IN_A_HAND,
+    KEY,
+    NO_SHOE,
+    UNTIL_BURNED,
+    Act,
+    Ambient,
+    Argument,
+    BadArgumentError,
+    Form,
+    Press,
+    Request,
+    When,
+    Who,
+    number,
+    seat,
+    whole,
+)
+from controller.table.facts import ByPerson, Fact
+from controller.table.legality import Refuse, refuse
+from controller.table.states import HandInPlay, Locked, Table
+
+GROUP = "Seats and money"
+
+
+@dataclass(frozen=True, slots=True)
+class SeatsTaken(ByPerson):
+    """These seats are occupied now, and no others."""
+
+    seats: tuple[int, ...]
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class TakeSeats(Request):
+    """These seats are occupied, and no others."""
+
+    seats: tuple[int, ...]
+    by: str
+
+    def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
+        """The seats, unless one that is left owes commission."""
+        if not set(self.seats) <= set(table.rules.seat_numbers):
+            return refuse("no_such_seat")
+        if set(table.occupied) & table.commission_owed.keys() - set(self.seats):
+            return refuse("commission_owed")  # sheet 004: collected when the customer leaves the game
+        return SeatsTaken(tuple(sorted(set(self.seats))), self.by)
+
+
+_SEAT = seat("seat")
+
+
+def _seats(value: Any) -> tuple[int, ...]:
+    if not isinstance(value, list):
+        raise BadArgumentError(f"{value} are not seats.", "Write their numbers: 1 2 5.")
+    return tuple(map(_SEAT.read, value))
+
+
+SEATS = Act(
+    name="seats",
+    group=GROUP,
+    who=Who.DEALER,
+    says="these seats are occupied, and no others",
+    example="1 2 5 --by Smith",
+    forms=(Form(TakeSeats, TakeSeats, (Argument("seats", "SEAT", "the seats' numbers", _seats, number, many=","),)),),
+    becomes=(SeatsTaken,),
+    refused=IN_A_HAND,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveSeat(Request):
+    """The player of a seat leaves the game."""
+
+    seat: int
+    by: str
+
+    def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
+        """The seats that stay occupied."""
+        if self.seat not in table.rules.seat_numbers:
+            return refuse("no_such_seat")
+        if self.seat in table.commission_owed:
+            return refuse("commission_owed")
+        if self.seat not in table.occupied:
+            return refuse("not_occupied")
+        return SeatsTaken(tuple(other for other in table.occupied if other != self.seat), self.by)
+
+
+LEAVE = Act(
+    name="leave",
+    group=GROUP,
+    who=Who.DEALER,
+    says="the player of a seat leaves the game, and first pays the commission owed",
+    example="5 --by Smith",
+    forms=(Form(LeaveSeat, LeaveSeat, (_SEAT,)),),
+    becomes=(SeatsTaken,),
+    refused=IN_A_HAND,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ActivesChosen(ByPerson):
+    """Baccarat Royal's two active seats, drawn by lot or named (`by`: "lot", or who named them)."""
+
+    actives: Actives
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChooseActives(Request):
+    """Baccarat Royal's active seats: as named, or drawn by lot where `actives` is None."""
+
+    actives: Actives | None
+    by: str
+
+    def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
+        """The two seats, of those that are occupied."""
+        if not roles_play(table.rules.play):
+            return refuse("not_this_game")
+        if len(table.occupied) < 2:
+            return refuse("seats_too_few")
+        if self.actives is None:
+            return ActivesChosen(drawn_actives(table.occupied, ambient.lot), "lot")
+        if not {self.actives.player, self.actives.banker} <= set(table.occupied):
+            return refuse("not_occupied")
+        return ActivesChosen(self.actives, self.by)
+
+
+def _named_actives(player: int, banker: int, by: str) -> ChooseActives:
+    if player == banker:
+        raise BadArgumentError(f"Seat {player} cannot be both active seats.", "Name two different seats.")
+    return ChooseActives(Actives(player, banker), by)
+
+
+ACTIVES = Act(
+    name="actives",
+    group=GROUP,
+    who=Who.DEALER,
+    says="choose Baccarat Royal's two active seats: by lot, or as named",
+    example="--player 2 --banker 5 --by Smith",
+    forms=(
+        Form(
+            ChooseActives,
+            _named_actives,
+            (
+                seat("player", "the seat that plays Player's hand", "player"),
+                seat("banker", "the seat that plays Banker's hand", "banker"),
+            ),
+        ),
+        Form(ChooseActives, lambda by: ChooseActives(None, by)),
+    ),
+    becomes=(ActivesChosen,),
+    refused=IN_A_HAND,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WagerPlaced(ByPerson):
+    """Chips lie on a spot now, in place of what lay there before; 0 cents: none do any more."""
+
+    wager: Wager
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceWager(Request):
+    """Chips lie on a spot, in place of what lay there; 0 cents: they were taken away. `by` is whoever saw it."""
+
+    wager: Wager
+    by: str
+
+    def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
+        """The wager, where it may lie. A simulated hand is nobody's: wagers for the next one may be placed."""
+        if isinstance(table.phase, HandInPlay) and table.phase.wagers is not None:
+            return refuse("already_locked")
+        if locking.lies(table, self.wager):
+            return refuse("wager_lies_there")
+        code = locking.refusal(table, self.wager)
+        return refuse(code) if code else WagerPlaced(self.wager, self.by)
+
+
+def _bettor(value: Any) -> tuple[int, bool]:
+    """A seat's number, and whether the back bettor behind it is meant."""
+    text = str(value) if type(value) is int else value
+    if isinstance(text, str):
+        digits, back = text.removesuffix("b"), text.endswith("b")
+        if digits.isascii() and digits.isdecimal() and len(digits) <= 2 and int(digits):
+            return int(digits), back
+    raise BadArgumentError(f"{value} is not a bettor.", "Write a seat's number, 3; its back bettor's: 3b.")
+
+
+def _spot(value: Any) -> str:
+    if isinstance(value, str) and NAME.fullmatch(value):
+        return value
+    raise BadArgumentError(f"{value} is not a spot.", "Write its name: player, banker, tie, royal9.")
+
+
+def _placed(bettor: tuple[int, bool], spot: str, cents: int, by: str) -> PlaceWager:
+    number_, back = bettor
+    return PlaceWager(Wager(number_, spot, cents, back), by)
+
+
+WAGER = Act(
+    name="wager",
+    group=GROUP,
+    who=Who.DEALER,
+    says="chips lie on a spot, in place of what lay there; 0 cents: they were taken away",
+    example="3 tie 500 --by Smith",
+    forms=(
+        Form(
+            PlaceWager,
+            _placed,
+            (
+                Argument("seat", "SEAT", "the seat's number; its back bettor's: 3b", _bettor),
+                Argument("spot", "SPOT", "player, banker, tie, dragon_player, …", _spot),
+                whole("cents", "CENTS", "an amount in cents, 500 for $5", 0, MOST_WAGER_CENTS),
+            ),
+        ),
+    ),
+    becomes=(WagerPlaced,),
+    refused={**NO_SHOE, **UNTIL_BURNED, Locked: "already_locked"},
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CommissionCollected(ByPerson):
+    """A seat paid all the commission it owed."""
+
+    seat: int
+    cents: int
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class CollectCommission(Request):
+    """A seat pays the commission it owes."""
+
+    seat: int
+    by: str
+
+    def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
+        """All that the seat owes."""
+        owed = table.commission_owed.get(self.seat)
+        return refuse("nothing_owed") if owed is None else CommissionCollected(self.seat, owed, self.by)
+
+
+COMMISSION = Act(
+    name="commission",
+    group=GROUP,
+    who=Who.DEALER,
+    says="a seat pays all the commission it owes; the status shows how much that is",
+    example="3 --by Smith",
+    forms=(Form(CollectCommission, CollectCommission, (_SEAT,)),),
+    becomes=(CommissionCollected,),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HitsReset(ByPerson):
+    """Somebody saw to a seat's hit, or to every one: the lamp goes out."""
+
+    seat: int | None
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResetHits(Request):
+    """A seat's hit has been seen to, or every one (None): its lamp may go out."""
+
+    seat: int | None
+    by: str
+
+    def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
+        """The reset, where such a hit is shown."""
+        known = any(self.seat in (None, hit.seat) for hit in table.hits)
+        return HitsReset(self.seat, self.by) if known else refuse("no_hit")
+
+
+RESET_HIT = Act(
+    name="reset-hit",
+    group=GROUP,
+    who=Who.SUPERVISOR,
+    says="a seat's hit has been seen to: its lamp goes out",
+    example="3 --by Smith",
+    forms=(Form(ResetHits, ResetHits, (_SEAT,)),),
+    becomes=(HitsReset,),
+    in_fault=True,
+    presses=(
+        Press("void", True, "the hits have been seen to: their lamps go out", lambda: ResetHits(None, KEY), When.HIT),
+    ),
+)

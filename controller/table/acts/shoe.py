@@ -1,0 +1,178 @@
+"""The acts of a shoe's life: announced, its cutting card seen, closed early."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from controller.table.acts.entry import (
+    IN_A_HAND,
+    KEY,
+    NO_SHOE,
+    Act,
+    Ambient,
+    Form,
+    Press,
+    Request,
+    Who,
+)
+from controller.table.facts import ByPerson, CutCardDrawn, Fact, ShoeOpened
+from controller.table.faults import Exit
+from controller.table.legality import Refuse, refuse
+from controller.table.states import Burning, FirstCardDue, ShoeEnded, Table, WagersOpen
+from controller.table.stops import carried_into_new_shoe
+
+GROUP = "The shoe"
+
+
+@dataclass(frozen=True, slots=True)
+class NewShoe(Request):
+    """Announce a new shoe. By a supervisor (a name, or "key") it may also end the open one, between hands."""
+
+    supervisor: str | None = None
+
+    def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
+        """The shoe's opening; a dealer's only once the commission of the shoe before is collected."""
+        if table.commission_owed and self.supervisor is None:
+            return refuse("commission_owed")  # sheet 004: collected before the cards are shuffled again
+        return opened(table, self.supervisor or "dealer", ambient)
+
+
+ANNOUNCE_SHOE = Act(
+    name="announce-shoe",
+    group=GROUP,
+    who=Who.DEALER,
+    says="announce a new shoe, where none is open",
+    example="",
+    forms=(Form(NewShoe, NewShoe, named=False),),
+    becomes=(ShoeOpened,),
+    refused={FirstCardDue: "shoe_announced", Burning: "burn_unfinished", WagersOpen: "shoe_open"} | dict(IN_A_HAND),
+    leads_to=(FirstCardDue,),
+    presses=(Press("new_shoe", False, "a new shoe begins", NewShoe),),
+    on_socket=False,
+    script="new-shoe",
+)
+
+NEW_SHOE = Act(
+    name="new-shoe",
+    group=GROUP,
+    who=Who.SUPERVISOR,
+    says="announce a new shoe, or end the open one early between hands",
+    example="--by Smith",
+    forms=(Form(NewShoe, NewShoe),),
+    becomes=(ShoeOpened,),
+    refused=IN_A_HAND,
+    leads_to=(FirstCardDue,),
+    exit=Exit.NEW_SHOE,
+    presses=(Press("new_shoe", True, "this shoe ends here and a new one begins", lambda: NewShoe(KEY)),),
+    script="end-shoe",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SeeCutCard(Request):
+    """The dealer saw the cutting card, at a shoe that does not report it."""
+
+    def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
+        """The same report that another shoe makes by itself."""
+        return CutCardDrawn("dealer")
+
+
+CUT_CARD = Act(
+    name="cut-card",
+    group=GROUP,
+    who=Who.DEALER,
+    says="say that the cutting card came, at a shoe that does not report it",
+    example="",
+    forms=(Form(SeeCutCard, SeeCutCard, named=False),),
+    becomes=(CutCardDrawn,),
+    refused=NO_SHOE,
+    presses=(Press("cut_card", False, "the cutting card came (for a shoe that does not report it)", SeeCutCard),),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ShoeClosed(ByPerson):
+    """A supervisor ended the shoe early, between hands, with no new one to follow yet."""
+
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class CloseShoe(Request):
+    """End the shoe early, between hands."""
+
+    supervisor: str
+
+    def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
+        """The shoe's end."""
+        return ShoeClosed(self.supervisor)
+
+
+CLOSE_SHOE = Act(
+    name="close-shoe",
+    group=GROUP,
+    who=Who.SUPERVISOR,
+    says="end the shoe early, between hands",
+    example="--by Smith",
+    forms=(Form(CloseShoe, CloseShoe),),
+    becomes=(ShoeClosed,),
+    refused={**NO_SHOE, **IN_A_HAND},
+    leads_to=(ShoeEnded,),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LampsTested(ByPerson):
+    """Somebody had every lamp lit for a while."""
+
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class LampTest(Request):
+    """Light every lamp for a while."""
+
+    by: str
+
+    def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
+        """The test, which the lamps alone follow."""
+        return LampsTested(self.by)
+
+
+LAMP_TEST = Act(
+    name="lamp-test",
+    group="The table itself",
+    who=Who.SUPERVISOR,
+    says="light every lamp for five seconds",
+    example="--by Smith",
+    forms=(Form(LampTest, LampTest),),
+    becomes=(LampsTested,),
+    refused={Burning: "burn_unfinished", **IN_A_HAND},
+    presses=(Press("cut_card", True, "light every lamp for five seconds", lambda: LampTest(KEY)),),
+)
+
+
+def opened(table: Table, by: str, ambient: Ambient) -> ShoeOpened:
+    """The opening of the next shoe, with what outlives the shoe before."""
+    carried = carried_into_new_shoe(table)
+    # What was missed before the shoe's first card is none of its cards: its reports follow one another from there.
+    # A card that a person named came without a number: what follows it is still counted from the last report.
+    numbered = any(getattr(fact, "report", None) is not None for fact in carried)
+    first_card_came = by == "first_card" or numbered
+    return ShoeOpened(
+        shoe=table.shoes_opened + 1,
+        by=by,
+        rules=ambient.rules,
+        config_digest=ambient.config_digest,
+        version=ambient.version,
+        last_report=None if first_card_came else table.last_report,
+        seq_counts_zero=table.seq_counts_zero,
+        carried=carried,
+        occupied=table.occupied,
+        actives=table.actives,
+        commission_owed=table.commission_owed,
+        placed=table.placed,
+        hits=tuple(hit for hit in table.hits if hit.meter is not None),
+        award_seq=table.award_seq,
+        pit_key=table.pit_key,
+    )

@@ -1,0 +1,185 @@
+"""The acts that a stopped table waits for: it may go on, this was the card, so many cards are left.
+
+A void (`hand.py`) and a new shoe (`shoe.py`) leave a fault too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from controller.game.cards import Card
+from controller.table import shoe_life
+from controller.table.acts.entry import (
+    KEY,
+    Act,
+    Ambient,
+    Argument,
+    Form,
+    Press,
+    Request,
+    When,
+    Who,
+    by_two,
+    everywhere,
+    read_card,
+    whole,
+)
+from controller.table.facts import ByPerson, Fact
+from controller.table.faults import FAULTS, Exit
+from controller.table.legality import Refuse, refuse
+from controller.table.states import Burning, FirstCardDue, HandInPlay, Locked, Table, WagersOpen
+from controller.table.stops import is_card, known_left
+
+GROUP = "When the table has stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class FaultCleared(ByPerson):
+    """A supervisor looked at the table and let it go on; where the fault asks for two people, a witness too."""
+
+    by: str
+    witness: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClearFault(Request):
+    """Let the table go on. Some faults ask for two people."""
+
+    supervisor: str | None
+    witness: str | None = None
+
+    @property
+    def says(self) -> str:
+        """The request in words."""
+        return "clear the fault"
+
+    def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
+        """The word of one person, or of two where the fault asks for that."""
+        assert table.fault is not None, "it has an exit"
+        assert self.supervisor is not None, "nobody clears without a name"
+        if not FAULTS[table.fault.code].two_people:
+            return FaultCleared(self.supervisor)
+        return by_two(self, FaultCleared(self.supervisor, self.witness))
+
+
+CLEAR = Act(
+    name="clear",
+    group=GROUP,
+    who=Who.SUPERVISOR,
+    says="leave the standing fault and let the table go on",
+    example="--by Smith",
+    forms=(Form(ClearFault, ClearFault),),
+    becomes=(FaultCleared,),
+    refused=everywhere("no_fault"),
+    exit=Exit.CLEAR,
+    presses=(Press("deal", True, "clear the fault: the table goes on", lambda: ClearFault(KEY), When.FAULT),),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CardNamed(ByPerson):
+    """A supervisor said which card it was that the shoe could not tell."""
+
+    card: Card
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class NameCard(Request):
+    """Say which card it was."""
+
+    card: Card
+    supervisor: str | None
+
+    def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
+        """The card that waits, or was missed, by its name.
+
+        One of which none is left is refused, those that lie face down counted too: it was misread, or one before it
+        was. Whoever reads the felt is told that, and nobody else. Were it believed, all would be told: the table would
+        stop at an impossible card. A guess is not free either: a name that is not refused is journalled, and is the
+        card.
+        """
+        assert self.supervisor is not None, "nobody names a card without a name of their own"
+        if table.shoe is not None and not shoe_life.can_still_come(table.shoe, table.rules.shoe, self.card):
+            return refuse("card_cannot_be")
+        return CardNamed(self.card, self.supervisor)
+
+
+CARD = Act(
+    name="card",
+    group=GROUP,
+    who=Who.SUPERVISOR,
+    says="name the card the shoe could not tell, or that was missed",
+    example="KS --by Smith",
+    forms=(Form(NameCard, NameCard, (Argument("card", "CARD", "rank, then suit: KS", read_card),)),),
+    becomes=(CardNamed,),
+    refused=everywhere("no_card_to_name"),
+    exit=Exit.CARD,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CardsCounted(ByPerson):
+    """A supervisor counted the cards that are left in the shoe."""
+
+    left: int
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class CountCards(Request):
+    """Say how many cards are left in the shoe now: counted, or read off."""
+
+    left: int
+    supervisor: str
+
+    def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
+        """The count, where the table can go on with it."""
+        return _miscounted(table, self.left) or CardsCounted(self.left, self.supervisor)
+
+
+COUNT = Act(
+    name="count",
+    group=GROUP,
+    who=Who.SUPERVISOR,
+    says="say how many cards are left in the shoe, after it was not heard for a while",
+    example="397 --by Smith",
+    forms=(
+        Form(
+            CountCards,
+            CountCards,
+            (whole("left", "CARDS", "the number of cards left in the shoe, without the cutting card", 0, 9999),),
+        ),
+    ),
+    becomes=(CardsCounted,),
+    refused=everywhere("no_fault"),
+    exit=Exit.COUNT,
+)
+
+
+def _miscounted(table: Table, left: int) -> Refuse | None:
+    """Why so many cards cannot be left, or what must be told first; None where the table can go on with the count.
+
+    A late copy of a report makes one card more than came: the count proves it. Were it lower as well, nobody could
+    tell whether that card or another one came.
+    """
+    known = known_left(table)
+    assert known is not None, "with no shoe nothing stops for a count"
+    in_doubt = any(held.in_doubt and is_card(held) for held in table.held)
+    if in_doubt:
+        return None if left == known + 1 else refuse("count_too_high" if left > known else "card_in_doubt")
+    if left >= known:
+        return None if left == known else refuse("count_too_high")
+    match table.phase:
+        case FirstCardDue():
+            return refuse("first_card_missed")
+        case Burning(left=to_burn):
+            return None if known - left <= to_burn else refuse("burn_missed")
+        case Locked() | HandInPlay():
+            return refuse("cards_missed")
+        case WagersOpen():
+            shoe = table.shoe
+            below = left < table.rules.shoe.cut_card_from_end
+            return refuse("cut_card_missed") if below and shoe is not None and shoe.last_hand is None else None
+        case _:
+            return None
