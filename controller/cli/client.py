@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from controller.cli.words import commission_line, dollars, hit_line, meters_line, waits_for
+from controller.cli.words import commission_line, hit_line, meters_line, waits_for
 from controller.config import load
 from controller.errors import TableError
 from controller.words.language import language
@@ -103,17 +103,6 @@ def key_lines(pit: dict[str, Any], table: Path) -> list[str]:
         do = "compare with `python -m controller.pit key --ledger FILE` at the pit; if they are the same, type:"
         lines += [f"  what to do: {do}", f'  tablectl pit-key {table} --trust "{key["offered"]}" --by NAME']
     return lines
-
-
-def commission(table: Path) -> int:
-    """Print what each seat owes, a line each."""
-    owed = ask(table, {"do": "status"})["status"]["face"]["commission_owed"]
-    lines = [
-        f"seat {seat} owes {dollars(cents)}" if cents > 0 else f"seat {seat} is owed {dollars(-cents)}"
-        for seat, cents in owed.items()
-    ]
-    print("\n".join(lines) or "nobody owes commission")
-    return 0
 
 
 @contextmanager

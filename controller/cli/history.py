@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from controller.cli.words import event_line, settlement_lines
+from controller.delivery.pit_log import compare
 from controller.errors import TableError
-from controller.record.journal import Row, read_rows
+from controller.record.journal import Row, read_rows, verify
 from controller.record.replay import refold
 from controller.table.facts import Report, ShoeOpened, StepFailed
 from controller.table.public import public
@@ -28,6 +29,25 @@ if TYPE_CHECKING:
 
 _OF_A_ROUND = ("round", "void", "correction")
 _LEFT_OUT = ("report", "rules", "carried", "last_report")
+
+
+def verify_journal(path: Path, log: Path | None, archive: Path | None) -> int:
+    """Check every row of the journal and its archives, and hold it against a pit's log where there is one."""
+    # The pit's word first: it names the event, where the journal could only say that a row is not as it was.
+    agreed = compare(path, log, archive) if log else None
+    good = verify(path, archive)
+    print(f"{good.table}/{good.epoch}: {good.rows} rows, {good.messages} events, all good; head {good.head.hex()}")
+    if good.archives:
+        many = "1 archive" if good.archives == 1 else f"{good.archives} archives"
+        print(f"rows 1 to {good.archived_rows} are in {many}, the chain unbroken through them")
+    if agreed is not None:
+        print(f"the pit's log agrees from event 1 to its last, {agreed}; {_after(agreed, good.messages)}")
+    return 0
+
+
+def _after(log_head: int, journal_head: int) -> str:
+    more = journal_head - log_head
+    return f"the journal goes on with {more} more, to {journal_head}" if more else "it is the journal's last too"
 
 
 def rounds(path: Path, archive: Path | None = None) -> int:

@@ -112,7 +112,7 @@ def test_the_help_tells_of_every_command(capsys: pytest.CaptureFixture[str]) -> 
     with pytest.raises(SystemExit):
         main(["--help"])
     told = [line.split()[0] for line in capsys.readouterr().out.splitlines() if re.match("    [a-z]", line)]
-    assert sorted(told) == sorted(COMMANDS)
+    assert sorted(set(told)) == sorted(COMMANDS)
 
 
 def test_no_command_is_a_mistake_of_usage() -> None:
@@ -232,16 +232,16 @@ def test_a_supervisors_act_needs_a_name(table: Path, capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize(
     ("hands", "code"),
     [
-        ([], "hands_incomplete"),
-        (["--player", "KS 9S"], "hands_incomplete"),
-        (["--dealer", "KS 9S"], "hands_incomplete"),
-        (["--hand", "3=KS 9S"], "hands_incomplete"),
-        (["--player", "KS 9S", "--banker", "2D 3D", "--dealer", "2D 3D"], "hands_incomplete"),
-        (["--hand", "KS 9S", "--dealer", "2D 3D"], "no_such_hand"),
-        (["--hand", "seat_3=KS 9S", "--dealer", "2D 3D"], "no_such_hand"),
-        (["--hand", "3=KS 9Z", "--dealer", "2D 3D"], "no_such_card"),
-        (["--hand", "3=KS 9S", "--dealer", "2D 3Z"], "no_such_card"),
-        (["--player", "KS 9S", "--banker", "2D 3Z"], "no_such_card"),
+        ([], "arguments_incomplete"),
+        (["--player", "KS 9S"], "arguments_incomplete"),
+        (["--dealer", "KS 9S"], "arguments_incomplete"),
+        (["--hand", "3=KS 9S"], "arguments_incomplete"),
+        (["--player", "KS 9S", "--banker", "2D 3D", "--dealer", "2D 3D"], "arguments_incomplete"),
+        (["--hand", "KS 9S", "--dealer", "2D 3D"], "bad_argument"),
+        (["--hand", "seat_3=KS 9S", "--dealer", "2D 3D"], "bad_argument"),
+        (["--hand", "3=KS 9Z", "--dealer", "2D 3D"], "bad_argument"),
+        (["--hand", "3=KS 9S", "--dealer", "2D 3Z"], "bad_argument"),
+        (["--player", "KS 9S", "--banker", "2D 3Z"], "bad_argument"),
         (["--hand", "3=KS 9S", "--dealer", "2D 3D"], "table_not_running"),
         (["--player", "KS 9S", "--banker", "2D 3D"], "table_not_running"),
     ],

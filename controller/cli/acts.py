@@ -1,0 +1,79 @@
+"""The commands that are acts: what a person does with a running table, made from the acts' entries."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from controller.cli import client
+from controller.cli.command import Command, File
+from controller.errors import TableError
+from controller.table.acts.entry import Act, Argument, BadArgumentError, Form
+from controller.table.acts.every import ACTS
+
+_LOOKS = {"pit-key": client.pit_key}
+"""What an act that is a `look` shows where it is said without its arguments."""
+
+
+def commands() -> Iterator[Command]:
+    """A command for each act that the control socket takes."""
+    for act in ACTS:
+        if act.on_socket:
+            add, run = partial(_add, act), partial(_run, act)
+            yield Command(act.name, act.group, act.says, act.example, run, add, File.TABLE)
+
+
+def _add(act: Act, parser: ArgumentParser) -> None:
+    needed = len(act.forms) == 1 and not act.look
+    for argument in {argument.name: argument for form in act.forms for argument in form.arguments}.values():
+        many: dict[str, Any] = {}
+        if argument.many:
+            many = {"action": "append"} if argument.flag else {"nargs": "*"}
+        if argument.flag:
+            many |= {"dest": argument.name, "required": needed}
+        name = f"--{argument.flag}" if argument.flag else argument.name
+        parser.add_argument(name, metavar=argument.word, help=argument.says, **many)
+    if any(form.named for form in act.forms):
+        parser.add_argument("--by", required=not act.look, metavar="NAME", help="who says so; it is journalled")
+    if act.exit is not None:
+        seen = "the fault you saw, such as 3-2, and no other (default: the one that stands, which is shown)"
+        parser.add_argument("--fault", metavar="ID", help=seen)
+
+
+def _run(act: Act, options: Namespace) -> int:
+    names = {argument.name for form in act.forms for argument in form.arguments} | {"by"}
+    given = {name: value for name in names if (value := getattr(options, name, None)) is not None}
+    if act.look and not given:
+        return _LOOKS[act.name](options.table)
+    request = _request(act, given)
+    if act.exit is None:
+        return client.act(options.table, request)
+    return client.answer_fault(options.table, request, options.fault)
+
+
+def _request(act: Act, given: dict[str, Any]) -> dict[str, object]:
+    """What goes over the socket. Raises TableError for arguments that are none, or do not go together."""
+    for form in act.forms:
+        if given.keys() == {*(argument.name for argument in form.arguments), *(["by"] * form.named)}:
+            return {"do": act.do, **{each.name: _read(each, given[each.name]) for each in form.arguments}} | (
+                {"by": given["by"]} if form.named else {}
+            )
+    ways = "; or ".join(_usage(act, form) for form in act.forms)
+    raise TableError("arguments_incomplete", f"These arguments do not go together: {act.name}.", f"Write {ways}.")
+
+
+def _read(argument: Argument, given: Any) -> Any:
+    """The argument's value in JSON, which the table will be able to read."""
+    try:
+        value = [*map(argument.of_text, given)] if argument.many else argument.of_text(given)
+        argument.read(value)
+    except BadArgumentError as error:
+        raise TableError("bad_argument", error.what, error.do) from None
+    return value
+
+
+def _usage(act: Act, form: Form) -> str:
+    words = [f"--{each.flag} {each.word}" if each.flag else each.word for each in form.arguments]
+    return " ".join(["tablectl", act.name, *words, *(["--by NAME"] * form.named)])

@@ -1,0 +1,305 @@
+"""The commands that are no acts.
+
+Each imports what it needs when it runs: `tablectl dark` does not wait for what `run` loads.
+"""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from controller.cli.command import Command, File
+from drivers.shoe import NAMES as SHOES
+
+
+def _run(options: Namespace) -> int:
+    from controller.app import run_table
+
+    return run_table(options.table)
+
+
+def _dark(options: Namespace) -> int:
+    from controller.header import darken
+
+    # Set by systemd for what runs after a service: "success" is a table that was stopped. By hand there is none.
+    darken(options.table, light_fault=os.environ.get("SERVICE_RESULT", "success") != "success")
+    return 0
+
+
+def _add_new_journal(parser: ArgumentParser) -> None:
+    parser.add_argument("--by", required=True, metavar="NAME", help="who says so; it is noted beside the key")
+
+
+def _new_journal(options: Namespace) -> int:
+    from controller.cli.new_journal import new_journal
+
+    return new_journal(options.table, options.by)
+
+
+def _check(options: Namespace) -> int:
+    from controller.config import ConfigError, Problem, load
+    from controller.delivery.mqtt_tls import wrong_with
+
+    config = load(options.table, reaching=True)
+    if (tls := config.file.pit.tls) is not None:
+        wrong = wrong_with(tls, config.rules.table)
+        if told := [Problem(options.table.name, f"pit.{key}", what, do) for key, what, do in wrong]:
+            raise ConfigError(told)
+    for warning in config.warnings:
+        print(f"warning: {warning}")
+    rules = config.rules
+    print(f"{rules.table} plays {rules.game}: {len(rules.seats)} seats, {rules.shoe.decks} decks. No mistakes.")
+    return 0
+
+
+def _add_certs(parser: ArgumentParser) -> None:
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="where they go; nothing there is overwritten")
+    parser.add_argument("names", nargs="+", metavar="NAME", help="a table's id, pit, bets, or the broker's host")
+    revoked = "write ca.crl too, with this one's certificate"
+    parser.add_argument("--revoke", action="append", default=[], metavar="NAME", help=revoked)
+
+
+def _certs(options: Namespace) -> int:
+    from controller.cli.certs import certs
+
+    return certs(options.folder, options.names, options.revoke)
+
+
+def _add_demo(parser: ArgumentParser) -> None:
+    parser.add_argument("--rounds", type=int, metavar="N", help="stop after N wagered rounds (default: at Ctrl-C)")
+    parser.add_argument("--speed", type=float, default=1.0, help="scales time; 0 is as fast as the wire allows")
+    parser.add_argument("--seed", type=int, help="repeats a shoe exactly (default: another shoe each time)")
+    dealt = "an example game or table, by its file's name; a wrong one tells them all (default: %(default)s)"
+    parser.add_argument("--game", default="royal9", metavar="GAME", help=dealt)
+    parser.add_argument(
+        "--shoe", choices=SHOES, help="the shoe it plays with (default: the one that can deal the game)"
+    )
+
+
+def _demo(options: Namespace) -> int:
+    from controller.cli.demo import demo
+
+    return demo(options.rounds, options.speed, options.seed, options.game, options.shoe)
+
+
+def _add_deal(parser: ArgumentParser) -> None:
+    parser.add_argument("script", nargs="?", default="-", metavar="SCRIPT", help="a file, or - for standard input")
+    parser.add_argument("--words", action="store_true", help="for people, with what became of each wager")
+
+
+def _deal(options: Namespace) -> int:
+    from controller.cli.deal import deal
+
+    return deal(options.table, options.script, options.words)
+
+
+def _add_roads(parser: ArgumentParser) -> None:
+    parser.add_argument("hands", metavar="HANDS", help="in their order: B for Banker, P for Player, T for a tie")
+
+
+def _roads(options: Namespace) -> int:
+    from controller.cli.roads import roads
+
+    return roads(options.hands)
+
+
+def _add_archive(parser: ArgumentParser) -> None:
+    where = "where its archives are (default: where the journal says, or beside it)"
+    parser.add_argument("--archive", type=Path, metavar="FOLDER", help=where)
+
+
+def _add_verify(parser: ArgumentParser) -> None:
+    against = "hold it against a pit's log too: the events it committed, a line of JSON each"
+    parser.add_argument("--against", type=Path, metavar="LOG", help=against)
+    _add_archive(parser)
+
+
+def _verify(options: Namespace) -> int:
+    from controller.cli.history import verify_journal
+
+    return verify_journal(options.journal, options.against, options.archive)
+
+
+def _rounds(options: Namespace) -> int:
+    from controller.cli.history import rounds
+
+    return rounds(options.journal, options.archive)
+
+
+def _add_replay(parser: ArgumentParser) -> None:
+    parser.add_argument("round", metavar="SHOE/ROUND")
+    _add_archive(parser)
+
+
+def _replay(options: Namespace) -> int:
+    from controller.cli.history import replay_round
+
+    return replay_round(options.journal, options.round, options.archive)
+
+
+def _add_status(parser: ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="everything, as one JSON object")
+
+
+def _status(options: Namespace) -> int:
+    from controller.cli.client import status
+
+    return status(options.table, options.json)
+
+
+def _watch(options: Namespace) -> int:
+    from controller.cli.watch import watch_table
+
+    return watch_table(options.table)
+
+
+def _add_witness(parser: ArgumentParser) -> None:
+    parser.add_argument("--by", required=True, metavar="NAME", help="who says so; it is journalled")
+    seen = "what you saw waiting, and nothing else (default: what waits, which is shown)"
+    parser.add_argument("--proposal", type=int, metavar="NUMBER", help=seen)
+
+
+def _witness(options: Namespace) -> int:
+    from controller.cli.client import witness
+
+    return witness(options.table, options.by, options.proposal)
+
+
+def _add_sim_shoe(parser: ArgumentParser) -> None:
+    parser.add_argument("--driver", choices=SHOES, default=SHOES[0], help="which one (default: %(default)s)")
+    place = parser.add_mutually_exclusive_group(required=True)
+    place.add_argument("--pty", type=Path, metavar="LINK", help="on a pty, with a link to it here")
+    place.add_argument("--port", metavar="PORT", help="on a serial port, the far end of the cable")
+    parser.add_argument("--baud", type=int, help="default: what is usual for the shoe")
+    parser.add_argument("--seed", type=int, default=0, help="decides the cards")
+    parser.add_argument("--pace", type=float, default=1.0, metavar="SECONDS", help="between two cards")
+    parser.add_argument("--rounds", type=int, metavar="N", help="stop after N hands (default: at Ctrl-C)")
+    parser.add_argument("--verbs", action="store_true", help="do what standard input says instead; `help` lists it")
+
+
+def _sim_shoe(options: Namespace) -> int:
+    from controller.cli.sim import sim_shoe
+
+    return sim_shoe(
+        options.driver,
+        options.pty,
+        options.port,
+        options.baud,
+        options.seed,
+        options.pace,
+        options.rounds,
+        options.verbs,
+    )
+
+
+def _sim_pins(options: Namespace) -> int:
+    from controller.cli.sim import sim_pins
+
+    return sim_pins(options.table)
+
+
+def _sim_pit(options: Namespace) -> int:
+    from controller.cli.sim import sim_pit
+
+    return sim_pit(options.table)
+
+
+_TABLE, _RECORD, _PLAY = "The table itself", "The record", "Without hardware"
+
+COMMANDS: tuple[Command, ...] = (
+    Command("status", "Look", "how a running table is", "", _status, _add_status, File.TABLE),
+    Command("watch", "Look", "a running table, live in the terminal", "", _watch, file=File.TABLE),
+    Command(
+        "witness",
+        "The hand",
+        "confirm, as the second person, what another one asked for",
+        "--by Jones",
+        _witness,
+        _add_witness,
+        File.TABLE,
+    ),
+    Command("run", _TABLE, "run a table until SIGTERM or Ctrl-C", "TABLE.toml", _run, file=File.TABLE),
+    Command(
+        "check", _TABLE, "read a table's configuration and tell everything wrong with it", "", _check, file=File.TABLE
+    ),
+    Command("dark", _TABLE, "darken every lamp of a table that does not run", "TABLE.toml", _dark, file=File.TABLE),
+    Command(
+        "new-journal",
+        _TABLE,
+        "set the journal of a stopped table aside and begin a new one, which the pit must adopt",
+        "--by Smith",
+        _new_journal,
+        _add_new_journal,
+        File.TABLE,
+    ),
+    Command(
+        "certs",
+        _TABLE,
+        "make a CA and certificates for a test bench",
+        "tls broker.pit royal9-01 pit bets",
+        _certs,
+        _add_certs,
+    ),
+    Command("rounds", _RECORD, "every round in a journal, a line each", "", _rounds, _add_archive, File.JOURNAL),
+    Command(
+        "replay",
+        _RECORD,
+        "one finished round, step by step from the shoe's own frames",
+        "3/12",
+        _replay,
+        _add_replay,
+        File.JOURNAL,
+    ),
+    Command(
+        "verify",
+        _RECORD,
+        "check every row of a journal; the first bad one is named",
+        "--against LOG",
+        _verify,
+        _add_verify,
+        File.JOURNAL,
+    ),
+    Command(
+        "demo",
+        _PLAY,
+        "a whole table on this machine, all of its hardware simulated",
+        "--game lucky9 --speed 4",
+        _demo,
+        _add_demo,
+    ),
+    Command(
+        "deal",
+        _PLAY,
+        "play a text script on a table's rules and print each event",
+        "TABLE.toml SCRIPT --words",
+        _deal,
+        _add_deal,
+        File.TABLE,
+    ),
+    Command("roads", _PLAY, "the five roads of a string of hands", "BBPPPTBPBB", _roads, _add_roads),
+    Command(
+        "sim shoe",
+        _PLAY,
+        "a card shoe that deals seeded shoes, at the far end of its wire",
+        "--pty /tmp/shoe --seed 7",
+        _sim_shoe,
+        _add_sim_shoe,
+    ),
+    Command(
+        "sim pins",
+        _PLAY,
+        "a table's buttons, sensors and lamps, by verbs on standard input",
+        "TABLE.toml",
+        _sim_pins,
+        file=File.TABLE,
+    ),
+    Command(
+        "sim pit",
+        _PLAY,
+        "a pit that acknowledges, or not, by verbs on standard input",
+        "TABLE.toml",
+        _sim_pit,
+        file=File.TABLE,
+    ),
+)
