@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import islice, takewhile
 
 from controller import __version__
 from controller.config import Config
@@ -76,6 +76,7 @@ def _as_written(argument: Argument) -> str:
     return f"{argument.word}{argument.many}…" if argument.many else argument.word
 
 
+_MOST_ARGUMENTS = max(len(usage.split()) for act in ACTS for usage in usages(act)) - 1
 _COMMANDS = f"The commands are: {', '.join(usage for act in ACTS for usage in usages(act))}."
 
 
@@ -176,7 +177,8 @@ def _tokens(text: str) -> Iterator[_Token]:
     )
     while words:
         line, name = words.popleft()
-        said = [word for _, word in takewhile(lambda each: not each[1].startswith("!"), words)]
+        following = (word for _, word in islice(words, _MOST_ARGUMENTS if name in _ACTS else 0))
+        said = [*takewhile(lambda word: not word.startswith("!"), following)]
         taken = _taken(name, said)
         yield _Token(line, (name, *said[:taken]))
         for _ in range(taken):
@@ -186,7 +188,7 @@ def _tokens(text: str) -> Iterator[_Token]:
 def _taken(name: str, said: list[str]) -> int:
     """How many of the words that follow are the command's arguments: those of the longest form that they fit, or where
     none fits as many as its first form has."""
-    if name not in _ACTS:
+    if not said:
         return 0
     counts = [len(usage.split()) - 1 for usage in usages(_ACTS[name])]
     fits = [count for count in counts if _asked(name, said[:count]) is not None]

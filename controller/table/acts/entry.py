@@ -10,6 +10,7 @@ the fact does.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from math import lcm
@@ -233,10 +234,10 @@ def seat(name: str, says: str = "the seat's number", flag: str | None = None) ->
 
 def read_card(value: Any) -> Card:
     """The card of a word such as KS."""
-    try:
-        return Card.parse(value)
-    except (TypeError, ValueError):
-        raise BadArgumentError(f"{value} is not a card.", "Write rank, then suit: KS 9H TD AC.") from None
+    if isinstance(value, str):
+        with suppress(ValueError):
+            return Card.parse(value)
+    raise BadArgumentError(f"{value} is not a card.", "Write rank, then suit: KS 9H TD AC.")
 
 
 def read_cards(value: Any) -> tuple[Card, ...]:
