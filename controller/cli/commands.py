@@ -37,7 +37,13 @@ def _new_journal(options: Namespace) -> int:
     return new_journal(options.table, options.by)
 
 
+def _add_check(parser: ArgumentParser) -> None:
+    limit = "warn of a bet of which the house keeps more (default: %(default)s)"
+    parser.add_argument("--highest-edge", type=float, default=30, metavar="PERCENT", help=limit)
+
+
 def _check(options: Namespace) -> int:
+    from controller.cli.par import edges_told
     from controller.config import ConfigError, Problem, load
     from controller.delivery.mqtt_tls import wrong_with
 
@@ -48,6 +54,8 @@ def _check(options: Namespace) -> int:
             raise ConfigError(told)
     for warning in config.warnings:
         print(f"warning: {warning}")
+    for line in edges_told(options.table, options.highest_edge / 100):
+        print(line)
     rules = config.rules
     print(f"{rules.table} plays {rules.game}: {len(rules.seats)} seats, {rules.shoe.decks} decks. No mistakes.")
     return 0
@@ -92,6 +100,22 @@ def _deal(options: Namespace) -> int:
     from controller.cli.deal import deal
 
     return deal(options.table, options.script, options.words)
+
+
+def _add_par(parser: ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, metavar="FILE.toml", help="a table's file, or a game's")
+    against = "what would change, bet by bet, with this file"
+    parser.add_argument("--against", type=Path, metavar="OTHER.toml", help=against)
+    level = "what is on a progressive meter (default: nothing); once for each meter"
+    parser.add_argument("--meter", action="append", default=[], metavar="NAME=CENTS", help=level)
+    parser.add_argument("--json", action="store_true", help="every figure, as one JSON object")
+    parser.add_argument("--page", type=Path, metavar="PAGE.html", help="write a page to print, too")
+
+
+def _par(options: Namespace) -> int:
+    from controller.cli.par import par_sheet
+
+    return par_sheet(options.file, options.against, options.meter, options.json, options.page)
 
 
 def _add_roads(parser: ArgumentParser) -> None:
@@ -221,7 +245,13 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("run", _TABLE, "run a table until SIGTERM or Ctrl-C", "TABLE.toml", _run, file=File.TABLE),
     Command(
-        "check", _TABLE, "read a table's configuration and tell everything wrong with it", "", _check, file=File.TABLE
+        "check",
+        _TABLE,
+        "read a table's configuration and tell everything wrong with it",
+        "",
+        _check,
+        _add_check,
+        File.TABLE,
     ),
     Command("dark", _TABLE, "darken every lamp of a table that does not run", "TABLE.toml", _dark, file=File.TABLE),
     Command(
@@ -277,6 +307,7 @@ COMMANDS: tuple[Command, ...] = (
         _add_deal,
         File.TABLE,
     ),
+    Command("par", _PLAY, "what every bet of a game is worth: its odds, counted exactly", "TABLE.toml", _par, _add_par),
     Command("roads", _PLAY, "the five roads of a string of hands", "BBPPPTBPBB", _roads, _add_roads),
     Command(
         "sim shoe",

@@ -47,7 +47,7 @@ class Crowd:
             elif len(self.occupied) > _FEWEST:
                 self._leave(seat)
         if self._roles and (self._actives is None or not set(self._actives.both) <= self.occupied):
-            self._do(do="draw_actives", by="dealer")
+            self._do(do="actives", by="dealer")
             self._actives = Actives(**self._screen.face()["actives"])
 
     def wager(self, royal9: Mapping[int, bool], pause: Callable[[int], None]) -> Bets:
@@ -87,12 +87,13 @@ class Crowd:
         self._do(do="leave", seat=seat, by="dealer")
 
     def _pay(self, seat: int) -> None:
-        self._do(do="collect_commission", seat=seat, by="dealer")
+        self._do(do="commission", seat=seat, by="dealer")
         self._account.commission(seat)
 
     def _tell(self, wager: Wager, refusal: Refusal | None) -> None:
         foreseen = refusal.code if refusal is not None and refusal.at_once else None
-        self._do(foreseen, do="wager", by="bets", **wager.told())
+        bettor = f"{wager.seat}b" if wager.back else wager.seat
+        self._do(foreseen, do="wager", seat=bettor, spot=wager.spot, cents=wager.cents, by="bets")
 
     def _do(self, foreseen: str | None = None, /, **request: object) -> None:
         """Tell the table, which must refuse it with this code; None: it must not."""

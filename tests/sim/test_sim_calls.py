@@ -174,10 +174,10 @@ def test_the_active_seats_are_those_the_table_drew(stage: Stage) -> None:
     crowd = crowd_of(stage, roles=True)
     stage.shown["actives"] = {"player": 99, "banker": 1}
     crowd.come_and_go()
-    assert [request["do"] for request in stage.asked] == ["seats", "draw_actives"]
+    assert [request["do"] for request in stage.asked] == ["seats", "actives"]
     stage.shown["actives"] = {"player": 2, "banker": 1}
     crowd.come_and_go()  # 99 sits nowhere: they are drawn anew
-    assert [request["do"] for request in stage.asked].count("draw_actives") == 2
+    assert [request["do"] for request in stage.asked].count("actives") == 2
 
 
 def test_what_is_owed_is_collected_and_told(stage: Stage) -> None:
@@ -189,8 +189,8 @@ def test_what_is_owed_is_collected_and_told(stage: Stage) -> None:
         account.round(shoe=1, round_=1, simulated=False, last_hand=False, cards_left=9, dealt=dealt)
     crowd.pay_up()
     assert [(told["do"], told["seat"]) for told in stage.asked] == [
-        ("collect_commission", 3),
-        ("collect_commission", 5),
+        ("commission", 3),
+        ("commission", 5),
     ]
     lines = [json.loads(line) for line in out.getvalue().splitlines()]
     assert [(line["seat"], line["cents"]) for line in lines if line["type"] == "commission"] == [(3, 55), (5, 25)]
