@@ -39,12 +39,13 @@ from controller.game.reach import unreachable
 from controller.game.settlement import Rounding
 from controller.game.wagers import WagerRules
 from controller.pins.devices import InputWiring, LampWiring
+from controller.pins.header_map import PHYSICAL, conflicts
 from controller.table.lamps import LAMPS
 from controller.table.rules import LockOn, Seat, ShoeRules, TableRules
 from drivers import shoe as shoes
 from drivers.line.brand import Brand
 
-HEADER_PINS = range(2, 28)
+HEADER_PINS = tuple(sorted(PHYSICAL))
 """The BCM numbers of the 26 general pins on the Raspberry Pi's header."""
 
 BUTTONS = ("deal", "cut_card", "new_shoe", "void", "hit", "stand", "split", "reveal", "key")
@@ -921,6 +922,7 @@ def _warnings(table: TableFile, game: GameFile) -> Iterable[str]:
         yield "[pit] has no TLS (ca, certificate, private_key): its network can read every hand and speak as the pit"
     if table.pit.trust_first_key:
         yield "[pit] trust_first_key: whoever speaks first as the pit is believed, and nobody compares its key"
+    yield from conflicts(table.pins.lamps, table.pins.inputs)
     for seat in table.seats:
         if (
             bet_on(game.bets, ROYAL9)

@@ -46,13 +46,15 @@ def _check(options: Namespace) -> int:
     from controller.cli.par import edges_told
     from controller.config import ConfigError, Problem, load
     from controller.delivery.mqtt_tls import wrong_with
+    from controller.pins.header_map import CONFIG_TXT, overlaid
 
     config = load(options.table, reaching=True)
     if (tls := config.file.pit.tls) is not None:
         wrong = wrong_with(tls, config.rules.table)
-        if told := [Problem(options.table.name, f"pit.{key}", what, do) for key, what, do in wrong]:
+        if told := [Problem(str(options.table), f"pit.{key}", what, do) for key, what, do in wrong]:
             raise ConfigError(told)
-    for warning in config.warnings:
+    pins = config.file.pins
+    for warning in (*config.warnings, *overlaid(pins.lamps, pins.inputs, CONFIG_TXT)):
         print(f"warning: {warning}")
     for line in edges_told(options.table, options.highest_edge / 100):
         print(line)

@@ -20,7 +20,9 @@ from typing import Any
 
 import tomli_w
 
+from controller.config import HEADER_PINS
 from controller.errors import TableError
+from drivers import shoe as shoes
 
 _CHECKOUT = Path(__file__).resolve().parents[2] / "config"
 _CONFIG = _CHECKOUT if _CHECKOUT.is_dir() else Path(sys.prefix) / "share" / "table-controller"  # as a wheel brings it
@@ -63,6 +65,10 @@ def simulated_table(folder: Path, broker_port: int, example: Path = EXAMPLE_TABL
     values["control"] = {"socket": str(folder / "table.sock")}
     for name, keys in sections.items():
         values[name] |= keys
+    wired = values["pins"]["inputs"]
+    for button in shoes.brand(values["shoe"]["driver"]).buttons.keys() - wired.keys():
+        taken = {wiring["bcm"] for wiring in (*wired.values(), *values["pins"]["lamps"].values())}
+        wired[button] = {"bcm": min(set(HEADER_PINS) - taken), "active": "low", "pull": "up"}
     path = folder / "table.toml"
     path.write_text(tomli_w.dumps(values), "utf-8")
     return path

@@ -124,7 +124,7 @@ def test_the_values_arrive_as_written(tmp_path: Path) -> None:
     file, rules = config.file, config.rules
     assert (file.table.id, file.table.lock_on) == ("royal9-01", "deal")
     assert [(seat.number, str(seat.k9)) for seat in rules.seats][:2] == [(1, "KS 9S"), (2, "KH 9H")]
-    assert (file.pins.lamps["tie"].bcm, file.pins.inputs["key"].pull) == (10, "up")
+    assert (file.pins.lamps["tie"].bcm, file.pins.inputs["key"].pull) == (24, "up")
     assert (file.pit.port, file.pit.root, file.pit.stale_after_s) == (1883, "pit/v1", 10)
     assert isinstance(rules.play, PuntoBanco)
     assert rules.play.tableau.banker_draws_on_third_card[3] == (0, 1, 2, 3, 4, 5, 6, 7, 9)
@@ -280,9 +280,9 @@ WRONG_IN_TABLE: dict[str, Case] = {
         "is deal meant?",
     ),
     "a pin twice": (
-        lambda v: v["pins"]["inputs"]["deal"].update(bcm=2),
+        lambda v: v["pins"]["inputs"]["deal"].update(bcm=16),
         "pins.inputs.deal.bcm",
-        "BCM 2 is taken by pins.lamps.seat_1",
+        "BCM 16 is taken by pins.lamps.seat_1",
     ),
     "an EEPROM's pin": (lambda v: v["pins"]["lamps"]["tie"].update(bcm=1), "pins.lamps.tie.bcm", "not on the header"),
     "a pin past the header": (
@@ -561,7 +561,7 @@ WRONG_TOGETHER: dict[str, tuple[str, Change, str, str]] = {
     ),
     "a sensor without the bet": (
         "sugarhouse.toml",
-        lambda v: v["pins"]["inputs"].update(seat_3={"bcm": 27, "active": "low", "pull": "up"}),
+        lambda v: v["pins"]["inputs"].update(seat_3={"bcm": 15, "active": "low", "pull": "up"}),
         "pins.inputs.seat_3",
         "the game has none",
     ),
@@ -598,7 +598,7 @@ def test_a_choice_is_told_with_what_may_be_chosen(tmp_path: Path) -> None:
 
 
 def test_an_unknown_lamp_is_told_with_every_lamp_there_is(tmp_path: Path) -> None:
-    (told,) = problems(changed(tmp_path, lambda v: v["pins"]["lamps"].update(x={"bcm": 27, "active": "low"})))
+    (told,) = problems(changed(tmp_path, lambda v: v["pins"]["lamps"].update(x={"bcm": 15, "active": "low"})))
     assert all(lamp in told.do for lamp in (*LAMPS, "seat_1", "seat_7"))
 
 
@@ -708,7 +708,7 @@ def test_everything_wrong_in_both_files_is_told_at_once(tmp_path: Path) -> None:
         values["table"]["id"] = "A B"
         values["pit"]["port"] = 0
         values["seats"][1]["number"] = 1
-        values["pins"]["lamps"]["tie"]["bcm"] = 2
+        values["pins"]["lamps"]["tie"]["bcm"] = 16
         del values["pins"]["inputs"]["deal"]
 
     def game(values: Values) -> None:

@@ -144,7 +144,7 @@ def test_check_a_table_that_is_right() -> None:
 def test_check_tells_warnings_and_is_content(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = simulated_table(tmp_path, 1)
     text = table.read_text().replace("[pins.inputs.void]", "[pins.lamps.tie2]")
-    table.write_text(text.replace('[pins.lamps.tie2]\nbcm = 25\nactive = "low"\npull = "up"\n', ""))
+    table.write_text(text.replace('[pins.lamps.tie2]\nbcm = 2\nactive = "low"\npull = "up"\n', ""))
     assert main(["check", str(table)]) == 0
     assert "warning: there is no input void" in capsys.readouterr().out
 
@@ -253,9 +253,9 @@ def test_a_correction_names_every_hand(
     assert capsys.readouterr().err.startswith(f"{code}: ")
 
 
-LAMPS = range(2, 15)
+LAMPS = sorted({12, 13, *range(16, 27)})
 """The example's; the last is the fault lamp."""
-FAULT = 14
+FAULT = 26
 
 
 @pytest.fixture
@@ -385,7 +385,7 @@ def test_a_whole_life_from_the_shell(table: Path, tmp_path: Path, capsys: pytest
         eventually_now(lambda: page.output(12) and page.output(13))  # draw_player, draw_banker
         process.send_signal(signal.SIGTERM)
         assert process.wait(30) == 0
-        assert [page.output(bcm) for bcm in range(2, 15)] == [0] * 13
+        assert [page.output(bcm) for bcm in LAMPS] == [0] * 13
         assert process.stderr is not None
         assert "Traceback" not in process.stderr.read()
     assert main(["verify", str(tmp_path / "table.journal")]) == 0

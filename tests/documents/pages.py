@@ -1,7 +1,7 @@
 """The documents that are made from the code: `make pages` writes them, a test says when one is stale.
 
-What they tell stands in one place each: `legality.py`, `acts`, `faults.py`, `lamps.py`, `asyncapi.json` and, for the
-sentences, `controller/words`.
+What they tell stands in one place each: `legality.py`, `acts`, `faults.py`, `lamps.py`, `header_map.py`,
+`asyncapi.json` and, for the sentences, `controller/words`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,10 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from controller.cli.surroundings import EXAMPLE_TABLE
+from controller.config import load
 from controller.pins.buttons import PRESSES, SEEN_AFTER_S
+from controller.pins.header_map import GROUNDS, PHYSICAL, POWER, PULLED_UP_AT_BOOT
 from controller.table.acts.entry import Act
 from controller.table.acts.every import ACTS
 from controller.table.faults import ALARMS, FAULTS, Clearing, Exit, FaultKind
@@ -57,7 +60,106 @@ _SIGNS = {
 
 def pages() -> dict[str, str]:
     """Every made document: its file name in `docs` and its text."""
-    return {"legality.md": _legality(), "faults.md": _faults(), "lamps.md": _lamps(), "contract.md": _contract()}
+    return {
+        "legality.md": _legality(),
+        "faults.md": _faults(),
+        "lamps.md": _lamps(),
+        "contract.md": _contract(),
+        "wiring.md": _wiring(),
+    }
+
+
+_WHY_THESE_PINS = """\
+## Why these pins
+
+- BCM 2 to 8 read high from power-up until a program sets them. A lamp there would be lit while the Pi boots. So
+  those pins are inputs, and every lamp is on a pin that reads low.
+- BCM 2 and 3 have pull-ups of 1.8 kΩ on the board. A contact to ground works there; a sensor with an output of
+  its own has to sink 2 mA.
+- BCM 14 and 15 are the serial port, on which a Pi may write boot messages. They are left free. A table that needs
+  one input more, such as `cut_card` for a shoe that does not report the cutting card, takes BCM 15 last.
+- SPI, I2C, 1-Wire and digital audio take pins when they are switched on. They are off in Raspberry Pi OS, and
+  `tablectl check` on the Pi warns of each line of `/boot/firmware/config.txt` that takes a wired pin.
+- The line `gpio=12,13,16-26=op,dl` in that file drives the lamps' pins low from the first second of the boot.
+
+## Lamps: a driver stage each
+
+A pin gives 3.3 V and at most 16 mA, all pins together 50 mA. So no lamp hangs on a pin itself:
+
+```
+                        +12 V or +24 V, its own supply
+                               |
+                             lamp
+                               |
+    pin ---[1 kΩ]---+--- gate  drain
+                    |    logic-level N-MOSFET (or one channel of a ULN2803A)
+                 [10 kΩ]      source
+                    |           |
+    ground ---------+-----------+--- ground of that supply
+```
+
+The 10 kΩ resistor keeps the lamp dark while nothing drives the pin: during the boot, and with the cable out. A
+relay board does as well. Where the board lights its lamp at a low level, write `active = "low"` for that lamp.
+
+## Inputs: contacts to ground, protected
+
+```
+    3.3 V ---[Pi's own pull-up, about 50 kΩ, or 4.7 kΩ outside for a cable beyond 1 m]---+
+                                                                                         |
+    button, key or sensor ---[1 kΩ]---+--------------------------------------------------+--- pin
+              |                       |
+              |                   [100 nF]
+    ground ---+-----------------------+--- ground
+```
+
+The 1 kΩ resistor limits what a static discharge or a wrong cable drives into the pin. The capacitor takes the
+contact's bounce together with `debounce_ms`. A sensor with a 5 V or 24 V output goes through an optocoupler: no
+pin bears more than 3.3 V."""
+
+
+def _wiring() -> str:
+    """The header as the example table is wired, from its file."""
+    table = load(EXAMPLE_TABLE).file
+    wired = {lamp.bcm: (f"lamp {name}", f"out, lit by {lamp.active}") for name, lamp in table.pins.lamps.items()}
+    wired |= {
+        each.bcm: (f"input {name}", f"in, pull-{each.pull}, pressed is {each.active}")
+        for name, each in table.pins.inputs.items()
+    }
+    at = {place: bcm for bcm, place in PHYSICAL.items()}
+
+    def cell(place: int) -> str:
+        if place in GROUNDS:
+            return "ground"
+        if place in POWER:
+            return POWER[place]
+        bcm = at[place]
+        return f"BCM {bcm}: **{wired[bcm][0]}**" if bcm in wired else f"BCM {bcm}, free"
+
+    rows = [f"| {cell(odd)} | {odd} | {odd + 1} | {cell(odd + 1)} |" for odd in range(1, 40, 2)]
+    pins = [
+        f"| {bcm} | {PHYSICAL[bcm]} | {wired[bcm][0]} | {wired[bcm][1]} |"
+        f" {'high' if bcm in PULLED_UP_AT_BOOT else 'low'} |"
+        for bcm in sorted(wired)
+    ]
+    return _text(
+        "# Wiring",
+        "",
+        "Made from `config/tables/royal9.toml` and `controller/pins/header_map.py` by `make pages`.",
+        "",
+        "The 40-pin header of a Raspberry Pi, seen from above with pin 1 at the top left:",
+        "",
+        "| wired to | pin | pin | wired to |",
+        "|---|---:|:---|---|",
+        *rows,
+        "",
+        "## Each pin",
+        "",
+        "| BCM | pin | wired to | how | reads from power-up |",
+        "|---:|---:|---|---|---|",
+        *pins,
+        "",
+        _WHY_THESE_PINS,
+    )
 
 
 def _legality() -> str:

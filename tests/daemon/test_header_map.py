@@ -1,0 +1,78 @@
+"""Which pins of the header suit a lamp or an input, and what `check` says of the others."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from controller.config import load
+from controller.pins.devices import InputWiring, LampWiring, Level, Pull
+from controller.pins.header_map import GROUNDS, PHYSICAL, POWER, conflicts, overlaid
+
+TABLES = sorted((Path(__file__).parents[2] / "config" / "tables").glob("*.toml"))
+
+
+def test_the_header_is_forty_pins() -> None:
+    assert sorted([*PHYSICAL.values(), *GROUNDS, *POWER]) == list(range(1, 41))
+    assert sorted(PHYSICAL) == list(range(2, 28))
+
+
+@pytest.mark.parametrize("path", TABLES, ids=lambda path: path.stem)
+def test_the_example_tables_are_wired_without_a_conflict(path: Path, tmp_path: Path) -> None:
+    pins = load(path).file.pins
+    (tmp_path / "config.txt").write_text("# as Raspberry Pi OS brings it\n#dtparam=spi=on\ndtparam=audio=on\n[all]\n")
+    assert [*conflicts(pins.lamps, pins.inputs), *overlaid(pins.lamps, pins.inputs, tmp_path / "config.txt")] == []
+
+
+def test_one_button_has_one_pin_at_every_example_table_without_seat_sensors() -> None:
+    at: dict[str, set[int]] = {}
+    for path in TABLES:
+        for name, wiring in tomllib.loads(path.read_text("utf-8"))["pins"]["inputs"].items():
+            at.setdefault(name, set()).add(wiring["bcm"])
+    assert {name: bcms for name, bcms in at.items() if len(bcms) > 1} == {}
+
+
+LOW: Level = "low"
+UP: Pull = "up"
+
+
+@pytest.mark.parametrize(
+    ("lamps", "inputs", "told"),
+    [
+        ({"tie": LampWiring(5, "high")}, {}, ["lamp tie: BCM 5 is high from power-up"]),
+        ({"tie": LampWiring(5, "low")}, {}, []),
+        ({"tie": LampWiring(16, "low")}, {}, ["lamp tie: BCM 16 is low from power-up"]),
+        ({"tie": LampWiring(14, "high")}, {}, ["lamp tie: BCM 14 is the header's serial port"]),
+        ({}, {"deal": InputWiring(15, LOW, UP)}, ["input deal: BCM 15 is the header's serial port"]),
+        ({}, {"deal": InputWiring(2, "high", "down")}, ["input deal: BCM 2 is pulled up on the board"]),
+        ({}, {"deal": InputWiring(2, LOW, UP)}, []),
+    ],
+    ids=str,
+)
+def test_a_conflict_is_told(lamps: dict[str, LampWiring], inputs: dict[str, InputWiring], told: list[str]) -> None:
+    found = list(conflicts(lamps, inputs))
+    assert len(found) == len(told), found
+    assert all(sentence.startswith(words) for sentence, words in zip(found, told, strict=True)), found
+
+
+@pytest.mark.parametrize(
+    ("line", "bcm", "what"),
+    [
+        ("dtparam=spi=on", 9, "SPI"),
+        ("dtparam = i2c_arm=on", 3, "I2C"),
+        ("enable_uart=1", 15, "the serial console"),
+        ("dtoverlay=w1-gpio,gpiopin=4", 4, "the 1-Wire bus"),
+        ("dtparam=i2s=on", 20, "digital audio (I2S)"),
+    ],
+)
+def test_an_overlay_that_takes_a_wired_pin_is_told(line: str, bcm: int, what: str, tmp_path: Path) -> None:
+    (tmp_path / "config.txt").write_text(f"arm_64bit=1\n{line}\n")
+    wired = {"key": InputWiring(bcm, LOW, UP), "deal": InputWiring(27, LOW, UP)}
+    (told,) = overlaid({}, wired, tmp_path / "config.txt")
+    assert told.startswith(f"input key: BCM {bcm} is given to {what} by the line ")
+
+
+def test_a_machine_that_is_no_pi_has_no_overlays(tmp_path: Path) -> None:
+    assert list(overlaid({}, {"key": InputWiring(9, LOW, UP)}, tmp_path / "config.txt")) == []
