@@ -40,7 +40,7 @@ from controller.second_person import SecondPerson
 from controller.table.acts.entry import KEY, LOTS, Ambient, Request
 from controller.table.acts.seats import PlaceWager
 from controller.table.acts.shoe import LampsTested
-from controller.table.face_down import deals_face_down, hides_cards
+from controller.table.face_down import hides_cards
 from controller.table.facts import (
     CommitFailed,
     Fact,
@@ -492,7 +492,7 @@ class Runtime:
         nobody is told. Where they may come to lie so, what came before the bytes is committed first.
         """
         self.shoe_line.untold[reason] += count
-        if deals_face_down(self._table.rules):
+        if self._table.rules.play.deals_face_down:
             self._inbox_has.set()
         else:
             self._tell_noise()

@@ -7,28 +7,14 @@ lie face down, third cards too, until their squeezers have handed them back (`Pu
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum, StrEnum
-from typing import Literal
+from typing import ClassVar, Literal
 
 from controller.game.cards import Card, total
+from controller.game.hands import Done, Hand, TwoHands, closer_to_nine, two_hands_read
 from controller.game.play import Call, Draw, Laid, Play, Reveal
-
-
-class Hand(StrEnum):
-    """One of the two hands of a round."""
-
-    PLAYER = "player"
-    BANKER = "banker"
-
-
-class Outcome(Enum):
-    """Which hand came closer to nine, or neither."""
-
-    PLAYER = "player"
-    BANKER = "banker"
-    TIE = "tie"
+from controller.game.seating import NOBODY, Seating
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,82 +52,74 @@ class PuntoBanco:
     tableau: Tableau
     reveal: Literal["dealt", "input", "hand_end"]
 
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """A complete hand: each side's two or three cards in the order dealt, and how it ended."""
-
-    player: tuple[Card, ...]
-    banker: tuple[Card, ...]
-    outcome: Outcome
-    natural: bool
-    """Ended by a natural: one hand or both, on two cards, so nobody drew."""
+    roles_play: ClassVar[bool] = False
+    seats_play: ClassVar[bool] = False
 
     @property
-    def player_total(self) -> int:
-        """Player's points, 0 to 9."""
-        return total(self.player)
+    def naturals(self) -> tuple[int, ...]:
+        """The two-card totals that end a hand at once."""
+        return self.tableau.natural
 
     @property
-    def banker_total(self) -> int:
-        """Banker's points, 0 to 9."""
-        return total(self.banker)
+    def squeezed(self) -> bool:
+        """Whether seats are handed the cards, to turn them up themselves (Midi)."""
+        return self.reveal != "dealt"
 
     @property
-    def margin(self) -> int:
-        """The points between the two hands, 0 to 9, whoever won."""
-        return abs(self.player_total - self.banker_total)
+    def deals_face_down(self) -> bool:
+        """Whether any card is dealt face down: only to be squeezed."""
+        return self.squeezed
 
     @property
-    def player_pair(self) -> bool:
-        """Player's first two cards are of one rank (a ten and a king are not)."""
-        return self.player[0].rank == self.player[1].rank
+    def calls(self) -> tuple[Call, ...]:
+        """What the dealer calls."""
+        return (Call.REVEAL,) if self.reveal == "input" else ()
 
-    @property
-    def banker_pair(self) -> bool:
-        """Banker's first two cards are of one rank."""
-        return self.banker[0].rank == self.banker[1].rank
+    def next_step(self, _: Seating, plays: Sequence[Play]) -> Draw | Reveal | TwoHands:
+        """What follows the hand's plays so far. Face-down cards are turned up before anything is told from them.
 
-
-def next_play(game: PuntoBanco, plays: Sequence[Play]) -> Draw | Reveal | Done:
-    """What follows the hand's `plays` so far. Face-down cards are turned up before anything is told from them.
-
-    Raises ValueError when they are more than the hand takes.
-    """
-    following = next_step(game.tableau, [play for play in plays if isinstance(play, Card)])
-    if game.reveal == "dealt":
+        Raises ValueError when they are more than the hand takes.
+        """
+        following = next_step(self.tableau, _cards(plays))
+        if self.reveal == "dealt":
+            return following
+        if self.reveal == "input" and (down := self._face_down(plays)):
+            return Reveal(down)
+        if isinstance(following, Draw):
+            four_lie = len(_cards(plays)) >= 4
+            return Draw(following.hand, face_down=True, secret=four_lie and self.reveal == "hand_end")
         return following
-    if game.reveal == "input" and (down := _face_down(game, plays)):
-        return Reveal(down)
-    if isinstance(following, Draw):
-        four_lie = sum(isinstance(play, Card) for play in plays) >= 4
-        return Draw(following.hand, face_down=True, secret=four_lie and game.reveal == "hand_end")
-    return following
+
+    def laid(self, _: Seating, plays: Sequence[Play]) -> tuple[Laid, ...]:
+        """Both hands as they lie, Player's first."""
+        cards = _cards(plays)
+        last_reveal = max((place for place, play in enumerate(plays) if play is Call.REVEAL), default=0)
+        turned = len(_cards(plays[:last_reveal]))
+        is_over = isinstance(next_step(self.tableau, cards), TwoHands)
+        if self.reveal == "dealt" or (is_over and self.reveal == "hand_end"):
+            turned = len(cards)
+        up_of = hands(self.tableau, cards[:turned])
+        return tuple(
+            Laid(hand, all_of, tuple(place >= len(up) for place in range(len(all_of))))
+            for hand, all_of, up in zip(Hand, hands(self.tableau, cards), up_of, strict=True)
+        )
+
+    def corrected(self, _: Done, hands: Mapping[str, tuple[Card, ...]]) -> TwoHands:
+        """The two hands as people read them. Raises HandsError."""
+        return two_hands_read(self.naturals, hands)
+
+    def _face_down(self, plays: Sequence[Play]) -> tuple[str, ...]:
+        """The hands with cards to be turned up now: the first four together, then each third card by itself."""
+        if len(_cards(plays)) < 4:
+            return ()
+        return tuple(hand.hand for hand in self.laid(NOBODY, plays) if any(hand.face_down))
 
 
-def _face_down(game: PuntoBanco, plays: Sequence[Play]) -> tuple[str, ...]:
-    """The hands with cards to be turned up now: the first four together, then each third card by itself."""
-    cards = [play for play in plays if isinstance(play, Card)]
-    if len(cards) < 4:
-        return ()
-    return tuple(hand.hand for hand in laid(game, plays) if any(hand.face_down))
+def _cards(plays: Sequence[Play]) -> list[Card]:
+    return [play for play in plays if isinstance(play, Card)]
 
 
-def laid(game: PuntoBanco, plays: Sequence[Play]) -> tuple[Laid, ...]:
-    """Both hands as they lie, Player's first."""
-    cards = [play for play in plays if isinstance(play, Card)]
-    last_reveal = max((place for place, play in enumerate(plays) if play is Call.REVEAL), default=0)
-    turned = sum(isinstance(play, Card) for play in plays[:last_reveal])
-    if game.reveal == "dealt" or (isinstance(next_step(game.tableau, cards), Done) and game.reveal == "hand_end"):
-        turned = len(cards)
-    up_of = hands(game.tableau, cards[:turned])
-    return tuple(
-        Laid(hand, all_of, tuple(place >= len(up) for place in range(len(all_of))))
-        for hand, all_of, up in zip(Hand, hands(game.tableau, cards), up_of, strict=True)
-    )
-
-
-def next_step(tableau: Tableau, dealt: Sequence[Card]) -> Draw | Done:
+def next_step(tableau: Tableau, dealt: Sequence[Card]) -> Draw | TwoHands:
     """What follows once the cards `dealt`, in order from the hand's first, are on the layout.
 
     Raises ValueError when they are more than the hand takes.
@@ -150,21 +128,7 @@ def next_step(tableau: Tableau, dealt: Sequence[Card]) -> Draw | Done:
     hand = _next_hand(tableau, player, banker)
     if hand is not None:
         return Draw(hand)
-    return Done(player, banker, _outcome(total(player), total(banker)), _has_natural(tableau, player, banker))
-
-
-def as_it_lies(natural: Collection[int], player: Sequence[Card], banker: Sequence[Card]) -> Done:
-    """A hand judged by the cards on the felt alone, whether or not the rules would have drawn them.
-
-    `natural` are the two-card totals that end a hand.
-
-    Raises ValueError unless each side has two or three cards.
-    """
-    if not (2 <= len(player) <= 3 and 2 <= len(banker) <= 3):
-        raise ValueError("each hand has two or three cards")
-    sides = tuple(player), tuple(banker)
-    ended = len(player) == len(banker) == 2 and (total(player) in natural or total(banker) in natural)
-    return Done(*sides, _outcome(total(player), total(banker)), ended)
+    return TwoHands(player, banker, closer_to_nine(player, banker), _has_natural(tableau, player, banker))
 
 
 def hands(tableau: Tableau, dealt: Sequence[Card]) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
@@ -203,9 +167,3 @@ def _next_hand(tableau: Tableau, player: tuple[Card, ...], banker: tuple[Card, .
 def _has_natural(tableau: Tableau, player: tuple[Card, ...], banker: tuple[Card, ...]) -> bool:
     """Either hand's first two cards are a natural."""
     return total(player[:2]) in tableau.natural or total(banker[:2]) in tableau.natural
-
-
-def _outcome(player_total: int, banker_total: int) -> Outcome:
-    if player_total == banker_total:
-        return Outcome.TIE
-    return Outcome.PLAYER if player_total > banker_total else Outcome.BANKER

@@ -6,19 +6,19 @@ cards stay face down to the end, the banker's until he decides, and no step says
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import permutations
-from typing import Literal
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
 
-from controller.game.baccarat import Done, Hand, Outcome
 from controller.game.cards import Card, total
+from controller.game.hands import BANKER, PLAYER, Done, Hand, Outcome, TwoHands, closer_to_nine, two_hands_read
 from controller.game.play import HALF_LOST, LOST, Call, Choose, Draw, Laid, Play, Reveal, Verdict, won
+from controller.game.seating import Actives, Seating
 
 DealOrder = Literal["banker_first", "player_first", "alternating"]
 """How the hole cards come: two to Banker then two to Player, the reverse, or by turns from Player."""
 
-Step = Draw | Choose | Reveal | Done
+Step = Draw | Choose | Reveal | TwoHands
 """What a round asks for next, or its end."""
 
 
@@ -72,6 +72,36 @@ class BaccaratRoyal:
         if set(self.player_draws_on) & set(self.player_chooses_on):
             raise ValueError("a total on which Player must draw is no free choice")
 
+    roles_play: ClassVar[bool] = True
+    seats_play: ClassVar[bool] = False
+    tableau: ClassVar[None] = None
+    squeezed: ClassVar[bool] = False
+    deals_face_down: ClassVar[bool] = True
+    calls: ClassVar[tuple[Call, ...]] = (Call.HIT, Call.STAND, Call.REVEAL)
+
+    @property
+    def naturals(self) -> tuple[int, ...]:
+        """The totals of hole cards that end a round at once."""
+        return self.natural
+
+    def next_step(self, seating: Seating, plays: Sequence[Play]) -> Step:
+        """What follows once these plays, in order from the round's first card, have happened.
+
+        Player's turn is always a Choose, with the one option where he has no choice: that none was due would tell his
+        total. Raises ValueError for a play that was not due; it names no card.
+        """
+        return _played(self, _actives(seating), plays)[1]
+
+    def laid(self, seating: Seating, plays: Sequence[Play]) -> tuple[Laid, ...]:
+        """Player's hand and Banker's, as they lie after these plays. Raises ValueError for a play that was not due."""
+        actives = _actives(seating)
+        layout, _ = _played(self, actives, plays)
+        return layout.lies(PLAYER, actives.player), layout.lies(BANKER, actives.banker)
+
+    def corrected(self, _: Done, hands: Mapping[str, tuple[Card, ...]]) -> TwoHands:
+        """The two hands as people read them. Raises HandsError."""
+        return two_hands_read(self.naturals, hands)
+
     def player_options(self, hole_cards: Sequence[Card]) -> tuple[Call, ...]:
         """What Player may call on these hole cards: one call where he must, both where he is free."""
         points = total(hole_cards)
@@ -85,34 +115,12 @@ class BaccaratRoyal:
         return {"draw": (Call.HIT,), "stand": (Call.STAND,), "choose": (Call.HIT, Call.STAND)}[row.decides(third)]
 
 
-@dataclass(frozen=True, slots=True)
-class Actives:
-    """The seats that play each other. Raises ValueError where they are one seat."""
-
-    player: int
-    banker: int
-
-    def __post_init__(self) -> None:
-        if self.player == self.banker:
-            raise ValueError("one seat cannot be both Player and Banker")
+def _actives(seating: Seating) -> Actives:
+    assert seating.actives is not None, "wagers are not locked without them"
+    return seating.actives
 
 
 # A round.
-
-
-def next_step(game: BaccaratRoyal, actives: Actives, plays: Sequence[Play]) -> Step:
-    """What follows once these plays, in order from the round's first card, have happened.
-
-    Player's turn is always a Choose, with the one option where he has no choice: that none was due would tell his
-    total. Raises ValueError for a play that was not due; it names no card.
-    """
-    return _played(game, actives, plays)[1]
-
-
-def laid(game: BaccaratRoyal, actives: Actives, plays: Sequence[Play]) -> tuple[Laid, ...]:
-    """Player's hand and Banker's, as they lie after these plays. Raises ValueError for a play that was not due."""
-    layout, _ = _played(game, actives, plays)
-    return layout.lies("player", actives.player), layout.lies("banker", actives.banker)
 
 
 @dataclass(slots=True)
@@ -141,10 +149,10 @@ class _Layout:
         hidden = hand not in self.face_up
         return Laid(hand, cards, tuple(hidden and place < 2 for place in range(len(cards))), seat)
 
-    def done(self, *, natural: bool) -> Done:
+    def done(self, *, natural: bool) -> TwoHands:
         """The round's end, by the cards that lie there."""
         player, banker = self.cards["player"], self.cards["banker"]
-        return Done(player, banker, _outcome(total(player), total(banker)), natural)
+        return TwoHands(player, banker, closer_to_nine(player, banker), natural)
 
 
 _HOLE_CARDS: dict[DealOrder, tuple[str, ...]] = {
@@ -189,51 +197,6 @@ def _round(game: BaccaratRoyal, actives: Actives, layout: _Layout) -> Generator[
 
     yield Reveal(("player",))
     yield layout.done(natural=False)
-
-
-def _outcome(player_total: int, banker_total: int) -> Outcome:
-    if player_total == banker_total:
-        return Outcome.TIE
-    return Outcome.PLAYER if player_total > banker_total else Outcome.BANKER
-
-
-# The seats that play.
-
-
-def drawn_actives(occupied: Collection[int], lot: int) -> Actives:
-    """The lot's ordered pair of n occupied seats: every n(n-1) lots in a row name each pair once.
-
-    Raises ValueError with fewer than two seats.
-    """
-    pairs = list(permutations(sorted(set(occupied)), 2))
-    if not pairs:
-        raise ValueError("two seats must be occupied to draw Player and Banker")
-    return Actives(*pairs[lot % len(pairs)])
-
-
-def next_actives(actives: Actives, outcome: Outcome, occupied: Collection[int]) -> Actives:
-    """Who plays the next round: the loser's position moves on clockwise, on a tie both.
-
-    Clockwise is by ascending seat number, and after the highest the lowest. A position moves to the next occupied
-    seat that held neither, and stays where there is none. On a tie both look at the seats as they were; where both
-    would move to the same one, the nearer has it and the other takes the one after.
-    """
-    free = set(occupied) - {actives.player, actives.banker}
-    if outcome is Outcome.PLAYER:
-        return replace(actives, banker=_next_seat(actives.banker, free))
-    if outcome is Outcome.BANKER:
-        return replace(actives, player=_next_seat(actives.player, free))
-    # The nearer moves first. Both aim at one seat only where none is free between them.
-    if _next_seat(actives.player, free | {actives.banker}) == actives.banker:
-        banker = _next_seat(actives.banker, free)
-        return Actives(_next_seat(actives.player, free - {banker}), banker)
-    player = _next_seat(actives.player, free)
-    return Actives(player, _next_seat(actives.banker, free - {player}))
-
-
-def _next_seat(seat: int, free: Collection[int]) -> int:
-    """The first of these seats clockwise from `seat`, or `seat` itself where there is none."""
-    return min(free, key=lambda other: (other < seat, other), default=seat)
 
 
 def active_verdict(outcome: Outcome, role: Hand) -> Verdict:

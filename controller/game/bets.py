@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from controller.game.baccarat import Done, Outcome
 from controller.game.cards import Card, PersonalK9, total
+from controller.game.hands import Outcome, TwoHands
 
 Points = Literal[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
 RankLetter = Literal["A", "2", "3", "4", "5", "6", "7", "8", "9", "T", "J", "Q", "K"]
@@ -180,7 +180,7 @@ class Finished:
     """A finished hand as a bet sees it: `naturals` are the two-card totals that end one, `own` is printed at the
     bettor's seat and `others` at the table's other seats, taken or empty."""
 
-    done: Done
+    done: TwoHands
     naturals: Collection[int]
     own: PersonalK9 | None = None
     others: Collection[PersonalK9] = ()

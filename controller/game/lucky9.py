@@ -11,15 +11,16 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from enum import Enum
 from fractions import Fraction
-from typing import Literal
+from typing import ClassVar, Literal
 
 from controller.game.cards import Card, total
+from controller.game.hands import DEALER, Done, HandsError, SeatHand, SeatHands, seat_hand_name
 from controller.game.play import LOST, PUSHED, Call, Choose, Draw, Laid, Play, Reveal, Verdict, won
+from controller.game.seating import Seating
 
 HAND, TIE, BONUS = "hand", "tie", "lucky9_bonus"
 """The spots: the seat's own hand against the dealer's, and the two side bets."""
 
-_DEALER = "dealer"
 _RATIO = re.compile(r"([1-9]\d*):([1-9]\d*)")
 
 
@@ -93,82 +94,74 @@ class Lucky9:
         if min(self.higher_pays, self.tie_pays, *astuple(self.bonus_pays)) <= 0:
             raise ValueError("what a winning wager pays is more than nothing")
 
+    roles_play: ClassVar[bool] = False
+    seats_play: ClassVar[bool] = True
+    tableau: ClassVar[None] = None
+    naturals: ClassVar[tuple[int, ...]] = ()
+    squeezed: ClassVar[bool] = False
+    deals_face_down: ClassVar[bool] = True
+    calls: ClassVar[tuple[Call, ...]] = (Call.HIT, Call.STAND, Call.SPLIT, Call.REVEAL)
 
-@dataclass(frozen=True, slots=True)
-class SeatHand:
-    """A hand of a seat's that has been played: `number` from 1, left to right, and its two or three cards."""
+    def next_step(self, seating: Seating, plays: Sequence[Play]) -> Step:
+        """What follows once `plays`, in order from the round's first card, have happened.
 
-    seat: int
-    number: int
-    cards: tuple[Card, ...]
-    from_split: bool
+        Two cards go to every seat and the dealer in turn. Then each seat acts: on a 9 it has nothing to choose; else it
+        stands, hits once, or splits a pair. A split puts a hand to the right of the one that was split, and the hands
+        further right move on by one number: the leftmost is always "seat_3", the next "seat_3_hand_2". From the left,
+        each takes one card and stands, before the next takes its own; a new pair may split again within the limit. Last
+        the dealer reveals and draws by his rule, even if every hand is dead.
 
+        Raises ValueError at a play that was not due: a card where none is, or a call that is not offered.
+        """
+        return _replay(self, seating.in_play, plays)[1]
 
-@dataclass(frozen=True, slots=True)
-class Done:
-    """A complete round: the dealer's two or three cards, and every hand of the seats, in their order."""
+    def laid(self, seating: Seating, plays: Sequence[Play]) -> tuple[Laid, ...]:
+        """Every hand as it lies, each seat's from left to right and then the dealer's; empty until its first card.
 
-    dealer: tuple[Card, ...]
-    hands: tuple[SeatHand, ...]
-    first_two: dict[int, tuple[Card, ...]]
-    """Each seat's cards before any split or hit: what the Lucky 9 Bonus looks at."""
+        Raises ValueError as `next_step` does.
+        """
+        layout, _ = _replay(self, seating.in_play, plays)
+        theirs = [
+            Laid(seat_hand_name(seat, number), tuple(cards), (False,) * len(cards), seat)
+            for seat, hands in layout.hands.items()
+            for number, cards in enumerate(hands, start=1)
+        ]
+        face_down = tuple(place == 0 and not layout.revealed for place in range(len(layout.dealer)))
+        return (*theirs, Laid(DEALER, tuple(layout.dealer), face_down))
 
-    @property
-    def dealer_up(self) -> Card:
-        """The dealer's card that lay face up while the seats acted."""
-        return self.dealer[1]
+    def corrected(self, told: Done, hands: Mapping[str, tuple[Card, ...]]) -> SeatHands:
+        """The round that was `told`, once its hands turn out to lie so.
 
-
-Step = Draw | Choose | Reveal | Done
-
-
-def next_step(game: Lucky9, seats: Sequence[int], plays: Sequence[Play]) -> Step:
-    """What follows once `plays`, in order from the round's first card, have happened; `seats` are those in play.
-
-    Two cards go to every seat and the dealer in turn. Then each seat acts: on a 9 it has nothing to choose; else it
-    stands, hits once, or splits a pair. A split puts a hand to the right of the one that was split, and the hands
-    further right move on by one number: the leftmost is always "seat_3", the next "seat_3_hand_2". From the left,
-    each takes one card and stands, before the next takes its own; a new pair may split again within the limit. Last
-    the dealer reveals and draws by his rule, even if every hand is dead.
-
-    Raises ValueError at a play that was not due: a card where none is, or a call that is not offered.
-    """
-    return _replay(game, seats, plays)[1]
-
-
-def laid(game: Lucky9, seats: Sequence[int], plays: Sequence[Play]) -> tuple[Laid, ...]:
-    """Every hand as it lies, each seat's from left to right and then the dealer's; empty until its first card.
-
-    Raises ValueError as `next_step` does.
-    """
-    layout, _ = _replay(game, seats, plays)
-    theirs = [
-        Laid(_name(seat, number), tuple(cards), (False,) * len(cards), seat)
-        for seat, hands in layout.hands.items()
-        for number, cards in enumerate(hands, start=1)
-    ]
-    face_down = tuple(place == 0 and not layout.revealed for place in range(len(layout.dealer)))
-    return (*theirs, Laid(_DEALER, tuple(layout.dealer), face_down))
+        The choices follow from the hands: a seat with several has split, one with three cards has hit. (choice) Where a
+        seat split more than once, the felt does not tell which of its hands begins with its second card: the same one
+        as was told, and its second hand where it was told to have another number of them. Raises HandsError.
+        """
+        assert isinstance(told, SeatHands), "a round of this game"
+        read = dict(hands)
+        dealer = read.pop(DEALER, None)
+        in_order = {seat: _taken_out(read, seat) for seat in told.first_two}
+        if dealer is None:
+            raise HandsError("other_hands")
+        if read or not all(in_order.values()):
+            raise HandsError("other_seats")
+        if not all(2 <= len(cards) <= 3 for cards in hands.values()):
+            raise HandsError("not_a_hand")
+        dealers_own = len(dealer) == (3 if total(dealer[:2]) in self.dealer_draws_on else 2)
+        if not dealers_own or not all(_may_lie(self, theirs) for theirs in in_order.values()):
+            raise HandsError("not_by_the_rules")
+        first_two = {seat: _first_two(told, seat, theirs) for seat, theirs in in_order.items()}
+        return SeatHands(dealer, _played(in_order), first_two)
 
 
-def as_they_lie(
-    game: Lucky9, told: Done, hands: Mapping[int, Sequence[tuple[Card, ...]]], dealer: tuple[Card, ...]
-) -> Done:
-    """The round that was `told`, once its hands turn out to lie so: each seat's from left to right, and the dealer's.
+def _taken_out(read: dict[str, tuple[Card, ...]], seat: int) -> list[tuple[Card, ...]]:
+    """The hands of this seat from left to right, taken out of what was read."""
+    theirs: list[tuple[Card, ...]] = []
+    while (cards := read.pop(seat_hand_name(seat, len(theirs) + 1), None)) is not None:
+        theirs.append(cards)
+    return theirs
 
-    The choices follow from the hands: a seat with several has split, one with three cards has hit. (choice) Where a
-    seat split more than once, the felt does not tell which of its hands begins with its second card: the same one as
-    was told, and its second hand where it was told to have another number of them.
 
-    `hands` has the seats that were in play and no others. Raises ValueError where the rules let no hands lie so.
-    """
-    for seat, theirs in hands.items():
-        if not _may_lie(game, theirs):
-            raise ValueError(f"the hands of seat {seat} do not come of two cards by a hit or splits")
-    if len(dealer) != (3 if total(dealer[:2]) in game.dealer_draws_on else 2):
-        raise ValueError("the dealer does not draw so")
-    in_order = {seat: hands[seat] for seat in told.first_two}
-    return Done(dealer, _played(in_order), {seat: _first_two(told, seat, hands[seat]) for seat in in_order})
+Step = Draw | Choose | Reveal | SeatHands
 
 
 def seat_kind(game: Lucky9, hand: SeatHand) -> Kind:
@@ -204,7 +197,7 @@ def hand_verdict(game: Lucky9, hand: SeatHand, dealer: Sequence[Card]) -> Verdic
             return won(Fraction(*map(int, ratio.split(":"))))
 
 
-def tie_verdict(game: Lucky9, done: Done, seat: int) -> Verdict:
+def tie_verdict(game: Lucky9, done: SeatHands, seat: int) -> Verdict:
     """What becomes of a seat's Tie bet, whatever its hand wins or loses; after a split the leftmost hand counts.
 
     Raises ValueError where the seat was not in play.
@@ -264,15 +257,15 @@ def _replay(game: Lucky9, seats: Sequence[int], plays: Sequence[Play]) -> tuple[
 def _round(game: Lucky9, layout: _Layout) -> _Asking:
     for dealers_lies_face_down in (True, False):
         for seat, hands in layout.hands.items():
-            yield from _draw(hands[0], Draw(_name(seat), seat))
-        yield from _draw(layout.dealer, Draw(_DEALER, face_down=dealers_lies_face_down))
+            yield from _draw(hands[0], Draw(seat_hand_name(seat), seat))
+        yield from _draw(layout.dealer, Draw(DEALER, face_down=dealers_lies_face_down))
     first_two = {seat: tuple(hands[0]) for seat, hands in layout.hands.items()}
     for seat, hands in layout.hands.items():
         yield from _act(game, seat, hands)
     yield from _reveal(layout)
     if total(layout.dealer) in game.dealer_draws_on:
-        yield from _draw(layout.dealer, Draw(_DEALER))
-    play = yield Done(tuple(layout.dealer), _played(layout.hands), first_two)
+        yield from _draw(layout.dealer, Draw(DEALER))
+    play = yield SeatHands(tuple(layout.dealer), _played(layout.hands), first_two)
     raise ValueError(f"the round was complete before {_told(play)}")
 
 
@@ -281,9 +274,9 @@ def _act(game: Lucky9, seat: int, hands: list[list[Card]]) -> _Asking:
     if total(hands[0]) == 9:  # Lucky 9 or Natural 9
         return
     split = (Call.SPLIT,) if _may_split(game, hands, 0) else ()
-    match (yield from _choose(Choose(_name(seat), seat, (Call.HIT, Call.STAND, *split)))):
+    match (yield from _choose(Choose(seat_hand_name(seat), seat, (Call.HIT, Call.STAND, *split)))):
         case Call.HIT:
-            yield from _draw(hands[0], Draw(_name(seat), seat))
+            yield from _draw(hands[0], Draw(seat_hand_name(seat), seat))
         case Call.SPLIT:
             yield from _split(game, seat, hands)
 
@@ -293,7 +286,7 @@ def _split(game: Lucky9, seat: int, hands: list[list[Card]]) -> _Asking:
     _part(hands, 0)
     at = 0
     while at < len(hands):
-        name = _name(seat, at + 1)
+        name = seat_hand_name(seat, at + 1)
         yield from _draw(hands[at], Draw(name, seat))
         again = _may_split(game, hands, at) and (yield from _choose(Choose(name, seat, (Call.STAND, Call.SPLIT))))
         if again is Call.SPLIT:
@@ -333,7 +326,7 @@ def _choose(choose: Choose) -> Generator[Step, Play, Play]:
 
 
 def _reveal(layout: _Layout) -> _Asking:
-    call = yield Reveal((_DEALER,))
+    call = yield Reveal((DEALER,))
     if call is not Call.REVEAL:
         raise ValueError(f"{_told(call)} where the dealer is due to reveal")
     layout.revealed = True
@@ -357,7 +350,7 @@ def _may_lie(game: Lucky9, hands: Sequence[tuple[Card, ...]]) -> bool:
     return from_splits and 2 <= len(hands) <= game.most_splits + 1
 
 
-def _first_two(told: Done, seat: int, hands: Sequence[tuple[Card, ...]]) -> tuple[Card, ...]:
+def _first_two(told: SeatHands, seat: int, hands: Sequence[tuple[Card, ...]]) -> tuple[Card, ...]:
     """A seat's cards before any split or hit, once its hands lie so."""
     if len(hands) == 1:
         return hands[0][:2]
@@ -366,18 +359,5 @@ def _first_two(told: Done, seat: int, hands: Sequence[tuple[Card, ...]]) -> tupl
     return hands[0][0], hands[second][0]
 
 
-def _name(seat: int, number: int = 1) -> str:
-    """The hand's name: a seat's leftmost hand has the seat's own."""
-    return f"seat_{seat}" if number == 1 else f"seat_{seat}_hand_{number}"
-
-
 def _told(play: Play) -> str:
     return play.value if isinstance(play, Call) else str(play)
-
-
-def laid_out(done: Done) -> tuple[Laid, ...]:
-    """A finished round as it lies, every card face up: each seat's hands from left to right, then the dealer's."""
-    theirs = (
-        Laid(_name(hand.seat, hand.number), hand.cards, (False,) * len(hand.cards), hand.seat) for hand in done.hands
-    )
-    return (*theirs, Laid(_DEALER, done.dealer, (False,) * len(done.dealer)))

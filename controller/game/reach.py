@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
 from typing import Literal
 
-from controller.game.baccarat import Done, PuntoBanco, Tableau, as_it_lies, next_step
+from controller.game.baccarat import PuntoBanco, Tableau, next_step
 from controller.game.baccarat_royal import BaccaratRoyal
 from controller.game.bets import Bet, Finished, HandIs, holds
 from controller.game.bets import hand_holds as hand_is_so
 from controller.game.cards import Card, PersonalK9, total
+from controller.game.hands import TwoHands, as_it_lies
 
 _Cards = tuple[Card, ...]
 _Shape = tuple[int, int | None]
@@ -153,7 +154,7 @@ def _dealt(tableau: Tableau) -> Sequence[tuple[_Shape, _Shape]]:
         while open_:
             dealt = open_.pop()
             step = next_step(tableau, dealt)
-            if isinstance(step, Done):
+            if isinstance(step, TwoHands):
                 shapes.append((_shape(step.player), _shape(step.banker)))
             else:
                 open_ += [(*dealt, each) for each in card.values()]

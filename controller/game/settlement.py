@@ -15,11 +15,11 @@ from math import ceil, floor
 from typing import Literal
 
 from controller.game import baccarat_royal, lucky9
-from controller.game.baccarat import Hand
-from controller.game.baccarat_royal import Actives
 from controller.game.bets import Bet, Finished, bet_on, deciding
+from controller.game.hands import Hand, SeatHands
 from controller.game.lucky9 import Lucky9
 from controller.game.play import HALF_LOST, LOST, PUSHED, Result, Verdict, won
+from controller.game.seating import Actives
 from controller.game.wagers import STAKE, Wager
 
 Direction = Literal["up", "down"]
@@ -158,7 +158,7 @@ def settle_baccarat_royal(
 
 
 def settle_lucky9(
-    game: Lucky9, bets: Sequence[Bet], rounding: Rounding, wagers: Sequence[Wager], done: lucky9.Done
+    game: Lucky9, bets: Sequence[Bet], rounding: Rounding, wagers: Sequence[Wager], done: SeatHands
 ) -> Settlement:
     """A round of Lucky 9. The wager on a seat's hand, given once, lies on every hand that the seat has split into.
 

@@ -18,7 +18,7 @@ from controller.contract.canonical import canonical
 from controller.errors import TableError
 from controller.game.bets import Bet, HandIs, Row, When
 from controller.game.cards import Card, PersonalK9
-from controller.game.games import Game
+from controller.game.games import GAMES, Game
 from controller.record.old_rules import as_bets
 from controller.table.acts.every import ACTS
 from controller.table.facts import Fact, OwnFact, ShoeFact, TableFact
@@ -39,7 +39,7 @@ def _converter() -> cattrs.Converter:
         lambda type_: make_dict_unstructure_fn(type_, converter, _cattrs_omit_if_default=True),
     )
     converter.register_structure_hook_factory(lambda type_: type_ is TableRules, lambda _: _rules(converter))
-    _tag(converter, Game, "kind", get_args(Game))
+    _tag(converter, Game, "kind", GAMES)
     _tag(converter, ShoeFact | OwnFact, "fact", get_args(ShoeFact | OwnFact))
     of_acts = (fact for act in ACTS for fact in act.becomes)
     _tag(converter, Fact, "fact", (*get_args(ShoeFact | OwnFact | TableFact), *of_acts))
@@ -63,8 +63,8 @@ def _tag(converter: cattrs.Converter, union: Any, tag: str, members: Iterable[ty
         fields = dict(value)
         return converter.structure(fields, types[fields.pop(tag)])
 
-    converter.register_unstructure_hook(union, unstructure)
-    converter.register_structure_hook(union, structure)
+    converter.register_unstructure_hook_func(lambda type_: type_ == union, unstructure)
+    converter.register_structure_hook_func(lambda type_: type_ == union, structure)
 
 
 _CONVERTER = _converter()

@@ -8,13 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from controller.contract import events
-from controller.game import baccarat, lucky9
-from controller.game.baccarat_royal import Actives, next_actives
 from controller.game.bets import Row
-from controller.game.games import Done, cards
+from controller.game.hands import Done, SeatHands, cards_of
+from controller.game.seating import Actives, next_actives
 from controller.game.settlement import Settlement
 from controller.table import paying, shoe_life
-from controller.table.acts.corrections import CorrectionFact, as_corrected
+from controller.table.acts.corrections import CorrectionFact
 from controller.table.dealing import finished_round, hands_shown, last_wagered, owing, shown
 from controller.table.facts import RoyalHit
 from controller.table.states import NO_WAGERS, FinishedRound, Table
@@ -28,13 +27,13 @@ def correct(table: Table, fact: CorrectionFact) -> Stepped:
     before = finished_round(table, fact.round)
     assert before is not None, "only asked of a finished round"
     rules, wagers = table.rules, before.wagers or NO_WAGERS
-    done = as_corrected(rules.play, before.done, fact)
+    done = rules.play.corrected(before.done, fact.read)
     won, won_before = (paying.awards(rules, each, wagers.royal9_seats) for each in (done, before.done))
     settled = paying.settlement(rules, before.seating, wagers.placed, done) if before.settlement else None
     after = replace(before, done=done, settlement=settled)
     corrected = replace(
         table,
-        shoe=shoe_life.corrected(open_shoe(table), rules.shoe, cards(before.done), cards(done)),
+        shoe=shoe_life.corrected(open_shoe(table), rules.shoe, cards_of(before.done), cards_of(done)),
         finished=tuple(after if finished is before else finished for finished in table.finished),
         last_round=after if table.last_round is before else table.last_round,
         hits=_hits_as_corrected(table, before, won, won_before) if before is last_wagered(table) else table.hits,
@@ -50,7 +49,7 @@ def _event(
     """The event of a correction, in the form of its game."""
     done, rules = after.done, table.rules
     settlement, settlement_before = (paying.settlement_shown(each.settlement) for each in (after, before))
-    if isinstance(done, lucky9.Done):
+    if isinstance(done, SeatHands):
         return events.SeatsCorrection(
             shoe=shoe_number(table),
             round=fact.round,
@@ -91,9 +90,8 @@ def _hits_as_corrected(table: Table, before: FinishedRound, won: _Awards, won_be
 
 def _actives_as_corrected(table: Table, before: FinishedRound, done: Done) -> Actives | None:
     """Baccarat Royal's roles as they move on after the last round, once that ended so."""
-    if before.seating.actives is None or before is not table.finished[-1]:
+    if before.seating.actives is None or done.outcome is None or before is not table.finished[-1]:
         return table.actives
-    assert isinstance(done, baccarat.Done)
     return next_actives(before.seating.actives, done.outcome, table.occupied)
 
 

@@ -12,12 +12,12 @@ from typing import assert_never
 
 from controller.contract import events
 from controller.contract.events import Event
-from controller.game import baccarat, lucky9
-from controller.game.baccarat_royal import next_actives
 from controller.game.bets import Row
 from controller.game.cards import Card, total
-from controller.game.games import Done, laid, next_step
+from controller.game.hands import Done, SeatHands, TwoHands
+from controller.game.lucky9 import HAND
 from controller.game.play import Call, Choose, Draw, Reveal
+from controller.game.seating import next_actives
 from controller.game.wagers import Wager
 from controller.table import paying, shoe_life
 from controller.table.facts import RoyalHit
@@ -41,12 +41,12 @@ def following(table: Table) -> Draw | Choose | Reveal | None:
     """What the hand about to be dealt or in play asks for next; None outside a hand."""
     match table.phase:
         case Locked(_, seating):
-            step = next_step(table.rules.play, seating, ())
+            step = table.rules.play.next_step(seating, ())
         case HandInPlay(plays, _, seating):
-            step = next_step(table.rules.play, seating, plays)
+            step = table.rules.play.next_step(seating, plays)
         case _:
             return None
-    assert not isinstance(step, baccarat.Done | lucky9.Done), "a complete hand is not in play"
+    assert not isinstance(step, Done), "a complete hand is not in play"
     return step
 
 
@@ -140,8 +140,8 @@ def _go_on(table: Table) -> Stepped:
     """What the play just made leads to. What the hand does not need of its kept cards is kept for the one after."""
     hand = table.phase
     assert isinstance(hand, HandInPlay)
-    step = next_step(table.rules.play, hand.seating, hand.plays)
-    if isinstance(step, baccarat.Done | lucky9.Done):
+    step = table.rules.play.next_step(hand.seating, hand.plays)
+    if isinstance(step, Done):
         return _finish(replace(table, kept=(*hand.kept, *table.kept)), hand, step)
     if isinstance(step, Draw) and hand.kept:
         return deal(table, hand.kept[0], kept=hand.kept[1:])
@@ -162,10 +162,10 @@ def _finish(table: Table, hand: HandInPlay, done: Done) -> Stepped:
         finished=(*table.finished, finished),
         last_round=finished,
         hits=(*table.hits, *royal),
-        awaiting_result=done if isinstance(done, baccarat.Done) else None,
+        awaiting_result=done if isinstance(done, TwoHands) else None,
         commission_owed=owing(table.commission_owed, dict(settled.owed) if settled else {}),
     )
-    if hand.seating.actives is not None and isinstance(done, baccarat.Done):
+    if hand.seating.actives is not None and done.outcome is not None:
         table = replace(table, actives=next_actives(hand.seating.actives, done.outcome, table.occupied))
     round_event = _round(table, finished, won)
     hits = tuple(_hit(round_event, hit, row) for hit, (_, row) in zip(royal, won, strict=True))
@@ -184,7 +184,7 @@ def _round(table: Table, finished: FinishedRound, won: list[tuple[int, Row]]) ->
     shoe, done = open_shoe(table), finished.done
     last_hand = not finished.simulated and shoe.wagered_hands == shoe.last_hand
     settlement = paying.settlement_shown(finished.settlement)
-    if isinstance(done, lucky9.Done):
+    if isinstance(done, SeatHands):
         return events.SeatsRound(
             shoe=shoe.number,
             round=finished.number,
@@ -281,8 +281,8 @@ def _at_stake(table: Table, placed: tuple[Wager, ...]) -> tuple[Wager, ...]:
     hand = table.phase
     if not isinstance(hand, HandInPlay):
         return placed
-    hands = Counter(lies.seat for lies in laid(table.rules.play, hand.seating, hand.plays))
-    return tuple(wager for wager in placed for _ in range(hands[wager.seat] if wager.spot == lucky9.HAND else 1))
+    hands = Counter(lies.seat for lies in table.rules.play.laid(hand.seating, hand.plays))
+    return tuple(wager for wager in placed for _ in range(hands[wager.seat] if wager.spot == HAND else 1))
 
 
 def shown(cards: tuple[Card, ...]) -> events.HandShown:
@@ -290,7 +290,7 @@ def shown(cards: tuple[Card, ...]) -> events.HandShown:
     return events.HandShown(*_parts(cards))
 
 
-def hands_shown(rules: TableRules, done: lucky9.Done) -> tuple[events.SeatHandShown, ...]:
+def hands_shown(rules: TableRules, done: SeatHands) -> tuple[events.SeatHandShown, ...]:
     """The seats' hands at Lucky 9 as events tell them."""
     return tuple(
         events.SeatHandShown(hand.seat, hand.number, *_parts(hand.cards), result)

@@ -9,13 +9,10 @@ is complete, and so would say whether a third card is due, were it seen that a r
 
 from __future__ import annotations
 
-from controller.game import games
-from controller.game.games import laid
 from controller.game.play import Draw, Reveal
 from controller.table.dealing import following
 from controller.table.facts import CardDrawn, CardDrawnOutsideGame, CardKept
 from controller.table.legality import Move, Row, legality
-from controller.table.rules import TableRules
 from controller.table.states import HandInPlay, Locked, Table, WagersOpen
 from controller.table.stops import raiser
 
@@ -29,7 +26,7 @@ def comes_face_down(table: Table, row: Row) -> bool:
             step = following(table)
             return not isinstance(step, Draw) or step.face_down
         case Move.TAKE_CARD_IN_ERROR:  # exposed only where a simulated hand is dealt with it
-            return table.rules.shoe.drawn_in_error != "simulated_hand" or _dealt_face_down(table)
+            return table.rules.shoe.drawn_in_error != "simulated_hand" or table.rules.play.squeezed
         case _:
             return True
 
@@ -47,7 +44,7 @@ def next_is_secret(table: Table) -> bool:
 
 def result_is_secret(table: Table) -> bool:
     """Whether the shoe's result of a hand that is not complete here would tell cards that lie face down."""
-    return _dealt_face_down(table) or bool(table.kept)
+    return table.rules.play.squeezed or bool(table.kept)
 
 
 def kept_make_a_hand(table: Table) -> bool:
@@ -55,28 +52,19 @@ def kept_make_a_hand(table: Table) -> bool:
     return isinstance(table.phase, WagersOpen) and len(table.kept) >= 4 and table.awaiting_result is None
 
 
-def deals_face_down(rules: TableRules) -> bool:
-    """Whether the game deals any card face down."""
-    return games.deals_face_down(rules.play)
-
-
 def hides_cards(table: Table) -> bool:
     """Whether cards of a hand are here or due that nobody has seen: dealt face down, kept for the next hand, or dealt
     while a fault stands. What the shoe sends meanwhile may tell them."""
     if table.kept:
         return True
-    if table.fault is not None and deals_face_down(table.rules):
+    if table.fault is not None and table.rules.play.deals_face_down:
         waiting = (*raiser(table.fault), *table.held)
         if any(isinstance(held.fact, CardDrawn | CardKept | CardDrawnOutsideGame) for held in waiting):
             return True
     match table.phase:
         case HandInPlay(plays, _, seating):
-            return any(any(hand.face_down) for hand in laid(table.rules.play, seating, plays))
+            return any(any(hand.face_down) for hand in table.rules.play.laid(seating, plays))
         case Locked():
-            return deals_face_down(table.rules)
+            return table.rules.play.deals_face_down
         case _:
             return False
-
-
-def _dealt_face_down(table: Table) -> bool:
-    return games.is_squeezed(table.rules.play)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
-from controller.game.baccarat_royal import Actives
 from controller.game.cards import Card
+from controller.game.seating import Actives
 from controller.game.wagers import RefusedWager, Wager
 from controller.table.rules import TableRules
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 
 from controller.game.bets import ROYAL9
-from controller.game.games import seats_play
 from controller.game.lucky9 import HAND
 from controller.game.wagers import RefusedWager, Wager, place, placing, stand
 from controller.table.facts import WagersLocked
@@ -40,7 +39,7 @@ def lock(table: Table, by: str, sensed: AbstractSet[int], pit_fresh: bool, *, la
     if not rules.bet_recognition:
         seats = tuple(sorted(sensed & set(rules.seat_numbers)))
         code = _no_royal9(pit_fresh, late)
-        in_play = table.occupied if seats_play(rules.play) else ()
+        in_play = table.occupied if rules.play.seats_play else ()
         if code is None or not seats:
             return WagersLocked(by, royal9_seats=seats, in_play=in_play)
         return WagersLocked(by, royal9_seats=(), refused_seats=seats, refusal=code, in_play=in_play)

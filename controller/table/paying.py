@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from controller.contract import events
-from controller.game import baccarat, games, lucky9
-from controller.game.baccarat_royal import Actives
+from controller.game import games
 from controller.game.bets import DRAGON_BONUS, Finished, Row, bet_on, deciding
-from controller.game.games import Done, Seating, naturals
+from controller.game.hands import Done, SeatHands, TwoHands
+from controller.game.seating import Actives, Seating
 from controller.game.settlement import Settlement, returned
 from controller.game.wagers import RefusedWager, Wager
 from controller.table.facts import RoyalHit
@@ -21,7 +21,7 @@ def settlement(rules: TableRules, seating: Seating, wagers: tuple[Wager, ...], d
         return None
 
     def seen_at(seat: int) -> Finished:
-        assert isinstance(done, baccarat.Done), "only asked of two hands"
+        assert isinstance(done, TwoHands), "only asked of two hands"
         return _seen(rules, done, seat)
 
     return games.settle(rules.play, rules.bets, rules.rounding, seating, seen_at, wagers, done)
@@ -30,18 +30,18 @@ def settlement(rules: TableRules, seating: Seating, wagers: tuple[Wager, ...], d
 def awards(rules: TableRules, done: Done, seats: Iterable[int]) -> list[tuple[int, Row]]:
     """The winning Royal 9 wagers of these seats, each with the row of its award: best row first, then by seat."""
     royal9 = rules.royal9
-    if royal9 is None or not isinstance(done, baccarat.Done):
+    if royal9 is None or not isinstance(done, TwoHands):
         return []
     decided = ((seat, deciding(royal9, _seen(rules, done, seat))) for seat in seats)
     won = [(seat, row) for seat, row in decided if row is not None and row.award is not None]
     return sorted(won, key=lambda seat_row: (royal9.rows.index(seat_row[1]), seat_row[0]))
 
 
-def _seen(rules: TableRules, done: baccarat.Done, at: int | None = None) -> Finished:
+def _seen(rules: TableRules, done: TwoHands, at: int | None = None) -> Finished:
     """A finished hand as it is seen from the seat, or from none."""
     own = next((seat.k9 for seat in rules.seats if seat.number == at), None)
     others = [seat.k9 for seat in rules.seats if seat.number != at and seat.k9 is not None]
-    return Finished(done, naturals(rules.play), own, others)
+    return Finished(done, rules.play.naturals, own, others)
 
 
 def seat_tiers(won: Iterable[tuple[int, Row]]) -> tuple[events.SeatTier, ...]:
@@ -59,7 +59,7 @@ def royal_hits(
     )
 
 
-def dragon_bonus_shown(rules: TableRules, done: baccarat.Done) -> events.DragonBonusShown | None:
+def dragon_bonus_shown(rules: TableRules, done: TwoHands) -> events.DragonBonusShown | None:
     """What a wager on either hand's Dragon Bonus comes to, as events tell it; None where the game has no such bets."""
     bets = [bet_on(rules.bets, spot) for spot in DRAGON_BONUS]
     if None in bets:
@@ -127,6 +127,6 @@ def actives_shown(actives: Actives | None) -> events.ActivesShown | None:
     return None if actives is None else events.ActivesShown(actives.player, actives.banker)
 
 
-def hand_results(rules: TableRules, done: lucky9.Done) -> list[str]:
+def hand_results(rules: TableRules, done: SeatHands) -> list[str]:
     """What becomes of a wager on each seat's hand at Lucky 9."""
     return [result.value for result in games.hand_results(rules.play, done)]

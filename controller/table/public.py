@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from controller.game import baccarat, lucky9
 from controller.game.cards import total
-from controller.game.games import is_squeezed, laid
 from controller.game.play import Choose, Draw, Laid, Reveal
 from controller.game.wagers import squeezing
 from controller.table.dealing import following, odd_card
@@ -162,7 +160,7 @@ def public(table: Table) -> Public:
         squeezing=_squeezing(table),
         occupied=table.occupied,
         actives={"player": table.actives.player, "banker": table.actives.banker} if table.actives else {},
-        outcome=last.done.outcome.value if last and isinstance(last.done, baccarat.Done) else None,
+        outcome=last.done.outcome.value if last and last.done.outcome else None,
         simulated=(isinstance(phase, HandInPlay) and phase.wagers is None) or bool(last and last.simulated),
         odd_card=odd_card(table),
         last_hand=_is_last_hand(table),
@@ -183,15 +181,8 @@ def public(table: Table) -> Public:
 def _hands(table: Table) -> tuple[PublicHand, ...]:
     last = table.last_round
     if isinstance(table.phase, HandInPlay):
-        return tuple(map(_hand, laid(table.rules.play, table.phase.seating, table.phase.plays)))
-    if last is None:
-        return ()
-    if isinstance(last.done, lucky9.Done):
-        return tuple(map(_hand, lucky9.laid_out(last.done)))
-    return tuple(
-        PublicHand(hand, tuple(map(str, cards)), total(cards))
-        for hand, cards in (("player", last.done.player), ("banker", last.done.banker))
-    )
+        return tuple(map(_hand, table.rules.play.laid(table.phase.seating, table.phase.plays)))
+    return tuple(map(_hand, last.done.laid)) if last else ()
 
 
 def _hand(hand: Laid) -> PublicHand:
@@ -207,7 +198,7 @@ def _choice(step: Choose) -> PublicChoice:
 def _squeezing(table: Table) -> dict[str, int | None]:
     """Midi: who holds each hand's cards while the hand is dealt (sheet 000)."""
     in_hand = isinstance(table.phase, Locked | HandInPlay)
-    if not in_hand or not is_squeezed(table.rules.play):
+    if not in_hand or not table.rules.play.squeezed:
         return {}
     wagers = table.phase.wagers if isinstance(table.phase, Locked | HandInPlay) else None
     player, banker = squeezing(wagers.placed if wagers else ())

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from controller.game import baccarat
-from controller.game.baccarat import Hand, Tableau
+from controller.game.baccarat import Tableau
 from controller.game.cards import Card
-from controller.game.games import tableau
+from controller.game.hands import Hand, TwoHands
 from controller.table import shoe_life
 from controller.table.dealing import next_in_hand
 from controller.table.face_down import next_is_secret, result_is_secret
@@ -86,7 +86,7 @@ def where(table: Table) -> str:
             drawn = next_in_hand(table)
             if drawn is not None:
                 return str(drawn.hand)
-            between = isinstance(table.phase, WagersOpen) and tableau(table.rules.play) is not None
+            between = isinstance(table.phase, WagersOpen) and table.rules.play.tableau is not None
             return _expected_target(table)[0].value if between else "hand"
 
 
@@ -108,19 +108,19 @@ def _begun_by_kept(table: Table) -> tuple[Card, ...]:
     dealt: tuple[Card, ...] = ()
     for card in table.kept:
         dealt = (*dealt, card)
-        if isinstance(baccarat.next_step(_tableau(table), dealt), baccarat.Done):
+        if isinstance(baccarat.next_step(_tableau(table), dealt), TwoHands):
             dealt = ()
     return dealt
 
 
 def _target_in_hand(table: Table, dealt: tuple[Card, ...]) -> tuple[Target, int]:
     drawn = baccarat.next_step(_tableau(table), dealt)
-    assert not isinstance(drawn, baccarat.Done), "a complete hand is not in play"
+    assert not isinstance(drawn, TwoHands), "a complete hand is not in play"
     index = 3 if len(dealt) >= 4 else len(dealt) // 2 + 1
     return (Target.PLAYER if drawn.hand == Hand.PLAYER else Target.BANKER), index
 
 
 def _tableau(table: Table) -> Tableau:
-    drawing = tableau(table.rules.play)
+    drawing = table.rules.play.tableau
     assert drawing is not None, "only its shoes have opinions: the configuration is checked"
     return drawing

@@ -9,11 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Self, overload
 
-from controller.game import baccarat
-from controller.game.baccarat_royal import Actives
 from controller.game.cards import Card
-from controller.game.games import NOBODY, Done, Seating
+from controller.game.hands import Done, TwoHands
 from controller.game.play import Play
+from controller.game.seating import NOBODY, Actives, Seating
 from controller.game.settlement import Settlement
 from controller.game.wagers import RefusedWager, Wager
 from controller.table.facts import OwnFact, Report, RoyalHit, ShoeFact
@@ -226,7 +225,7 @@ class Table:
     finished: tuple[FinishedRound, ...] = ()
     last_round: FinishedRound | None = None
     hits: tuple[RoyalHit, ...] = ()
-    awaiting_result: baccarat.Done | Literal["voided"] | None = None
+    awaiting_result: TwoHands | Literal["voided"] | None = None
     fault: StandingFault | None = None
     held: Waiting = field(default_factory=Waiting)
     last_report: Report | None = None

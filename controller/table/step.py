@@ -13,10 +13,9 @@ from typing import assert_never
 
 from controller.contract import events
 from controller.contract.events import Event
-from controller.game import games
-from controller.game.baccarat import Done
 from controller.game.cards import Card
 from controller.game.play import Call, Choose, Reveal
+from controller.game.seating import Seating
 from controller.game.wagers import place
 from controller.table import paying, shoe_life
 from controller.table.acts.corrections import RoundCorrected, SeatsRoundCorrected
@@ -450,7 +449,7 @@ def _lock_wagers(table: Table, fact: WagersLocked) -> Stepped:
     shoe = open_shoe(table)
     shoe = replace(shoe, rounds=shoe.rounds + 1)
     wagers = Wagers(fact.royal9_seats, fact.refused_seats, fact.refusal, fact.wagers, fact.refused, fact.levels)
-    seating = games.seating(table.rules.play, fact.in_play, table.actives)
+    seating = Seating(fact.in_play, table.actives if table.rules.play.roles_play else None)
     kept, open_hits = table.kept, tuple(hit for hit in table.hits if hit.meter is not None)
     table = replace(
         table, phase=Locked(wagers, seating), shoe=shoe, kept=(), placed=(), last_round=None, hits=open_hits
@@ -659,7 +658,7 @@ def _unheard(table: Table, fact: ShoeUnheard) -> dict[str, str | int]:
     if table.finished:
         last = table.finished[-1]
         details["last_round"] = last.number
-        if isinstance(last.done, Done):
+        if last.done.outcome is not None:
             details["last_result"] = last.done.outcome.value
     return details
 

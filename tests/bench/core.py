@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 from controller.config import load
 from controller.contract.events import Event, Round, WagersLocked
-from controller.game.baccarat_royal import Actives
 from controller.game.play import Call
+from controller.game.seating import Actives
 from controller.roads.marks import Roads
 from controller.roads.text import hands_from
 from controller.table.acts.entry import Request

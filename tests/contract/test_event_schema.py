@@ -10,8 +10,8 @@ import pytest
 
 from controller.contract.canonical import canonical
 from controller.contract.events import Event
-from controller.game.baccarat_royal import Actives
 from controller.game.play import Call
+from controller.game.seating import Actives
 from controller.game.wagers import Wager
 from controller.table.acts.corrections import CorrectRound, CorrectSeatsRound
 from controller.table.acts.hand import MakeCall

@@ -348,7 +348,7 @@ def _frame(body: bytes) -> bytes:
 
 
 def _facts() -> list[Fact]:
-    from controller.game.baccarat_royal import Actives
+    from controller.game.seating import Actives
 
     card = CardDrawn(Card.parse("KS"), Place.PLAYER, 1, Report(1, "053144"))
     wager = Wager(3, "tie", 500)

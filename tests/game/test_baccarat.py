@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from controller.game.baccarat import Done, Hand, Outcome, Tableau, hands, next_step
+from controller.game.baccarat import Tableau, hands, next_step
 from controller.game.cards import Card
+from controller.game.hands import Hand, Outcome, TwoHands
 from controller.game.play import Draw
 
 # The sheet's drawing rules. D draws, S stands.
@@ -55,7 +56,7 @@ def outcome(player_total: int, banker_total: int) -> Outcome:
 def ends(tableau: Tableau, dealt: list[Card], player_total: int, banker_total: int, *, natural: bool) -> None:
     """The hand is complete with exactly these cards, these totals and the outcome they make, and takes no more."""
     done = next_step(tableau, dealt)
-    assert isinstance(done, Done)
+    assert isinstance(done, TwoHands)
     assert (done.player_total, done.banker_total) == (player_total, banker_total)
     assert done.outcome is outcome(player_total, banker_total)
     assert done.natural is natural
@@ -120,14 +121,14 @@ def test_the_sheets_letters_say_what_its_sentences_say() -> None:
 )
 def test_third_cards_lie_with_the_hand_that_drew(tableau: Tableau, dealt: str, player: str, banker: str) -> None:
     done = next_step(tableau, cards(dealt))
-    assert isinstance(done, Done)
+    assert isinstance(done, TwoHands)
     assert (done.player, done.banker) == (tuple(cards(player)), tuple(cards(banker)))
     assert hands(tableau, cards(dealt)) == (done.player, done.banker)
 
 
 def test_nine_on_three_cards_is_not_a_natural(tableau: Tableau) -> None:
     done = next_step(tableau, cards("2S 3H KD 4C 7S"))
-    assert isinstance(done, Done)
+    assert isinstance(done, TwoHands)
     assert (done.player_total, done.outcome, done.natural) == (9, Outcome.PLAYER, False)
 
 
@@ -146,7 +147,7 @@ def test_a_pair_is_two_first_cards_of_one_rank(
     tableau: Tableau, dealt: str, player_pair: bool, banker_pair: bool
 ) -> None:
     done = next_step(tableau, cards(dealt))
-    assert isinstance(done, Done)
+    assert isinstance(done, TwoHands)
     assert (done.player_pair, done.banker_pair) == (player_pair, banker_pair)
 
 

@@ -13,25 +13,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.game.baccarat import Done, Hand, Outcome
-from controller.game.baccarat_royal import (
-    Actives,
-    BaccaratRoyal,
-    BankerRow,
-    Step,
-    active_verdict,
-    drawn_actives,
-    laid,
-    next_actives,
-    next_step,
-)
+from controller.game.baccarat_royal import BaccaratRoyal, BankerRow, Step, active_verdict
 from controller.game.cards import DECK, Card
+from controller.game.hands import Hand, Outcome, TwoHands
 from controller.game.play import HALF_LOST, LOST, Call, Choose, Draw, Play, Result, Reveal, Verdict
+from controller.game.seating import Actives, Seating, drawn_actives, next_actives
 from tests.support.samples import examples
 
 GAMES = Path(__file__).parents[2] / "config" / "games"
 HIT, STAND, SPLIT, REVEAL = Call.HIT, Call.STAND, Call.SPLIT, Call.REVEAL
 ACTIVES = Actives(player=2, banker=5)
+SEATING = Seating(actives=ACTIVES)
 TOTALS = range(10)
 OPTIONS: dict[str, tuple[Call, ...]] = {"D": (HIT,), "S": (STAND,), "c": (HIT, STAND)}
 
@@ -102,15 +94,15 @@ def script(text: str) -> list[Play]:
 
 
 def step(plays: list[Play], game: BaccaratRoyal = PRINTED) -> Step:
-    return next_step(game, ACTIVES, plays)
+    return game.next_step(SEATING, plays)
 
 
 def refuses(plays: list[Play], *illegal: Play, game: BaccaratRoyal = PRINTED) -> None:
     """Each of these is refused where the plays have come to, in words that name no card."""
     for play in illegal:
-        for ask in (next_step, laid):
+        for ask in (game.next_step, game.laid):
             with pytest.raises(ValueError, match=r"^(a card|the call [a-z]+) was not due$"):
-                ask(game, ACTIVES, [*plays, play])
+                ask(SEATING, [*plays, play])
 
 
 # The drawing tables.
@@ -166,7 +158,7 @@ def player_reveals(game: BaccaratRoyal, plays: list[Play], player: int, banker: 
 def ends(game: BaccaratRoyal, plays: list[Play], player: int, banker: int, *, natural: bool) -> None:
     """The round is over with these totals and the outcome they make."""
     done = step(plays, game)
-    assert isinstance(done, Done)
+    assert isinstance(done, TwoHands)
     assert (done.player_total, done.banker_total, done.natural) == (player, banker, natural)
     if player == banker:
         assert done.outcome is Outcome.TIE
@@ -212,7 +204,7 @@ def test_hole_cards_come_in_the_houses_order(deal_order: Any, hands: str) -> Non
     game = replace(PRINTED, deal_order=deal_order)
     dealt = script("2S 3H KD TC")
     assert [step(dealt[:n], game) for n in range(4)] == [Draw(hand, face_down=True) for hand in hands.split()]
-    lies = {hand.hand: list(hand.cards) for hand in laid(game, ACTIVES, dealt)}
+    lies = {hand.hand: list(hand.cards) for hand in game.laid(SEATING, dealt)}
     for name in ("player", "banker"):
         assert lies[name] == [card for card, hand in zip(dealt, hands.split(), strict=True) if hand == name]
 
@@ -242,7 +234,7 @@ def test_hole_cards_come_in_the_houses_order(deal_order: Any, hands: str) -> Non
     ],
 )
 def test_cards_lie_face_down_until_they_are_revealed(plays: str, player: str, banker: str) -> None:
-    lies = laid(PRINTED, ACTIVES, script(plays))
+    lies = PRINTED.laid(SEATING, script(plays))
     shown = [
         " ".join("##" if down else str(card) for card, down in zip(hand.cards, hand.face_down, strict=True))
         for hand in lies
@@ -253,12 +245,12 @@ def test_cards_lie_face_down_until_they_are_revealed(plays: str, player: str, ba
 
 def test_the_end_has_each_sides_cards_in_the_order_dealt() -> None:
     done = step(script("4S JH 2D 3C hit 9C reveal hit 5D reveal"))
-    assert done == Done(tuple(cards("2D 3C 9C")), tuple(cards("4S JH 5D")), Outcome.BANKER, natural=False)
+    assert done == TwoHands(tuple(cards("2D 3C 9C")), tuple(cards("4S JH 5D")), Outcome.BANKER, natural=False)
 
 
 def test_nine_on_three_cards_is_not_a_natural() -> None:
     done = step(script("7S JH 2D 3C hit 4C reveal reveal"))
-    assert done == Done(tuple(cards("2D 3C 4C")), tuple(cards("7S JH")), Outcome.PLAYER, natural=False)
+    assert done == TwoHands(tuple(cards("2D 3C 4C")), tuple(cards("7S JH")), Outcome.PLAYER, natural=False)
 
 
 def test_while_players_hole_cards_are_hidden_only_his_secret_choice_depends_on_them() -> None:
@@ -286,14 +278,14 @@ def test_any_round_keeps_its_cards_and_its_secrets(data: st.DataObject) -> None:
     plays: list[Play] = []
     revealed: set[str] = set()
     drawn: list[Card] = []
-    while not isinstance(now := next_step(game, ACTIVES, plays), Done):
+    while not isinstance(now := game.next_step(SEATING, plays), TwoHands):
         match now:
             case Draw(hand=hand):
                 refuses(plays, *Call, game=game)
-                before = {lies.hand: lies.cards for lies in laid(game, ACTIVES, plays)}
+                before = {lies.hand: lies.cards for lies in game.laid(SEATING, plays)}
                 plays.append(shoe[len(drawn)])
                 drawn.append(shoe[len(drawn)])
-                after = {lies.hand: lies.cards for lies in laid(game, ACTIVES, plays)}
+                after = {lies.hand: lies.cards for lies in game.laid(SEATING, plays)}
                 assert after == before | {hand: (*before[hand], drawn[-1])}
             case Choose(options=options):
                 refuses(plays, *set(Call) - set(options), shoe[-1], game=game)
@@ -302,8 +294,8 @@ def test_any_round_keeps_its_cards_and_its_secrets(data: st.DataObject) -> None:
                 refuses(plays, *set(Call) - {REVEAL}, shoe[-1], game=game)
                 plays.append(REVEAL)
                 revealed |= set(hands)
-        over = isinstance(next_step(game, ACTIVES, plays), Done)
-        hands_laid = laid(game, ACTIVES, plays)
+        over = isinstance(game.next_step(SEATING, plays), TwoHands)
+        hands_laid = game.laid(SEATING, plays)
         assert Counter(card for lies in hands_laid for card in lies.cards) == Counter(drawn)
         for lies in hands_laid:
             assert len(lies.cards) == len(lies.face_down) <= 3

@@ -16,9 +16,10 @@ from typing import Any
 import pytest
 
 from controller.config import MOST_BETS, load
-from controller.game.baccarat import Done, Tableau, as_it_lies, next_step
+from controller.game.baccarat import Tableau, next_step
 from controller.game.bets import Bet
 from controller.game.cards import DECK, Card, PersonalK9
+from controller.game.hands import TwoHands, as_it_lies
 from drivers.sim import bets as simulated
 from tests.daemon.test_config import CONFIG, read, written
 from tests.support.bets import NATURAL, bet, bets_of, comes_to
@@ -28,10 +29,10 @@ PRINTED = {1: "KS 9S", 2: "KH 9H", 3: "KS 9H"}
 K9S = {seat: PersonalK9.parse(text) for seat, text in PRINTED.items()}
 
 
-def hands_by_points(tableau: Tableau, dealt: tuple[Card, ...] = ()) -> Iterator[Done]:
+def hands_by_points(tableau: Tableau, dealt: tuple[Card, ...] = ()) -> Iterator[TwoHands]:
     """Every hand, by point values."""
     step = next_step(tableau, dealt)
-    if isinstance(step, Done):
+    if isinstance(step, TwoHands):
         yield step
         return
     for card in POINTS:
@@ -39,7 +40,7 @@ def hands_by_points(tableau: Tableau, dealt: tuple[Card, ...] = ()) -> Iterator[
 
 
 @pytest.fixture(scope="module")
-def by_points(tableau: Tableau) -> list[Done]:
+def by_points(tableau: Tableau) -> list[TwoHands]:
     """Each kind of hand that totals and numbers of cards tell apart, once."""
     kinds = {
         (len(done.player), len(done.banker), done.player_total, done.banker_total): done
@@ -48,14 +49,14 @@ def by_points(tableau: Tableau) -> list[Done]:
     return list(kinds.values())
 
 
-def wins(side: str, done: Done) -> bool:
+def wins(side: str, done: TwoHands) -> bool:
     return done.outcome.value == side
 
 
-Statement = Callable[[Done], str]
+Statement = Callable[[TwoHands], str]
 
 
-def _ez_banker(done: Done) -> str:
+def _ez_banker(done: TwoHands) -> str:
     if done.player_total == done.banker_total:
         return "push"
     if done.banker_total < done.player_total:
@@ -63,7 +64,7 @@ def _ez_banker(done: Done) -> str:
     return "push" if (done.banker_total, len(done.banker)) == (7, 3) else "1"
 
 
-def _punto_2000_banker(done: Done) -> str:
+def _punto_2000_banker(done: TwoHands) -> str:
     if done.player_total == done.banker_total:
         return "push"
     if done.banker_total < done.player_total:
@@ -86,7 +87,7 @@ def _three(cards: tuple[Card, ...], points: int) -> bool:
 
 
 @pytest.mark.parametrize(("table", "spot"), BY_TOTALS)
-def test_a_bet_on_totals(by_points: list[Done], table: str, spot: str) -> None:
+def test_a_bet_on_totals(by_points: list[TwoHands], table: str, spot: str) -> None:
     bet_ = bet(bets_of(table), spot)
     seen = Counter(comes_to(bet_, done) for done in by_points)
     for done in by_points:
@@ -155,7 +156,7 @@ def test_the_house_that_is_simulated_reads_every_word_as_the_table_does(tableau:
             shoe[0], shoe[2] = map(Card.parse, random.choice(list(PRINTED.values())).split())
             shoe[3], shoe[1] = map(Card.parse, random.choice(list(PRINTED.values())).split())
         steps = (next_step(tableau, shoe[:dealt]) for dealt in range(4, 7))
-        done = next(step for step in steps if isinstance(step, Done))
+        done = next(step for step in steps if isinstance(step, TwoHands))
         hands = {"player": [*map(str, done.player)], "banker": [*map(str, done.banker)]}
         for number, (bet_, raw) in enumerate(zip(bets, raws, strict=True)):
             ours = comes_to(bet_, done, K9S[1], [K9S[2], K9S[3]]) == "1"

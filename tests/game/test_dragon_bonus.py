@@ -6,9 +6,10 @@ from itertools import combinations
 
 import pytest
 
-from controller.game.baccarat import Done, Outcome, Tableau, next_step
+from controller.game.baccarat import Tableau, next_step
 from controller.game.bets import Bet
 from controller.game.cards import Card
+from controller.game.hands import Outcome, TwoHands
 from tests.support.bets import dragon_bonus
 
 PUSH, LOSE = "push", "lose"
@@ -26,8 +27,8 @@ def test_a_win_without_a_natural_pays_by_its_margin_on_the_hand_that_won(
 ) -> None:
     pay = NON_NATURAL_WINNERS_BY[high - low]
     winner = LOSE if pay is None else str(pay)
-    player_wins = Done(three_cards(high), three_cards(low), Outcome.PLAYER, natural=False)
-    banker_wins = Done(three_cards(low), three_cards(high), Outcome.BANKER, natural=False)
+    player_wins = TwoHands(three_cards(high), three_cards(low), Outcome.PLAYER, natural=False)
+    banker_wins = TwoHands(three_cards(low), three_cards(high), Outcome.BANKER, natural=False)
     assert dragon_bonus(bets, player_wins) == (winner, LOSE)
     assert dragon_bonus(bets, banker_wins) == (LOSE, winner)
 
@@ -55,5 +56,5 @@ def test_a_dealt_hand_settles_as_the_sheet_says(
     tableau: Tableau, bets: tuple[Bet, ...], dealt: str, settled: tuple[str, str]
 ) -> None:
     done = next_step(tableau, [Card.parse(word) for word in dealt.split()])
-    assert isinstance(done, Done)
+    assert isinstance(done, TwoHands)
     assert dragon_bonus(bets, done) == settled

@@ -13,9 +13,10 @@ from math import perm
 
 import pytest
 
-from controller.game.baccarat import Done, Outcome, Tableau, next_step
+from controller.game.baccarat import Tableau, next_step
 from controller.game.bets import Bet
 from controller.game.cards import Card
+from controller.game.hands import Outcome, TwoHands
 from tests.support.bets import dragon_bonus
 
 CARDS = 8 * 52
@@ -35,10 +36,10 @@ class Ending:
     dragon_bonus: tuple[str, str]
 
 
-def every_hand(tableau: Tableau, dealt: tuple[Card, ...] = (), ways: int = 1) -> Iterator[tuple[Done, int]]:
+def every_hand(tableau: Tableau, dealt: tuple[Card, ...] = (), ways: int = 1) -> Iterator[tuple[TwoHands, int]]:
     """Each complete hand, by point values, and the number of ordered sixes that begin with it."""
     step = next_step(tableau, dealt)
-    if isinstance(step, Done):
+    if isinstance(step, TwoHands):
         yield step, ways * perm(CARDS - len(dealt), 6 - len(dealt))
         return
     for card, count in zip(WORTH, IN_THE_SHOE, strict=True):

@@ -20,8 +20,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.game.cards import DECK, Card
-from controller.game.lucky9 import BonusPays, Done, Lucky9, SeatHand, as_they_lie, laid, next_step
+from controller.game.hands import HandsError, SeatHand, SeatHands, seat_hand_name
+from controller.game.lucky9 import BonusPays, Lucky9
 from controller.game.play import Call, Choose, Draw, Laid, Play, Reveal
+from controller.game.seating import Seating
 from tests.support.samples import examples
 
 HIT, STAND, SPLIT, REVEAL = Call.HIT, Call.STAND, Call.SPLIT, Call.REVEAL
@@ -68,17 +70,17 @@ def felt(text: str, seats: tuple[int, ...] = (3,), game: Lucky9 = GAME) -> dict[
     """Each hand's cards after these plays, one that lies face down as ##."""
     return {
         hand.hand: " ".join("##" if down else str(card) for card, down in zip(hand.cards, hand.face_down, strict=True))
-        for hand in laid(game, seats, plays(text))
+        for hand in game.laid(Seating(seats), plays(text))
     }
 
 
-def after(text: str, seats: tuple[int, ...] = (3,), game: Lucky9 = GAME) -> Draw | Choose | Reveal | Done:
-    return next_step(game, seats, plays(text))
+def after(text: str, seats: tuple[int, ...] = (3,), game: Lucky9 = GAME) -> Draw | Choose | Reveal | SeatHands:
+    return game.next_step(Seating(seats), plays(text))
 
 
-def done(text: str, seats: tuple[int, ...] = (3,), game: Lucky9 = GAME) -> Done:
+def done(text: str, seats: tuple[int, ...] = (3,), game: Lucky9 = GAME) -> SeatHands:
     step = after(text, seats, game)
-    assert isinstance(step, Done)
+    assert isinstance(step, SeatHands)
     return step
 
 
@@ -95,7 +97,7 @@ def split_hands(text: str, game: Lucky9 = GAME) -> list[tuple[int, str]]:
 def test_two_cards_go_to_each_seat_and_then_the_dealer() -> None:
     dealt = plays("2S 3H 5C 4D 2H 6C")
     seats = (1, 4)
-    assert [next_step(GAME, seats, dealt[:n]) for n in range(6)] == [
+    assert [GAME.next_step(Seating(seats), dealt[:n]) for n in range(6)] == [
         Draw("seat_1", 1),
         Draw("seat_4", 4),
         Draw("dealer", face_down=True),
@@ -115,12 +117,12 @@ def test_the_dealers_first_card_lies_face_down_until_he_reveals() -> None:
 
 
 def test_a_hand_lies_with_its_seat_and_the_dealers_last() -> None:
-    assert laid(GAME, (7, 2), plays("2S 3H 5C")) == (
+    assert GAME.laid(Seating((7, 2)), plays("2S 3H 5C")) == (
         Laid("seat_7", cards("2S"), (False,), 7),
         Laid("seat_2", cards("3H"), (False,), 2),
         Laid("dealer", cards("5C"), (True,)),
     )
-    assert laid(GAME, (7,), []) == (Laid("seat_7", (), (), 7), Laid("dealer", (), ()))
+    assert GAME.laid(Seating((7,)), []) == (Laid("seat_7", (), (), 7), Laid("dealer", (), ()))
 
 
 # A seat's turn.
@@ -157,7 +159,7 @@ def test_seats_act_in_turn_and_the_dealer_after_them() -> None:
     assert after(f"{dealt} hit 9S", seats) == Choose("seat_6", 6, (HIT, STAND))
     assert after(f"{dealt} hit 9S stand", seats) == Reveal(("dealer",))
     assert after(f"{dealt} hit 9S stand reveal", seats) == Draw("dealer")
-    assert done(f"{dealt} hit 9S stand reveal 4C", seats) == Done(
+    assert done(f"{dealt} hit 9S stand reveal 4C", seats) == SeatHands(
         cards("5C 6C 4C"),
         (
             SeatHand(1, 1, cards("2S 4D 9S"), from_split=False),
@@ -317,9 +319,9 @@ def test_the_dealer_draws_one_card_on_0_to_4_and_stands_on_5_to_9(seat: str, dea
     ],
 )
 def test_a_play_that_is_not_due_is_refused(played: str, told: str) -> None:
-    for function in (next_step, laid):
+    for function in (GAME.next_step, GAME.laid):
         with pytest.raises(ValueError, match=told):
-            function(GAME, (3,), plays(played))
+            function(Seating((3,)), plays(played))
 
 
 # Any round at all.
@@ -339,15 +341,15 @@ def test_any_round_takes_what_is_due_and_refuses_all_else(
     game = replace(GAME, pair=pair, most_splits=most_splits)
     deck = [card for card in DECK if card.rank in (8, 11, 13)] if few_ranks else list(DECK)  # few: many splits
     played: list[Play] = []
-    while not isinstance(step := next_step(game, seats, played), Done):
+    while not isinstance(step := game.next_step(Seating(seats), played), SeatHands):
         drawn = shoe.choice(deck)
         due: list[Play] = (
             [drawn] if isinstance(step, Draw) else [REVEAL] if isinstance(step, Reveal) else [*step.options]
         )
         refuses_all_but(due, game, seats, [*played], drawn)
-        on_the_felt = {hand.hand: len(hand.cards) for hand in laid(game, seats, played)}
+        on_the_felt = {hand.hand: len(hand.cards) for hand in game.laid(Seating(seats), played)}
         played.append(shoe.choice([*due, *([SPLIT] * 5 if SPLIT in due else [])]))
-        now = {hand.hand: len(hand.cards) for hand in laid(game, seats, played)}
+        now = {hand.hand: len(hand.cards) for hand in game.laid(Seating(seats), played)}
         if isinstance(step, Draw):  # one hand has one card more, and it is the hand that was named
             assert now == on_the_felt | {step.hand: on_the_felt[step.hand] + 1}
             assert step.hand == "dealer" if step.seat is None else step.hand.startswith(f"seat_{step.seat}")
@@ -355,10 +357,10 @@ def test_any_round_takes_what_is_due_and_refuses_all_else(
         every_card_lies_once(game, seats, played)
     refuses_all_but([], game, seats, played, shoe.choice(deck))
     ends_as_it_lies(step, game, seats, played)
-    assert as_they_lie(game, step, {seat: hands_of(step, seat) for seat in sorted(seats)}, step.dealer) == step
+    assert game.corrected(step, named({seat: hands_of(step, seat) for seat in sorted(seats)}, step.dealer)) == step
 
 
-def hands_of(end: Done, seat: int) -> tuple[tuple[Card, ...], ...]:
+def hands_of(end: SeatHands, seat: int) -> tuple[tuple[Card, ...], ...]:
     return tuple(hand.cards for hand in end.hands if hand.seat == seat)
 
 
@@ -366,20 +368,20 @@ def refuses_all_but(due: list[Play], game: Lucky9, seats: tuple[int, ...], playe
     for play in (card, *Call):
         if play not in due:
             with pytest.raises(ValueError):
-                next_step(game, seats, [*played, play])
+                game.next_step(Seating(seats), [*played, play])
 
 
 def every_card_lies_once(game: Lucky9, seats: tuple[int, ...], played: list[Play]) -> None:
     came = sorted(str(play) for play in played if isinstance(play, Card))
-    lie = laid(game, seats, played)
+    lie = game.laid(Seating(seats), played)
     assert sorted(str(card) for hand in lie for card in hand.cards) == came
     assert [hand.hand for hand in lie if any(hand.face_down)] == (
         ["dealer"] if len(came) > len(seats) and REVEAL not in played else []
     )
 
 
-def ends_as_it_lies(end: Done, game: Lucky9, seats: tuple[int, ...], played: list[Play]) -> None:
-    *theirs, dealers = laid(game, seats, played)
+def ends_as_it_lies(end: SeatHands, game: Lucky9, seats: tuple[int, ...], played: list[Play]) -> None:
+    *theirs, dealers = game.laid(Seating(seats), played)
     assert [(hand.seat, hand.cards) for hand in end.hands] == [(hand.seat, hand.cards) for hand in theirs]
     assert end.dealer == dealers.cards
     first = [play for play in played if isinstance(play, Card)]
@@ -398,9 +400,14 @@ def ends_as_it_lies(end: Done, game: Lucky9, seats: tuple[int, ...], played: lis
 Hands = tuple[tuple[Card, ...], ...]
 
 
-def read(told: Done, hands: str, dealer: str, game: Lucky9 = GAME) -> Done:
+def named(of_seats: dict[int, Hands], dealer: tuple[Card, ...]) -> dict[str, tuple[Card, ...]]:
+    hands = {seat_hand_name(seat, n): hand for seat, theirs in of_seats.items() for n, hand in enumerate(theirs, 1)}
+    return hands | {"dealer": dealer}
+
+
+def read(told: SeatHands, hands: str, dealer: str, game: Lucky9 = GAME) -> SeatHands:
     """Seat 3's hands, parted by commas, and the dealer's."""
-    return as_they_lie(game, told, {3: tuple(map(cards, hands.split(",")))}, cards(dealer))
+    return game.corrected(told, named({3: tuple(map(cards, hands.split(",")))}, cards(dealer)))
 
 
 def test_hands_read_anew_are_a_round_like_any_other() -> None:
@@ -426,7 +433,7 @@ def test_hands_read_anew_are_a_round_like_any_other() -> None:
 )
 def test_hands_that_no_play_leads_to_are_refused(hands: str, dealer: str) -> None:
     told = done("8S 2C 8D 9C split KS QS reveal TC")
-    with pytest.raises(ValueError):
+    with pytest.raises(HandsError):
         read(told, hands, dealer)
 
 
@@ -466,8 +473,8 @@ def test_hands_may_lie_just_where_some_play_leads_to_them(
     game = replace(GAME, pair=pair, most_splits=most_splits)
     told = done("2S 5C 4D 6C stand reveal KC")
     try:
-        given_back: Done | None = as_they_lie(game, told, {3: hands}, dealer)
-    except ValueError:
+        given_back: SeatHands | None = game.corrected(told, named({3: hands}, dealer))
+    except HandsError:
         given_back = None
     ways = list(ways_to(game, hands, dealer, [], Counter([*dealer, *(card for hand in hands for card in hand)])))
     assert (given_back is not None) == bool(ways)
@@ -476,11 +483,11 @@ def test_hands_may_lie_just_where_some_play_leads_to_them(
 
 def ways_to(
     game: Lucky9, hands: Hands, dealer: tuple[Card, ...], played: list[Play], left: Counter[Card]
-) -> Iterator[Done]:
+) -> Iterator[SeatHands]:
     """Every round of seat 3 that ends with these hands, tried play by play."""
-    step = next_step(game, (3,), played)
-    *theirs, dealers = (hand.cards for hand in laid(game, (3,), played))
-    if isinstance(step, Done):
+    step = game.next_step(Seating((3,)), played)
+    *theirs, dealers = (hand.cards for hand in game.laid(Seating((3,)), played))
+    if isinstance(step, SeatHands):
         if (tuple(theirs), dealers) == (hands, dealer):
             yield step
         return

@@ -10,8 +10,10 @@ from itertools import combinations_with_replacement, permutations, product
 import pytest
 
 from controller.game.cards import DECK, Card
-from controller.game.lucky9 import Done, Lucky9, SeatHand, bonus_verdict, hand_verdict, next_step, tie_verdict
+from controller.game.hands import SeatHand, SeatHands
+from controller.game.lucky9 import Lucky9, bonus_verdict, hand_verdict, tie_verdict
 from controller.game.play import LOST, PUSHED, Call, Play, Result, Verdict
+from controller.game.seating import Seating
 from tests.game.test_lucky9 import GAME, cards, done, worth
 
 EVEN = Verdict(Result.WON, Fraction(1))
@@ -229,8 +231,8 @@ def test_a_seat_that_stands_against_every_dealer() -> None:
         if dealers <= 4:
             plays += cards(worth(third))
             dealers = (dealers + third) % 10
-        end = next_step(GAME, (3,), plays)
-        assert isinstance(end, Done)
+        end = GAME.next_step(Seating((3,)), plays)
+        assert isinstance(end, SeatHands)
         becomes = EVEN if dealers < 6 else PUSHED if dealers == 6 else LOST
         assert hand_verdict(GAME, end.hands[0], end.dealer) == becomes
         assert tie_verdict(GAME, end, 3) == (SEVEN_TO_ONE if dealers == 6 else LOST)

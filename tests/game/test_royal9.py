@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from controller.game.baccarat import Done, as_it_lies
 from controller.game.bets import Bet, HandIs, Row, When
 from controller.game.cards import Card, PersonalK9
+from controller.game.hands import TwoHands, as_it_lies
 from tests.support.bets import NATURAL, bet, comes_to
 
 # The sheet's pay table, from the top: 100% of a meter, or dollars.
@@ -68,7 +68,7 @@ def royal9(bets: tuple[Bet, ...]) -> Bet:
     return bet(bets, "royal9")
 
 
-def hand(player: str, banker: str) -> Done:
+def hand(player: str, banker: str) -> TwoHands:
     return as_it_lies(NATURAL, two(player), two(banker))
 
 

@@ -15,12 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.game import baccarat, lucky9
-from controller.game.baccarat import Outcome, Tableau
-from controller.game.baccarat_royal import Actives
+from controller.game import baccarat
+from controller.game.baccarat import Tableau
 from controller.game.bets import Bet, Finished, Row, When
 from controller.game.cards import DECK, Card, PersonalK9
+from controller.game.hands import Outcome, SeatHand, SeatHands, TwoHands, as_it_lies
 from controller.game.play import Result
+from controller.game.seating import Actives
 from controller.game.settlement import (
     Rounding,
     Settled,
@@ -86,9 +87,9 @@ PRINTED = {1: "KC 9D", 2: "KC 9C", 3: "KS 9H"}
 SEATS = {seat: PersonalK9.parse(k9) for seat, k9 in PRINTED.items()}
 
 
-def lying(hands: tuple[str, str]) -> baccarat.Done:
+def lying(hands: tuple[str, str]) -> TwoHands:
     player, banker = map(cards, hands)
-    return baccarat.as_it_lies(NATURAL, player, banker)
+    return as_it_lies(NATURAL, player, banker)
 
 
 def punto_banco(
@@ -322,8 +323,8 @@ def lucky9_round(dealer: str, hands: dict[int, str], wagers: str, rounding: Roun
     for seat, text in hands.items():
         theirs = [cards(hand) for hand in text.split("/")]
         first_two[seat] = theirs[0][:2] if len(theirs) == 1 else (theirs[0][0], theirs[1][0])
-        played += [lucky9.SeatHand(seat, n, hand, len(theirs) > 1) for n, hand in enumerate(theirs, start=1)]
-    done = lucky9.Done(cards(dealer), tuple(played), first_two)
+        played += [SeatHand(seat, n, hand, len(theirs) > 1) for n, hand in enumerate(theirs, start=1)]
+    done = SeatHands(cards(dealer), tuple(played), first_two)
     return settle_lucky9(LUCKY9, LUCKY9_BETS, rounding, some(wagers), done)
 
 
@@ -418,7 +419,7 @@ def test_punto_banco_conserves_money_and_settles_each_wager_by_itself(
 ) -> None:
     shoe = Random(shuffle).sample(DECK * 8, 6)
     done = next(
-        step for dealt in range(4, 7) if isinstance(step := baccarat.next_step(tableau, shoe[:dealt]), baccarat.Done)
+        step for dealt in range(4, 7) if isinstance(step := baccarat.next_step(tableau, shoe[:dealt]), TwoHands)
     )
     seen_at = dict.fromkeys(range(1, 8), Finished(done, NATURAL)).__getitem__
     settlement = settle_punto_banco(bets, rounding, seen_at, wagers)
@@ -458,10 +459,10 @@ def test_lucky9_conserves_money_and_settles_each_wager_by_itself(
 ) -> None:
     random = Random(shuffle)
     dealer, *theirs = [tuple(random.sample(DECK, random.choice([2, 3]))) for _ in range(3 + hands)]
-    played = [lucky9.SeatHand(seat, 1, theirs[seat - 1], False) for seat in (1, 2)]
-    played += [lucky9.SeatHand(3, n, hand[:2], hands > 1) for n, hand in enumerate(theirs[2:], start=1)]
+    played = [SeatHand(seat, 1, theirs[seat - 1], False) for seat in (1, 2)]
+    played += [SeatHand(3, n, hand[:2], hands > 1) for n, hand in enumerate(theirs[2:], start=1)]
     first_two = {seat: tuple(random.sample(DECK, 2)) for seat in (1, 2, 3)}
-    done = lucky9.Done(dealer, tuple(played), first_two)
+    done = SeatHands(dealer, tuple(played), first_two)
     settlement = settle_lucky9(LUCKY9, LUCKY9_BETS, rounding, wagers, done)
     check_money(settlement, wagers)
     of_seat_3 = [wager.cents for wager in wagers if wager.seat == 3 and wager.spot == "hand"]

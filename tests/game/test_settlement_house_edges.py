@@ -10,9 +10,9 @@ from fractions import Fraction
 
 import pytest
 
-from controller.game.baccarat import Done, Outcome
 from controller.game.bets import Finished
 from controller.game.cards import Card
+from controller.game.hands import Outcome, TwoHands
 from controller.game.settlement import Rounding, settle_punto_banco
 from controller.game.wagers import Wager
 from tests.game.test_enumeration import NATURAL_TIE, NATURAL_WIN, SIXES, WITHOUT_A_NATURAL
@@ -28,18 +28,18 @@ def hand(total: int, cards: int) -> tuple[Card, ...]:
     return tuple(map(Card.parse, [*worthless, "TA23456789"[total] + "C"]))
 
 
-def every_kind_of_hand() -> Iterator[tuple[Done, int]]:
+def every_kind_of_hand() -> Iterator[tuple[TwoHands, int]]:
     """A hand of every kind that the wagers of punto banco tell apart, and the ways of its kind."""
     for margin, _, player, banker in WITHOUT_A_NATURAL:
-        yield Done(hand(margin, 3), hand(0, 3), Outcome.PLAYER, natural=False), player
-        yield Done(hand(0, 3), hand(margin, 3), Outcome.BANKER, natural=False), banker
-    yield Done(hand(9, 2), hand(0, 2), Outcome.PLAYER, natural=True), NATURAL_WIN
-    yield Done(hand(0, 2), hand(9, 2), Outcome.BANKER, natural=True), NATURAL_WIN
-    yield Done(hand(9, 2), hand(9, 2), Outcome.TIE, natural=True), NATURAL_TIE
-    yield Done(hand(6, 2), hand(6, 2), Outcome.TIE, natural=False), TIES - NATURAL_TIE
+        yield TwoHands(hand(margin, 3), hand(0, 3), Outcome.PLAYER, natural=False), player
+        yield TwoHands(hand(0, 3), hand(margin, 3), Outcome.BANKER, natural=False), banker
+    yield TwoHands(hand(9, 2), hand(0, 2), Outcome.PLAYER, natural=True), NATURAL_WIN
+    yield TwoHands(hand(0, 2), hand(9, 2), Outcome.BANKER, natural=True), NATURAL_WIN
+    yield TwoHands(hand(9, 2), hand(9, 2), Outcome.TIE, natural=True), NATURAL_TIE
+    yield TwoHands(hand(6, 2), hand(6, 2), Outcome.TIE, natural=False), TIES - NATURAL_TIE
     by_more = [sum(ways[side] for ways in WITHOUT_A_NATURAL) + NATURAL_WIN for side in (2, 3)]
-    yield Done(hand(3, 3), hand(0, 3), Outcome.PLAYER, natural=False), PLAYER_WINS - by_more[0]
-    yield Done(hand(0, 3), hand(3, 3), Outcome.BANKER, natural=False), BANKER_WINS - by_more[1]
+    yield TwoHands(hand(3, 3), hand(0, 3), Outcome.PLAYER, natural=False), PLAYER_WINS - by_more[0]
+    yield TwoHands(hand(0, 3), hand(3, 3), Outcome.BANKER, natural=False), BANKER_WINS - by_more[1]
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import pytest
 
 from controller.cli import surroundings
 from controller.config import load
-from controller.game import baccarat_royal as controllers
-from controller.game.baccarat import Outcome
+from controller.game import seating as controllers
+from controller.game.hands import Outcome
 from controller.game.wagers import RefusedWager, place, placing, stand
 from controller.game.wagers import Wager as TablesWager
 from drivers.sim import cashier

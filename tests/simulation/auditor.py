@@ -24,9 +24,8 @@ from controller.contract import envelope
 from controller.contract.envelope import Stamp
 from controller.contract.pit_words import AwardStep
 from controller.contract.signing import Signer
-from controller.game import baccarat
 from controller.game.cards import DECK, Card
-from controller.game.games import Done
+from controller.game.hands import Done, TwoHands
 from controller.record.fact_json import fact_from_json
 from controller.table import facts
 from controller.table.acts.corrections import RoundCorrected
@@ -653,7 +652,7 @@ def _dealt(hand: HandInPlay) -> list[Card]:
 
 def _on_the_felt(done: Done) -> tuple[Card, ...]:
     """Both hands of a finished round; the simulated house deals punto banco."""
-    assert isinstance(done, baccarat.Done)
+    assert isinstance(done, TwoHands)
     return (*done.player, *done.banker)
 
 

@@ -22,8 +22,8 @@ from controller.config import Config
 from controller.contract.envelope import Stamp
 from controller.contract.events import Event
 from controller.contract.pit_words import AckWord, AwardStep, MetersWord
-from controller.game.baccarat import Done
 from controller.game.cards import DECK, Card
+from controller.game.hands import TwoHands
 from controller.hearing import Mark
 from controller.pit.clock import next_number, now_text
 from controller.record.journal import Journal
@@ -339,7 +339,7 @@ class LiveTable:
         if rounds:
             finished = rounds[-1 - round_back % len(rounds)]
             done = finished.done
-            assert isinstance(done, Done), "the simulated house deals punto banco"
+            assert isinstance(done, TwoHands), "the simulated house deals punto banco"
             player = (Card.parse(card), *done.player[1:])
             self._ask(CorrectRound(finished.number, player, done.banker, _WHO))
             self._go_on(_SETTLED_S)

@@ -29,8 +29,8 @@ from controller.contract.envelope import Stamp
 from controller.contract.pit_words import AckWord
 from controller.contract.topics import Topics
 from controller.control.watchers import Watchers
-from controller.game.baccarat_royal import Actives
 from controller.game.play import Call
+from controller.game.seating import Actives
 from controller.hearing import Mark
 from controller.pins.devices import BrokerListener
 from controller.record.journal import Entry, Journal, Message

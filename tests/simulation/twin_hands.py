@@ -14,11 +14,13 @@ from typing import Literal, assert_never
 
 from controller.config import Config, load
 from controller.game.baccarat import PuntoBanco
-from controller.game.baccarat_royal import Actives, BaccaratRoyal
+from controller.game.baccarat_royal import BaccaratRoyal
 from controller.game.cards import DECK, Card
-from controller.game.games import Done, Seating, laid, next_step
+from controller.game.games import Game
+from controller.game.hands import Done
 from controller.game.lucky9 import Lucky9
 from controller.game.play import Call, Choose, Draw, Play, Reveal
+from controller.game.seating import Actives, Seating
 from tests.simulation.onlooker import Noise, Step
 from tests.support.tables import TABLES
 
@@ -145,7 +147,7 @@ class _Making:
         those: list[Play] = []
         reveals = 0
         while True:
-            this, that = (next_step(play, seating, plays) for plays in (these, those))
+            this, that = (play.next_step(seating, plays) for plays in (these, those))
             if isinstance(this, Done) or isinstance(that, Done):
                 if these != those and self.script[-1].what == "card":
                     self._take_back()
@@ -247,12 +249,9 @@ class _Making:
                 assert_never(never)
 
 
-def _same(play: object, seating: Seating, these: Sequence[Play], those: Sequence[Play], hands: Iterable[str]) -> bool:
+def _same(play: Game, seating: Seating, these: Sequence[Play], those: Sequence[Play], hands: Iterable[str]) -> bool:
     """Whether these hands lie alike in both: turning them up tells no difference."""
-    alike = [
-        {str(lies.hand): lies.cards for lies in laid(play, seating, plays)}  # type: ignore[arg-type]
-        for plays in (these, those)
-    ]
+    alike = [{str(lies.hand): lies.cards for lies in play.laid(seating, plays)} for plays in (these, those)]
     return all(alike[0][hand] == alike[1][hand] for hand in hands)
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from controller.config import load
-from controller.game.baccarat import Done
 from controller.game.bets import Bet, Finished, bet_on, deciding
 from controller.game.cards import PersonalK9
+from controller.game.hands import TwoHands
 from tests.support.tables import TABLES
 
 NATURAL = (8, 9)
@@ -26,7 +26,7 @@ def bet(bets: Sequence[Bet], spot: str) -> Bet:
     return found
 
 
-def comes_to(bet: Bet, done: Done, own: PersonalK9 | None = None, others: Sequence[PersonalK9] = ()) -> str:
+def comes_to(bet: Bet, done: TwoHands, own: PersonalK9 | None = None, others: Sequence[PersonalK9] = ()) -> str:
     """What decides a wager: "lose", "push", "half", an award's name, or what it pays to one."""
     row = deciding(bet, Finished(done, NATURAL, own, others))
     if row is None:
@@ -34,6 +34,6 @@ def comes_to(bet: Bet, done: Done, own: PersonalK9 | None = None, others: Sequen
     return row.award or row.result or f"{row.pays or Fraction()}"
 
 
-def dragon_bonus(bets: Sequence[Bet], done: Done) -> tuple[str, str]:
+def dragon_bonus(bets: Sequence[Bet], done: TwoHands) -> tuple[str, str]:
     """What Dragon Bonus comes to on Player's hand and on Banker's."""
     return comes_to(bet(bets, "dragon_player"), done), comes_to(bet(bets, "dragon_banker"), done)

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from controller.game.baccarat_royal import Actives
 from controller.game.cards import Card
+from controller.game.seating import Actives
 from controller.game.wagers import Wager
 from controller.table.acts.entry import Request
 from controller.table.acts.hand import LockWagers, VoidHand

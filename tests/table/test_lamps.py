@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from controller.game.baccarat_royal import Actives
 from controller.game.play import Call
+from controller.game.seating import Actives
 from controller.game.wagers import Wager
 from controller.table.acts.hand import MakeCall
 from controller.table.acts.seats import ChooseActives, PlaceWager, ResetHits, TakeSeats

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from controller.game.baccarat_royal import Actives
 from controller.game.cards import Card
 from controller.game.play import Call
+from controller.game.seating import Actives
 from controller.game.wagers import Wager
 from controller.table.acts.corrections import CorrectRound
 from controller.table.acts.entry import Request

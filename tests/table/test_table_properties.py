@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.game.baccarat import Done
 from controller.game.cards import DECK, Card
+from controller.game.hands import TwoHands
 from controller.keys import SigningKey
 from controller.record.journal import Journal, verify
 from controller.record.replay import replay
@@ -99,7 +99,7 @@ class CheckedTable(TableUnderTest):
         self._came += isinstance(fact, CardFact) or named_a_missed_one
         if isinstance(fact, RoundCorrected):
             (was,) = (round_.done for round_ in before.finished if round_.number == fact.round)
-            assert isinstance(was, Done)
+            assert isinstance(was, TwoHands)
             self._came += len(fact.player + fact.banker) - len(was.player + was.banker)
         shoe = self.table.shoe
         if shoe is None:

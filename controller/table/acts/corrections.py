@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from controller.game import baccarat, lucky9
 from controller.game.cards import Card
-from controller.game.games import Done, Game, cards, naturals, seats_as_they_lie
+from controller.game.hands import BANKER, DEALER, PLAYER, HandsError, cards_of, seat_hand_name
 from controller.table import shoe_life
 from controller.table.acts.entry import (
     IN_A_HAND,
@@ -28,7 +27,7 @@ from controller.table.acts.entry import (
 from controller.table.dealing import finished_round
 from controller.table.facts import ByPerson, Fact
 from controller.table.legality import Refuse, refuse
-from controller.table.states import Burning, FinishedRound, FirstCardDue, NoShoe, Table
+from controller.table.states import Burning, FirstCardDue, NoShoe, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +40,11 @@ class RoundCorrected(ByPerson):
     by: str
     witness: str
 
+    @property
+    def read(self) -> dict[str, tuple[Card, ...]]:
+        """The hands as they were read, by their names."""
+        return {PLAYER: self.player, BANKER: self.banker}
+
 
 @dataclass(frozen=True, slots=True)
 class SeatsRoundCorrected(ByPerson):
@@ -51,6 +55,16 @@ class SeatsRoundCorrected(ByPerson):
     dealer: tuple[Card, ...]
     by: str
     witness: str
+
+    @property
+    def read(self) -> dict[str, tuple[Card, ...]]:
+        """The hands as they were read, by their names."""
+        of_seats = {
+            seat_hand_name(seat, number): cards
+            for seat, hands in self.hands.items()
+            for number, cards in enumerate(hands, 1)
+        }
+        return of_seats | {DEALER: self.dealer}
 
 
 CorrectionFact = RoundCorrected | SeatsRoundCorrected
@@ -158,52 +172,31 @@ CORRECT = Act(
 )
 
 
-def as_corrected(game: Game, told: Done, fact: CorrectionFact) -> Done:
-    """The round that was `told`, by the fact. Raises ValueError where the game lets no hands lie so."""
-    if isinstance(fact, RoundCorrected):
-        return baccarat.as_it_lies(naturals(game), fact.player, fact.banker)
-    return seats_as_they_lie(game, told, fact.hands, fact.dealer)
-
-
 def _correction(table: Table, request: CorrectRound | CorrectSeatsRound) -> Fact | Refuse:
     told = finished_round(table, request.round)
     if told is None or table.shoe is None:
         return refuse("no_such_round")
-    fact = _as_read(told, request)
-    if isinstance(fact, Refuse):
-        return fact
+    fact = _as_read(request)
     try:
-        done = as_corrected(table.rules.play, told.done, fact)
-    except ValueError:
-        return refuse("not_by_the_rules")
+        done = table.rules.play.corrected(told.done, fact.read)
+    except HandsError as error:
+        return refuse(error.code)
     if done == told.done:
         return refuse("nothing_differs")
-    corrected = shoe_life.corrected(table.shoe, table.rules.shoe, cards(told.done), cards(done))
+    corrected = shoe_life.corrected(table.shoe, table.rules.shoe, cards_of(told.done), cards_of(done))
     if corrected.unnamed > table.shoe.unnamed:
         return refuse("card_cannot_be")
     return by_two(request, fact)
 
 
-def _as_read(told: FinishedRound, request: CorrectRound | CorrectSeatsRound) -> CorrectionFact | Refuse:
-    """The cards that were read, as the fact they become where the round has such hands."""
-    match request, told.done:
-        case CorrectRound(number, player, banker, by, witness), baccarat.Done():
-            if not (_is_hand(player) and _is_hand(banker)):
-                return refuse("not_a_hand")
+def _as_read(request: CorrectRound | CorrectSeatsRound) -> CorrectionFact:
+    """The fact that the cards become as they were read."""
+    match request:
+        case CorrectRound(number, player, banker, by, witness):
             return RoundCorrected(number, player, banker, by, witness or "")
-        case CorrectSeatsRound(number, hands, dealer, by, witness), lucky9.Done(first_two=in_play):
-            if hands.keys() != in_play.keys():
-                return refuse("other_seats")
-            if not all(map(_is_hand, (*(hand for theirs in hands.values() for hand in theirs), dealer))):
-                return refuse("not_a_hand")
+        case CorrectSeatsRound(number, hands, dealer, by, witness):
             return SeatsRoundCorrected(number, hands, dealer, by, witness or "")
-        case _:
-            return refuse("other_hands")
 
 
 def _read(cards_read: tuple[Card, ...]) -> str:
     return " ".join(map(str, cards_read))
-
-
-def _is_hand(cards_read: tuple[Card, ...]) -> bool:
-    return 2 <= len(cards_read) <= 3

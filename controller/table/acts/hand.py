@@ -7,7 +7,6 @@ from enum import Enum
 from functools import partial
 from typing import Any
 
-from controller.game.games import roles_play, seats_play
 from controller.game.play import Call, Choose, Reveal
 from controller.table import locking
 from controller.table.acts.entry import (
@@ -42,10 +41,10 @@ class LockWagers(Request):
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
         """The lock; not where nobody plays, or the table would have to guess who wagered."""
-        if roles_play(table.rules.play) and not _actives_seated(table):
+        if table.rules.play.roles_play and not _actives_seated(table):
             return refuse("no_actives")
         locked = lock(table, "dealer", ambient)
-        if seats_play(table.rules.play) and not locked.in_play:
+        if table.rules.play.seats_play and not locked.in_play:
             return refuse("no_seats")
         if differ := locking.royal9_wagers_differ(table, ambient.royal9_seats):
             return Royal9WagersDiffered(differ)

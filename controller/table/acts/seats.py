@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from controller.contract.bounds import MOST_WAGER_CENTS, NAME
-from controller.game.baccarat_royal import Actives, drawn_actives
-from controller.game.games import roles_play
+from controller.game.seating import Actives, drawn_actives
 from controller.game.wagers import Wager
 from controller.table import locking
 from controller.table.acts.entry import (
@@ -127,7 +126,7 @@ class ChooseActives(Request):
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
         """The two seats, of those that are occupied."""
-        if not roles_play(table.rules.play):
+        if not table.rules.play.roles_play:
             return refuse("not_this_game")
         if len(table.occupied) < 2:
             return refuse("seats_too_few")
