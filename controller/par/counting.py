@@ -19,9 +19,10 @@ from itertools import combinations_with_replacement, product
 from operator import mul
 from typing import Protocol
 
-from controller.game.baccarat import Done, Hand, Tableau, as_it_lies, next_step
+from controller.game.baccarat import Tableau, next_step
 from controller.game.bets import Bet, Finished, HandIs, deciding, hand_holds
 from controller.game.cards import DECK, Card, PersonalK9, total
+from controller.game.hands import Hand, as_it_lies
 from controller.game.play import Draw
 from controller.par.shoe import Shoe
 
@@ -212,7 +213,7 @@ class Kinds:
             player = (*player, self.cards[deal.player_third][0])
         if deal.banker_third is not None:
             banker = (*banker, self.cards[deal.banker_third][0])
-        done: Done = as_it_lies(self.naturals, player, banker)
+        done = as_it_lies(self.naturals, player, banker)
         decided = deciding(bet, Finished(done, self.naturals, self.sight.own, self.sight.others))
         return None if decided is None else next(place for place, row in enumerate(bet.rows) if row is decided)
 

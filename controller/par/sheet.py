@@ -11,7 +11,6 @@ from pathlib import Path
 
 from controller.config import is_game_file, load, load_game, play_of
 from controller.errors import TableError
-from controller.game import games
 from controller.game.baccarat import Tableau
 from controller.game.bets import Bet, Row, When
 from controller.game.cards import DECK, PersonalK9
@@ -89,7 +88,7 @@ def subject(path: Path) -> Subject:
 
 def is_counted(of: Subject) -> bool:
     """Whether `par` can count the game's odds."""
-    return games.tableau(of.play) is not None
+    return of.play.tableau is not None
 
 
 def par(of: Subject, shoe: Shoe | None = None) -> Par:
@@ -102,7 +101,7 @@ def par(of: Subject, shoe: Shoe | None = None) -> Par:
     if many < FEWEST_CARDS:
         do = "Count the odds of a shoe that can still deal a hand."
         raise TableError("too_few_cards", f"{many} cards are left, and a hand can take {FEWEST_CARDS}.", do)
-    tableau = games.tableau(of.play)
+    tableau = of.play.tableau
     if tableau is None:
         do = "Name the file of a punto banco game."
         raise TableError("par_not_counted", f"{of.name} has choices, and its odds are not counted.", do)
