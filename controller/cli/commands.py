@@ -106,8 +106,11 @@ def _deal(options: Namespace) -> int:
 
 def _add_par(parser: ArgumentParser) -> None:
     parser.add_argument("file", type=Path, metavar="FILE.toml", help="a table's file, or a game's")
+    instead = parser.add_mutually_exclusive_group()
     against = "what would change, bet by bet, with this file"
-    parser.add_argument("--against", type=Path, metavar="OTHER.toml", help=against)
+    instead.add_argument("--against", type=Path, metavar="OTHER.toml", help=against)
+    unseen = "what the unseen cards of a table's open shoe make of each bet, from its journal: for surveillance"
+    instead.add_argument("--composition", action="store_true", help=unseen)
     level = "what is on a progressive meter (default: nothing); once for each meter"
     parser.add_argument("--meter", action="append", default=[], metavar="NAME=CENTS", help=level)
     parser.add_argument("--json", action="store_true", help="every figure, as one JSON object")
@@ -117,7 +120,7 @@ def _add_par(parser: ArgumentParser) -> None:
 def _par(options: Namespace) -> int:
     from controller.cli.par import par_sheet
 
-    return par_sheet(options.file, options.against, options.meter, options.json, options.page)
+    return par_sheet(options.file, options.against, options.composition, options.meter, options.json, options.page)
 
 
 def _add_roads(parser: ArgumentParser) -> None:

@@ -4,33 +4,67 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
+from controller.config import load
 from controller.errors import TableError
+from controller.par.odds import Levels
 from controller.par.page import differences, edges, html, json_of, lines, percent
-from controller.par.sheet import is_counted, par, subject
+from controller.par.sheet import Par, is_counted, par, subject
 
 
-def par_sheet(file: Path, against: Path | None, meters: Iterable[str], as_json: bool, page: Path | None) -> int:
+def par_sheet(
+    file: Path, against: Path | None, composition: bool, meters: Iterable[str], as_json: bool, page: Path | None
+) -> int:
     """Print the par sheet of a table's file or a game's, or how it differs `against` another's; a `page` is written
-    besides. `meters`: NAME=CENTS. Raises TableError."""
+    besides. `composition`: what the open shoe's unseen cards make of a table's bets. `meters`: NAME=CENTS.
+
+    Raises TableError.
+    """
     levels = dict(map(_level, meters))
+    if composition:
+        return _composition(file, levels, as_json)
     sheet = par(subject(file))
     if unknown := sorted(levels.keys() - {meter for bet in sheet.bets for meter in bet.edge_by_meter()}):
         raise TableError("no_such_meter", f"No bet of {file} awards the meter {unknown[0]}.", "See the game file.")
     if page is not None:
         _write(page, html(sheet, levels))
     if against is not None:
-        other = par(subject(against))
-        if as_json:
-            print(json.dumps({"from": json_of(sheet, levels), "to": json_of(other, levels)}, indent=2))
-        else:
-            print("\n".join(differences(sheet, other, levels)))
+        _print_differences(sheet, par(subject(against)), levels, as_json)
     elif as_json:
         print(json.dumps(json_of(sheet, levels), indent=2))
     else:
         print("\n".join(lines(sheet, levels)))
     return 0
+
+
+def _composition(table: Path, levels: Levels, as_json: bool) -> int:
+    """The bets of the shoe that is open, fresh and as it is now."""
+    from controller.cli.composition import open_shoe
+
+    shoe = open_shoe(Path(load(table).file.journal.path))
+    rules = shoe.rules
+    of = replace(
+        subject(table),
+        digest=shoe.config_digest,
+        seats=rules.seats,
+        shoe=rules.shoe,
+        play=rules.play,
+        bets=rules.bets,
+    )
+    if not as_json:
+        print(f"shoe {shoe.number}, round {shoe.round or '-'}: what the cards that nobody has seen make of each bet")
+        print("for surveillance, never for players; cards that were burned or lie face down count as unseen")
+    _print_differences(par(of), par(of, shoe.unseen), levels, as_json)
+    return 0
+
+
+def _print_differences(one: Par, other: Par, levels: Levels, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"from": json_of(one, levels), "to": json_of(other, levels)}, indent=2))
+    else:
+        print("\n".join(differences(one, other, levels)))
 
 
 def edges_told(file: Path, highest: float) -> Iterator[str]:

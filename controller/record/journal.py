@@ -559,9 +559,7 @@ class Journal:
         Raises TableError `journal_damaged` at a row that does not fit its chain.
         """
         with _told(self._path):
-            start = self._db.execute(f"SELECT max(row) FROM fact WHERE {_OPENED_A_SHOE}").fetchone()[0] or 1
-            head, seq = _before(self._db, self._path, start)
-            yield from _rows(self._path, _kept(self._db, start), head, start, seq)
+            yield from _open_shoe(self._db, self._path)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -630,6 +628,18 @@ def read_rows(path: Path, archive: Path | None = None) -> Iterator[Row]:
     runs. `archive` and what it raises: as `verify`."""
     with _reading(path) as db:
         yield from _signed_rows(db, path, archive)
+
+
+def read_open_shoe(path: Path) -> Iterator[Row]:
+    """The rows from the last shoe's opening on, as `Journal.open_shoe`; reads only, also while the table runs."""
+    with _reading(path) as db:
+        yield from _open_shoe(db, path)
+
+
+def _open_shoe(db: sqlite3.Connection, path: Path) -> Iterator[Row]:
+    start = db.execute(f"SELECT max(row) FROM fact WHERE {_OPENED_A_SHOE}").fetchone()[0] or 1
+    head, seq = _before(db, path, start)
+    yield from _rows(path, _kept(db, start), head, start, seq)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,72 @@
+"""The cards of an open shoe that nobody has seen yet, from a table's journal: for surveillance, never for players.
+
+A card counts as seen once it lay face up. Burned cards and those that still lie face down count as unseen, although
+the journal may know them: so the odds tell nothing of a face-down card. They are the odds of whoever has watched.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from pathlib import Path
+
+from controller.errors import TableError
+from controller.game.cards import Card
+from controller.game.games import cards
+from controller.par.shoe import Shoe, fresh
+from controller.record.journal import Row, read_open_shoe
+from controller.record.replay import refold
+from controller.table.facts import ShoeOpened, StepFailed
+from controller.table.public import FACE_DOWN, public
+from controller.table.rules import TableRules
+from controller.table.states import NoShoe, ShoeEnded, Table
+
+
+@dataclass(frozen=True, slots=True)
+class OpenShoe:
+    """An open shoe as whoever watched it knows it. It plays by the rules that it opened with."""
+
+    number: int
+    round: int | None
+    """The last hand that was begun."""
+
+    rules: TableRules
+    config_digest: str
+    unseen: Shoe
+
+
+def open_shoe(journal: Path) -> OpenShoe:
+    """The open shoe of a journal. Raises TableError: `no_open_shoe`, and what reading a journal raises."""
+    table: Table | None = None
+    digest = ""
+    seen: dict[object, Sequence[Card]] = {}
+    for row, following in _with_next(read_open_shoe(journal)):
+        if isinstance(row.fact, ShoeOpened):
+            table, digest = Table(row.fact.rules), row.fact.config_digest
+        if table is None or (following is not None and isinstance(following.fact, StepFailed)):
+            continue
+        table, _ = refold(table, row)
+        seen |= _face_up(table)
+    if table is None or table.shoe is None or isinstance(table.phase, NoShoe | ShoeEnded):
+        raise TableError("no_open_shoe", f"No shoe is open in {journal}.", "Ask again once a shoe is dealt.")
+    seen |= {finished.number: cards(finished.done) for finished in table.finished}  # as they were corrected
+    lay = Counter(card for hand in seen.values() for card in hand)
+    unseen = {card: max(many - lay[card], 0) for card, many in fresh(table.rules.shoe.decks).items()}
+    return OpenShoe(table.shoe.number, table.shoe.rounds or None, table.rules, digest, unseen)
+
+
+def _with_next(rows: Iterable[Row]) -> Iterable[tuple[Row, Row | None]]:
+    return ((row, following) for row, following in pairwise(chain(rows, (None,))) if row is not None)
+
+
+def _face_up(table: Table) -> dict[object, Sequence[Card]]:
+    """The cards that lie face up now, by the hand that they are of, and the burn's first card."""
+    face = public(table)
+    up: dict[object, Sequence[Card]] = {}
+    if face.first_card is not None:
+        up["burn"] = [Card.parse(face.first_card)]
+    if face.hands:
+        up[face.round] = [Card.parse(card) for hand in face.hands for card in hand.cards if card != FACE_DOWN]
+    return up
