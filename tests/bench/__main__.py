@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from controller.errors import TableError
-from tests.bench import backlog, core, latency, running, scale, syncs
+from tests.bench import backlog, core, latency, odds, running, scale, syncs
 from tests.bench.house import house
 from tests.bench.report import Report, Section
 
@@ -91,6 +91,10 @@ def _core(_folder: Path, samples: Samples) -> Iterator[Section]:
     yield from core.measure(samples.folds)
 
 
+def _odds(_folder: Path, samples: Samples) -> Iterator[Section]:
+    yield from odds.measure(samples.starts)
+
+
 def _scale(folder: Path, samples: Samples) -> Iterator[Section]:
     yield from scale.measure(folder, samples.tables, samples.spell_s, samples.paced_rounds)
 
@@ -100,6 +104,7 @@ _MEASURES: dict[str, _Measure] = {
     "running": _running,
     "backlog": _backlog,
     "core": _core,
+    "odds": _odds,
     "scale": _scale,
 }
 

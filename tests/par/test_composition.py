@@ -15,7 +15,8 @@ from controller.errors import TableError
 from controller.game.cards import Card
 from controller.par.sheet import par, subject
 from controller.par.shoe import fresh
-from controller.table.requests import CloseShoe, CorrectRound
+from controller.table.acts.corrections import CorrectRound
+from controller.table.acts.shoe import CloseShoe
 from tests.daemon.test_config import read
 from tests.daemon.test_history import Recorded
 from tests.support.tables import MIDI, TABLES, cards

@@ -1,0 +1,74 @@
+"""`tablectl par`: how long it takes to count every bet of a game, and again with other cards in the shoe."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from controller.game import games
+from controller.game.cards import DECK
+from controller.par.counting import kinds
+from controller.par.sheet import Subject, par, subject
+from controller.par.shoe import Shoe, fresh
+from tests.bench.report import Section, judged
+from tests.game.test_enumeration import every_hand
+from tests.support.tables import TABLES
+
+_TABLES = ("royal9", "kansas_star", "ez_baccarat", "pairs", "punto_2000")
+
+
+def measure(times: int) -> Iterator[Section]:
+    """Each table so many times: counted from nothing, and again once cards have left the shoe."""
+    yield Section(
+        "The odds",
+        "Every bet of a table counted exactly, Royal 9 at each of its seats: from nothing, which asks the rules for "
+        "each sort of deal, and again from a shoe that cards have left. The floor asks the rules for every deal by its "
+        f"points, in plain Python, and counts the winners alone: once. CPU time, median of {times}.",
+        ("table", "bets", "from nothing ms", "aim", "other cards ms", "aim", "floor ms"),
+        [_row(table, times) for table in _TABLES],
+    )
+
+
+def _row(table: str, times: int) -> tuple[str, ...]:
+    of = subject(TABLES / f"{table}.toml")
+    bets = len(par(of).bets)
+    first_ms = statistics.median(_ms(lambda: _from_nothing(of)) for _ in range(times))
+    again_ms = statistics.median(_ms(lambda: par(of, _later(of))) for _ in range(times))
+    return (
+        table,
+        str(bets),
+        f"{first_ms:.0f}",
+        judged(first_ms, 1000),
+        f"{again_ms:.0f}",
+        judged(again_ms, 50),
+        f"{_ms(lambda: _floor(of)):.0f}",
+    )
+
+
+def _from_nothing(of: Subject) -> None:
+    kinds.cache_clear()
+    par(of)
+
+
+def _later(of: Subject) -> Shoe:
+    """The shoe once sixty cards have left it, of some ranks more than of others."""
+    left = dict(fresh(of.shoe.decks))
+    for card in DECK[:30]:
+        left[card] -= 2
+    return left
+
+
+def _floor(of: Subject) -> None:
+    tableau = games.tableau(of.play)
+    assert tableau is not None
+    ways: Counter[object] = Counter()
+    for done, many in every_hand(tableau):
+        ways[done.outcome] += many
+
+
+def _ms(do: Callable[[], object]) -> float:
+    begun = time.process_time()
+    do()
+    return 1000 * (time.process_time() - begun)
