@@ -14,7 +14,7 @@ from pathlib import Path
 
 from controller.errors import TableError
 from controller.game.cards import Card
-from controller.game.games import cards
+from controller.game.hands import cards_of
 from controller.par.shoe import Shoe, fresh
 from controller.record.journal import Row, read_open_shoe
 from controller.record.replay import refold
@@ -51,7 +51,7 @@ def open_shoe(journal: Path) -> OpenShoe:
         seen |= _face_up(table)
     if table is None or table.shoe is None or isinstance(table.phase, NoShoe | ShoeEnded):
         raise TableError("no_open_shoe", f"No shoe is open in {journal}.", "Ask again once a shoe is dealt.")
-    seen |= {finished.number: cards(finished.done) for finished in table.finished}  # as they were corrected
+    seen |= {finished.number: cards_of(finished.done) for finished in table.finished}  # as they were corrected
     lay = Counter(card for hand in seen.values() for card in hand)
     unseen = {card: max(many - lay[card], 0) for card, many in fresh(table.rules.shoe.decks).items()}
     return OpenShoe(table.shoe.number, table.shoe.rounds or None, table.rules, digest, unseen)

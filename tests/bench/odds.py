@@ -7,7 +7,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from controller.game import games
 from controller.game.cards import DECK
 from controller.par.counting import kinds
 from controller.par.sheet import Subject, par, subject
@@ -61,7 +60,7 @@ def _later(of: Subject) -> Shoe:
 
 
 def _floor(of: Subject) -> None:
-    tableau = games.tableau(of.play)
+    tableau = of.play.tableau
     assert tableau is not None
     ways: Counter[object] = Counter()
     for done, many in every_hand(tableau):
