@@ -38,8 +38,8 @@ from controller.record.archiving import Archivist
 from controller.record.journal import Entry, Journal, JournalGoneError, Message
 from controller.second_person import SecondPerson
 from controller.table.acts.entry import KEY, LOTS, Ambient, Request
+from controller.table.acts.itself import LampsTested
 from controller.table.acts.seats import PlaceWager
-from controller.table.acts.shoe import LampsTested
 from controller.table.face_down import hides_cards
 from controller.table.facts import (
     CommitFailed,

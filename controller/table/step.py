@@ -20,9 +20,10 @@ from controller.game.wagers import place
 from controller.table import paying, shoe_life
 from controller.table.acts.corrections import RoundCorrected, SeatsRoundCorrected
 from controller.table.acts.hand import Called, HandVoided, OddCardFate, OddCardTold
+from controller.table.acts.itself import LampsTested
 from controller.table.acts.pit import PitKeyPinned
 from controller.table.acts.seats import ActivesChosen, CommissionCollected, HitsReset, SeatsTaken, WagerPlaced
-from controller.table.acts.shoe import LampsTested, ShoeClosed
+from controller.table.acts.shoe import ShoeClosed
 from controller.table.acts.stopped import CardNamed, CardsCounted, FaultCleared
 from controller.table.correcting import correct
 from controller.table.dealing import (

@@ -22,7 +22,8 @@ from controller.pins.buttons import pressed
 from controller.pins.debounce import Debouncer
 from controller.table.acts.entry import KEY, Request
 from controller.table.acts.hand import LockWagers, OddCardFate, TellOddCard, VoidHand
-from controller.table.acts.shoe import LampTest, NewShoe, SeeCutCard
+from controller.table.acts.itself import LampTest
+from controller.table.acts.shoe import NewShoe, SeeCutCard
 from controller.table.acts.stopped import ClearFault
 from controller.table.facts import ShoeError, ShoeErrorRaised
 from controller.table.states import Table

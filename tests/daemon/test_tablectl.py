@@ -22,6 +22,7 @@ from controller.cli.main import main
 from controller.cli.surroundings import simulated_table
 from controller.keys import SigningKey
 from controller.record.journal import Journal
+from controller.table.acts.every import ACTS
 from controller.table.faults import Exit
 from drivers.sim.pins import PinsPage
 from tests.daemon.daemon_world import eventually_now
@@ -30,44 +31,11 @@ ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "config" / "tables" / "royal9.toml"
 KEY = SigningKey(bytes(range(32)))
 
+ACTS_OF_PEOPLE = [act.name for act in ACTS if act.on_socket]
 COMMANDS = [
-    "reset-hit",
-    "run",
-    "dark",
-    "new-journal",
-    "check",
-    "certs",
-    "demo",
-    "deal",
-    "verify",
-    "watch",
-    "par",
-    "roads",
-    "rounds",
-    "replay",
-    "pit-key",
-    "status",
-    "new-shoe",
-    "cut-card",
-    "void",
-    "card",
-    "count",
-    "clear",
-    "odd-card",
-    "correct",
-    "witness",
-    "close-shoe",
-    "lamp-test",
-    "hit",
-    "stand",
-    "split",
-    "reveal",
-    "seats",
-    "leave",
-    "actives",
-    "wager",
-    "commission",
-    "sim",
+    *ACTS_OF_PEOPLE,
+    *("status", "watch", "witness", "run", "check", "dark", "new-journal", "certs", "rounds", "replay", "verify"),
+    *("demo", "deal", "par", "roads", "sim"),
 ]
 DEVICES = ["sim shoe", "sim pins", "sim pit"]
 

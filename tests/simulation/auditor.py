@@ -30,7 +30,7 @@ from controller.record.fact_json import fact_from_json
 from controller.table import facts
 from controller.table.acts.corrections import RoundCorrected
 from controller.table.acts.hand import HandVoided
-from controller.table.acts.shoe import LampsTested
+from controller.table.acts.itself import LampsTested
 from controller.table.acts.stopped import CardNamed, CardsCounted, FaultCleared
 from controller.table.facts import CardDrawn, CardDrawnOutsideGame, CardKept, Fact, Report
 from controller.table.public import public

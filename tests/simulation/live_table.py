@@ -32,8 +32,9 @@ from controller.runtime import Runtime
 from controller.table.acts.corrections import CorrectRound
 from controller.table.acts.entry import Request
 from controller.table.acts.hand import OddCardFate, TellOddCard, VoidHand
+from controller.table.acts.itself import LampTest
 from controller.table.acts.seats import ResetHits
-from controller.table.acts.shoe import CloseShoe, LampTest, NewShoe, SeeCutCard
+from controller.table.acts.shoe import CloseShoe, NewShoe, SeeCutCard
 from controller.table.acts.stopped import ClearFault, CountCards, NameCard
 from controller.table.facts import Fact
 from controller.table.faults import Exit

@@ -8,7 +8,8 @@ import pytest
 
 from controller.table.acts.corrections import CorrectRound
 from controller.table.acts.hand import OddCardFate, TellOddCard
-from controller.table.acts.shoe import CloseShoe, LampTest, NewShoe
+from controller.table.acts.itself import LampTest
+from controller.table.acts.shoe import CloseShoe, NewShoe
 from controller.table.facts import ShoeResult, ShoeResultReported, Target
 from tests.support.tables import TableUnderTest, cards, hand
 

@@ -15,9 +15,10 @@ from controller.table.acts.corrections import CorrectRound
 from controller.table.acts.entry import Request
 from controller.table.acts.every import ACTS
 from controller.table.acts.hand import LockWagers, MakeCall, OddCardFate, TellOddCard, VoidHand
+from controller.table.acts.itself import LampTest
 from controller.table.acts.pit import PinPitKey
 from controller.table.acts.seats import ChooseActives, CollectCommission, LeaveSeat, PlaceWager, ResetHits, TakeSeats
-from controller.table.acts.shoe import CloseShoe, LampTest, NewShoe, SeeCutCard
+from controller.table.acts.shoe import CloseShoe, NewShoe, SeeCutCard
 from controller.table.acts.stopped import ClearFault, CountCards, NameCard
 from controller.table.facts import (
     BurnCountReported,

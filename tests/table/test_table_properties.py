@@ -19,7 +19,8 @@ from controller.record.replay import replay
 from controller.table.acts.corrections import CorrectRound, RoundCorrected
 from controller.table.acts.entry import Request
 from controller.table.acts.hand import HandVoided, LockWagers, OddCardFate, TellOddCard, VoidHand
-from controller.table.acts.shoe import CloseShoe, LampTest, NewShoe, SeeCutCard
+from controller.table.acts.itself import LampTest
+from controller.table.acts.shoe import CloseShoe, NewShoe, SeeCutCard
 from controller.table.acts.stopped import CardNamed, ClearFault, FaultCleared, NameCard
 from controller.table.facts import (
     ArchiveFailed,

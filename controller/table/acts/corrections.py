@@ -200,3 +200,6 @@ def _as_read(request: CorrectRound | CorrectSeatsRound) -> CorrectionFact:
 
 def _read(cards_read: tuple[Card, ...]) -> str:
     return " ".join(map(str, cards_read))
+
+
+ACTS = (CORRECT,)

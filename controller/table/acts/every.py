@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-from controller.table.acts.corrections import CORRECT
+from controller.table.acts import corrections, hand, itself, pit, seats, shoe, stopped
 from controller.table.acts.entry import Act, Request, Who
-from controller.table.acts.hand import CALLS, DEAL, ODD_CARD, VOID
-from controller.table.acts.pit import PIT_KEY
-from controller.table.acts.seats import ACTIVES, COMMISSION, LEAVE, RESET_HIT, SEATS, WAGER
-from controller.table.acts.shoe import ANNOUNCE_SHOE, CLOSE_SHOE, CUT_CARD, LAMP_TEST, NEW_SHOE
-from controller.table.acts.stopped import CARD, CLEAR, COUNT
 
 ACTS: tuple[Act, ...] = (
-    ANNOUNCE_SHOE,
-    NEW_SHOE,
-    CUT_CARD,
-    CLOSE_SHOE,
-    DEAL,
-    *CALLS,
-    VOID,
-    ODD_CARD,
-    CORRECT,
-    CLEAR,
-    CARD,
-    COUNT,
-    SEATS,
-    LEAVE,
-    ACTIVES,
-    WAGER,
-    COMMISSION,
-    RESET_HIT,
-    PIT_KEY,
-    LAMP_TEST,
+    *shoe.ACTS,
+    *hand.ACTS,
+    *corrections.ACTS,
+    *stopped.ACTS,
+    *seats.ACTS,
+    *pit.ACTS,
+    *itself.ACTS,
 )
 
 _OF: dict[type[Request], list[Act]] = {}

@@ -234,3 +234,5 @@ ODD_CARD = Act(
         ),
     ),
 )
+
+ACTS = (DEAL, *CALLS, VOID, ODD_CARD)

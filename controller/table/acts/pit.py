@@ -92,3 +92,6 @@ class SeeAward(Request):
 
 def _is_of_hit(step: AwardStepped, hit: RoyalHit) -> bool:
     return (hit.shoe, hit.round, hit.seat) == (step.shoe, step.round, step.seat)
+
+
+ACTS = (PIT_KEY,)

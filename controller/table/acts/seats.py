@@ -300,3 +300,5 @@ RESET_HIT = Act(
         Press("void", True, "the hits have been seen to: their lamps go out", lambda: ResetHits(None, KEY), When.HIT),
     ),
 )
+
+ACTS = (SEATS, LEAVE, ACTIVES, WAGER, COMMISSION, RESET_HIT)

@@ -121,37 +121,6 @@ CLOSE_SHOE = Act(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class LampsTested(ByPerson):
-    """Somebody had every lamp lit for a while."""
-
-    by: str
-
-
-@dataclass(frozen=True, slots=True)
-class LampTest(Request):
-    """Light every lamp for a while."""
-
-    by: str
-
-    def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The test, which the lamps alone follow."""
-        return LampsTested(self.by)
-
-
-LAMP_TEST = Act(
-    name="lamp-test",
-    group="The table itself",
-    who=Who.SUPERVISOR,
-    says="light every lamp for five seconds",
-    example="--by Smith",
-    forms=(Form(LampTest, LampTest),),
-    becomes=(LampsTested,),
-    refused={Burning: "burn_unfinished", **IN_A_HAND},
-    presses=(Press("cut_card", True, "light every lamp for five seconds", lambda: LampTest(KEY)),),
-)
-
-
 def opened(table: Table, by: str, ambient: Ambient) -> ShoeOpened:
     """The opening of the next shoe, with what outlives the shoe before."""
     carried = carried_into_new_shoe(table)
@@ -176,3 +145,6 @@ def opened(table: Table, by: str, ambient: Ambient) -> ShoeOpened:
         award_seq=table.award_seq,
         pit_key=table.pit_key,
     )
+
+
+ACTS = (ANNOUNCE_SHOE, NEW_SHOE, CUT_CARD, CLOSE_SHOE)

@@ -183,3 +183,6 @@ def _miscounted(table: Table, left: int) -> Refuse | None:
             return refuse("cut_card_missed") if below and shoe is not None and shoe.last_hand is None else None
         case _:
             return None
+
+
+ACTS = (CLEAR, CARD, COUNT)
