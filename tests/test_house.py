@@ -156,7 +156,7 @@ def test_importing_the_daemon_loads_neither_the_demo_nor_the_tests_nor_the_pit()
 
 
 DARK = {
-    *("", ".cli", ".cli.command", ".cli.commands", ".cli.default_table", ".cli.main"),
+    *("", ".cli", ".cli.command", ".cli.commands", ".cli.files", ".cli.main"),
     *(".errors", ".header", ".pins", ".pins.devices"),
 }
 """All of `controller` that `tablectl dark` may load: until it has come so far, lamps may say what is no longer true."""

@@ -19,6 +19,15 @@ GROUPS = (
 )
 """The headings of the help, in their order."""
 
+EXIT_CODES = (
+    (0, "done"),
+    (1, "trouble: standard error has a code, what happened, and what to do"),
+    (2, "the command line itself is wrong"),
+    (78, "the configuration, the journal or the key stays wrong until a person mends it"),
+    (130, "ended by Ctrl-C"),
+)
+"""What an exit code says."""
+
 
 class File(Enum):
     """The file that a command's first argument names. Where none is said, it is the default table's."""

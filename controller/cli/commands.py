@@ -157,7 +157,7 @@ def _rounds(options: Namespace) -> int:
 
 
 def _add_replay(parser: ArgumentParser) -> None:
-    parser.add_argument("round", metavar="SHOE/ROUND")
+    parser.add_argument("round", metavar="SHOE/ROUND", help="as `tablectl rounds` numbers it: 3/12")
     _add_archive(parser)
 
 
@@ -234,10 +234,24 @@ def _sim_pit(options: Namespace) -> int:
     return sim_pit(options.table)
 
 
+def _add_manual(parser: ArgumentParser) -> None:
+    shell = "what makes this shell complete the commands, their options and files, instead of the page"
+    parser.add_argument("--completion", choices=("bash", "zsh"), help=shell)
+
+
+def _manual(options: Namespace) -> int:
+    from controller.cli.main import every_command, parser_of
+    from controller.cli.manual import manual
+
+    commands = every_command()
+    return manual(parser_of(commands), commands, options.completion)
+
+
 _TABLE, _RECORD, _PLAY = "The table itself", "The record", "Without hardware"
 
 COMMANDS: tuple[Command, ...] = (
     Command("status", "Look", "how a running table is", "", _status, _add_status, File.TABLE),
+    Command("manual", "Look", "the manual page of all commands, for `man -l -`", "| man -l -", _manual, _add_manual),
     Command("watch", "Look", "a running table, live in the terminal", "", _watch, file=File.TABLE),
     Command(
         "witness",

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from controller import __version__
-from controller.cli.command import GROUPS, Command, File
+from controller.cli.command import EXIT_CODES, GROUPS, Command, File
 from controller.cli.commands import COMMANDS
-from controller.cli.default_table import default_journal, default_table
+from controller.cli.files import check_kind, default_journal, default_table
 from controller.errors import TableError
 
 EXIT_TROUBLE = 1
@@ -42,6 +42,8 @@ def main(arguments: list[str] | None = None) -> int:
     starts = words[:1] == ["run"]
     try:
         options = _parsed(words)
+        if options.command.file is not None:
+            check_kind(options.command, getattr(options, options.command.file.name.lower()))
         code: int = options.command.run(options)
     except TableError as error:
         print(error, file=sys.stderr)
@@ -73,15 +75,19 @@ def parser_of(commands: Iterable[Command]) -> ArgumentParser:
     for command in commands:
         first, _, second = command.name.partition(" ")
         if second and first not in below:
-            below[first] = top.add_parser(first).add_subparsers(required=True, metavar="DEVICE")
+            below[first] = top.add_parser(first, help="a simulated device").add_subparsers(
+                required=True, metavar="DEVICE"
+            )
         own = (below[first] if second else top).add_parser(
             second or first,
+            help=command.says,
             description=f"{command.says[0].upper()}{command.says[1:]}.",
             epilog=f"example:\n  tablectl {command.name} {command.example}".rstrip(),
             formatter_class=RawDescriptionHelpFormatter,
         )
         if command.file is not None:
-            name, help_ = command.file.name.lower(), f"default: the {command.file.name.lower()} of this machine's table"
+            name = command.file.name.lower()
+            help_ = "default: this machine's table" if name == "table" else "default: that of this machine's table"
             own.add_argument(name, type=Path, metavar=command.file.value, help=help_)
         command.add(own)
         own.set_defaults(command=command)
@@ -107,15 +113,6 @@ class _Parser(ArgumentParser):
                     lines.append(f"    {command.name:<13} {command.says}")
                     lines.append(f"                    tablectl {command.name} {command.example}".rstrip())
         return "\n".join((*lines, "", "Exit codes:", *(f"    {code:<13} {says}" for code, says in EXIT_CODES), ""))
-
-
-EXIT_CODES = (
-    (0, "done"),
-    (1, "trouble: standard error has a code, what happened, and what to do"),
-    (2, "the command line itself is wrong"),
-    (78, "the configuration, the journal or the key stays wrong until a person mends it"),
-    (130, "ended by Ctrl-C"),
-)
 
 
 def _parsed(words: list[str]) -> Namespace:

@@ -11,10 +11,13 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from controller.cli.command import EXIT_CODES, GROUPS
+from controller.cli.main import every_command
 from controller.cli.surroundings import EXAMPLE_TABLE
 from controller.config import load
 from controller.pins.buttons import PRESSES, SEEN_AFTER_S
 from controller.pins.header_map import GROUNDS, PHYSICAL, POWER, PULLED_UP_AT_BOOT
+from controller.script import usages
 from controller.table.acts.entry import Act
 from controller.table.acts.every import ACTS
 from controller.table.faults import ALARMS, FAULTS, Clearing, Exit, FaultKind
@@ -64,6 +67,7 @@ def pages() -> dict[str, str]:
         "legality.md": _legality(),
         "faults.md": _faults(),
         "lamps.md": _lamps(),
+        "tablectl.md": _tablectl(),
         "contract.md": _contract(),
         "wiring.md": _wiring(),
     }
@@ -363,6 +367,35 @@ def _lamps() -> str:
         "The key alone, turned while an act by two people waits for the second one, confirms that act. A key that was",
         "turned before confirms nothing until it is turned back and again.",
     )
+
+
+def _tablectl() -> str:
+    acts = {act.name: act for act in ACTS if act.on_socket}
+    lines = [
+        "# tablectl",
+        "",
+        "Made by `make pages` from the acts in `controller/table/acts` and the commands in `controller/cli`.",
+        "",
+        "`TABLE.toml`, the table's file, comes first after a command's name: `tablectl status TABLE.toml`. Where no",
+        "file is named, the table is that of `TABLE_CONTROLLER_TABLE`, or the only one in `/etc/table-controller`: at",
+        "a table `tablectl status` is enough. What reads a journal then reads that table's.",
+        "`tablectl COMMAND --help` tells of every argument, `tablectl manual | man -l -` of all commands. To have the",
+        "shell complete them: `tablectl manual --completion bash > /etc/bash_completion.d/tablectl`, or `zsh` and a",
+        "folder of your `fpath`.",
+        "",
+    ]
+    for group in GROUPS:
+        lines += [f"## {group}", "", "| example | who | what it does |", "|---|---|---|"]
+        for command in (each for each in every_command() if each.group == group):
+            example = f"tablectl {command.name} {command.example}".rstrip().replace("|", "\\|")
+            who = acts[command.name].who.value if command.name in acts else ""
+            lines.append(f"| `{example}` | {who} | {command.says} |")
+        lines.append("")
+    lines += ["## Exit codes", "", "| exit | what it says |", "|---|---|"]
+    lines += [f"| {code} | {says} |" for code, says in EXIT_CODES]
+    lines += ["", "## Scripts", "", "`tablectl deal` plays a script. An act is written there as follows.", ""]
+    lines += [f"- `{usage}`: {act.says}" for act in ACTS for usage in usages(act)]
+    return _text(*lines)
 
 
 def _contract() -> str:
