@@ -29,6 +29,7 @@ from controller.contract.fingerprint import fingerprint
 from controller.counted_log import EVERY_ONE
 from controller.delivery.levels import Levels
 from controller.delivery.pit_trust import latest_ms
+from controller.delivery.standing import GOOD
 from controller.delivery.stream import PitStream
 from controller.hearing import Hearing, Mark
 from controller.pins.buttons import SEEN_AFTER_S, pressed
@@ -423,7 +424,7 @@ class Runtime:
             royal9_seats=self._covered.intersection(self.face.seats),
             pit_fresh=self.stream.fresh(),
             shoe_up=self.shoe_line.up,
-            pit_up=self.stream.up,
+            pit_up=self.stream.standing().code in GOOD,
             journal_ok=self._journal_error is None,
             refused_seats=frozenset(self._refused_seats),
         )

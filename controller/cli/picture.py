@@ -10,7 +10,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from controller.cli.words import commission_line, hit_line, meters_line, waits_for
+from controller.cli.status import waiting
+from controller.cli.words import commission_line, hit_line, meters_line
 from controller.table.lamps import LAMPS, Pattern
 from controller.words.language import language
 
@@ -29,10 +30,11 @@ def picture(title: str, status: dict[str, Any], last_events: list[str], acked_se
     face, pit = status["face"], status["pit"]
     return Panel(
         Group(
+            Text(waiting(status, language()), style="bold yellow"),
             _headline(face),
             Text(),
             *(_hand(hand, face) for hand in face["hands"]),
-            *_waits_for(face),
+            *_pit(pit),
             *_commission(face),
             Text(),
             _lamps(status["lamps"], face["seats"]),
@@ -52,7 +54,7 @@ def picture(title: str, status: dict[str, Any], last_events: list[str], acked_se
 
 def _headline(face: dict[str, Any]) -> Text:
     text = Text(f"shoe {face['shoe'] or '-'}  round {face['round'] or '-'}  ", style="bold")
-    text.append(face["phase"].replace("_", " "), style="bold yellow")
+    text.append(language().name("phase", face["phase"]), style="bold yellow")
     if face["burn_left"] is not None:
         text.append(f"  first card {_card(face['first_card'])}, {face['burn_left']} to burn")
     if face["cards_left"] is not None:
@@ -81,9 +83,11 @@ def _hand(hand: dict[str, Any], face: dict[str, Any]) -> Text:
     return text
 
 
-def _waits_for(face: dict[str, Any]) -> list[Text]:
-    """What the hand waits for, where that is not a card."""
-    return [Text(line, style="bold yellow") for line in waits_for(face)]
+def _pit(pit: dict[str, Any]) -> list[Text]:
+    """What is not well with the pit."""
+    standing = pit["standing"]
+    what, do = language().pit(standing["code"])
+    return [Text(f"pit: {what.format(**standing['details'])}", style="yellow")] if do else []
 
 
 def _commission(face: dict[str, Any]) -> list[Text]:

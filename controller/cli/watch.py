@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
-from controller.cli.client import key_lines, status_lines, watch
+from controller.cli.client import watch
+from controller.cli.status import happening_lines
 from controller.config import load
 
 
 def watch_table(table: Path) -> int:
-    """Show the table until Ctrl-C or its end: a live picture on a terminal, otherwise its status when it changes."""
+    """Show the table until Ctrl-C or its end: a live picture on a terminal, otherwise a line a change with its time.
+
+    Raises TableError with the reason where the table ends the view.
+    """
     if not sys.stdout.isatty():
-        told: list[str] = []
-        for status in watch(table):
-            lines = [*status_lines(status)[:-1], *key_lines(status["pit"], table)]  # without the time it has been up
-            if lines != told:
-                print("\n".join(lines), flush=True)
-                told = lines
+        for line in _changes(watch(table), table):
+            print(f"{datetime.now().astimezone():%H:%M:%S}  {line}", flush=True)
         return 0
     from rich.live import Live
 
@@ -28,3 +31,15 @@ def watch_table(table: Path) -> int:
         for status in watch(table):
             live.update(picture(title, status, [], status["pit"]["acked_seq"]), refresh=True)
     return 0
+
+
+def _changes(statuses: Iterable[dict[str, Any]], table: Path) -> Iterator[str]:
+    """The lines of each status that the one before had not."""
+    told: list[str] = []
+    before: dict[str, Any] = {}
+    for status in statuses:
+        if before and before["pit"]["standing"]["code"] == status["pit"]["standing"]["code"]:
+            status["pit"]["standing"] = before["pit"]["standing"]  # else for how long would be a change each second
+        lines = happening_lines(status, table)
+        yield from (line for line in lines if line not in told)
+        told, before = lines, status

@@ -76,24 +76,6 @@ def hit_line(hit: dict[str, Any]) -> str:
     return f"seat {hit['seat']} {hit['tier'].replace('_', ' ')}{level}{amount}: {hit['step']}"
 
 
-def waits_for(face: dict[str, Any]) -> list[str]:
-    """What a table's hand waits for, where that is not a card; from its public face."""
-    lines = []
-    if (choice := face["choice"]) is not None:
-        options = choice["options"]
-        lines.append(f"seat {choice['seat']} chooses" + (f": {' or '.join(options)}" if options else ""))
-    if face["reveal"]:
-        lines.append("to be turned up: " + ", ".join(_with_holder(hand, face["squeezing"]) for hand in face["reveal"]))
-    return lines
-
-
-def _with_holder(hand: str, squeezing: dict[str, int | None]) -> str:
-    if hand not in squeezing:
-        return hand
-    seat = squeezing[hand]
-    return f"{hand} (with {f'seat {seat}' if seat else 'the dealer'})"
-
-
 def settlement_lines(event: dict[str, Any]) -> list[str]:
     """What became of each wager of a round, void or correction, a line each, and the totals."""
     settlement = event.get("settlement")

@@ -57,6 +57,8 @@ async def serving(runtime: Runtime, path: Path) -> AsyncIterator[None]:
         yield
     finally:
         server.close()
+        stopped = "The table's program was stopped, and with it this view."
+        watchers.end(_line(_refusal("table_stopped", stopped, "Start the table: systemctl start table-controller.")))
         for conversation in conversations:
             conversation.cancel()
         await asyncio.gather(*conversations, return_exceptions=True)

@@ -38,6 +38,11 @@ class Watchers:
                 self._beating.cancel()
                 self._beating = None
 
+    def end(self, last: bytes) -> None:
+        """The table stops: say why to whoever watches."""
+        for writer in self._sent:
+            writer.write(last)
+
     async def _beat(self) -> None:
         now_s = asyncio.get_running_loop().time
         beat = 0

@@ -224,6 +224,10 @@ class Delivery:
             return True
         return self._streamed_s is not None and now_s - self._streamed_s < self._stale_after_s
 
+    def waits_s(self, now_s: float) -> float:
+        """For how long events wait without any progress; 0.0 where none waits."""
+        return 0.0 if self._silent_since_s is None else now_s - self._silent_since_s
+
     def next_due_s(self, now_s: float) -> float | None:
         """How long until `due` may have something without anything else happening; None for never."""
         if self.phase in (Phase.STREAMING, Phase.REFUSED) and self.unacknowledged:

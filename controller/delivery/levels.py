@@ -33,6 +33,11 @@ class Levels:
         self._highest: dict[str, int] = {}  # of each meter, since this table hit it last
         self.cents: dict[str, int] = {}
 
+    @property
+    def expected(self) -> bool:
+        """Whether the game at this table has meters, which a pit says again and again."""
+        return bool(self._meters)
+
     def disconnected(self) -> None:
         """The connection is gone: what comes first on the next one may be an old word."""
         self._heard_on_connection = False

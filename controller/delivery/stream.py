@@ -12,6 +12,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict
 from typing import Any, Protocol, TypeVar
 
 from controller.answer import Answer
@@ -38,6 +39,7 @@ from controller.delivery.guarantee import (
 from controller.delivery.levels import Levels
 from controller.delivery.outbox import OutboxWatch
 from controller.delivery.pit_trust import Offer, PitTrust, latest_at, leaps
+from controller.delivery.standing import PitHeard, Standing
 from controller.game.wagers import Wager
 from controller.pins.devices import Broker
 from controller.record.journal import Journal, Message
@@ -117,22 +119,24 @@ class PitStream:
             journal.epoch, journal.acked_seq, journal.head_seq, float(pit.stale_after_s), behind_at
         )
         self._most_unacknowledged = pit.most_unacknowledged
+        self._stale_after_s = float(pit.stale_after_s)
         self._watch = OutboxWatch(pit.most_unacknowledged)
         self._marked_seq = journal.acked_seq
         self._outbox: dict[int, Message] = {}  # the next events of the window, by seq; the rest is on the disk
         self._on_the_way: dict[int, int] = {}  # the broker's tokens for events, to their seq
         self._altered = 0  # the event that the journal was last found not to hold as it was signed; people were told
         self._unheard: set[int] = set()  # hits already known to have had no listener
-        self._acks: list[bytes] = []  # come and not judged yet
+        self._acks: list[tuple[bytes, bool]] = []  # come and not judged yet, and whether the broker had kept them
         self._awards: list[bytes] = []  # likewise
         self._wagers_asked = 0  # and not answered yet
-        self._unbelieved_ack: bytes | None = None  # the last one, while no key is pinned to believe it by
+        self._unbelieved_ack: tuple[bytes, bool] | None = None  # the last one, while no key is pinned to believe it by
         self._forged: Counter[str] = Counter()  # messages that the pinned key has not signed, by the topic's last word
         self._something_happened = asyncio.Event()
         self._at_rest = False  # whether the delivering task awaits just that
         self._connections = 0
         self._connected = False
         self._why_down = "not connected yet"
+        self._heard = PitHeard(time.monotonic())
         self._unread = ""  # why what is to be sent, or judged by, cannot be read
         self._refused = 0, 0  # the event that the broker refused last, and its reason code
         self._alarmed_at_s: dict[str, float] = {}  # when people were last told of something that goes on and on
@@ -162,6 +166,7 @@ class PitStream:
         return {
             "connected": self._connected,
             "why": self._why_not(),
+            "standing": asdict(self.standing()),
             "stream": delivery.phase.name.lower(),
             "fresh": self.fresh(),
             "epoch": delivery.epoch,
@@ -177,6 +182,42 @@ class PitStream:
                 "forged": dict(self._forged),
             },
         }
+
+    def standing(self) -> Standing:
+        """How the table finds the pit at this moment."""
+        now_s, delivery, trust = time.monotonic(), self._delivery, self._trust
+        offered, pinned = _shown(trust.offered) or "", _shown(trust.pinned) or ""
+        if not self._connected:
+            return Standing("no_broker", {"for_s": int(now_s - self._heard.since_s), "why": self._why_down})
+        if self._unread:
+            return Standing("journal_unread", {"why": self._unread})
+        match delivery.phase:
+            case Phase.ALTERED:
+                return Standing("journal_altered", {"event": self._altered})
+            case Phase.BEHIND:
+                return Standing("journal_behind")
+            case Phase.REFUSED:
+                seq, code = self._refused
+                again_s = int(RETRY_REFUSED_AFTER_S)
+                details: dict[str, str | int] = {
+                    "event": seq,
+                    "reason": f"0x{code:02x}",
+                    "topic": self._topics.event,
+                    "again_s": again_s,
+                }
+                return Standing("refused", details)
+        if trust.pinned is None:
+            return Standing("key_unpinned", {"offered": offered}) if offered else Standing("no_key")
+        found = self._heard.standing(self._stale_after_s, delivery.waits_s(now_s), self.levels.expected, now_s)
+        match found.code:
+            case "no_pit" | "silent" if trust.offered not in (None, trust.pinned):
+                return Standing("key_differs", {"offered": offered, "pinned": pinned})
+            case "no_pit":
+                return Standing("no_pit", found.details | {"root": self._topics.root})
+            case "behind":
+                return Standing("behind", found.details | {"waiting": delivery.unacknowledged})
+            case _:
+                return found
 
     def _why_not(self) -> str:
         """Why no events flow, and what to do; or that the link is cut often; empty where people are told otherwise."""
@@ -230,6 +271,7 @@ class PitStream:
             return
         _log.info("the pit's key is pinned: %s", fingerprint(bytes.fromhex(pit_key)))
         self._trust.pinned = bytes.fromhex(pit_key)
+        self._heard.link(self._connected, time.monotonic())  # what came before was nobody's word
         if self._unbelieved_ack is not None:
             self._acks.append(self._unbelieved_ack)
             self._unbelieved_ack = None
@@ -248,6 +290,7 @@ class PitStream:
         there is none.
         """
         self._connected, self._why_down = True, ""
+        self._heard.link(True, time.monotonic())
         self._connections += 1
         self._on_the_way.clear()
         self._delivery.connected()
@@ -257,6 +300,7 @@ class PitStream:
     def broker_disconnected(self, why: str) -> None:
         """The connection is gone."""
         self._connected, self._why_down = False, why
+        self._heard.link(False, time.monotonic())
         self._barrier = None
         self._acks.clear()
         self._unbelieved_ack = None
@@ -285,13 +329,13 @@ class PitStream:
         elif topic != topics.meters and len(self._acks) + len(self._awards) + self._wagers_asked >= _MOST_UNJUDGED:
             self._broker.drop("more comes on this table's topics than it can judge")
         elif topic == topics.ack:
-            self._acks.append(payload)
+            self._acks.append((payload, retained))
             self._something_happened.set()
         elif topic == topics.award:
             self._awards.append(payload)
             self._something_happened.set()
         elif topic == topics.meters:
-            self._see_meters(payload)
+            self._see_meters(payload, retained)
         elif topic == topics.pit_key:
             self._see_pit_key(payload)
         elif topic == topics.wager and retained:
@@ -340,8 +384,8 @@ class PitStream:
             if self._connected:  # the broker may bring the retained word before it confirms the subscription
                 acks, self._acks = self._acks, []
                 connection = self._connections
-                for payload in acks:
-                    await self._judge_ack(payload, connection)
+                for payload, retained in acks:
+                    await self._judge_ack(payload, retained, connection)
             awards, self._awards = self._awards, []
             for payload in awards:
                 await self._see_award(payload)
@@ -381,7 +425,7 @@ class PitStream:
             self._alarm(f"pit_word_forged on {topic}", PitWordForged(kind), "the pit's key has not signed what came")
         return False
 
-    def _see_meters(self, payload: bytes) -> None:
+    def _see_meters(self, payload: bytes, retained: bool) -> None:
         message = parse_object(payload)
         said = MetersWord.read(message)
         if said is not None and not self._is_the_pits(self._topics.meters, message):
@@ -390,8 +434,10 @@ class PitStream:
         why = not_one if said is None else self.levels.heard(said, time.monotonic(), stamp_now())
         if why is not None:
             _log.warning("a message on %s is refused: %s", self._topics.meters, why)
+        elif not retained:
+            self._heard.word(time.monotonic())
 
-    async def _judge_ack(self, payload: bytes, connection: int) -> None:
+    async def _judge_ack(self, payload: bytes, retained: bool, connection: int) -> None:
         """Follow the pit's word, unless its connection has ended: the next one begins with the word retained for it."""
         message = parse_object(payload)
         ack = AckWord.read(message)
@@ -399,11 +445,14 @@ class PitStream:
             _log.warning("a message on %s is no acknowledgement and is ignored", self._topics.ack)
             return
         if self._trust.pinned is None:
-            self._unbelieved_ack = payload
+            self._unbelieved_ack = payload, retained
             return
         if not self._is_the_pits(self._topics.ack, message):
             return
-        if (ack.table, ack.epoch) != (self._table_id, self._delivery.epoch):
+        self._heard.adopted = (ack.table, ack.epoch) == (self._table_id, self._delivery.epoch)
+        if not retained:
+            self._heard.word(time.monotonic())
+        if not self._heard.adopted:
             told = f"{ack.table}/{ack.epoch}"
             _log.warning("an acknowledgement of epoch %.40r is refused: it is not this journal's", told)
             return
@@ -575,6 +624,7 @@ class PitStream:
                 "boot": self._journal.boot,
                 "head_seq": self._delivery.head_seq,
                 "unacknowledged": self._delivery.unacknowledged,
+                "pit": self.standing().code,
                 "oldest_unacknowledged_at": oldest.says["at"] if oldest else None,
             }
         )

@@ -102,7 +102,8 @@ class Public:
 
     `next_hand` takes the next card, at `next_seat` where it is a seat's; `reveal` names the hands whose cards are to be
     turned up first. `squeezing` names the seat that holds a face-down hand's cards, None for the dealer. `odd_card`
-    says that the card just drawn in error may still be told to be something else than a simulated hand's. `wagers` lie
+    says that the card just drawn in error may still be told to be something else than a simulated hand's; `kept` cards
+    were drawn early and are the next hand's first. `wagers` lie
     on the layout or play; `commission_owed` is in cents by seat.
     """
 
@@ -125,6 +126,7 @@ class Public:
     outcome: str | None
     simulated: bool
     odd_card: bool
+    kept: int
     last_hand: bool
     cards_left: int | None
     wagers: tuple[PublicWager, ...]
@@ -163,6 +165,7 @@ def public(table: Table) -> Public:
         outcome=last.done.outcome.value if last and last.done.outcome else None,
         simulated=(isinstance(phase, HandInPlay) and phase.wagers is None) or bool(last and last.simulated),
         odd_card=odd_card(table),
+        kept=len(table.kept),
         last_hand=_is_last_hand(table),
         cards_left=known_left(table),
         wagers=_wagers(table, wagers),

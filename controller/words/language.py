@@ -36,6 +36,10 @@ class Language:
         """What an alarm tells people."""
         return self._pair("alarm", code)
 
+    def pit(self, code: str) -> Sentences:
+        """How the table finds the pit; `do` is empty where nobody need do anything."""
+        return self._pair("pit", code)
+
     def refusal(self, code: str) -> str:
         """Why a request or a wager was refused."""
         for section in ("refusal", "refused_wager"):

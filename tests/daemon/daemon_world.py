@@ -370,13 +370,14 @@ async def running(
     *,
     connected: bool = True,
     pinned: bool = True,
+    adopted: bool = True,
     ledger: Sequence[dict[str, Any]] = (),
     example: Path = EXAMPLE_TABLE,
     **sections: dict[str, Any],
 ) -> AsyncIterator[World]:
     """The table of the journal in `folder`, running; put together as the daemon does it.
 
-    `pinned`: the pit's key is.
+    `pinned`: the pit's key is; `adopted`: the pit says that it has nothing yet of a journal that is new.
 
     `ledger` is what the pit has already; `sections` change the table's file. All that the table says keeps the
     contract.
@@ -406,6 +407,8 @@ async def running(
             if connected:
                 broker.connect()
                 await eventually(lambda: runtime.stream.up)
+                if adopted and journal.head_seq == 0:
+                    broker.say(ack(journal.epoch, 0, "0" * 64))
             yield world
             if task.done():
                 task.result()  # a table that ended by itself has failed

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from io import StringIO
 from itertools import pairwise
@@ -15,13 +16,16 @@ import pytest
 from rich.console import Console
 
 from controller.cli import watch as watching
-from controller.cli.main import main
+from controller.cli.main import every_command, main, parser_of
 from controller.cli.picture import picture
-from controller.table.acts.shoe import SeeCutCard
+from controller.cli.status import status_lines
+from controller.table.acts.shoe import NewShoe, SeeCutCard
 from controller.table.facts import ShoeError, ShoeErrorRaised
 from controller.table.lamps import lamps
+from controller.words.language import language
 from tests.support.five_games import HEALTHY, SUGARHOUSE_MIDI, call, dealt, wagers
 from tests.support.tables import LUCKY9, SUGARHOUSE, TABLE_FILE, TableUnderTest
+from tests.table.test_faults_and_exits import EACH
 
 LEVELS = {"personal_vs_personal": 1_000_000, "banker_personal": 500_000, "player_personal": 250_000}
 WIDTH = 120
@@ -42,6 +46,9 @@ def status(table: TableUnderTest, *, shoe_up: bool = True, meters_fresh: bool = 
         "pit": {
             "key": {"pinned": "ab12 cd34", "offered": "ab12 cd34", "forged": {}},
             "stream": "streaming",
+            "connected": True,
+            "epoch": "ab12cd34ef",
+            "standing": {"code": "well", "details": {}},
             "fresh": True,
             "why": "",
             "head_seq": 12,
@@ -76,7 +83,7 @@ def painted(table: TableUnderTest, *last_events: str, acked_seq: int = 10, **lin
 
 
 def headline(table: TableUnderTest) -> str:
-    return painted(table)[0]
+    return painted(table)[1]
 
 
 # A shoe's life in the headline.
@@ -88,14 +95,14 @@ def test_a_table_without_a_shoe() -> None:
 
 def test_the_burn_is_counted_down_from_the_first_card() -> None:
     table = TableUnderTest().open_shoe("3H KC")
-    assert headline(table) == "shoe 1  round -  burning  first card 3♥, 2 to burn  414 cards left"
+    assert headline(table) == "shoe 1  round -  the burn  first card 3♥, 2 to burn  414 cards left"
     lit = _lit(painted(table))
     assert {"draw_player", "draw_banker"} <= lit
 
 
 def test_the_last_hand_is_said() -> None:
     assert headline(TableUnderTest().open_shoe().do(SeeCutCard())) == (
-        "shoe 1  round -  wagers open  414 cards left  last hand"
+        "shoe 1  round -  wagers are open  414 cards left  last hand"
     )
 
 
@@ -111,8 +118,9 @@ def _lit(lines: list[str]) -> set[str]:
 def test_a_hand_in_play_shows_its_cards_its_totals_and_whose_card_is_next() -> None:
     table = TableUnderTest().open_shoe().lock(1).draw("KS 2D 4H")
     lines = painted(table)
-    assert lines[:3] == [
-        "shoe 1  round 1  hand in play  411 cards left",
+    assert lines[:4] == [
+        "The table waits for a card for Banker.",
+        "shoe 1  round 1  a hand is being dealt  411 cards left",
         "player  K♠ 4♥ = 4",
         "banker  2♦ = 2",
     ]
@@ -131,7 +139,7 @@ def test_a_hand_in_play_shows_its_cards_its_totals_and_whose_card_is_next() -> N
 )
 def test_a_finished_hand_shows_who_won(dealt: str, lines: list[str], lamp: str) -> None:
     shown = painted(TableUnderTest().open_shoe().lock().draw(dealt))
-    assert shown[1:3] == lines
+    assert shown[2:4] == lines
     assert _lit(shown) & {"player", "banker", "tie"} == {lamp}
 
 
@@ -144,10 +152,11 @@ def test_a_hand_that_nobody_wagered_on_is_called_simulated() -> None:
 
 def test_a_fault_says_what_to_do() -> None:
     lines = painted(TableUnderTest().open_shoe().lock().draw("KS ??"))
-    assert lines[:4] == [
-        "shoe 1  round 1  hand in play  412 cards left",
+    assert lines[:5] == [
+        "The table has stopped and waits for a supervisor. The shoe could not read a card.",
+        "shoe 1  round 1  a hand is being dealt  412 cards left",
         "FAULT unreadable_card: The shoe could not read a card.",
-        "Read the card on the felt and name it. A burned card may stay unnamed: clear. Or void the hand.",
+        language().fault("unreadable_card").do,
         "player  K♠ = 0",
     ]
     assert not _lit(lines) & {"draw_player", "draw_banker"}
@@ -155,15 +164,15 @@ def test_a_fault_says_what_to_do() -> None:
 
 def test_a_fault_without_a_hand() -> None:
     lines = painted(TableUnderTest().open_shoe().believe(ShoeErrorRaised(ShoeError.CARD_CODE)))
-    assert lines[1] == "FAULT shoe_error: The shoe reports an error."
-    assert "Cancel the error at the shoe" in lines[2]
+    assert lines[2] == "FAULT shoe_error: The shoe reports an error."
+    assert "Cancel the error at the shoe" in lines[3]
 
 
 def test_a_hit_is_shown_with_its_amount_and_how_far_it_has_come() -> None:
     table = TableUnderTest(levels=LEVELS).open_shoe().lock(2).draw("KH 2S 9H 3D")
     lines = painted(table)
-    assert lines[1] == "ROYAL 9: seat 2 player personal, meter player personal $2,500.00: hit"
-    assert lines[2] == "player  K♥ 9♥ = 9  wins"
+    assert lines[2] == "ROYAL 9: seat 2 player personal, meter player personal $2,500.00: hit"
+    assert lines[3] == "player  K♥ 9♥ = 9  wins"
 
 
 # Cards that lie face down.
@@ -183,12 +192,13 @@ def test_a_card_that_lies_face_down_is_never_shown(reveal: Any) -> None:
 def test_what_is_to_be_turned_up_and_who_holds_it_is_told() -> None:
     table = TableUnderTest(dealt(SUGARHOUSE_MIDI, "input")).open_shoe("2D 3H 4C")
     table.do(*wagers("2 player 2000, 5 banker 2500")).lock().draw("KS 7H QC 6D")
-    assert "to be turned up: player (with seat 2), banker (with seat 5)" in painted(table)
+    due = "The table waits for face-down cards to be turned up: Player (held by seat 2), Banker (held by seat 5)."
+    assert painted(table)[0] == due
     table.do(call("reveal"))
     lines = painted(table)
     assert "player  K♠ Q♣ = 0" in lines
     assert "banker  7♥ 6♦ = 3" in lines
-    assert not any(line.startswith("to be turned up") for line in lines)
+    assert not any("turned up" in line for line in lines)
 
 
 def test_a_choice_names_the_seat_and_what_it_may_choose() -> None:
@@ -196,7 +206,7 @@ def test_a_choice_names_the_seat_and_what_it_may_choose() -> None:
     lines = painted(table)
     assert "seat 2  2♠ 3♠ = 5" in lines
     assert "dealer  -- 4♦" in lines, "the hole card lies face down"
-    assert any(line.startswith("seat 2 chooses: ") and "hit" in line and "stand" in line for line in lines)
+    assert lines[0] == "The table waits for seat 2 to choose: hit or stand."
 
 
 # Around the table.
@@ -222,6 +232,54 @@ def test_every_lamp_has_its_place() -> None:
     seats, others = [line.replace(LIT, "").replace(DARK, "").split() for line in lines if LIT in line or DARK in line]
     assert seats == [f"seat_{seat}" for seat in range(1, 8)]
     assert others == ["player", "tie", "banker", "draw_player", "draw_banker", "fault"]
+
+
+# The status in sentences.
+
+
+@pytest.mark.parametrize(
+    ("table", "waits_for"),
+    [
+        (TableUnderTest(), "a new shoe to be announced."),
+        (TableUnderTest().do(NewShoe()), "the new shoe's first card, which says how many cards are burned."),
+        (TableUnderTest().open_shoe("3H KC"), "the burn: the first card was 3H, and 2 more to burn."),
+        (TableUnderTest().open_shoe(), "wagers, and for the dealer to begin the hand."),
+        (TableUnderTest().open_shoe().lock(1), "a card for Player."),
+        (TableUnderTest().open_shoe().lock(1).draw("KS"), "a card for Banker."),
+        (TableUnderTest(dealt(SUGARHOUSE_MIDI, "hand_end")).open_shoe("2D 3H 4C").lock().draw("KS 7H QC 6D"), None),
+    ],
+)
+def test_the_first_line_says_what_the_table_waits_for(table: TableUnderTest, waits_for: str | None) -> None:
+    first, *_ = status_lines(status(table), TABLE_FILE)
+    assert waits_for is None or first == f"The table waits for {waits_for}"
+    assert first.startswith(("The table waits for ", "A card was drawn"))
+
+
+@pytest.mark.parametrize(("code", "enter"), EACH)
+def test_a_fault_names_each_exit_as_a_whole_command_and_nothing_by_its_name_in_the_program(
+    code: str, enter: Callable[[], TableUnderTest]
+) -> None:
+    table = enter()
+    lines = status_lines(status(table), Path("t.toml"))
+    assert lines[0].startswith("The table has stopped and waits for a supervisor. ")
+    fault = table.face.fault
+    assert fault is not None
+    commands = [line.split("   # ")[0].split() for line in lines if line.startswith("    tablectl ")]
+    assert {command[1].replace("-", "_") for command in commands} == set(fault.exits)
+    for command in commands:
+        parser_of(every_command()).parse_args(command[1:])
+    sentences = [
+        line for line in lines if not line.startswith(("    tablectl", "FAULT", "lamps", "  seat_", "  draw_"))
+    ]
+    assert not re.search(r"None|\b[a-z]+_[a-z_]+\b|[{}\[\]]", "\n".join(sentences).replace("[journal] most_bytes", ""))
+
+
+def test_a_seat_that_is_refused_is_told_why_and_so_is_each_lamp() -> None:
+    table = TableUnderTest(pit_fresh=False).open_shoe().lock(3)
+    lines = status_lines(status(table), TABLE_FILE)
+    assert f"progressive wagers that do not play: seats 3: {language().refusal('pit_stale')}" in lines
+    assert f"  seat_3: flashes twice: {language().sections['lamp']['seat']['double_flash']}" in lines
+    assert "  draw_player: lit: the next card goes there" in lines
 
 
 # The command.
@@ -250,23 +308,30 @@ def test_on_a_terminal_the_picture_is_painted(
     assert main(["watch", str(TABLE_FILE)]) == 0
     seen = capsys.readouterr().out
     assert "Ctrl-C ends this view, not the table" in seen
-    assert seen.index("wagers locked") < seen.index("hand in play")
+    assert seen.index("wagers are locked") < seen.index("a hand is being dealt")
     assert "K♠" in seen
 
 
-def test_elsewhere_the_status_is_printed_when_it_changes(
+def test_elsewhere_a_line_is_printed_for_each_change_with_its_time(
     told: list[dict[str, Any]], capsys: pytest.CaptureFixture[str]
 ) -> None:
     table = TableUnderTest(SUGARHOUSE).open_shoe().do(*wagers("2 banker 2000")).lock()
     locked = status(table)
     over = status(table.draw("2S 9D KS TD"))
-    told += [locked, {**locked, "up_s": 61}, over, {**over, "up_s": 62}]
+    silent = [over | {"pit": over["pit"] | {"standing": {"code": "silent", "details": {"for_s": s}}}} for s in (10, 11)]
+    told += [locked, {**locked, "up_s": 61}, over, {**over, "up_s": 62}, *silent]
     assert main(["watch", str(TABLE_FILE)]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    heads = [line for line in lines if line.startswith("sugarhouse-01: ")]
-    assert [head.split(", ")[1:] for head in heads] == [
-        ["wagers_locked", "shoe 1", "round 1"],
-        ["wagers_open", "shoe 1", "round 1"],
+    times, lines = zip(*(line.split("  ", 1) for line in capsys.readouterr().out.splitlines()), strict=True)
+    assert all(re.fullmatch("[0-9]{2}:[0-9]{2}:[0-9]{2}", time) for time in times)
+    shoe, pit = "card shoe: connected, reports come", "pit: The pit has every event that it can have by now."
+    assert list(lines) == [
+        "The table waits for a card for Player.",
+        "sugarhouse-01, SugarHouse Mini/Midi Baccarat: wagers are locked, shoe 1, hand 1, 414 cards left",
+        "wagers on the layout: 1, together $20.00",
+        *(shoe, pit),
+        "The table waits for wagers, and for the dealer to begin the hand.",
+        "sugarhouse-01, SugarHouse Mini/Midi Baccarat: wagers are open, shoe 1, hand 1, 410 cards left",
+        "the last hand: Player 2S KS (2); Banker 9D TD (9); Banker wins",
+        "commission owed: seat 2 $1.00",
+        f"pit: {language().pit('silent').what.format(for_s=10)}",
     ]
-    assert "player 2S KS (2)  banker 9D TD (9)  -> banker" in lines
-    assert "commission owed: seat 2 $1.00" in lines

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from controller.answer import Answer
 from controller.cli import surroundings
-from controller.cli.client import status_lines
+from controller.cli.status import pit_lines
 from controller.contract.topics import Topics, offline_state
 from controller.delivery import guarantee as delivery
 from controller.game.cards import Card
@@ -513,9 +513,9 @@ def test_a_refused_event_alarms_once_an_episode(tmp_path: Path, quick: None) -> 
             await world.do(NewShoe())
             await eventually(lambda: sent(world.broker).count(1) >= 5)
             assert world.runtime.stream.status()["stream"] == "refused"
-            [told] = [line for line in status_lines(world.status) if line.startswith("pit: refused")]
-            assert "the broker refuses event 1 (0x87, not authorised): let this table publish on" in told
-            assert "pit/v1/royal9-01/event in its access list. It is offered again every 5 s" in told
+            what, do, _ = pit_lines(world.status, Path("t.toml"))
+            assert what.startswith("pit: The broker refuses event 1 of this table, reason 0x87.")
+            assert do == "  what to do: Let this table publish on pit/v1/royal9-01/event in the broker's access list."
             assert not world.runtime.stream.up
             refusals = [row.fact for row in world.rows() if isinstance(row.fact, PublishRefused)]
             assert refusals == [PublishRefused(1, 0x87)]
@@ -621,6 +621,7 @@ def test_a_state_that_does_not_change_is_not_published_again(tmp_path: Path) -> 
     async def test() -> None:
         async with running(tmp_path) as world:
             await eventually(lambda: world.broker.states()[-1].value["links"]["shoe"])
+            await eventually(lambda: world.broker.states()[-1].value["pit"] == "well")
             states = len(world.broker.states())
             await world.pins.sampled(60)  # at 10 ms: more than twice as long as a change may wait
             assert len(world.broker.states()) == states
@@ -678,7 +679,7 @@ def test_the_pits_word_on_an_altered_event_is_a_fault_of_the_journal_and_not_of_
             status = world.runtime.stream.status()
             assert status["stream"] == "altered"
             assert status["why"] == "event 2 is not in the journal as it was signed: nothing is sent from there on"
-            assert "altered" in "\n".join(status_lines(world.status))
+            assert "does not hold event 2 as this table signed it" in pit_lines(world.status, Path("t.toml"))[0]
             world.broker.say(ack(world.journal.epoch, 2, world.pit.ledger[1]["chain"]))
             await world.do(ClearFault("Smith"))
             world.broker.say(ack(world.journal.epoch, 2, world.pit.ledger[1]["chain"]))

@@ -343,7 +343,9 @@ def test_a_whole_life_from_the_shell(table: Path, tmp_path: Path, capsys: pytest
         status = json.loads(capsys.readouterr().out)
         assert (status["face"]["phase"], status["face"]["shoe"]) == ("first_card_due", 1)
         assert main(["status", str(table)]) == 0
-        assert "royal9-01: Royal 9 Mini Baccarat, first_card_due, shoe 1" in capsys.readouterr().out
+        told = capsys.readouterr().out
+        assert told.startswith("The table waits for the new shoe's first card")
+        assert "royal9-01, Royal 9 Mini Baccarat: a new shoe, shoe 1, 416 cards left" in told
 
         second = tablectl("run", table)
         assert second.returncode == 1

@@ -161,6 +161,7 @@ def _state(table: SpeakingTable) -> dict[str, Any]:
         "round": face.round,
         "fault": None,
         "links": {"shoe": True, "journal": True},
+        "pit": "well",
         "head_seq": last["seq"],
         "unacknowledged": 3,  # the round and its two hits
         "oldest_unacknowledged_at": last["at"],

@@ -31,7 +31,7 @@ from tests.documents.contract_page import DOCUMENT, contract_page, fresh_documen
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 SENTENCES = DOCUMENT.with_name("sentences.json")
 _ENGLISH = language("en")
-_OF_THE_CONTRACT = ("fault", "alarm", "refusal", "refused_wager", "detail")
+_OF_THE_CONTRACT = ("fault", "alarm", "refusal", "refused_wager", "detail", "pit")
 """The sections of a language that are sentences for the pit's vendor, too."""
 
 _EXITS = {

@@ -67,7 +67,7 @@ def test_a_message_longer_than_the_contract_has_is_refused_unread(
 
 def test_more_acknowledgements_than_the_table_can_judge_end_the_connection(tmp_path: Path) -> None:
     async def test() -> None:
-        async with running(tmp_path) as world:
+        async with running(tmp_path, adopted=False) as world:
             for _ in range(1000):
                 world.broker.say(ack("another", 1, "x"))
             assert world.status["pit"]["connected"]

@@ -49,6 +49,15 @@ def changed(section: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def wagers_refused_with() -> set[str]:
+    """Every code that a wager is refused with, read from the text of the two files that refuse wagers."""
+    files = (CONTROLLER / name for name in ("game/wagers.py", "table/locking.py"))
+    constants = (node for file in files for node in ast.walk(ast.parse(file.read_text("utf-8"))))
+    texts = {str(node.value) for node in constants if isinstance(node, ast.Constant)}
+    spots = {"lucky9_bonus", "dragon_player", "dragon_banker"}
+    return {text for text in texts if re.fullmatch("[a-z0-9]+(_[a-z0-9]+)+", text)} - spots
+
+
 @pytest.mark.parametrize("name", LANGUAGES)
 def test_every_fault_alarm_and_detail_has_its_sentences_and_no_other_has(name: str) -> None:
     sections = language(name).sections
@@ -66,12 +75,21 @@ def test_every_code_that_a_request_is_refused_with_has_its_sentence() -> None:
     assert codes <= language().sections["refusal"].keys()
 
 
+def test_every_code_that_a_wager_is_refused_with_has_its_sentence() -> None:
+    codes = wagers_refused_with()
+    assert {"pit_stale", "over_maximum", "needs_another"} <= codes
+    sections = language().sections
+    assert codes <= sections["refused_wager"].keys() | sections["refusal"].keys()
+    assert sections["refused_wager"].keys() <= codes
+
+
 @pytest.mark.parametrize("name", LANGUAGES)
 def test_a_language_says_what_english_says(name: str) -> None:
     english, other = dict(leaves(language("en").sections)), dict(leaves(language(name).sections))
     assert other.keys() == english.keys()
     for place, sentence in other.items():
-        assert sentence.strip() == sentence != "", place
+        assert sentence.strip() == sentence, place
+        assert bool(sentence) == bool(english[place]), place
         assert _fields(sentence) == _fields(english[place]), place
         assert re.findall(r"`tablectl[^`]*`", sentence) == re.findall(r"`tablectl[^`]*`", english[place]), place
 

@@ -1,0 +1,264 @@
+"""A running table's status in sentences: what the table waits for first, then how everything around it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from controller.cli.words import commission_line, dollars, hit_line, meters_line
+from controller.words.language import Language, language
+
+_LAMPS = {"draw_player": "draw", "draw_banker": "draw", "player": "outcome", "banker": "outcome", "tie": "outcome"}
+"""The section of a language that says what a lamp means, by the lamp; `seat` and `fault` are their own."""
+
+
+def status_lines(told: dict[str, Any], table: Path, words: Language | None = None) -> list[str]:
+    """The lines of a table's status, the time that it has been up last. `table` is its file, for commands to copy."""
+    words = words or language()
+    face = told["face"]
+    return [
+        waiting(told, words),
+        *_table(face, words),
+        *_fault(face, table, words),
+        *_second_person(told["second_person"], table, words),
+        *_wagers(face, words),
+        *_lamps(told["lamps"], words),
+        *_shoe(told["shoe"], words),
+        *pit_lines(told, table, words),
+        *_tail(told, words),
+    ]
+
+
+def happening_lines(told: dict[str, Any], table: Path) -> list[str]:
+    """Of those lines the ones that change only when something happens: none that counts, and no lamp's."""
+    words, face = language(), told["face"]
+    return [
+        waiting(told, words),
+        *_table(face, words),
+        *_fault(face, table, words),
+        *_wagers(face, words),
+        *_shoe(told["shoe"], words),
+        pit_lines(told, table, words)[0],
+    ]
+
+
+def waiting(told: dict[str, Any], words: Language) -> str:
+    """What the table waits for, in a sentence."""
+    face, say = told["face"], words.sections["waiting"]
+    if told["journal"]["error"]:
+        return str(say["journal"].format(error=told["journal"]["error"]))
+    if face["fault"]:
+        return f"{say['fault']} {words.fault(face['fault']['code']).what}"
+    if told["second_person"]:
+        return str(say["second_person"])
+    if (due := waits_for(face, words)) is not None:
+        return due
+    match face["phase"]:
+        case "first_card_due":
+            return str(say["first_card"])
+        case "burning":
+            return str(say["burn"].format(card=face["first_card"], left=face["burn_left"]))
+        case "shoe_ended" if face["commission_owed"]:
+            return str(say["commission"])
+        case "wagers_open":
+            return str(say["wagers"])
+        case "no_shoe" | "shoe_ended" as phase:
+            return str(say[phase])
+        case _:
+            return str(say["any_card"])
+
+
+def waits_for(face: dict[str, Any], words: Language) -> str | None:
+    """What a hand waits for, from the table's public face; None where no hand waits, or where nobody may know."""
+    say = words.sections["waiting"]
+    if (choice := face["choice"]) is not None:
+        seat = hand_name(choice["hand"], words)
+        if not choice["options"]:
+            return str(say["any_choice"].format(hand=seat))
+        options = f" {say['or']} ".join(words.name("call", option) for option in choice["options"])
+        return str(say["choice"].format(hand=seat, options=options))
+    if face["reveal"]:
+        hands = ", ".join(_with_holder(hand, face["squeezing"], words) for hand in face["reveal"])
+        return str(say["reveal"].format(hands=hands))
+    if face["next_hand"] is None:
+        return None
+    kind = "odd_card" if face["simulated"] and face["phase"] == "hand_in_play" else "card"
+    return str(say[kind].format(hand=hand_name(face["next_hand"], words)))
+
+
+def hand_name(hand: str, words: Language) -> str:
+    """A hand as people call it: `seat_3_hand_2` is "seat 3, hand 2"."""
+    kind, _, of_seat = hand.partition("_")
+    if kind != "seat":
+        return words.name("hand", hand)
+    seat, _, number = of_seat.partition("_hand_")
+    return words.name("hand", "split" if number else "seat").format(seat=seat, hand=number)
+
+
+def fault_lines(fault: dict[str, Any], table: Path, words: Language | None = None) -> list[str]:
+    """The standing fault, and each of its exits as a whole command."""
+    words = words or language()
+    what, do = words.fault(fault["code"])
+    say = words.sections["say"]
+    details = "; ".join(
+        words.name("shown", name).format(value=_value(value, words)) for name, value in fault["details"].items()
+    )
+    lines = [f"FAULT {fault['code']}: {what}" + (f" ({details})" if details else ""), f"  {say['do']} {do}"]
+    if fault["held_cards"]:
+        lines.append(f"  {say['held'].format(cards=fault['held_cards'])}")
+    lines.append(f"  {say['exits'] if fault['exits'] else say['no_exit']}")
+    for exit_ in fault["exits"]:
+        argument = {"card": " KS", "count": " 397"}.get(exit_, "")
+        command = f"tablectl {exit_.replace('_', '-')} {table}{argument} --by NAME --fault {fault['id']}"
+        lines.append(f"    {command}   # {words.name('exit', exit_)}")
+    return lines
+
+
+def pit_lines(told: dict[str, Any], table: Path, words: Language | None = None) -> list[str]:
+    """How the table finds the pit, what to do about it with the whole command, and how far the pit has got."""
+    words = words or language()
+    pit, say = told["pit"], words.sections["say"]
+    code, details = pit["standing"]["code"], pit["standing"]["details"]
+    what, do = words.pit(code)
+    lines = [f"{say['pit']} {what.format(**details)}"]
+    if do:
+        lines.append(f"  {say['do']} {do.format(**details, fingerprint=told['key_fingerprint'])}")
+    match code:
+        case "not_adopted":
+            adopt = f'{told["face"]["table"]} {pit["epoch"]} "{told["key_fingerprint"]}"'
+            lines.append(f"    python -m controller.pit adopt --ledger FILE {adopt}")
+        case "key_unpinned" | "key_differs":
+            lines.append(f'    tablectl pit-key {table} --trust "{details["offered"]}" --by NAME')
+    counts = [say["acked"].format(acked=pit["acked_seq"], head=pit["head_seq"])]
+    if pit["unacknowledged"]:
+        counts.append(say["wait"].format(waiting=pit["unacknowledged"], most=pit["most_unacknowledged"]))
+    if code in ("well", "listening", "behind") and not pit["fresh"]:
+        counts.append(say["not_fresh"])
+    if pit["connected"] and code != "refused" and pit["why"]:
+        counts.append(pit["why"])
+    lines.append("  " + "; ".join(counts))
+    return [*lines, *(f"  {say['forged'].format(count=n, topic=on)}" for on, n in pit["key"]["forged"].items())]
+
+
+def second_person_lines(waits: dict[str, Any], table: Path, words: Language | None = None) -> list[str]:
+    """The act that waits for a second person, and how that person confirms it."""
+    words = words or language()
+    say = words.sections["say"]
+    minutes = -(-waits["left_s"] // 60)
+    return [
+        say["second_person"].format(by=waits["by"], says=waits["says"], minutes=minutes),
+        f"    tablectl witness {table} --by NAME --proposal {waits['id']}   # {say['witness']}",
+    ]
+
+
+def _table(face: dict[str, Any], words: Language) -> Iterator[str]:
+    say = words.sections["say"]
+    place = [words.name("phase", face["phase"])]
+    if face["shoe"] is not None:
+        place.append(say["shoe"].format(shoe=face["shoe"]))
+    if face["round"] is not None:
+        place.append(say["round"].format(round=face["round"]))
+    if face["cards_left"] is not None:
+        place.append(say["cards_left"].format(cards=face["cards_left"]))
+    if face["last_hand"]:
+        place.append(say["last_hand"])
+    yield f"{face['table']}, {face['game']}: {', '.join(place)}"
+    if face["hands"]:
+        hands = "; ".join(_laid(hand, words) for hand in face["hands"])
+        in_play = face["phase"] == "hand_in_play"
+        if face["outcome"] and not in_play:
+            hands += f"; {words.name('outcome', face['outcome'])}"
+        yield hands if in_play else say["last_round"].format(hands=hands)
+    if face["simulated"]:
+        yield say["simulated"]
+    if face["kept"]:
+        yield say["kept"].format(cards=face["kept"])
+    if face["actives"]:
+        yield say["actives"].format(**face["actives"])
+
+
+def _laid(hand: dict[str, Any], words: Language) -> str:
+    cards = " ".join(hand["cards"]) or "-"
+    return f"{hand_name(hand['hand'], words)} {cards}" + ("" if hand["total"] is None else f" ({hand['total']})")
+
+
+def _fault(face: dict[str, Any], table: Path, words: Language) -> list[str]:
+    return fault_lines(face["fault"], table, words) if face["fault"] else []
+
+
+def _second_person(waits: dict[str, Any] | None, table: Path, words: Language) -> list[str]:
+    return second_person_lines(waits, table, words) if waits else []
+
+
+def _wagers(face: dict[str, Any], words: Language) -> Iterator[str]:
+    say = words.sections["say"]
+    if face["royal9_seats"]:
+        yield say["locked"].format(seats=_listed(face["royal9_seats"]))
+    if face["refused_seats"]:
+        yield say["refused"].format(seats=_listed(face["refused_seats"]), why=words.refusal(face["refusal"]))
+    playing = [wager for wager in face["wagers"] if not wager["refused"]]
+    if playing:
+        yield say["wagers"].format(count=len(playing), amount=dollars(sum(wager["cents"] for wager in playing)))
+    for wager in face["wagers"]:
+        if wager["refused"]:
+            spot, why = wager["spot"].replace("_", " "), words.refusal(wager["refused"])
+            yield say["refused_wager"].format(seat=wager["seat"], spot=spot, amount=dollars(wager["cents"]), why=why)
+    yield from (hit_line(hit) for hit in face["hits"])
+    yield from filter(None, [commission_line(face)])
+
+
+def _lamps(patterns: dict[str, str], words: Language) -> Iterator[str]:
+    """Each lamp that is not dark, what it does and why."""
+    say = words.sections["say"]
+    lit = {lamp: pattern for lamp, pattern in patterns.items() if pattern != "dark"}
+    if not lit:
+        yield say["dark"]
+    elif set(patterns.values()) == {"steady"}:
+        yield say["lamp_test"]
+    else:
+        yield say["lamps"]
+        for lamp, pattern in lit.items():
+            kind = _LAMPS.get(lamp, lamp.partition("_")[0])
+            both = kind == "draw" and patterns["draw_player"] == patterns["draw_banker"] == "steady"
+            why = words.sections["lamp"][kind].get("both" if both else pattern, pattern)
+            yield f"  {lamp}: {words.name('pattern', pattern)}: {why}"
+
+
+def _shoe(shoe: dict[str, Any], words: Language) -> Iterator[str]:
+    say = words.sections["say"]
+    line = say["shoe_up"].format(where=shoe["why"]) if shoe["up"] else say["shoe_down"].format(why=shoe["why"])
+    if shoe["bad_bytes"]:
+        bad = ", ".join(f"{count} {reason}" for reason, count in shoe["bad_bytes"].items())
+        line += "; " + say["shoe_noise"].format(bad=bad)
+    yield line + f"; {say['noise_waits']}" * shoe["bad_bytes_wait"]
+
+
+def _tail(told: dict[str, Any], words: Language) -> Iterator[str]:
+    say, journal = words.sections["say"], told["journal"]
+    yield from (say["meters"].format(levels=line) for line in [meters_line(told["pit"])] if line)
+    yield say["key"].format(fingerprint=told["key_fingerprint"])
+    line = say["journal"].format(path=journal["path"], boot=journal["boot"])
+    if journal["archived_rows"]:
+        line += "; " + say["archived"].format(rows=journal["archived_rows"])
+    if journal["archive_error"]:
+        line += "; " + say["not_archived"].format(error=journal["archive_error"])
+    yield line
+    yield say["version"].format(version=told["version"], up_s=told["up_s"])
+
+
+def _value(value: str | int, words: Language) -> str:
+    """A detail's value, whose parts are codes or speak for themselves."""
+    return ", ".join(words.name("value", part) for part in str(value).split(", "))
+
+
+def _with_holder(hand: str, squeezing: dict[str, int | None], words: Language) -> str:
+    name = hand_name(hand, words)
+    if hand not in squeezing:
+        return name
+    say, seat = words.sections["waiting"], squeezing[hand]
+    return str(say["held_by"].format(hand=name, seat=seat) if seat else say["held_by_dealer"].format(hand=name))
+
+
+def _listed(seats: list[int]) -> str:
+    return ", ".join(map(str, seats))

@@ -1,0 +1,63 @@
+"""How the table finds the pit: one code, and what people are told with it. Pure; the time comes in.
+
+The broker keeps the pit's last words and hands them to whoever connects, so that such a word does not prove that a pit
+runs. Only a word that the pit's key has signed, and that the broker did not keep, is *heard*. For example: a table that
+gets the kept acknowledgement of yesterday, and nothing else for ten seconds, finds no pit.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+GOOD = frozenset({"well", "listening"})
+"""The codes that ask nobody to do anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """`code` is a key of a language's section `pit`; `details` are what its sentences name."""
+
+    code: str
+    details: dict[str, str | int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class PitHeard:
+    """What was heard of the pit. Times are seconds of a monotonic clock.
+
+    `since_s` is when the connection to the broker was made, or was lost. `adopted` is what the pit's last
+    acknowledgement on this connection says of this journal, None without any.
+    """
+
+    since_s: float
+    connected: bool = False
+    adopted: bool | None = None
+    heard_s: float = -math.inf
+
+    def link(self, connected: bool, now_s: float) -> None:
+        """The connection to the broker is there, or is not."""
+        if connected or self.connected:
+            self.since_s = now_s
+        self.connected, self.adopted = connected, None
+
+    def word(self, now_s: float) -> None:
+        """The pit said something just now."""
+        self.heard_s = now_s
+
+    def standing(self, stale_after_s: float, waits_s: float, says_meters: bool, now_s: float) -> Standing:
+        """How the pit is found on a connection on which nothing is refused.
+
+        `waits_s` is for how long events wait without progress, 0.0 where none waits; `says_meters`: the pit has meters
+        to say here, so that a silent pit is no quiet pit.
+        """
+        on_connection = self.heard_s >= self.since_s
+        silent_s = now_s - max(self.heard_s, self.since_s)
+        expected = says_meters or waits_s > 0
+        if self.adopted is False or (on_connection and self.adopted is None):
+            return Standing("not_adopted")
+        if expected and silent_s >= stale_after_s:
+            return Standing("silent" if on_connection else "no_pit", {"for_s": int(silent_s)})
+        if waits_s >= stale_after_s:
+            return Standing("behind", {"for_s": int(waits_s)})
+        return Standing("listening" if expected and not on_connection else "well")

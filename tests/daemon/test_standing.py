@@ -1,0 +1,79 @@
+"""How the table finds the pit: each way in which it may not be well is told apart, and said with what to do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from controller.contract import topics
+from controller.delivery.standing import GOOD, PitHeard
+from controller.words.language import language
+from tests.daemon.daemon_world import ack, eventually, run, running
+
+STALE_S = 10.0
+SCHEMA = Path(topics.__file__).with_name("schemas") / "state.schema.json"
+
+
+def heard(*, adopted: bool | None = None, word_s: float | None = None) -> PitHeard:
+    """A connection of second 100, the last acknowledgement on it, and the second of the pit's last word."""
+    found = PitHeard(0.0)
+    found.link(True, 100.0)
+    found.adopted = adopted
+    if word_s is not None:
+        found.word(word_s)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("found", "waits_s", "says_meters", "now_s", "code", "for_s"),
+    [
+        (heard(), 0.0, True, 109.9, "listening", None),
+        (heard(), 0.0, True, 110.0, "no_pit", 10),
+        (heard(), 25.0, False, 125.0, "no_pit", 25),
+        (heard(), 0.0, False, 999.0, "well", None),  # nothing waits, and such a pit has nothing to say
+        (heard(adopted=True), 0.0, True, 140.0, "no_pit", 40),  # the broker kept that word of the pit
+        (heard(word_s=90.0), 0.0, True, 105.0, "listening", None),  # heard on the connection before
+        (heard(word_s=101.0), 0.0, True, 102.0, "not_adopted", None),
+        (heard(adopted=False), 0.0, True, 102.0, "not_adopted", None),
+        (heard(adopted=True, word_s=120.0), 0.0, True, 129.9, "well", None),
+        (heard(adopted=True, word_s=120.0), 0.0, True, 131.0, "silent", 11),
+        (heard(adopted=True, word_s=120.0), 0.0, False, 999.0, "well", None),
+        (heard(adopted=True, word_s=120.0), 9.0, True, 121.0, "well", None),
+        (heard(adopted=True, word_s=120.0), 12.0, True, 121.0, "behind", 12),
+        (heard(adopted=True, word_s=120.0), 30.0, True, 150.0, "silent", 30),
+    ],
+)
+def test_what_is_heard_and_what_is_not(
+    found: PitHeard, waits_s: float, says_meters: bool, now_s: float, code: str, for_s: int | None
+) -> None:
+    standing = found.standing(STALE_S, waits_s, says_meters, now_s)
+    assert (standing.code, standing.details.get("for_s")) == (code, for_s)
+
+
+def test_a_lost_connection_forgets_what_was_acknowledged_and_counts_from_its_end() -> None:
+    found = heard(adopted=True, word_s=120.0)
+    found.link(False, 130.0)
+    found.link(False, 140.0)  # another try failed
+    assert (found.adopted, found.since_s) == (None, 130.0)
+
+
+def test_the_contract_names_every_code_and_each_has_its_sentences() -> None:
+    codes = json.loads(SCHEMA.read_text("utf-8"))["$defs"]["online"]["properties"]["pit"]["enum"]
+    sentences = language().sections["pit"]
+    assert codes == list(sentences)
+    assert {code for code, told in sentences.items() if not told["do"]} == GOOD
+
+
+def test_a_new_table_that_nobody_adopted_says_so_and_its_lamp_blinks(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with running(tmp_path, adopted=False) as world:
+            await eventually(lambda: world.status["pit"]["standing"]["code"] == "not_adopted")
+            await eventually(lambda: world.status["lamps"]["fault"] == "slow_blink")
+            await eventually(lambda: world.broker.states()[-1].value["pit"] == "not_adopted")
+            world.broker.say(ack(world.journal.epoch, 0, "0" * 64))
+            await eventually(lambda: world.status["pit"]["standing"]["code"] == "well")
+            await eventually(lambda: world.status["lamps"]["fault"] == "dark")
+
+    run(test())
