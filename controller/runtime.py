@@ -56,7 +56,7 @@ from controller.table.facts import (
 )
 from controller.table.lamps import Live, Pattern, lamps
 from controller.table.legality import Refuse
-from controller.table.public import PHASE_NAMES, Public, public
+from controller.table.public import PHASE_NAMES, public
 from controller.table.requests import ByTwo, before, decide, not_answered
 from controller.table.states import StandingFault, Table
 from controller.table.step import gap_would_show, step
@@ -67,7 +67,10 @@ _log = logging.getLogger(__name__)
 
 _RETRY_COMMIT_S = 1.0
 _PING_S = 1.0
-_LAMP_TEST_S = 5.0
+_LAMP_TEST_MS = 5000
+
+_AT_REST = 3
+"""While no input changes, the pins are sampled at so many times `sample_ms`."""
 
 _DEALING = ("burning", "hand_in_play")
 _BETWEEN_HANDS = ("no_shoe", "first_card_due", "wagers_open", "shoe_ended")
@@ -130,7 +133,7 @@ class Runtime:
         self._journal = journal
         self._public_key = public_key
         self._table = table
-        self._lamp_test_ends_s = 0.0
+        self._lamp_test_ends_ms = 0
         self._pins = pins
         self._shoe = shoe
         self._alive = alive
@@ -152,16 +155,16 @@ class Runtime:
         self._archivist = Archivist(journal, config.file.journal, self._on_journal, self._quiet, self._put)
         self._debouncer = Debouncer(config.file.pins.debounce_ms)
         self._journal_error: str | None = None
-        self._lamps_of: tuple[Public, Live] | None = None  # what `_patterns` are the lamps of
-        self._patterns: dict[str, Pattern] = {}
+        self._lamps_of: tuple[object, ...] = ()  # what `_shown` are the lamps of
         self._shown: dict[str, Pattern] = {}
         self._written: dict[str, bool] = {}
+        self._lamps_change_at_ms: int | None = None  # the next that a lamp does by its pattern, on the monotonic clock
         self._started_s = time.monotonic()
         self._second_person = SecondPerson()
         self._fault_before: StandingFault | None = table.fault  # what people saw before the fault that stands came,
         self._fault_since_s = self._started_s  # or before the last was left, and when that was
         self._lots = random.SystemRandom()
-        self._refused_seats: set[int] = set()
+        self._refused_seats: frozenset[int] = frozenset()
         self._sensors = {seat.number: f"seat_{seat.number}" for seat in config.rules.seats}
         self._covered: frozenset[int] = frozenset()  # the seats whose sensor sees a wager
         self.shoe_line = ShoeLine()
@@ -239,7 +242,7 @@ class Runtime:
                 self._note_fault(table)
                 self._table = table
                 if any(isinstance(entry.fact, LampsTested) for entry in entries):
-                    self._lamp_test_ends_s = time.monotonic() + _LAMP_TEST_S
+                    self._lamp_test_ends_ms = time.monotonic_ns() // 1_000_000 + _LAMP_TEST_MS
                     self._render()
                 self._committed(messages)
             for future, answer in answers:
@@ -277,7 +280,7 @@ class Runtime:
             else:
                 fact = item
             if isinstance(fact, WagersLocked):
-                self._refused_seats.clear()
+                self._refused_seats = frozenset()
             for believed in (*before(table, fact, ambient), fact):
                 table, more = _step_or_fail(table, believed, arrived.stamp, arrived.via)
                 entries += more
@@ -296,9 +299,9 @@ class Runtime:
     def _note_wager(self, request: Request, refused: str | None) -> None:
         """A wager refused is shown at its seat, until one there is taken or wagers are locked."""
         if isinstance(request, PlaceWager) and refused is None:
-            self._refused_seats.discard(request.wager.seat)
+            self._refused_seats -= {request.wager.seat}
         elif isinstance(request, PlaceWager) and refused != "wager_lies_there":
-            self._refused_seats.add(request.wager.seat)
+            self._refused_seats |= {request.wager.seat}
 
     def _ambient(self, stamp: Stamp) -> Ambient:
         live = self._live()
@@ -386,15 +389,44 @@ class Runtime:
     # Pins.
 
     async def _keep_sampling(self) -> None:
+        """Beat until a beat raises, which ends this too. A timer beats: turns of this task would cost twice as much."""
+        loop = asyncio.get_running_loop()
         sample_s = self._config.file.pins.sample_ms / 1000
-        while True:
-            await asyncio.sleep(sample_s)
-            if self._hearing.stood_still(since_boot_ms()):
-                await asyncio.sleep(sample_s)  # what the kernel kept of the line is read meanwhile: it came first
-                self._note_unheard(since_boot_ms())
-            self._hearing.beat(since_boot_ms())
-            self._sample_pins()
-            self._render()
+        ended: asyncio.Future[None] = loop.create_future()
+        timers: list[asyncio.TimerHandle] = []  # the next beat's
+
+        def again(after_s: float, after_standstill: bool = False) -> None:
+            timers[:] = [loop.call_later(after_s, beat, after_standstill)]
+
+        def beat(after_standstill: bool = False) -> None:
+            now_ms = since_boot_ms()
+            try:
+                if not after_standstill and self._hearing.stood_still(now_ms):
+                    again(sample_s, True)  # what the kernel kept of the line is read meanwhile: it came first
+                    return
+                if after_standstill:
+                    self._note_unheard(now_ms)
+                self._hearing.beat(now_ms)
+                self._sample_pins()
+                self._render()
+                again(self._until_next_beat_s(sample_s))
+            except BaseException as error:  # noqa: BLE001  # whatever it is, it goes on in `run`
+                if not ended.done():
+                    ended.set_exception(error)
+
+        again(sample_s)
+        try:
+            await ended
+        finally:
+            timers[0].cancel()
+
+    def _until_next_beat_s(self, sample_s: float) -> float:
+        """Soon while an input changes; otherwise at rest, or at the moment when a lamp changes by its pattern."""
+        if self._debouncer.changing:
+            return sample_s
+        if self._lamps_change_at_ms is None:
+            return sample_s * _AT_REST
+        return min(sample_s * _AT_REST, max(0.0, self._lamps_change_at_ms / 1000 - time.monotonic()))
 
     def _sample_pins(self) -> None:
         """Read every input, and ask for what a button pressed just now asks for."""
@@ -426,17 +458,23 @@ class Runtime:
             shoe_up=self.shoe_line.up,
             pit_up=self.stream.standing().code in GOOD,
             journal_ok=self._journal_error is None,
-            refused_seats=frozenset(self._refused_seats),
+            refused_seats=self._refused_seats,
         )
 
     def _render(self) -> None:
-        """Write the lamps that are not as they should be at this moment."""
+        """Write the lamps that are not as they should be at this moment; nothing where none can have changed."""
         now_ms = time.monotonic_ns() // 1_000_000
-        seen = (self.face, self._live())
+        testing = now_ms < self._lamp_test_ends_ms
+        up = self.stream.fresh(), self.shoe_line.up, self.stream.up, self._journal_error is None
+        seen = self.face, self._covered, self._refused_seats, up, testing
         if seen != self._lamps_of:
-            self._patterns, self._lamps_of = lamps(*seen), seen
-        testing = time.monotonic() < self._lamp_test_ends_s
-        self._shown = dict.fromkeys(self._patterns, Pattern.STEADY) if testing else self._patterns
+            self._lamps_of = seen
+            shown = lamps(self.face, self._live())
+            self._shown = dict.fromkeys(shown, Pattern.STEADY) if testing else shown
+        elif self._lamps_change_at_ms is None or now_ms < self._lamps_change_at_ms:
+            return
+        changes = [pattern.changes_at_ms(now_ms) for pattern in {*self._shown.values()}]
+        self._lamps_change_at_ms = min((at_ms for at_ms in changes if at_ms is not None), default=None)
         for lamp in self._config.file.pins.lamps:
             lit = self._shown.get(lamp, Pattern.DARK).lit(now_ms)  # dark: a seat that came after the open shoe did
             if self._written.get(lamp) != lit:

@@ -43,9 +43,9 @@ class GpioPins:
     def __init__(self, gpio: GpioModule, lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring]) -> None:
         self._gpio = gpio
         self._lamps = dict(lamps)
-        self._inputs = dict(inputs)
+        self._inputs: list[tuple[str, int, int]] = []  # name, BCM number and the level that is True: read many times
         try:
-            self._take_pins()
+            self._take_pins(inputs)
         except Exception as error:  # rpi-lgpio's own error is a plain Exception, and its class is not at hand here
             raise TableError(
                 "gpio_refused",
@@ -56,7 +56,8 @@ class GpioPins:
 
     def read(self) -> dict[str, bool]:
         """Every input by name, sampled now: True is pressed, turned or covered."""
-        return {name: self._gpio.input(wiring.bcm) == self._active(wiring) for name, wiring in self._inputs.items()}
+        level = self._gpio.input
+        return {name: level(bcm) == active for name, bcm, active in self._inputs}
 
     def write(self, lamp: str, lit: bool) -> None:
         """Light or darken one lamp. Raises KeyError for a lamp the table has not."""
@@ -69,18 +70,19 @@ class GpioPins:
             self.write(lamp, False)
         # Only the inputs are cleaned up: cleanup() makes a pin an input without a pull, and a lamp's driver left
         # floating may light it. A lamp's pin stays an output at its dark level.
-        for wiring in self._inputs.values():
-            self._gpio.cleanup(wiring.bcm)
+        for _, bcm, _ in self._inputs:
+            self._gpio.cleanup(bcm)
 
-    def _take_pins(self) -> None:
+    def _take_pins(self, inputs: Mapping[str, InputWiring]) -> None:
         gpio = self._gpio
         pulls = {"off": gpio.PUD_OFF, "down": gpio.PUD_DOWN, "up": gpio.PUD_UP}
         gpio.setwarnings(False)  # they are about pins still set up from a run before, which is how we leave the lamps
         gpio.setmode(gpio.BCM)
         for lamp in self._lamps.values():
             gpio.setup(lamp.bcm, gpio.OUT, initial=self._dark(lamp))  # the level first, so that no lamp flashes
-        for wiring in self._inputs.values():
+        for name, wiring in inputs.items():
             gpio.setup(wiring.bcm, gpio.IN, pull_up_down=pulls[wiring.pull])
+            self._inputs.append((name, wiring.bcm, self._active(wiring)))
 
     def _active(self, wiring: LampWiring | InputWiring) -> int:
         return self._gpio.HIGH if wiring.active == "high" else self._gpio.LOW

@@ -16,8 +16,15 @@ class Debouncer:
         self._changing_since_ms: dict[str, int] = {}
         self.settled: dict[str, bool] = {}
 
+    @property
+    def changing(self) -> bool:
+        """Whether an input is on its way to another level: it must then be read often, so that no break is missed."""
+        return bool(self._changing_since_ms)
+
     def sample(self, levels: Mapping[str, bool], now_ms: int) -> dict[str, bool]:
         """Take one sample of all inputs; returns the inputs that settled anew, with their new level."""
+        if levels == self.settled and not self.changing:
+            return {}
         changed: dict[str, bool] = {}
         for name, level in levels.items():
             if name not in self.settled:

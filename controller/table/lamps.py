@@ -36,6 +36,13 @@ class Pattern(Enum):
             return bool(self._ends_ms)
         return bisect_right(self._ends_ms, clock_ms % self._ends_ms[-1]) % 2 == 0
 
+    def changes_at_ms(self, clock_ms: int) -> int | None:
+        """The next moment of the same clock at which the lamp is lit or goes dark; None where it never does."""
+        if len(self._ends_ms) < 2:
+            return None
+        into_ms = clock_ms % self._ends_ms[-1]
+        return clock_ms - into_ms + self._ends_ms[bisect_right(self._ends_ms, into_ms)]
+
 
 class SeatSign(Enum):
     """What a seat's lamp tells its player: of the Royal 9 wager, or that the hand waits for the seat."""

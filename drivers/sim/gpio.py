@@ -74,8 +74,8 @@ class SimulatedGpio:
 
     def input(self, channel: int, /) -> int:
         """The level a channel is at, of an output its own. Raises RuntimeError unless the channel was set up."""
-        self._check_channel(channel)
         if channel not in self._directions:
+            self._check_channel(channel)
             raise RuntimeError("You must setup() the GPIO channel first")
         return self._page.level(channel)
 

@@ -133,7 +133,7 @@ def _house(table: Mapping[str, Any], game: Mapping[str, Any]) -> House:
         socket=Path(table["control"]["socket"]),
         lamps=pins["lamps"],
         inputs=pins["inputs"],
-        debounce_s=(pins["debounce_ms"] + 3 * pins["sample_ms"]) / 1000,
+        debounce_s=(pins["debounce_ms"] + 5 * pins["sample_ms"]) / 1000,
         seats=tuple(sorted(seat["number"] for seat in table["seats"])),
         printed={seat["number"]: seat["k9"] for seat in table["seats"] if "k9" in seat},
         tells_wagers=table["table"].get("bet_recognition", False),

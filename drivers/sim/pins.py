@@ -62,10 +62,11 @@ class PinsPage:
 
     def level(self, bcm: int) -> int:
         """The level the pin is at, 0 or 1: its own output's, or what drives it, or what its pull makes it."""
-        if self.function(bcm) == OUTPUT:
-            return self.output(bcm)
-        driven = self._bytes[_LEVEL + bcm]
-        return int(self.pull(bcm) == PULL_UP) if driven == _UNDRIVEN else driven
+        page = self._bytes
+        if page[_FUNCTION + bcm] == OUTPUT:
+            return page[_OUTPUT + bcm]
+        driven = page[_LEVEL + bcm]
+        return int(page[_PULL + bcm] == PULL_UP) if driven == _UNDRIVEN else driven
 
     def output(self, bcm: int) -> int:
         """The level last written to the pin, which shows outside only while its function is OUTPUT."""

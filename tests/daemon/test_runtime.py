@@ -66,7 +66,7 @@ def test_until_the_commit_nothing_is_shown_said_or_answered_and_sampling_goes_on
             world.journal.gate.clear()
             asked = asyncio.create_task(world.runtime.ask(NewShoe()))
             await eventually(lambda: world.journal.at_gate)
-            await world.pins.sampled(20)
+            await world.pins.sampled(6)
 
             assert not asked.done()
             assert world.runtime.face.phase == "no_shoe"
@@ -81,6 +81,20 @@ def test_until_the_commit_nothing_is_shown_said_or_answered_and_sampling_goes_on
             assert world.runtime.face.phase == "first_card_due"
             await eventually(lambda: world.pins.lit["draw_player"] and world.pins.lit["draw_banker"])
             await eventually(lambda: world.pit.types() == ["shoe_opened"])
+
+    run(test())
+
+
+def test_a_lamp_blinks_while_nothing_else_happens(tmp_path: Path) -> None:
+    """A card without a shoe: the fault lamp blinks fast."""
+
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            world.shoe.deal("KS")
+            await eventually(lambda: world.lamps["fault"] == "fast_blink")
+            for _ in range(3):
+                await eventually(lambda: world.pins.lit["fault"])
+                await eventually(lambda: not world.pins.lit["fault"])
 
     run(test())
 
@@ -664,7 +678,7 @@ def test_a_chip_that_lies_at_a_seat_the_next_shoe_brings_is_seen_when_it_opens(t
             await world.open_shoe()
         async with running(tmp_path) as world:
             world.pins.pressed |= {f"seat_{last}"}
-            await world.pins.sampled(20)
+            await world.pins.sampled(6)
             assert world.status["sensors"] == []
             await world.do(NewShoe("Ann"))
             await world.deal("AS 2D")

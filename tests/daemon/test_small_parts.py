@@ -39,6 +39,7 @@ def sampled(levels: str, every_ms: int = 10) -> list[tuple[int, bool]]:
     for place, level in enumerate(levels):
         changed = debouncer.sample({"deal": level == "#"}, place * every_ms)
         settled += [(place * every_ms, new) for new in changed.values()]
+        assert debouncer.changing == ((level == "#") != debouncer.settled["deal"])
         assert debouncer.settled["deal"] == (settled[-1][1] if settled else levels[0] == "#")
     return settled
 

@@ -45,7 +45,7 @@ from tests.simulation.signing import PublicKey, signature_holds
 
 _TABLE_FILE = Path(__file__).parents[2] / "config" / "tables" / "royal9.toml"
 _BEGUN_MS = 1_767_225_600_000  # 2026-01-01, when the wall clock's time begins
-_SAMPLE_MS = 50
+_SAMPLE_MS = 20
 _QUIET_S = 12.0  # by then everything is delivered that can be
 
 

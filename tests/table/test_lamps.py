@@ -277,6 +277,18 @@ def test_a_pattern_begins_lit_changes_at_its_times_and_repeats(
 
 def test_steady_is_lit_and_dark_is_dark_at_every_moment() -> None:
     assert all(Pattern.STEADY.lit(moment) and not Pattern.DARK.lit(moment) for moment in range(0, 5000, 7))
+    assert Pattern.STEADY.changes_at_ms(7) is None
+    assert Pattern.DARK.changes_at_ms(7) is None
+
+
+@pytest.mark.parametrize("pattern", [pattern for pattern in Pattern if pattern not in (Pattern.STEADY, Pattern.DARK)])
+def test_the_next_change_is_the_next_moment_that_is_lit_otherwise(pattern: Pattern) -> None:
+    lit = [pattern.lit(moment) for moment in range(6000)]
+    for moment in range(3000):
+        at_ms = pattern.changes_at_ms(moment)
+        assert at_ms is not None
+        assert lit[moment:at_ms] == [lit[moment]] * (at_ms - moment)
+        assert lit[at_ms] is not lit[moment]
 
 
 def test_a_player_can_tell_every_sign_from_every_other() -> None:
