@@ -78,7 +78,11 @@ class ShoeSection:
 
 @dataclass(frozen=True, slots=True)
 class PinsSection:
-    """`[pins]`: the header. `page` stands in for it, with the simulated driver only."""
+    """`[pins]`: the header. `page` stands in for it, with the simulated driver only.
+
+    The inputs are sampled every `sample_ms` while one of them changes, and every three times that while none does. A
+    change counts once it has stood for `debounce_ms`: with 10 and 30, a button that is held for 65 ms is never missed.
+    """
 
     driver: Literal["rpi_gpio", "simulated"]
     lamps: dict[str, LampWiring]
