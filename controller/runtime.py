@@ -54,6 +54,7 @@ from controller.table.facts import (
     StepFailed,
     WagersLocked,
 )
+from controller.table.foreseen import foreseen
 from controller.table.lamps import Live, Pattern, lamps
 from controller.table.legality import Refuse
 from controller.table.public import PHASE_NAMES, public
@@ -211,6 +212,11 @@ class Runtime:
         if isinstance(confirmed, Refuse):
             return Answer(confirmed.code)
         return await self._asked(confirmed.request, confirmed.via, confirmed.fault)
+
+    def foresee(self, request: Request, fault: str | None) -> dict[str, object] | Refuse:
+        """What the request would do as the table is now, as JSON values, or why it would be refused."""
+        refused = not_answered(self._table, request, fault)
+        return refused or foreseen(self._table, request, self._ambient(stamp_now()))
 
     def _asked(self, request: Request, via: str = "pit", fault: str | None = None) -> asyncio.Future[Answer]:
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from functools import partial
@@ -9,6 +10,7 @@ from typing import Any
 
 from controller.cli import client
 from controller.cli.command import Command, File
+from controller.cli.would import would_lines
 from controller.errors import TableError
 from controller.table.acts.entry import Act, Argument, BadArgumentError, Form
 from controller.table.acts.every import ACTS
@@ -40,6 +42,8 @@ def _add(act: Act, parser: ArgumentParser) -> None:
     if act.exit is not None:
         seen = "the fault you saw, such as 3-2, and no other (default: the one that stands, which is shown)"
         parser.add_argument("--fault", metavar="ID", help=seen)
+    if act.shows:
+        parser.add_argument("--yes", action="store_true", help="do it without asking")
 
 
 def _run(act: Act, options: Namespace) -> int:
@@ -48,9 +52,23 @@ def _run(act: Act, options: Namespace) -> int:
     if act.look and not given:
         return _LOOKS[act.name](options.table)
     request = _request(act, given)
-    if act.exit is None:
-        return client.act(options.table, request)
-    return client.answer_fault(options.table, request, options.fault)
+    if act.exit is not None:
+        request |= client.answered_fault(options.table, options.fault)
+    if act.shows:
+        would = client.ask(options.table, {"do": "foresee", "act": request})["would"]
+        print("\n".join(would_lines(would)))
+        if not options.yes and not _confirmed():
+            print("Nothing was done.")
+            return 1
+    return client.act(options.table, request)
+
+
+def _confirmed() -> bool:
+    """Whether the person at the terminal says yes. Raises TableError `not_confirmed` where nobody can be asked."""
+    if not sys.stdin.isatty():
+        do = "Read above what the act would do. Then say the command again with --yes."
+        raise TableError("not_confirmed", "The act asks for a yes, and nobody is at a terminal. Nothing was done.", do)
+    return input("Do it? Type yes: ").strip().casefold() in ("yes", "y")
 
 
 def _request(act: Act, given: dict[str, Any]) -> dict[str, object]:

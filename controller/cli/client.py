@@ -58,21 +58,20 @@ def act(table: Path, request: dict[str, object]) -> int:
     """Have the table do something; 0 when it is done and journalled, or waits for a second person."""
     waits = ask(table, request).get("waits")
     print("\n".join(second_person_lines(waits, table)) if waits else "done")
+    if "fault" in request and not (shoe := ask(table, {"do": "status"})["status"]["shoe"])["up"]:
+        print(language().name("say", "shoe_still_down").format(why=shoe["why"]))
     return 0
 
 
-def answer_fault(table: Path, request: dict[str, object], fault: str | None) -> int:
-    """Do what leaves a fault. `fault` is the id of one seen before; None: the one that stands now, which is shown."""
+def answered_fault(table: Path, fault: str | None) -> dict[str, object]:
+    """What an act adds that leaves a fault: the fault's id. `fault` is one that was seen before; None: the fault that
+    stands now, which is shown."""
     if fault is None:
         standing = ask(table, {"do": "status"})["status"]["face"]["fault"]
         if standing is not None:
             print("\n".join(fault_lines(standing, table)))
             fault = standing["id"]
-    code = act(table, request | ({} if fault is None else {"fault": fault}))
-    shoe = ask(table, {"do": "status"})["status"]["shoe"]
-    if not shoe["up"]:
-        print(language().name("say", "shoe_still_down").format(why=shoe["why"]))
-    return code
+    return {} if fault is None else {"fault": fault}
 
 
 def witness(table: Path, by: str, proposal: int | None) -> int:

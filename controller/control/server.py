@@ -5,7 +5,8 @@ One request is one line of JSON, `{"do": "status"}`, or an act as its entry says
 "do": ...}`. `watch` answers with a status at once, and again as `watchers.py` has it.
 The socket's group may connect: who that is, is who may act as a supervisor from the shell. An act that leaves a fault
 names it, `"fault": "3-2"`, as the status shows it. An act by two people is answered `{"ok": true, "waits": {...}}`, and
-is done once a second one says `{"do": "witness", "proposal": 1, "by": ...}`.
+is done once a second one says `{"do": "witness", "proposal": 1, "by": ...}`. What an act would do is told, and nothing
+changed, for `{"do": "foresee", "act": {...}}`.
 """
 
 from __future__ import annotations
@@ -24,10 +25,12 @@ from controller.control.watchers import Watchers
 from controller.errors import TableError
 from controller.runtime import Runtime
 from controller.table.acts.entry import BadArgumentError, Form, Request
-from controller.table.acts.every import ACTS
+from controller.table.acts.every import ACTS, act_of
+from controller.table.legality import Refuse
 from controller.words.language import language
 
 _LONGEST_LINE = 4096
+_LOOK = "See `tablectl status` for what the table waits for."
 
 
 @contextlib.asynccontextmanager
@@ -105,6 +108,8 @@ async def _converse(runtime: Runtime, watchers: Watchers, connection: Connection
             await connection.say(_line({"ok": True, "status": runtime.status()}))
         elif request == "watch":
             await watchers.watch(connection.writer)
+        elif isinstance(request, _Foreseen):
+            await connection.say(_line(_would(runtime, request.asked)))
         elif not isinstance(request, str):
             connection.acting = True
             answer = await _act(runtime, request, connection.via)
@@ -121,10 +126,16 @@ async def _act(runtime: Runtime, asked: _Asked | _Confirmed, via: str) -> dict[s
     if answer.refused == "second_person_due" and (waits := runtime.waits_for_second_person()) is not None:
         return {"ok": True, "waits": waits}
     if answer.refused is not None:
-        return _refusal(
-            answer.refused, language().refusal(answer.refused), "See `tablectl status` for what the table waits for."
-        )
+        return _refusal(answer.refused, language().refusal(answer.refused), _LOOK)
     return {"ok": True}
+
+
+def _would(runtime: Runtime, asked: _Asked) -> dict[str, object]:
+    match runtime.foresee(asked.request, asked.fault):
+        case Refuse(code):
+            return _refusal(code, language().refusal(code), _LOOK)
+        case would:
+            return {"ok": True, "would": would}
 
 
 def _refusal(code: str, what: str, do: str) -> dict[str, object]:
@@ -140,6 +151,13 @@ class _Asked:
 
 
 @dataclass(frozen=True, slots=True)
+class _Foreseen:
+    """A question what a request would do."""
+
+    asked: _Asked
+
+
+@dataclass(frozen=True, slots=True)
 class _Confirmed:
     """A second person's word."""
 
@@ -147,7 +165,7 @@ class _Confirmed:
     by: str
 
 
-def parse(line: bytes) -> _Asked | _Confirmed | str:
+def parse(line: bytes) -> _Asked | _Foreseen | _Confirmed | str:
     """What a line says: a request of the table's, a second person's word, "status" or "watch".
 
     Raises BadArgumentError with what is wrong where it says nothing.
@@ -156,13 +174,19 @@ def parse(line: bytes) -> _Asked | _Confirmed | str:
         value: Any = json.loads(line)
     except (ValueError, RecursionError):
         raise _no_request() from None
-    if not isinstance(value, dict) or not all(_can_be_kept(text) for text in value.values() if isinstance(text, str)):
+    if not isinstance(value, dict) or not _keeps(value):
         raise _no_request()
     match value:
         case {"do": "status" | "watch" as look, **rest} if not rest:
             return str(look)
         case {"do": "witness", "proposal": int(proposal), "by": str(by), **rest} if not rest and type(proposal) is int:
             return _Confirmed(proposal, by)
+        case {"do": "foresee", "act": {"do": str(do)}, **rest} if not rest and _keeps(value["act"]):
+            asked = _asked(do, {name: said for name, said in value["act"].items() if name != "do"})
+            act = act_of(asked.request)
+            if act is None or act.shows is None:  # what a card's name is refused with must not be had for nothing
+                raise _no_request()
+            return _Foreseen(asked)
         case {"do": str(do), **said}:
             return _asked(do, said)
         case _:
@@ -195,6 +219,10 @@ def _request(form: Form, said: dict[str, Any]) -> Request:
     if not isinstance(said["by"], str):
         raise BadArgumentError(f"{said['by']} is not a name.", 'Write one: "by": "Smith".')
     return form.make(*values, said["by"])
+
+
+def _keeps(said: dict[str, Any]) -> bool:
+    return all(_can_be_kept(text) for text in said.values() if isinstance(text, str))
 
 
 def _can_be_kept(text: str) -> bool:

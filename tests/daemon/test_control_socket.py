@@ -10,6 +10,7 @@ import socket
 import stat
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,10 @@ from controller.control.server import serving
 from controller.control.watchers import BEAT_S
 from controller.errors import TableError
 from controller.game.play import Call
+from controller.game.wagers import Wager
 from controller.table.acts.corrections import RoundCorrected
 from controller.table.acts.hand import LockWagers, MakeCall
-from controller.table.acts.seats import TakeSeats
+from controller.table.acts.seats import PlaceWager, TakeSeats
 from controller.table.facts import CardDrawn, ShoeOpened, ShoeStoodBy
 from tests.daemon.daemon_world import PATIENCE_S, World, eventually, run, running
 from tests.support.tables import TABLES
@@ -211,7 +213,7 @@ def test_lucky_9s_hands_are_corrected_from_the_shell(tmp_path: Path, capsys: pyt
             await world.deal("TC")
             file = str(tmp_path / "table.toml")
             seats = ["--hand", "3=8S KS", "--hand", "5=4S 3S", "--hand", "3=8D 3S"]
-            said = ["correct", file, "1", *seats, "--dealer", "2C 9C TC", "--by", "Smith"]
+            said = ["correct", file, "1", *seats, "--dealer", "2C 9C TC", "--by", "Smith", "--yes"]
             assert await asyncio.to_thread(main, said) == 0
             await _confirmed_by_key(world, world.status["second_person"])
             await eventually(lambda: world.pit.types()[-1] == "correction")
@@ -230,6 +232,95 @@ def test_lucky_9s_hands_are_corrected_from_the_shell(tmp_path: Path, capsys: pyt
             " (by Smith and key)"
         )
     )
+
+
+def test_what_an_act_would_do_is_shown_and_a_yes_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def test() -> None:
+        async with served(tmp_path, example=surroundings.example_table("sugarhouse")) as (world, _):
+            file = str(tmp_path / "table.toml")
+
+            async def said(*words: str, answer: str | None = None) -> tuple[int, list[str]]:
+                monkeypatch.setattr("sys.stdin", Typed(answer))
+                code = await asyncio.to_thread(main, [words[0], file, *words[1:], "--by", "Smith"])
+                told = capsys.readouterr()
+                return code, [line.strip() for line in (told.out + told.err).splitlines()]
+
+            await world.open_shoe()
+            await world.do(PlaceWager(Wager(2, "player", 2000), "dealer"), PlaceWager(Wager(3, "tie", 500), "dealer"))
+            await world.do_hands(1)
+            correct = ("correct", "1", "--player", "4S 2S 9S", "--banker", "2D 4D")
+            code, told = await said(*correct)
+            assert (code, told[:7]) == (
+                1,
+                [
+                    "Round 1 of shoe 1",
+                    "was told:   player KS 9S = 9, banker 2D 3D = 5",
+                    "would be:   player 4S 2S 9S = 5, banker 2D 4D = 6 -> banker",
+                    "WARNING: by the rules no cards are dealt so. Look again which card went to which hand.",
+                    "seat 2 player $20.00: won -> lost, $40.00 less",
+                    "The house: $40.00 more.",
+                    "not_confirmed: The act asks for a yes, and nobody is at a terminal. Nothing was done.",
+                ],
+            )
+            assert (await said(*correct, answer="no"))[1][-1].endswith("Nothing was done.")
+            assert not world.status["second_person"]
+            code, told = await said(*correct, answer="yes")
+            assert (code, told[-3][:9]) == (0, "Do it? Ty")
+            assert world.status["second_person"]["by"] == "Smith"
+            assert await said("void", answer="yes") == (
+                1,
+                [
+                    "no_hand: There is no hand to void.",
+                    "what to do: See `tablectl status` for what the table waits for.",
+                ],
+            )
+            await world.do(PlaceWager(Wager(2, "player", 2000), "dealer"), LockWagers())
+            code, told = await said("void", "--yes")
+            assert (code, told[0], told[-1]) == (0, "Round 2 of shoe 1 ends without a result.", "done")
+            assert "$20.00  returned" in told[1]
+            code, told = await said("close-shoe", answer="yes")
+            assert (code, told[0]) == (
+                0,
+                "Shoe 1 ends here, after 2 rounds, with 410 cards left in it.",
+            )
+            assert world.runtime.face.phase == "shoe_ended"
+
+    run(test())
+
+
+class Typed(StringIO):
+    """Standard input: a terminal where somebody types this, or no terminal."""
+
+    def __init__(self, typed: str | None) -> None:
+        super().__init__(f"{typed}\n")
+        self._terminal = typed is not None
+
+    def isatty(self) -> bool:
+        return self._terminal
+
+
+def test_only_what_is_shown_before_it_is_done_is_foreseen(tmp_path: Path) -> None:
+    """Otherwise the name of a card could be tried until it is not refused, and nothing would be journalled."""
+
+    async def test() -> None:
+        async with served(tmp_path) as (world, path), connected(path) as line:
+            await world.open_shoe()
+            for act in (
+                {"do": "card", "card": "KS", "by": "Smith"},
+                {"do": "cut_card"},
+                {"do": "foresee", "act": {"do": "close_shoe", "by": "Smith"}},
+                {"do": "close_shoe", "by": " "},
+                "close_shoe",
+            ):
+                assert (await line.ask(do="foresee", act=act))["code"] == "bad_request"
+            rows = len(world.rows())
+            assert (await line.ask(do="foresee", act={"do": "close_shoe", "by": "Smith"}))["would"]["cards_left"] == 414
+            assert len(world.rows()) == rows
+            assert world.runtime.face.phase == "wagers_open"
+
+    run(test())
 
 
 def test_a_refusal_says_what_and_what_to_do(tmp_path: Path) -> None:

@@ -168,6 +168,7 @@ CORRECT = Act(
         ),
     ),
     becomes=(RoundCorrected, SeatsRoundCorrected),
+    shows="correction",
     refused={NoShoe: "no_such_round", FirstCardDue: "no_such_round", Burning: "no_such_round", **IN_A_HAND},
 )
 

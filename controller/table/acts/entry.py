@@ -174,6 +174,7 @@ class Act:
     on_socket: bool = True
     script: str | None = None  # its token, where that is not the name
     look: bool = False
+    shows: str | None = None  # the event that is shown before the act is done, and a yes is asked for
 
     @property
     def token(self) -> str:

@@ -163,6 +163,7 @@ VOID = Act(
     example="--by Smith",
     forms=(Form(VoidHand, VoidHand),),
     becomes=(HandVoided,),
+    shows="void",
     refused=everywhere("no_hand", but=(Locked, HandInPlay)),
     leads_to=(WagersOpen, ShoeEnded),
     exit=Exit.VOID,

@@ -116,6 +116,7 @@ CLOSE_SHOE = Act(
     example="--by Smith",
     forms=(Form(CloseShoe, CloseShoe),),
     becomes=(ShoeClosed,),
+    shows="shoe_closed",
     refused={**NO_SHOE, **IN_A_HAND},
     leads_to=(ShoeEnded,),
 )

@@ -1,0 +1,96 @@
+"""What an act would do, in words, before a person says yes to it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from controller.cli.words import dollars, settlement_lines
+
+
+def would_lines(would: dict[str, Any]) -> list[str]:
+    """The lines for what the table foresees of an act, by the event that the act would make."""
+    match would.get("type"):
+        case "correction":
+            return [*_correction(would)]
+        case "void":
+            return [f"Round {would['round']} of shoe {would['shoe']} ends without a result.", *_returned(would)]
+        case "shoe_closed":
+            return [*_closed(would)]
+        case _:
+            return []
+
+
+def _correction(would: dict[str, Any]) -> Iterator[str]:
+    yield f"Round {would['round']} of shoe {would['shoe']}"
+    yield f"  was told:   {_hands(would['hands_before'])}"
+    yield f"  would be:   {_hands(would['hands'])}" + (f" -> {would['outcome']}" if "outcome" in would else "")
+    if not would["by_the_rules"]:
+        yield "  WARNING: by the rules no cards are dealt so. Look again which card went to which hand."
+    yield from _wagers(would)
+    yield from _awards(would)
+
+
+def _hands(hands: list[dict[str, Any]]) -> str:
+    return ", ".join(f"{each['hand'].replace('_', ' ')} {' '.join(each['cards'])} = {each['total']}" for each in hands)
+
+
+def _wagers(would: dict[str, Any]) -> Iterator[str]:
+    """What changes for which wager, and by how much for its bettor."""
+    before, after = would.get("settlement_before"), would.get("settlement")
+    if before is None or after is None:
+        yield "  The table knows no wagers of this round: pay and take by hand."
+        return
+    unsettled = {_wager(each): each for each in before["wagers"]}
+    same = True
+    for each in after["wagers"]:
+        was = unsettled.pop(_wager(each), None)
+        cents = each["returned_cents"] - (was["returned_cents"] if was else 0)
+        if was is None or (was["result"], cents) != (each["result"], 0):
+            same = False
+            result = f"{was['result']} -> {each['result']}" if was else each["result"]
+            yield f"  {_wager(each)}: {result.replace('_', ' ')}, {_difference(cents)}"
+    for wager, was in unsettled.items():
+        same = False
+        yield f"  {wager}: {was['result']} -> not there, {_difference(-was['returned_cents'])}"
+    if same:
+        yield "  Nothing changes for any wager."
+    house = after["totals"]["house_cents"] - before["totals"]["house_cents"]
+    yield f"  The house: {_difference(house)}."
+
+
+def _wager(wager: dict[str, Any]) -> str:
+    hand = f" hand {wager['hand']}" if wager["hand"] else ""
+    return f"seat {wager['seat']}{' back' * wager['back']}{hand} {wager['spot']} {dollars(wager['cents'])}"
+
+
+def _difference(cents: int) -> str:
+    return f"{dollars(abs(cents))} {'more' if cents > 0 else 'less'}" if cents else "no money"
+
+
+def _awards(would: dict[str, Any]) -> Iterator[str]:
+    """The hits that would be won no more, and those that would be won now."""
+    for name in (name for name in would if f"{name}_before" in would and name not in ("settlement", "hands")):
+        before, after = (Counter((won["seat"], won["tier"]) for won in would[key]) for key in (f"{name}_before", name))
+        for won, change in ((before - after, "is no hit any more"), (after - before, "becomes a hit")):
+            for seat, tier in won:
+                award = would["awards"][tier]
+                worth = f"the meter {award['meter']}" if award["meter"] else dollars(award["cents"] or 0)
+                yield f"  seat {seat} {tier.replace('_', ' ')}, {worth}: {change}"
+
+
+def _returned(would: dict[str, Any]) -> Iterator[str]:
+    yield from (f"  {line}" for line in settlement_lines(would))
+    for name, seats in would.items():
+        if name.endswith("_seats") and seats:
+            bet = name.removesuffix("_seats").replace("royal9", "Royal 9")
+            yield f"  The {bet} wagers go back: seat {', '.join(map(str, seats))}."
+
+
+def _closed(would: dict[str, Any]) -> Iterator[str]:
+    yield (
+        f"Shoe {would['shoe']} ends here, after {would['rounds']} rounds, with {would['cards_left']} cards left in it."
+    )
+    for owes in would["commission_owed"]:
+        yield f"  seat {owes['seat']} owes commission: {dollars(owes['cents'])}"

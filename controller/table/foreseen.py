@@ -1,0 +1,88 @@
+"""What an act would do, told before anybody says yes to it. Pure, and nothing is changed.
+
+Only an act whose entry names the event that is shown before it (`Act.shows`) is foreseen. Example: a correction shows
+the event `correction` that it would send, the hands as they were told, and whether hands can lie so by the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from controller.game.cards import Card, total
+from controller.game.games import Game
+from controller.game.hands import Done
+from controller.game.play import Call, Choose, Draw, Play, Reveal
+from controller.game.seating import Seating
+from controller.table.acts.corrections import CorrectionFact, CorrectRound, CorrectSeatsRound
+from controller.table.acts.entry import Ambient, Request
+from controller.table.acts.every import act_of
+from controller.table.dealing import finished_round
+from controller.table.legality import Refuse
+from controller.table.requests import decide
+from controller.table.states import Table
+from controller.table.step import step
+
+_SECOND = "?"
+"""Stands for the second person, who is not known yet: no name is the same as this."""
+
+
+def foreseen(table: Table, request: Request, ambient: Ambient) -> dict[str, object] | Refuse:
+    """The event that the request would make, as JSON values, with what it is compared with; or why it is refused."""
+    if isinstance(request, CorrectRound | CorrectSeatsRound):
+        request = replace(request, witness=_SECOND)
+    fact = decide(table, request, ambient)
+    if isinstance(fact, Refuse):
+        return fact
+    act = act_of(request)
+    _, made = step(table, fact)
+    event: dict[str, object] = next((each.body() for each in made if act and act.shows == each.TYPE), {})
+    return event | (_beside_correction(table, fact) if isinstance(fact, CorrectionFact) else {})
+
+
+def _beside_correction(table: Table, fact: CorrectionFact) -> dict[str, Any]:
+    """The hands as they were told, whether the new ones can lie so by the rules, and what each award is worth."""
+    told = finished_round(table, fact.round)
+    assert told is not None, "only asked of a finished round"
+    done = table.rules.play.corrected(told.done, fact.read)
+    rows = (row for bet in table.rules.bets for row in bet.rows if row.award is not None)
+    return {
+        "hands_before": _hands(told.done),
+        "hands": _hands(done),
+        "by_the_rules": dealt_by_the_rules(table.rules.play, told.seating, done),
+        "awards": {row.award: {"cents": row.cents, "meter": row.meter} for row in rows},
+    }
+
+
+def _hands(done: Done) -> list[dict[str, object]]:
+    return [
+        {"hand": hand.hand, "cards": [str(card) for card in hand.cards], "total": total(hand.cards)}
+        for hand in done.laid
+    ]
+
+
+def dealt_by_the_rules(game: Game, seating: Seating, done: Done) -> bool:
+    """Whether the hands can come to lie so when each card goes where the rules put it.
+
+    Example: at punto banco Player's third card on a total of 6 cannot: Player stands on 6.
+    """
+    hands = {hand.hand: list(hand.cards) for hand in done.laid}
+    try:
+        return _ends_so(game, seating, done, hands, [])
+    except ValueError:
+        return False
+
+
+def _ends_so(game: Game, seating: Seating, done: Done, hands: dict[str, list[Card]], plays: Sequence[Play]) -> bool:
+    match game.next_step(seating, plays):
+        case Draw(hand):
+            if not (left := hands.get(hand)):
+                return False
+            return _ends_so(game, seating, done, hands | {hand: left[1:]}, [*plays, left[0]])
+        case Reveal():
+            return _ends_so(game, seating, done, hands, [*plays, Call.REVEAL])
+        case Choose(options=options):
+            return any(_ends_so(game, seating, done, hands, [*plays, option]) for option in options)
+        case end:
+            return end.laid == done.laid
