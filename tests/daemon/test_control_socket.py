@@ -267,7 +267,7 @@ def test_what_an_act_would_do_is_shown_and_a_yes_asked_for(
             assert (await said(*correct, answer="no"))[1][-1].endswith("Nothing was done.")
             assert not world.status["second_person"]
             code, told = await said(*correct, answer="yes")
-            assert (code, told[-3][:9]) == (0, "Do it? Ty")
+            assert (code, any(line.startswith("Do it? Type yes:") for line in told)) == (0, True)
             assert world.status["second_person"]["by"] == "Smith"
             assert await said("void", answer="yes") == (
                 1,
