@@ -12,7 +12,7 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Iterable
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, make_dataclass
 from enum import Enum
 from fractions import Fraction
 from pathlib import Path
@@ -29,12 +29,9 @@ from controller.contract.bounds import NAME
 from controller.contract.canonical import canonical
 from controller.delivery.mqtt_tls import TlsFiles
 from controller.errors import TableError
-from controller.game.baccarat import PuntoBanco, Tableau
-from controller.game.baccarat_royal import BaccaratRoyal
-from controller.game.bets import DRAGON_BONUS, ROYAL9, Bet, HandIs, When, bet_on
+from controller.game.bets import DRAGON_BONUS, ROYAL9, Bet, CardsAre, HandIs, Has, When, bet_on
 from controller.game.cards import PersonalK9
-from controller.game.games import Game
-from controller.game.lucky9 import Lucky9
+from controller.game.games import KINDS, Game, Section
 from controller.game.reach import unreachable
 from controller.game.settlement import Rounding
 from controller.game.wagers import WagerRules
@@ -155,35 +152,36 @@ class TableFile:
 
 
 @dataclass(frozen=True, slots=True)
-class PuntoBancoSection:
-    """`[punto_banco]`: the tableau, and when the cards of Midi Baccarat count as turned up."""
-
-    tableau: Tableau
-    midi_reveal: Literal["input", "hand_end"]
-
-
-@dataclass(frozen=True, slots=True)
 class GameFile:
-    """A game's file as it stands: one rule sheet as data. Its kind says which sections it has."""
+    """A game's file as it stands: one rule sheet as data. The section of its kind's name says how it is dealt."""
 
     name: str
     sheet: str
-    kind: Literal["punto_banco", "baccarat_royal", "lucky9"]
+    kind: str
     most_seats: int
     shoe: ShoeRules
     wagers: WagerRules
     rounding: Rounding
     bets: tuple[Bet, ...]
-    punto_banco: PuntoBancoSection | None = None
-    baccarat_royal: BaccaratRoyal | None = None
-    lucky9: Lucky9 | None = None
+
+    @property
+    def section(self) -> Section:
+        """The section of its kind."""
+        section: Section = getattr(self, self.kind)
+        return section
+
+
+def _of_kind(values: dict[str, Any]) -> type[GameFile]:
+    """What a game file of this kind holds; of no known kind, the sections that it has."""
+    said = [kind for kind in KINDS if kind == values.get("kind")]
+    kinds = said or [kind for kind in KINDS if kind in values]
+    kind_type = Literal[tuple(KINDS)]  # type: ignore[valid-type]
+    sections = [("kind", kind_type), *((kind, KINDS[kind]) for kind in kinds)]
+    return make_dataclass("GameFile", sections, bases=(GameFile,), frozen=True)
 
 
 MOST_BETS = 12
 """No game has more: with 28 seats, back bettors and chips on every spot, a round's correction is the longest event."""
-
-_SETTLED_BY_THE_GAME = {"punto_banco": (), "baccarat_royal": ("stake",), "lucky9": ("hand", "tie", "lucky9_bonus")}
-"""By the kind of game, the spots of which the game itself says what becomes of a wager: their bets have no rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,10 +269,8 @@ def _read_game(path: Path) -> tuple[dict[str, Any], GameFile | None, list[Proble
 
 def play_of(game: GameFile, dealt: Literal["mini", "midi"] = "mini") -> Game:
     """The game as it is dealt."""
-    if game.punto_banco is not None:
-        return PuntoBanco(game.punto_banco.tableau, game.punto_banco.midi_reveal if dealt == "midi" else "dealt")
-    play = game.baccarat_royal or game.lucky9
-    assert play is not None, "its kind has been checked"
+    play = game.section.dealt(dealt)
+    assert play is not None, "that it is dealt so has been checked"
     return play
 
 
@@ -454,8 +450,11 @@ def _converter() -> cattrs.Converter:
     converter.register_structure_hook_func(_is_list, _list)
     converter.register_structure_hook_func(_is_by_points, _by_points)
     converter.register_structure_hook(PersonalK9, lambda text, _: PersonalK9.parse(str(text)))
+    converter.register_structure_hook_func(
+        lambda type_: type_ is GameFile, lambda values, _: converter.structure(values, _of_kind(values))
+    )
     converter.register_structure_hook_factory(
-        lambda type_: type_ in (When, HandIs), lambda type_: _one_or_several(converter, type_)
+        lambda type_: type_ in (When, HandIs, CardsAre, Has), lambda type_: _one_or_several(converter, type_)
     )
     return converter
 
@@ -497,7 +496,7 @@ def _list(value: object, type_: Any) -> tuple[Any, ...]:
 def _one_or_several(converter: cattrs.Converter, type_: type[Any]) -> Callable[[Any, object], Any]:
     """A condition: what may be any of several values may be written as one of them by itself."""
     structure = make_dict_structure_fn(type_, converter, _cattrs_forbid_extra_keys=True)
-    several = {name for name, hint in get_type_hints(type_).items() if any(map(_is_list, get_args(hint)))}
+    several = {name for name, hint in get_type_hints(type_).items() if any(map(_is_list, (hint, *get_args(hint))))}
 
     def hook(value: Any, _: object) -> Any:
         listed = {key: each if isinstance(each, list) or key not in several else [each] for key, each in value.items()}
@@ -526,7 +525,7 @@ def _by_points(value: object, type_: Any) -> dict[int, Any]:
 
 def _check(checks: tuple[_Check, ...], values: dict[str, Any], type_: type[Any], file: str) -> list[Problem]:
     """What the checks find in the sections that are sound in themselves; the others have been told of already."""
-    sound = _sound_sections(values, type_)
+    sound = _sound_sections(values, _of_kind(values) if type_ is GameFile else type_)
     return [
         Problem(file, key, what, do)
         for check, sections in checks
@@ -709,6 +708,11 @@ def _old_form(values: dict[str, Any], file: str) -> list[Problem]:
         if isinstance(royal, dict) and key in royal:
             do = 'Write a [[bets]] for each spot, such as { when = { winner = "tie" }, pays = "8:1" }.'
             told.append(Problem(file, f"baccarat_royal.{key}", "is not how a bet is written", do))
+    lucky9 = values.get("lucky9")
+    for key in ("outcomes", "dead_totals", "higher_pays", "tie_pays", "bonus_pays"):
+        if isinstance(lucky9, dict) and key in lucky9:
+            do = 'Write rows in the [[bets]] of each spot, such as { when = { winner = "own" }, pays = "1:1" }.'
+            told.append(Problem(file, f"lucky9.{key}", "is not how a bet is written", do))
     return told
 
 
@@ -723,25 +727,31 @@ _AS_BETS = {
 }
 
 
-_OLD_KEYS = ("punto_banco", "baccarat_royal", "lucky9", *_AS_BETS)
+_OLD_KEYS = (*KINDS, *_AS_BETS)
 """Keys that only a game's file has or had."""
 
 
-def _check_kind(game: GameFile) -> Iterable[_Told]:
-    for section in _SETTLED_BY_THE_GAME:
-        written = getattr(game, section, "unsound, which has been told") is not None
-        if section == game.kind and not written:
-            yield section, f"is missing, and a game of kind {game.kind} is played by it", f"Add [{section}]."
-        if section != game.kind and written and hasattr(game, section):
-            yield section, f"is no part of a game of kind {game.kind}", "Remove it, or correct the kind."
-    if game.kind != "punto_banco" and game.shoe.drawn_in_error == "simulated_hand":
+def _check_play(game: GameFile) -> Iterable[_Told]:
+    """What the section of the kind and the sections beside it say of each other."""
+    if (section := getattr(game, game.kind, None)) is None:
+        return  # it is unsound, which has been told
+    play: Game = section.dealt("mini")
+    if play.tableau is None and game.shoe.drawn_in_error == "simulated_hand":
         do = 'Write "burn" or "next_card".'
         yield "shoe.drawn_in_error", "nobody could make the choices of a simulated hand of this game", do
+    each_hand = [place for place, bet in enumerate(game.bets) if bet.each_hand]
+    if play.seats_play and len(each_hand) != 1:
+        do = "Write each_hand = true in the bet of that wager, and in no other."
+        yield "bets", "it is not told which wager lies on the hands of a seat", do
+    for place, bet in enumerate(game.bets):
+        if bet.each_hand and not play.seats_play:
+            yield f"bets.{place}.each_hand", "no seat has hands of its own in this game", "Remove it."
+        if bet.between_actives and not play.roles_play:
+            yield f"bets.{place}.between_actives", "no seats play each other in this game", "Remove it."
 
 
 def _check_spots(game: GameFile) -> Iterable[_Told]:
     spots = [bet.spot for bet in game.bets]
-    settled_by_it = _SETTLED_BY_THE_GAME[game.kind]
     if not game.bets:
         yield "bets", "the game takes no wager", "Add a [[bets]] for each spot."
     if len(game.bets) > MOST_BETS:
@@ -755,12 +765,8 @@ def _check_spots(game: GameFile) -> Iterable[_Told]:
         for needed in bet.needs:
             if needed == bet.spot or needed not in spots:
                 yield f"{key}.needs", f"{needed} is no other spot of this game", f"Name some of: {', '.join(spots)}."
-        if bet.spot in settled_by_it and bet.rows:
-            yield f"{key}.rows", f"[{game.kind}] says what becomes of {bet.spot}", "Remove the rows."
-        elif bet.spot not in settled_by_it and not bet.rows:
+        if not bet.rows:
             yield f"{key}.rows", f"nothing says when {bet.spot} wins", "Add its rows: the first that holds decides."
-        if game.kind == "lucky9" and bet.spot not in settled_by_it:
-            yield f"{key}.spot", "Lucky 9 has no such bet", f"Name one of: {', '.join(settled_by_it)}."
 
 
 def _check_money(game: GameFile) -> Iterable[_Told]:
@@ -807,29 +813,13 @@ def _check_awards(game: GameFile) -> Iterable[_Told]:
 
 def _check_reach(game: GameFile) -> Iterable[_Told]:
     """Rows that can decide no hand: they never hold, or rows before them hold wherever they do."""
-    play = PuntoBanco(game.punto_banco.tableau, "dealt") if game.punto_banco else game.baccarat_royal
-    for each in unreachable(play, game.bets, game.shoe.decks) if play else ():
+    for each in unreachable(play_of(game), game.bets, game.shoe.decks):
         key, spot = f"bets.{each.bet}.rows.{each.row}", game.bets[each.bet].spot
         if each.why == "never_holds":
             yield key, f"no hand is so: {spot} can never be decided by it", "Correct it, or remove it."
         else:
             do = "Put it before them, or remove it: the first row that holds decides."
             yield key, f"wherever it holds, a row of {spot} before it holds", do
-
-
-def _check_tableau(game: GameFile) -> Iterable[_Told]:
-    if game.punto_banco is None:
-        return
-    tableau = game.punto_banco.tableau
-    for key, totals in (
-        ("natural", tableau.natural),
-        ("player_draws_on", tableau.player_draws_on),
-        ("banker_draws_on_when_player_stands", tableau.banker_draws_on_when_player_stands),
-        *((f"banker_draws_on_third_card.{row}", v) for row, v in tableau.banker_draws_on_third_card.items()),
-    ):
-        if not all(0 <= total <= 9 for total in totals):
-            do = "Write points from 0 to 9."
-            yield f"punto_banco.tableau.{key}", "holds something that is no number of points", do
 
 
 def _check_wagers(game: GameFile) -> Iterable[_Told]:
@@ -863,26 +853,23 @@ class _Together:
 
 
 def _check_game_fits(both: _Together) -> Iterable[_Told]:
-    kind = both.rules.kind
-    deals = both.shoe.driver.deals
+    kind, deals = both.rules.kind, both.shoe.driver.deals
     if deals is not None and kind not in deals:
         can = [name for name in shoes.NAMES if kind in (shoes.brand(name).deals or {kind})]
         what = f"{both.shoe.driver.called} deals {' and '.join(sorted(deals)).replace('_', ' ')} only"
         yield "shoe.driver", what, f"Write one of: {', '.join(can)}."
-    if kind == "lucky9" and both.rules.lucky9 is not None:
-        most = (both.rules.lucky9.most_splits + 1) * 2 * len(both.seats) + 3
-        if both.rules.shoe.fewest_cards_to_open < most:
-            what = f"a round of {len(both.seats)} seats can take {most} cards, more than fewest_cards_to_open"
-            yield "seats", what, f"Write shoe.fewest_cards_to_open = {most} in the game's file, or take seats away."
+    most = play_of(both.rules).most_cards(len(both.seats))
+    if _HAND_AT_MOST <= both.rules.shoe.fewest_cards_to_open < most:
+        what = f"a round of {len(both.seats)} seats can take {most} cards, more than fewest_cards_to_open"
+        yield "seats", what, f"Write shoe.fewest_cards_to_open = {most} in the game's file, or take seats away."
     for place, seat in enumerate(both.seats):
         if seat.number > both.rules.most_seats:
             do = f"Number the seats from 1 to {both.rules.most_seats}: most_seats in the game's file says how many."
             yield f"seats.{place}.number", f"seat {seat.number} is beyond the sheet's seats", do
-    if kind != "punto_banco":
-        if both.table.lock_on == "first_card":
-            yield "table.lock_on", "the dealer locks the wagers of this game", 'Write "deal".'
-        if both.table.dealt == "midi":
-            yield "table.dealt", "only punto banco is dealt as Midi", "Remove it."
+    if both.table.lock_on == "first_card" and play_of(both.rules).tableau is None:
+        yield "table.lock_on", "the dealer locks the wagers of this game", 'Write "deal".'
+    if both.rules.section.dealt(both.table.dealt) is None:
+        yield "table.dealt", f"this game is not dealt as {both.table.dealt.title()}", "Remove it."
     printed = any(hand.seat_pair for bet in both.rules.bets for row in bet.rows for hand in row.when.hands())
     for place, seat in enumerate(both.seats):
         if printed and seat.k9 is None:
@@ -910,10 +897,9 @@ _TABLE_CHECKS: tuple[_Check, ...] = (
 )
 _GAME_CHECKS: tuple[_Check, ...] = (
     (_check_shoe_rules, frozenset({"shoe"})),
-    (_check_kind, frozenset({"kind", "shoe"})),
-    (_check_tableau, frozenset({"punto_banco"})),
+    (_check_play, frozenset({"kind", "shoe", "bets"})),
     (_check_wagers, frozenset({"wagers", "rounding"})),
-    (_check_spots, frozenset({"bets", "kind"})),
+    (_check_spots, frozenset({"bets"})),
     (_check_money, frozenset({"bets"})),
     (_check_awards, frozenset({"bets"})),
 )
@@ -937,7 +923,7 @@ def _warnings(table: TableFile, game: GameFile) -> Iterable[str]:
     for name in [*(f"seat_{seat.number}" for seat in table.seats), *LAMPS]:
         if name not in table.pins.lamps:
             yield f"there is no lamp {name}"
-    for name in ("void", "key", "new_shoe", *_calls(table, game)):
+    for name in ("void", "key", "new_shoe", *(call.value for call in play_of(game, table.table.dealt).calls)):
         if name not in table.pins.inputs:
             yield f"there is no input {name}: only `tablectl` can do that"
     brand = table.shoe.driver
@@ -947,13 +933,6 @@ def _warnings(table: TableFile, game: GameFile) -> Iterable[str]:
     if not brand.bits_until_numbers_repeat and table.table.lock_on == "first_card":
         numbers_nothing = f"{brand.called} numbers nothing: one lost between hands goes unnoticed"
         yield f"a first card locks the wagers, and {numbers_nothing}"
-
-
-def _calls(table: TableFile, game: GameFile) -> tuple[str, ...]:
-    """The calls that the game as dealt here asks of its dealer."""
-    if game.punto_banco is not None:
-        return ("reveal",) if (table.table.dealt, game.punto_banco.midi_reveal) == ("midi", "input") else ()
-    return ("hit", "stand", "reveal") if game.baccarat_royal else ("hit", "stand", "split", "reveal")
 
 
 _CONVERTER = _converter()

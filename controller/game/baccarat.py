@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import ClassVar, Literal
 
-from controller.game.cards import Card, total
-from controller.game.hands import Done, Hand, TwoHands, closer_to_nine, two_hands_read
+from controller.game.bets import Finished, Printed
+from controller.game.cards import Card, Points, total
+from controller.game.hands import Done, Hand, Shape, TwoHands, closer_to_nine, shape, two_hands_read
 from controller.game.play import Call, Draw, Laid, Play, Reveal
 from controller.game.seating import NOBODY, Seating
 
@@ -24,21 +26,33 @@ class Tableau:
     Raises ValueError unless the naturals are the highest totals and every lower one has its row of third cards.
     """
 
-    natural: tuple[int, ...]
+    natural: tuple[Points, ...]
     """Two-card totals of either hand on which nobody draws."""
 
-    player_draws_on: tuple[int, ...]
+    player_draws_on: tuple[Points, ...]
     """Player's two-card totals that take a third card."""
 
-    banker_draws_on_when_player_stands: tuple[int, ...]
+    banker_draws_on_when_player_stands: tuple[Points, ...]
     """Banker's two-card totals that take a third card when Player took none."""
 
-    banker_draws_on_third_card: dict[int, tuple[int, ...]]
+    banker_draws_on_third_card: dict[int, tuple[Points, ...]]
     """When Player drew: Banker's two-card total to the values of Player's third card on which Banker draws."""
 
     def __post_init__(self) -> None:
         if [*sorted(self.banker_draws_on_third_card), *sorted(self.natural)] != list(range(10)):
             raise ValueError("the tableau needs one row of third cards for each Banker total below the naturals")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """`[punto_banco]` of a game file: the tableau, and when the cards of Midi Baccarat count as turned up."""
+
+    tableau: Tableau
+    midi_reveal: Literal["input", "hand_end"]
+
+    def dealt(self, how: Literal["mini", "midi"]) -> PuntoBanco:
+        """The game as a table deals it."""
+        return PuntoBanco(self.tableau, self.midi_reveal if how == "midi" else "dealt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +121,30 @@ class PuntoBanco:
     def corrected(self, _: Done, hands: Mapping[str, tuple[Card, ...]]) -> TwoHands:
         """The two hands as people read them. Raises HandsError."""
         return two_hands_read(self.naturals, hands)
+
+    def seen(self, done: Done, _: Seating, __: int | None, printed: Printed) -> tuple[Finished, ...]:
+        """The two hands, as every seat sees them but for what is printed there."""
+        assert isinstance(done, TwoHands), "a hand of this game"
+        return (Finished(done, self.naturals, *printed),)
+
+    def most_cards(self, _: int) -> int:
+        """Three for each of the two hands."""
+        return 6
+
+    def shapes(self) -> Sequence[tuple[Shape, Shape]]:
+        """The hands of Player's and Banker's that the tableau deals."""
+        card = {points: Card.parse(rank + "S") for points, rank in enumerate("TA23456789")}
+        found: list[tuple[Shape, Shape]] = []
+        for player, banker in product(range(10), repeat=2):
+            open_: list[tuple[Card, ...]] = [(card[player], card[banker], card[0], card[0])]
+            while open_:
+                dealt = open_.pop()
+                step = next_step(self.tableau, dealt)
+                if isinstance(step, TwoHands):
+                    found.append((shape(step.player), shape(step.banker)))
+                else:
+                    open_ += [(*dealt, each) for each in card.values()]
+        return found
 
     def _face_down(self, plays: Sequence[Play]) -> tuple[str, ...]:
         """The hands with cards to be turned up now: the first four together, then each third card by itself."""

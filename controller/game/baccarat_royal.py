@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from itertools import product
+from typing import ClassVar, Literal, Self
 
+from controller.game.bets import Finished, Printed
 from controller.game.cards import Card, total
-from controller.game.hands import BANKER, PLAYER, Done, Hand, Outcome, TwoHands, closer_to_nine, two_hands_read
-from controller.game.play import HALF_LOST, LOST, Call, Choose, Draw, Laid, Play, Reveal, Verdict, won
+from controller.game.hands import ANY_SHAPE, BANKER, PLAYER, Done, Shape, TwoHands, closer_to_nine, two_hands_read
+from controller.game.play import Call, Choose, Draw, Laid, Play, Reveal
 from controller.game.seating import Actives, Seating
 
 DealOrder = Literal["banker_first", "player_first", "alternating"]
@@ -101,6 +103,27 @@ class BaccaratRoyal:
     def corrected(self, _: Done, hands: Mapping[str, tuple[Card, ...]]) -> TwoHands:
         """The two hands as people read them. Raises HandsError."""
         return two_hands_read(self.naturals, hands)
+
+    def seen(self, done: Done, seating: Seating, seat: int | None, printed: Printed) -> tuple[Finished, ...]:
+        """The two hands as the seat sees them: one is its own where the seat is active."""
+        assert isinstance(done, TwoHands), "a round of this game"
+        actives = _actives(seating)
+        player = (PLAYER, "own") if seat == actives.player else (PLAYER,)
+        banker = (BANKER, "own") if seat == actives.banker else (BANKER,)
+        return (Finished(done, self.naturals, *printed, names=(player, banker)),)
+
+    def most_cards(self, _: int) -> int:
+        """Three for each of the two hands."""
+        return 6
+
+    def shapes(self) -> Sequence[tuple[Shape, Shape]]:
+        """The hands of Player's and Banker's that may lie together: any, as they choose."""
+        each = [one for one in ANY_SHAPE if one[0] not in self.natural or one[1] is None]
+        return list(product(each, each))
+
+    def dealt(self, how: Literal["mini", "midi"]) -> Self | None:
+        """The game as a table deals it; None where it is not dealt so."""
+        return self if how == "mini" else None
 
     def player_options(self, hole_cards: Sequence[Card]) -> tuple[Call, ...]:
         """What Player may call on these hole cards: one call where he must, both where he is free."""
@@ -197,13 +220,3 @@ def _round(game: BaccaratRoyal, actives: Actives, layout: _Layout) -> Generator[
 
     yield Reveal(("player",))
     yield layout.done(natural=False)
-
-
-def active_verdict(outcome: Outcome, role: Hand) -> Verdict:
-    """What becomes of an active seat's stake: the loser pays the winner, as much as he staked.
-
-    On a tie each loses half to the house.
-    """
-    if outcome is Outcome.TIE:
-        return HALF_LOST
-    return won(1) if outcome.value == role.value else LOST

@@ -1,22 +1,23 @@
 """Bets as data: what a finished hand must be for a wager to win, to be pushed, to lose, or to have an award.
 
 A bet is a list of rows; the first row that holds decides, and where none holds the wager is lost. A row's condition is
-written in a closed vocabulary of what two finished hands are, `When` and `HandIs`: every word that is written must
-hold, and of a word's several values one. `docs/bets.md` says each word with an example.
+written in a closed vocabulary of what finished hands are, `When`, `HandIs` and `CardsAre`: every word that is written
+must hold, and of a word's several values one. `docs/bets.md` says each word with an example.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from controller.game.cards import Card, PersonalK9, total
+from controller.game.cards import DECK, RANKS, SUITS, Card, PersonalK9, Points, total
 from controller.game.hands import Outcome, TwoHands
 
-Points = Literal[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
 RankLetter = Literal["A", "2", "3", "4", "5", "6", "7", "8", "9", "T", "J", "Q", "K"]
+SuitLetter = Literal["S", "H", "D", "C"]
 Color = Literal["red", "black"]
 
 ROYAL9 = "royal9"
@@ -27,11 +28,58 @@ DRAGON_BONUS = ("dragon_player", "dragon_banker")
 
 
 @dataclass(frozen=True, slots=True)
-class HandIs:
-    """What one hand is: Player's, Banker's, or the one that the word before says. None: whatever it is."""
+class Has:
+    """So many of the cards are among these: ranks, suits, or whole cards."""
+
+    of: tuple[str, ...]
+    """"8" is every eight, "H" every heart, "KS" the king of spades."""
+
+    times: tuple[int, ...] | None = None
+    """How many; None: one or more."""
+
+    def __post_init__(self) -> None:
+        known = {*RANKS, *SUITS, *map(str, DECK)}
+        if wrong := [text for text in self.of if text not in known]:
+            raise ValueError(f"{wrong[0]!r} is no rank, no suit and no card")
+
+
+@dataclass(frozen=True, slots=True)
+class CardsAre:
+    """What several cards are, lying in one hand or in both. None: whatever they are."""
 
     total: tuple[Points, ...] | None = None
-    cards: tuple[Literal[2, 3], ...] | None = None
+    """The last digit of the sum of their points."""
+
+    points: tuple[int, ...] | None = None
+    """The sum of their points, not its last digit."""
+
+    cards: tuple[int, ...] | None = None
+    """How many they are."""
+
+    ranks: tuple[RankLetter, ...] | None = None
+    """They are of just these ranks, each as often as it stands here, in any order."""
+
+    has: Has | None = None
+
+    of_one_rank: tuple[int, ...] | None = None
+    """The most of them that are of one rank."""
+
+    of_one_suit: tuple[int, ...] | None = None
+    same_rank: bool | None = None
+    """All are of one rank."""
+
+    same_suit: bool | None = None
+    suit: tuple[SuitLetter, ...] | None = None
+    """All are of this suit."""
+
+    color: tuple[Color, ...] | None = None
+    """All are of this colour."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandIs(CardsAre):
+    """What one hand is: Player's, Banker's, or the one that the word before says. None: whatever it is."""
+
     natural: bool | None = None
     """Its first two cards are a natural."""
 
@@ -41,21 +89,15 @@ class HandIs:
     suited: bool | None = None
     """Its first two cards are of one suit."""
 
+    colored: bool | None = None
+    """Its first two cards are of one colour."""
+
     first_two: tuple[tuple[RankLetter, ...], ...] | None = None
     """The ranks of its first two cards, in either order: one of the first list and one of the second."""
 
     first_two_total: tuple[Points, ...] | None = None
     third: tuple[RankLetter, ...] | None = None
     """The rank of its third card; without one, this does not hold."""
-
-    same_rank: bool | None = None
-    """All its cards are of one rank."""
-
-    same_suit: bool | None = None
-    """All its cards are of one suit."""
-
-    color: tuple[Color, ...] | None = None
-    """All its cards are of this colour."""
 
     seat_pair: Literal["own", "another"] | None = None
     """Its first two cards are the King and the 9 printed at the bettor's seat, or at another seat of the table."""
@@ -69,7 +111,9 @@ class HandIs:
 class When:
     """What a finished hand is, both sides of it. None: whatever it is."""
 
-    winner: tuple[Literal["player", "banker", "tie"], ...] | None = None
+    winner: tuple[Literal["player", "banker", "own", "dealer", "tie"], ...] | None = None
+    """The side that came closer to nine, by any of its names."""
+
     natural: bool | None = None
     """It ended on the first two cards of each side, one of them a natural or both."""
 
@@ -85,11 +129,20 @@ class When:
     identical: bool | None = None
     """Player's first two cards and Banker's are the same two, in either order."""
 
+    split: bool | None = None
+    """The bettor's own hand came of a split."""
+
     color: tuple[Color, ...] | None = None
     """All cards of both sides are of this colour."""
 
     player: HandIs | None = None
     banker: HandIs | None = None
+    own: HandIs | None = None
+    """The hand that the bettor's own seat plays; where it plays none, this does not hold."""
+
+    dealer: HandIs | None = None
+    """The dealer's hand, where he has one."""
+
     winning: HandIs | None = None
     """The hand that won; after a tie, this does not hold."""
 
@@ -99,6 +152,14 @@ class When:
 
     both: HandIs | None = None
     exactly_one: HandIs | None = None
+    all_cards: CardsAre | None = None
+    """The cards of both sides together."""
+
+    first_four: CardsAre | None = None
+    """The first two cards of each side together."""
+
+    with_up_card: CardsAre | None = None
+    """The first two cards of the bettor's seat and the dealer's up card together."""
 
     def __post_init__(self) -> None:
         if wrong := [points for points in self.total_sum or () if not 0 <= points <= 18]:
@@ -106,8 +167,13 @@ class When:
 
     def hands(self) -> tuple[HandIs, ...]:
         """What it says of single hands."""
-        each = self.player, self.banker, self.winning, self.losing, self.either, self.both, self.exactly_one
+        of_sides = self.player, self.banker, self.own, self.dealer, self.winning, self.losing
+        each = *of_sides, self.either, self.both, self.exactly_one
         return tuple(hand for hand in each if hand is not None)
+
+    def together(self) -> tuple[CardsAre, ...]:
+        """What it says of cards that do not lie in one hand."""
+        return tuple(are for are in (self.all_cards, self.first_four, self.with_up_card) if are is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,19 +237,35 @@ class Bet:
     optional: bool = False
     """It is settled after the traditional bets."""
 
+    each_hand: bool = False
+    """The wager lies on the seat's own hand: on each of them, an equal wager each, where the seat has split."""
+
+    between_actives: bool = False
+    """The two active seats make this wager, against each other, and no other. The smaller of the two plays."""
+
     rows: tuple[Row, ...] = ()
-    """Empty where the game itself says what becomes of the wager."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A finished hand as a bet sees it: `naturals` are the two-card totals that end one, `own` is printed at the
-    bettor's seat and `others` at the table's other seats, taken or empty."""
+    """A finished hand as the bets of one seat see it.
+
+    `naturals` are the two-card totals that end one, `own` is printed at the bettor's seat and `others` at the table's
+    other seats, taken or empty. `names` are what rows call the two hands, each by one name or several. `number` is that
+    of a split seat's hand, from 1 at the left; None where the seat has not split.
+    """
 
     done: TwoHands
     naturals: Collection[int]
     own: PersonalK9 | None = None
     others: Collection[PersonalK9] = ()
+    names: tuple[tuple[str, ...], tuple[str, ...]] = (("player",), ("banker",))
+    number: int | None = None
+    with_up_card: tuple[Card, ...] = ()
+
+
+Printed = tuple[PersonalK9 | None, Collection[PersonalK9]]
+"""What is printed at a bettor's seat, and at the table's other seats, taken or empty."""
 
 
 def bet_on(bets: Sequence[Bet], spot: str) -> Bet | None:
@@ -198,32 +280,41 @@ def deciding(bet: Bet, finished: Finished) -> Row | None:
 
 def holds(when: When, finished: Finished) -> bool:
     """Whether the finished hand is all that `when` says."""
-    done = finished.done
+    done, (firsts, seconds) = finished.done, finished.names
     player, banker = done.player, done.banker
 
     def of(*hands: Sequence[Card]) -> Callable[[HandIs], list[bool]]:
         return lambda hand_is: [hand_holds(hand_is, hand, finished) for hand in hands]
 
-    won, lost = {
-        Outcome.PLAYER: ([player], [banker]),
-        Outcome.BANKER: ([banker], [player]),
-        Outcome.TIE: ([], []),
+    def named(name: str) -> Callable[[HandIs], list[bool]]:
+        return of(*[hand for names, hand in ((firsts, player), (seconds, banker)) if name in names])
+
+    winners, won, lost = {
+        Outcome.PLAYER: (firsts, [player], [banker]),
+        Outcome.BANKER: (seconds, [banker], [player]),
+        Outcome.TIE: (("tie",), [], []),
     }[done.outcome]
     return (
-        _among(done.outcome.value, when.winner)
+        (when.winner is None or any(name in when.winner for name in winners))
         and _is(done.natural, when.natural)
         and _among(done.margin, when.margin)
         and _among(len(player) + len(banker), when.cards)
         and _among(done.player_total + done.banker_total, when.total_sum)
         and _is(_same_two(player, banker), when.identical)
+        and _is(finished.number is not None, when.split)
         and _of_color((*player, *banker), when.color)
-        and _all(when.player, of(player), any)
-        and _all(when.banker, of(banker), any)
+        and _all(when.player, named("player"), any)
+        and _all(when.banker, named("banker"), any)
+        and _all(when.own, named("own"), any)
+        and _all(when.dealer, named("dealer"), any)
         and _all(when.winning, of(*won), any)
         and _all(when.losing, of(*lost), any)
         and _all(when.either, of(player, banker), any)
         and _all(when.both, of(player, banker), all)
         and _all(when.exactly_one, of(player, banker), lambda each: sum(each) == 1)
+        and (when.all_cards is None or cards_hold(when.all_cards, (*player, *banker)))
+        and (when.first_four is None or cards_hold(when.first_four, (*player[:2], *banker[:2])))
+        and (when.with_up_card is None or cards_hold(when.with_up_card, finished.with_up_card))
     )
 
 
@@ -231,19 +322,58 @@ def hand_holds(hand_is: HandIs, cards: Sequence[Card], finished: Finished) -> bo
     """Whether one hand's two or three cards are all that `hand_is` says."""
     first, second = two = cards[0], cards[1]
     return (
-        _among(total(cards), hand_is.total)
-        and _among(len(cards), hand_is.cards)
+        cards_hold(hand_is, cards)
         and _is(len(cards) == 2 and total(two) in finished.naturals, hand_is.natural)
         and _is(first.rank == second.rank, hand_is.pair)
         and _is(first.suit == second.suit, hand_is.suited)
+        and _is(first.color == second.color, hand_is.colored)
         and _ranks(two, hand_is.first_two)
         and _among(total(two), hand_is.first_two_total)
         and (hand_is.third is None or (len(cards) == 3 and cards[2].letter in hand_is.third))
-        and _is(len({card.rank for card in cards}) == 1, hand_is.same_rank)
-        and _is(len({card.suit for card in cards}) == 1, hand_is.same_suit)
-        and _of_color(cards, hand_is.color)
         and (hand_is.seat_pair is None or any(k9.matches(two) for k9 in _printed(hand_is.seat_pair, finished)))
     )
+
+
+def cards_hold(are: CardsAre, cards: Sequence[Card]) -> bool:
+    """Whether the cards are all that `are` says; no cards are nothing."""
+    return bool(cards) and (
+        _among(total(cards), are.total)
+        and (are.points is None or sum(card.points for card in cards) in are.points)
+        and _among(len(cards), are.cards)
+        and (are.ranks is None or sorted(card.letter for card in cards) == sorted(are.ranks))
+        and (are.has is None or _has(are.has, cards))
+        and (are.of_one_rank is None or _most(card.rank for card in cards) in are.of_one_rank)
+        and (are.of_one_suit is None or _most(card.suit for card in cards) in are.of_one_suit)
+        and (are.same_rank is None or (len({card.rank for card in cards}) == 1) is are.same_rank)
+        and (are.same_suit is None or (len({card.suit for card in cards}) == 1) is are.same_suit)
+        and (are.suit is None or any(all(card.suit.value == suit for card in cards) for suit in are.suit))
+        and _of_color(cards, are.color)
+    )
+
+
+def seen_of(are: CardsAre, card: Card) -> tuple[str, ...]:
+    """What these words see of one card: cards that look alike are one to them."""
+    return (
+        str(card.points) if are.total is not None or are.points is not None else "",
+        card.letter if are.ranks or are.of_one_rank or are.same_rank is not None else "",
+        card.suit.value if are.suit or are.of_one_suit or are.same_suit is not None else "",
+        card.color if are.color else "",
+        str(_is_of(card, are.has.of)) if are.has else "",
+    )
+
+
+def _is_of(card: Card, of: Collection[str]) -> bool:
+    """Whether the card is among these ranks, suits and cards."""
+    return card.letter in of or card.suit.value in of or str(card) in of
+
+
+def _has(has: Has, cards: Sequence[Card]) -> bool:
+    times = sum(_is_of(card, has.of) for card in cards)
+    return times > 0 if has.times is None else times in has.times
+
+
+def _most(kinds: Iterable[object]) -> int:
+    return max(Counter(kinds).values())
 
 
 def _all(hand_is: HandIs | None, of: Callable[[HandIs], list[bool]], enough: Callable[[list[bool]], bool]) -> bool:

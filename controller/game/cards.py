@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum
+from typing import Literal
 
 
 class Rank(IntEnum):
@@ -38,7 +39,14 @@ class Suit(Enum):
     CLUBS = "C"
 
 
-_RANK_LETTERS = "A23456789TJQK"
+RANKS = "A23456789TJQK"
+"""The letters of the ranks, `T` for a ten."""
+
+SUITS = "".join(suit.value for suit in Suit)
+"""The letters of the suits."""
+
+Points = Literal[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+"""What a hand or a card counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +57,12 @@ class Card:
     suit: Suit
 
     def __str__(self) -> str:
-        return _RANK_LETTERS[self.rank - 1] + self.suit.value
+        return RANKS[self.rank - 1] + self.suit.value
 
     @property
     def letter(self) -> str:
         """The card's rank as text writes it: `T` for a ten."""
-        return _RANK_LETTERS[self.rank - 1]
+        return RANKS[self.rank - 1]
 
     @property
     def color(self) -> str:
@@ -72,9 +80,9 @@ class Card:
         rank, suit = text[:-1].upper(), text[-1:].upper()
         if rank == "10":
             rank = "T"
-        if len(rank) != 1 or rank not in _RANK_LETTERS or suit not in "SHDC" or not suit:
+        if len(rank) != 1 or rank not in RANKS or suit not in "SHDC" or not suit:
             raise ValueError(f"{text!r} is not a card: write rank then suit, for example KS 9H TD AC")
-        return Card(Rank(_RANK_LETTERS.index(rank) + 1), Suit(suit))
+        return Card(Rank(RANKS.index(rank) + 1), Suit(suit))
 
 
 DECK: tuple[Card, ...] = tuple(Card(rank, suit) for suit in Suit for rank in Rank)

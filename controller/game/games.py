@@ -5,19 +5,18 @@ A game's own file reads like its sheet. To the table every game is the same: it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Literal, Protocol
 
-from controller.game.baccarat import PuntoBanco, Tableau
+from controller.game import baccarat
+from controller.game.baccarat import Tableau
 from controller.game.baccarat_royal import BaccaratRoyal
-from controller.game.bets import Bet, Finished
+from controller.game.bets import Finished, Printed
 from controller.game.cards import Card
-from controller.game.hands import Done, SeatHands
-from controller.game.lucky9 import Lucky9, hand_verdict
-from controller.game.play import Call, Choose, Draw, Laid, Play, Result, Reveal
+from controller.game.hands import Done, Shape
+from controller.game.lucky9 import Lucky9
+from controller.game.play import Call, Choose, Draw, Laid, Play, Reveal
 from controller.game.seating import Seating
-from controller.game.settlement import Rounding, Settlement, settle_baccarat_royal, settle_lucky9, settle_punto_banco
-from controller.game.wagers import Wager
 
 
 class Game(Protocol):
@@ -60,31 +59,29 @@ class Game(Protocol):
     def corrected(self, told: Done, hands: Mapping[str, tuple[Card, ...]], /) -> Done:
         """The round that was `told`, with the hands that people read, by their names. Raises HandsError."""
 
+    def seen(self, done: Done, seating: Seating, seat: int | None, printed: Printed, /) -> tuple[Finished, ...]:
+        """The finished hand as the bets of this seat see it (None: of none), once for each hand that it has."""
 
-GAMES: tuple[type[Game], ...] = (PuntoBanco, BaccaratRoyal, Lucky9)
-"""Every game. The journal keeps a table's game by the name of its type."""
+    def most_cards(self, seats: int, /) -> int:
+        """The most cards that one hand can take with so many seats in play."""
 
-
-def settle(
-    game: Game,
-    bets: Sequence[Bet],
-    rounding: Rounding,
-    seating: Seating,
-    seen_at: Callable[[int], Finished],
-    wagers: Sequence[Wager],
-    done: Done,
-) -> Settlement:
-    """A finished hand, settled. `seen_at`: two finished hands as they are seen from a seat."""
-    if isinstance(game, Lucky9):
-        assert isinstance(done, SeatHands)
-        return settle_lucky9(game, bets, rounding, wagers, done)
-    if isinstance(game, BaccaratRoyal):
-        assert seating.actives is not None, "wagers are not locked without them"
-        return settle_baccarat_royal(bets, rounding, seating.actives, seen_at, wagers)
-    return settle_punto_banco(bets, rounding, seen_at, wagers)
+    def shapes(self) -> Sequence[tuple[Shape, Shape]]:
+        """The two hands that may lie beside each other at the end, each as the rules of drawing see it."""
 
 
-def hand_results(game: Game, done: SeatHands) -> list[Result]:
-    """What becomes of a wager on each seat's hand."""
-    assert isinstance(game, Lucky9), "the other games have no such hands"
-    return [hand_verdict(game, hand, done.dealer).result for hand in done.hands]
+class Section(Protocol):
+    """The section of a game file that says how a game is dealt."""
+
+    def dealt(self, how: Literal["mini", "midi"]) -> Game | None:
+        """The game as a table deals it; None where it is not dealt so."""
+
+
+KINDS: dict[str, type[Section]] = {
+    "punto_banco": baccarat.Section,
+    "baccarat_royal": BaccaratRoyal,
+    "lucky9": Lucky9,
+}
+"""Every kind of game, by the name that a game file has for the kind and for its section."""
+
+GAMES: tuple[type[Game], ...] = (baccarat.PuntoBanco, BaccaratRoyal, Lucky9)
+"""The types of the games: the journal keeps a table's game by the name of its type."""

@@ -145,6 +145,18 @@ def two_hands_read(natural: Collection[int], hands: Mapping[str, tuple[Card, ...
     return as_it_lies(natural, hands[PLAYER], hands[BANKER])
 
 
+Shape = tuple[int, int | None]
+"""A hand as rules of drawing see it: its first two cards' total, and its third card's points, None without one."""
+
+ANY_SHAPE: tuple[Shape, ...] = tuple((two, third) for two in range(10) for third in (None, *range(10)))
+"""Every one."""
+
+
+def shape(cards: Sequence[Card]) -> Shape:
+    """The shape of these two or three cards."""
+    return total(cards[:2]), cards[2].points if len(cards) == 3 else None
+
+
 def closer_to_nine(player: Sequence[Card], banker: Sequence[Card]) -> Outcome:
     """The outcome of these two hands."""
     if total(player) == total(banker):

@@ -1,4 +1,4 @@
-"""Lucky 9: dealt like blackjack, counted like baccarat, with splits and two side bets (sheet 003).
+"""Lucky 9: dealt like blackjack, counted like baccarat, with splits (sheet 003).
 
 Every seat in play has a hand of its own against the dealer's. The order of play is one generator, `_round`, that asks
 for each card and call in turn; everything is recomputed by running it over the plays so far.
@@ -6,48 +6,27 @@ for each card and call in turn; everything is recomputed by running it over the 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
-from enum import Enum
-from fractions import Fraction
-from typing import ClassVar, Literal
+from dataclasses import dataclass, field
+from itertools import product
+from typing import ClassVar, Literal, Self
 
-from controller.game.cards import Card, total
-from controller.game.hands import DEALER, Done, HandsError, SeatHand, SeatHands, seat_hand_name
-from controller.game.play import LOST, PUSHED, Call, Choose, Draw, Laid, Play, Reveal, Verdict, won
+from controller.game.bets import Finished, Printed
+from controller.game.cards import Card, Points, total
+from controller.game.hands import (
+    ANY_SHAPE,
+    DEALER,
+    Done,
+    HandsError,
+    SeatHand,
+    SeatHands,
+    Shape,
+    TwoHands,
+    closer_to_nine,
+    seat_hand_name,
+)
+from controller.game.play import Call, Choose, Draw, Laid, Play, Reveal
 from controller.game.seating import Seating
-
-HAND, TIE, BONUS = "hand", "tie", "lucky9_bonus"
-"""The spots: the seat's own hand against the dealer's, and the two side bets."""
-
-_RATIO = re.compile(r"([1-9]\d*):([1-9]\d*)")
-
-
-class Kind(Enum):
-    """What a hand counts as where wagers are settled; the value is its name in game files."""
-
-    LUCKY9 = "lucky9"  # 9 on two cards that both count
-    NATURAL9 = "natural9"  # 9 on two cards, one of them worth nothing
-    SPLIT9 = "split9"  # a seat's 9 on two cards, after a split
-    THREE_CARD_9 = "three_card_9"
-    DEAD = "dead"  # a seat's three cards with a total that loses whatever the dealer has
-    OTHER = "other"
-
-
-_DEALERS_KINDS = (Kind.LUCKY9, Kind.NATURAL9, Kind.THREE_CARD_9, Kind.OTHER)
-
-
-@dataclass(frozen=True, slots=True)
-class BonusPays:
-    """What the Lucky 9 Bonus pays to one, best first, on three cards with the total 9."""
-
-    suited_333: Fraction
-    suited_234: Fraction
-    any_333: Fraction
-    any_234: Fraction
-    suited_9: Fraction
-    any_9: Fraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,39 +39,14 @@ class Lucky9:
     most_splits: int
     """How often a seat may split: one less than the hands it may come to."""
 
-    dealer_draws_on: tuple[int, ...]
+    dealer_draws_on: tuple[Points, ...]
     """The dealer's two-card totals that take a third card."""
-
-    dead_totals: tuple[int, ...]
-    """A seat's three-card totals that lose whatever the dealer has."""
-
-    outcomes: dict[str, tuple[str, ...]]
-    """A row for each `Kind` of a seat's hand, and in it a cell for the dealer's lucky9, natural9, three_card_9 and
-    other, in this order: "push", "lose", a ratio such as "3:2" that the hand wins, or "higher", the totals decide."""
-
-    higher_pays: Fraction
-    """To one, where the totals decide and the seat's is the higher."""
-
-    tie_pays: Fraction
-    """To one, the side bet that the seat's total and the dealer's are equal."""
-
-    bonus_pays: BonusPays
 
     def __post_init__(self) -> None:
         if self.most_splits < 0:
             raise ValueError("most_splits is a number of splits: 0 or more")
-        if not {*self.dealer_draws_on, *self.dead_totals} <= set(range(9)):
-            raise ValueError("dealer_draws_on and dead_totals are totals below 9")
-        if self.outcomes.keys() != {kind.value for kind in Kind}:
-            raise ValueError("outcomes needs these rows and no others: " + ", ".join(kind.value for kind in Kind))
-        for row, cells in self.outcomes.items():
-            if len(cells) != len(_DEALERS_KINDS):
-                raise ValueError(f"outcomes.{row} needs a cell for each kind of hand of the dealer's, four")
-            for cell in cells:
-                if cell not in ("push", "lose", "higher") and not _RATIO.fullmatch(cell):
-                    raise ValueError(f"outcomes.{row}: {cell!r} is not push, lose, higher or a ratio such as 3:2")
-        if min(self.higher_pays, self.tie_pays, *astuple(self.bonus_pays)) <= 0:
-            raise ValueError("what a winning wager pays is more than nothing")
+        if 9 in self.dealer_draws_on:
+            raise ValueError("dealer_draws_on are totals below 9")
 
     roles_play: ClassVar[bool] = False
     seats_play: ClassVar[bool] = True
@@ -152,6 +106,36 @@ class Lucky9:
         first_two = {seat: _first_two(told, seat, theirs) for seat, theirs in in_order.items()}
         return SeatHands(dealer, _played(in_order), first_two)
 
+    def seen(self, done: Done, _: Seating, seat: int | None, printed: Printed) -> tuple[Finished, ...]:
+        """Each hand of the seat beside the dealer's, from left to right; none where the seat was not in play."""
+        assert isinstance(done, SeatHands), "a round of this game"
+        return tuple(
+            Finished(
+                TwoHands(hand.cards, done.dealer, closer_to_nine(hand.cards, done.dealer), natural=False),
+                self.naturals,
+                *printed,
+                names=(("own",), (DEALER,)),
+                number=hand.number if hand.from_split else None,
+                with_up_card=(*done.first_two[hand.seat], done.dealer_up),
+            )
+            for hand in done.hands
+            if hand.seat == seat
+        )
+
+    def most_cards(self, seats: int) -> int:
+        """Two for each hand that a seat can split into, and three for the dealer."""
+        return max(3, 2 * (self.most_splits + 1)) * seats + 3
+
+    def shapes(self) -> Sequence[tuple[Shape, Shape]]:
+        """The hands of a seat and the dealer that may lie together: nobody hits a 9, and the dealer has his rule."""
+        seats = [each for each in ANY_SHAPE if each[0] != 9 or each[1] is None]
+        dealers = [each for each in ANY_SHAPE if (each[0] in self.dealer_draws_on) is (each[1] is not None)]
+        return list(product(seats, dealers))
+
+    def dealt(self, how: Literal["mini", "midi"]) -> Self | None:
+        """The game as a table deals it; None where it is not dealt so."""
+        return self if how == "mini" else None
+
 
 def _taken_out(read: dict[str, tuple[Card, ...]], seat: int) -> list[tuple[Card, ...]]:
     """The hands of this seat from left to right, taken out of what was read."""
@@ -162,73 +146,6 @@ def _taken_out(read: dict[str, tuple[Card, ...]], seat: int) -> list[tuple[Card,
 
 
 Step = Draw | Choose | Reveal | SeatHands
-
-
-def seat_kind(game: Lucky9, hand: SeatHand) -> Kind:
-    """What a seat's hand counts as: a row of the outcomes."""
-    kind = dealer_kind(hand.cards)
-    if hand.from_split and kind in (Kind.LUCKY9, Kind.NATURAL9):
-        return Kind.SPLIT9
-    if kind is Kind.OTHER and len(hand.cards) == 3 and total(hand.cards) in game.dead_totals:
-        return Kind.DEAD
-    return kind
-
-
-def dealer_kind(cards: Sequence[Card]) -> Kind:
-    """What the dealer's two or three cards count as: a column of the outcomes."""
-    if total(cards) != 9:
-        return Kind.OTHER
-    if len(cards) == 3:
-        return Kind.THREE_CARD_9
-    return Kind.LUCKY9 if all(card.points for card in cards) else Kind.NATURAL9
-
-
-def hand_verdict(game: Lucky9, hand: SeatHand, dealer: Sequence[Card]) -> Verdict:
-    """What becomes of the wager on a hand, by itself, against the dealer's cards."""
-    cell = game.outcomes[seat_kind(game, hand).value][_DEALERS_KINDS.index(dealer_kind(dealer))]
-    match cell:
-        case "push":
-            return PUSHED
-        case "lose":
-            return LOST
-        case "higher":
-            return _by_totals(game, total(hand.cards), total(dealer))
-        case ratio:
-            return won(Fraction(*map(int, ratio.split(":"))))
-
-
-def tie_verdict(game: Lucky9, done: SeatHands, seat: int) -> Verdict:
-    """What becomes of a seat's Tie bet, whatever its hand wins or loses; after a split the leftmost hand counts.
-
-    Raises ValueError where the seat was not in play.
-    """
-    leftmost, *_ = [hand for hand in done.hands if hand.seat == seat]
-    return won(game.tie_pays) if total(leftmost.cards) == total(done.dealer) else LOST
-
-
-def bonus_verdict(game: Lucky9, first_two: Sequence[Card], dealer_up: Card) -> Verdict:
-    """What becomes of a seat's Lucky 9 Bonus, by its first two cards and the dealer's up card: the best row alone."""
-    cards = [*first_two, dealer_up]
-    if total(cards) != 9:
-        return LOST
-    ranks = sorted(card.rank for card in cards)
-    suited = len({card.suit for card in cards}) == 1
-    pays = game.bonus_pays
-    best_first = (
-        (suited and ranks == [3, 3, 3], pays.suited_333),
-        (suited and ranks == [2, 3, 4], pays.suited_234),
-        (ranks == [3, 3, 3], pays.any_333),
-        (ranks == [2, 3, 4], pays.any_234),
-        (suited, pays.suited_9),
-        (True, pays.any_9),
-    )
-    return won(next(to_one for holds, to_one in best_first if holds))
-
-
-def _by_totals(game: Lucky9, seats: int, dealers: int) -> Verdict:
-    if seats == dealers:
-        return PUSHED
-    return won(game.higher_pays) if seats > dealers else LOST
 
 
 @dataclass(slots=True)

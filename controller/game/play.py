@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from fractions import Fraction
 
 from controller.game.cards import Card
 
@@ -77,19 +76,3 @@ class Result(Enum):
     PUSHED = "pushed"
     HALF_LOST = "half_lost"
     RETURNED = "returned"  # it never played: the hand was void, or there was nothing to play it against
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """A wager's result; one that won is paid `to_one` for each unit, and keeps its stake."""
-
-    result: Result
-    to_one: Fraction = Fraction(0)
-
-
-LOST, PUSHED, HALF_LOST = Verdict(Result.LOST), Verdict(Result.PUSHED), Verdict(Result.HALF_LOST)
-
-
-def won(to_one: Fraction | int) -> Verdict:
-    """A win that pays so much to one."""
-    return Verdict(Result.WON, Fraction(to_one))

@@ -1,7 +1,7 @@
 """Settlement: what goes back to every bettor when a hand ends, to the cent.
 
-A pure function of the wagers that stood and how the hand ended. Each wager is settled by itself; only the two active
-seats of Baccarat Royal play each other. Money is whole cents, odds are exact fractions, and whatever does not divide
+A pure function of the wagers that stood and how the hand ended. Each wager is settled by itself; only two active seats
+play each other. Money is whole cents, odds are exact fractions, and whatever does not divide
 goes through the table's `Rounding`, once a wager.
 """
 
@@ -14,13 +14,9 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Literal
 
-from controller.game import baccarat_royal, lucky9
-from controller.game.bets import Bet, Finished, bet_on, deciding
-from controller.game.hands import Hand, SeatHands
-from controller.game.lucky9 import Lucky9
-from controller.game.play import HALF_LOST, LOST, PUSHED, Result, Verdict, won
-from controller.game.seating import Actives
-from controller.game.wagers import STAKE, Wager
+from controller.game.bets import Bet, Finished, Row, bet_on, deciding
+from controller.game.play import Result
+from controller.game.wagers import Wager
 
 Direction = Literal["up", "down"]
 
@@ -120,75 +116,37 @@ def balanced(settlement: Settlement) -> bool:
     )
 
 
-def settle_punto_banco(
-    bets: Sequence[Bet], rounding: Rounding, seen_at: Callable[[int], Finished], wagers: Sequence[Wager]
+def settle(
+    bets: Sequence[Bet], rounding: Rounding, seen_at: Callable[[int], Sequence[Finished]], wagers: Sequence[Wager]
 ) -> Settlement:
-    """A hand of punto banco, as each seat's bettors see it: what is printed at the seat may decide.
+    """A hand's wagers by the rows of their bets. `seen_at`: the finished hand as a seat sees it, once for each hand
+    that the seat has.
 
-    Raises ValueError for a wager that the game does not have.
+    Of stakes between active seats only the smaller plays: the excess goes back (choice), and so does a stake that the
+    other seat has none against. Raises ValueError for a wager that the game, or its seat, does not have.
     """
-    return _settlement(bets, (_by_rows(bets, rounding, seen_at(wager.seat), wager) for wager in wagers))
 
-
-def settle_baccarat_royal(
-    bets: Sequence[Bet],
-    rounding: Rounding,
-    actives: Actives,
-    seen_at: Callable[[int], Finished],
-    wagers: Sequence[Wager],
-) -> Settlement:
-    """A round of Baccarat Royal: the active seats play each other for the smaller of their stakes.
-
-    The excess goes back (choice), and so does a stake that the other seat has none against. Raises ValueError for a
-    wager the game does not have, and for a stake of a seat that is not active.
-    """
-    stakes = {wager.seat: wager.cents for wager in wagers if wager.spot == STAKE}
-    played = min(stakes.get(actives.player, 0), stakes.get(actives.banker, 0))
-    roles = {actives.player: Hand.PLAYER, actives.banker: Hand.BANKER}
-
-    def settle(wager: Wager) -> Settled:
-        if wager.spot != STAKE:
-            return _by_rows(bets, rounding, seen_at(wager.seat), wager)
-        if wager.back or wager.seat not in roles:
+    def settled(wager: Wager) -> Iterable[Settled]:
+        bet, seen = bet_on(bets, wager.spot), seen_at(wager.seat)
+        if bet is None or not seen:
             raise _not_a_wager(wager)
-        outcome = seen_at(wager.seat).done.outcome
-        return _stake(rounding, wager, played, baccarat_royal.active_verdict(outcome, roles[wager.seat]))
-
-    return _settlement(bets, map(settle, wagers))
-
-
-def settle_lucky9(
-    game: Lucky9, bets: Sequence[Bet], rounding: Rounding, wagers: Sequence[Wager], done: SeatHands
-) -> Settlement:
-    """A round of Lucky 9. The wager on a seat's hand, given once, lies on every hand that the seat has split into.
-
-    Raises ValueError for a wager the game does not have, and for a seat that was not in play.
-    """
-
-    def settle(wager: Wager) -> list[Settled]:
-        if wager.seat not in done.first_two:
-            raise _not_a_wager(wager)
-        match wager.spot:
-            case lucky9.HAND:
-                return [
-                    _settled(
-                        rounding,
-                        wager,
-                        lucky9.hand_verdict(game, hand, done.dealer),
-                        hand.number if hand.from_split else None,
-                    )
-                    for hand in done.hands
-                    if hand.seat == wager.seat
-                ]
-            case lucky9.TIE:
-                return [_settled(rounding, wager, lucky9.tie_verdict(game, done, wager.seat))]
-            case lucky9.BONUS:
-                first_two = done.first_two[wager.seat]
-                return [_settled(rounding, wager, lucky9.bonus_verdict(game, first_two, done.dealer_up))]
-            case _:
+        if bet.between_actives:
+            if wager.back or not any("own" in names for names in seen[0].names):
                 raise _not_a_wager(wager)
+            stakes = [other.cents for other in wagers if other.spot == bet.spot]
+            return [_stake(rounding, wager, min(stakes) if len(stakes) == 2 else 0, deciding(bet, seen[0]))]
+        if bet.each_hand:
+            return [_by_row(rounding, wager, deciding(bet, one), one.number) for one in seen]
+        return [_by_row(rounding, wager, deciding(bet, seen[0]))]
 
-    return _settlement(bets, (one for wager in wagers for one in settle(wager)))
+    return _settlement(bets, (one for wager in wagers for one in settled(wager)))
+
+
+def result_of(row: Row | None) -> Result:
+    """What becomes of a wager that this row decides; None: that no row did."""
+    if row is None:
+        return Result.LOST
+    return Result.WON if row.result is None else _RESULTS[row.result]
 
 
 def returned(bets: Sequence[Bet], wagers: Sequence[Wager]) -> Settlement:
@@ -196,46 +154,35 @@ def returned(bets: Sequence[Bet], wagers: Sequence[Wager]) -> Settlement:
     return _settlement(bets, (Settled(wager, None, Result.RETURNED, wager.cents, 0) for wager in wagers))
 
 
-def _by_rows(bets: Sequence[Bet], rounding: Rounding, finished: Finished, wager: Wager) -> Settled:
-    """A wager settled by the row of its bet that decides. An award's stake never goes back, and what a meter awards is
-    the pit's to pay."""
-    bet = bet_on(bets, wager.spot)
-    if bet is None or not bet.rows:
-        raise _not_a_wager(wager)
-    row = deciding(bet, finished)
-    if row is None:
-        return _settled(rounding, wager, LOST)
-    if row.award is not None:
-        return Settled(wager, None, Result.WON, 0, row.cents or 0, meter=row.meter)
-    if row.pays is None:
-        return _settled(rounding, wager, _VERDICTS[row.result])
-    settled = _settled(rounding, wager, won(row.pays))
-    parts = (row.commission_taken or Fraction(), row.commission_owed or Fraction())
-    taken, owed = (rounding.charge(settled.pays_cents * part) for part in parts)
-    return replace(settled, commission_cents=taken, owed_cents=owed)
-
-
-_VERDICTS = {"push": PUSHED, "half": HALF_LOST, "lose": LOST, None: LOST}
-
-
-def _stake(rounding: Rounding, wager: Wager, played_cents: int, verdict: Verdict) -> Settled:
-    """An active seat's stake, of which `played_cents` play and the rest goes back."""
-    if not played_cents:
-        return Settled(wager, None, Result.RETURNED, wager.cents, 0)
-    played = _settled(rounding, replace(wager, cents=played_cents), verdict)
-    return replace(played, wager=wager, stake_back_cents=played.stake_back_cents + wager.cents - played_cents)
-
-
-def _settled(rounding: Rounding, wager: Wager, verdict: Verdict, hand: int | None = None) -> Settled:
-    """A wager that keeps or loses its stake by the verdict, and is paid by it."""
-    match verdict.result:
+def _by_row(rounding: Rounding, wager: Wager, row: Row | None, hand: int | None = None) -> Settled:
+    """A wager settled by the row that decides it. An award's stake never goes back, and what a meter awards is the
+    pit's to pay."""
+    result = result_of(row)
+    if row is not None and row.award is not None:
+        return Settled(wager, hand, result, 0, row.cents or 0, meter=row.meter)
+    match result:
         case Result.LOST:
             back = 0
         case Result.HALF_LOST:
             back = rounding.pay(Fraction(wager.cents, 2))
         case Result.WON | Result.PUSHED | Result.RETURNED:
             back = wager.cents
-    return Settled(wager, hand, verdict.result, back, rounding.pay(wager.cents * verdict.to_one))
+    if row is None or row.pays is None:
+        return Settled(wager, hand, result, back, 0)
+    pays = rounding.pay(wager.cents * row.pays)
+    taken, owed = (rounding.charge(pays * (part or Fraction())) for part in (row.commission_taken, row.commission_owed))
+    return Settled(wager, hand, result, back, pays, taken, owed)
+
+
+_RESULTS = {"push": Result.PUSHED, "half": Result.HALF_LOST, "lose": Result.LOST}
+
+
+def _stake(rounding: Rounding, wager: Wager, played_cents: int, row: Row | None) -> Settled:
+    """An active seat's stake, of which `played_cents` play and the rest goes back."""
+    if not played_cents:
+        return Settled(wager, None, Result.RETURNED, wager.cents, 0)
+    played = _by_row(rounding, replace(wager, cents=played_cents), row)
+    return replace(played, wager=wager, stake_back_cents=played.stake_back_cents + wager.cents - played_cents)
 
 
 def _settlement(bets: Sequence[Bet], settled: Iterable[Settled]) -> Settlement:

@@ -7,9 +7,6 @@ from dataclasses import dataclass
 
 from controller.game.bets import ROYAL9, Bet, bet_on
 
-STAKE = "stake"
-"""Baccarat Royal's spot for what an active seat plays for against the other."""
-
 
 @dataclass(frozen=True, slots=True)
 class Wager:
@@ -88,9 +85,9 @@ def placing(
         return "not_an_amount"
     if wager.cents == 0:
         return None
-    if wager.back and (not rules.back_bettors or bet.price_cents is not None):
+    if wager.back and (not rules.back_bettors or bet.price_cents is not None or bet.between_actives):
         return "no_back_bettors"  # an award is the seat's, and so is what is printed there
-    if (wager.seat in actives) != (wager.spot == STAKE):
+    if (wager.seat in actives) != bet.between_actives:
         return "active_seat" if wager.seat in actives else "not_active"
     if bet.price_cents is not None:
         return None if wager.cents == bet.price_cents else "wrong_price"

@@ -13,28 +13,31 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from itertools import combinations_with_replacement, product
 from operator import mul
 from typing import Protocol
 
 from controller.game.baccarat import Tableau, next_step
-from controller.game.bets import Bet, Finished, HandIs, deciding, hand_holds
+from controller.game.bets import Bet, CardsAre, Finished, HandIs, When, deciding, hand_holds, seen_of
 from controller.game.cards import DECK, Card, PersonalK9, total
 from controller.game.hands import Hand, as_it_lies
 from controller.game.play import Draw
 from controller.par.shoe import Shoe
 
 _SEEN_BY_TOTAL = frozenset({"total", "cards", "natural"})
-_SEEN_BY_RANK = frozenset({"pair", "first_two", "third", "same_rank", "seat_pair"})
-_SEEN_BY_SUIT = frozenset({"suited", "same_suit", "seat_pair"})
-_SEEN_ON_THE_FIRST_TWO = frozenset({"pair", "suited", "first_two", "first_two_total", "seat_pair"})
-HAND_WORDS = _SEEN_BY_TOTAL | _SEEN_BY_RANK | _SEEN_BY_SUIT | _SEEN_ON_THE_FIRST_TWO | {"color"}
+_SEEN_BY_RANK = frozenset({"pair", "first_two", "third", "same_rank", "seat_pair", "ranks", "of_one_rank", "has"})
+_SEEN_BY_SUIT = frozenset({"suited", "same_suit", "seat_pair", "suit", "of_one_suit", "has"})
+_SEEN_BY_COLOR = frozenset({"color", "colored"})
+_SEEN_ON_THE_FIRST_TWO = frozenset({"pair", "suited", "colored", "first_two", "first_two_total", "seat_pair"})
+HAND_WORDS = _SEEN_BY_TOTAL | _SEEN_BY_RANK | _SEEN_BY_SUIT | _SEEN_BY_COLOR | _SEEN_ON_THE_FIRST_TWO | {"points"}
 """Every word of a single hand that the counting knows how to tell apart."""
 
 _BY_BOTH_TOTALS = frozenset({"winner", "natural", "margin", "cards", "total_sum", "winning", "losing"})
-WHEN_WORDS = _BY_BOTH_TOTALS | {"identical", "color", "player", "banker", "either", "both", "exactly_one"}
+_OF_OTHER_GAMES = frozenset({"own", "dealer", "split", "with_up_card"})
+_OF_BOTH = frozenset({"identical", "color", "player", "banker", "either", "both", "exactly_one"})
+WHEN_WORDS = _BY_BOTH_TOTALS | _OF_BOTH | _OF_OTHER_GAMES | {"all_cards", "first_four"}
 """Every word of two hands that the counting knows how to tell apart."""
 
 
@@ -51,6 +54,10 @@ class Sight:
     identical: bool
     """Whether the first two cards of both hands are the same two."""
 
+    first_four: tuple[CardsAre, ...] = ()
+    all_cards: tuple[CardsAre, ...] = ()
+    """What the cards of both hands are together."""
+
     own: PersonalK9 | None = None
     others: tuple[PersonalK9, ...] = ()
     """What is printed at the bettor's seat and at the table's other seats, where the bet looks at that."""
@@ -64,14 +71,17 @@ def sight(bet: Bet, own: PersonalK9 | None = None, others: Sequence[PersonalK9] 
     colors = [HandIs(color=(color,)) for when in whens for color in when.color or ()]
     deeper = [word for word in words if _said(word) - _SEEN_BY_TOTAL]
     of_totals = bool(said & _BY_BOTH_TOTALS) or any(_said(word) & _SEEN_BY_TOTAL for word in words)
-    found = Sight(of_totals, tuple(dict.fromkeys([*deeper, *colors])), "identical" in said)
+    first_four = tuple(dict.fromkeys(when.first_four for when in whens if when.first_four))
+    all_cards = tuple(dict.fromkeys(when.all_cards for when in whens if when.all_cards))
+    seen_of_hands = tuple(dict.fromkeys([*deeper, *colors]))
+    found = Sight(of_totals, seen_of_hands, "identical" in said, first_four, all_cards)
     printed = any(word.seat_pair for word in words)
     return replace(found, own=own, others=tuple(others)) if printed else found
 
 
-def _said(words: object) -> set[str]:
+def _said(words: CardsAre | When) -> set[str]:
     """The words that are written."""
-    return {name for name in getattr(type(words), "__slots__", ()) if getattr(words, name) is not None}
+    return {field.name for field in fields(words) if getattr(words, field.name) is not None}
 
 
 class Draws(Protocol):
@@ -158,13 +168,14 @@ class Kinds:
     """The kinds of card that a sight tells apart, and the classes of the first two cards; of no particular shoe."""
 
     def __init__(self, seen: Sight, naturals: Sequence[int]) -> None:
-        words = {name for word in seen.hands for name in _said(word)}
+        words = {name for word in (*seen.hands, *seen.first_four, *seen.all_cards) for name in _said(word)}
         self.sight = seen
         self.naturals = tuple(naturals)
-        self.first_two_only = not seen.totals and words <= _SEEN_ON_THE_FIRST_TWO
+        of_hands = {name for word in seen.hands for name in _said(word)}
+        self.first_two_only = not seen.totals and not seen.all_cards and of_hands <= _SEEN_ON_THE_FIRST_TWO
         by_rank = seen.identical or bool(words & _SEEN_BY_RANK)
         by_suit = seen.identical or bool(words & _SEEN_BY_SUIT)
-        by_color = "color" in words and not by_suit
+        by_color = bool(words & _SEEN_BY_COLOR) and not by_suit
         kinds: dict[object, list[Card]] = {}
         for card in DECK:
             told = card.rank if by_rank else card.points, card.suit if by_suit else card.color if by_color else None
@@ -195,8 +206,13 @@ class Kinds:
         self.of_pair = [[number[placed[one, other]] for other in many] for one in many]
 
     def _see(self, hand: tuple[Card, ...]) -> Seen:
-        truths = tuple(hand_holds(word, hand, self._seen_from) for word in self.sight.hands)
-        return (len(hand), total(hand), *truths) if self.sight.totals else truths
+        told: Seen = tuple(hand_holds(word, hand, self._seen_from) for word in self.sight.hands)
+        if self.sight.first_four or self.sight.all_cards:
+            of_both = self.sight.first_four + self.sight.all_cards
+            cards = [tuple(seen_of(are, card) for are in of_both) for card in hand[:2]]
+            third = tuple(seen_of(are, card) for are in self.sight.all_cards for card in hand[2:])
+            told = (*told, tuple(sorted(cards)), third, len(hand) if self.sight.all_cards else 0)
+        return (len(hand), total(hand), *told) if self.sight.totals else told
 
     def in_shoe(self, shoe: Shoe) -> list[int]:
         """How many of each kind are in the shoe."""

@@ -16,7 +16,7 @@ from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn
 
 from controller.contract.canonical import canonical
 from controller.errors import TableError
-from controller.game.bets import Bet, HandIs, Row, When
+from controller.game.bets import Bet, CardsAre, HandIs, Has, Row, When
 from controller.game.cards import Card, PersonalK9
 from controller.game.games import GAMES, Game
 from controller.record.old_rules import as_bets
@@ -35,7 +35,7 @@ def _converter() -> cattrs.Converter:
     converter.register_structure_hook(Fraction, lambda text, _: Fraction(*map(int, text.split(":"))))
     # What a bet does not say is not written. Each type's code is made when the first comes, as below.
     converter.register_unstructure_hook_factory(
-        lambda type_: type_ in (Bet, Row, When, HandIs),
+        lambda type_: type_ in (Bet, Row, When, HandIs, CardsAre, Has),
         lambda type_: make_dict_unstructure_fn(type_, converter, _cattrs_omit_if_default=True),
     )
     converter.register_structure_hook_factory(lambda type_: type_ is TableRules, lambda _: _rules(converter))

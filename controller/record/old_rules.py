@@ -37,6 +37,26 @@ _TIERS: dict[str, dict[str, object]] = {
 }
 
 
+_ZERO = ["T", "J", "Q", "K"]
+_KINDS: dict[str, dict[str, object]] = {
+    "lucky9": {"cards": [2], "total": [9], "has": {"of": _ZERO, "times": [0]}},
+    "natural9": {"cards": [2], "total": [9], "has": {"of": _ZERO}},
+    "split9": {"cards": [2], "total": [9]},
+    "three_card_9": {"cards": [3], "total": [9]},
+    "other": {},
+}
+"""What Lucky 9's hands counted as, and when: the first that holds."""
+
+_BONUS: dict[str, dict[str, object]] = {
+    "suited_333": {"ranks": ["3", "3", "3"], "same_suit": True},
+    "suited_234": {"ranks": ["2", "3", "4"], "same_suit": True},
+    "any_333": {"ranks": ["3", "3", "3"]},
+    "any_234": {"ranks": ["2", "3", "4"]},
+    "suited_9": {"total": [9], "same_suit": True},
+    "any_9": {"total": [9]},
+}
+
+
 def as_bets(rules: dict[str, Any]) -> dict[str, Any]:
     """The JSON of a table's rules with its bets; as it came where it has them. Raises KeyError or TypeError where the
     rules are of no known form."""
@@ -66,11 +86,48 @@ def _rows(rules: dict[str, Any]) -> dict[str, dict[str, Any]]:
                 wins[f"commission_{pays['commission']}"] = pays["banker_commission"]
             rows |= {side: [wins, {"when": {"winner": ["tie"]}, **on_tie}]}
         rows["tie"] = [{"when": {"winner": ["tie"]}, "pays": pays["tie"]}]
+    if rules["play"]["kind"] == "Lucky9":
+        play = rules["play"] = dict(rules["play"])
+        rows["hand"] = _against_the_dealer(*(play.pop(key) for key in ("outcomes", "dead_totals", "higher_pays")))
+        rows["tie"] = [{"when": {"winner": ["tie"]}, "pays": play.pop("tie_pays")}]
+        bonus_pays = play.pop("bonus_pays")
+        rows["lucky9_bonus"] = [
+            {"when": {"with_up_card": are}, "pays": bonus_pays[name]} for name, are in _BONUS.items()
+        ]
+    if "stake" in rows:
+        rows["stake"] = [
+            {"when": {"winner": ["own"]}, "pays": "1:1"},
+            {"when": {"winner": ["tie"]}, "result": "half"},
+        ]
     if dragon is not None:
         rows |= {f"dragon_{side}": _dragon_bonus(side, dragon) for side in ("player", "banker")}
     if royal9 is not None:
         rows["royal9"] = [_award(award) for award in royal9["awards"]]
     return {spot: _bet(spot, each, rules["wagers"]["spots"], royal9) for spot, each in rows.items()}
+
+
+def _against_the_dealer(
+    outcomes: dict[str, list[str]], dead_totals: list[int], higher_pays: str
+) -> list[dict[str, Any]]:
+    """A row for each cell of the outcomes: "push", "lose", a ratio, or "higher", where the totals decide."""
+    dealers = [kind for name, kind in _KINDS.items() if name != "split9"]
+    dead = {"dead": {"cards": [3], "total": dead_totals}} if dead_totals else {}
+    rows: list[dict[str, Any]] = []
+    for name, kind in (dead | _KINDS).items():
+        own = {"own": kind} if kind else {}
+        of_split = {"split": name == "split9"} if name in ("lucky9", "natural9", "split9") else {}
+        for dealer, cell in zip(dealers, outcomes[name], strict=True):
+            when = own | of_split | ({"dealer": dealer} if dealer else {})
+            match cell:
+                case "push" | "lose":
+                    rows.append({"when": when, "result": cell})
+                case "higher":
+                    rows.append({"when": when | {"winner": ["own"]}, "pays": higher_pays})
+                    rows.append({"when": when | {"winner": ["tie"]}, "result": "push"})
+                    rows.append({"when": when, "result": "lose"})
+                case ratio:
+                    rows.append({"when": when, "pays": ratio})
+    return rows
 
 
 def _dragon_bonus(side: str, pays: dict[str, Any]) -> list[dict[str, Any]]:
@@ -96,6 +153,10 @@ def _bet(spot: str, rows: list[dict[str, Any]], spots: list[str], royal9: dict[s
         bet["needs"] = [other for other in needed if other in spots]
     if spot not in _TRADITIONAL:
         bet["optional"] = True
+    if spot == "hand":
+        bet["each_hand"] = True
+    if spot == "stake":
+        bet["between_actives"] = True
     if spot == "royal9" and royal9 is not None:
         bet["price_cents"] = royal9["price_cents"]
     return bet

@@ -28,7 +28,7 @@ def correct(table: Table, fact: CorrectionFact) -> Stepped:
     assert before is not None, "only asked of a finished round"
     rules, wagers = table.rules, before.wagers or NO_WAGERS
     done = rules.play.corrected(before.done, fact.read)
-    won, won_before = (paying.awards(rules, each, wagers.royal9_seats) for each in (done, before.done))
+    won, won_before = (paying.awards(rules, before.seating, each, wagers.royal9_seats) for each in (done, before.done))
     settled = paying.settlement(rules, before.seating, wagers.placed, done) if before.settlement else None
     after = replace(before, done=done, settlement=settled)
     corrected = replace(
@@ -71,7 +71,7 @@ def _event(
         natural=done.natural,
         margin=done.margin,
         pairs=events.Pairs(done.player_pair, done.banker_pair),
-        dragon_bonus=paying.dragon_bonus_shown(rules, done),
+        dragon_bonus=paying.dragon_bonus_shown(rules, after.seating, done),
         royal9=paying.seat_tiers(won),
         royal9_before=paying.seat_tiers(won_before),
         settlement=settlement,

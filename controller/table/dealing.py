@@ -15,7 +15,6 @@ from controller.contract.events import Event
 from controller.game.bets import Row
 from controller.game.cards import Card, total
 from controller.game.hands import Done, SeatHands, TwoHands
-from controller.game.lucky9 import HAND
 from controller.game.play import Call, Choose, Draw, Reveal
 from controller.game.seating import next_actives
 from controller.game.wagers import Wager
@@ -153,7 +152,7 @@ def _go_on(table: Table) -> Stepped:
 def _finish(table: Table, hand: HandInPlay, done: Done) -> Stepped:
     """The hand is complete: its round, then its hits, then what follows."""
     shoe, wagers = open_shoe(table), hand.wagers or NO_WAGERS
-    won = paying.awards(table.rules, done, wagers.royal9_seats)
+    won = paying.awards(table.rules, hand.seating, done, wagers.royal9_seats)
     settled = paying.settlement(table.rules, hand.seating, wagers.placed, done) if hand.wagers else None
     finished = FinishedRound(shoe.rounds, done, hand.wagers, hand.seating, settled)
     royal = paying.royal_hits(shoe.number, shoe.rounds, won, wagers.levels)
@@ -207,7 +206,7 @@ def _round(table: Table, finished: FinishedRound, won: list[tuple[int, Row]]) ->
         simulated=finished.simulated,
         last_hand=last_hand,
         cards_left=cards_left(table),
-        dragon_bonus=paying.dragon_bonus_shown(table.rules, done),
+        dragon_bonus=paying.dragon_bonus_shown(table.rules, finished.seating, done),
         royal9_seats=finished.wagers.royal9_seats if finished.wagers else (),
         royal9=paying.seat_tiers(won),
         actives=paying.actives_shown(finished.seating.actives),
@@ -282,7 +281,8 @@ def _at_stake(table: Table, placed: tuple[Wager, ...]) -> tuple[Wager, ...]:
     if not isinstance(hand, HandInPlay):
         return placed
     hands = Counter(lies.seat for lies in table.rules.play.laid(hand.seating, hand.plays))
-    return tuple(wager for wager in placed for _ in range(hands[wager.seat] if wager.spot == HAND else 1))
+    on_each = {bet.spot for bet in table.rules.bets if bet.each_hand}
+    return tuple(wager for wager in placed for _ in range(hands[wager.seat] if wager.spot in on_each else 1))
 
 
 def shown(cards: tuple[Card, ...]) -> events.HandShown:

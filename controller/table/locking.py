@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 
 from controller.game.bets import ROYAL9
-from controller.game.lucky9 import HAND
 from controller.game.wagers import RefusedWager, Wager, place, placing, stand
 from controller.table.facts import WagersLocked
 from controller.table.states import Table
@@ -54,6 +53,7 @@ def lock(table: Table, by: str, sensed: AbstractSet[int], pit_fresh: bool, *, la
             placed.append(wager)
         else:
             refused.append(RefusedWager(wager, code))
+    on_each_hand = {bet.spot for bet in rules.bets if bet.each_hand}
     stands, falls = stand(rules.wagers, rules.bets, rules.seat_numbers, placed, _actives(table))
     refused += falls
     refused_seats = {each.wager.seat: each.code for each in refused if each.wager.spot == ROYAL9}
@@ -65,7 +65,7 @@ def lock(table: Table, by: str, sensed: AbstractSet[int], pit_fresh: bool, *, la
         refusal=next(iter(refused_seats.values()), None),
         wagers=stands,
         refused=tuple(refused),
-        in_play=tuple(sorted({wager.seat for wager in stands if wager.spot == HAND})),
+        in_play=tuple(sorted({wager.seat for wager in stands if wager.spot in on_each_hand})),
     )
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from controller.contract import events
-from controller.game import games
 from controller.game.bets import DRAGON_BONUS, Finished, Row, bet_on, deciding
-from controller.game.hands import Done, SeatHands, TwoHands
-from controller.game.seating import Actives, Seating
-from controller.game.settlement import Settlement, returned
+from controller.game.hands import Done, SeatHands
+from controller.game.seating import NOBODY, Actives, Seating
+from controller.game.settlement import Settlement, result_of, returned, settle
 from controller.game.wagers import RefusedWager, Wager
 from controller.table.facts import RoyalHit
 from controller.table.rules import TableRules
@@ -19,29 +18,24 @@ def settlement(rules: TableRules, seating: Seating, wagers: tuple[Wager, ...], d
     """The hand's settlement; None where the table knows no wagers."""
     if not rules.bet_recognition:
         return None
-
-    def seen_at(seat: int) -> Finished:
-        assert isinstance(done, TwoHands), "only asked of two hands"
-        return _seen(rules, done, seat)
-
-    return games.settle(rules.play, rules.bets, rules.rounding, seating, seen_at, wagers, done)
+    return settle(rules.bets, rules.rounding, lambda seat: _seen(rules, seating, done, seat), wagers)
 
 
-def awards(rules: TableRules, done: Done, seats: Iterable[int]) -> list[tuple[int, Row]]:
+def awards(rules: TableRules, seating: Seating, done: Done, seats: Iterable[int]) -> list[tuple[int, Row]]:
     """The winning Royal 9 wagers of these seats, each with the row of its award: best row first, then by seat."""
     royal9 = rules.royal9
-    if royal9 is None or not isinstance(done, TwoHands):
+    if royal9 is None:
         return []
-    decided = ((seat, deciding(royal9, _seen(rules, done, seat))) for seat in seats)
+    decided = ((seat, deciding(royal9, _seen(rules, seating, done, seat)[0])) for seat in seats)
     won = [(seat, row) for seat, row in decided if row is not None and row.award is not None]
     return sorted(won, key=lambda seat_row: (royal9.rows.index(seat_row[1]), seat_row[0]))
 
 
-def _seen(rules: TableRules, done: TwoHands, at: int | None = None) -> Finished:
-    """A finished hand as it is seen from the seat, or from none."""
+def _seen(rules: TableRules, seating: Seating, done: Done, at: int | None = None) -> tuple[Finished, ...]:
+    """A finished hand as it is seen from the seat, or from none: once for each hand that the seat has."""
     own = next((seat.k9 for seat in rules.seats if seat.number == at), None)
     others = [seat.k9 for seat in rules.seats if seat.number != at and seat.k9 is not None]
-    return Finished(done, rules.play.naturals, own, others)
+    return rules.play.seen(done, seating, at, (own, others))
 
 
 def seat_tiers(won: Iterable[tuple[int, Row]]) -> tuple[events.SeatTier, ...]:
@@ -59,12 +53,13 @@ def royal_hits(
     )
 
 
-def dragon_bonus_shown(rules: TableRules, done: TwoHands) -> events.DragonBonusShown | None:
+def dragon_bonus_shown(rules: TableRules, seating: Seating, done: Done) -> events.DragonBonusShown | None:
     """What a wager on either hand's Dragon Bonus comes to, as events tell it; None where the game has no such bets."""
     bets = [bet_on(rules.bets, spot) for spot in DRAGON_BONUS]
     if None in bets:
         return None
-    on_player, on_banker = (deciding(bet, _seen(rules, done)) for bet in bets if bet is not None)
+    (seen,) = _seen(rules, seating, done)
+    on_player, on_banker = (deciding(bet, seen) for bet in bets if bet is not None)
     pays = next((row.pays for row in (on_player, on_banker) if row is not None and row.pays is not None), None)
     return events.DragonBonusShown(_shown(on_player), _shown(on_banker), None if pays is None else int(pays))
 
@@ -128,5 +123,7 @@ def actives_shown(actives: Actives | None) -> events.ActivesShown | None:
 
 
 def hand_results(rules: TableRules, done: SeatHands) -> list[str]:
-    """What becomes of a wager on each seat's hand at Lucky 9."""
-    return [result.value for result in games.hand_results(rules.play, done)]
+    """What becomes of a wager on each of the seats' hands."""
+    (bet,) = (bet for bet in rules.bets if bet.each_hand)
+    seen = [one for seat in done.first_two for one in _seen(rules, NOBODY, done, seat)]
+    return [result_of(deciding(bet, one)).value for one in seen]

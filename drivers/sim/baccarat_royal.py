@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from drivers.sim import bets as book
@@ -76,9 +76,10 @@ class BaccaratRoyal:
     def _pay(self, bets: Bets, hands: book.Hands) -> list[Paid]:
         """Every wager of a round: the active seats play each other, the others the house."""
         of = {bet["spot"]: bet for bet in self.bets}
-        outcome = rules.outcome(hands["player"], hands["banker"])
         return [
-            _stake(bets, wager, outcome) if wager.spot == "stake" else book.pay(of[wager.spot], wager, hands, {})
+            _stake(bets, of["stake"], wager, hands)
+            if wager.spot == "stake"
+            else book.pay(of[wager.spot], wager, hands, {})
             for wager in bets.standing or ()
         ]
 
@@ -95,19 +96,16 @@ def banker_options(hole_cards: list[str], player: list[str], *, corrected: bool)
     return _OPTIONS[row[1 + rules.points(player[2]) if len(player) == 3 else 0]]
 
 
-def _stake(bets: Bets, wager: Wager, outcome: str) -> Paid:
-    """They play for the smaller stake, and what is over goes back; a tie costs each half, to the house."""
+def _stake(bets: Bets, bet: Mapping[str, Any], wager: Wager, hands: book.Hands) -> Paid:
+    """They play for the smaller stake, and what is over goes back."""
     assert bets.actives is not None
     others = [other.cents for other in bets.on("stake") if other.seat != wager.seat]
     if not others:
         return Paid(wager, "returned", wager.cents)
     plays = min(wager.cents, *others)
-    over = wager.cents - plays
-    if outcome == "tie":
-        return Paid(wager, "half_lost", over + -(-plays // 2))
-    if wager.seat == (bets.actives.player if outcome == "player" else bets.actives.banker):
-        return Paid(wager, "won", wager.cents, plays)
-    return Paid(wager, "lost", over)
+    own = hands["player" if wager.seat == bets.actives.player else "banker"]
+    paid = book.pay(bet, replace(wager, cents=plays), {**hands, "own": own}, {})
+    return replace(paid, wager=wager, back=paid.back + wager.cents - plays)
 
 
 def rotated(actives: Actives, outcome: str, occupied: Collection[int]) -> Actives:

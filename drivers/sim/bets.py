@@ -5,7 +5,7 @@ It shares nothing with the controller. A bet and its rows stay as TOML gives the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -14,22 +14,34 @@ from drivers.sim.cashier import Paid
 from drivers.sim.wagers import Wager
 
 Hands = Mapping[str, Sequence[str]]
-"""Player's and Banker's cards of a finished hand."""
+"""The cards of a finished hand. Two sides lie beside each other: `player` and `banker`, or `own` and `dealer`.
+
+`own` may stand there a second time, for the side that the bettor's own seat plays.
+"""
 
 
-def row_for(bet: Mapping[str, Any], hands: Hands, seat: int = 0, printed: Mapping[int, str] | None = None) -> Any:
+def row_for(
+    bet: Mapping[str, Any],
+    hands: Hands,
+    seat: int = 0,
+    printed: Mapping[int, str] | None = None,
+    *,
+    split: bool = False,
+) -> Any:
     """The row that decides the bet at the seat, None where none holds. `printed`: each seat's King and 9, `KS 9H`."""
     own = {} if printed is None else {"own": [printed.get(seat, "")]}
     another = [pair for other, pair in (printed or {}).items() if other != seat]
     for row in bet["rows"]:
-        if _so(row["when"], hands, {**own, "another": another}):
+        if _so(row["when"], hands, {**own, "another": another}, split):
             return row
     return None
 
 
-def pay(bet: Mapping[str, Any], wager: Wager, hands: Hands, printed: Mapping[int, str]) -> Paid:
-    """What becomes of a wager on the bet."""
-    row = row_for(bet, hands, wager.seat, printed)
+def pay(
+    bet: Mapping[str, Any], wager: Wager, hands: Hands, printed: Mapping[int, str], number: int | None = None
+) -> Paid:
+    """What becomes of a wager on the bet, or of that on a split seat's hand of this number."""
+    row = row_for(bet, hands, wager.seat, printed, split=number is not None)
     match row:
         case {"award": _}:  # the whole pay: the chip goes to the house all the same
             return Paid(wager, "won", 0, row.get("cents", 0), meter=row.get("meter"))
@@ -37,58 +49,69 @@ def pay(bet: Mapping[str, Any], wager: Wager, hands: Hands, printed: Mapping[int
             part = row.get("commission_taken") or row.get("commission_owed")
             to, one = map(int, odds.split(":"))
             charged = Fraction(*map(int, part.split(":"))) if part else None
-            return cashier.win(wager, to, one, commission=charged, later="commission_owed" in row)
+            return cashier.win(wager, to, one, commission=charged, later="commission_owed" in row, hand=number)
         case {"result": "push"}:
-            return cashier.push(wager)
+            return cashier.push(wager, number)
         case {"result": "half"}:
-            return Paid(wager, "half_lost", -(-wager.cents // 2))
+            return Paid(wager, "half_lost", -(-wager.cents // 2), hand=number)
         case _:
-            return cashier.lose(wager)
+            return cashier.lose(wager, number)
 
 
-def _so(when: Mapping[str, Any], hands: Hands, pairs: Mapping[str, Sequence[str]]) -> bool:
+def _so(when: Mapping[str, Any], hands: Hands, pairs: Mapping[str, Sequence[str]], split: bool) -> bool:
     """Every word that is written holds."""
-    player, banker = hands["player"], hands["banker"]
-    winner = rules.outcome(player, banker)
-    loser = {"player": "banker", "banker": "player", "tie": "nobody"}[winner]
+    sides = ("player", "banker") if "player" in hands else ("own", "dealer")
+    one, other = (hands[side] for side in sides)
+    outcome = rules.outcome(one, other)
+    won = {"player": [one], "banker": [other], "tie": []}[outcome]
+    lost = {"player": [other], "banker": [one], "tie": []}[outcome]
+    winners = [name for name in ("player", "banker", "own", "dealer") if any(hands.get(name) is side for side in won)]
     facts: dict[str, object] = {
-        "winner": winner,
-        "natural": rules.is_natural(player) or rules.is_natural(banker),
-        "margin": abs(rules.total(player) - rules.total(banker)),
-        "cards": len(player) + len(banker),
-        "total_sum": rules.total(player) + rules.total(banker),
-        "identical": sorted(player[:2]) == sorted(banker[:2]),
-        "color": _color([*player, *banker]),
+        "natural": "player" in hands and (rules.is_natural(one) or rules.is_natural(other)),
+        "margin": abs(rules.total(one) - rules.total(other)),
+        "cards": len(one) + len(other),
+        "total_sum": rules.total(one) + rules.total(other),
+        "identical": sorted(one[:2]) == sorted(other[:2]),
+        "color": _color([*one, *other]),
+        "split": split,
+    }
+    of: dict[str, list[Sequence[str]]] = {
+        "winning": won,
+        "losing": lost,
+        **{side: [hands[side]] if side in hands else [] for side in ("player", "banker", "own", "dealer")},
+    }
+    together = {
+        "all_cards": [*one, *other],
+        "first_four": [*one[:2], *other[:2]],
+        "with_up_card": hands.get("with_up_card", ()),
     }
 
-    def count(words: Mapping[str, Any], *names: str) -> int:
-        return sum(_hand_so(words, hands[name], pairs) for name in names if name in hands)
+    def holds(word: str, said: Any) -> bool:
+        if word == "winner":
+            return any(_any(name, said) for name in winners or ["tie"])
+        if word in facts:
+            return _any(facts[word], said)
+        if word in together:
+            return bool(together[word]) and _cards_so(said, together[word])
+        if word in of:
+            return any(_hand_so(said, cards, pairs, bool(sides[0] == "player")) for cards in of[word])
+        many = sum(_hand_so(said, cards, pairs, bool(sides[0] == "player")) for cards in (one, other))
+        return {"either": many >= 1, "both": many == 2, "exactly_one": many == 1}[word]
 
-    named: dict[str, Callable[[Mapping[str, Any]], bool]] = {
-        "player": lambda words: count(words, "player") == 1,
-        "banker": lambda words: count(words, "banker") == 1,
-        "winning": lambda words: count(words, winner) == 1,
-        "losing": lambda words: count(words, loser) == 1,
-        "either": lambda words: count(words, "player", "banker") >= 1,
-        "both": lambda words: count(words, "player", "banker") == 2,
-        "exactly_one": lambda words: count(words, "player", "banker") == 1,
-    }
-    return all(named[word](said) if word in named else _any(facts[word], said) for word, said in when.items())
+    return all(holds(word, said) for word, said in when.items())
 
 
-def _hand_so(words: Mapping[str, Any], cards: Sequence[str], pairs: Mapping[str, Sequence[str]]) -> bool:
-    ranks, suits = [card[0] for card in cards], [card[1] for card in cards]
+def _hand_so(
+    words: Mapping[str, Any], cards: Sequence[str], pairs: Mapping[str, Sequence[str]], naturals: bool
+) -> bool:
+    rank, rank_2 = (card[0] for card in cards[:2])
     facts: dict[str, object] = {
-        "total": rules.total(cards),
-        "cards": len(cards),
-        "natural": rules.is_natural(cards),
-        "pair": ranks[0] == ranks[1],
-        "suited": suits[0] == suits[1],
+        "natural": naturals and rules.is_natural(cards),
+        "pair": rank == rank_2,
+        "suited": cards[0][1] == cards[1][1],
+        "colored": _color(cards[:2]) is not None,
         "first_two_total": rules.total(cards[:2]),
-        "third": ranks[2] if len(ranks) == 3 else None,
-        "same_rank": len(set(ranks)) == 1,
-        "same_suit": len(set(suits)) == 1,
-        "color": _color(cards),
+        "third": cards[2][0] if len(cards) == 3 else None,
     }
 
     def holds(word: str, said: Any) -> bool:
@@ -96,7 +119,34 @@ def _hand_so(words: Mapping[str, Any], cards: Sequence[str], pairs: Mapping[str,
             return any(sorted(pair.split()) == sorted(cards[:2]) for pair in pairs.get(said, ()))
         if word == "first_two":
             one, other = ([ranks_] if isinstance(ranks_, str) else ranks_ for ranks_ in said)
-            return any(a in one and b in other for a, b in (ranks[:2], ranks[1::-1]))
+            return any(a in one and b in other for a, b in ((rank, rank_2), (rank_2, rank)))
+        return _any(facts[word], said) if word in facts else _cards_so({word: said}, cards)
+
+    return all(holds(word, said) for word, said in words.items())
+
+
+def _cards_so(words: Mapping[str, Any], cards: Sequence[str]) -> bool:
+    """What several cards are, wherever they lie."""
+    ranks, suits = [card[0] for card in cards], [card[1] for card in cards]
+    facts: dict[str, object] = {
+        "total": rules.total(cards),
+        "points": sum(map(rules.points, cards)),
+        "cards": len(cards),
+        "of_one_rank": max(map(ranks.count, ranks)),
+        "of_one_suit": max(map(suits.count, suits)),
+        "same_rank": len(set(ranks)) == 1,
+        "same_suit": len(set(suits)) == 1,
+        "suit": suits[0] if len(set(suits)) == 1 else None,
+        "color": _color(cards),
+    }
+
+    def holds(word: str, said: Any) -> bool:
+        if word == "ranks":
+            return sorted(ranks) == sorted([said] if isinstance(said, str) else said)
+        if word == "has":
+            of = [said["of"]] if isinstance(said["of"], str) else said["of"]
+            many = len([card for card in cards if {card, card[0], card[1]} & set(of)])
+            return _any(many, said["times"]) if "times" in said else many > 0
         return _any(facts[word], said)
 
     return all(holds(word, said) for word, said in words.items())

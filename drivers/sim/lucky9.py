@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from drivers.sim import bets as book
 from drivers.sim import cashier, rules
 from drivers.sim.cashier import Paid
 from drivers.sim.felt import Dealt, Felt
@@ -21,8 +23,11 @@ class SeatHand:
     from_split: bool = False
 
 
+@dataclass(frozen=True)
 class Lucky9:
-    """The game."""
+    """The game; `bets` as the game file has them."""
+
+    bets: Sequence[Mapping[str, Any]]
 
     def deal(self, felt: Felt, bets: Bets | None) -> Dealt:
         """Deal a whole round to every seat with a wager on its hand."""
@@ -37,17 +42,36 @@ class Lucky9:
         felt.reveal("dealer")
         if rules.total(dealer) < 5:
             dealer.append(felt.card("dealer"))
-        paid = [each for wager in bets.standing or () for each in pay(wager, hands[wager.seat], first_two, dealer)]
+        paid = [each for wager in bets.standing or () for each in self.pay(wager, hands[wager.seat], first_two, dealer)]
         told: dict[str, object] = {
             "dealer": rules.hand_told(dealer),
             "hands": [
-                {"seat": seat, "hand": number, **rules.hand_told(hand.cards), "result": result_of(hand, dealer)[0]}
+                {"seat": seat, "hand": number, **rules.hand_told(hand.cards), "result": one.result}
                 for seat, of_seat in hands.items()
-                for number, hand in enumerate(of_seat, 1)
+                for number, (hand, one) in enumerate(
+                    zip(of_seat, self.pay(Wager(seat, "hand", 0), of_seat, first_two, dealer), strict=True), 1
+                )
             ],
             "settlement": cashier.settlement(paid),
         }
         return Dealt(None, told)
+
+    def pay(
+        self, wager: Wager, hands: Sequence[SeatHand], first_two: Mapping[int, Sequence[str]], dealer: Sequence[str]
+    ) -> list[Paid]:
+        """A seat's wager: on each of its hands, which has one as large, or on its leftmost."""
+        bet = next(bet for bet in self.bets if bet["spot"] == wager.spot)
+        with_up_card = [*first_two[wager.seat], dealer[1]]
+        return [
+            book.pay(
+                bet,
+                wager,
+                {"own": hand.cards, "dealer": dealer, "with_up_card": with_up_card},
+                {},
+                number if bet.get("each_hand") and hand.from_split else None,
+            )
+            for number, hand in enumerate(hands if bet.get("each_hand") else hands[:1], 1)
+        ]
 
 
 def _play(felt: Felt, seat: int, cards: list[str]) -> list[SeatHand]:
@@ -75,62 +99,3 @@ def _split(felt: Felt, seat: int, pair: Sequence[str], others: int) -> list[Seat
         else:
             played.append(SeatHand(two, from_split=True))
     return played
-
-
-def result_of(hand: SeatHand, dealer: Sequence[str]) -> tuple[str, tuple[int, int]]:
-    """ "won", "pushed" or "lost", and what a win pays (3, 2) or (1, 1), by the sheet's sentences."""
-    mine, theirs = rules.total(hand.cards), rules.total(dealer)
-    three_cards = len(hand.cards) == 3
-    if three_cards and mine <= 2:
-        return "lost", (0, 1)  # whatever the dealer has
-    lucky = _is_lucky(hand.cards) and not hand.from_split
-    if mine == theirs == 9:
-        if lucky and len(dealer) == 3:
-            return "won", (3, 2)
-        return ("lost" if three_cards and _is_lucky(dealer) else "pushed"), (0, 1)
-    if mine == theirs:
-        return "pushed", (0, 1)
-    return ("won" if mine > theirs else "lost"), ((3, 2) if lucky else (1, 1))
-
-
-def bonus_pays(first_two: Sequence[str], dealers_up_card: str) -> int:
-    """What the Lucky 9 Bonus pays to one; 0 where it loses."""
-    cards = [*first_two, dealers_up_card]
-    if rules.total(cards) != 9:
-        return 0
-    suited = len({card[1] for card in cards}) == 1
-    match "".join(sorted(card[0] for card in cards)):
-        case "333":
-            return 200 if suited else 50
-        case "234":
-            return 100 if suited else 40
-    return 30 if suited else 5
-
-
-def pay(wager: Wager, hands: Sequence[SeatHand], first_two: dict[int, list[str]], dealer: Sequence[str]) -> list[Paid]:
-    """A seat's wager: on its hand (each that it split into has one as large), on the tie, or on the bonus."""
-    match wager.spot:
-        case "hand":
-            numbered = enumerate(hands, 1)
-            return [_hand(wager, hand, dealer, number if hand.from_split else None) for number, hand in numbered]
-        case "tie":
-            tied = rules.total(hands[0].cards) == rules.total(dealer)
-            return [cashier.win(wager, 7) if tied else cashier.lose(wager)]
-        case _:
-            to_one = bonus_pays(first_two[wager.seat], dealer[1])
-            return [cashier.win(wager, to_one) if to_one else cashier.lose(wager)]
-
-
-def _hand(wager: Wager, hand: SeatHand, dealer: Sequence[str], number: int | None) -> Paid:
-    match result_of(hand, dealer):
-        case "won", (to, one):
-            return cashier.win(wager, to, one, hand=number)
-        case "pushed", _:
-            return cashier.push(wager, number)
-        case _:
-            return cashier.lose(wager, number)
-
-
-def _is_lucky(cards: Sequence[str]) -> bool:
-    """A 9 on two cards that both count."""
-    return len(cards) == 2 and rules.total(cards) == 9 and 0 not in map(rules.points, cards)

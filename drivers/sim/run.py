@@ -99,7 +99,7 @@ def _game(house: House) -> Game:
     """The game of the house."""
     match house.kind:
         case "lucky9":
-            return Lucky9()
+            return Lucky9(house.limits.bets)
         case "baccarat_royal":
             return BaccaratRoyal(house.limits.bets, corrected="corrected" in house.name)
         case _:

@@ -306,11 +306,11 @@ def _third_cards(values: Values) -> Values:
 
 WRONG_IN_GAME: dict[str, Case] = {
     "a section missing": (lambda v: v.pop("wagers"), "wagers", "missing"),
-    "the section of its kind missing": (lambda v: v.pop("punto_banco"), "punto_banco", "missing, and a game of kind"),
+    "the section of its kind missing": (lambda v: v.pop("punto_banco"), "punto_banco", "is missing"),
     "a section of another kind": (
         lambda v: v.update(lucky9=read(CONFIG / "games" / "lucky9.toml")["lucky9"]),
-        "lucky9",
-        "no part of a game of kind punto_banco",
+        "(the file)",
+        "nobody knows the key lucky9",
     ),
     "odds that are a number": (
         lambda v: _row(v, "tie", 0).update(pays=8),
@@ -451,13 +451,13 @@ WRONG_IN_GAME: dict[str, Case] = {
     "a card in error": (lambda v: v["shoe"].update(drawn_in_error="redeal"), "shoe.drawn_in_error", "not a choice"),
     "a total of 10": (
         lambda v: v["punto_banco"]["tableau"].update(player_draws_on=[0, 10]),
-        "punto_banco.tableau.player_draws_on",
-        "points",
+        "punto_banco.tableau.player_draws_on.1",
+        "10 is not a choice",
     ),
     "a third card of -1": (
         lambda v: _third_cards(v).update({"3": [-1]}),
-        "punto_banco.tableau.banker_draws_on_third_card.3",
-        "points",
+        "punto_banco.tableau.banker_draws_on_third_card.3.0",
+        "-1 is not a choice",
     ),
     "a row missing": (lambda v: _third_cards(v).pop("3"), "punto_banco.tableau", "one row of third cards"),
     "a row named otherwise": (
@@ -483,7 +483,7 @@ WRONG_IN_GAME: dict[str, Case] = {
     "a text in a list": (
         lambda v: v["punto_banco"]["tableau"].update(natural=[8, "9"]),
         "punto_banco.tableau.natural.1",
-        "not a whole number",
+        "'9' is not a choice",
     ),
     "an award missing": (lambda v: _row(v, "royal9", 7).pop("award"), "bets.5.rows.7", "one of pays, result"),
     "an award twice": (
@@ -552,7 +552,7 @@ WRONG_TOGETHER: dict[str, tuple[str, Change, str, str]] = {
         "table.lock_on",
         "the dealer locks",
     ),
-    "dealt as Midi": ("lucky9.toml", lambda v: v["table"].update(dealt="midi"), "table.dealt", "only punto banco"),
+    "dealt as Midi": ("lucky9.toml", lambda v: v["table"].update(dealt="midi"), "table.dealt", "not dealt as Midi"),
     "a k9 without the bet": (
         "sugarhouse.toml",
         lambda v: v["seats"][2].update(k9="KS 9S"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tomllib
 from collections import Counter
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.game.baccarat_royal import BaccaratRoyal, BankerRow, Step, active_verdict
+from controller.game.baccarat_royal import BaccaratRoyal, BankerRow, Step
 from controller.game.cards import DECK, Card
-from controller.game.hands import Hand, Outcome, TwoHands
-from controller.game.play import HALF_LOST, LOST, Call, Choose, Draw, Play, Result, Reveal, Verdict
+from controller.game.hands import Outcome, TwoHands, as_it_lies
+from controller.game.play import Call, Choose, Draw, Play, Reveal
 from controller.game.seating import Actives, Seating, drawn_actives, next_actives
+from tests.support.bets import bet, bets_of, decided
 from tests.support.samples import examples
 
 GAMES = Path(__file__).parents[2] / "config" / "games"
@@ -386,10 +386,13 @@ def test_one_seat_cannot_play_itself(occupied: tuple[int, ...]) -> None:
 # Wagers.
 
 
-def test_the_actives_play_for_each_others_stake() -> None:
-    even = Verdict(Result.WON, Fraction(1))
-    assert [active_verdict(won, Hand.PLAYER) for won in (_P, _B, _T)] == [even, LOST, HALF_LOST]
-    assert [active_verdict(won, Hand.BANKER) for won in (_P, _B, _T)] == [LOST, even, HALF_LOST]
+@pytest.mark.parametrize(("outcome", "player", "banker"), [(_P, "1", "lose"), (_B, "lose", "1"), (_T, "half", "half")])
+def test_the_actives_play_for_each_others_stake(outcome: Outcome, player: str, banker: str) -> None:
+    stake = bet(bets_of("baccarat_royal"), "stake")
+    hands = {_P: ("KS 5H", "KS 4H"), _B: ("KS 4H", "KS 5H"), _T: ("KS 5H", "5S KH")}[outcome]
+    done = as_it_lies(PRINTED.natural, *map(cards, hands))
+    seen = {seat: PRINTED.seen(done, SEATING, seat, (None, ())) for seat in (ACTIVES.player, ACTIVES.banker, 7)}
+    assert [decided(stake, *seen[seat]) for seat in seen] == [player, banker, "half" if outcome is _T else "lose"]
 
 
 # The game files.
@@ -404,7 +407,7 @@ def test_the_files_hold_the_sheets_numbers(game_name: str) -> None:
     assert file["shoe"] == royal9 | {"drawn_in_error": "burn"}
     push = {"when": {"winner": "tie"}, "result": "push"}
     assert [(bet["spot"], bet.get("rows")) for bet in file["bets"]] == [
-        ("stake", None),
+        ("stake", [{"when": {"winner": "own"}, "pays": "1:1"}, {"when": {"winner": "tie"}, "result": "half"}]),
         ("player", [{"when": {"winner": "player"}, "pays": "1:1"}, push]),
         ("banker", [{"when": {"winner": "banker"}, "pays": "1:1"}, push]),
         ("tie", [{"when": {"winner": "tie"}, "pays": "8:1"}]),

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
-from fractions import Fraction
 from itertools import combinations_with_replacement, permutations, product
 
 import pytest
 
+from controller.game.bets import Bet
 from controller.game.cards import DECK, Card
 from controller.game.hands import SeatHand, SeatHands
-from controller.game.lucky9 import Lucky9, bonus_verdict, hand_verdict, tie_verdict
-from controller.game.play import LOST, PUSHED, Call, Play, Result, Verdict
-from controller.game.seating import Seating
+from controller.game.play import Call, Play
+from controller.game.seating import NOBODY, Seating
 from tests.game.test_lucky9 import GAME, cards, done, worth
+from tests.support.bets import bet, bets_of, decided
 
-EVEN = Verdict(Result.WON, Fraction(1))
-THREE_TO_TWO = Verdict(Result.WON, Fraction(3, 2))
+HAND, TIE, BONUS = (bet(bets_of("lucky9"), spot) for spot in ("hand", "tie", "lucky9_bonus"))
+LOST, PUSHED, EVEN, THREE_TO_TWO = "lose", "push", "1", "3/2"
 
 # Every two-card 9 of two cards that count, and every one of a 9 with a ten or a face card.
 LUCKY_9S = ["AS 8H", "8S AS", "2C 7H", "7D 2D", "3S 6H", "6C 3C", "4S 5H", "5D 4C"]
@@ -36,8 +35,23 @@ UP_TO_8 = {
 }
 
 
-def verdict(hand: str, dealer: str, *, from_split: bool = False, game: Lucky9 = GAME) -> Verdict:
-    return hand_verdict(game, SeatHand(3, 1, cards(hand), from_split), cards(dealer))
+def becomes_of(bet: Bet, end: SeatHands, seat: int = 3) -> list[str]:
+    """What becomes of a wager of the seat on the bet, once for each of its hands."""
+    return [decided(bet, seen) for seen in GAME.seen(end, NOBODY, seat, (None, ()))]
+
+
+def tie(end: SeatHands, seat: int = 3) -> str:
+    return becomes_of(TIE, end, seat)[0]
+
+
+def bonus(first_two: tuple[Card, ...], up: Card) -> str:
+    end = SeatHands((up, up), (SeatHand(3, 1, first_two, False),), {3: first_two})
+    return becomes_of(BONUS, end)[0]
+
+
+def verdict(hand: str, dealer: str, *, from_split: bool = False) -> str:
+    end = SeatHands(cards(dealer), (SeatHand(3, 1, cards(hand), from_split),), {3: cards(hand)[:2]})
+    return becomes_of(HAND, end)[0]
 
 
 def dealers_up_to_8() -> list[str]:
@@ -67,7 +81,7 @@ CELLS = [
     ("hands", "from_split", "column", "becomes"),
     [(hands, from_split, column, row[column]) for hands, from_split, row in CELLS for column in row],
 )
-def test_a_cell_of_the_outcomes(hands: list[str], from_split: bool, column: str, becomes: Verdict) -> None:
+def test_a_cell_of_the_outcomes(hands: list[str], from_split: bool, column: str, becomes: str) -> None:
     got = {verdict(hand, dealer, from_split=from_split) for hand, dealer in product(hands, COLUMNS[column])}
     assert got == {becomes}
 
@@ -82,33 +96,19 @@ def test_up_to_8_the_total_closer_to_9_wins_even_money_and_equal_ones_push(seats
             assert verdict(hand, dealer, from_split=True) == becomes
 
 
-def test_the_numbers_are_the_houses() -> None:
-    house = replace(
-        GAME,
-        dead_totals=(3,),
-        higher_pays=Fraction(19, 20),
-        outcomes=GAME.outcomes | {"lucky9": ("push", "6:5", "higher", "21:10")},
-    )
-    assert verdict("AS KH 2C", "KS 2H", game=house) == LOST
-    assert verdict("AS KH AC", "KS AH", game=house) == Verdict(Result.WON, Fraction(19, 20))
-    assert verdict("AS 8H", "KS 9H", game=house) == Verdict(Result.WON, Fraction(6, 5))
-    assert verdict("AS 8H", "KS KH 9H", game=house) == PUSHED
-    assert verdict("AS 8H", "KS KH", game=house) == Verdict(Result.WON, Fraction(21, 10))
-
-
 def test_the_hands_of_a_split_settle_each_by_itself() -> None:
     played = done("8S 6C 8D TC split 8C split  AC 6H KC  reveal")  # the dealer stands on 6
-    assert [hand_verdict(GAME, hand, played.dealer) for hand in played.hands] == [EVEN, LOST, EVEN]
+    assert becomes_of(HAND, played) == [EVEN, LOST, EVEN]
     assert [str(hand.cards[1]) for hand in played.hands] == ["AC", "6H", "KC"]
 
 
 # Tie: 7 to 1 on equal totals.
 
-SEVEN_TO_ONE = Verdict(Result.WON, Fraction(7))
+SEVEN_TO_ONE = "7"
 
 
 @pytest.mark.parametrize(
-    ("played", "hand", "tie"),
+    ("played", "hand", "ties"),
     [
         ("2S 3C 4D 3H stand reveal", PUSHED, SEVEN_TO_ONE),  # 6 and 6
         ("2S 3C 4D 4H stand reveal", LOST, LOST),  # 6 and 7
@@ -121,26 +121,20 @@ SEVEN_TO_ONE = Verdict(Result.WON, Fraction(7))
         ("5S KC 2D 2H hit 5C reveal AD", LOST, LOST),  # a dead 2, and the dealer's 3
     ],
 )
-def test_the_tie_bet_looks_at_the_totals_alone(played: str, hand: Verdict, tie: Verdict) -> None:
+def test_the_tie_bet_looks_at_the_totals_alone(played: str, hand: str, ties: str) -> None:
     end = done(played)
-    assert (hand_verdict(GAME, end.hands[0], end.dealer), tie_verdict(GAME, end, 3)) == (hand, tie)
+    assert (becomes_of(HAND, end)[0], tie(end)) == (hand, ties)
 
 
 def test_of_a_split_seat_the_leftmost_hand_ties() -> None:
-    assert tie_verdict(GAME, done("8S 6C 8D TC split 8C stand KC reveal"), 3) == SEVEN_TO_ONE  # 6, 8
-    assert tie_verdict(GAME, done("8S 6C 8D TC split KC 8H stand reveal"), 3) == LOST  # 8, 6
+    assert tie(done("8S 6C 8D TC split 8C stand KC reveal")) == SEVEN_TO_ONE  # 6, 8
+    assert tie(done("8S 6C 8D TC split KC 8H stand reveal")) == LOST  # 8, 6
 
 
 def test_each_seat_ties_by_its_own_hand() -> None:
     end = done("2S 3S 3C 4D 4H 3H stand stand reveal", (5, 1))
-    assert [tie_verdict(GAME, end, seat) for seat in (5, 1)] == [SEVEN_TO_ONE, LOST]
-    with pytest.raises(ValueError):
-        tie_verdict(GAME, end, 3)
-
-
-def test_the_tie_pays_what_the_house_says() -> None:
-    house = replace(GAME, tie_pays=Fraction(15, 2))
-    assert tie_verdict(house, done("2S 3C 4D 3H stand reveal"), 3) == Verdict(Result.WON, Fraction(15, 2))
+    assert [tie(end, seat) for seat in (5, 1)] == [SEVEN_TO_ONE, LOST]
+    assert becomes_of(TIE, end, 3) == []
 
 
 # Lucky 9 Bonus.
@@ -167,8 +161,8 @@ def test_the_tie_pays_what_the_house_says() -> None:
     ],
 )
 def test_the_bonus_pays_its_best_row_whichever_of_the_cards_is_the_dealers(three: str, to_one: int) -> None:
-    becomes = Verdict(Result.WON, Fraction(to_one)) if to_one else LOST
-    assert {bonus_verdict(GAME, (a, b), up) for a, b, up in permutations(cards(three))} == {becomes}
+    becomes = str(to_one) if to_one else LOST
+    assert {bonus((a, b), up) for a, b, up in permutations(cards(three))} == {becomes}
 
 
 POINTS = dict(zip("A23456789TJQK", (1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 0), strict=True))
@@ -192,9 +186,9 @@ def second_judge(three: tuple[Card, ...]) -> int:
 def test_the_bonus_agrees_with_a_second_judge_on_every_three_cards_of_a_shoe() -> None:
     ways: Counter[int] = Counter()
     for three in combinations_with_replacement(DECK, 3):
-        got = bonus_verdict(GAME, three[:2], three[2])
+        got = bonus(three[:2], three[2])
         pays = second_judge(three)
-        assert got == (Verdict(Result.WON, Fraction(pays)) if pays else LOST)
+        assert got == (str(pays) if pays else LOST)
         ways[pays] += 1
     # Counted by hand: of one card three times, four suits; of three 3s, 20 multisets; of 2-3-4, 64 in all.
     assert (ways[200], ways[50], ways[100], ways[40]) == (4, 16, 4, 60)
@@ -202,22 +196,7 @@ def test_the_bonus_agrees_with_a_second_judge_on_every_three_cards_of_a_shoe() -
 
 def test_the_bonus_looks_at_the_first_two_cards_and_the_up_card_whatever_came_later() -> None:
     end = done("3S 5C 3D 3H split 9C KC reveal")
-    assert bonus_verdict(GAME, end.first_two[3], end.dealer_up) == Verdict(Result.WON, Fraction(50))
-
-
-@pytest.mark.parametrize("row", ["suited_333", "suited_234", "any_333", "any_234", "suited_9", "any_9"])
-def test_each_row_of_the_bonus_pays_what_the_house_says(row: str) -> None:
-    three = {
-        "suited_333": "3S 3S 3S",
-        "suited_234": "2S 3S 4S",
-        "any_333": "3S 3D 3S",
-        "any_234": "2S 3D 4S",
-        "suited_9": "AS 2S 6S",
-        "any_9": "AS 2D 6S",
-    }
-    house = replace(GAME, bonus_pays=replace(GAME.bonus_pays, **{row: Fraction(17, 2)}))
-    paid = {name for name, text in three.items() if bonus_verdict(house, cards(text)[:2], cards(text)[2]).to_one == 8.5}
-    assert paid == {row}
+    assert set(becomes_of(BONUS, end)) == {"50"}
 
 
 # Every pair of totals that can be dealt, end to end.
@@ -234,5 +213,5 @@ def test_a_seat_that_stands_against_every_dealer() -> None:
         end = GAME.next_step(Seating((3,)), plays)
         assert isinstance(end, SeatHands)
         becomes = EVEN if dealers < 6 else PUSHED if dealers == 6 else LOST
-        assert hand_verdict(GAME, end.hands[0], end.dealer) == becomes
-        assert tie_verdict(GAME, end, 3) == (SEVEN_TO_ONE if dealers == 6 else LOST)
+        assert becomes_of(HAND, end) == [becomes]
+        assert tie(end) == (SEVEN_TO_ONE if dealers == 6 else LOST)

@@ -21,21 +21,12 @@ from controller.game.bets import Bet, Finished, Row, When
 from controller.game.cards import DECK, Card, PersonalK9
 from controller.game.hands import Outcome, SeatHand, SeatHands, TwoHands, as_it_lies
 from controller.game.play import Result
-from controller.game.seating import Actives
-from controller.game.settlement import (
-    Rounding,
-    Settled,
-    Settlement,
-    balanced,
-    returned,
-    settle_baccarat_royal,
-    settle_lucky9,
-    settle_punto_banco,
-)
+from controller.game.seating import NOBODY, Actives, Seating
+from controller.game.settlement import Rounding, Settled, Settlement, balanced, returned, settle
 from controller.game.wagers import Wager
-from tests.game.test_lucky9 import GAME as LUCKY9
 from tests.support.bets import NATURAL, bets_of
 from tests.support.samples import examples
+from tests.support.tables import BACCARAT_ROYAL, LUCKY9
 
 CENT = Rounding()
 TAKEN, OWED = bets_of("royal9"), bets_of("kansas_star")
@@ -96,7 +87,7 @@ def punto_banco(
     hands: tuple[str, str], wagers: str, bets: tuple[Bet, ...] = TAKEN, rounding: Rounding = CENT
 ) -> Settlement:
     done = lying(hands)
-    return settle_punto_banco(bets, rounding, lambda seat: Finished(done, NATURAL, SEATS.get(seat)), some(wagers))
+    return settle(bets, rounding, lambda seat: [Finished(done, NATURAL, SEATS.get(seat))], some(wagers))
 
 
 @pytest.mark.parametrize(
@@ -247,6 +238,7 @@ def test_money_missing_anywhere_is_out_of_balance() -> None:
 # Baccarat Royal: seat 2 is Player, seat 5 is Banker.
 
 ACTIVES = Actives(player=2, banker=5)
+PLAYED = BACCARAT_ROYAL.play
 
 
 HANDS = {Outcome.PLAYER: PLAYER_BY_4, Outcome.BANKER: BANKER_BY_7, Outcome.TIE: PLAIN_TIE}
@@ -255,8 +247,8 @@ HANDS = {Outcome.PLAYER: PLAYER_BY_4, Outcome.BANKER: BANKER_BY_7, Outcome.TIE: 
 def settle_royal(
     wagers: Sequence[Wager], outcome: Outcome, rounding: Rounding = CENT, bets: tuple[Bet, ...] = ROYAL
 ) -> Settlement:
-    finished = Finished(lying(HANDS[outcome]), NATURAL)
-    return settle_baccarat_royal(bets, rounding, ACTIVES, lambda _: finished, wagers)
+    done = lying(HANDS[outcome])
+    return settle(bets, rounding, lambda seat: PLAYED.seen(done, Seating(actives=ACTIVES), seat, (None, ())), wagers)
 
 
 def baccarat_royal_round(outcome: Outcome, wagers: str, rounding: Rounding = CENT) -> Settlement:
@@ -317,6 +309,10 @@ def test_a_wager_that_baccarat_royal_does_not_have(wager: str) -> None:
 # Lucky 9: each seat's hands, and the dealer's cards with the up card second.
 
 
+def settle_lucky9(rounding: Rounding, wagers: Sequence[Wager], done: SeatHands) -> Settlement:
+    return settle(LUCKY9_BETS, rounding, lambda seat: LUCKY9.play.seen(done, NOBODY, seat, (None, ())), wagers)
+
+
 def lucky9_round(dealer: str, hands: dict[int, str], wagers: str, rounding: Rounding = CENT) -> Settlement:
     """Hands of one seat are split by "/"; the first two cards are the first hand's, or of a split its two firsts."""
     played, first_two = [], {}
@@ -325,7 +321,7 @@ def lucky9_round(dealer: str, hands: dict[int, str], wagers: str, rounding: Roun
         first_two[seat] = theirs[0][:2] if len(theirs) == 1 else (theirs[0][0], theirs[1][0])
         played += [SeatHand(seat, n, hand, len(theirs) > 1) for n, hand in enumerate(theirs, start=1)]
     done = SeatHands(cards(dealer), tuple(played), first_two)
-    return settle_lucky9(LUCKY9, LUCKY9_BETS, rounding, some(wagers), done)
+    return settle_lucky9(rounding, some(wagers), done)
 
 
 @pytest.mark.parametrize(
@@ -421,10 +417,10 @@ def test_punto_banco_conserves_money_and_settles_each_wager_by_itself(
     done = next(
         step for dealt in range(4, 7) if isinstance(step := baccarat.next_step(tableau, shoe[:dealt]), TwoHands)
     )
-    seen_at = dict.fromkeys(range(1, 8), Finished(done, NATURAL)).__getitem__
-    settlement = settle_punto_banco(bets, rounding, seen_at, wagers)
+    seen_at = dict.fromkeys(range(1, 8), (Finished(done, NATURAL),)).__getitem__
+    settlement = settle(bets, rounding, seen_at, wagers)
     check_money(settlement, wagers)
-    alone = [settle_punto_banco(bets, rounding, seen_at, [wager]) for wager in wagers]
+    alone = [settle(bets, rounding, seen_at, [wager]) for wager in wagers]
     assert {one for each in alone for one in each.settled} == {*settlement.settled}
     assert settlement.totals.house == sum(each.totals.house for each in alone)
 
@@ -463,9 +459,9 @@ def test_lucky9_conserves_money_and_settles_each_wager_by_itself(
     played += [SeatHand(3, n, hand[:2], hands > 1) for n, hand in enumerate(theirs[2:], start=1)]
     first_two = {seat: tuple(random.sample(DECK, 2)) for seat in (1, 2, 3)}
     done = SeatHands(dealer, tuple(played), first_two)
-    settlement = settle_lucky9(LUCKY9, LUCKY9_BETS, rounding, wagers, done)
+    settlement = settle_lucky9(rounding, wagers, done)
     check_money(settlement, wagers)
     of_seat_3 = [wager.cents for wager in wagers if wager.seat == 3 and wager.spot == "hand"]
     assert settlement.totals.staked == sum(wager.cents for wager in wagers) + sum(of_seat_3) * (len(theirs) - 3)
-    alone = [settle_lucky9(LUCKY9, LUCKY9_BETS, rounding, [wager], done) for wager in wagers]
+    alone = [settle_lucky9(rounding, [wager], done) for wager in wagers]
     assert sorted(map(repr, (one for each in alone for one in each.settled))) == sorted(map(repr, settlement.settled))

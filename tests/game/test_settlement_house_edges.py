@@ -13,7 +13,7 @@ import pytest
 from controller.game.bets import Finished
 from controller.game.cards import Card
 from controller.game.hands import Outcome, TwoHands
-from controller.game.settlement import Rounding, settle_punto_banco
+from controller.game.settlement import Rounding, settle
 from controller.game.wagers import Wager
 from tests.game.test_enumeration import NATURAL_TIE, NATURAL_WIN, SIXES, WITHOUT_A_NATURAL
 from tests.support.bets import NATURAL, bets_of
@@ -59,7 +59,7 @@ def test_house_edge(spot: str, table: str, published: str) -> None:
     bets, kept = bets_of(table), 0
     for done, ways in every_kind_of_hand():
         finished = Finished(done, NATURAL)
-        totals = settle_punto_banco(bets, Rounding(), {1: finished}.__getitem__, [wager]).totals
+        totals = settle(bets, Rounding(), {1: [finished]}.__getitem__, [wager]).totals
         kept += ways * (totals.house + totals.commission)
     decimals = len(published.partition(".")[2])
     assert f"{float(Fraction(100 * kept, UNIT_CENTS * SIXES)):.{decimals}f}" == published

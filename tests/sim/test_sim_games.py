@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from drivers.sim import lucky9
 from drivers.sim.baccarat_royal import BaccaratRoyal, banker_options, player_options
+from drivers.sim.cashier import Paid
 from drivers.sim.felt import Dealt
 from drivers.sim.lucky9 import Lucky9, SeatHand
 from drivers.sim.punto_banco import PuntoBanco
@@ -178,6 +178,7 @@ def test_a_stake_without_another_goes_back() -> None:
 
 # Lucky 9.
 
+LUCKY9 = Lucky9(bets_of("lucky9"))
 DEALERS = {"lucky": "4S 5S", "natural": "KS 9S", "three": "2S 3S 4D", "low": "KS 7S"}
 MATRIX = """
               lucky    natural  three    low
@@ -200,8 +201,15 @@ def test_the_outcome_matrix() -> None:
     columns, *rows = (line.split() for line in MATRIX.strip().splitlines())
     for row, *cells in rows:
         for column, cell in zip(columns, cells, strict=True):
-            result, (to, one) = lucky9.result_of(SEATS_HANDS[row], DEALERS[column].split())
-            assert result + (f"{to}:{one}" if result == "won" else "") == cell, (row, column)
+            paid = on_the_hand(SEATS_HANDS[row], DEALERS[column].split())
+            pays = {150: "3:2", 100: "1:1", 0: ""}[paid.pays]
+            assert paid.result + pays == cell, (row, column)
+
+
+def on_the_hand(hand: SeatHand, dealer: list[str]) -> Paid:
+    """What becomes of 100 cents on the hand; after a split another lies beside it."""
+    hands = [hand, hand] if hand.from_split else [hand]
+    return LUCKY9.pay(Wager(3, "hand", 100), hands, {3: hand.cards[:2]}, dealer)[0]
 
 
 @pytest.mark.parametrize(
@@ -210,7 +218,7 @@ def test_the_outcome_matrix() -> None:
      ("KH KC 2H", "KS QS KD", "lost"), ("KH AC 2H", "KS AS AD", "won"), ("KH 8H", "4S 5S", "lost")],
 )  # fmt: skip
 def test_the_higher_total(mine: str, dealers: str, result: str) -> None:
-    assert lucky9.result_of(SeatHand(mine.split()), dealers.split())[0] == result
+    assert on_the_hand(SeatHand(mine.split()), dealers.split()).result == result
 
 
 @pytest.mark.parametrize(
@@ -220,14 +228,15 @@ def test_the_higher_total(mine: str, dealers: str, result: str) -> None:
 )  # fmt: skip
 def test_the_bonus(cards: str, pays: int) -> None:
     *first_two, up = cards.split()
-    assert lucky9.bonus_pays(first_two, up) == pays
+    (paid,) = LUCKY9.pay(Wager(3, "lucky9_bonus", 1), [SeatHand(first_two)], {3: first_two}, ["KS", up])
+    assert paid.pays == pays
 
 
 def test_splits_to_four_hands() -> None:
     """The left card first, each pair anew, and the fourth hand's pair can split no more."""
     felt = StackedFelt("8S KD 8H 7D  8C 2S 8D 3S 8S 9C", "split split split")
     bets = Bets(standing=(Wager(3, "hand", 500), Wager(3, "tie", 100)))
-    dealt = Lucky9().deal(felt, bets)
+    dealt = LUCKY9.deal(felt, bets)
     assert felt.used_up
     hands: Any = dealt.told["hands"]
     assert [" ".join(hand["cards"]) for hand in hands] == ["8S 2S", "8C 3S", "8D 8S", "8H 9C"]
@@ -251,12 +260,12 @@ def test_splits_to_four_hands() -> None:
 )
 def test_the_dealers_rule(cards: str, calls: str, dealer: str) -> None:
     felt = StackedFelt(cards, calls)
-    dealt = Lucky9().deal(felt, Bets(standing=(Wager(1, "hand", 500),)))
+    dealt = LUCKY9.deal(felt, Bets(standing=(Wager(1, "hand", 500),)))
     told: Any = dealt.told["dealer"]
     assert (" ".join(told["cards"]), felt.used_up) == (dealer, True)
 
 
 def test_nobody_hits_a_nine() -> None:
     felt = StackedFelt("4S 9S 2D 5H KH 3H")
-    Lucky9().deal(felt, Bets(standing=(Wager(1, "hand", 500), Wager(2, "hand", 500))))
+    LUCKY9.deal(felt, Bets(standing=(Wager(1, "hand", 500), Wager(2, "hand", 500))))
     assert felt.happened == ["card seat_1", "card seat_2", "card dealer"] * 2 + ["reveal dealer"]

@@ -28,7 +28,12 @@ def bet(bets: Sequence[Bet], spot: str) -> Bet:
 
 def comes_to(bet: Bet, done: TwoHands, own: PersonalK9 | None = None, others: Sequence[PersonalK9] = ()) -> str:
     """What decides a wager: "lose", "push", "half", an award's name, or what it pays to one."""
-    row = deciding(bet, Finished(done, NATURAL, own, others))
+    return decided(bet, Finished(done, NATURAL, own, others))
+
+
+def decided(bet: Bet, finished: Finished) -> str:
+    """The same of a finished hand as a seat sees it."""
+    row = deciding(bet, finished)
     if row is None:
         return "lose"
     return row.award or row.result or f"{row.pays or Fraction()}"
