@@ -57,7 +57,7 @@ from controller.table.facts import (
 from controller.table.foreseen import foreseen
 from controller.table.lamps import Live, Pattern, lamps
 from controller.table.legality import Refuse
-from controller.table.public import PHASE_NAMES, public
+from controller.table.public import PHASE_NAMES, Public, public
 from controller.table.requests import ByTwo, before, decide, not_answered
 from controller.table.states import StandingFault, Table
 from controller.table.step import gap_would_show, step
@@ -156,7 +156,7 @@ class Runtime:
         self._archivist = Archivist(journal, config.file.journal, self._on_journal, self._quiet, self._put)
         self._debouncer = Debouncer(config.file.pins.debounce_ms)
         self._journal_error: str | None = None
-        self._lamps_of: tuple[object, ...] = ()  # what `_shown` are the lamps of
+        self._lamps_of: tuple[Public, Live, bool] | None = None  # what `_shown` are the lamps of
         self._shown: dict[str, Pattern] = {}
         self._written: dict[str, bool] = {}
         self._lamps_change_at_ms: int | None = None  # the next that a lamp does by its pattern, on the monotonic clock
@@ -470,12 +470,10 @@ class Runtime:
     def _render(self) -> None:
         """Write the lamps that are not as they should be at this moment; nothing where none can have changed."""
         now_ms = time.monotonic_ns() // 1_000_000
-        testing = now_ms < self._lamp_test_ends_ms
-        up = self.stream.fresh(), self.shoe_line.up, self.stream.up, self._journal_error is None
-        seen = self.face, self._covered, self._refused_seats, up, testing
-        if seen != self._lamps_of:
-            self._lamps_of = seen
-            shown = lamps(self.face, self._live())
+        live, testing = self._live(), now_ms < self._lamp_test_ends_ms
+        if (self.face, live, testing) != self._lamps_of:
+            self._lamps_of = self.face, live, testing
+            shown = lamps(self.face, live)
             self._shown = dict.fromkeys(shown, Pattern.STEADY) if testing else shown
         elif self._lamps_change_at_ms is None or now_ms < self._lamps_change_at_ms:
             return

@@ -94,8 +94,10 @@ class _ShoeAccount:
 
 
 class Auditor:
-    """Follows the journal at `path`. `reported` is the shoe's own record of what it said; `verdicts` what the table
-    could know of its pit, by the moment of a fact in ms; `pit_step` finds a step that the pit truly took."""
+    """Follows the journal at `path`. `reported` is the shoe's own record of what it said, `numbered` or not; `verdicts`
+    what the table could know of its pit, by the moment of a fact in ms; `pit_step` finds a step that the
+    pit truly took.
+    """
 
     def __init__(
         self,
@@ -103,6 +105,7 @@ class Auditor:
         rules: TableRules,
         signer: Signer,
         reported: list[Reported],
+        numbered: bool,
         verdicts: Mapping[int, Verdict],
         pit_step: Callable[[str, int], AwardStep | None],
     ) -> None:
@@ -114,12 +117,14 @@ class Auditor:
         self._rules = rules
         self._signer = signer
         self._reported = reported
+        self._numbered = numbered
         self._verdicts = verdicts
         self._pit_step = pit_step
         self._next_report = 0
         self._first_seen = False  # some report came: numbers are counted on from it
         self._unheard = False  # the table stopped since the last report, for it may not have heard all that came
         self._announced = False  # the shoe's own first-card report comes next: what was missed before it is no matter
+        self._opened = False  # a shoe was, since the last report: what was missed before that is no matter
         self._zero_seen = False  # this shoe has gone on with 0 after 9, so that a lost 0 must show
         self._last_digit = ""
         self._db = sqlite3.connect(path, isolation_level=None)
@@ -152,7 +157,7 @@ class Auditor:
     def missed_since(self, life: int) -> list[str]:
         """The cards whose reports nobody heard, as far as is known and since the last one heard."""
         since = self._reported[self._next_report :]
-        return [*self.missed, *(lost.real for lost in since if lost.real is not None and not _came(lost, life))]
+        return [*self.missed, *(lost.real for lost in since if lost.real is not None and not lost.came(life))]
 
     def read(self, life: int) -> None:
         """Read what the journal has grown by, and check it. `life` is the run of the table's program that lives."""
@@ -219,17 +224,18 @@ class Auditor:
         if isinstance(fact, facts.ShoeUnheard):
             self._unheard = True
         if report is None:
+            self._opened = self._opened or isinstance(fact, facts.ShoeOpened)
             self._announced = isinstance(fact, facts.ShoeOpened) and fact.by == "first_card"
             return
         ahead = range(self._next_report, len(self._reported))
         places = [place for place in ahead if self._reported[place].frame == report.frame]
         hold("every report is believed once and in order", bool(places), fact)
         # A power-up that nobody heard can make two alike: the one that was heard is the one believed.
-        place = next((place for place in places if _came(self._reported[place], life)), places[0])
+        place = next((place for place in places if self._reported[place].came(life)), places[0])
         skipped = self._reported[self._next_report : place]
         self._next_report = place + 1
         for lost in skipped:
-            hold("no report that came is lost", not _came(lost, life), lost)
+            hold("no report that came is lost", not lost.came(life), lost)
             if lost.real is not None and not isinstance(before.phase, NoShoe | ShoeEnded):
                 self.missed.append(lost.real)
         unseen_zero = [lost.frame[2:4] for lost in skipped] == ["30"] and not self._zero_seen
@@ -238,10 +244,16 @@ class Auditor:
         self._zero_seen = (self._zero_seen or wrapped) and not isinstance(fact, facts.ShoePoweredUp)
         first, self._first_seen = not self._first_seen, True
         announced, self._announced = self._announced, False
+        opened, self._opened = self._opened, False
         unheard, self._unheard = self._unheard, False
         if unheard:
             self._zero_seen, self._last_digit = False, report.frame[2:4]
         open_shoe = not isinstance(before.phase, NoShoe | ShoeEnded)
+        if not self._numbered:
+            missed = [lost for lost in skipped if not lost.listened and lost.real is not None]
+            if missed and open_shoe and not opened:
+                hold("what nobody listened to stops a table whose shoe numbers nothing", unheard, (fact, missed))
+            return
         if unseen_zero and not first and not announced and not skipped[0].listened and open_shoe:
             hold("what nobody listened to stops the table, where no number tells", unheard, (fact, skipped))
         if first or fails or announced or unheard:
@@ -265,7 +277,7 @@ class Auditor:
     def all_reports_arrived(self, life: int) -> None:
         """Everything the shoe said by now and the table heard is in the journal."""
         for report in self._reported[self._next_report :]:
-            hold("no report that came is lost", not _came(report, life), report)
+            hold("no report that came is lost", not report.came(life), report)
 
     # Faults.
 
@@ -621,11 +633,6 @@ class Auditor:
         """Nothing is marked as acknowledged but what the pit has committed."""
         marked = self._db.execute("SELECT acked_seq FROM journal").fetchone()[0]
         hold("nothing is marked that the pit has not committed", marked <= committed, (marked, committed))
-
-
-def _came(report: Reported, life: int) -> bool:
-    """Whether the program that lives now heard enough of the report to believe it."""
-    return report.heard_by == life and report.good_copies >= 2
 
 
 def _text(fact: object) -> str | None:

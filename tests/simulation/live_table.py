@@ -22,6 +22,7 @@ from controller.config import Config
 from controller.contract.envelope import Stamp
 from controller.contract.events import Event
 from controller.contract.pit_words import AckWord, AwardStep, MetersWord
+from controller.delivery.standing import GOOD
 from controller.game.cards import DECK, Card
 from controller.game.hands import TwoHands
 from controller.hearing import Mark
@@ -110,7 +111,10 @@ class LiveTable:
         luck = random.Random(f"{seed} shoe")
         shoe_rules = config.rules.shoe
         printed = tuple(str(seat.k9) for seat in config.rules.seats) if lucky else ()
-        self.shoe = CardShoe(seed, shoe_rules.decks, shoe_rules.cut_card_from_end, luck.choice((0, 1)), printed)
+        brand, wrap = config.file.shoe.driver.name, luck.choice((0, 1))
+        self.shoe = CardShoe(brand, seed, shoe_rules.decks, shoe_rules.cut_card_from_end, wrap, printed)
+        if not self.shoe.numbered:
+            self.shoe.on_cut_card = lambda: self._ask(SeeCutCard())
         self.shoe.refill()
         self.disk = Disk(folder / f"{self.id}.journal")
         self.header = _Header(iter(config.file.pins.inputs))
@@ -143,13 +147,13 @@ class LiveTable:
 
     def keep_gaps_visible(self) -> None:
         """Ten reports in a row must not be lost on a line that is heard: their digits would come round."""
-        if self.auditor.backlog < _FEWEST_UNHEARD:
+        if not self.shoe.numbered or self.auditor.backlog < _FEWEST_UNHEARD:
             return
         self._mend_disk()
         self.do_start()
         self.shoe.cable.plug(True)
         self._go_on(1.2)
-        self.shoe.report(self.shoe.angel.stand_by)
+        self.shoe.report(self.shoe.far.stand_by)
         self._go_on(0.02)
         self.check(settled=True)
 
@@ -183,40 +187,47 @@ class LiveTable:
     # Actions: the shoe and the dealer's hands on it.
 
     def do_draw(self, *damage: str) -> None:
-        self.shoe.draw(self.shoe.angel.draw, damage or ALL_COPIES)
+        self.shoe.draw(self.shoe.far.draw, damage or ALL_COPIES)
 
     def do_draw_wrong(self, target: str, index: int) -> None:
-        self.shoe.draw(lambda card: self.shoe.angel.draw(card, target=Target[target], index=index))
+        self._draw_lying(target=Target[target], index=index)
 
     def do_draw_result(self, result: str) -> None:
-        self.shoe.draw(lambda card: self.shoe.angel.draw(card, result=Result[result]))
+        self._draw_lying(result=Result[result])
+
+    def _draw_lying(self, **lies: Any) -> None:
+        """A shoe that tells nothing but cards has nothing to lie about."""
+        self.shoe.draw(lambda card: self.shoe.far.draw(card, **lies if self.shoe.numbered else {}))
 
     def do_misread(self, as_card: str) -> None:
-        self.shoe.draw(lambda card: self.shoe.angel.draw(as_card))
+        self.shoe.draw(lambda card: self.shoe.far.draw(as_card))
 
     def do_unreadable(self) -> None:
-        self.shoe.draw(self.shoe.angel.unreadable)
+        self.shoe.draw(self.shoe.far.unreadable if self.shoe.numbered else self.shoe.far.lose)
 
     def do_draw_outside(self, mode: str) -> None:
-        self.shoe.draw(lambda card: self.shoe.angel.draw_outside_game(mode))
+        self.shoe.draw(lambda card: self.shoe.far.draw_outside_game(mode) if self.shoe.numbered else None)
 
     def do_keep(self) -> None:
-        self.shoe.draw(self.shoe.angel.keep)
+        self.shoe.draw(self.shoe.far.keep if self.shoe.numbered else self.shoe.far.draw)
 
     def do_report(self, what: str, *args: Any) -> None:
+        if not self.shoe.numbered:
+            return
         latest = self.shoe.reported[-self.auditor.backlog - 1 :]
         if what == "power_up" and any(report.kind == "S" and report.good_copies >= 2 for report in latest):
             what, args = "stand_by", ()  # two power-ups with nothing heard in between are the same bytes
-        self.shoe.report(lambda: getattr(self.shoe.angel, what)(*args))
+        self.shoe.report(lambda: getattr(self.shoe.far, what)(*args))
 
     def do_report_lost(self, what: str, *args: Any) -> None:
-        self.shoe.report(lambda: getattr(self.shoe.angel, what)(*args), ("lost", "good", "lost"))
+        if self.shoe.numbered:
+            self.shoe.report(lambda: getattr(self.shoe.far, what)(*args), ("lost", "good", "lost"))
 
     def do_crash_in_copies(self, copy: int, back: bool) -> None:
         """The program dies between two copies of a card's report, and may be back for the next."""
 
         def die(now: int) -> None:
-            if now == copy:
+            if now == (copy if self.shoe.numbered else 0):
                 self._go_on(0.02)
                 self.do_kill()
                 if back:
@@ -224,7 +235,7 @@ class LiveTable:
                     self._go_on(0.01)
 
         self.shoe.between_copies = die
-        self.shoe.draw(self.shoe.angel.draw)
+        self.shoe.draw(self.shoe.far.draw)
         self.shoe.between_copies = lambda now: None
 
     def do_absence(self, of_the_program: bool, hands: int, seconds: float) -> None:
@@ -352,7 +363,7 @@ class LiveTable:
     def do_close_hand(self) -> None:
         """The dealer ends the shoe's own game of a hand that the table does not know."""
         if self.shoe.in_hand:
-            self.shoe.report(self.shoe.angel.force_quit)
+            self.shoe.report(self.shoe.far.force_quit)
 
     # Actions: the program, its disk and its links.
 
@@ -455,7 +466,13 @@ class LiveTable:
             signer = Signer(self._public_key)
             house = self._house
             self._auditor = Auditor(
-                self.disk.path, config.rules, signer, self.shoe.reported, self.verdicts, house.pit_step
+                self.disk.path,
+                config.rules,
+                signer,
+                self.shoe.reported,
+                self.shoe.numbered,
+                self.verdicts,
+                house.pit_step,
             )
         self.auditor.read(self.shoe.life)
         hold("what was acted on stays", journal.head_seq == len(self.auditor.bodies), journal.head_seq)
@@ -599,7 +616,8 @@ class LiveTable:
     def _expected_lamps(self) -> dict[str, Pattern]:
         covered = {seat.number for seat in self.config.rules.seats if self.header.levels[f"seat_{seat.number}"]}
         stream = self._alive().stream
-        live = Live(frozenset(covered), stream.fresh(), self.shoe.cable.heard, stream.up, journal_ok=True)
+        pit_up = stream.standing().code in GOOD
+        live = Live(frozenset(covered), stream.fresh(), self.shoe.cable.heard, pit_up, journal_ok=True)
         return lamps(public(self.auditor.table), live)
 
     def check_replay(self) -> None:

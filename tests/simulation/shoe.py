@@ -1,4 +1,4 @@
-"""The shoe: the far end's own Angel Eye on an in-memory line, its deck of cards, and a record of all it reported."""
+"""The shoe: one of the far end's brands on an in-memory line, its deck of cards, and a record of all it reported."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import asyncio
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, cast
 
 from drivers.sim import rules
-from drivers.sim.shoe.angel_eye import SimulatedAngelEye
+from drivers.sim.shoe import maker
 
 ALL_COPIES = ("good", "good", "good")
 
@@ -22,6 +23,11 @@ class Reported:
     listened: bool = True  # somebody did, when it left
     heard_by: int = 0  # the life of the table's program that got good copies of it
     good_copies: int = 0  # that this life got
+    believed_from: int = 2  # so many are needed
+
+    def came(self, life: int) -> bool:
+        """Whether this life of the program heard enough of it to believe it."""
+        return self.heard_by == life and self.good_copies >= self.believed_from
 
     @property
     def kind(self) -> str:
@@ -76,13 +82,19 @@ class Cable:
 class CardShoe:
     """The shoe and the cards in it. `life` tells which run of the table's program hears it.
 
-    `lucky`, King and 9 as "KS 9H", are pairs that come often in one hand.
+    `lucky`, King and 9 as "KS 9H", are pairs that come often in one hand. `numbered`: it is an Angel Eye, which sends
+    each report three times under a number, plays the game itself and tells of the cutting card. A BeeTek says each card
+    once; of the cutting card `on_cut_card` has to tell.
     """
 
-    def __init__(self, seed: str, decks: int, cut_card_from_end: int, wrap: int, lucky: Sequence[str] = ()) -> None:
+    def __init__(
+        self, brand: str, seed: str, decks: int, cut_card_from_end: int, wrap: int, lucky: Sequence[str] = ()
+    ) -> None:
         self.cable = Cable()
-        self.angel = SimulatedAngelEye(self.cable, wrap=wrap)
-        self.angel.corrupt = self._on_the_wire
+        self.numbered = brand == "angel_eye"
+        self.far = cast(Any, maker(brand)(self.cable, wrap=wrap))  # what only one of the brands can do is asked of it
+        self.far.corrupt = self._on_the_wire if self.numbered else lambda line: self._on_the_wire(0, line)
+        self.on_cut_card: Callable[[], None] = self.far.cut_card
         self.reported: list[Reported] = []
         self.life = 0
         self.between_copies: Callable[[int], None] = lambda copy: None
@@ -102,7 +114,7 @@ class CardShoe:
     @property
     def in_hand(self) -> bool:
         """Whether its own game is in the middle of a hand."""
-        return bool(self.angel._player)
+        return self.numbered and bool(self.far._player)
 
     def refill(self) -> None:
         """A freshly shuffled shoe is put in place."""
@@ -116,7 +128,7 @@ class CardShoe:
                 was = self._cards.index(card)
                 self._cards[was], self._cards[at] = self._cards[at], card
         self._cut_card_in = True
-        self.angel.new_shoe()
+        self.far.new_shoe()
 
     def draw(self, how: Callable[[str], None], damage: Sequence[str] = ALL_COPIES) -> None:
         """Draw the next card, and the cutting card first when it lies before it; `how` has the shoe report it.
@@ -125,7 +137,7 @@ class CardShoe:
         """
         if self._cut_card_in and len(self._cards) <= self._cut:
             self._cut_card_in = False
-            self.report(self.angel.cut_card)
+            self.report(self.on_cut_card)
         if self._cards:
             card = self._cards.pop()
             self._real, self._damage = card, damage
@@ -141,11 +153,12 @@ class CardShoe:
     def _on_the_wire(self, copy: int, frame: bytes) -> bytes:
         """What arrives of one copy."""
         if copy == 0:
-            self.reported.append(Reported(frame.hex(), self._real, self.cable.heard))
+            believed_from = 2 if self.numbered else 1
+            self.reported.append(Reported(frame.hex(), self._real, self.cable.heard, believed_from=believed_from))
         report, fate = self.reported[-1], self._damage[copy]
-        if copy:
+        if copy or not self.numbered:
             self.between_copies(copy)
-        if copy == 2:
+        if copy == (2 if self.numbered else 0):
             self._real, self._damage = None, ALL_COPIES  # the next report of the same event is another one
         if fate == "lost":
             return b""

@@ -34,6 +34,7 @@ from controller.contract.pit_words import AwardStep
 from controller.pit.meters import Terms
 from controller.table.facts import Fact
 from controller.table.states import Table
+from drivers import shoe as shoes
 from tests.simulation.broken import hold
 from tests.simulation.inspector import Inspector
 from tests.simulation.live_table import LiveTable
@@ -55,6 +56,7 @@ Happening = Literal[
     "broker's restart without memory",
     "decision on an award",
     "house of several tables",
+    "house with a BeeTek",
 ]
 
 
@@ -98,8 +100,10 @@ class World:
         self._undo.callback(self.inspector.close)
         self.network = Network(self.loop, _example().file.pit.root, self.pit, str(seed))
         lucky = luck.random() < 0.5
+        brand = "beetek" if random.Random(f"{seed} brand").random() < 0.25 else "angel_eye"
+        self.happened["house with a BeeTek"] += brand == "beetek"
         for number in range(1, 1 + luck.choice((1, 1, 1, 1, 1, 1, 2, 2, 2, 3))):
-            config = _config(luck, f"royal9-{number:02}")
+            config = _with_shoe(_config(luck, f"royal9-{number:02}"), brand)
             self.tables.append(LiveTable(self, config, f"{seed} table {number}", lucky, folder))
             self.tables[-1].do_start()
         self.happened["house of several tables"] += len(self.tables) > 1
@@ -310,6 +314,11 @@ def _config(luck: random.Random, table: str) -> Config:
         journal=dataclasses.replace(config.file.journal, keep_shoes=100_000),  # its signatures would seal no archive
     )
     return dataclasses.replace(config, rules=rules, file=file)
+
+
+def _with_shoe(config: Config, name: str) -> Config:
+    shoe = dataclasses.replace(config.file.shoe, driver=shoes.brand(name), baud=None)
+    return dataclasses.replace(config, file=dataclasses.replace(config.file, shoe=shoe))
 
 
 @functools.cache
