@@ -30,8 +30,8 @@ _SLOW = {
     "pit_state": 300,
     "angel_eye": 300,
     "beetek": 300,
-    "table_file": 150,
-    "game_file": 100,
+    "table_file": 75,
+    "game_file": 50,
     "script": 100,
 }
 _SAMPLE = 1_000

@@ -31,12 +31,13 @@ K9S = {seat: PersonalK9.parse(text) for seat, text in PRINTED.items()}
 
 
 def hands_by_points(tableau: Tableau, dealt: tuple[Card, ...] = ()) -> Iterator[TwoHands]:
-    """Every hand, by point values."""
+    """Every hand, by point values. Of two first cards of a hand each order is dealt once: they count alike."""
     step = next_step(tableau, dealt)
     if isinstance(step, TwoHands):
         yield step
         return
-    for card in POINTS:
+    first = POINTS.index(dealt[-2]) if len(dealt) in (2, 3) else 0
+    for card in POINTS[first:]:
         yield from hands_by_points(tableau, (*dealt, card))
 
 

@@ -19,6 +19,8 @@ from controller.game.cards import Card
 from controller.game.hands import Outcome, TwoHands
 from tests.support.bets import dragon_bonus
 
+pytestmark = pytest.mark.proof  # a million hands; `tests/par` counts the same figures from what hands have in common
+
 CARDS = 8 * 52
 WORTH = [Card.parse(rank + "S") for rank in "TA23456789"]  # one card for each point value: suits play no part
 IN_THE_SHOE = [8 * 16] + [8 * 4] * 9

@@ -28,18 +28,7 @@ def test_seat_3(table, dealer):
 """
 
 
-def test_another_repository_deals_a_hand(tmp_path: Path) -> None:
-    run = run_elsewhere(tmp_path, A_HAND)
-    assert run.returncode == 0, run.stdout
-    assert "1 passed" in run.stdout
-    assert re.search(
-        r"^bench: table-controller-\S+ commit \S+, RPi.GPIO-\S+ pyserial-\S+ paho-mqtt-\S+, mosquitto-",
-        run.stdout,
-        re.M,
-    )
-    assert re.search(r"^bench: the shoe on ptys, broker its own Mosquitto, header simulated: ", run.stdout, re.M)
-
-
+@pytest.mark.proof
 def test_the_bench_runs_from_any_folder(tmp_path: Path) -> None:
     run = run_pytest(tmp_path, str(ROOT / "tests" / "hil" / "test_hil_story.py"), "-k", "first_card_announces")
     assert run.returncode == 0, run.stdout
@@ -141,6 +130,7 @@ def test_a_typo_is_an_error_that_says_what_was_meant_and_a_failure_is_short(tmp_
     assert len(failure.strip().splitlines()) <= 11, failure
 
 
+@pytest.mark.proof
 def test_a_mosquitto_that_does_not_start_is_an_error(tmp_path: Path) -> None:
     hidden = _NO_MOSQUITTO.replace("None", repr("/bin/false"))
     (tmp_path / "conftest.py").write_text(hidden, "utf-8")
@@ -162,7 +152,9 @@ def test_a_named_broker_that_does_not_answer_is_skipped_and_says_why(tmp_path: P
 @pytest.mark.parametrize(
     ("shoe", "table_port", "told"),
     [
-        ("/dev/no-shoe", "/dev/null", "the simulated shoe cannot open /dev/no-shoe: "),
+        pytest.param(
+            "/dev/no-shoe", "/dev/null", "the simulated shoe cannot open /dev/no-shoe: ", marks=pytest.mark.proof
+        ),
         ("loop://", "/dev/no-table", "there is no /dev/no-table, the table's end of the cable"),
     ],
 )
