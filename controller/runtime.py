@@ -552,6 +552,16 @@ class Runtime:
 
     # For the pit and for people.
 
+    @property
+    def table(self) -> Table:
+        """The table as it was committed last. It holds cards that nobody has seen: only public views of it go out."""
+        return self._table
+
+    @property
+    def table_name(self) -> str:
+        """What people call the table."""
+        return self._config.file.table.name
+
     def _state(self) -> dict[str, object]:
         """The table's part of its retained state for the pit."""
         return {

@@ -15,6 +15,7 @@ from tests.support.unit_filter import read_unit
 
 ROOT = Path(__file__).resolve().parents[1]
 UNIT = ROOT / "systemd" / "table-controller.service"
+SCREEN = ROOT / "systemd" / "table-screen.service"
 SYSUSERS = ROOT / "systemd" / "table-controller.sysusers"
 TABLECTL = "/opt/table-controller/.venv/bin/tablectl"
 TABLE_FILE = "/etc/table-controller/table.toml"
@@ -62,13 +63,14 @@ def test_the_account_is_made(unit: ConfigParser) -> None:
 
 def test_the_readmes_steps_put_the_units_files_where_no_folder_is_yet(tmp_path: Path) -> None:
     steps = [line.strip() for line in (ROOT / "README.md").read_text("utf-8").splitlines() if " systemd/" in line]
-    assert len(steps) == 2
+    assert len(steps) == 3
     for step in steps:
         copies = step.partition("&&")[0].replace(" /etc/", f" {tmp_path}/etc/")
         subprocess.run(copies, shell=True, cwd=ROOT, check=True)
     (made,) = (tmp_path / "etc" / "sysusers.d").iterdir()
     assert made.read_bytes() == SYSUSERS.read_bytes()
-    assert (tmp_path / "etc" / "systemd" / "system" / UNIT.name).read_bytes() == UNIT.read_bytes()
+    for each in (UNIT, SCREEN):
+        assert (tmp_path / "etc" / "systemd" / "system" / each.name).read_bytes() == each.read_bytes()
 
 
 def test_the_example_table_keeps_its_files_where_the_service_may_write(unit: ConfigParser) -> None:
@@ -80,13 +82,22 @@ def test_the_example_table_keeps_its_files_where_the_service_may_write(unit: Con
     assert Path(table["control"]["socket"]).parent == runtime
 
 
-def _complaints(unit: str, folder: Path) -> list[str]:
+def test_the_screen_can_reach_the_feed_and_nothing_else_of_the_table(unit: ConfigParser) -> None:
+    screen = read_unit(SCREEN)["Service"]
+    assert screen["ExecStart"].startswith(f"{TABLECTL} screen {TABLE_FILE} ")
+    assert screen["DynamicUser"] == "yes"
+    assert {"User", "Group", "SupplementaryGroups"}.isdisjoint(screen)
+    assert screen["InaccessiblePaths"] == f"-/var/lib/{unit['Service']['StateDirectory']}"
+    assert unit["Service"]["RuntimeDirectoryMode"] == "0751", "others pass through, and see no names"
+
+
+def _complaints(unit: str, folder: Path, name: str = UNIT.name) -> list[str]:
     """What systemd has to say about this unit; it reads the machine's others too, and may complain of those."""
-    copy = folder / UNIT.name
+    copy = folder / name
     copy.write_text(unit.replace(TABLECTL, "/bin/true"), "utf-8")  # it wants programs that are there
     command = ["systemd-analyze", "verify", "--man=no", str(copy)]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
-    return [line for line in run.stderr.splitlines() if UNIT.stem in line]
+    return [line for line in run.stderr.splitlines() if Path(name).stem in line]
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
@@ -94,3 +105,4 @@ def test_systemd_itself_finds_nothing_wrong(tmp_path: Path) -> None:
     good = UNIT.read_text("utf-8")
     assert _complaints(good, tmp_path) == []
     assert _complaints(good.replace("WatchdogSec=10", "WatchdogSec=ten"), tmp_path) != []
+    assert _complaints(SCREEN.read_text("utf-8"), tmp_path, SCREEN.name) == []

@@ -19,6 +19,10 @@ missing() {
         has gcc || echo gcc libc6-dev
         python_can 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' || echo python3-dev ;;
     esac
+    case $profile in dev)  # the tests look at the screen's pages, in both languages
+        has chromium || echo chromium fonts-liberation
+        has chromedriver || echo chromium-driver ;;
+    esac
     case $profile in dev)  # the tests hold the table to the filter that its unit sets
         has systemd-analyze || echo systemd
         python_can 'import ctypes; ctypes.CDLL("libseccomp.so.2")' || echo libseccomp2 ;;

@@ -12,6 +12,7 @@ from typing import Any
 
 from controller.cli.status import fault_lines, pit_lines, second_person_lines, status_lines
 from controller.config import load
+from controller.control.feed import feed_of
 from controller.errors import TableError
 from controller.words.language import language
 
@@ -52,6 +53,16 @@ def watch(table: Path) -> Iterator[dict[str, Any]]:
             yield told["status"]
     do = "Look at its log: journalctl -u table-controller."
     raise TableError("table_ended", "The table's program ended, or dropped this view, without a word.", do)
+
+
+def shoe_rounds(table: Path) -> list[dict[str, Any]]:
+    """The finished hands of a running table's open shoe, as its feed tells them."""
+    with _connected(table, str(feed_of(Path(load(table).file.control.socket)))) as channel:
+        for line in channel.makefile("rb"):
+            if "rounds" in (told := json.loads(line)):
+                hands: list[dict[str, Any]] = told["rounds"]["hands"]
+                return hands
+    raise TableError("table_silent", "The table closed the line without an answer.", "Look at the table's log.")
 
 
 def act(table: Path, request: dict[str, object]) -> int:

@@ -124,13 +124,27 @@ def _par(options: Namespace) -> int:
 
 
 def _add_roads(parser: ArgumentParser) -> None:
-    parser.add_argument("hands", metavar="HANDS", help="in their order: B for Banker, P for Player, T for a tie")
+    hands = (
+        "hands in their order, B for Banker, P for Player, T for a tie; or a running table's file, for its open shoe"
+    )
+    parser.add_argument("of", nargs="?", metavar="HANDS|TABLE.toml", help=hands)
 
 
 def _roads(options: Namespace) -> int:
     from controller.cli.roads import roads
 
-    return roads(options.hands)
+    return roads(options.of)
+
+
+def _add_screen(parser: ArgumentParser) -> None:
+    where = "where it is served; 0.0.0.0:8080 lets other machines look, too (default: %(default)s)"
+    parser.add_argument("--listen", default="127.0.0.1:8080", metavar="HOST:PORT", help=where)
+
+
+def _screen(options: Namespace) -> int:
+    from controller.cli.screen import screen
+
+    return screen(options.table, options.listen)
 
 
 def _add_archive(parser: ArgumentParser) -> None:
@@ -247,7 +261,7 @@ def _manual(options: Namespace) -> int:
     return manual(parser_of(commands), commands, options.completion)
 
 
-_TABLE, _RECORD, _PLAY = "The table itself", "The record", "Without hardware"
+_LOOK, _TABLE, _RECORD, _PLAY = "Look", "The table itself", "The record", "Without hardware"
 
 COMMANDS: tuple[Command, ...] = (
     Command("status", "Look", "how a running table is", "", _status, _add_status, File.TABLE),
@@ -327,7 +341,18 @@ COMMANDS: tuple[Command, ...] = (
         File.TABLE,
     ),
     Command("par", _PLAY, "what every bet of a game is worth: its odds, counted exactly", "TABLE.toml", _par, _add_par),
-    Command("roads", _PLAY, "the five roads of a string of hands", "BBPPPTBPBB", _roads, _add_roads),
+    Command(
+        "roads", _LOOK, "the five roads of the open shoe, or of a string of hands", "BBPPPTBPBB", _roads, _add_roads
+    ),
+    Command(
+        "screen",
+        _LOOK,
+        "serve the pages that show a running table in a browser",
+        "TABLE.toml --listen 127.0.0.1:8080",
+        _screen,
+        _add_screen,
+        File.TABLE,
+    ),
     Command(
         "sim shoe",
         _PLAY,

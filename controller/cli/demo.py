@@ -37,6 +37,7 @@ _START_PATIENCE_S = 20.0
 _ACK_PATIENCE_S = 10.0
 _REFRESH_S = 0.1
 _LAST_EVENTS = 10
+_SCREEN_PORT = 8080
 
 
 def demo(rounds: int | None, speed: float, seed: int | None, game: str, shoe: str | None) -> int:
@@ -87,6 +88,8 @@ class _Demo:
     def run(self, stopping: threading.Event) -> int:
         port = surroundings.free_port()
         table, config = self._table(port)
+        at = f"127.0.0.1:{surroundings.free_port(_SCREEN_PORT)}"
+        print(f"The table's screen: http://{at}/", flush=True)
         with ExitStack() as stack:
             stack.enter_context(surroundings.mosquitto(self._folder, port))
             pit = [
@@ -101,6 +104,9 @@ class _Demo:
             self._start(stack, "pit", surroundings.python(*pit, "--adopt-new"))
             stack.enter_context(self._listening(config))
             daemon = self._start(stack, "table", surroundings.python("-m", "controller.cli.main", "run", str(table)))
+            self._start(
+                stack, "screen", surroundings.python("-m", "controller.cli.main", "screen", str(table), "--listen", at)
+            )
             self._await_table(table, daemon, stopping)
             people = self._start(stack, "people", surroundings.python("-m", "drivers.sim", str(table), *self._habits()))
             with _view(config, self._seed) as show:

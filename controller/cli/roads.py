@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from controller.cli.client import shoe_rounds
+from controller.cli.files import default_table
 from controller.errors import TableError
-from controller.roads.marks import Roads
-from controller.roads.text import hands_from, roads_text
+from controller.roads.marks import Hand, Roads
+from controller.roads.text import LETTERS, hands_from, roads_text
 
 
-def roads(letters: str) -> int:
-    """Print the roads of these hands. Raises TableError `no_hands` for a letter that is none."""
-    try:
-        print(roads_text(Roads(hands_from(letters))))
-    except KeyError as unknown:
+def roads(of: str | None) -> int:
+    """Print the roads of these hands, or of the open shoe of a running table: the table's file, None for the default.
+
+    Raises TableError `no_hands` for what is neither.
+    """
+    if of is not None and set(of.upper()) <= LETTERS.keys():
+        hands = hands_from(of)
+    elif of is None or of.endswith(".toml"):
+        hands = [
+            Hand(each["outcome"], each["player_pair"], each["banker_pair"])
+            for each in shoe_rounds(default_table() if of is None else Path(of))
+            if each["outcome"] is not None and not each["simulated"]
+        ]
+    else:
         do = "Write B for Banker, P for Player and T for a tie, in their order: tablectl roads BBPPPTBPBB"
-        raise TableError("no_hands", f"{unknown} in {letters} names no winner of a hand.", do) from None
+        raise TableError("no_hands", f"{of} is neither a string of hands nor a table's file.", do)
+    print(roads_text(Roads(hands)))
     return 0

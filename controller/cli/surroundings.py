@@ -46,10 +46,13 @@ def example_game(name: str) -> Path:
     return _CONFIG / "games" / f"{name}.toml"
 
 
-def free_port() -> int:
-    """A TCP port on the loopback that nobody listens on now."""
+def free_port(wanted: int = 0) -> int:
+    """A TCP port on the loopback that nobody listens on now: the one that is wanted, if it is free."""
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        try:
+            probe.bind(("127.0.0.1", wanted))
+        except OSError:
+            probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
 

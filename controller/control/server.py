@@ -15,12 +15,13 @@ import asyncio
 import contextlib
 import json
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from controller.control.connections import IDLE_S, Connection, Connections
+from controller.control.feed import SUFFIX, feed_lines, feed_of
 from controller.control.watchers import Watchers
 from controller.errors import TableError
 from controller.runtime import Runtime
@@ -32,14 +33,24 @@ from controller.words.language import language
 _LONGEST_LINE = 4096
 _LOOK = "See `tablectl status` for what the table waits for."
 
+_Met = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]]
+
 
 @contextlib.asynccontextmanager
 async def serving(runtime: Runtime, path: Path) -> AsyncIterator[None]:
-    """Listen at `path` for as long as the context. Raises TableError `control_socket` when that cannot be."""
+    """Listen at `path`, and at its feed, for as long as the context. Raises TableError `control_socket` when that
+    cannot be."""
 
     connections = Connections()
-    watchers = Watchers(lambda: _line({"ok": True, "status": runtime.status()}))
+    watchers = Watchers(lambda: (_line({"ok": True, "status": runtime.status()}),))
+    fed = Watchers(feed_lines(runtime))
     conversations: set[asyncio.Task[None]] = set()
+
+    async def feed(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async with connections.of(writer) as connection:
+            with contextlib.suppress(ConnectionError):
+                if connection is not None:
+                    await fed.watch(writer)
 
     async def met(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         async with connections.of(writer) as connection:
@@ -50,37 +61,45 @@ async def serving(runtime: Runtime, path: Path) -> AsyncIterator[None]:
                 else:
                     await _converse(runtime, watchers, connection, reader)
 
-    def begin(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        conversation = asyncio.get_running_loop().create_task(met(reader, writer))
-        conversations.add(conversation)
-        conversation.add_done_callback(conversations.discard)
+    def begin(met: _Met) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], None]:
+        def with_task(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            conversation = asyncio.get_running_loop().create_task(met(reader, writer))
+            conversations.add(conversation)
+            conversation.add_done_callback(conversations.discard)
 
-    server = await asyncio.start_unix_server(begin, sock=_bound(path), limit=_LONGEST_LINE)
-    try:
-        yield
-    finally:
-        server.close()
+        return with_task
+
+    async with contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(_end, conversations)
         stopped = "The table's program was stopped, and with it this view."
-        watchers.end(_line(_refusal("table_stopped", stopped, "Start the table: systemctl start table-controller.")))
-        for conversation in conversations:
-            conversation.cancel()
-        await asyncio.gather(*conversations, return_exceptions=True)
+        last_word = _line(_refusal("table_stopped", stopped, "Start the table: systemctl start table-controller."))
+        stack.callback(watchers.end, last_word)
+        for at, meet, mode in ((path, met, 0o660), (feed_of(path), feed, 0o666)):
+            server = await asyncio.start_unix_server(begin(meet), sock=_bound(at, mode), limit=_LONGEST_LINE)
+            stack.callback(server.close)
+        yield
 
 
-def _bound(path: Path) -> socket.socket:
+async def _end(conversations: Collection[asyncio.Task[None]]) -> None:
+    for conversation in conversations:
+        conversation.cancel()
+    await asyncio.gather(*conversations, return_exceptions=True)
+
+
+def _bound(path: Path, mode: int) -> socket.socket:
     channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.is_socket():
             path.unlink()  # a dead run's: the journal's lock keeps a second live one away
         channel.bind(str(path))
-        path.chmod(0o660)
+        path.chmod(mode)
     except OSError as error:
         channel.close()
         raise TableError(
             "control_socket",
             f"The control socket {path} cannot be made: {error.strerror or error}.",
-            "Name a path of at most 107 characters that the table's user may write, as [control] socket.",
+            f"Name a path of at most {107 - len(SUFFIX)} characters that the table's user may write: [control] socket.",
         ) from error
     return channel
 

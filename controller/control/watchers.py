@@ -1,6 +1,6 @@
-"""Those who watch a running table over the control socket.
+"""Those who watch a running table, over the control socket or its feed.
 
-All of them are sent one and the same status, rendered once at each beat, and only where it differs from what they have.
+All of them are sent the same lines, rendered once at each beat, and of these only the ones that they do not have yet.
 The beat is a clock's and no commit's. In a hand whose cards lie face down the shoe's result is committed too, and a
 push at that moment would tell that the hand is complete: whether a third card was drawn, before anybody has seen it.
 """
@@ -8,7 +8,7 @@ push at that moment would tell that the hand is complete: whether a third card w
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 BEAT_S = 0.2
 """What is new is told at the next whole multiple of this on the loop's clock."""
@@ -18,16 +18,17 @@ _MOST_UNREAD_BYTES = 64 * 1024
 
 
 class Watchers:
-    """The connections that watch. `render` gives the status as the bytes that go out."""
+    """The connections that watch. `render` gives the lines as the bytes that go out, each time as many."""
 
-    def __init__(self, render: Callable[[], bytes]) -> None:
+    def __init__(self, render: Callable[[], Sequence[bytes]]) -> None:
         self._render = render
-        self._sent: dict[asyncio.StreamWriter, bytes] = {}  # what each was sent last
+        self._sent: dict[asyncio.StreamWriter, Sequence[bytes]] = {}  # what each was sent last
         self._beating: asyncio.Task[None] | None = None  # while anybody watches
 
     async def watch(self, writer: asyncio.StreamWriter) -> None:
-        """Send the status now and at every beat that brings a new one, until the connection ends."""
-        self._send(writer, self._render())
+        """Send every line now, and at each beat those that are new, until the connection ends."""
+        lines = self._render()
+        self._send(writer, lines, b"".join(lines))
         if self._beating is None:
             self._beating = asyncio.create_task(self._beat())
         try:
@@ -49,14 +50,14 @@ class Watchers:
         while True:
             beat = max(beat, int(now_s() / BEAT_S)) + 1
             await asyncio.sleep(beat * BEAT_S - now_s())
-            status = self._render()
+            lines = self._render()
             for writer, sent in tuple(self._sent.items()):
-                if status != sent:
-                    self._send(writer, status)
+                if new := b"".join(line for line, before in zip(lines, sent, strict=True) if line != before):
+                    self._send(writer, lines, new)
 
-    def _send(self, writer: asyncio.StreamWriter, status: bytes) -> None:
-        """Send it without waiting. Whoever does not read is dropped."""
-        self._sent[writer] = status
-        writer.write(status)
+    def _send(self, writer: asyncio.StreamWriter, lines: Sequence[bytes], new: bytes) -> None:
+        """Send what is new of the lines without waiting. Whoever does not read is dropped."""
+        self._sent[writer] = lines
+        writer.write(new)
         if writer.transport.get_write_buffer_size() > _MOST_UNREAD_BYTES:
             writer.transport.abort()

@@ -8,11 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from controller.game.cards import total
+from controller.game.hands import TwoHands
 from controller.game.play import Choose, Draw, Laid, Reveal
 from controller.game.wagers import squeezing
 from controller.table.dealing import following, odd_card
 from controller.table.states import (
     Burning,
+    FinishedRound,
     FirstCardDue,
     HandInPlay,
     Locked,
@@ -137,6 +139,38 @@ class Public:
     hits: tuple[PublicHit, ...]
     commission_owed: dict[str, int]
     fault: PublicFault | None
+
+
+@dataclass(frozen=True, slots=True)
+class PublicRound:
+    """A finished hand of the open shoe, as corrected. `outcome`, `natural` and the pairs are of games of two hands."""
+
+    number: int
+    simulated: bool
+    outcome: str | None
+    natural: bool
+    player_pair: bool
+    banker_pair: bool
+    hands: tuple[PublicHand, ...]
+
+
+def public_rounds(table: Table) -> tuple[PublicRound, ...]:
+    """The finished hands of the open shoe, void ones left out."""
+    return tuple(map(_round, table.finished))
+
+
+def _round(finished: FinishedRound) -> PublicRound:
+    done = finished.done
+    two = done if isinstance(done, TwoHands) else None
+    return PublicRound(
+        finished.number,
+        finished.simulated,
+        done.outcome.value if done.outcome else None,
+        two is not None and two.natural,
+        two is not None and two.player_pair,
+        two is not None and two.banker_pair,
+        tuple(map(_hand, done.laid)),
+    )
 
 
 def public(table: Table) -> Public:

@@ -48,9 +48,9 @@ class Watched:
     def __init__(self) -> None:
         self.status, self.renderings = b"as it was", 0
 
-    def render(self) -> bytes:
+    def render(self) -> tuple[bytes]:
         self.renderings += 1
-        return self.status
+        return (self.status,)
 
 
 @pytest.fixture
@@ -92,6 +92,16 @@ def test_what_is_not_new_is_not_sent_again(loop: VirtualLoop) -> None:
     started(loop, Watchers(watched.render).watch(reader.writer))
     loop.run_for(5.0)
     assert [said for _, said in reader.got] == [b"as it was"]
+
+
+def test_of_several_lines_only_the_new_ones_are_sent(loop: VirtualLoop) -> None:
+    lines, reader = [b"rules\n", b"rounds\n", b"status\n"], Reader(loop)
+    started(loop, Watchers(lambda: tuple(lines)).watch(reader.writer))
+    lines[2] = b"another\n"
+    loop.run_for(BEAT_S)
+    lines[0] = b"others\n"
+    loop.run_for(5 * BEAT_S)
+    assert [said for _, said in reader.got] == [b"rules\nrounds\nstatus\n", b"another\n", b"others\n"]
 
 
 def test_one_rendering_a_beat_is_for_all(loop: VirtualLoop) -> None:

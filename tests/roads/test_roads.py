@@ -1,21 +1,19 @@
-"""The roads against two statements of their own, which share nothing with the product but the letters B, P and T.
+"""The roads against two statements of their own, and how they are drawn.
 
-Of the first, `by_columns`, the words are those of the rule: columns of unlimited depth, cell m of column n. The second,
-`by_lookback`, knows no depths: it draws the big road's columns as strings of cells and asks, as players do, whether the
-cell beside is filled. Public implementations get one or the other wrong: where a run goes "straight down" beside a
-shorter one, or where they look at what is drawn and not at the logical columns.
+Public implementations go wrong where a run goes "straight down" beside a shorter one, or where they look at what is
+drawn and not at the logical columns.
 """
 
 from __future__ import annotations
 
 import random
-from itertools import groupby
 
 import pytest
 
 from controller.roads.layout import ROWS, Grid
 from controller.roads.marks import DERIVED, Hand, Roads
 from controller.roads.text import hands_from, roads_text
+from tests.roads.statements import by_columns, by_lookback, drawn
 from tests.support.samples import at_length
 
 SHOES = 3000 if at_length else 60
@@ -27,49 +25,6 @@ def roads_of(letters: str) -> Roads:
 
 def derived(roads: Roads, name: str) -> str:
     return "".join(mark.color[0].upper() for mark in roads.derived[name].marks)
-
-
-def by_columns(letters: str, k: int) -> str:
-    """The rule as it is written, on the finished columns of the whole shoe."""
-    depth = [0, *(len(list(run)) for _, run in groupby(letter for letter in letters if letter != "T"))]  # from 1
-    marks = ""
-    for n in range(1, len(depth)):
-        for m in range(1, depth[n] + 1):
-            if m == 1 and n - 1 - k >= 1:
-                marks += "R" if depth[n - 1] == depth[n - 1 - k] else "B"
-            elif m >= 2 and n - k >= 1:
-                p = depth[n - k]
-                if m <= p:
-                    marks += "R"
-                elif m == p + 1:
-                    marks += "B"
-                else:
-                    marks += "R"
-    return marks
-
-
-def by_lookback(letters: str, k: int) -> str:
-    """As players read it: below the top, compare the cell beside with the cell above that one, filled or empty alike is
-    red. At the top, ask what the run before would have brought, had it gone on, and take the opposite."""
-    decided = letters.replace("T", "")
-    filled: set[tuple[int, int]] = set()
-    marks, column, row = "", 0, 0
-
-    def beside(at_column: int, at_row: int) -> str:
-        if at_column - k < 0:
-            return ""
-        alike = ((at_column - k, at_row) in filled) == ((at_column - k, at_row - 1) in filled)
-        return "R" if alike else "B"
-
-    for place, letter in enumerate(decided):
-        if place and letter == decided[place - 1]:
-            row += 1
-            marks += beside(column, row)
-        elif place:
-            marks += {"R": "B", "B": "R", "": ""}[beside(column, row + 1)]
-            column, row = column + 1, 0
-        filled.add((column, row))
-    return marks
 
 
 def a_shoe(seed: int) -> str:
@@ -131,26 +86,6 @@ def test_an_ask_mark_is_the_mark_that_then_comes() -> None:
 
 
 # How they are drawn.
-
-
-def drawn(run_of: list[str]) -> list[tuple[int, int]]:
-    """The places of marks by the rule as it is written, from a picture of the whole road so far."""
-    picture: dict[tuple[int, int], int] = {}
-    places: list[tuple[int, int]] = []
-    heads: list[int] = []
-    runs = [len(list(run)) for _, run in groupby(run_of)]
-    for number, length in enumerate(runs):
-        start = (heads[-1] + 1) if heads else 0
-        head = next(column for column in range(start, start + 200) if (column, 0) not in picture)
-        heads.append(head)
-        down = next((row for row in range(ROWS) if (head, row) in picture), ROWS)
-        cells = [(head, row) for row in range(min(length, down))]
-        cells += [(head + 1 + beyond, cells[-1][1]) for beyond in range(length - len(cells))]
-        for cell in cells:
-            assert cell not in picture, "two marks on one place"
-            picture[cell] = number
-        places += cells
-    return places
 
 
 def test_dragon_tails_lie_as_on_the_drawn_example() -> None:

@@ -16,6 +16,6 @@ def test_it_prints_the_five_roads(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
-def test_a_letter_that_names_no_winner_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_no_hand_and_no_table_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["roads", "BBX"]) == 1
-    assert "'X' in BBX names no winner of a hand" in capsys.readouterr().err
+    assert "BBX is neither a string of hands nor a table's file" in capsys.readouterr().err

@@ -28,6 +28,7 @@ from controller.contract.canonical import canonical
 from controller.contract.envelope import Stamp
 from controller.contract.pit_words import AckWord
 from controller.contract.topics import Topics
+from controller.control.feed import feed_lines
 from controller.control.watchers import Watchers
 from controller.game.play import Call
 from controller.game.seating import Actives
@@ -371,7 +372,7 @@ class _Table:
         self._leaves("answer", f"{type(request).__name__}: {answer.refused}".encode())
 
     async def _watch(self) -> None:
-        watchers = Watchers(lambda: json.dumps(self.runtime.status()).encode())
+        watchers = Watchers(feed_lines(self.runtime))
         protocol = asyncio.StreamReaderProtocol(asyncio.StreamReader(loop=self.loop), loop=self.loop)
         connection = _Connection(lambda data: self._leaves("watch", data))
         await watchers.watch(asyncio.StreamWriter(connection, protocol, None, self.loop))

@@ -1,0 +1,23 @@
+"""`tablectl screen`: the pages of a running table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from controller.config import load
+from controller.control.feed import feed_of
+from controller.errors import TableError
+
+
+def screen(table: Path, listen: str) -> int:
+    """Serve the table's pages at `listen`, HOST:PORT. Raises TableError `screen_missing` without its libraries."""
+    host, _, port = listen.rpartition(":")
+    if not (host and port.isdecimal()):
+        do = "Write HOST:PORT, for example 127.0.0.1:8080, or 0.0.0.0:8080 for other machines too."
+        raise TableError("screen_address", f"{listen} is no address to listen at.", do)
+    try:
+        from controller.screen.server import serve
+    except ImportError as error:
+        do = "Install the project with its extra `screen`; tools/setup.sh does."
+        raise TableError("screen_missing", f"The screen needs a library that is not installed: {error}.", do) from None
+    return serve(feed_of(Path(load(table).file.control.socket)), host.strip("[]"), int(port))

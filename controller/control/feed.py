@@ -1,0 +1,52 @@
+"""The feed: a second socket, beside the control socket, which tells what is public and reads nothing.
+
+Whoever is on this machine may connect. A line of JSON has one key: `{"placard": ...}`, the table's rules;
+`{"rounds": ...}`, the finished hands of the open shoe as they are now, corrections among them; `{"status": ...}`. All
+three come at once, and then each as often as it is another, on the beat of `watchers.py`. So a reader needs nothing
+that was said before it came. The table's screen lives on this feed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from controller.runtime import Runtime
+from controller.table.placard import placard
+from controller.table.public import public_rounds
+from controller.table.rules import TableRules
+from controller.table.states import FinishedRound
+
+SUFFIX = ".feed"
+
+
+def feed_of(control: Path) -> Path:
+    """The feed's path beside the control socket's."""
+    return control.with_name(control.name + SUFFIX)
+
+
+def feed_lines(runtime: Runtime) -> Callable[[], Sequence[bytes]]:
+    """What renders the feed. The placard and the rounds are made anew only where they have changed."""
+    rules: TableRules | None = None
+    finished: tuple[FinishedRound, ...] | None = None
+    shoe: int | None = None
+    placard_line = rounds_line = b""
+
+    def lines() -> Sequence[bytes]:
+        nonlocal rules, finished, shoe, placard_line, rounds_line
+        table = runtime.table
+        if table.rules is not rules:
+            rules = table.rules
+            placard_line = _line("placard", {"name": runtime.table_name} | placard(rules))
+        if table.finished is not finished or table.shoes_opened != shoe:
+            finished, shoe = table.finished, table.shoes_opened
+            rounds_line = _line("rounds", {"shoe": shoe, "hands": [asdict(each) for each in public_rounds(table)]})
+        return placard_line, rounds_line, _line("status", runtime.status())
+
+    return lines
+
+
+def _line(name: str, said: object) -> bytes:
+    return json.dumps({name: said}).encode() + b"\n"

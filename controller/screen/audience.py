@@ -1,0 +1,49 @@
+"""Those who look at a page: each is sent the page's parts as server-sent events, and of them only what is new."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+
+BEAT_S = 5.0
+"""A page that hears nothing for twice as long says so, and connects again."""
+
+MOST = 300
+"""Browsers at once, on both pages together."""
+
+
+class Audience:
+    """The browsers on one page. They share each part's text, so that many cost little more than one."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, str] = {}
+        self._news = asyncio.Event()
+        self.browsers = 0
+
+    def show(self, part: str, said: object) -> None:
+        """This is what the part says from now on."""
+        text = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+        if self._parts.get(part) != text:
+            self._parts[part] = text
+            news, self._news = self._news, asyncio.Event()
+            news.set()
+
+    async def events(self) -> AsyncIterator[str]:
+        """Everything now, then whatever is new, and a beat while nothing is. Who is slow misses what is old by then."""
+        self.browsers += 1
+        sent: dict[str, str] = {}
+        try:
+            while True:
+                news = self._news
+                for part, text in tuple(self._parts.items()):
+                    if sent.get(part) is not text:
+                        sent[part] = text
+                        yield f"event: {part}\ndata: {text}\n\n"
+                try:
+                    async with asyncio.timeout(BEAT_S):
+                        await news.wait()
+                except TimeoutError:
+                    yield "event: beat\ndata: {}\n\n"
+        finally:
+            self.browsers -= 1

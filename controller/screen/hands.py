@@ -1,0 +1,157 @@
+"""The hand, the seats, the meters and what the table waits for, as the players' page shows them: from the public face.
+
+Nothing here is kept from one status to the next.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from controller.screen.placards import award_cents, meters_of
+from controller.screen.wording import Text, dollars, either, joined, knows, plain, same, say
+
+_SIGNS = {
+    "flash": "invitation",
+    "slow_blink": "seen",
+    "steady": "accepted",
+    "double_flash": "refused",
+    "fast_blink": "hit",
+    "long_flash": "turn",
+}
+"""What a seat's lamp says, by the pattern it burns in."""
+
+_SUITS = {"S": "♠", "H": "♥", "D": "♦", "C": "♣"}
+
+
+def hand_view(placard: dict[str, Any], status: dict[str, Any]) -> dict[str, Any]:
+    """What changes from card to card."""
+    face = status["face"]
+    in_hand = face["phase"] in ("wagers_locked", "hand_in_play")
+    hands = [] if face["phase"] == "wagers_locked" else face["hands"]
+    outcome = None if in_hand or face["simulated"] else face["outcome"]
+    return {
+        "shoe": face["shoe"],
+        "round": face["round"],
+        "phase": face["phase"],
+        "outcome": outcome,
+        "marks": [say("label", mark) for mark in ("simulated", "last_hand") if face[mark]],
+        "hands": [_hand(hand, placard, face, outcome) for hand in hands],
+        "waits": _waits(face, placard, outcome),
+        "stop": _stop(face["fault"]),
+        "seats": {seat: _seat(seat, face, status["lamps"]) for seat in face["seats"]},
+        "hits": [_hit(hit, placard) for hit in face["hits"]],
+    }
+
+
+def meters_view(placard: dict[str, Any], status: dict[str, Any]) -> dict[str, Any]:
+    """The progressive levels that can be won here. `fresh`: wagers on them are taken."""
+    pit = status["pit"]
+    return {"fresh": pit["meters_fresh"], "cents": {meter: pit["meters"].get(meter) for meter in meters_of(placard)}}
+
+
+def hand_label(hand: str) -> Text:
+    """A hand's name: "player", "dealer", "seat_3", "seat_3_hand_2"."""
+    if (seat := re.fullmatch(r"seat_(\d+)(?:_hand_(\d+))?", hand)) is None:
+        return say("label", hand)
+    number, split = seat.groups()
+    return say("label", "seat_hand", seat=number, hand=split) if split else say("label", "seat", seat=number)
+
+
+def card_text(card: str) -> str:
+    """A card as people write it: `10♠`."""
+    return f"{card[:-1].replace('T', '10')}{_SUITS.get(card[-1], card[-1])}"
+
+
+def _hand(hand: dict[str, Any], placard: dict[str, Any], face: dict[str, Any], outcome: str | None) -> dict[str, Any]:
+    name, cards = hand["hand"], hand["cards"]
+    return {
+        "hand": name,
+        "label": hand_label(name),
+        "seat": int(found[1]) if (found := re.match(r"seat_(\d+)", name)) else None,
+        "cards": cards,
+        "total": hand["total"] if cards else None,
+        "natural": len(cards) == 2 and hand["total"] in placard["naturals"],
+        "won": outcome == name,
+        "tied": outcome == "tie",
+        "holder": _holder(name, face),
+    }
+
+
+def _holder(hand: str, face: dict[str, Any]) -> Text | None:
+    """Who turns the hand's cards, or whose role it is."""
+    if hand in face["squeezing"]:
+        seat = face["squeezing"][hand]
+        return say("label", "squeezes", seat=seat) if seat else say("label", "dealer_turns")
+    seat = face["actives"].get(hand)
+    return say("label", "seat", seat=seat) if seat else None
+
+
+def _waits(face: dict[str, Any], placard: dict[str, Any], outcome: str | None) -> Text:
+    """What the table is waiting for, in a sentence."""
+    phase = face["phase"]
+    if (choice := face["choice"]) is not None:
+        return _choice(choice)
+    if face["reveal"]:
+        return say("waits", "reveal", hands=joined([hand_label(hand) for hand in face["reveal"]], say("waits", "and")))
+    if phase == "burning":
+        return say("waits", "burning", card=card_text(face["first_card"]), left=face["burn_left"])
+    if phase == "wagers_open":
+        opened = say("waits", "wagers_open_last" if face["last_hand"] else "wagers_open")
+        return opened if outcome is None else joined([_won(outcome), opened], ". ")
+    if phase == "shoe_ended" and outcome is not None:
+        return joined([_won(outcome), say("waits", "shoe_ended")], ". ")
+    if phase in ("wagers_locked", "hand_in_play") and face["next_hand"]:
+        return say("waits", "next_card", hand=hand_label(face["next_hand"]))
+    return say("waits", phase if knows("waits", phase) else "nothing")
+
+
+def _choice(choice: dict[str, Any]) -> Text:
+    hand = choice["hand"]
+    who = (
+        say("waits", "choose", seat=choice["seat"])
+        if hand.startswith("seat_")
+        else say("waits", "choose_hand", seat=choice["seat"], hand=hand_label(hand))
+    )
+    if choice["options"] is None:
+        return who
+    return joined([who, either([say("choice", option) for option in choice["options"]])], ": ")
+
+
+def _won(outcome: str) -> Text:
+    return say("waits", "tie") if outcome == "tie" else say("waits", "won", hand=say("label", outcome))
+
+
+def _stop(fault: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Why the table has stopped, for those who play at it."""
+    if fault is None:
+        return None
+    code = fault["code"]
+    why = say("stop", code if knows("stop", code) else "other")
+    return {"code": code, "id": fault["id"], "title": say("stop", "title"), "why": why, "calm": say("stop", "calm")}
+
+
+def _seat(seat: int, face: dict[str, Any], lamps: dict[str, str]) -> dict[str, Any]:
+    sign = _SIGNS.get(lamps.get(f"seat_{seat}", "dark"))
+    role = next((role for role, active in face["actives"].items() if active == seat), None)
+    return {
+        "sign": sign,
+        "says": say("sign", sign) if sign else None,
+        "role": role,
+        "empty": bool(face["occupied"]) and seat not in face["occupied"],
+    }
+
+
+def _hit(hit: dict[str, Any], placard: dict[str, Any]) -> dict[str, Any]:
+    cents = hit["cents"] if hit["cents"] is not None else hit["shown_cents"]
+    cents = cents if cents is not None else award_cents(placard, hit["tier"])
+    tier = hit["tier"]
+    return {
+        "key": f"{hit['seat']} {tier}",
+        "title": say("hit", "title" if hit["meter"] else "award"),
+        "seat": say("hit", "seat", seat=hit["seat"]),
+        "number": hit["seat"],
+        "tier": say("award", tier) if knows("award", tier) else same(plain(tier)),
+        "amount": dollars(cents) if cents is not None else "",
+        "step": say("hit", f"step_{hit['step']}") if hit["meter"] else None,
+    }

@@ -1,0 +1,430 @@
+"use strict";
+// The players' page: draws what the server sends, and asks it for nothing else. A part comes whole, each time it changes.
+
+const HIT_MS = 10000;
+const TURN_MS = 9000; // how long the long lists stand in one language
+const SILENT_MS = 11000; // the server says something every five seconds
+const ROLL_MS = 900;
+const SHORT = 16; // letters of a line of a pay table, two of which stand side by side
+const STILL = matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+const $ = (id) => document.getElementById(id);
+const page = document.documentElement;
+const asked = new URLSearchParams(location.search);
+const known = {}; // the parts as they came last
+
+function el(tag, name, ...inside) {
+  const made = document.createElement(tag);
+  if (name) made.className = name;
+  made.append(...inside.filter((each) => each !== null));
+  return made;
+}
+
+function words(said) {
+  return Object.entries(said).map(([language, text]) => {
+    const span = el("span", "", text);
+    span.lang = language;
+    return span;
+  });
+}
+
+function say(where, said) {
+  where.replaceChildren(...(said ? words(said) : []));
+}
+
+function svg(tag, attributes, text) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  if (text !== undefined) made.textContent = text;
+  return made;
+}
+
+// Cards.
+
+const SUITS = {
+  H: "M16 29C5 20 2 15 2 10a7 7 0 0 1 14-2 7 7 0 0 1 14 2c0 5-3 10-14 19z",
+  D: "M16 2l11 14-11 14L5 16z",
+  S: "M16 2c11 9 14 13 14 18a6.5 6.5 0 0 1-12 3l2 7h-8l2-7a6.5 6.5 0 0 1-12-3c0-5 3-9 14-18z",
+  C: "M16 2a6.5 6.5 0 0 1 5.4 10.1A6.6 6.6 0 1 1 18 22l2 8h-8l2-8a6.6 6.6 0 1 1-3.4-9.9A6.5 6.5 0 0 1 16 2z",
+};
+
+function card(text, third) {
+  const drawn = svg("svg", { viewBox: "0 0 100 140", class: third ? "card third" : "card", "data-card": text, role: "img" });
+  if (text === "--") {
+    drawn.append(
+      svg("rect", { width: 100, height: 140, rx: 9, fill: "#fbf7ec" }),
+      svg("rect", { x: 6, y: 6, width: 88, height: 128, rx: 6, fill: "#7a1a26" }),
+      svg("path", { d: "M6 38L38 6M6 70L70 6M6 102L94 14M6 134L94 46M38 134L94 78M70 134L94 110M62 6L94 38M30 6L94 70M6 14L94 102M6 46L94 134M6 78L62 134M6 110L30 134", stroke: "#c98d12", "stroke-width": 2, opacity: 0.75 }),
+      svg("circle", { cx: 50, cy: 70, r: 21, fill: "#7a1a26", stroke: "#f0cf7d", "stroke-width": 3 }),
+      svg("path", { d: SUITS.S, transform: "translate(35 55) scale(.94)", fill: "#f0cf7d" }),
+    );
+    return drawn;
+  }
+  const red = "HD".includes(text[1]);
+  const color = red ? "#c3141f" : "#14181b";
+  drawn.append(
+    svg("rect", { width: 100, height: 140, rx: 9, fill: "#fffdf7" }),
+    svg("text", { x: text[0] === "T" ? 33 : 29, y: 55, "font-size": 58, "font-weight": 800, "text-anchor": "middle", fill: color, "letter-spacing": text[0] === "T" ? -7 : 0 }, text[0] === "T" ? "10" : text[0]),
+    svg("path", { d: SUITS[text[1]] || "", transform: "translate(66 12) scale(.82)", fill: color }),
+    svg("path", { d: SUITS[text[1]] || "", transform: "translate(21 66) scale(1.82)", fill: color }),
+  );
+  return drawn;
+}
+
+function suitSign(text) {
+  const sign = { S: "♠", H: "♥", D: "♦", C: "♣" }[text[1]];
+  const made = el("span", "", text[0] === "T" ? "10" : text[0]);
+  made.append("HD".includes(text[1]) ? el("i", "", sign) : sign);
+  return made;
+}
+
+// The hand.
+
+const zones = new Map();
+
+function zone(hand) {
+  let shown = zones.get(hand.hand);
+  if (!shown) {
+    shown = el("div", `zone ${hand.hand}`, el("div", "top", el("div", "title stacked"), el("div", "total")), el("div", "cards"), el("div", "foot"));
+    zones.set(hand.hand, shown);
+  }
+  return shown;
+}
+
+function dealCards(where, cards, sideways) {
+  const old = [...where.children].map((each) => each.dataset.card);
+  const goesOn = old.every((each, place) => each === cards[place] || (each === "--" && cards.length >= old.length));
+  if (!goesOn) where.replaceChildren();
+  cards.forEach((text, place) => {
+    const there = where.children[place];
+    if (there && there.dataset.card === text) return;
+    const made = card(text, sideways && place === 2);
+    made.classList.add("dealt");
+    there ? there.replaceWith(made) : where.append(made);
+  });
+}
+
+function drawHands() {
+  const { hands, outcome } = known.hand;
+  const seatGame = known.placard.seat_hands;
+  const expected = seatGame ? ["dealer"] : ["player", "banker"];
+  const shown = expected.map((name) => {
+    const hand = hands.find((each) => each.hand === name) || { hand: name, cards: [], total: null, holder: null };
+    const here = zone(hand);
+    here.className = `zone ${name}`;
+    if (hand.won) here.classList.add("won");
+    else if (hand.tied) here.classList.add("tied");
+    else if (outcome) here.classList.add("lost");
+    say(here.querySelector(".title"), hand.label || known.placard.names[name]);
+    const total = here.querySelector(".total");
+    const text = hand.total === null ? "" : String(hand.total);
+    if (total.textContent !== text) total.textContent = text;
+    dealCards(here.querySelector(".cards"), hand.cards, !seatGame);
+    const foot = here.querySelector(".foot");
+    foot.replaceChildren();
+    if (hand.won) foot.append(el("span", "badge win", ...words(known.placard.names.wins)));
+    if (hand.tied) foot.append(el("span", "badge win", ...words(known.placard.names.tie)));
+    if (hand.natural) foot.append(el("span", "badge natural", ...words(known.placard.names.natural)));
+    if (hand.holder) foot.append(el("span", "holder", ...words(hand.holder)));
+    return here;
+  });
+  const box = $("hands");
+  if (box.children.length !== shown.length || shown.some((each, place) => box.children[place] !== each)) box.replaceChildren(...shown);
+  if (seatGame) drawSeatHands(hands);
+}
+
+function drawSeatHands(hands) {
+  const box = $("seat-hands");
+  const seats = [...new Set(hands.filter((hand) => hand.seat).map((hand) => hand.seat))];
+  box.style.setProperty("--columns", Math.max(4, seats.length));
+  const old = new Map([...box.children].map((each) => [Number(each.dataset.seat), each]));
+  box.replaceChildren(...seats.map((seat) => {
+    const its = hands.filter((hand) => hand.seat === seat);
+    const here = old.get(seat) || el("div", "seat-hand");
+    here.dataset.seat = seat;
+    const sign = known.hand.seats[seat]?.sign;
+    here.className = `seat-hand${its.length > 1 ? " split" : ""}${sign === "turn" ? " turn" : ""}`;
+    if (here.children.length !== its.length + 1) here.replaceChildren(el("div", "n"), ...its.map(() => el("div", "one", el("div", "cards"), el("div", "total"))));
+    say(here.firstChild, its[0].label);
+    its.forEach((hand, place) => {
+      const one = here.children[place + 1];
+      dealCards(one.querySelector(".cards"), hand.cards, false);
+      one.querySelector(".total").textContent = hand.total === null ? "" : hand.total;
+    });
+    return here;
+  }));
+}
+
+function drawSays() {
+  const { waits, marks, stop } = known.hand;
+  say($("waits"), waits);
+  $("marks").replaceChildren(...marks.map((mark) => el("span", "badge", ...words(mark))));
+  document.body.classList.toggle("stopped", stop !== null);
+  $("stop").hidden = stop === null || document.body.classList.contains("silent");
+  if (stop) {
+    const told = Object.keys(stop.title).map((language) => {
+      const box = el("div", "told", el("b", "", `${stop.title[language]}: ${stop.why[language]}`), stop.calm[language]);
+      box.lang = language;
+      return box;
+    });
+    $("stop").replaceChildren(el("span", "bang", "!"), ...told);
+    $("stop").dataset.code = stop.code;
+  }
+}
+
+function drawSeats() {
+  const box = $("seats");
+  const seats = known.placard.seats;
+  box.style.setProperty("--columns", Math.min(seats.length, 7));
+  box.replaceChildren(...seats.map(({ seat, k9 }) => {
+    const now = known.hand.seats[seat] || {};
+    const here = el("div", `seat ${now.sign || ""}${now.empty ? " empty" : ""}`, el("div", "n", String(seat)));
+    here.dataset.seat = seat;
+    if (k9.length) here.append(...k9.map((text) => el("div", "k9", suitSign(text))));
+    const sign = el("div", "sign", { accepted: "✔", seen: "●", refused: "✘", hit: "★", turn: "◀" }[now.sign] || "");
+    if (now.role) sign.replaceChildren(el("span", `role is-${now.role}`, now.role[0].toUpperCase()));
+    if (now.says) here.title = Object.values(now.says).join(" / ");
+    here.append(sign);
+    return here;
+  }));
+}
+
+// Meters roll to their new level.
+
+const rolled = new Map();
+
+function money(cents) {
+  return `$${(cents / 100).toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
+}
+
+function roll(where, meter, to) {
+  const from = rolled.has(meter) ? rolled.get(meter) : to;
+  rolled.set(meter, to);
+  if (STILL || from === to) { where.textContent = money(to); return; }
+  const began = performance.now();
+  const step = (now) => {
+    const part = Math.min(1, (now - began) / ROLL_MS);
+    where.textContent = money(Math.round(from + (to - from) * (1 - (1 - part) ** 3)));
+    if (part < 1 && rolled.get(meter) === to) requestAnimationFrame(step);
+  };
+  requestAnimationFrame(step);
+}
+
+function drawMeters() {
+  const { fresh, cents } = known.meters;
+  const told = known.placard.meters;
+  $("meters-box").hidden = told.length === 0;
+  $("meters-box").classList.toggle("old", !fresh);
+  $("meters-old").hidden = fresh;
+  const box = $("meters");
+  told.forEach(({ meter, label }, place) => {
+    let here = box.children[place];
+    if (!here) box.append(here = el("div", "meter", el("div", "label turns"), el("div", "cents")));
+    here.dataset.meter = meter;
+    say(here.firstChild, label);
+    if (cents[meter] === null) here.lastChild.textContent = "–";
+    else roll(here.lastChild, meter, cents[meter]);
+  });
+}
+
+function fits(box) {
+  return box.scrollHeight <= box.clientHeight + 1 && [...box.querySelectorAll("p > :first-child")].every((each) => each.scrollWidth <= each.clientWidth);
+}
+
+function fit(box) {
+  // As large as it goes, in whichever language it stands.
+  const turn = page.dataset.turn;
+  for (let size = 1.15; size > 0.6; size -= 0.05) {
+    box.style.setProperty("--fit", size.toFixed(2));
+    if (["en", "vi"].every((each) => { page.dataset.turn = each; return fits(box); })) break;
+  }
+  page.dataset.turn = turn;
+}
+
+function drawPlacard() {
+  const { name, game, limits, pays, seat_hands: seatHands } = known.placard;
+  document.title = name;
+  $("name").textContent = name;
+  $("game").textContent = game;
+  $("limits").replaceChildren(...limits.map(({ label, text }) => el("div", "", el("dt", "turns", ...words(label)), el("dd", "", text.en))));
+  $("pays").replaceChildren(...pays.map(({ title, lines }) => {
+    const short = lines.map((line) => Object.keys(line.when).every((each) => line.when[each].length + line.pays[each].length <= SHORT));
+    let beside = false; // whether the line before waits for a second one at its side
+    const rows = lines.map((line, place) => {
+      const paired = short[place] && (beside || short[place + 1]);
+      beside = paired && !beside;
+      return el("p", paired ? "" : "wide", el("span", "turns", ...words(line.when)), el("span", "turns", ...words(line.pays)));
+    });
+    return el("div", "pay", el("h2", "turns", ...words(title)), el("div", "", ...rows));
+  }));
+  fit($("pays"));
+  document.body.classList.toggle("no-meters", known.placard.meters.length === 0);
+  document.body.classList.toggle("no-pays", pays.length === 0);
+  document.body.classList.toggle("seat-game", seatHands);
+  $("roads").hidden = seatHands;
+  $("seat-hands").hidden = !seatHands;
+}
+
+// Roads: six rows of ten units each, as many columns as there is room for, the newest at the right.
+
+const LETTER = { player: "P", banker: "B", tie: "T" };
+
+function road(id, marks, draw) {
+  const where = $(id);
+  const { clientWidth: width, clientHeight: height } = where;
+  const columns = Math.max(6, Math.round((width / Math.max(height, 1)) * 6));
+  const last = marks.reduce((most, [column]) => Math.max(most, column), 0);
+  const first = Math.max(0, last + 2 - columns);
+  where.setAttribute("viewBox", `0 0 ${columns * 10} 60`);
+  where.setAttribute("preserveAspectRatio", "xMinYMid meet");
+  where.replaceChildren();
+  let lines = "";
+  for (let column = 0; column <= columns; column += 1) lines += `M${column * 10} 0V60`;
+  for (let row = 0; row <= 6; row += 1) lines += `M0 ${row * 10}H${columns * 10}`;
+  where.append(svg("path", { d: lines, class: "grid" }));
+  marks.forEach((mark, place) => {
+    const [column, row] = mark;
+    if (column < first) return;
+    const group = svg("g", { transform: `translate(${(column - first) * 10} ${row * 10})`, "data-mark": mark.join(" ") });
+    const inner = svg("g", place === marks.length - 1 ? { class: "newest" } : {});
+    draw(inner, mark.slice(2));
+    group.append(inner);
+    where.append(group);
+  });
+}
+
+function drawBead(where, [winner, playerPair, bankerPair]) {
+  where.append(svg("circle", { cx: 5, cy: 5, r: 4.4, class: `fill-${winner}` }), svg("text", { x: 5, y: 7.15, "font-size": 6, fill: "#fff" }, LETTER[winner]));
+  if (bankerPair) where.append(svg("circle", { cx: 1.7, cy: 1.7, r: 1.35, class: "fill-banker", stroke: "#fff", "stroke-width": 0.5 }));
+  if (playerPair) where.append(svg("circle", { cx: 8.3, cy: 8.3, r: 1.35, class: "fill-player", stroke: "#fff", "stroke-width": 0.5 }));
+}
+
+function drawCircle(where, [winner, ties]) {
+  if (winner) where.append(svg("circle", { cx: 5, cy: 5, r: 3.9, class: `ring-${winner}`, "stroke-width": 1.15 }), svg("text", { x: 5, y: 6.75, "font-size": 4.9, class: `fill-${winner}` }, LETTER[winner]));
+  if (ties) where.append(svg("line", { x1: 1.4, y1: 8.6, x2: 8.6, y2: 1.4, class: "slash-tie", "stroke-width": 1.1 }));
+  if (ties > 1) where.append(svg("text", { x: 8, y: 9.5, "font-size": 4.4, class: "fill-tie", stroke: "#fbf7ec", "stroke-width": 0.9, "paint-order": "stroke" }, ties));
+}
+
+const DERIVED = {
+  big_eye_boy: (color) => svg("circle", { cx: 5, cy: 5, r: 3.5, class: `ring-${color}`, "stroke-width": 1.7 }),
+  small_road: (color) => svg("circle", { cx: 5, cy: 5, r: 4.1, class: `fill-${color}` }),
+  cockroach_pig: (color) => svg("line", { x1: 1.5, y1: 8.5, x2: 8.5, y2: 1.5, class: `ring-${color}`, "stroke-width": 2.1, "stroke-linecap": "round" }),
+};
+
+function drawAsk(side) {
+  const where = $(`ask_${side}`);
+  where.setAttribute("viewBox", "0 0 46 14");
+  where.replaceChildren(svg("circle", { cx: 7, cy: 7, r: 5.2, class: `fill-${side}` }), svg("text", { x: 7, y: 9.5, "font-size": 7, "font-weight": 700, "text-anchor": "middle", fill: "#fff" }, LETTER[side]));
+  Object.entries(DERIVED).forEach(([name, mark], place) => {
+    const color = known.shoe.ask[side][name];
+    const group = svg("g", { transform: `translate(${14 + place * 10.5} 2)`, "data-ask": `${side} ${name} ${color}` });
+    group.append(color ? mark(color) : svg("line", { x1: 3.6, y1: 5, x2: 6.4, y2: 5, stroke: "#8a8069", "stroke-width": 1 }));
+    where.append(group);
+  });
+}
+
+function drawShoe() {
+  const { beads, circles, derived, counts } = known.shoe;
+  for (const [name, count] of Object.entries(counts)) document.querySelector(`[data-count="${name}"]`).textContent = count;
+  if (known.placard.seat_hands) return;
+  road("bead_plate", beads, drawBead);
+  road("big_road", circles, drawCircle);
+  for (const [name, mark] of Object.entries(DERIVED)) road(name, derived[name], (where, [color]) => where.append(mark(color)));
+  drawAsk("player");
+  drawAsk("banker");
+}
+
+// A hit is shown large for a while, each of them once; those of one hand together.
+
+const celebrated = new Set();
+const queue = [];
+let celebrating = false;
+
+function noteHits() {
+  const now = new Set();
+  for (const hit of known.hand.hits) {
+    let key = hit.key;
+    while (now.has(key)) key += " again";
+    now.add(key);
+    if (!celebrated.has(key)) queue.push(hit);
+    celebrated.add(key);
+  }
+  celebrated.forEach((key) => { if (!now.has(key)) celebrated.delete(key); });
+  if (!celebrating && queue.length) celebrate();
+}
+
+function celebrate() {
+  const hits = queue.splice(0, 4);
+  celebrating = hits.length > 0;
+  $("hit").hidden = !celebrating;
+  if (!celebrating) return;
+  const best = hits.find((hit) => hit.step) || hits[0];
+  $("hit").replaceChildren(
+    el("div", "what", ...words(best.title)),
+    el("div", hits.length > 2 ? "each many" : "each", ...hits.map((hit) => el("div", "one",
+      el("div", "who", ...words(hit.seat)), hit.amount ? el("div", "amount", hit.amount) : null, el("div", "tier", ...words(hit.tier))))));
+  setTimeout(celebrate, HIT_MS);
+}
+
+// What the server says.
+
+const DRAW = {
+  placard: () => { drawPlacard(); },
+  shoe: () => {},
+  hand: () => {
+    $("shoe").textContent = known.hand.shoe ?? "–";
+    $("round").textContent = known.hand.round ?? "–";
+    drawHands();
+    drawSays();
+    drawSeats();
+    noteHits();
+  },
+  meters: () => { drawMeters(); },
+};
+
+let heardMs = performance.now();
+
+function standing() {
+  const away = performance.now() - heardMs > SILENT_MS;
+  const silent = away || !(known.link && known.link.live);
+  document.body.classList.toggle("silent", silent);
+  $("screen-away").hidden = !away;
+  $("away").hidden = away || !silent;
+  if (known.hand) drawSays();
+}
+
+function heard(part, said) {
+  heardMs = performance.now();
+  known[part] = said;
+  if (known.placard && known.hand && known.shoe && known.meters) {
+    const first = document.body.classList.contains("waiting");
+    document.body.classList.remove("waiting");
+    const parts = first || part === "placard" ? Object.keys(DRAW) : [part];
+    parts.forEach((each) => DRAW[each]?.());
+    if (first || part === "placard" || part === "shoe") drawShoe();
+  }
+  standing();
+  page.dataset.drawn = String(Number(page.dataset.drawn || 0) + 1);
+}
+
+function connect() {
+  const source = new EventSource("/events");
+  for (const part of ["link", "placard", "shoe", "hand", "meters"]) source.addEventListener(part, (event) => heard(part, JSON.parse(event.data)));
+  source.addEventListener("beat", () => { heardMs = performance.now(); standing(); });
+  source.onerror = () => {
+    if (source.readyState === EventSource.CLOSED) setTimeout(connect, 2000); // else it tries again by itself
+    known.link = { live: false };
+    heardMs = -Infinity;
+    standing();
+  };
+}
+
+page.dataset.lang = ["en", "vi"].includes(asked.get("lang")) ? asked.get("lang") : "both";
+page.dataset.turn = "en";
+if (page.dataset.lang !== "both") { page.lang = page.dataset.lang; $("help").href += `?lang=${page.dataset.lang}`; }
+setInterval(() => { page.dataset.turn = page.dataset.turn === "en" ? "vi" : "en"; }, TURN_MS);
+setInterval(standing, 1000);
+setInterval(() => requestAnimationFrame(() => fetch(`/alive${asked.has("kiosk") ? "?kiosk=1" : ""}`).catch(() => {})), 5000);
+addEventListener("resize", () => { if (known.shoe && known.placard) drawShoe(); });
+new ResizeObserver(() => fit($("pays"))).observe($("pays"));
+connect();

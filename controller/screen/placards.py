@@ -1,0 +1,168 @@
+"""The placard as the players' page shows it: limits, seats and what each bet pays, made from the game's rows alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+from controller.screen.wording import Text, dollars, either, joined, knows, plain, same, say
+
+_SHORT = 3
+"""A bet of at most so many rows has no pay table of its own."""
+
+_SIDES = {"player": "banker", "banker": "player"}
+
+_HANDS = ("player", "banker", "winning", "losing", "either", "both", "exactly_one")
+
+
+def placard_view(placard: dict[str, Any]) -> dict[str, Any]:
+    """What never changes while a shoe is dealt."""
+    return {
+        "name": placard["name"],
+        "game": placard["game"],
+        "seat_hands": placard["seat_hands"],
+        "names": {name: say("label", name) for name in ("player", "banker", "dealer", "tie", "wins", "natural")},
+        "limits": _limits(placard),
+        "seats": [{"seat": seat["seat"], "k9": (seat["k9"] or "").split()} for seat in placard["seats"]],
+        "meters": [{"meter": meter, "label": _name("meter", meter)} for meter in meters_of(placard)],
+        "pays": list(_boards(placard["bets"])),
+    }
+
+
+def meters_of(placard: dict[str, Any]) -> list[str]:
+    """The progressive meters that the bets award, in the order of their rows."""
+    rows = (row for bet in placard["bets"] for row in bet["rows"])
+    return list(dict.fromkeys(row["meter"] for row in rows if row.get("meter") is not None))
+
+
+def award_cents(placard: dict[str, Any], award: str) -> int | None:
+    """A fixed award's amount."""
+    rows = (row for bet in placard["bets"] for row in bet["rows"])
+    return next((row.get("cents") for row in rows if row.get("award") == award), None)
+
+
+def _limits(placard: dict[str, Any]) -> list[dict[str, Any]]:
+    limits = placard["limits"]
+    told: list[dict[str, object]] = []
+    for kind in ("circle", "side"):
+        spots = [bet["spot"] for bet in placard["bets"] if bet["limits"] == kind and bet["price_cents"] is None]
+        if spots:
+            label = joined([_name("spot", spot) for spot in spots], ", ") if kind == "circle" else say("limit", kind)
+            least, most = dollars(limits[f"{kind}_minimum_cents"]), dollars(limits[f"{kind}_maximum_cents"])
+            told.append({"label": label, "text": same(f"{least} – {most}")})
+    priced = [bet for bet in placard["bets"] if bet["price_cents"] is not None]
+    return told + [{"label": _name("spot", bet["spot"]), "text": same(dollars(bet["price_cents"]))} for bet in priced]
+
+
+def _name(section: str, key: str) -> Text:
+    return say(section, key) if knows(section, key) else same(plain(key))
+
+
+def _boards(bets: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The pay tables: one of all short bets, and one of each long one. Two long bets that are the same but for their
+    side, as Dragon Bonus on either hand, have one table."""
+    short = [line for bet in bets if len(bet["rows"]) <= _SHORT for line in _short_lines(bet)]
+    if short:
+        yield {"title": say("label", "pays"), "lines": short}
+    shown: list[object] = []
+    for bet in bets:
+        if len(bet["rows"]) <= _SHORT or bet["rows"] in shown:
+            continue
+        stem, _, side = bet["spot"].rpartition("_")
+        twin = next((other for other in bets if other["spot"] == _other_side(bet["spot"]) != bet["spot"]), None)
+        if stem and twin is not None and twin["rows"] == _other_side(bet["rows"]):
+            shown.append(twin["rows"])
+            title, own_side = _name("spot", f"{stem}_bonus" if knows("spot", f"{stem}_bonus") else stem), side
+        else:
+            title, own_side = _name("spot", bet["spot"]), ""
+        if any(row["when"].get("natural") for row in bet["rows"]):  # decided before the rows of hands without one
+            bet = {"rows": [row | {"when": _without_not_natural(row["when"])} for row in bet["rows"]]}
+        lines = [{"when": _row_words(row, own_side), "pays": _row_pays(row)} for row in bet["rows"]]
+        yield {"title": title, "lines": lines}
+
+
+def _without_not_natural(when: dict[str, Any]) -> dict[str, Any]:
+    return {word: said for word, said in when.items() if (word, said) != ("natural", False)}
+
+
+def _short_lines(bet: dict[str, Any]) -> Iterator[dict[str, Text]]:
+    """A bet of few rows: its name before each of them, and what goes without saying left out."""
+    spot = bet["spot"]
+    for row in bet["rows"]:
+        if row.get("result") == "push" and row["when"] == {"winner": ["tie"]}:
+            continue  # stands in the rules of the game
+        condition = {word: said for word, said in row["when"].items() if said != [spot]}
+        name = _name("spot", spot)
+        yield {"when": joined([name, _row_words(row, spot)], ": ") if condition else name, "pays": _row_pays(row)}
+
+
+def _other_side(value: Any) -> Any:
+    """The same of the other hand."""
+    match value:
+        case str():
+            stem, part, side = value.rpartition("_")
+            return f"{stem}{part}{_SIDES.get(side, side)}"
+        case dict():
+            return {_other_side(key): _other_side(said) for key, said in value.items()}
+        case list():
+            return [_other_side(each) for each in value]
+        case _:
+            return value
+
+
+def _row_words(row: dict[str, Any], own_side: str) -> Text:
+    if (award := row.get("award")) is not None and knows("award", award):
+        return say("award", award)
+    return when_words(row["when"], own_side)
+
+
+def _row_pays(row: dict[str, Any]) -> Text:
+    if row.get("meter") is not None:
+        share = row.get("share")
+        name = say("pays", "meter")
+        return say("pays", "share", share=_percent(share), meter=name) if share else name
+    if row.get("cents") is not None:
+        return same(dollars(row["cents"]))
+    if row.get("result") is not None:
+        return say("pays", row["result"])
+    commission = row.get("commission_taken") or row.get("commission_owed")
+    if commission is None:
+        return same(str(row["pays"]))
+    return say("pays", "commission", ratio=row["pays"], percent=_percent(commission).rstrip("%"))
+
+
+def _percent(ratio: str) -> str:
+    part = Fraction(*map(int, ratio.split(":"))) * 100
+    return f"{float(part):g}%"
+
+
+def when_words(when: dict[str, Any], own_side: str = "") -> Text:
+    """A row's condition in words. `own_side` is the side that the bet is on, which then needs no name."""
+    said: list[Text] = []
+    for word, value in when.items():
+        if word == "winner":
+            if value == [own_side]:
+                continue
+            if value == ["tie"]:
+                said.append(say("when", "winner_tie"))
+            else:
+                said.append(say("when", "winner", values=either([say("label", each) for each in value])))
+        elif word in _HANDS:
+            hand = joined([_said(each, what) for each, what in value.items()], ", ")
+            said.append(hand if when.get("winner") == [word] or own_side == word else say("when", word, hand=hand))
+        else:
+            said.append(_said(word, value))
+    return joined(said, ", ") if said else say("when", "always")
+
+
+def _said(word: str, value: Any) -> Text:
+    if isinstance(value, bool):
+        return say("when", word if value else f"not_{word}")
+    if word == "first_two":
+        one, other = (either([same(rank) for rank in ranks]) for ranks in value)
+        return say("when", word, one=one, other=other)
+    if word == "seat_pair":
+        return say("when", f"seat_pair_{value}")
+    values = [say("when", each) if word == "color" else same(str(each)) for each in value]
+    return say("when", word, values=either(values))

@@ -1,0 +1,31 @@
+"""The shoe as the players' page shows it: the roads, what they would get next, and the counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from controller.roads.marks import Hand, Roads
+
+
+def shoe_view(rounds: dict[str, Any]) -> dict[str, Any]:
+    """The open shoe's hands on the roads. Simulated hands are on none and in no count."""
+    hands = [hand for hand in rounds["hands"] if not hand["simulated"]]
+    decided = [hand for hand in hands if hand["outcome"] is not None]
+    roads = Roads(Hand(hand["outcome"], hand["player_pair"], hand["banker_pair"]) for hand in decided)
+    return {
+        "shoe": rounds["shoe"],
+        "counts": {
+            **{side: sum(hand["outcome"] == side for hand in decided) for side in ("player", "banker", "tie")},
+            "natural": sum(hand["natural"] for hand in decided),
+            "player_pair": sum(hand["player_pair"] for hand in decided),
+            "banker_pair": sum(hand["banker_pair"] for hand in decided),
+            "hands": len(hands),
+        },
+        "beads": [
+            [*bead.place, bead.hand.winner, bead.hand.player_pair, bead.hand.banker_pair] for bead in roads.beads
+        ],
+        "circles": [[*circle.place, circle.winner, circle.ties] for circle in roads.circles],
+        "derived": {name: [[*mark.place, mark.color] for mark in road.marks] for name, road in roads.derived.items()},
+        "ask": {"banker": roads.ask("banker"), "player": roads.ask("player")},
+        "last": [{"number": hand["number"], "hands": hand["hands"]} for hand in hands[-8:] if hand["outcome"] is None],
+    }

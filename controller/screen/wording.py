@@ -1,0 +1,64 @@
+"""The screen's words: each text in every language, so that a page can show one language or both side by side."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+LANGUAGES = ("en", "vi")
+"""The languages, by the names of their files in `words/`."""
+
+Text = dict[str, str]
+"""A text in every language."""
+
+
+@cache
+def words(language: str) -> dict[str, Any]:
+    """The file of this language: its sections, each with words by key."""
+    return tomllib.loads((Path(__file__).with_name("words") / f"{language}.toml").read_text("utf-8"))
+
+
+def say(section: str, key: str, **filled: str | int | Text) -> Text:
+    """The words of this key, with what is to be filled in. A name the house made up is shown as it is written."""
+    said = {}
+    for language in LANGUAGES:
+        text = words(language)[section].get(key)
+        values = {name: value[language] if isinstance(value, Mapping) else value for name, value in filled.items()}
+        said[language] = plain(key) if text is None else text.format(**values)
+    return said
+
+
+def knows(section: str, key: str) -> bool:
+    """Whether the files have words for this key."""
+    return key in words(LANGUAGES[0])[section]
+
+
+def plain(name: str) -> str:
+    """A name of a file's, for people: `lucky_6` is "Lucky 6"."""
+    return name.replace("_", " ").capitalize()
+
+
+def same(text: str) -> Text:
+    """What is written alike in every language."""
+    return dict.fromkeys(LANGUAGES, text)
+
+
+def joined(texts: list[Text], between: str | Text) -> Text:
+    """The texts after one another."""
+    link = same(between) if isinstance(between, str) else between
+    return {language: link[language].join(text[language] for text in texts) for language in LANGUAGES}
+
+
+def either(values: list[Text]) -> Text:
+    """One of these: `"4, 5 or 6"`."""
+    if len(values) < 2:
+        return values[0]
+    return joined([joined(values[:-1], ", "), values[-1]], say("when", "or"))
+
+
+def dollars(cents: int) -> str:
+    """An amount, with cents only where it has some."""
+    return f"${cents // 100:,}" if cents % 100 == 0 else f"${cents / 100:,.2f}"

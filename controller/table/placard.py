@@ -1,0 +1,54 @@
+"""What stands on a table's placard: its game, limits and bets with what each pays. A public view of its rules alone."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from fractions import Fraction
+from typing import Any
+
+from controller.game.bets import Bet, Row, When
+from controller.table.rules import TableRules
+
+
+def placard(rules: TableRules) -> dict[str, object]:
+    """The rules that players go by, as JSON values. Money is cents, odds are `"8:1"`."""
+    return {
+        "table": rules.table,
+        "game": rules.game,
+        "dealt_face_down": rules.play.squeezed,
+        "roles": rules.play.roles_play,
+        "seat_hands": rules.play.seats_play,
+        "naturals": rules.play.naturals,
+        "decks": rules.shoe.decks,
+        "seats": [{"seat": seat.number, "k9": str(seat.k9) if seat.k9 else None} for seat in rules.seats],
+        "limits": asdict(rules.wagers),
+        "bets": [_bet(bet) for bet in rules.bets],
+    }
+
+
+def _bet(bet: Bet) -> dict[str, object]:
+    return {
+        "spot": bet.spot,
+        "limits": bet.limits,
+        "price_cents": bet.price_cents,
+        "optional": bet.optional,
+        "rows": [_row(row) for row in bet.rows],
+    }
+
+
+def _row(row: Row) -> dict[str, object]:
+    said = {name: _value(value) for name, value in asdict(row).items() if value is not None}
+    return said | {"when": _when(row.when)}
+
+
+def _when(when: When) -> dict[str, Any]:
+    """Only the words that are written."""
+    return {
+        name: {word: said for word, said in value.items() if said is not None} if isinstance(value, dict) else value
+        for name, value in asdict(when).items()
+        if value is not None
+    }
+
+
+def _value(value: object) -> object:
+    return f"{value.numerator}:{value.denominator}" if isinstance(value, Fraction) else value

@@ -1,0 +1,89 @@
+"""A table with its people, its pit and its screen, as processes on this machine; and what its journal says."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from controller.cli import surroundings
+from controller.cli.client import ask
+from controller.config import load
+from controller.errors import TableError
+from controller.record.journal import read_rows
+from tests.daemon.daemon_world import eventually_now
+
+LETTER = {"player": "P", "banker": "B", "tie": "T"}
+
+
+class Showing:
+    """The processes. `url` is the screen's address."""
+
+    def __init__(self, folder: Path, example: str) -> None:
+        self.folder, self._stack = folder, ExitStack()
+        self._broker = surroundings.free_port()
+        known = {"bet_recognition": True}
+        self.table = surroundings.simulated_table(
+            folder, self._broker, surroundings.example_table(example), table=known
+        )
+        self.journal = Path(load(self.table).file.journal.path)
+        self._at = f"127.0.0.1:{surroundings.free_port()}"
+        self.url = f"http://{self._at}/"
+
+    @contextmanager
+    def running(self) -> Iterator[Showing]:
+        """With a broker, a pit, the daemon and the screen."""
+        with self._stack:
+            self._stack.enter_context(surroundings.mosquitto(self.folder, self._broker))
+            ledger = str(self.folder / "ledger")
+            pit = ("-m", "controller.pit", "run", "--broker", f"127.0.0.1:{self._broker}", "--ledger", ledger)
+            self._started("pit", *pit, "--adopt-new")
+            self.daemon = self.start_daemon()
+            self.screen = self.start_screen()
+            yield self
+
+    def start_daemon(self) -> subprocess.Popen[bytes]:
+        """The table's daemon, which answers."""
+        daemon = self._started("daemon", "-m", "controller.cli.main", "run", str(self.table))
+        eventually_now(lambda: self.status()["pit"]["fresh"], "the table's levels")
+        return daemon
+
+    def start_screen(self) -> subprocess.Popen[bytes]:
+        """The screen's server, which listens."""
+        log = self.folder / "screen.log"
+        log.unlink(missing_ok=True)
+        screen = self._started("screen", "-m", "controller.cli.main", "screen", str(self.table), "--listen", self._at)
+        eventually_now(lambda: self.url in log.read_text("utf-8"), "the screen's server")
+        return screen
+
+    def people(self, rounds: int | None, *, seed: int = 7, speed: float = 0) -> subprocess.Popen[bytes]:
+        """The dealer and the players, for so many rounds; None: a whole shoe."""
+        habits = ["--seed", str(seed), "--speed", str(speed), "--account", str(self.folder / "account")]
+        habits += [] if rounds is None else ["--rounds", str(rounds)]
+        return self._started("people", "-m", "drivers.sim", str(self.table), *habits)
+
+    def status(self) -> dict[str, Any]:
+        """The table's, with no levels while nobody answers."""
+        try:
+            told: dict[str, Any] = ask(self.table, {"do": "status"})["status"]
+        except TableError:
+            return {"pit": {"fresh": False}}
+        return told
+
+    def rounds(self) -> list[dict[str, Any]]:
+        """The round events of the last shoe in the journal, simulated ones left out."""
+        told: list[dict[str, Any]] = []
+        for row in read_rows(self.journal):
+            for event in map(json.loads, row.messages):
+                if event["type"] == "shoe_opened":
+                    told = []
+                elif event["type"] == "round" and not event["simulated"]:
+                    told.append(event)
+        return told
+
+    def _started(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
+        command = surroundings.python(*arguments)
+        return self._stack.enter_context(surroundings.started(command, self.folder / f"{name}.log"))

@@ -1,0 +1,181 @@
+"""What the screen's server says, from the table's public face: in every language, and nothing that is face down."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.config import load
+from controller.game.bets import HandIs, When
+from controller.screen.hands import hand_view, meters_view
+from controller.screen.placards import award_cents, meters_of, placard_view, when_words
+from controller.screen.shoes import shoe_view
+from controller.screen.wording import LANGUAGES, words
+from controller.table.faults import FAULTS
+from controller.table.lamps import lamps
+from controller.table.placard import placard
+from controller.table.public import PHASE_NAMES, public_rounds
+from tests.support.five_games import HEALTHY, SUGARHOUSE_MIDI, call, wagers
+from tests.support.tables import BACCARAT_ROYAL, ROYAL9, TABLES, TableUnderTest
+
+EXAMPLES = sorted(TABLES.glob("*.toml"))
+
+
+def told(table: TableUnderTest) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """The placard, the rounds and the status, as they come off the feed."""
+    status = {
+        "face": asdict(table.face),
+        "lamps": {name: pattern.name.lower() for name, pattern in lamps(table.face, HEALTHY).items()},
+        "pit": {"meters": {"player_personal": 1_000_000}, "meters_fresh": True},
+    }
+    rounds = {"shoe": table.face.shoe, "hands": [asdict(each) for each in public_rounds(table.table)]}
+    return tuple(
+        json.loads(json.dumps(part)) for part in ({"name": "Table 1"} | placard(table.table.rules), rounds, status)
+    )
+
+
+def texts(said: object) -> list[dict[str, str]]:
+    """Every text in what is said."""
+    if isinstance(said, dict):
+        if set(said) == set(LANGUAGES):
+            return [said]
+        return [text for value in said.values() for text in texts(value)]
+    return [text for value in said for text in texts(value)] if isinstance(said, list) else []
+
+
+# Words.
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_has_the_same_words_with_the_same_places_to_fill(language: str) -> None:
+    first, other = words(LANGUAGES[0]), words(language)
+    assert first.keys() == other.keys()
+    for section in first:
+        assert first[section].keys() == other[section].keys(), section
+        for key, text in first[section].items():
+            if isinstance(text, str):
+                places = sorted(re.findall(r"\{\w+\}", text))
+                assert places == sorted(re.findall(r"\{\w+\}", other[section][key])), (section, key)
+    assert len(first["help"]["part"]) == len(other["help"]["part"])
+
+
+def test_players_are_told_of_every_fault_and_every_phase() -> None:
+    assert FAULTS.keys() <= words("en")["stop"].keys()
+    assert {
+        "wagers_open",
+        "shoe_ended",
+        "no_shoe",
+        "first_card_due",
+        "burning",
+        "wagers_locked",
+        "hand_in_play",
+    } == set(PHASE_NAMES.values())
+    assert set(PHASE_NAMES.values()) <= words("en")["waits"].keys()
+
+
+def test_every_word_of_a_row_has_its_words() -> None:
+    said = words("en")["when"].keys()
+    for word in (*When.__dataclass_fields__, *HandIs.__dataclass_fields__):
+        assert word in said or f"{word}_own" in said, word
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_a_placard_of_every_house_in_words(path: Path) -> None:
+    """Of the houses in TOML alone, too: nothing is left to fill, and every bet that pays by rows is on a board."""
+    rules = load(path).rules
+    view = placard_view(json.loads(json.dumps({"name": "Table 1"} | placard(rules))))
+    said = texts(view)
+    assert all(text[language] and "{" not in text[language] for text in said for language in LANGUAGES)
+    lines = [line for board in view["pays"] for line in board["lines"]]
+    paid = {line["pays"]["en"] for line in lines}
+    for bet in rules.bets:
+        for row in bet.rows:
+            if row.pays is not None and row.commission_taken is None and row.commission_owed is None:
+                assert f"{row.pays.numerator}:{row.pays.denominator}" in paid
+            if row.cents is not None:
+                assert f"${row.cents // 100:,}" in paid
+
+
+def test_rows_in_words() -> None:
+    assert (
+        when_words({"winner": ["banker"], "banker": {"total": [7], "cards": [3]}})["en"]
+        == "Banker wins, total 7, 3 cards"
+    )
+    assert when_words({"margin": [4, 5, 6]})["en"] == "by 4, 5 or 6"
+    assert when_words({"both": {"first_two": [["J", "Q", "K"], ["9"]], "suited": True}})["en"] == (
+        "both hands: J, Q or K with 9, one suit"
+    )
+    assert when_words({})["vi"] == words("vi")["when"]["always"]
+
+
+# The hand.
+
+
+def test_a_hand_from_the_lock_to_its_winner() -> None:
+    table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock()
+    rules, rounds, status = told(table)
+    assert hand_view(rules, status)["waits"] == {"en": "Next card: Player", "vi": "Lá tiếp theo: Con"}
+    table.draw("9H 2C KS 5D")
+    rules, rounds, status = told(table)
+    view = hand_view(rules, status)
+    player, banker = view["hands"]
+    assert (player["cards"], player["total"], player["natural"], player["won"]) == (["9H", "KS"], 9, True, True)
+    assert (banker["total"], banker["won"]) == (7, False)
+    assert view["waits"]["en"] == "Player wins. Place your wagers"
+    assert shoe_view(rounds)["beads"] == [[0, 0, "player", False, False]]
+    assert shoe_view(rounds)["counts"]["natural"] == 1
+
+
+def test_a_simulated_hand_wins_nothing_and_is_on_no_road() -> None:
+    table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("9H 2C KS 5D").draw("8H 2C KS 5D")
+    rules, rounds, status = told(table)
+    view = hand_view(rules, status)
+    assert view["outcome"] is None
+    assert [mark["en"] for mark in view["marks"]] == ["Simulated hand: no wagers, no result"]
+    assert [hand["simulated"] for hand in rounds["hands"]] == [False, True]
+    assert shoe_view(rounds)["counts"]["hands"] == 1
+
+
+def test_in_midi_the_page_shows_backs_and_who_turns_them() -> None:
+    table = TableUnderTest(SUGARHOUSE_MIDI).open_shoe("2H 3H 4H")
+    table.do(*wagers("3 player 2000, 5 banker 2500")).lock().draw("9H 2C KS 5D")
+    rules, rounds, status = told(table)
+    view = hand_view(rules, status)
+    said = json.dumps([view, shoe_view(rounds)])
+    assert not re.search(r'"[A2-9TJQK][SHDC]"', said), "a card is told"
+    player, banker = view["hands"]
+    assert (player["cards"], player["total"], player["natural"]) == (["--", "--"], None, False)
+    assert player["holder"]["en"] == "Seat 3 turns the cards"
+    assert banker["holder"]["vi"] == "Ghế 5 mở bài"
+    assert view["waits"]["en"] == "To be turned up: Player and Banker"
+    table.do(call("reveal"))
+    assert hand_view(told(table)[0], told(table)[2])["outcome"] == "player"
+
+
+def test_a_stop_is_told_to_players_in_every_language() -> None:
+    table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("9H ??")
+    rules, _, status = told(table)
+    stop = hand_view(rules, status)["stop"]
+    assert stop["code"] == "unreadable_card"
+    assert stop["why"] == {language: words(language)["stop"]["unreadable_card"] for language in LANGUAGES}
+
+
+def test_a_hit_names_its_seat_and_amount() -> None:
+    table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock(2).draw("KH 2C 9H 5D")
+    rules, _, status = told(table)
+    (hit,) = hand_view(rules, status)["hits"]
+    assert (hit["seat"]["en"], hit["tier"]["en"]) == ("Seat 2", "Personal K9 in Player's hand")
+    assert award_cents(rules, "any_royal") == 2500
+    assert meters_of(rules) == ["personal_vs_personal", "banker_personal", "player_personal"]
+    assert meters_view(rules, status)["cents"]["player_personal"] == 1_000_000
+
+
+def test_baccarat_royal_says_whose_choice_it_is() -> None:
+    rules = {"name": "Table 1"} | placard(BACCARAT_ROYAL)
+    assert rules["roles"] is True
+    assert rules["seat_hands"] is False
