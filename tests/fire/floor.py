@@ -51,6 +51,7 @@ _PATIENCE_S = 30.0
 _SETTLE_S = 300.0  # the award steps' backlog is told one by one
 _CASHIER_EVERY_S = 1.0
 _LOOK_EVERY_S = 0.1
+_LAST_LINES = 15  # of a log, where something is wrong
 # How much passes on average until a link is cut, at a cut rate of 1. A window of 50 events, some 60 kB, comes again.
 _TABLE_BYTES: dict[Direction, int] = {"to_broker": 150_000, "from_broker": 40_000}
 _PIT_BYTES: dict[Direction, int] = {"to_broker": 100_000, "from_broker": 400_000}
@@ -139,8 +140,10 @@ class Floor:
 
     def picture(self) -> str:
         """What can be seen of it when something is not as it should be."""
-        lines = [f"wrong: {self.wrong}", *self.pit_log.read_text("utf-8", "replace").splitlines()[-15:]]
+        lines = ["wrong:", *self.wrong, *self.pit_log.read_text("utf-8", "replace").splitlines()[-_LAST_LINES:]]
+        lines += [f"not heard: {step}" for step in self._unheard_steps()]
         for table in self.tables:
+            lines += [line for line in table.log.splitlines() if "award_impossible" in line]
             with suppress(TableError):
                 told = table.status()
                 lines.append(f"{table.table_id}: {told['face']['phase']} {told['face']['fault']} {told['pit']}")
@@ -148,9 +151,15 @@ class Floor:
         return "\n".join(lines)
 
     def _is_settled(self) -> bool:
+        return not self._unheard_steps() and all(
+            table.links_up() and table.unacknowledged() == 0 for table in self.tables
+        )
+
+    def _unheard_steps(self) -> list[tuple[object, ...]]:
+        """The steps that tables have not told of, each with its award."""
         with closing(sqlite3.connect(f"file:{self.ledger}?mode=ro", uri=True)) as db:
-            unheard = db.execute("SELECT count(*) FROM step WHERE NOT heard").fetchone()[0]
-        return not unheard and all(table.links_up() and table.unacknowledged() == 0 for table in self.tables)
+            steps = "SELECT * FROM step JOIN award ON award.number = step.award WHERE NOT heard"
+            return db.execute(steps).fetchall()
 
     # How it is built.
 
@@ -318,7 +327,9 @@ class Process:
     def _note_end(self) -> None:
         assert self._process is not None
         if self._process.poll() is not None:
-            self._wrong.append(f"the {self._name} ended by itself, with code {self._process.returncode}")
+            last = self._log.read_text("utf-8", "replace").splitlines()[-_LAST_LINES:]
+            said = "\n  ".join((f"the {self._name} ended by itself, with code {self._process.returncode}", *last))
+            self._wrong.append(said)
 
     def _start_again(self) -> None:
         try:
