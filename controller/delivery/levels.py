@@ -30,7 +30,8 @@ class Levels:
         self._seq = 0
         self._heard_on_connection = False
         self._fresh_at_s: float | None = None
-        self._highest: dict[str, int] = {}  # of each meter, since this table hit it last
+        self._peaks: dict[str, list[tuple[int, int]]] = {}  # of each meter: what it showed at most since the start (0),
+        # and since an event of this table that hit it; so they fall, and a hit that has none has that of the one before
         self.cents: dict[str, int] = {}
 
     @property
@@ -59,25 +60,34 @@ class Levels:
             return None
         self._seq, self.cents = said.seq, dict(said.meters)
         for meter, cents in said.meters.items():
-            self._highest[meter] = max(cents, self._highest.get(meter, 0))
+            peaks = self._peaks.setdefault(meter, [(0, cents)])
+            for place in range(len(peaks) - 1, -1, -1):
+                if peaks[place][1] >= cents:
+                    break
+                peaks[place] = peaks[place][0], cents
         if self._heard_on_connection:
             self._fresh_at_s = now_s
         self._heard_on_connection = True
         return None
 
-    def hit(self, meter: str) -> None:
-        """This table hit the meter: what it showed before bounds no award from now on."""
-        self._highest[meter] = self.cents.get(meter, 0)
+    def hit(self, meter: str, seq: int) -> None:
+        """This table hit the meter, by its event of this number: what the meter showed before bounds no award of it."""
+        cents = self.cents.get(meter, 0)
+        peaks = self._peaks.setdefault(meter, [(0, cents)])
+        if peaks[-1][1] > cents:
+            peaks.append((seq, cents))
 
-    def most_cents(self, meter: str, shown_cents: int | None) -> int:
-        """The most that an award of a hit can be: what its meter has shown since the hit, and one step more.
+    def most_cents(self, meter: str, shown_cents: int | None, seq: int) -> int:
+        """The most that an award of a hit, the event of this number, can be: what its meter has shown since the hit, or
+        since the start where that was later, and one step more.
 
         The meter is locked when the pit hears of the hit. Until then it grows by other tables' wagers, and between two
         words on it by so much at most. `shown_cents` is what it was shown at for the hit; None where nobody knows.
         """
         if shown_cents is None:
             return MOST_CENTS
-        return max(shown_cents, self._highest.get(meter, 0)) + self._one_step_cents
+        since = [cents for hit, cents in self._peaks.get(meter, ()) if hit <= seq]
+        return max([shown_cents, *since[-1:]]) + self._one_step_cents
 
     def fresh(self, now_s: float) -> bool:
         """Whether every level that can be won here was said lately."""

@@ -47,7 +47,6 @@ from controller.table.acts.entry import Request
 from controller.table.acts.pit import PinPitKey, SeeAward
 from controller.table.acts.seats import PlaceWager
 from controller.table.facts import (
-    AwardRefused,
     AwardStepped,
     ClientIdTaken,
     HitUnheard,
@@ -249,7 +248,7 @@ class PitStream:
             self._pinned(pit_key)
         for message in messages:
             if message.says["type"] == "hit" and message.says["progressive"] is not None:
-                self.levels.hit(message.says["progressive"]["meter"])
+                self.levels.hit(message.says["progressive"]["meter"], message.seq)
             if message.seq <= self._delivery.acked_seq + WINDOW:
                 self._outbox[message.seq] = message
         if messages:
@@ -509,22 +508,13 @@ class PitStream:
             step=said.step,
             by=said.by,
         )
-        least_cents, most_cents = self._possible_cents(event)
-        answer = self._ask(SeeAward(step, least_cents, most_cents))
-        answer.add_done_callback(
-            lambda done: self._tell_impossible(step, least_cents, most_cents, done.result().refused)
-        )
+        self._ask(SeeAward(step, *self._possible_cents(event)))
 
     def _possible_cents(self, hit: dict[str, Any]) -> tuple[int, int]:
         """Between what amounts the award of a hit, an event, can be."""
         if hit["fixed"] is not None:
             return hit["fixed"]["cents"], hit["fixed"]["cents"]
-        return 0, self.levels.most_cents(hit["progressive"]["meter"], hit["progressive"]["shown_cents"])
-
-    def _tell_impossible(self, step: AwardStepped, least_cents: int, most_cents: int, code: str | None) -> None:
-        if code == "award_impossible":
-            refused = AwardRefused(step.award, step.seat, step.cents, least_cents, most_cents)
-            self._alarm("award_impossible", refused, f"{step.award} is {step.cents} cents, of {most_cents} at most")
+        return 0, self.levels.most_cents(hit["progressive"]["meter"], hit["progressive"]["shown_cents"], hit["seq"])
 
     def _see_wager(self, payload: bytes) -> None:
         """Chips that bet recognition saw. A wager that is refused is told back, and the others stand."""

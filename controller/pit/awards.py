@@ -5,6 +5,8 @@ shared go to the first hits. The hits come one by one: an award whose hand has m
 them is rejected and none is paid, the level is shared anew among those that stand.
 
 A step is published until the table's own stream tells of it: an `award` event with the same hit, step, cents and name.
+Where the table's stream tells instead that the hit cannot have that amount, the award is disputed: its steps wait, and
+those of other awards do not. Two people at the table accept the amount, or the award is rejected here.
 What a stream tells of and this ledger has not done was done by a pit with a newer ledger, of which this one is an older
 copy. It is kept as a telling, and holds the award until a person recalls it: what was paid is not paid again. Where the
 table believed a forged word and nobody did so, two people dismiss it.
@@ -13,7 +15,6 @@ table believed a forged word and nobody did so, two people dismiss it.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -51,7 +52,7 @@ CREATE TABLE step (
     cents INTEGER NOT NULL,
     by_whom TEXT NOT NULL,
     at TEXT NOT NULL,
-    heard INTEGER NOT NULL DEFAULT 0,
+    heard INTEGER NOT NULL DEFAULT 0, -- 1 once the table's stream told of it, 2 where it disputes the amount
     PRIMARY KEY (table_id, seq)
 ) STRICT;
 CREATE INDEX step_award ON step (award);
@@ -183,7 +184,8 @@ class Awards:
         """A person takes the award's next step; the award as it stands then.
 
         Raises TableError `award_unknown`, `name_missing`, `step_not_next`; `award_told`: the table told of steps that
-        are to be recalled first; or `award_incomplete`: hits of its hand are still to come, and may share it.
+        are to be recalled first; `award_disputed`; or `award_incomplete`: hits of its hand are still to come, and may
+        share it.
         """
         award, by = self._award(id_), name(by)
         if (first := self._first_to_recall(award)) is not None:
@@ -191,6 +193,8 @@ class Awards:
         if award.step not in _AFTER[step]:
             do = "Verify it first." if (step, award.step) == ("paid", "pending") else "What was decided stands."
             raise TableError("step_not_next", f"Award {id_} is {award.step}; it cannot become {step}.", do)
+        if step != "rejected" and self._is_disputed(award):
+            raise _disputed(award.table, id_, award.cents)
         if award.more:
             raise TableError(
                 "award_incomplete",
@@ -259,7 +263,7 @@ class Awards:
         What it told of them is forgotten with it: its events are kept. Raises TableError `award_paid`.
         """
         of_epoch = f"{table}/{epoch}/"
-        awards = self.listed(lambda award: award.hit.startswith(of_epoch))
+        awards = self.listed("instr(hit, ?) = 1", of_epoch)
         if paid := [award.id for award in awards if award.step == "paid"]:
             raise TableError(
                 "award_paid",
@@ -276,18 +280,18 @@ class Awards:
             hit = f"{table}/{set_aside_as}/{award.hit.removeprefix(of_epoch)}"
             self._db.execute("UPDATE award SET hit = ? WHERE number = ?", (hit, award.number))
 
-    def listed(self, wanted: Callable[[Award], bool] = lambda award: True) -> list[Award]:
-        """The awards, oldest first, each with what alarms there were about its hand."""
+    def listed(self, wanted: str = "TRUE", *values: object) -> list[Award]:
+        """The awards that are wanted, in SQL, oldest first, each with what alarms there were about its hand."""
         rows = self._db.execute(
             "SELECT award.number, id, award.table_id, hit, shoe, round, seat, tier, meter, lock, cents, house_cents,"
             " step, max(0, coalesce(hits, 0) - (SELECT count(*) FROM award AS beside WHERE beside.hand = award.hand)),"
-            " hand FROM award JOIN hand ON hand.number = award.hand ORDER BY award.number"
+            f" hand FROM award JOIN hand ON hand.number = award.hand WHERE {wanted} ORDER BY award.number",
+            values,
         )
         awards = ((Award(*row), hand) for *row, hand in rows.fetchall())
         return [
             replace(award, alarms=self._alarms_about(hand), tellings=self._tellings("award.number = ?", award.number))
             for award, hand in awards
-            if wanted(award)
         ]
 
     def hand_of(self, table: str, hit: str) -> int | None:
@@ -305,12 +309,14 @@ class Awards:
             "SELECT number, id, table_id, step FROM award WHERE hit = ?", (hit,)
         ).fetchone()
         unheard, taken = self._db.execute(
-            "SELECT min(seq) FILTER (WHERE NOT heard), count(*) FROM step"
+            "SELECT min(seq) FILTER (WHERE heard != 1), count(*) FROM step"
             " WHERE award = ? AND step = ? AND cents = ? AND by_whom = ?",
             (number, step, cents, by),
         ).fetchone()
         if unheard is not None:
             self._db.execute("UPDATE step SET heard = 1 WHERE award = ? AND seq <= ?", (number, unheard))
+        accepted = "UPDATE step SET heard = 0 WHERE award = ? AND cents = ? AND heard = 2"
+        self._db.execute(accepted, (number, cents))
         self.number_anew(table)
         if step == "pending":
             if unheard is None:
@@ -333,6 +339,15 @@ class Awards:
             else f"It is {stands} here, and that stands. Find out what was carried out, and settle by hand.",
         )
 
+    def dispute(self, hit: str, cents: int) -> TableError:
+        """The table tells that a hit, of which there is an award, cannot have one of this amount. Returns the alarm."""
+        number, id_, table = self._db.execute("SELECT number, id, table_id FROM award WHERE hit = ?", (hit,)).fetchone()
+        self._db.execute(
+            "UPDATE step SET heard = 2 WHERE award = ? AND cents = ? AND step != 'rejected' AND NOT heard",
+            (number, cents),
+        )
+        return _disputed(table, id_, cents)
+
     def unheard(self, table: str, after_seq: int) -> list[AwardStep]:
         """The steps of a table's awards after this one that its stream has not told of, in order.
 
@@ -350,7 +365,7 @@ class Awards:
         ]
 
     def _award(self, id_: str) -> Award:
-        found = self.listed(lambda award: award.id == id_)
+        found = self.listed("id = ?", id_)
         if not found:
             raise TableError("award_unknown", f"There is no award {id_!r}.", "Take it from `award list --all`.")
         return found[0]
@@ -398,7 +413,7 @@ class Awards:
         self._books.give_back(award.number, own_cents, award.meter)
         if award.meter is None:
             return
-        standing = self.listed(lambda other: other.lock == award.lock and other.step != "rejected")
+        standing = self.listed("lock = ? AND step != 'rejected'", award.lock)
         if standing and all(other.step != "paid" for other in standing):
             self._books.share(award.number, own_cents, award.meter)
             self._share(standing, own_cents + sum(other.cents - other.house_cents for other in standing))
@@ -438,6 +453,12 @@ class Awards:
             (number,),
         )
 
+    def _is_disputed(self, award: Award) -> bool:
+        row = self._db.execute(
+            "SELECT 1 FROM step WHERE award = ? AND heard = 2 AND cents = ?", (award.number, award.cents)
+        )
+        return row.fetchone() is not None
+
     def _first_to_recall(self, award: Award) -> Telling | None:
         """What was told first of the award, or of one that shares its level, and holds."""
         wanted = f"{_HOLDS} AND (award.number = ? OR award.lock = ?)"
@@ -463,4 +484,13 @@ def _to_recall(telling: Telling) -> TableError:
         f"The table told of award {telling.award}: {telling}. This ledger has not done so: it is an older copy.",
         f"Do nothing of it twice. If it is true, let the ledger take it over: award recall {telling.award} --by NAME."
         f" If nobody did so, two people dismiss it: award dismiss {telling.award} --by NAME --witness NAME.",
+    )
+
+
+def _disputed(table: str, award: str, cents: int) -> TableError:
+    return TableError(
+        "award_disputed",
+        f"Table {table} does not believe that award {award} is {money(cents)}: its meter never showed so much there.",
+        "Compare the amount with the hit and the meter. If it is true, two people at the table accept it: tablectl"
+        f" accept-award TABLE.toml {award} {cents} --by NAME. If not, reject it here: award reject {award} --by NAME.",
     )

@@ -101,6 +101,8 @@ class Intake:
                     yield hand, TableError("hits_corrected", what, do)
             case "award":
                 yield from self._award(number, table, event)
+            case "alarm" if message.get("code") == "award_impossible":
+                yield from self._disputed_award(table, event)
 
     def _void(
         self, number: int, table: str, event: TableEvent, seats: tuple[int, ...]
@@ -136,6 +138,17 @@ class Intake:
             yield None, _contradiction(table, event, "is a step of an award of a hit that this ledger does not have")
         elif (alarm := self._awards.heard(number, hit, step, cents, by)) is not None:
             yield hand, alarm
+
+    def _disputed_award(self, table: str, event: TableEvent) -> Iterator[tuple[int | None, TableError]]:
+        details = event.message.get("details")
+        if not isinstance(details, dict):
+            raise _NotUnderstoodError("details are none")
+        hit, cents = _word(details, "hit", _HIT), _cents(details, "cents")
+        hand = self._awards.hand_of(table, hit)
+        if hand is None:
+            yield None, _contradiction(table, event, "disputes an award of a hit that this ledger does not have")
+        else:
+            yield hand, self._awards.dispute(hit, cents)
 
     def _hand(self, table: str, event: TableEvent) -> int:
         shoe, round_ = (_whole(event.message.get(key), 1, MOST_CENTS, key) for key in ("shoe", "round"))

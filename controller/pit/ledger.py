@@ -35,7 +35,17 @@ from controller.pit.books import Books
 from controller.pit.clock import next_number
 from controller.pit.incoming import FORMS, RefusedError, TableEvent, in_form, read_event
 from controller.pit.intake import Intake
-from controller.pit.ledger_file import APPLICATION_ID, FORM, PitLock, damaged, form_of, told, told_of_nonsense
+from controller.pit.ledger_file import (
+    APPLICATION_ID,
+    FORM,
+    NONSENSE,
+    PitLock,
+    damaged,
+    form_of,
+    refuse_linked,
+    told,
+    told_of_nonsense,
+)
 from controller.pit.meters import Terms
 from controller.pit.session import Session
 
@@ -102,8 +112,10 @@ class Ledger:
     `ledger_locked`, `ledger_unusable`, `ledger_damaged`."""
 
     def __init__(self, path: Path) -> None:
-        """Open the ledger at `path`, or begin it. Also raises `ledger_of_another_program` and `ledger_too_new`."""
+        """Open the ledger at `path`, or begin it. Also raises `ledger_of_another_program`, `ledger_too_new` and
+        `ledger_linked`."""
         self._path = path
+        refuse_linked(path)
         with told_of_nonsense(path):
             self._db = sqlite3.connect(path, isolation_level=None, timeout=_BUSY_S)
             self._data_version: int | None = None
@@ -304,14 +316,15 @@ class Ledger:
         An event is committed when it is the next of its table's adopted epoch. One committed before is dropped, one
         after a gap too: the table sends again what is not acknowledged. Refusals: `event_malformed`,
         `event_of_another_table`, `event_id_differs`, `contract_unknown`, `event_of_another_epoch`,
-        `signature_invalid`, and `body_differs` for another body under the id of a committed event.
+        `signature_invalid`, `body_differs` for another body under the id of a committed event, and `event_not_booked`.
         """
         committed: list[Committed] = []
         refused: list[tuple[str, RefusedError]] = []
         with self._transaction():
             for table, payload in events:
                 try:
-                    committed.extend(self._receive(table, payload))
+                    with self._undone_if_nonsense(table):
+                        committed.extend(self._receive(table, payload))
                 except RefusedError as refusal:
                     refused.append((table, refusal))
             acks = self._acks(table for table, _ in events)
@@ -607,6 +620,22 @@ class Ledger:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise
+
+    @contextmanager
+    def _undone_if_nonsense(self, table: str) -> Iterator[None]:
+        """Inside the transaction: what cannot be reckoned with is one table's trouble, and the other tables go on."""
+        self._db.execute("SAVEPOINT event")
+        try:
+            yield
+        except NONSENSE as error:
+            self._db.execute("ROLLBACK TO event")
+            raise RefusedError(
+                "event_not_booked",
+                f"An event of table {table} cannot be booked, and nothing of it is committed: {error!r:.200}.",
+                "The table keeps the event and what follows it, and sends them again. Draw up the `account`: it tells"
+                " whether the ledger is sound. If it is, report this to the maker.",
+            ) from error
+        self._db.execute("RELEASE event")
 
 
 def read_log(path: Path, table: str, epoch: str | None) -> Iterator[bytes]:

@@ -14,7 +14,7 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from controller.errors import TableError
@@ -25,7 +25,7 @@ MIGRATED_FROM = 3
 
 _LOCK_TRIES, _LOCK_AGAIN_AFTER_S = 10, 0.05  # somebody who looks whether a pit runs holds the lock for a moment
 _LOCK_BYTES = 200
-_NONSENSE = (ValueError, TypeError, LookupError, ArithmeticError, AssertionError, RecursionError, MemoryError)
+NONSENSE = (ValueError, TypeError, LookupError, ArithmeticError, AssertionError, RecursionError, MemoryError)
 
 
 class PitLock:
@@ -57,6 +57,17 @@ class PitLock:
     def close(self) -> None:
         """Let another pit run."""
         os.close(self._handle)
+
+
+def refuse_linked(path: Path) -> None:
+    """Raises TableError `ledger_linked` for a file of two names: each would have a lock, and a log, of its own."""
+    with suppress(OSError):  # one that is not there yet, or cannot be had: SQLite tells
+        if path.is_file() and (names := path.stat().st_nlink) > 1:
+            raise TableError(
+                "ledger_linked",
+                f"The ledger {path} has {names} names on its disk (hard links).",
+                "Remove the other names (`find -samefile` finds them); a copy is made with `cp`, of a stopped pit.",
+            )
 
 
 def served(path: Path) -> tuple[str, str] | None:
@@ -138,7 +149,7 @@ def told_of_nonsense(path: Path) -> Iterator[None]:
     with told(path):
         try:
             yield
-        except _NONSENSE as error:
+        except NONSENSE as error:
             raise damaged(path, error) from error
 
 

@@ -116,17 +116,25 @@ class Pit:
         self._awards_due = True  # to be looked at
 
     def run(self) -> NoReturn:
-        """Serve until the process is ended. Raises TableError when the ledger will not do."""
+        """Serve until the process is ended. Raises TableError when the ledger will not do.
+
+        Somebody may hold the ledger's file for a while: nothing is committed meanwhile, and it is tried again.
+        """
         while True:
             try:
                 self._serve()
             except _ConnectionEndedError as ended:
-                why, now_s = str(ended), time.monotonic()
-                to_tell = self._cuts.cut(now_s) if self._listening else why != self._why_ended
-                if to_tell:
-                    often = self._cuts.often(now_s)
-                    _say(f"{why}{often and '; '}{often}; trying again")
-                self._why_ended = why
+                why = str(ended)
+            except TableError as error:
+                if error.code != "ledger_locked":
+                    raise
+                why = error.what
+            now_s = time.monotonic()
+            to_tell = self._cuts.cut(now_s) if self._listening else why != self._why_ended
+            if to_tell:
+                often = self._cuts.often(now_s)
+                _say(f"{why}{often and '; '}{often}; trying again")
+            self._why_ended = why
             time.sleep(_RETRY_S)
 
     def _serve(self) -> NoReturn:
@@ -142,13 +150,13 @@ class Pit:
                 self._take_in(link)
                 self._ledger.refuse_if_taken_over()
                 self._hear_answers()
+                if self._listening and self._ledger.others_wrote():
+                    self._follow_others(link)  # and only then commit a hit: its table has heard of what it can win
                 self._settle(link)
                 self._tell_what_was_counted()
                 if self._stands and not self._listening:
                     self._begin_to_speak(link)
                 if self._listening:
-                    if self._ledger.others_wrote():
-                        self._follow_others(link)
                     if self._awards_wait or self._awards_due:
                         self._look_whether_awards_wait()
                     self._say_steps(link)
@@ -289,6 +297,7 @@ class Pit:
         for table, ack in acks.items():
             if ack != self._acked.get(table):
                 self._acknowledge(link, table, ack)
+        self._say_meters(link, at_most_every_s=0)
 
     def _look_whether_awards_wait(self) -> None:
         """Tell people when they have to wait with decisions on awards, and when that is over."""
@@ -348,11 +357,11 @@ class Pit:
         of_epoch = f"{table}/{ack.epoch}/" if ack is not None else ""
         return next((step for step in self._ledger.unheard_steps(table, 0) if step.hit.startswith(of_epoch)), None)
 
-    def _say_meters(self, link: Link) -> None:
+    def _say_meters(self, link: Link, at_most_every_s: float = _METERS_AT_MOST_EVERY_S) -> None:
         levels, now_s = self._ledger.levels(), time.monotonic()
         if self._meters_said is not None:
             said, at_s = self._meters_said
-            wait_s = _METERS_AT_LEAST_EVERY_S if levels == said else _METERS_AT_MOST_EVERY_S
+            wait_s = _METERS_AT_LEAST_EVERY_S if levels == said else at_most_every_s
             if now_s - at_s < wait_s:
                 return
         seq = next(self._meters_seqs, None)

@@ -231,6 +231,7 @@ class ShoeOpened:
     placed: tuple[Wager, ...] = ()
     hits: tuple[RoyalHit, ...] = ()
     award_seq: int = 0
+    disputed: tuple[DisputedAward, ...] = ()
     pit_key: str | None = None
 
 
@@ -280,6 +281,14 @@ class AwardStepped:
     cents: int
     step: str  # "pending", "verified", "paid", "rejected"
     by: str
+
+
+@dataclass(frozen=True, slots=True)
+class DisputedAward:
+    """A step of an award that was refused for its amount. Once two people have accepted the amount, it is believed."""
+
+    step: AwardStepped
+    accepted: bool = False
 
 
 # What the controller noticed about itself and its links.
@@ -333,9 +342,7 @@ class PitWordForged:
 class AwardRefused:
     """The pit says an award of an amount that its hit cannot have: below `least_cents` or above `most_cents`."""
 
-    award: str
-    seat: int
-    cents: int
+    step: AwardStepped
     least_cents: int
     most_cents: int
 
@@ -450,7 +457,6 @@ OwnFact = (
     | PitKeyRotated
     | PitKeyDiffers
     | PitWordForged
-    | AwardRefused
     | PublishRefused
     | HitUnheard
     | ClientIdTaken
@@ -464,5 +470,5 @@ OwnFact = (
     | ReplayDiffered
     | StepFailed
 )
-TableFact = ShoeOpened | WagersLocked | Royal9WagersDiffered | AwardStepped
+TableFact = ShoeOpened | WagersLocked | Royal9WagersDiffered | AwardStepped | AwardRefused
 Fact = ShoeFact | OwnFact | TableFact | ByPerson

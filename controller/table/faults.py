@@ -99,7 +99,7 @@ ALARMS: dict[str, tuple[str, ...]] = {
     "client_id_taken": (),
     "pit_key_differs": ("offered", "pinned"),
     "pit_word_forged": ("topic",),
-    "award_impossible": ("award", "seat", "cents", "least_cents", "most_cents"),
+    "award_impossible": ("award", "hit", "seat", "cents", "least_cents", "most_cents"),
     "hit_unheard": ("seq",),
 }
 """Every alarm, and what it tells besides its code, by name. The table goes on."""

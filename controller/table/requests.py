@@ -10,6 +10,7 @@ from controller.table.acts.corrections import CorrectRound, CorrectSeatsRound
 from controller.table.acts.entry import Act, Ambient, Request, Who
 from controller.table.acts.every import act_of
 from controller.table.acts.hand import lock
+from controller.table.acts.pit import AcceptAward
 from controller.table.acts.shoe import opened
 from controller.table.acts.stopped import CardNamed, ClearFault, FaultCleared
 from controller.table.facts import CardDrawn, Fact, LevelsNoted, Target
@@ -18,7 +19,7 @@ from controller.table.legality import Refuse, refuse
 from controller.table.states import HandInPlay, Locked, NoShoe, ShoeEnded, StandingFault, Table, WagersOpen
 from controller.table.stops import exits, waits_for_pit
 
-ByTwo = ClearFault | CorrectRound | CorrectSeatsRound
+ByTwo = ClearFault | CorrectRound | CorrectSeatsRound | AcceptAward
 """What two people ask for: `witness` is the second one, None until there is one."""
 
 

@@ -15,7 +15,7 @@ from controller.game.play import Play
 from controller.game.seating import NOBODY, Actives, Seating
 from controller.game.settlement import Settlement
 from controller.game.wagers import RefusedWager, Wager
-from controller.table.facts import OwnFact, Report, RoyalHit, ShoeFact
+from controller.table.facts import DisputedAward, OwnFact, Report, RoyalHit, ShoeFact
 from controller.table.rules import TableRules
 
 
@@ -212,8 +212,8 @@ class Table:
     where it was not, `unheard_since` is the one before, until another came. `seq_counts_zero` once the shoe, since it
     was switched on, has gone on with 0 after 9: from then on it always does. `placed` are the chips for the next hand,
     `occupied` the seats with somebody at them, `commission_owed` cents by seat, `award_seq` the pit's last award step,
-    `pit_key` the pit's public key in hex, None until a person has pinned one. `stops` counts the faults since this
-    shoe was announced.
+    `disputed` the awards of an impossible amount, `pit_key` the pit's public key in hex, None until a person has pinned
+    one. `stops` counts the faults since this shoe was announced.
     """
 
     rules: TableRules
@@ -236,6 +236,7 @@ class Table:
     actives: Actives | None = None
     commission_owed: dict[int, int] = field(default_factory=dict)
     award_seq: int = 0
+    disputed: tuple[DisputedAward, ...] = ()
     stops: int = 0
     pit_key: str | None = None
 

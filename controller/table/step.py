@@ -8,7 +8,7 @@ leaves the fault: what was held is then believed in the order it came, which may
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import assert_never
 
 from controller.contract import events
@@ -21,10 +21,11 @@ from controller.table import paying, shoe_life
 from controller.table.acts.corrections import RoundCorrected, SeatsRoundCorrected
 from controller.table.acts.hand import Called, HandVoided, OddCardFate, OddCardTold
 from controller.table.acts.itself import LampsTested
-from controller.table.acts.pit import PitKeyPinned
+from controller.table.acts.pit import AwardAccepted, PitKeyPinned
 from controller.table.acts.seats import ActivesChosen, CommissionCollected, HitsReset, SeatsTaken, WagerPlaced
 from controller.table.acts.shoe import ShoeClosed
 from controller.table.acts.stopped import CardNamed, CardsCounted, FaultCleared
+from controller.table.awards import accept_award, refuse_award, step_award
 from controller.table.correcting import correct
 from controller.table.dealing import (
     after_hand,
@@ -127,7 +128,11 @@ def step(table: Table, fact: Fact) -> Stepped:
         case CommissionCollected():
             return _collect_commission(table, fact)
         case AwardStepped():
-            return _step_award(table, fact)
+            return step_award(table, fact)
+        case AwardRefused():
+            return refuse_award(table, fact)
+        case AwardAccepted(award):
+            return accept_award(table, award)
         case PitKeyPinned(public_key) | PitKeyRotated(public_key):
             return replace(table, pit_key=public_key), ()
         case HitsReset(seat, by):
@@ -167,8 +172,6 @@ def step(table: Table, fact: Fact) -> Stepped:
             return table, (alarm(table, "pit_key_differs", {"offered": offered, "pinned": pinned}),)
         case PitWordForged(topic):
             return table, (alarm(table, "pit_word_forged", {"topic": topic}),)
-        case AwardRefused():
-            return table, (alarm(table, "award_impossible", asdict(fact)),)
         case ByPerson():
             raise AssertionError(f"nobody has said here what {fact} does")
         case _:
@@ -428,6 +431,7 @@ def _open_shoe(table: Table, fact: ShoeOpened) -> Stepped:
         commission_owed=fact.commission_owed,
         hits=fact.hits,
         award_seq=fact.award_seq,
+        disputed=fact.disputed,
         pit_key=fact.pit_key,
     )
     made = (*made, event)
@@ -482,29 +486,6 @@ def _call(table: Table, called: Call) -> Stepped:
     table, made = call(replace(table, phase=replace(table.phase, ahead=Waiting())), called)
     table, released = _release(table, ahead)
     return table, (*made, *released)
-
-
-def _step_award(table: Table, fact: AwardStepped) -> Stepped:
-    """The pit's word on a hit, told again in our own stream: so the pit knows that we know."""
-    event = events.Award(
-        shoe=fact.shoe,
-        round=fact.round,
-        award=fact.award,
-        hit=fact.hit,
-        seat=fact.seat,
-        tier=fact.tier,
-        meter=fact.meter,
-        cents=fact.cents,
-        step=fact.step,
-        by=fact.by,
-    )
-    hits = tuple(
-        replace(hit, step=fact.step, cents=fact.cents)
-        if (hit.shoe, hit.round, hit.seat) == (fact.shoe, fact.round, fact.seat)
-        else hit
-        for hit in table.hits
-    )
-    return replace(table, hits=hits, award_seq=fact.seq), (event,)
 
 
 def _reset_hits(table: Table, seat: int | None, by: str) -> Stepped:

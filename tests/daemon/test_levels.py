@@ -157,10 +157,16 @@ def test_an_award_is_at_most_what_its_meter_has_shown_since_the_hit_and_a_step_m
     levels = Levels(METERS, LIMIT_S, wager_cents=500)
     levels.heard(said(1, player_personal=900_000), 0.0, NOW)
     levels.heard(said(2), 1.0, NOW)
-    levels.hit("player_personal")
-    assert levels.most_cents("player_personal", 250_000) == 250_000 + 500_000, "what it showed before is another hit's"
+    levels.hit("player_personal", 7)
+    assert levels.most_cents("player_personal", 250_000, 7) == 250_000 + 500_000, "what it showed before is another's"
     levels.heard(said(3, player_personal=300_000), 2.0, NOW)
     levels.heard(said(4, player_personal=1_000), 3.0, NOW)
-    assert levels.most_cents("player_personal", 250_000) == 300_000 + 500_000
-    assert levels.most_cents("banker_personal", 600_000) == 600_000 + 500_000
-    assert levels.most_cents("player_personal", None) == MOST_CENTS, "nobody knows what it showed"
+    assert levels.most_cents("player_personal", 250_000, 7) == 300_000 + 500_000
+    levels.hit("player_personal", 9)
+    assert levels.most_cents("player_personal", 1_000, 9) == 1_000 + 500_000
+    assert levels.most_cents("player_personal", 250_000, 7) == 300_000 + 500_000, "a later hit takes nothing from it"
+    levels.heard(said(5, player_personal=400_000), 4.0, NOW)
+    assert {levels.most_cents("player_personal", 1_000, seq) for seq in (7, 9)} == {900_000}
+    assert levels.most_cents("player_personal", 1_000, 5) == 900_000 + 500_000, "of before the start: all since then"
+    assert levels.most_cents("banker_personal", 600_000, 7) == 600_000 + 500_000
+    assert levels.most_cents("player_personal", None, 7) == MOST_CENTS, "nobody knows what it showed"

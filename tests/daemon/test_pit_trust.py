@@ -129,12 +129,6 @@ def test_a_number_that_was_forged_once_makes_no_true_one_old_for_ever() -> None:
     assert getattr(told, "code", None) == "award_old"
 
 
-@pytest.mark.parametrize(("cents", "taken"), [(9, False), (10, True), (20, True), (21, False)])
-def test_an_award_outside_of_its_bounds_is_refused(cents: int, taken: bool) -> None:
-    told = decide(Table(ROYAL9), SeeAward(stepped(1, cents), 10, 20), ambient())
-    assert getattr(told, "code", None) == (None if taken else "award_impossible")
-
-
 def test_a_key_is_pinned_by_the_fingerprint_that_a_person_read() -> None:
     table, key = Table(ROYAL9), KEYS[0].public
     told = fingerprint(key)

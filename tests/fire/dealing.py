@@ -121,6 +121,14 @@ class Dealer:
         if _unheard(self.status()["face"]):
             self._supervise("new_shoe")
 
+    def accept_award(self, award: str, cents: int) -> None:
+        """A supervisor, and who has the key, have compared an award that the table disputes."""
+        self._supervise("accept_award", award=award, cents=cents)
+        if self.status()["second_person"] is not None:
+            self._pins.press("key")
+            time.sleep(_LET_GO_S)
+            self._pins.release("key")
+
     def unplug(self) -> None:
         """Take the shoe away."""
         self._line.unplug()
@@ -369,7 +377,7 @@ class Dealer:
 
     # Asking the table.
 
-    def _supervise(self, act: str, **said: int) -> bool:
+    def _supervise(self, act: str, **said: int | str) -> bool:
         """Whether the table did it. The supervisor looks first, and answers the fault that stands."""
         fault = self.status()["face"]["fault"] if act in ("clear", "void", "count", "new_shoe") else None
         named = {} if fault is None else {"fault": str(fault["id"])}

@@ -95,6 +95,17 @@ def test_the_pit_itself_can_say_no_award_that_its_hit_cannot_have(
     assert "is a time after its own" in table.log
 
 
+def test_an_award_that_two_people_accept_is_believed(
+    hit: dict[str, Any], table: Table, pins: Pins, pit: FarPit, eventually: Eventually
+) -> None:
+    pit.award(**step_of(hit, cents=A_LOT))
+    eventually(lambda: alarms(pit) == ["award_impossible"])
+    asked = table.tablectl("accept-award", f"{hit['table']}.1", str(A_LOT), "--by", "Ann")
+    assert asked.stdout.startswith("WAITS for a second person"), asked.stderr
+    pins.turn_key()
+    eventually(lambda: [event["cents"] for event in pit.told("award")] == [A_LOT])
+
+
 def test_an_acknowledgement_that_the_pit_never_gave_is_no_fault(
     table: Table, pit: FarPit, dealer: Dealer, eventually: Eventually
 ) -> None:

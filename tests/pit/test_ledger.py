@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from fractions import Fraction
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,8 @@ from controller.keys import SigningKey, signature_holds
 from controller.pit import ledger as ledger_module
 from controller.pit.__main__ import main
 from controller.pit.ledger import Ack, Ledger, Received
+from controller.pit.meters import Terms
+from tests.pit.evening import TableEvening
 from tests.support.samples import examples
 
 TABLE, EPOCH = "royal9-01", "ab12cd"
@@ -343,6 +346,22 @@ def test_a_state_that_is_none_is_refused_and_adopts_nothing(path: Path, table: s
     ledger.close()
 
 
+def test_an_event_that_cannot_be_booked_is_one_tables_trouble(ledger: Ledger, path: Path) -> None:
+    """What stands in the file is no sense, or this program has a defect: nothing half is kept, and the others go on."""
+    ledger.set_terms({"big": Terms(1_000, Fraction(1, 3), Fraction(0), 1_000)})
+    ledger.adopt("other", EPOCH, KEY.public.hex())
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("UPDATE fund SET remainder = 'nonsense' WHERE account = 'meter:big'")
+        db.commit()
+    table, other = TableEvening(TABLE), TableEvening("other")
+    bodies = [(TABLE, table.lock(1)), ("other", other.say("shoe_closed")), (TABLE, table.finish())]
+    received = ledger.receive(bodies)
+    assert codes(received) == ["event_not_booked"]
+    assert [(event.table, event.seq) for event in received.committed] == [("other", 1)]
+    assert (received.acks[TABLE].seq, held(path)) == (0, [])
+    assert ledger._db.execute("SELECT count(*) FROM hand").fetchone() == (0,), "it was undone whole"
+
+
 # The file.
 
 
@@ -354,6 +373,17 @@ def test_only_one_pit_runs_on_a_ledger(path: Path) -> None:
         assert code_of(second.serve) == "ledger_locked"
     with closing(Ledger(path)) as again:
         again.serve()
+
+
+def test_a_ledger_of_two_names_is_refused(path: Path) -> None:
+    """Each name would have a lock, and a write-ahead log, of its own: two pits would run on one ledger."""
+    Ledger(path).close()
+    other = path.with_name("other.sqlite")
+    other.hardlink_to(path)
+    for name in (path, other):
+        assert code_of(lambda name=name: Ledger(name)) == "ledger_linked"  # type: ignore[misc]
+    other.unlink()
+    Ledger(path).close()
 
 
 def test_a_file_that_is_no_database_is_damaged(path: Path) -> None:

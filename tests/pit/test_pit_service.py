@@ -7,7 +7,7 @@ import signal
 import sqlite3
 import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -187,6 +187,24 @@ def test_a_second_pit_on_the_same_ledger_ends_with_words_for_people(house: House
     second = house.pit()
     assert second.process.wait(PATIENCE_S) == 1
     assert until(second.err, "what to do")[0].startswith("ledger_locked: ")
+
+
+@pytest.mark.proof
+def test_a_ledger_that_somebody_holds_is_waited_for(house: House) -> None:
+    """As one that decides on award after award, or a copying program, does: a pit that ended itself lost minutes."""
+    far = house.far()
+    far.say_state()
+    pit = house.pit("--adopt-new")
+    far.ack(ack(0))
+    with closing(sqlite3.connect(house.ledger, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        far.send(event(1))
+        until(pit.err, f"Another process has the ledger {house.ledger}.; trying again")
+        other.execute("ROLLBACK")
+    until(pit.err, "connected")
+    far.send(event(1))
+    far.ack(ack(1))
+    assert house.held() == [(1, event(1))]
 
 
 def test_a_ledger_that_is_none_ends_the_pit_with_words_for_people(house: House) -> None:

@@ -17,7 +17,6 @@ from controller.table.acts.shoe import NewShoe, SeeCutCard
 from controller.table.acts.stopped import ClearFault, CountCards, NameCard
 from controller.table.facts import (
     ArchiveFailed,
-    AwardRefused,
     BurnCountReported,
     CardDrawn,
     CardDrawnOutsideGame,
@@ -768,11 +767,6 @@ def test_the_controllers_own_faults_tell_what_was_found(fact: Fact, details: dic
         (ArchiveFailed("disk full"), "archive_failed", {"error": "disk full"}),
         (PitKeyDiffers("ab12 cd34", "ef56 ab78"), "pit_key_differs", {"offered": "ab12 cd34", "pinned": "ef56 ab78"}),
         (PitWordForged("ack"), "pit_word_forged", {"topic": "ack"}),
-        (
-            AwardRefused("royal9-01.1", 3, 10**12, 0, 500_000),
-            "award_impossible",
-            {"award": "royal9-01.1", "seat": 3, "cents": 10**12, "least_cents": 0, "most_cents": 500_000},
-        ),
     ],
 )
 def test_an_alarm_does_not_stop_the_table(fact: Fact, code: str, details: dict[str, object]) -> None:

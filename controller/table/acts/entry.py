@@ -223,8 +223,8 @@ def whole(name: str, word: str, says: str, least: int, most: int) -> Argument:
 
 def number(text: str) -> int:
     """The number that a word is."""
-    if not text.isascii() or not text.isdecimal() or len(text) > 9:
-        raise BadArgumentError(f"{text} is not a number.", "Write digits alone, at most nine.")
+    if not text.isascii() or not text.isdecimal() or len(text) > 18:
+        raise BadArgumentError(f"{text} is not a number.", "Write digits alone, at most 18.")
     return int(text)
 
 

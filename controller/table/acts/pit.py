@@ -7,8 +7,9 @@ from typing import Any
 
 from controller.contract.bounds import MOST_CENTS
 from controller.contract.fingerprint import fingerprint
-from controller.table.acts.entry import Act, Ambient, Argument, BadArgumentError, Form, Request, Who
-from controller.table.facts import AwardStepped, ByPerson, Fact, RoyalHit
+from controller.table.acts.entry import Act, Ambient, Argument, BadArgumentError, Form, Request, Who, by_two, whole
+from controller.table.awards import disputed, is_disputed, is_possible
+from controller.table.facts import AwardRefused, AwardStepped, ByPerson, Fact
 from controller.table.legality import Refuse, refuse
 from controller.table.states import Table
 
@@ -43,7 +44,7 @@ class PinPitKey(Request):
 def _text(value: Any) -> str:
     if isinstance(value, str):
         return value
-    raise BadArgumentError(f"{value} is not a fingerprint.", "Write it as the pit shows it.")
+    raise BadArgumentError(f"{value} is not a text.", "Write it as the pit shows it.")
 
 
 PIT_KEY = Act(
@@ -77,21 +78,74 @@ class SeeAward(Request):
     most_cents: int = MOST_CENTS
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The step, unless it is old or of an amount that cannot be; what was told of the hit once can be told again.
+        """The step, unless it is old; a dispute where its amount cannot be.
 
         A number that no pit can have given by now was forged, before the pit signed its words: it makes no step old.
         """
         step = self.step
         if step.seq <= table.award_seq <= ambient.latest_seq:
             return refuse("award_old")
-        told_before = {hit.cents for hit in table.hits if _is_of_hit(step, hit)}
-        if not self.least_cents <= step.cents <= self.most_cents and step.cents not in told_before:
-            return refuse("award_impossible")
-        return step
+        if is_possible(table, step, self.least_cents, self.most_cents):
+            return step
+        return (
+            refuse("award_impossible")
+            if is_disputed(table, step)
+            else AwardRefused(step, self.least_cents, self.most_cents)
+        )
 
 
-def _is_of_hit(step: AwardStepped, hit: RoyalHit) -> bool:
-    return (hit.shoe, hit.round, hit.seat) == (step.shoe, step.round, step.seat)
+@dataclass(frozen=True, slots=True)
+class AwardAccepted(ByPerson):
+    """Two people compared a disputed award with the hit and the pit's books: its amount is true, and it is believed."""
+
+    award: str
+    by: str
+    witness: str
 
 
-ACTS = (PIT_KEY,)
+@dataclass(frozen=True, slots=True)
+class AcceptAward(Request):
+    """Believe an award that was refused for its amount: the pit's name for the award, and the amount in cents."""
+
+    award: str
+    cents: int
+    supervisor: str
+    witness: str | None = None
+
+    @property
+    def says(self) -> str:
+        """The request in words."""
+        return f"accept award {self.award} of {self.cents} cents"
+
+    def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
+        """The acceptance, once two people ask for it."""
+        dispute = disputed(table, self.award)
+        if dispute is None:
+            return refuse("no_disputed_award")
+        if dispute.step.cents != self.cents:
+            return refuse("award_differs")
+        return by_two(self, AwardAccepted(self.award, self.supervisor, self.witness or ""))
+
+
+ACCEPT_AWARD = Act(
+    name="accept-award",
+    group="The table itself",
+    who=Who.TWO_PEOPLE,
+    says="an award that was refused for its amount is true: it waits for a second person, five minutes at most",
+    example="table-01.7 1250000 --by Smith",
+    forms=(
+        Form(
+            AcceptAward,
+            AcceptAward,
+            (
+                Argument("award", "AWARD", "the award's name at the pit, as the alarm tells it", _text),
+                whole("cents", "CENTS", "the amount in cents, as compared at the pit", 0, MOST_CENTS),
+            ),
+        ),
+    ),
+    becomes=(AwardAccepted,),
+    in_fault=True,
+)
+
+
+ACTS = (PIT_KEY, ACCEPT_AWARD)

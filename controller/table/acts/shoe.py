@@ -144,6 +144,7 @@ def opened(table: Table, by: str, ambient: Ambient) -> ShoeOpened:
         placed=table.placed,
         hits=tuple(hit for hit in table.hits if hit.meter is not None),
         award_seq=table.award_seq,
+        disputed=table.disputed,
         pit_key=table.pit_key,
     )
 

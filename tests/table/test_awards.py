@@ -1,0 +1,101 @@
+"""An award of an amount that its hit cannot have: it is told, not believed, and holds up no other; people decide."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from controller.table.acts.pit import AcceptAward, SeeAward
+from controller.table.acts.shoe import NewShoe
+from controller.table.facts import AwardStepped
+from tests.support.tables import ROYAL9, TableUnderTest
+
+FIRST = AwardStepped(1, "t.1", "t/e/7", 1, 1, 1, "banker_personal", "banker_personal", 15, "pending", "pit")
+LEAST_CENTS, MOST_CENTS = 10, 20
+
+
+def see(table: TableUnderTest, **said: object) -> str | None:
+    """The pit says a step of the award, or of another one; the code of the refusal."""
+    step = replace(FIRST, **said)  # type: ignore[arg-type]
+    return table.ask(SeeAward(step, LEAST_CENTS, MOST_CENTS))
+
+
+def told(table: TableUnderTest) -> list[tuple[str, object]]:
+    """What the table told since it was asked last: steps, and alarms with their amounts."""
+    return [
+        (event["step"], event["cents"]) if event["type"] == "award" else (event["code"], event["details"])
+        for event in table.told()
+        if event["type"] in ("award", "alarm")
+    ]
+
+
+@pytest.fixture
+def table() -> TableUnderTest:
+    return TableUnderTest(ROYAL9)
+
+
+def disputed(table: TableUnderTest) -> TableUnderTest:
+    """An award of more than its hit can have was said, and told."""
+    assert see(table, cents=21) is None
+    details = {"award": "t.1", "hit": "t/e/7", "seat": 1, "cents": 21, "least_cents": 10, "most_cents": 20}
+    assert told(table) == [("award_impossible", details)]
+    return table
+
+
+@pytest.mark.parametrize(("cents", "possible"), [(9, False), (10, True), (20, True), (21, False)])
+def test_an_amount_outside_of_its_bounds_is_told_and_not_believed(
+    table: TableUnderTest, cents: int, possible: bool
+) -> None:
+    assert see(table, cents=cents) is None
+    assert [what for what, _ in told(table)] == ["pending" if possible else "award_impossible"]
+    assert see(table, cents=cents) == ("award_old" if possible else "award_impossible")
+    assert told(table) == [], "once, however often it comes"
+
+
+def test_the_awards_of_other_hits_go_on_meanwhile(table: TableUnderTest) -> None:
+    disputed(table)
+    assert see(table, seq=2, award="t.2", hit="t/e/8", seat=2) is None
+    assert told(table) == [("pending", 15)]
+
+
+def test_two_people_accept_the_amount_that_was_refused_and_no_other(table: TableUnderTest) -> None:
+    assert table.ask(AcceptAward("t.1", 21, "Ann", "Bea")) == "no_disputed_award"
+    disputed(table)
+    assert table.ask(AcceptAward("t.1", 22, "Ann", "Bea")) == "award_differs"
+    assert table.ask(AcceptAward("t.2", 21, "Ann", "Bea")) == "no_disputed_award"
+    assert table.ask(AcceptAward("t.1", 21, "Ann")) == "second_person_due"
+    assert table.ask(AcceptAward("t.1", 21, "Ann", "ann.")) == "not_two_people"
+    table.do(AcceptAward("t.1", 21, "Ann", "Bea"))
+    assert told(table) == [("pending", 21)]
+    assert table.ask(AcceptAward("t.1", 21, "Ann", "Bea")) == "no_disputed_award"
+
+
+def test_what_follows_of_an_accepted_award_is_believed_at_that_amount_in_later_shoes_too(table: TableUnderTest) -> None:
+    disputed(table).do(NewShoe("Ann"), AcceptAward("t.1", 21, "Ann", "Bea"), NewShoe("Ann"))
+    assert see(table, seq=2, step="verified", cents=21) is None
+    assert see(table, seq=3, step="paid", cents=21) is None
+    assert told(table) == [("pending", 21), ("verified", 21), ("paid", 21)]
+    assert table.table.disputed == (), "nothing of it is to come"
+
+
+def test_a_later_amount_that_can_be_ends_the_dispute(table: TableUnderTest) -> None:
+    """A hit that shared the level was rejected, or the pit has mended its books."""
+    disputed(table)
+    assert see(table, seq=2, cents=20) is None
+    assert table.ask(AcceptAward("t.1", 21, "Ann", "Bea")) == "no_disputed_award"
+
+
+def test_a_rejected_award_pays_nothing_and_is_believed_at_any_amount(table: TableUnderTest) -> None:
+    disputed(table)
+    assert see(table, seq=2, step="rejected", cents=21) is None
+    assert told(table) == [("rejected", 21)]
+    assert table.table.disputed == ()
+
+
+def test_an_accepted_award_makes_no_later_step_of_another_old(table: TableUnderTest) -> None:
+    disputed(table)
+    assert see(table, seq=5, award="t.2", hit="t/e/8", seat=2) is None
+    table.do(AcceptAward("t.1", 21, "Ann", "Bea"))
+    assert see(table, seq=5, award="t.2", hit="t/e/8", seat=2) == "award_old"
+    assert see(table, seq=6, award="t.2", hit="t/e/8", seat=2, step="verified") is None
