@@ -492,5 +492,5 @@ def _disputed(table: str, award: str, cents: int) -> TableError:
         "award_disputed",
         f"Table {table} does not believe that award {award} is {money(cents)}: its meter never showed so much there.",
         "Compare the amount with the hit and the meter. If it is true, two people at the table accept it: tablectl"
-        f" accept-award TABLE.toml {award} {cents} --by NAME. If not, reject it here: award reject {award} --by NAME.",
+        f" accept-award {award} {cents} --by NAME. If not, reject it here: award reject {award} --by NAME.",
     )

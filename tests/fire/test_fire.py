@@ -29,7 +29,7 @@ from tests.fire.schedule import ENDINGS, Strike, Victim, of_table, strikes
 
 _EXPECTED_FAULTS = {"shoe_unheard", "shoe_unplugged"}
 _EXPECTED_ALARMS = {"hit_unheard", "award_impossible"}
-"""Nobody listens while the pit is down; and a table that restarts after a hit has not heard all that its meter showed."""
+"""Nobody listens while the pit is down; a table that starts after a hit has not heard all its meter showed."""
 _PIT_SAYS = re.compile(r"pit: .*|fire-\d\d \d+ [a-z_]+|award_disputed: .*|  what to do: Compare the amount .*")
 _LAST_HANDS = 3  # are dealt between the younger of the copies and its return
 

@@ -87,11 +87,9 @@ class SeeAward(Request):
             return refuse("award_old")
         if is_possible(table, step, self.least_cents, self.most_cents):
             return step
-        return (
-            refuse("award_impossible")
-            if is_disputed(table, step)
-            else AwardRefused(step, self.least_cents, self.most_cents)
-        )
+        if is_disputed(table, step):
+            return refuse("award_impossible")
+        return AwardRefused(step, self.least_cents, self.most_cents)
 
 
 @dataclass(frozen=True, slots=True)
