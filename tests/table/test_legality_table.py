@@ -16,7 +16,7 @@ from controller.table.acts.entry import Request
 from controller.table.acts.every import ACTS
 from controller.table.acts.hand import LockWagers, MakeCall, OddCardFate, TellOddCard, VoidHand
 from controller.table.acts.itself import LampTest
-from controller.table.acts.pit import PinPitKey
+from controller.table.acts.pit import AcceptAward, PinPitKey
 from controller.table.acts.seats import ChooseActives, CollectCommission, LeaveSeat, PlaceWager, ResetHits, TakeSeats
 from controller.table.acts.shoe import CloseShoe, NewShoe, SeeCutCard
 from controller.table.acts.stopped import ClearFault, CountCards, NameCard
@@ -87,6 +87,7 @@ shoe_unheard            nothing            shoe_unheard       shoe_unheard      
 !commission             nothing_owed       collected          collected          collected          collected          collected          collected
 !reset-hit              no_hit             no_hit             no_hit             no_hit             no_hit             no_hit             no_hit
 !pit-key                no_pit_key         no_pit_key         no_pit_key         no_pit_key         no_pit_key         no_pit_key         no_pit_key
+!accept-award           no_disputed_award  no_disputed_award  no_disputed_award  no_disputed_award  no_disputed_award  no_disputed_award  no_disputed_award
 !lamp-test              nothing            nothing            burn_unfinished    nothing            already_locked     hand_in_play       nothing
 """  # noqa: E501
 _HEAD, *_ROWS = [line.split() for line in GRID.strip().splitlines()]
@@ -123,6 +124,7 @@ HAPPENINGS: dict[str, ShoeFact | OwnFact | Request] = {
     "!commission": CollectCommission(2, "dealer"),
     "!reset-hit": ResetHits(3, "Smith"),
     "!pit-key": PinPitKey("12 34", "Smith"),
+    "!accept-award": AcceptAward("royal9-01.1", 5, "Smith"),
     "!lamp-test": LampTest("Smith"),
 }
 
