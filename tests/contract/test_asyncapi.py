@@ -435,7 +435,6 @@ def test_the_rules_of_delivery_say_the_codes_numbers_and_names() -> None:
         "pit_word_forged",
         "pit_key_differs",
         "award_impossible",
-        "refused_wager",
     }
 
 

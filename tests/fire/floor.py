@@ -50,6 +50,7 @@ _SHARED = ("suited_royal", "any_royal")  # these pay from a meter here, so that 
 _PATIENCE_S = 30.0
 _SETTLE_S = 120.0  # without an event: the award steps' backlog is told one by one
 _CASHIER_EVERY_S = 1.0
+_BETWEEN_DECISIONS_S = 0.02  # no person is as fast: who takes the ledger again at once leaves the pit no room
 _LOOK_EVERY_S = 0.1
 _LAST_LINES = 15  # of a log, where something is wrong
 # How much passes on average until a link is cut, at a cut rate of 1. A window of 50 events, some 60 kB, comes again.
@@ -263,10 +264,12 @@ class Floor:
                     with suppress(TableError):  # its table may dispute it
                         if award.step == "pending" and fate < 3:
                             ledger.take_step(award.id, "rejected" if fate == 0 else "verified", "Ben")
-                            self.decided += 1
                         elif award.step == "verified" and fate == 1:
                             ledger.take_step(award.id, "paid", "Cleo")
-                            self.decided += 1
+                        else:
+                            continue
+                        self.decided += 1
+                        self._no_more_decisions.wait(_BETWEEN_DECISIONS_S)
 
     def _watch_delivery(self) -> None:
         """Find the longest time that an event waited in a table's journal for the pit's commit."""

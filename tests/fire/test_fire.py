@@ -68,7 +68,7 @@ _EACH_CUT_SOON = 283  # by this seed the links' first connections suffer every k
 
 PROOF = Size(
     tables=4,
-    hands=1200,
+    hands=1250,
     kills={"daemon": 80, "broker": 75, "pit": 75, "absence": 80, "cable": 60, "freeze": 60},
     events=15_000,
     resent=2_000,
