@@ -7,6 +7,7 @@ import gc
 import logging
 import signal
 import sys
+import time
 from functools import partial
 from pathlib import Path
 
@@ -38,7 +39,10 @@ def run_table(path: Path) -> int:
     """Run the table of this file until SIGTERM or SIGINT; returns the exit code. Raises TableError."""
     config = load(path)
     log = CountedLog(sys.stderr)
-    logging.basicConfig(handlers=[log], level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
+    line = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s", "%Y-%m-%dT%H:%M:%SZ")
+    line.converter = time.gmtime
+    log.setFormatter(line)
+    logging.basicConfig(handlers=[log], level=logging.INFO)
     for warning in config.warnings:
         _log.warning("%s", warning, extra=EVERY_ONE)
     if config.file.pins.driver == "simulated":

@@ -39,6 +39,7 @@ from controller.record.archiving import Archivist
 from controller.record.journal import Entry, Journal, JournalGoneError, Message
 from controller.second_person import SecondPerson
 from controller.table.acts.entry import KEY, LOTS, Ambient, Request
+from controller.table.acts.every import act_of
 from controller.table.acts.itself import LampsTested
 from controller.table.acts.seats import PlaceWager
 from controller.table.face_down import hides_cards
@@ -62,6 +63,7 @@ from controller.table.requests import ByTwo, before, decide, not_answered
 from controller.table.states import StandingFault, Table
 from controller.table.step import gap_would_show, step
 from controller.table.stops import behind_pit_at
+from controller.words.events import event_sentence
 from controller.words.language import language
 
 _log = logging.getLogger(__name__)
@@ -72,6 +74,15 @@ _LAMP_TEST_MS = 5000
 
 _AT_REST = 3
 """While no input changes, the pins are sampled at so many times `sample_ms`."""
+
+_LEVELS = {
+    "fault": logging.ERROR,
+    "alarm": logging.WARNING,
+    "void": logging.WARNING,
+    "correction": logging.WARNING,
+    "fault_cleared": logging.WARNING,
+}
+"""How loud an event is in the log, by its type; any other is said at INFO."""
 
 _DEALING = ("burning", "hand_in_play")
 _BETWEEN_HANDS = ("no_shoe", "first_card_due", "wagers_open", "shoe_ended")
@@ -279,7 +290,9 @@ class Runtime:
                         assert isinstance(item.request, ByTwo)
                         now_s = time.monotonic()
                         self._second_person.propose(item.request, arrived.via, item.fault, self._moment(), now_s)
-                    _log.info("refused %s: %s", type(item.request).__name__, language().refusal(fact.code))
+                    act = act_of(item.request)
+                    name = act.name if act else "a word of the pit"
+                    _log.info("refused %s: %s: %s", name, fact.code, language().refusal(fact.code))
                     continue
             elif not self._is_fact_here(item, table):
                 continue
@@ -382,7 +395,9 @@ class Runtime:
         if face != self.face:
             self._render()
         for message in messages:
-            _log.info("event %d: %s", message.seq, message.says["type"], extra=EVERY_ONE)
+            event, level = message.says, _LEVELS.get(message.says["type"], logging.INFO)
+            where = message.seq, event["shoe"] or "-", event["round"] or "-", event["type"], event_sentence(event)
+            _log.log(level, "event %d, shoe %s, hand %s: %s: %s", *where, extra=EVERY_ONE)
 
     def _on_journal(self, work: Callable[[], _T]) -> Awaitable[_T]:
         """Do `work` in the one thread that may touch the journal."""

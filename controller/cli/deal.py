@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from controller.cli.words import event_line, settlement_lines
 from controller.config import load
 from controller.errors import TableError
 from controller.script import ScriptTable, Told
+from controller.words.events import event_line, settlement_lines
 
 
 def deal(table: Path, script: str, in_words: bool) -> int:

@@ -27,11 +27,11 @@ from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
 from controller.cli import surroundings
 from controller.cli.client import ask, watch
-from controller.cli.words import event_line
 from controller.config import Config, ConfigError, load
 from controller.contract.topics import Topics
 from controller.errors import TableError
 from controller.record.journal import verify
+from controller.words.events import event_line
 
 _START_PATIENCE_S = 20.0
 _ACK_PATIENCE_S = 10.0

@@ -13,7 +13,6 @@ from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from controller.cli.words import event_line, settlement_lines
 from controller.delivery.pit_log import compare
 from controller.errors import TableError
 from controller.record.journal import Row, read_rows, verify
@@ -21,6 +20,7 @@ from controller.record.replay import refold
 from controller.table.facts import Report, ShoeOpened, StepFailed
 from controller.table.public import public
 from controller.table.states import Table
+from controller.words.events import event_line, settlement_lines
 from drivers import shoe as shoes
 from drivers.line.bad_bytes import BadBytes
 

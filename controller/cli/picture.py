@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from controller.cli.status import waiting
-from controller.cli.words import commission_line, hit_line, meters_line
 from controller.table.lamps import LAMPS, Pattern
+from controller.words.events import commission_line, hit_line, meters_line
 from controller.words.language import language
 
 _SUIT_SIGNS = {"S": "♠", "H": "♥", "D": "♦", "C": "♣"}

@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from controller.cli.words import event_line
 from controller.config import Config, load
 from controller.contract.topics import Topics
 from controller.errors import TableError
+from controller.words.events import event_line
 from drivers.sim import console
 from drivers.sim.line import PtyLine, SerialLine
 from drivers.sim.pins import SimulatedPins

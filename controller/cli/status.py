@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from controller.cli.words import commission_line, dollars, hit_line, meters_line
+from controller.words.events import commission_line, dollars, hit_line, meters_line
 from controller.words.language import Language, language
 
 _LAMPS = {"draw_player": "draw", "draw_banker": "draw", "player": "outcome", "banker": "outcome", "tie": "outcome"}

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from controller.record.replay import replay
+from controller.table.acts.every import ACTS
 from controller.table.facts import HitUnheard, ShoeError, ShoeErrorRaised
 from controller.table.faults import ALARMS, FAULTS
 from controller.words import language as languages
@@ -23,7 +24,8 @@ CONTROLLER = Path(languages.__file__).parents[1]
 
 
 def refused_with() -> Iterator[str]:
-    """Every code that the program refuses a request with, read from its text: `refuse("…")`."""
+    """Every code that the program refuses a request with: those of the acts' rows, and those in its text, `refuse("…")`."""
+    yield from (code for act in ACTS for code in act.refused.values())
     for path in CONTROLLER.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             match node:

@@ -1,4 +1,4 @@
-"""The table's events in words, a line each, for people at a terminal."""
+"""The table's events and what its status tells, in words for people: at a terminal and in the log."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from controller.words.language import language
 def event_line(event: dict[str, Any]) -> str:
     """An event of the stream in one line for people."""
     where = f"{event['seq']:>5} shoe {event['shoe'] or '-'} round {event['round'] or '-'}"
-    return f"{where}  {event['type']:<13} {_told(event)}"
+    return f"{where}  {event['type']:<13} {event_sentence(event)}"
 
 
-def _told(event: dict[str, Any]) -> str:
+def event_sentence(event: dict[str, Any]) -> str:
+    """What an event tells, without its number and place; a fault's and an alarm's code first."""
     match event["type"]:
         case "round" if "dealer" in event:
             return _seats_round(event) + _house(event)
