@@ -185,7 +185,6 @@ class PitStream:
     def standing(self) -> Standing:
         """How the table finds the pit at this moment."""
         now_s, delivery, trust = time.monotonic(), self._delivery, self._trust
-        offered, pinned = _shown(trust.offered) or "", _shown(trust.pinned) or ""
         if not self._connected:
             return Standing("no_broker", {"for_s": int(now_s - self._heard.since_s), "why": self._why_down})
         if self._unread:
@@ -206,17 +205,20 @@ class PitStream:
                 }
                 return Standing("refused", details)
         if trust.pinned is None:
-            return Standing("key_unpinned", {"offered": offered}) if offered else Standing("no_key")
+            return Standing("no_key") if trust.offered is None else Standing("key_unpinned", self._keys())
         found = self._heard.standing(self._stale_after_s, delivery.waits_s(now_s), self.levels.expected, now_s)
         match found.code:
             case "no_pit" | "silent" if trust.offered not in (None, trust.pinned):
-                return Standing("key_differs", {"offered": offered, "pinned": pinned})
+                return Standing("key_differs", self._keys())
             case "no_pit":
                 return Standing("no_pit", found.details | {"root": self._topics.root})
             case "behind":
                 return Standing("behind", found.details | {"waiting": delivery.unacknowledged})
             case _:
                 return found
+
+    def _keys(self) -> dict[str, str | int]:
+        return {"offered": _shown(self._trust.offered) or "", "pinned": _shown(self._trust.pinned) or ""}
 
     def _why_not(self) -> str:
         """Why no events flow, and what to do; or that the link is cut often; empty where people are told otherwise."""

@@ -24,7 +24,7 @@ CONTROLLER = Path(languages.__file__).parents[1]
 
 
 def refused_with() -> Iterator[str]:
-    """Every code that the program refuses a request with: those of the acts' rows, and those in its text, `refuse("…")`."""
+    """Every code that the program refuses a request with: the acts' rows', and those in its text, `refuse("…")`."""
     yield from (code for act in ACTS for code in act.refused.values())
     for path in CONTROLLER.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
