@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from controller.cli.words import dollars, settlement_lines
+from controller.words.events import dollars, settlement_lines
 
 
 def would_lines(would: dict[str, Any]) -> list[str]:
