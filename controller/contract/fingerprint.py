@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 
 _BYTES = 16
 
 
+@lru_cache(maxsize=8)  # a running table asks it of the same keys at every look at its lamps
 def fingerprint(public_key: bytes) -> str:
     """The first 16 bytes of the raw key's SHA-256 as 8 groups of 4 hex digits: "ab12 cd34 …"."""
     digits = hashlib.sha256(public_key).digest()[:_BYTES].hex()
