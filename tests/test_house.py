@@ -174,3 +174,9 @@ def test_darkening_the_lamps_loads_the_pins_and_nothing_else(tmp_path: Path) -> 
     assert {name for name in loaded if _within(name, ("controller",))} == {f"controller{name}" for name in DARK}
     heavy = {"asyncio", "sqlite3", "ssl", "json", "logging", "cattrs", "cryptography", "paho", "serial", "rich"}
     assert heavy.isdisjoint(loaded)
+
+
+def test_every_folder_of_tests_says_what_it_proves() -> None:
+    told = (ROOT / "tests" / "README.md").read_text("utf-8")
+    folders = {path.parent.name for path in (ROOT / "tests").glob("*/*.py")}
+    assert {name for name in folders if f"`{name}`" not in told} == set()

@@ -1,4 +1,4 @@
-"""The simulated Angel Eye: its bytes against frames written by hand, its own game, and its answers to a host."""
+"""The simulated Angel Eye: its bytes against frames written by hand, and its own game."""
 
 from __future__ import annotations
 
