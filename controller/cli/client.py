@@ -95,10 +95,10 @@ def witness(table: Path, by: str, proposal: int | None) -> int:
     return act(table, {"do": "witness", "proposal": proposal or 0, "by": by})
 
 
-def status(table: Path, as_json: bool) -> int:
-    """Print how the table is."""
+def status(table: Path, as_json: bool, language_name: str = "en") -> int:
+    """Print how the table is, in the language of this name."""
     told: dict[str, Any] = ask(table, {"do": "status"})["status"]
-    print(json.dumps(told, indent=2) if as_json else "\n".join(status_lines(told, table)))
+    print(json.dumps(told, indent=2) if as_json else "\n".join(status_lines(told, table, language(language_name))))
     return 0
 
 

@@ -183,12 +183,13 @@ def _replay(options: Namespace) -> int:
 
 def _add_status(parser: ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="everything, as one JSON object")
+    parser.add_argument("--language", choices=("en", "vi"), default="en", help="of the sentences (default: English)")
 
 
 def _status(options: Namespace) -> int:
     from controller.cli.client import status
 
-    return status(options.table, options.json)
+    return status(options.table, options.json, options.language)
 
 
 def _watch(options: Namespace) -> int:

@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-LANGUAGES = ("en",)
-"""The languages there are, by the name of their file."""
+LANGUAGES = ("en", "vi")
+"""The languages there are, by the name of their file: English, and Vietnamese for what people at the table read."""
 
 
 class Sentences(NamedTuple):

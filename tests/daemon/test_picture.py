@@ -282,6 +282,13 @@ def test_a_seat_that_is_refused_is_told_why_and_so_is_each_lamp() -> None:
     assert "  draw_player: lit: the next card goes there" in lines
 
 
+@pytest.mark.parametrize(("code", "enter"), EACH)
+def test_the_status_of_a_stopped_table_is_said_in_vietnamese(code: str, enter: Callable[[], TableUnderTest]) -> None:
+    first, _, *lines = status_lines(status(enter()), TABLE_FILE, language("vi"))
+    assert first == f"Bàn đã dừng và chờ giám sát. {language('vi').fault(code).what}"
+    assert any(line.startswith("  phải làm: ") for line in lines)
+
+
 # The command.
 
 

@@ -416,7 +416,8 @@ def _text(*lines: str) -> str:
 
 def sentences() -> str:
     """The contract's file of sentences: each language's, by kind and code."""
-    told = {name: {section: language(name).sections[section] for section in _OF_THE_CONTRACT} for name in LANGUAGES}
+    sections = {name: language(name).sections for name in LANGUAGES}
+    told = {name: {kind: of[kind] for kind in _OF_THE_CONTRACT if kind in of} for name, of in sections.items()}
     return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
 
 
