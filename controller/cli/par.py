@@ -74,6 +74,8 @@ def edges_told(file: Path, highest: float) -> Iterator[str]:
         return
     sheet = par(of)
     for bet in sheet.bets:
+        if not bet.outcomes:
+            continue
         edge = bet.edge({})
         if edge < 0:
             yield f"warning: the house pays to play {bet.spot}: its edge is {percent(edge)}"

@@ -12,7 +12,7 @@ either class, so no list of all deals is ever made.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from itertools import combinations_with_replacement, product
@@ -41,6 +41,9 @@ WHEN_WORDS = _BY_BOTH_TOTALS | _OF_BOTH | _OF_OTHER_GAMES | {"all_cards", "first
 """Every word of two hands that the counting knows how to tell apart."""
 
 
+Names = tuple[tuple[str, ...], tuple[str, ...]]
+
+
 @dataclass(frozen=True, slots=True)
 class Sight:
     """What a bet can tell finished hands apart by: two hands that look alike in all of this are one to it."""
@@ -61,6 +64,9 @@ class Sight:
     own: PersonalK9 | None = None
     others: tuple[PersonalK9, ...] = ()
     """What is printed at the bettor's seat and at the table's other seats, where the bet looks at that."""
+
+    names: Names = (("player",), ("banker",))
+    """What rows call the two hands, each by one name or several."""
 
 
 def sight(bet: Bet, own: PersonalK9 | None = None, others: Sequence[PersonalK9] = ()) -> Sight:
@@ -85,27 +91,27 @@ def _said(words: CardsAre | When) -> set[str]:
 
 
 class Draws(Protocol):
-    """Who takes a third card, by the totals of the first two cards."""
+    """Who may take a third card: one answer where the rules decide, both where somebody chooses."""
 
-    def player(self, player: int, banker: int) -> bool:
+    def player(self, player: Two, banker: Two) -> Collection[bool]:
         """Whether Player draws."""
 
-    def banker(self, player: int, banker: int, third: int | None) -> bool:
+    def banker(self, player: Two, banker: Two, third: int | None) -> Collection[bool]:
         """Whether Banker draws after Player's third card of so many points; None: Player stood."""
 
 
 @dataclass(frozen=True)
 class TableauDraws:
-    """Who draws by a tableau, as `next_step` says that plays every hand."""
+    """Who draws by a tableau: at these totals of the first two cards of each hand, and at no others."""
 
     players: frozenset[tuple[int, int]]
     bankers: frozenset[tuple[int, int, int | None]]
 
-    def player(self, player: int, banker: int) -> bool:
-        return (player, banker) in self.players
+    def player(self, player: Two, banker: Two) -> Collection[bool]:
+        return ((player.total, banker.total) in self.players,)
 
-    def banker(self, player: int, banker: int, third: int | None) -> bool:
-        return (player, banker, third) in self.bankers
+    def banker(self, player: Two, banker: Two, third: int | None) -> Collection[bool]:
+        return ((player.total, banker.total, third) in self.bankers,)
 
 
 def tableau_draws(tableau: Tableau) -> TableauDraws:
@@ -131,8 +137,11 @@ def tableau_draws(tableau: Tableau) -> TableauDraws:
 Seen = tuple[object, ...]
 """What is seen of one finished hand."""
 
-_Alike = tuple[Seen, Seen, bool]
+Alike = tuple[Seen, Seen, bool]
 """What is seen of Player's hand and of Banker's, and whether their first two are identical."""
+
+
+_Class = tuple[int, tuple[int, ...], Seen, tuple[Seen, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +149,9 @@ class Two:
     """A class of the first two cards of a hand: in whatever is seen, now and with a third card, they are alike."""
 
     total: int
+    points: tuple[int, ...]
+    """Of the two cards, the lower first, where somebody chooses by them; none where only their total counts."""
+
     bare: Seen
     drawn: tuple[Seen, ...]
     """What is seen with each kind of third card."""
@@ -167,7 +179,7 @@ class Deal:
 class Kinds:
     """The kinds of card that a sight tells apart, and the classes of the first two cards; of no particular shoe."""
 
-    def __init__(self, seen: Sight, naturals: Sequence[int]) -> None:
+    def __init__(self, seen: Sight, naturals: Sequence[int], by_points: bool) -> None:
         words = {name for word in (*seen.hands, *seen.first_four, *seen.all_cards) for name in _said(word)}
         self.sight = seen
         self.naturals = tuple(naturals)
@@ -182,22 +194,21 @@ class Kinds:
             kinds.setdefault(told, []).append(card)
         self.cards = [*kinds.values()]
         self.points = [cards[0].points for cards in self.cards]
-        self.rows_of: dict[Bet, dict[_Alike, int | None]] = {}
-        """By bet and by what is seen of a deal, the row that decides: it is the same for every shoe."""
+        self._rows_of: dict[Bet, dict[Alike, int | None]] = {}
+        self._seen_from = Finished(as_it_lies((), DECK[:2], DECK[:2]), naturals, seen.own, seen.others, seen.names)
+        self._classify(by_points)
 
-        self._seen_from = Finished(as_it_lies((), DECK[:2], DECK[:2]), naturals, seen.own, seen.others)
-        self._classify()
-
-    def _classify(self) -> None:
-        examples: dict[tuple[int, Seen, tuple[Seen, ...]], list[tuple[Card, Card]]] = {}
+    def _classify(self, by_points: bool) -> None:
+        examples: dict[_Class, list[tuple[Card, Card]]] = {}
         first_of = [cards[0] for cards in self.cards]
-        placed: dict[tuple[int, int], tuple[int, Seen, tuple[Seen, ...]]] = {}
+        placed: dict[tuple[int, int], _Class] = {}
         for one, other in combinations_with_replacement(range(len(first_of)), 2):
             two = first_of[one], first_of[other]
             if self.first_two_only:
-                told: tuple[int, Seen, tuple[Seen, ...]] = (0, self._see(two), ())
+                told: _Class = (0, (), self._see(two), ())
             else:
-                told = total(two), self._see(two), tuple(self._see((*two, third)) for third in first_of)
+                points = tuple(sorted(card.points for card in two)) if by_points else ()
+                told = total(two), points, self._see(two), tuple(self._see((*two, third)) for third in first_of)
             placed[one, other] = placed[other, one] = told
             examples.setdefault(told, []).append(two)
         number = {told: place for place, told in enumerate(examples)}
@@ -218,8 +229,23 @@ class Kinds:
         """How many of each kind are in the shoe."""
         return [sum(shoe.get(card, 0) for card in cards) for cards in self.cards]
 
-    def row(self, bet: Bet, deal: Deal) -> int | None:
-        """The number of the row that decides the bet after such a deal, from 0; None: the wager is lost."""
+    def seen(self, deal: Deal) -> Alike:
+        """All that can be seen of such a deal."""
+        player = deal.player.bare if deal.player_third is None else deal.player.drawn[deal.player_third]
+        banker = deal.banker.bare if deal.banker_third is None else deal.banker.drawn[deal.banker_third]
+        return player, banker, deal.identical
+
+    def row(self, bet: Bet, alike: Alike, deal: Deal) -> int | None:
+        """The number of the row that decides the bet after deals that are so `alike`, of which `deal` is one.
+
+        From 0; None: the wager is lost. Asked of the evaluator once, since no other shoe changes it.
+        """
+        known = self._rows_of.setdefault(bet, {})
+        if alike not in known:
+            known[alike] = self._row(bet, deal)
+        return known[alike]
+
+    def _row(self, bet: Bet, deal: Deal) -> int | None:
         player = deal.player.example
         banker = deal.banker.example
         if deal.player is deal.banker and self.sight.identical and not deal.identical:
@@ -230,14 +256,14 @@ class Kinds:
         if deal.banker_third is not None:
             banker = (*banker, self.cards[deal.banker_third][0])
         done = as_it_lies(self.naturals, player, banker)
-        decided = deciding(bet, Finished(done, self.naturals, self.sight.own, self.sight.others))
+        decided = deciding(bet, Finished(done, self.naturals, self.sight.own, self.sight.others, self.sight.names))
         return None if decided is None else next(place for place, row in enumerate(bet.rows) if row is decided)
 
 
 @cache
-def kinds(seen: Sight, naturals: tuple[int, ...]) -> Kinds:
-    """The kinds of a sight, made once."""
-    return Kinds(seen, naturals)
+def kinds(seen: Sight, naturals: tuple[int, ...], by_points: bool = False) -> Kinds:
+    """The kinds of a sight, made once. `by_points`: somebody chooses by the cards of a hand."""
+    return Kinds(seen, naturals, by_points)
 
 
 class _FourCards:
@@ -342,41 +368,33 @@ class _Plan:
 
 
 def _plan(of: Kinds, draws: Draws) -> _Plan:
-    classes = [
-        (player, banker, of.twos[player].total, of.twos[banker].total)
-        for player, banker in product(range(len(of.twos)), repeat=2)
-    ]
-    stood = [each for each in classes if not draws.player(*each[2:])]
-    drew = [each for each in classes if draws.player(*each[2:])]
+    every = list(product(enumerate(of.twos), repeat=2))
 
-    def chosen(among: Sequence[tuple[int, int, int, int]], third: int | None, banker_draws: bool) -> _Classes:
-        return [each[:2] for each in among if draws.banker(*each[2:], third) is banker_draws]
+    def chosen(player_draws: bool, third: int | None, banker_draws: bool) -> _Classes:
+        return [
+            (number, other)
+            for (number, player), (other, banker) in every
+            if player_draws in draws.player(player, banker) and banker_draws in draws.banker(player, banker, third)
+        ]
 
     return _Plan(
-        chosen(stood, None, False),
-        {third: chosen(drew, third, False) for third in range(10)},
-        chosen(stood, None, True),
-        {third: chosen(drew, third, True) for third in range(10)},
+        chosen(False, None, False),
+        {third: chosen(True, third, False) for third in range(10)},
+        chosen(False, None, True),
+        {third: chosen(True, third, True) for third in range(10)},
     )
 
 
 def by_row(bets: Sequence[Bet], of: Kinds, shoe: Shoe, draws: Draws) -> list[Counter[int | None]]:
     """For each of the bets, which all have this sight: the deals that each of its rows decides, and None's are lost."""
-    ways: dict[_Alike, int] = {}
-    examples: dict[_Alike, Deal] = {}
+    ways: dict[Alike, int] = {}
+    examples: dict[Alike, Deal] = {}
     for deal in deals(of, of.in_shoe(shoe), draws):
-        player = deal.player.bare if deal.player_third is None else deal.player.drawn[deal.player_third]
-        banker = deal.banker.bare if deal.banker_third is None else deal.banker.drawn[deal.banker_third]
-        key = player, banker, deal.identical
-        ways[key] = ways.get(key, 0) + deal.ways
-        examples.setdefault(key, deal)
-    decided: list[Counter[int | None]] = []
-    for bet in bets:
-        known = of.rows_of.setdefault(bet, {})
-        rows: Counter[int | None] = Counter()
-        for key, many in ways.items():
-            if key not in known:
-                known[key] = of.row(bet, examples[key])
-            rows[known[key]] += many
-        decided.append(rows)
+        alike = of.seen(deal)
+        ways[alike] = ways.get(alike, 0) + deal.ways
+        examples.setdefault(alike, deal)
+    decided: list[Counter[int | None]] = [Counter() for _ in bets]
+    for alike, many in ways.items():
+        for bet, rows in zip(bets, decided, strict=True):
+            rows[of.row(bet, alike, examples[alike])] += many
     return decided

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from math import sqrt
 
-from controller.game.bets import Bet, Row
+from controller.game.bets import Bet, CardsAre, Has, Row, When
 
 Levels = Mapping[str, int]
 """What is on each progressive meter, in cents. A meter that is not named counts as empty."""
@@ -46,6 +46,10 @@ class Odds:
     spot: str
     seats: tuple[str, ...]
     outcomes: tuple[Outcome, ...]
+    """None where choices decide and no best play is known."""
+
+    bounds: tuple[Fraction, Fraction] | None = None
+    """Where choices decide: the least edge and the most, whatever is chosen."""
 
     @property
     def deals(self) -> int:
@@ -84,13 +88,10 @@ class Odds:
         return self.edge({**levels, meter: 0}) / each_cent if each_cent else None
 
 
-LOST = "lost"
-
-
 def outcomes(bet: Bet, ways: Mapping[int | None, int]) -> tuple[Outcome, ...]:
     """The bet's outcomes in the order of its rows, and the rest at the end: no row holds, and the wager is lost."""
     rows = [_outcome(bet, row, ways.get(number, 0)) for number, row in enumerate(bet.rows)]
-    return (*rows, Outcome("anything else", LOST, ways.get(None, 0), Fraction(-1), paid=False))
+    return (*rows, Outcome("anything else", "lose", ways.get(None, 0), Fraction(-1), paid=False))
 
 
 def _outcome(bet: Bet, row: Row, ways: int) -> Outcome:
@@ -107,21 +108,20 @@ def _outcome(bet: Bet, row: Row, ways: int) -> Outcome:
         pays = f"pays {_ratio(row.pays)}" + (f" less {kept} of it" if kept else "")
         return Outcome(when, pays, ways, row.pays * (1 - (kept or 0)), paid=True)
     assert row.result is not None, "a row says one of three things"
-    net, result = _RESULTS[row.result]
-    return Outcome(when, result, ways, net, paid=False)
+    return Outcome(when, row.result, ways, _RESULTS[row.result], paid=False)
 
 
-_RESULTS = {"push": (Fraction(), "push"), "half": (Fraction(-1, 2), "half is lost"), "lose": (Fraction(-1), LOST)}
+_RESULTS = {"push": Fraction(), "half": Fraction(-1, 2), "lose": Fraction(-1)}
+"""By the word of a row, what the bettor is up for each unit staked."""
 
 
 def _ratio(odds: Fraction) -> str:
     return f"{odds.numerator}:{odds.denominator}"
 
 
-def said(condition: object) -> str:
+def said(condition: CardsAre | Has | When) -> str:
     """A condition in the words of the game file: "winner banker, banker (total 7, cards 3)"."""
-    slots: tuple[str, ...] = getattr(type(condition), "__slots__", ())
-    words = {name: value for name in slots if (value := getattr(condition, name)) is not None}
+    words = {field.name: value for field in fields(condition) if (value := getattr(condition, field.name)) is not None}
     return ", ".join(f"{name} {_value(value)}" for name, value in words.items())
 
 
@@ -133,7 +133,7 @@ def _value(value: object) -> str:
             return " with ".join(map(_value, value))
         case tuple():
             return "/".join(map(str, value))
-        case str():
-            return value
-        case _:
+        case CardsAre() | Has():
             return f"({said(value)})"
+        case _:
+            return str(value)

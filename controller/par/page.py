@@ -17,21 +17,24 @@ def lines(of: Par, levels: Levels) -> Iterator[str]:
     yield f"configuration {of.subject.digest}"
     for bet in of.bets:
         yield ""
-        yield f"{_name(bet)}: house edge {percent(bet.edge(levels))}{_meters_of(bet, levels)}"
-        yield f"  exactly {bet.edge(levels)}"
-        yield f"  standard deviation {bet.deviation(levels):.5f}, wins {percent(bet.hit_frequency)} of the time"
+        yield f"{_name(bet)}: house edge {_edge(bet, levels)}"
+        if bet.outcomes:
+            yield f"  exactly {bet.edge(levels)}"
+            yield f"  standard deviation {bet.deviation(levels):.5f}, wins {percent(bet.hit_frequency)} of the time"
+        yield from (f"  {line}" for line in _bounds(bet))
         for outcome in bet.outcomes:
             often = percent(Fraction(outcome.ways, bet.deals))
             yield f"  {outcome.ways:>25,}  {often:>11}  {outcome.result}: {outcome.when}"
         yield from (f"  {line}" for line in _meter_lines(bet, levels))
     yield ""
+    yield from of.play
     yield from _hands(of)
     yield of.method
 
 
 def edges(of: Par) -> str:
     """Each bet's edge, in one line."""
-    return ", ".join(f"{_name(bet)} {percent(bet.edge({}), 3)}{_meters_of(bet, {})}" for bet in of.bets)
+    return ", ".join(f"{_name(bet)} {_edge(bet, {}, 3)}" for bet in of.bets)
 
 
 def differences(one: Par, other: Par, levels: Levels) -> Iterator[str]:
@@ -44,9 +47,11 @@ def differences(one: Par, other: Par, levels: Levels) -> Iterator[str]:
         if was is None or is_ is None:
             said, bet = ("no longer offered", was) if is_ is None else ("new", is_)
             assert bet is not None
-            yield f"{name}: {said}; house edge {percent(bet.edge(levels))}{_meters_of(bet, levels)}"
-        elif was.outcomes == is_.outcomes:
-            yield f"{name}: as it was; house edge {percent(was.edge(levels))}{_meters_of(was, levels)}"
+            yield f"{name}: {said}; house edge {_edge(bet, levels)}"
+        elif was == is_:
+            yield f"{name}: as it was; house edge {_edge(was, levels)}"
+        elif not was.outcomes or not is_.outcomes:
+            yield f"{name}: house edge {_edge(was, levels)} -> {_edge(is_, levels)}"
         else:
             yield f"{name}:"
             yield _changed("house edge", was.edge(levels), is_.edge(levels))
@@ -56,6 +61,19 @@ def differences(one: Par, other: Par, levels: Levels) -> Iterator[str]:
 
 def _changed(what: str, was: Fraction, is_: Fraction) -> str:
     return f"  {what} {percent(was)} -> {percent(is_)} ({100 * float(is_ - was):+.5f})"
+
+
+def _edge(bet: Odds, levels: Levels, decimals: int = 5) -> str:
+    """The edge; where no best play is known, its bounds."""
+    if not bet.outcomes and bet.bounds is not None:
+        return " to ".join(percent(bound, decimals) for bound in bet.bounds)
+    return f"{percent(bet.edge(levels), decimals)}{_meters_of(bet, levels)}"
+
+
+def _bounds(bet: Odds) -> Iterator[str]:
+    if bet.bounds is not None and bet.outcomes:
+        least, most = map(percent, bet.bounds)
+        yield f"whatever is chosen, the house edge is from {least} to {most}"
 
 
 def percent(part: Fraction, decimals: int = 5) -> str:
@@ -83,19 +101,25 @@ def json_of(of: Par, levels: Levels) -> dict[str, Any]:
             "fewest": hands.fewest,
             "most": hands.most,
         },
+        "play": list(of.play),
         "method": of.method,
     }
 
 
 def _bet_json(bet: Odds, levels: Levels) -> dict[str, Any]:
-    edge = bet.edge(levels)
-    return {
+    known: dict[str, Any] = {}
+    if bet.outcomes:
+        edge = bet.edge(levels)
+        known = {
+            "edge": str(edge),
+            "edge_percent": 100 * float(edge),
+            "standard_deviation": bet.deviation(levels),
+            "hit_frequency": str(bet.hit_frequency),
+        }
+    return known | {
         "spot": bet.spot,
         "seats": list(bet.seats),
-        "edge": str(edge),
-        "edge_percent": 100 * float(edge),
-        "standard_deviation": bet.deviation(levels),
-        "hit_frequency": str(bet.hit_frequency),
+        "bounds": None if bet.bounds is None else list(map(str, bet.bounds)),
         "outcomes": [
             {
                 "when": outcome.when,
@@ -117,11 +141,11 @@ def html(of: Par, levels: Levels) -> str:
     """A page to print."""
     bets = "\n".join(_bet_html(bet, levels) for bet in of.bets)
     rows = "".join(
-        f"<tr><td>{escape(_name(bet))}<td>{percent(bet.edge(levels))}{escape(_meters_of(bet, levels))}"
-        f"<td>{bet.deviation(levels):.5f}<td>{percent(bet.hit_frequency)}"
+        f"<tr><td>{escape(_name(bet))}<td>{escape(_edge(bet, levels))}"
+        + (f"<td>{bet.deviation(levels):.5f}<td>{percent(bet.hit_frequency)}" if bet.outcomes else "<td><td>")
         for bet in of.bets
     )
-    hands = "".join(f"<p>{escape(line)}</p>" for line in _hands(of))
+    hands = "".join(f"<p>{escape(line)}</p>" for line in (*of.play, *_hands(of)))
     return f"""<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -147,11 +171,11 @@ section {{ break-inside: avoid; }}
 
 def _bet_html(bet: Odds, levels: Levels) -> str:
     rows = "".join(_outcome_html(outcome, bet) for outcome in bet.outcomes)
-    meters = "".join(f"<p>{escape(line)}</p>" for line in _meter_lines(bet, levels))
+    meters = "".join(f"<p>{escape(line)}</p>" for line in (*_bounds(bet), *_meter_lines(bet, levels)))
+    exact = f', exactly <span class="exact">{bet.edge(levels)}</span>' if bet.outcomes else ""
     return f"""<section>
 <h2>{escape(_name(bet))}</h2>
-<p>House edge {percent(bet.edge(levels))}{escape(_meters_of(bet, levels))}, exactly
-<span class="exact">{bet.edge(levels)}</span></p>
+<p>House edge {escape(_edge(bet, levels))}{exact}</p>
 <table><tr><th>when<th>result<th>deals<th>probability{rows}</table>
 {meters}</section>"""
 

@@ -11,10 +11,12 @@ from pathlib import Path
 
 from controller.config import is_game_file, load, load_game, play_of
 from controller.errors import TableError
-from controller.game.baccarat import Tableau
+from controller.game.baccarat import PuntoBanco, Tableau
+from controller.game.baccarat_royal import BaccaratRoyal
 from controller.game.bets import Bet, Row, When
 from controller.game.cards import DECK, PersonalK9
 from controller.game.games import Game
+from controller.par.actives import solved
 from controller.par.counting import Sight, by_row, kinds, sight, tableau_draws
 from controller.par.odds import Odds, Outcome, outcomes
 from controller.par.shoe import Shoe, fresh
@@ -67,6 +69,9 @@ class Par:
     cards: int
     bets: tuple[Odds, ...]
     hands: Hands | None
+    play: tuple[str, ...]
+    """Where people choose, the best play, a line for each choice."""
+
     method: str
     """How the figures came about, in a paragraph."""
 
@@ -88,26 +93,28 @@ def subject(path: Path) -> Subject:
 
 def is_counted(of: Subject) -> bool:
     """Whether `par` can count the game's odds."""
-    return of.play.tableau is not None
+    return not of.play.seats_play
 
 
 def par(of: Subject, shoe: Shoe | None = None) -> Par:
     """The par sheet with the cards of this shoe, by default a fresh one.
 
-    Raises TableError `too_few_cards`, and `par_not_counted` for a game that it cannot count.
+    Raises TableError `too_few_cards`, and `par_not_counted` for a game that cannot be counted.
     """
     cards = fresh(of.shoe.decks) if shoe is None else shoe
     many = sum(cards.values())
     if many < FEWEST_CARDS:
         do = "Count the odds of a shoe that can still deal a hand."
         raise TableError("too_few_cards", f"{many} cards are left, and a hand can take {FEWEST_CARDS}.", do)
-    tableau = of.play.tableau
-    if tableau is None:
-        do = "Name the file of a punto banco game."
-        raise TableError("par_not_counted", f"{of.name} has choices, and its odds are not counted.", do)
-    bets = _punto_banco(of, tableau, cards)
-    hands = _hands(of, tableau) if shoe is None else None
-    return Par(of, many, bets, hands, _METHOD)
+    match of.play:
+        case PuntoBanco(tableau=tableau):
+            hands = _hands(of, tableau) if shoe is None else None
+            return Par(of, many, _punto_banco(of, tableau, cards), hands, (), _METHOD)
+        case BaccaratRoyal() as game:
+            found = solved(game, of.bets, cards)
+            return Par(of, many, found.bets, None, found.play, f"{_METHOD} {_BEST_PLAY if found.play else _NO_PLAY}")
+        case _:
+            raise TableError("par_not_counted", f"The odds of {of.name} are not counted.", "Name another game.")
 
 
 _METHOD = (
@@ -118,6 +125,14 @@ _METHOD = (
     "on average; wagers that are pushed count as staked. Rounding to the cent is left out. A hand that is dealt later "
     "in the shoe has the same odds, until its cards begin to be known."
 )
+
+_BOUNDS = "The bounds of a bet hold whatever the active seats choose, also if they saw each other's cards."
+_BEST_PLAY = (
+    "The active seats play as well as they can, each by its own cards and Banker by Player's third card too. That play "
+    "was found exactly, by iterated dominance: every choice is the better one against all that the other seat may "
+    f"still do, so neither can gain by another. {_BOUNDS}"
+)
+_NO_PLAY = f"No best play of the active seats was found by iterated dominance, so only bounds are told. {_BOUNDS}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,7 +134,8 @@ def test_a_page_to_print_says_what_was_counted_and_how(tmp_path: Path, capsys: p
     page = tmp_path / "par.html"
     assert main(["par", str(GAMES / "ez_baccarat.toml"), "--page", str(page)]) == 0
     text, of = page.read_text("utf-8"), subject(GAMES / "ez_baccarat.toml")
-    for said in (of.sheet, of.digest, "2,292,252,566,437,888", "1.01830%", "without replacement"):
+    told = "winner banker, banker (total 7, cards 3)"
+    for said in (of.sheet, of.digest, told, "2,292,252,566,437,888", "1.01830%", "without replacement"):
         assert said in text
     assert of.digest in capsys.readouterr().out
 

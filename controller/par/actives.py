@@ -1,0 +1,286 @@
+"""Baccarat Royal: the best play of the two active seats, and what everybody's wagers are worth under it.
+
+Each active seat decides by the cards it has, and Banker by Player's third card too. A choice is settled where it is the
+better one whatever the other seat still may do; that settles further choices, and so on. Where none stays open, what
+comes out is the only play that survives: each side's is best against the other's. Where choices stay open no best play
+is claimed. The bounds of a bet hold for any play at all, also by seats that see each other's cards.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import lcm, perm
+
+from controller.errors import TableError
+from controller.game.baccarat_royal import BaccaratRoyal
+from controller.game.bets import Bet
+from controller.game.cards import Card
+from controller.game.hands import Hand
+from controller.game.play import Call
+from controller.par.counting import Alike, Deal, Kinds, Sight, Two, deals, kinds, sight
+from controller.par.odds import Odds, outcomes
+from controller.par.shoe import Shoe
+
+Points = tuple[int, ...]
+"""Of a hand's first two cards, the lower first."""
+
+Turn = tuple[Points, int | None]
+"""When Banker decides: his cards, and the points of Player's third card; None: Player stood."""
+
+
+@dataclass(frozen=True)
+class Play:
+    """What the seats do where they are free: draw or not. A choice that is not here is open."""
+
+    player: dict[Points, bool] = field(default_factory=dict)
+    banker: dict[Turn, bool] = field(default_factory=dict)
+
+
+class _AnyPlay:
+    """Whoever may take a third card by the rules, whatever the seats do."""
+
+    def __init__(self, game: BaccaratRoyal) -> None:
+        self._game = game
+        self._third = [Card.parse(rank + "S") for rank in "TA23456789"]
+
+    def player(self, player: Two, banker: Two) -> Collection[bool]:
+        if self.natural(player, banker):
+            return (False,)
+        return [call is Call.HIT for call in self._game.player_options(player.example)]
+
+    def banker(self, player: Two, banker: Two, third: int | None) -> Collection[bool]:
+        if self.natural(player, banker):
+            return (False,)
+        card = None if third is None else self._third[third]
+        return [call is Call.HIT for call in self._game.banker_options(banker.example, card)]
+
+    def natural(self, player: Two, banker: Two) -> bool:
+        """Whether these cards end the round, and nobody draws."""
+        return not {player.total, banker.total}.isdisjoint(self._game.naturals)
+
+
+_Ends = dict[bool, Counter[Alike]]
+"""By whether Banker draws, the deals that follow, and how many of each sort there are."""
+
+_Tree = dict[Points, dict[bool, dict[Turn, _Ends]]]
+"""By Player's cards, by whether he draws, and by Banker's turn."""
+
+
+Net = Sequence[Fraction]
+"""By row, what the bettor is up for each unit staked; the last where no row holds."""
+
+
+class Round:
+    """All deals of a sight, by the choices that lead to them."""
+
+    def __init__(self, of: Kinds, shoe: Shoe, game: BaccaratRoyal) -> None:
+        self._of = of
+        self._deals = perm(sum(shoe.values()), 6)
+        self._naturals: Counter[Alike] = Counter()
+        self._tree: _Tree = {}
+        self._examples: dict[Alike, Deal] = {}
+        any_play = _AnyPlay(game)
+        for deal in deals(of, of.in_shoe(shoe), any_play):
+            alike = of.seen(deal)
+            self._examples.setdefault(alike, deal)
+            if any_play.natural(deal.player, deal.banker):
+                self._naturals[alike] += deal.ways
+                continue
+            third = None if deal.player_third is None else of.points[deal.player_third]
+            turns = self._tree.setdefault(deal.player.points, {}).setdefault(third is not None, {})
+            ends = turns.setdefault((deal.banker.points, third), {})
+            ends.setdefault(deal.banker_third is not None, Counter())[alike] += deal.ways
+
+    def by_row(self, bet: Bet, play: Play) -> Counter[int | None]:
+        """The deals that each of the bet's rows decides, under a play that leaves nothing open."""
+        rows: Counter[int | None] = Counter()
+        for each, ways in self._naturals.items():
+            rows[self._row(bet, each)] += ways
+        for points, drawn in self._tree.items():
+            for draws, turns in drawn.items():
+                for turn, ends in turns.items():
+                    for also, alike in ends.items():
+                        if play.player.get(points, draws) is draws and play.banker.get(turn, also) is also:
+                            for each, ways in alike.items():
+                                rows[self._row(bet, each)] += ways
+        return rows
+
+    def bounds(self, bet: Bet, net: Net) -> tuple[Fraction, Fraction]:
+        """The least and the most that the house keeps of each unit staked, whatever the active seats choose."""
+        values = [
+            [[ends.values() for ends in turns.values()] for turns in drawn.values()]
+            for drawn in self.values(bet, net).values()
+        ]
+        worth = self._worth(bet, net)
+        fixed = sum(ways * worth[alike] for alike, ways in self._naturals.items())
+        most = fixed + sum(max(sum(map(max, turns)) for turns in drawn) for drawn in values)
+        least = fixed + sum(min(sum(map(min, turns)) for turns in drawn) for drawn in values)
+        units = self._deals * _parts(net)
+        return Fraction(-most, units), Fraction(-least, units)
+
+    def values(self, bet: Bet, net: Net) -> _Values:
+        """By the choices, what the bettor is up over all deals that follow, in the parts of a unit that `net` has."""
+        worth = self._worth(bet, net)
+        return {
+            points: {
+                draws: {
+                    turn: {
+                        also: sum(ways * worth[each] for each, ways in alike.items()) for also, alike in ends.items()
+                    }
+                    for turn, ends in turns.items()
+                }
+                for draws, turns in drawn.items()
+            }
+            for points, drawn in self._tree.items()
+        }
+
+    def _worth(self, bet: Bet, net: Net) -> dict[Alike, int]:
+        """What each sort of deal is worth, in whole parts of a unit."""
+        whole = [int(each * _parts(net)) for each in net]
+        rows = {alike: self._row(bet, alike) for alike in self._examples}
+        return {alike: whole[-1 if row is None else row] for alike, row in rows.items()}
+
+    def _row(self, bet: Bet, alike: Alike) -> int | None:
+        return self._of.row(bet, alike, self._examples[alike])
+
+
+def _parts(net: Net) -> int:
+    """How many parts of a unit make every value a whole number."""
+    return lcm(*(each.denominator for each in net))
+
+
+_Values = dict[Points, dict[bool, dict[Turn, dict[bool, int]]]]
+
+
+def best_play(player: _Values, banker: _Values) -> tuple[Play, bool]:
+    """The choices that are settled, and whether all are. `player`, `banker`: what each of them is up."""
+    play = Play()
+    free = [points for points, drawn in player.items() if len(drawn) > 1]
+    turns = {
+        turn: [(points, drawn) for points, drawn in banker.items() if turn in drawn.get(turn[1] is not None, {})]
+        for turn in dict.fromkeys(
+            turn for drawn in banker.values() for of in drawn.values() for turn, ends in of.items() if len(ends) > 1
+        )
+    }
+    while True:
+        settled_players = {
+            points: choice
+            for points in free
+            if points not in play.player and (choice := _settled(_by_drawing(player[points], play))) is not None
+        }
+        settled_turns = {
+            turn: choice
+            for turn, against in turns.items()
+            if turn not in play.banker and (choice := _settled(_by_also_drawing(turn, against, play))) is not None
+        }
+        if not settled_players and not settled_turns:
+            return play, len(play.player) == len(free) and len(play.banker) == len(turns)
+        play = Play(play.player | settled_players, play.banker | settled_turns)
+
+
+_Range = tuple[int, int]
+
+
+def _settled(gain: _Range) -> bool | None:
+    least, most = gain
+    return True if least >= 0 else False if most <= 0 else None
+
+
+def _by_drawing(drawn: Mapping[bool, Mapping[Turn, Mapping[bool, int]]], play: Play) -> _Range:
+    """What Player is up by drawing rather than standing: at least and at most, by what Banker still may do."""
+    least = most = 0
+    for draws, turns in drawn.items():
+        for turn, ends in turns.items():
+            open_ = [value if draws else -value for also, value in ends.items() if play.banker.get(turn, also) is also]
+            least, most = least + min(open_), most + max(open_)
+    return least, most
+
+
+def _by_also_drawing(
+    turn: Turn, against: Sequence[tuple[Points, Mapping[bool, Mapping[Turn, Mapping[bool, int]]]]], play: Play
+) -> _Range:
+    """What Banker is up by drawing rather than standing: at least and at most, by what Player still may do."""
+    least = most = 0
+    draws = turn[1] is not None
+    for points, drawn in against:
+        if play.player.get(points, draws) is not draws:
+            continue
+        gain = drawn[draws][turn][True] - drawn[draws][turn][False]
+        is_open = len(drawn) > 1 and points not in play.player
+        least += min(gain, 0) if is_open else gain
+        most += max(gain, 0) if is_open else gain
+    return least, most
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """The bets, and the best play in words; no words where none was found."""
+
+    bets: tuple[Odds, ...]
+    play: tuple[str, ...]
+
+
+_OWN = {Hand.PLAYER: (("player", "own"), ("banker",)), Hand.BANKER: (("player",), ("banker", "own"))}
+"""What an active seat calls the two hands."""
+
+
+def solved(game: BaccaratRoyal, bets: Sequence[Bet], shoe: Shoe) -> Solved:
+    """What each bet is worth under the best play of the active seats, and its bounds under any play.
+
+    Raises TableError `par_not_counted` where they have no stakes to play for.
+    """
+    stake = next((bet for bet in bets if bet.between_actives), None)
+    if stake is None:
+        do = "Add the bet that they make between them: between_actives = true."
+        raise TableError("par_not_counted", "The active seats have no stakes, so no play of theirs is the best.", do)
+    rounds: dict[Sight, Round] = {}
+
+    def round_of(seen: Sight) -> Round:
+        if seen not in rounds:
+            rounds[seen] = Round(kinds(seen, game.naturals, True), shoe, game)
+        return rounds[seen]
+
+    of_stake = {role: replace(sight(stake), names=names) for role, names in _OWN.items()}
+    net = [ending.net for ending in outcomes(stake, {})]
+    play, settled = best_play(*(round_of(seen).values(stake, net) for seen in of_stake.values()))
+    found = []
+    for bet in bets:
+        roles = {f"the seat that is {role.capitalize()}": seen for role, seen in of_stake.items()}
+        for seat, seen in (roles if bet is stake else {"": sight(bet)}).items():
+            ends = outcomes(bet, round_of(seen).by_row(bet, play))
+            bounds = round_of(seen).bounds(bet, [ending.net for ending in ends])
+            found.append(Odds(bet.spot, (seat,) if seat else (), ends if settled else (), bounds))
+    return Solved(tuple(found), tuple(_told(play)) if settled else ())
+
+
+def _told(play: Play) -> Iterator[str]:
+    """The play in words, a line for each total."""
+    players: dict[int, dict[bool, list[str]]] = {}
+    for points, draws in sorted(play.player.items()):
+        players.setdefault(sum(points) % 10, {}).setdefault(draws, []).append(_cards(points))
+    for total, choices in sorted(players.items()):
+        yield f"Player on {total} {_choices(choices)}"
+    turns: dict[int, dict[str, dict[bool, list[str]]]] = {}
+    for (points, third), draws in sorted(play.banker.items(), key=str):
+        by_third = turns.setdefault(sum(points) % 10, {}).setdefault("none" if third is None else str(third), {})
+        by_third.setdefault(draws, []).append(_cards(points))
+    for total, of_total in sorted(turns.items()):
+        thirds: dict[str, list[str]] = {}
+        for after, with_cards in of_total.items():
+            thirds.setdefault(_choices(with_cards), []).append(after)
+        each = (f"{does} after a third card of {', '.join(which)}" for does, which in thirds.items())
+        yield f"Banker on {total} {'; '.join(each)}"
+
+
+def _cards(points: Points) -> str:
+    return "-".join(map(str, points))
+
+
+def _choices(choices: Mapping[bool, Sequence[str]]) -> str:
+    """What is done with most cards of a total, and with which it is not."""
+    most, *others = sorted(choices, key=lambda draws: -len(choices[draws]))
+    words = {True: "draws", False: "stands"}
+    return words[most] + "".join(f", but {words[other]} with {' and '.join(choices[other])}" for other in others)

@@ -1,0 +1,132 @@
+"""Baccarat Royal: the active seats' best play, against every order of a few cards played out by the rules."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from itertools import permutations
+from math import perm
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from controller.cli.main import main
+from controller.game.baccarat_royal import BaccaratRoyal
+from controller.game.cards import Card
+from controller.game.hands import Outcome, TwoHands
+from controller.game.play import Call, Choose, Draw
+from controller.game.seating import Actives, Seating
+from controller.par.actives import Play, Points, Round, best_play, solved
+from controller.par.counting import kinds, sight
+from controller.par.shoe import Shoe
+from tests.support.bets import bet, bets_of
+from tests.support.tables import BACCARAT_ROYAL
+
+assert isinstance(BACCARAT_ROYAL.play, BaccaratRoyal)
+GAME = BACCARAT_ROYAL.play
+BETS = bets_of("baccarat_royal")
+SEATING = Seating((1, 2), Actives(1, 2))
+# Few cards, of which the best play follows; and some that leave it open.
+FEW = tuple(map(Card.parse, ["2S", "3H", "4D", "5C", "KS", "6D", "AH"]))
+OPEN = tuple(map(Card.parse, ["3H", "7H", "7S", "8C", "KH", "5D", "TS", "6S"]))
+STAKE = {Outcome.PLAYER: (2, -2), Outcome.BANKER: (-2, 2), Outcome.TIE: (-1, -1)}
+"""What Player and Banker are up, in halves of a stake."""
+
+
+def points(cards: Sequence[Card]) -> Points:
+    return tuple(sorted(card.points for card in cards[:2]))
+
+
+def played(six: Sequence[Card], play: Play, game: BaccaratRoyal = GAME) -> TwoHands:
+    """The round that these cards make, with every choice by the play."""
+    plays: list[Card | Call] = []
+    cards = iter(six)
+    hands: dict[str, list[Card]] = {"player": [], "banker": []}
+    while not isinstance(step := game.next_step(SEATING, plays), TwoHands):
+        if isinstance(step, Draw):
+            card = next(cards)
+            hands[step.hand].append(card)
+            plays.append(card)
+        elif isinstance(step, Choose):
+            third = hands["player"][2].points if len(hands["player"]) == 3 else None
+            if len(step.options) == 1:
+                plays += step.options
+            elif step.hand == "player":
+                plays.append(Call.HIT if play.player[points(hands["player"])] else Call.STAND)
+            else:
+                plays.append(Call.HIT if play.banker[points(hands["banker"]), third] else Call.STAND)
+        else:
+            plays.append(Call.REVEAL)
+    return step
+
+
+def up(play: Play) -> tuple[int, int]:
+    """What Player and Banker are up over every order of the few cards."""
+    each = [STAKE[played(six, play).outcome] for six in permutations(FEW, 6)]
+    return sum(player for player, _ in each), sum(banker for _, banker in each)
+
+
+@cache
+def of_few() -> tuple[Round, Play, bool]:
+    winner = bet(BETS, "player")
+    of = Round(kinds(sight(winner), GAME.naturals, True), shoe(), GAME)
+    player, banker = (of.values(winner, [Fraction(n) for n in net]) for net in ((2, -1, -2), (-2, -1, 2)))
+    return of, *best_play(player, banker)
+
+
+def shoe() -> Shoe:
+    return Counter(FEW)
+
+
+def test_the_rounds_of_few_cards_are_counted_as_they_are_played() -> None:
+    of, play, is_settled = of_few()
+    assert is_settled
+    came = Counter(played(six, play).outcome for six in permutations(FEW, 6))
+    rows = of.by_row(bet(BETS, "player"), play)
+    assert (rows[0], rows[1], rows[None]) == (came[Outcome.PLAYER], came[Outcome.TIE], came[Outcome.BANKER])
+
+
+def test_neither_seat_gains_by_another_choice() -> None:
+    _, play, _ = of_few()
+    player, banker = up(play)
+    for choice in list(play.player)[:2]:
+        assert up(replace(play, player=play.player | {choice: not play.player[choice]}))[0] <= player
+    for turn in list(play.banker)[:2]:
+        assert up(replace(play, banker=play.banker | {turn: not play.banker[turn]}))[1] <= banker
+
+
+def test_no_play_goes_beyond_the_bounds() -> None:
+    of, play, _ = of_few()
+    tie, random = bet(BETS, "tie"), Random(5)
+    least, most = of.bounds(tie, [Fraction(8), Fraction(-1)])
+    assert least < most
+    for _ in range(3):
+        player = {choice: random.random() < 0.5 for choice in play.player}
+        any_play = Play(player, {turn: random.random() < 0.5 for turn in play.banker})
+        ties = sum(played(six, any_play).outcome is Outcome.TIE for six in permutations(FEW, 6))
+        assert least <= 1 - Fraction(9 * ties, perm(len(FEW), 6)) <= most
+
+
+def test_where_choices_stay_open_only_bounds_are_told() -> None:
+    """Where Banker is free also after a Player who stood, either would like to know what the other does."""
+    free = tuple(replace(row, player_stood="choose") for row in GAME.banker)
+    found = solved(replace(GAME, banker=free), BETS, Counter(OPEN))
+    assert found.play == ()
+    for odds in found.bets:
+        assert odds.outcomes == ()
+        assert odds.bounds is not None
+        assert odds.bounds[0] < odds.bounds[1]
+
+
+def test_a_gamblers_bet_that_pays_to_play_is_warned_of(capsys: pytest.CaptureFixture[str]) -> None:
+    """As the sheet is printed Banker draws to 6 after a Player who stood, which costs him more than Player's bet can
+    bear at even money."""
+    table = Path(__file__).parents[2] / "config" / "tables" / "baccarat_royal.toml"
+    assert main(["check", str(table)]) == 0
+    told = capsys.readouterr().out
+    assert "warning: the house pays to play player: its edge is -3.75419%" in told
+    assert "house edges: stake at the seat that is Player 0.579%, " in told

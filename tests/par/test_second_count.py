@@ -1,0 +1,160 @@
+"""Every bet of the punto banco houses counted a second time: every deal of one deck, and deals at random from eight.
+
+The simulated house deals and decides; it shares nothing with the program. It is asked once for deals that look alike
+from a bet's point of view, as a `View` says, in its own words: that is all that makes these counts bearable.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from itertools import combinations
+from math import sqrt
+from random import Random
+from typing import Any
+
+import pytest
+
+from controller.par.sheet import par, subject
+from controller.par.shoe import fresh
+from drivers.sim import bets as simulated
+from drivers.sim import rules
+from tests.daemon.test_config import read
+from tests.support.tables import TABLES
+
+Cards = tuple[str, ...]
+View = Callable[[Cards, Cards], object]
+
+HOUSES = ("royal9", "kansas_star", "ez_baccarat", "punto_2000", "pairs")
+ONE_DECK = tuple(rank + suit for suit in rules.SUITS for rank in rules.RANKS)
+SEATS = (1, 5)
+"""At Royal 9's table: one with a suited King and 9 printed, and one with two suits."""
+
+
+def by_totals(player: Cards, banker: Cards) -> object:
+    return len(player), rules.total(player), len(banker), rules.total(banker)
+
+
+def by_pairs(player: Cards, banker: Cards) -> object:
+    return tuple((one[0] == two[0], one[1] == two[1]) for one, two in (player[:2], banker[:2]))
+
+
+def by_nines_and_faces(player: Cards, banker: Cards) -> object:
+    return tuple(card if card[0] in "9JQK" else "" for card in (*player[:2], *banker[:2]))
+
+
+VIEWS: dict[str, View] = {
+    "royal9": by_nines_and_faces,
+    "player_pair": by_pairs,
+    "banker_pair": by_pairs,
+    "perfect_pair": by_pairs,
+}
+"""By spot; the others look at totals alone."""
+
+
+class Count:
+    """Deals that look alike, together, with one of them."""
+
+    def __init__(self, *views: View) -> None:
+        self.ways: dict[View, Counter[object]] = {view: Counter() for view in views}
+        self._examples: dict[tuple[View, object], tuple[Cards, Cards]] = {}
+
+    def add(self, player: Cards, banker: Cards, ways: int = 1) -> None:
+        for view, counted in self.ways.items():
+            key = view(player, banker)
+            if key not in counted:
+                self._examples[view, key] = player, banker
+            counted[key] += ways
+
+    def of(self, bet: Mapping[str, Any], seat: int, printed: Mapping[int, str]) -> list[int]:
+        """How many deals each row of the bet decides, and at the end those that lose."""
+        view = VIEWS.get(bet["spot"], by_totals)
+        found = [0] * (len(bet["rows"]) + 1)
+        for key, ways in self.ways[view].items():
+            player, banker = self._examples[view, key]
+            row = simulated.row_for(bet, {"player": player, "banker": banker}, seat, printed)
+            found[-1 if row is None else bet["rows"].index(row)] += ways
+        return found
+
+
+def dealt(cards: list[str]) -> tuple[Cards, Cards]:
+    """The first cards of these six, as the simulated house deals them."""
+    hands: dict[str, Cards] = {"player": (), "banker": ()}
+    for card in cards:
+        side = rules.next_side(hands["player"], hands["banker"])
+        if side is None:
+            break
+        hands[side] += (card,)
+    return hands["player"], hands["banker"]
+
+
+def every_bet(count: Count, decks: int) -> Iterator[tuple[str, list[int], list[int]]]:
+    """Each bet that the count can tell of: its name, its outcomes by the count, and by the par sheet."""
+    for house in HOUSES:
+        of = subject(TABLES / f"{house}.toml")
+        table = read(TABLES / f"{house}.toml")
+        game = read((TABLES / table["table"]["game"]).resolve())
+        printed = {seat["number"]: seat["k9"] for seat in table["seats"] if "k9" in seat}
+        sheet = par(of, fresh(decks))
+        for bet in game["bets"]:
+            if VIEWS.get(bet["spot"], by_totals) not in count.ways:
+                continue
+            for odds in (odds for odds in sheet.bets if odds.spot == bet["spot"]):
+                for seat in [seat for seat in SEATS if not odds.seats or f"seat {seat}" in odds.seats][:1]:
+                    ours = [outcome.ways for outcome in odds.outcomes]
+                    yield f"{house} {bet['spot']} seat {seat}", count.of(bet, seat, printed), ours
+
+
+@pytest.mark.parametrize(
+    "hands", [10_000, pytest.param(10_000_000, marks=pytest.mark.proof)], ids=["a few", "ten million"]
+)
+def test_hands_dealt_at_random_from_eight_decks_come_as_often_as_was_counted(
+    hands: int, figure: Callable[[str], None]
+) -> None:
+    random, shoe = Random(20), ONE_DECK * 8
+    count = Count(by_totals, by_pairs, by_nines_and_faces)
+    for _ in range(hands):
+        count.add(*dealt(random.sample(shoe, 6)))
+    outcomes, farthest = 0, 0.0
+    for name, dealt_, ways in every_bet(count, 8):
+        assert sum(dealt_) == hands
+        for came, many in zip(dealt_, ways, strict=True):
+            often = many / sum(ways)
+            # What comes a few times only is not spread evenly about its mean: one more or less is no error of ours.
+            away = max(abs(came - hands * often) - 1, 0) / sqrt(hands * often * (1 - often))
+            assert away < 5, (name, came, hands * often)
+            outcomes, farthest = outcomes + 1, max(farthest, away)
+    figure(f"{hands:,} hands: {outcomes} outcomes, none farther off than {farthest:.1f} standard deviations")
+
+
+@pytest.mark.proof
+def test_every_deal_of_one_deck_by_points(figure: Callable[[str], None]) -> None:
+    count = Count(by_totals)
+    left = {"A23456789T"[place] + "S": 16 if place == 9 else 4 for place in range(10)}
+
+    def deal(cards: list[str], ways: int) -> None:
+        player, banker = dealt(cards)
+        if len(cards) >= 4 and rules.next_side(player, banker) is None:
+            after = [52 - number for number in range(len(cards), 6)]
+            count.add(player, banker, ways * (1 if not after else after[0] * (after[1] if len(after) > 1 else 1)))
+            return
+        for card, many in left.items():
+            if ways_on := ways * (many - cards.count(card)):
+                deal([*cards, card], ways_on)
+
+    deal([], 1)
+    bets = list(every_bet(count, 1))
+    assert [(name, theirs) for name, theirs, _ in bets] == [(name, ours) for name, _, ours in bets]
+    figure(f"{len(bets)} bets on totals: every outcome of one deck as counted deal by deal")
+
+
+@pytest.mark.proof
+def test_every_first_four_cards_of_one_deck(figure: Callable[[str], None]) -> None:
+    count = Count(by_pairs, by_nines_and_faces)
+    for player in combinations(ONE_DECK, 2):
+        rest = [card for card in ONE_DECK if card not in player]
+        for banker in combinations(rest, 2):
+            count.add(player, banker, 4 * 48 * 47)  # each two in either order, and whatever follows
+    bets = list(every_bet(count, 1))
+    assert [(name, theirs) for name, theirs, _ in bets] == [(name, ours) for name, _, ours in bets]
+    figure(f"{len(bets)} bets on first cards: every outcome of one deck as counted deal by deal")
