@@ -279,7 +279,8 @@ def deciding(bet: Bet, finished: Finished) -> Row | None:
 
 
 def holds(when: When, finished: Finished) -> bool:
-    """Whether the finished hand is all that `when` says."""
+    """Whether the finished hand is all that `when` says. Nothing is counted that it does not ask: a round asks this of
+    some thirty rows before its last card's lamp is lit."""
     done, (firsts, seconds) = finished.done, finished.names
     player, banker = done.player, done.banker
 
@@ -296,12 +297,12 @@ def holds(when: When, finished: Finished) -> bool:
     }[done.outcome]
     return (
         (when.winner is None or any(name in when.winner for name in winners))
-        and _is(done.natural, when.natural)
-        and _among(done.margin, when.margin)
-        and _among(len(player) + len(banker), when.cards)
-        and _among(done.player_total + done.banker_total, when.total_sum)
-        and _is(_same_two(player, banker), when.identical)
-        and _is(finished.number is not None, when.split)
+        and (when.natural is None or done.natural is when.natural)
+        and (when.margin is None or done.margin in when.margin)
+        and (when.cards is None or len(player) + len(banker) in when.cards)
+        and (when.total_sum is None or done.player_total + done.banker_total in when.total_sum)
+        and (when.identical is None or _same_two(player, banker) is when.identical)
+        and (when.split is None or (finished.number is not None) is when.split)
         and _of_color((*player, *banker), when.color)
         and _all(when.player, named("player"), any)
         and _all(when.banker, named("banker"), any)
@@ -323,12 +324,12 @@ def hand_holds(hand_is: HandIs, cards: Sequence[Card], finished: Finished) -> bo
     first, second = two = cards[0], cards[1]
     return (
         cards_hold(hand_is, cards)
-        and _is(len(cards) == 2 and total(two) in finished.naturals, hand_is.natural)
-        and _is(first.rank == second.rank, hand_is.pair)
-        and _is(first.suit == second.suit, hand_is.suited)
-        and _is(first.color == second.color, hand_is.colored)
-        and _ranks(two, hand_is.first_two)
-        and _among(total(two), hand_is.first_two_total)
+        and (hand_is.natural is None or (len(cards) == 2 and total(two) in finished.naturals) is hand_is.natural)
+        and (hand_is.pair is None or (first.rank == second.rank) is hand_is.pair)
+        and (hand_is.suited is None or (first.suit == second.suit) is hand_is.suited)
+        and (hand_is.colored is None or (first.color == second.color) is hand_is.colored)
+        and (hand_is.first_two is None or _ranks(two, hand_is.first_two))
+        and (hand_is.first_two_total is None or total(two) in hand_is.first_two_total)
         and (hand_is.third is None or (len(cards) == 3 and cards[2].letter in hand_is.third))
         and (hand_is.seat_pair is None or any(k9.matches(two) for k9 in _printed(hand_is.seat_pair, finished)))
     )
@@ -337,9 +338,9 @@ def hand_holds(hand_is: HandIs, cards: Sequence[Card], finished: Finished) -> bo
 def cards_hold(are: CardsAre, cards: Sequence[Card]) -> bool:
     """Whether the cards are all that `are` says; no cards are nothing."""
     return bool(cards) and (
-        _among(total(cards), are.total)
+        (are.total is None or total(cards) in are.total)
         and (are.points is None or sum(card.points for card in cards) in are.points)
-        and _among(len(cards), are.cards)
+        and (are.cards is None or len(cards) in are.cards)
         and (are.ranks is None or sorted(card.letter for card in cards) == sorted(are.ranks))
         and (are.has is None or _has(are.has, cards))
         and (are.of_one_rank is None or _most(card.rank for card in cards) in are.of_one_rank)
@@ -380,14 +381,6 @@ def _all(hand_is: HandIs | None, of: Callable[[HandIs], list[bool]], enough: Cal
     return hand_is is None or enough(of(hand_is))
 
 
-def _among(value: object, values: Collection[object] | None) -> bool:
-    return values is None or value in values
-
-
-def _is(value: bool, wanted: bool | None) -> bool:
-    return wanted is None or value is wanted
-
-
 def _of_color(cards: Sequence[Card], colors: Collection[str] | None) -> bool:
     return colors is None or any(all(card.color == color for card in cards) for color in colors)
 
@@ -396,9 +389,7 @@ def _same_two(player: Sequence[Card], banker: Sequence[Card]) -> bool:
     return tuple(player[:2]) in (tuple(banker[:2]), (banker[1], banker[0]))
 
 
-def _ranks(two: Sequence[Card], wanted: Sequence[Collection[str]] | None) -> bool:
-    if wanted is None:
-        return True
+def _ranks(two: Sequence[Card], wanted: Sequence[Collection[str]]) -> bool:
     (first, second), (one, other) = (card.letter for card in two), wanted
     return (first in one and second in other) or (first in other and second in one)
 
