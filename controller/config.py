@@ -29,7 +29,7 @@ from controller.contract.bounds import NAME
 from controller.contract.canonical import canonical
 from controller.delivery.mqtt_tls import TlsFiles
 from controller.errors import TableError
-from controller.game.bets import DRAGON_BONUS, ROYAL9, Bet, CardsAre, HandIs, Has, When, bet_on
+from controller.game.bets import DRAGON_BONUS, Bet, CardsAre, HandIs, Has, When, ratio_text
 from controller.game.cards import PersonalK9
 from controller.game.games import KINDS, Game, Section
 from controller.game.reach import unreachable
@@ -77,6 +77,8 @@ class ShoeSection:
 class PinsSection:
     """`[pins]`: the header. `page` stands in for it, with the simulated driver only.
 
+    `sensed` names the spot whose chips the seats' inputs see; left out, it is that of the game's one progressive bet.
+
     The inputs are sampled every `sample_ms` while one of them changes, and every three times that while none does. A
     change counts once it has stood for `debounce_ms`: with 10 and 30, a button that is held for 65 ms is never missed.
     """
@@ -85,6 +87,7 @@ class PinsSection:
     lamps: dict[str, LampWiring]
     inputs: dict[str, InputWiring]
     page: str | None = None
+    sensed: str | None = None
     sample_ms: int = 10
     debounce_ms: int = 30
 
@@ -281,6 +284,7 @@ def _rules(table: TableFile, game: GameFile) -> TableRules:
         lock_on=table.table.lock_on,
         seats=tuple(sorted(table.seats, key=lambda seat: seat.number)),
         sensors=tuple(sorted(seat.number for seat in table.seats if f"seat_{seat.number}" in table.pins.inputs)),
+        sensed=_sensed(table.pins, game),
         bet_recognition=table.table.bet_recognition,
         shoe=game.shoe,
         play=play_of(game, table.table.dealt),
@@ -288,6 +292,12 @@ def _rules(table: TableFile, game: GameFile) -> TableRules:
         rounding=game.rounding,
         bets=game.bets,
     )
+
+
+def _sensed(pins: PinsSection, game: GameFile) -> str | None:
+    """The spot whose chips the seats' sensors see; None where no progressive bet, or more than one, could be meant."""
+    progressives = [bet.spot for bet in game.bets if bet.progressive]
+    return pins.sensed or (progressives[0] if len(progressives) == 1 else None)
 
 
 # Reading.
@@ -721,7 +731,7 @@ _AS_BETS = {
     'commission_taken = "1:20" }: see docs/bets.md.',
     "dragon_bonus": "Write a [[bets]] for dragon_player and one for dragon_banker, with rows such as "
     '{ when = { winner = "player", natural = false, margin = 9 }, pays = "30:1" }: see docs/bets.md.',
-    "royal9": 'Write a [[bets]] with spot = "royal9", with rows such as '
+    "royal9": "Write a [[bets]] with rows such as "
     '{ when = { banker = { seat_pair = "own" } }, award = "banker_personal", meter = "banker_personal" }: '
     "see docs/bets.md.",
 }
@@ -785,6 +795,9 @@ def _check_money(game: GameFile) -> Iterable[_Told]:
                 part = getattr(row, word)
                 if part is not None and not 0 < part < 1:
                     yield f"{key}.{word}", f"{part} is no part of a win", 'Write less than the whole, such as "1:20".'
+            if not 0 < row.share <= 1:
+                do = 'Write the whole, "1:1", or less, such as "1:10".'
+                yield f"{key}.share", f"{ratio_text(row.share)} is no part of a meter", do
             if row.cents is not None and row.cents < 1:
                 yield f"{key}.cents", f"{row.cents} is no award", "Write the award in cents."
             for word in ("award", "meter"):
@@ -797,18 +810,20 @@ def _check_money(game: GameFile) -> Iterable[_Told]:
 
 
 def _check_awards(game: GameFile) -> Iterable[_Told]:
+    whole = {row.meter for bet in game.bets for row in bet.rows if row.share == 1}
     for place, bet in enumerate(game.bets):
         awards = [row.award for row in bet.rows if row.award is not None]
-        if bet.spot != ROYAL9 and awards:
-            do = f'Write spot = "{ROYAL9}": the events tell awards by this name, and a table has one such bet.'
+        if awards and game.kind == "lucky9":
+            do = "Write what each row pays to one: an award is of a round of two hands."
             yield f"bets.{place}.rows", f"{bet.spot} has awards", do
-        if bet.spot == ROYAL9:
-            if len(awards) != len(bet.rows):
-                yield f"bets.{place}.rows", "a row has no award", "Name the award of each row, with its cents or meter."
-            if len(set(awards)) != len(awards):
-                yield f"bets.{place}.rows", "holds an award twice", "Give each row an award of its own name."
-            if bet.price_cents is None:
-                yield f"bets.{place}.price_cents", "is missing, and the bet has awards", "Write its one price in cents."
+        if len(set(awards)) != len(awards):
+            yield f"bets.{place}.rows", "holds an award twice", "Give each row an award of its own name."
+        if awards and bet.price_cents is None:
+            yield f"bets.{place}.price_cents", "is missing, and the bet has awards", "Write its one price in cents."
+        for number, row in enumerate(bet.rows):
+            if row.meter not in whole:
+                do = "Correct the name, or add the row that wins all of it: until then the meter never begins again."
+                yield f"bets.{place}.rows.{number}.meter", f"no row awards the whole of {row.meter}", do
 
 
 def _check_reach(game: GameFile) -> Iterable[_Told]:
@@ -876,10 +891,17 @@ def _check_game_fits(both: _Together) -> Iterable[_Told]:
             yield f"seats.{place}.k9", "is missing, and a bet of the game asks for it", 'Add it, such as "KS 9H".'
         if not printed and seat.k9 is not None:
             yield f"seats.{place}.k9", "is for games with a bet that asks for it, and this has none", "Remove it."
-    if bet_on(both.rules.bets, ROYAL9) is None:
-        for seat in both.seats:
-            if f"seat_{seat.number}" in both.pins.inputs:
-                yield f"pins.inputs.seat_{seat.number}", "senses a Royal 9 wager, and the game has none", "Remove it."
+    progressives = [bet.spot for bet in both.rules.bets if bet.progressive]
+    named = ", ".join(progressives) or "none: remove it"
+    if both.pins.sensed is not None and both.pins.sensed not in progressives:
+        yield "pins.sensed", f"{both.pins.sensed} is no progressive bet of the game", f"The game's are: {named}."
+    sensors = [name for seat in both.seats if (name := f"seat_{seat.number}") in both.pins.inputs]
+    if sensors and both.pins.sensed is None and len(progressives) > 1:
+        do = f"Name the spot whose chips the seats' inputs see, one of: {named}."
+        yield "pins.sensed", "is missing, and the game has more than one progressive bet", do
+    if not progressives:
+        for name in sensors:
+            yield f"pins.inputs.{name}", "senses a progressive wager, and the game has none", "Remove it."
 
 
 _Check = tuple[Callable[[Any], Iterable[_Told]], frozenset[str]]
@@ -913,13 +935,16 @@ def _warnings(table: TableFile, game: GameFile) -> Iterable[str]:
     if table.pit.trust_first_key:
         yield "[pit] trust_first_key: whoever speaks first as the pit is believed, and nobody compares its key"
     yield from conflicts(table.pins.lamps, table.pins.inputs)
-    for seat in table.seats:
-        if (
-            bet_on(game.bets, ROYAL9)
-            and not table.table.bet_recognition
-            and f"seat_{seat.number}" not in table.pins.inputs
-        ):
-            yield f"seat {seat.number} has no sensor: no Royal 9 wager can be placed there"
+    if not table.table.bet_recognition:
+        sensed = _sensed(table.pins, game)
+        for bet in game.bets:
+            unseen = [seat for seat in table.seats if f"seat_{seat.number}" not in table.pins.inputs]
+            if bet.progressive and bet.spot != sensed:
+                yield f"nothing tells of wagers on {bet.spot}: none can be placed, at any seat"
+            elif bet.progressive:
+                yield from (
+                    f"seat {seat.number} has no sensor: no {bet.spot} wager can be placed there" for seat in unseen
+                )
     for name in [*(f"seat_{seat.number}" for seat in table.seats), *LAMPS]:
         if name not in table.pins.lamps:
             yield f"there is no lamp {name}"

@@ -326,7 +326,7 @@ class Runtime:
         live = self._live()
         lot = self._lots.randrange(LOTS)
         return Ambient(
-            live.royal9_seats,
+            live.sensed_seats,
             live.pit_fresh,
             self._config.rules,
             self._config.digest,
@@ -474,7 +474,7 @@ class Runtime:
 
     def _live(self) -> Live:
         return Live(
-            royal9_seats=self._covered.intersection(self.face.seats),
+            sensed_seats=self._covered.intersection(self.face.seats),
             pit_fresh=self.stream.fresh(),
             shoe_up=self.shoe_line.up,
             pit_up=self.stream.standing().code in GOOD,
@@ -598,7 +598,7 @@ class Runtime:
             "up_s": int(time.monotonic() - self._started_s),
             "face": asdict(self.face),
             "lamps": {name: pattern.name.lower() for name, pattern in self._shown.items()},
-            "sensors": sorted(self._live().royal9_seats),
+            "sensors": sorted(self._live().sensed_seats),
             "second_person": self.waits_for_second_person(),
             "shoe": {
                 "up": self.shoe_line.up,
@@ -628,9 +628,8 @@ class Runtime:
 
 
 def _price_cents(config: Config) -> int:
-    """What a wager on the meters costs; 0 where the game has none."""
-    royal9 = config.rules.royal9
-    return (royal9.price_cents or 0) if royal9 else 0
+    """What a wager on the meters costs at most; 0 where the game has none."""
+    return max((bet.price_cents or 0 for bet in config.rules.progressives), default=0)
 
 
 def _decide(table: Table, asked: _Asked, ambient: Ambient) -> Fact | Refuse:

@@ -19,7 +19,7 @@ from controller import __version__
 from controller.config import Config
 from controller.contract import events
 from controller.contract.envelope import GENESIS, Stamp, chain_head, seal
-from controller.game.bets import ROYAL9
+from controller.game.bets import bet_on
 from controller.game.cards import Card
 from controller.game.wagers import Wager
 from controller.record.fact_json import fact_to_json
@@ -142,30 +142,31 @@ class ScriptTable:
         yield from zip(made, bodies, strict=True)
 
     def _sensed(self) -> frozenset[int]:
-        """The seats whose sensor sees a Royal 9 wager: where bet recognition tells of one, so does its sensor."""
-        told = {wager.seat for wager in self._table.placed if wager.spot == ROYAL9}
+        """The seats whose sensor sees a wager: where bet recognition tells of one, so does its sensor."""
+        told = {wager.seat for wager in self._table.placed if wager.spot == self._config.rules.sensed}
         return self._wagers | (told & set(self._config.rules.sensors))
 
     def _cover_sensor(self, wager: Wager) -> None:
         """A chip put down before `!deal`, where the table knows no wagers but its sensors'."""
-        royal9 = self._config.rules.royal9
-        if royal9 is None:
+        rules = self._config.rules
+        sensed = bet_on(rules.bets, rules.sensed or "")
+        if sensed is None:
             raise _TokenError(
                 "no_wagers_known", language().refusal("no_wagers_known"), "Set table.bet_recognition = true."
             )
-        price_cents, seats = royal9.price_cents, self._config.rules.seat_numbers
+        price_cents, seats = sensed.price_cents, rules.seat_numbers
         if self._table.fault is not None or not isinstance(self._table.phase, WagersOpen):
             raise _TokenError("wagers_not_open", "Wagers are not open.", "Put the wager before !deal, between hands.")
         if wager.seat not in seats or wager.back:
             what = f"There is no seat {wager.seat}{'b' * wager.back}."
             raise _TokenError("no_such_seat", what, f"The seats are: {_listed(seats)}.")
-        if wager.spot != ROYAL9:
-            what = f"There is no spot {wager.spot} at this table."
-            raise _TokenError("no_such_spot", what, "The spots are: royal9.")
+        if wager.spot != sensed.spot:
+            what = f"No sensor sees {wager.spot}."
+            raise _TokenError("no_such_spot", what, f"The sensors see {sensed.spot}.")
         if wager.cents != price_cents:
             raise _TokenError("wrong_price", f"{wager.cents} cents is not the price.", f"Write {price_cents}.")
         if wager.seat in self._wagers:
-            what = f"Seat {wager.seat} has a royal9 wager already."
+            what = f"Seat {wager.seat} has a {wager.spot} wager already."
             raise _TokenError("wagered_already", what, "Write it once a hand.")
         self._wagers |= {wager.seat}
 

@@ -83,7 +83,7 @@ class FarPit:
 
     @property
     def hits(self) -> list[Event]:
-        """The winning Royal 9 wagers."""
+        """The winning wagers on progressive bets."""
         return self.told("hit")
 
     @property

@@ -155,7 +155,7 @@ class Pins:
         self._front.release(self._wired(button, self._inputs))
 
     def cover(self, *seats: int) -> None:
-        """Put Royal 9 wagers on these seats' sensors."""
+        """Put wagers on these seats' sensors."""
         for seat in seats:
             self.hold(f"seat_{seat}")
 

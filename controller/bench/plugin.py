@@ -257,7 +257,7 @@ class Dealer:
         self._eventually(lambda: self._table.phase == "wagers_open")
 
     def lock(self, *seats: int) -> None:
-        """Let these seats wager on Royal 9, and lock."""
+        """Let these seats' sensors see a wager, and lock."""
         self._pins.cover(*seats)
         self._eventually(lambda: set(seats) <= set(self._table.status()["sensors"]))
         self._pins.press("deal", until=lambda: self._table.phase == "wagers_locked")

@@ -171,7 +171,7 @@ class _Demo:
         while time.monotonic() < deadline and daemon.poll() is None and not stopping.is_set():
             with suppress(TableError):
                 if ask(table, {"do": "status"})["status"]["pit"]["fresh"]:
-                    return  # before the pit has said its levels, Royal 9 wagers would be refused
+                    return  # before the pit has said its levels, progressive wagers would be refused
             time.sleep(0.02)
         if not stopping.is_set():
             raise TableError("demo_failed", "The table did not start:\n" + self._log("table"), "Report this.")

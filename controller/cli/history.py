@@ -13,6 +13,7 @@ from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from controller.contract.old_events import as_now
 from controller.delivery.pit_log import compare
 from controller.errors import TableError
 from controller.record.journal import Row, read_rows, verify
@@ -57,7 +58,7 @@ def rounds(path: Path, archive: Path | None = None) -> int:
     """
     for row in read_rows(path, archive):
         for body in row.messages:
-            event = json.loads(body)
+            event = as_now(json.loads(body))
             if event["type"] in _OF_A_ROUND:
                 print(event["at"], event_line(event))
     return 0
@@ -117,7 +118,7 @@ def _correction_in_words(row: Row, shoe: int, number: int) -> Iterator[str]:
     for body in row.messages:
         if _is(body, shoe, number, "correction"):
             yield _row_in_words(row)
-            yield f"    event {event_line(json.loads(body))}"
+            yield f"    event {event_line(as_now(json.loads(body)))}"
 
 
 def _step_in_words(row: Row, table: Table) -> Iterator[str]:
@@ -132,7 +133,7 @@ def _step_in_words(row: Row, table: Table) -> Iterator[str]:
     then = f"next card to {face.next_hand}" if face.next_hand else face.phase.replace("_", " ")
     yield f"    then: {f'FAULT {face.fault.code}' if face.fault else then}"
     for body in row.messages:
-        event = json.loads(body)
+        event = as_now(json.loads(body))
         yield f"    event {event_line(event)}"
         yield from (f"      {line}" for line in settlement_lines(event))
 

@@ -63,7 +63,7 @@ def _headline(face: dict[str, Any]) -> Text:
         if shown:
             text.append(f"  {mark}", style="magenta")
     for hit in face["hits"]:
-        text.append(f"\nROYAL 9: {hit_line(hit)}", style="bold black on bright_yellow")
+        text.append(f"\nHIT: {hit_line(hit)}", style="bold black on bright_yellow")
     if face["fault"]:
         what, do = language().fault(face["fault"]["code"])
         text.append(f"\nFAULT {face['fault']['code']}: {what}\n{do}", style="bold red")

@@ -193,10 +193,14 @@ def _second_person(waits: dict[str, Any] | None, table: Path, words: Language) -
 
 def _wagers(face: dict[str, Any], words: Language) -> Iterator[str]:
     say = words.sections["say"]
-    if face["royal9_seats"]:
-        yield say["locked"].format(seats=_listed(face["royal9_seats"]))
-    if face["refused_seats"]:
-        yield say["refused"].format(seats=_listed(face["refused_seats"]), why=words.refusal(face["refusal"]))
+    for bet in face["progressive"]:
+        spot = bet["spot"].replace("_", " ")
+        if bet["seats"]:
+            yield say["locked"].format(spot=spot, seats=_listed(bet["seats"]))
+        if bet["refused_seats"]:
+            yield say["refused"].format(
+                spot=spot, seats=_listed(bet["refused_seats"]), why=words.refusal(bet["refusal"])
+            )
     playing = [wager for wager in face["wagers"] if not wager["refused"]]
     if playing:
         yield say["wagers"].format(count=len(playing), amount=dollars(sum(wager["cents"] for wager in playing)))

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from controller.words.events import dollars, settlement_lines
+from controller.words.events import dollars, of_meter, settlement_lines
 
 
 def would_lines(would: dict[str, Any]) -> list[str]:
@@ -71,21 +71,21 @@ def _difference(cents: int) -> str:
 
 def _awards(would: dict[str, Any]) -> Iterator[str]:
     """The hits that would be won no more, and those that would be won now."""
-    for name in (name for name in would if f"{name}_before" in would and name not in ("settlement", "hands")):
-        before, after = (Counter((won["seat"], won["tier"]) for won in would[key]) for key in (f"{name}_before", name))
-        for won, change in ((before - after, "is no hit any more"), (after - before, "becomes a hit")):
-            for seat, tier in won:
-                award = would["awards"][tier]
-                worth = f"the meter {award['meter']}" if award["meter"] else dollars(award["cents"] or 0)
-                yield f"  seat {seat} {tier.replace('_', ' ')}, {worth}: {change}"
+    before, after = (
+        Counter((won["spot"], won["seat"], won["tier"]) for won in would.get(key, ()))
+        for key in ("awards_before", "awards")
+    )
+    for won, change in ((before - after, "is no hit any more"), (after - before, "becomes a hit")):
+        for spot, seat, tier in won:
+            award = would["worth"][spot][tier]
+            worth = f"the {of_meter(award)}" if award["meter"] else dollars(award["cents"] or 0)
+            yield f"  seat {seat} {spot.replace('_', ' ')}, {tier.replace('_', ' ')}, {worth}: {change}"
 
 
 def _returned(would: dict[str, Any]) -> Iterator[str]:
     yield from (f"  {line}" for line in settlement_lines(would))
-    for name, seats in would.items():
-        if name.endswith("_seats") and seats:
-            bet = name.removesuffix("_seats").replace("royal9", "Royal 9")
-            yield f"  The {bet} wagers go back: seat {', '.join(map(str, seats))}."
+    for bet in would["progressive"]:
+        yield f"  The {bet['spot'].replace('_', ' ')} wagers go back: seat {', '.join(map(str, bet['seats']))}."
 
 
 def _closed(would: dict[str, Any]) -> Iterator[str]:

@@ -16,12 +16,13 @@ from controller.contract.canonical import canonical
 from controller.contract.events import Event
 from controller.contract.signing import Signer, signed
 
-CONTRACT_VERSION = 2
+CONTRACT_VERSION = 3
 """The contract's version, in every event: it changes when a receiver written for the one before would misread.
 
-From version 2 on the pit signs what it says. The events of version 1 are read as those of version 2."""
+From version 2 on the pit signs what it says; from version 3 on an event names the spots of progressive bets. The events
+of earlier versions are read by `old_events.py`."""
 
-CONTRACTS_READ = (1, 2)
+CONTRACTS_READ = (1, 2, 3)
 """The versions whose events are understood: a journal holds what it sent, whatever wrote it."""
 
 GENESIS = bytes(32)

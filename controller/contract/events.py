@@ -27,7 +27,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class SeatK9:
-    """A seat and the King and 9 printed at it, where the game has the Royal 9 bet."""
+    """A seat, and the King and 9 printed at it where a bet of the game asks for them."""
 
     seat: int
     k9: str | None
@@ -78,8 +78,29 @@ class ActivesShown:
 
 
 @dataclass(frozen=True, slots=True)
+class ProgressiveLocked:
+    """A progressive bet of the game as wagers were locked. Its `meters` grow by a wager of `price_cents` at each of
+    `seats`; those of `refused_seats` do not play, and `refusal` is the code why."""
+
+    spot: str
+    price_cents: int
+    meters: tuple[str, ...]
+    seats: tuple[int, ...]
+    refused_seats: tuple[int, ...]
+    refusal: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressiveSeats:
+    """A progressive bet, and the seats whose wager on it played."""
+
+    spot: str
+    seats: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class WagersLocked(Event):
-    """Wagers were locked. The meters grow by `royal9_seats`; the seats refused were told why by `refusal`.
+    """Wagers were locked. `progressive` has every progressive bet of the game.
 
     `wagers` play and `refused` do not, where the table knows them; `in_play` are Lucky 9's seats in their order.
     """
@@ -87,10 +108,7 @@ class WagersLocked(Event):
     TYPE = "wagers_locked"
 
     by: str
-    royal9_seats: tuple[int, ...]
-    royal9_price_cents: int | None
-    refused_seats: tuple[int, ...]
-    refusal: str | None
+    progressive: tuple[ProgressiveLocked, ...]
     wagers: tuple[WagerShown, ...]
     refused: tuple[RefusedShown, ...]
     in_play: tuple[int, ...]
@@ -102,7 +120,7 @@ class SettledShown:
     """What became of one wager: "won", "lost", "pushed", "half_lost" or "returned".
 
     `hand` counts a split seat's hands from its left. `pays_cents` is won, `returned_cents` all that goes back to the
-    circle. A win of a whole progressive names its `meter` and no amount: the pit knows that.
+    circle. A win of a meter or of a part of it names the `meter` and no amount: the pit knows that.
     """
 
     seat: int
@@ -162,18 +180,21 @@ class DragonBonusShown:
 
 
 @dataclass(frozen=True, slots=True)
-class SeatTier:
-    """A seat whose Royal 9 wager won, and the tier."""
+class AwardWon:
+    """A seat whose wager on a progressive bet won, and the tier."""
 
+    spot: str
     seat: int
     tier: str
 
 
 @dataclass(frozen=True, slots=True)
 class Round(Event):
-    """A finished round of two hands. `royal9` lists every wagered seat that won, best tier first, then by seat.
+    """A finished round of two hands.
 
-    `settlement` is None where the table knows no wagers, `dragon_bonus` and `actives` where the game has none.
+    `progressive` has each progressive bet that any seat wagered on; `awards` lists the wagers that won: bet by bet,
+    best tier first, then by seat. `settlement` is None where the table knows no wagers, `dragon_bonus` and `actives`
+    where the game has none.
     """
 
     TYPE = "round"
@@ -188,8 +209,8 @@ class Round(Event):
     last_hand: bool
     cards_left: int
     dragon_bonus: DragonBonusShown | None
-    royal9_seats: tuple[int, ...]
-    royal9: tuple[SeatTier, ...]
+    progressive: tuple[ProgressiveSeats, ...]
+    awards: tuple[AwardWon, ...]
     actives: ActivesShown | None
     settlement: SettlementShown | None
 
@@ -221,9 +242,11 @@ class SeatsRound(Event):
 
 @dataclass(frozen=True, slots=True)
 class Progressive:
-    """An award that is a whole meter, and what the table last showed of it; None where it showed nothing."""
+    """An award that is `share` of a meter ("1:1" is all of it, "1:10" a tenth), and what the table last showed of the
+    meter; None where it showed nothing."""
 
     meter: str
+    share: str
     shown_cents: int | None
 
 
@@ -236,10 +259,11 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class Hit(Event):
-    """One winning Royal 9 wager: a meter (`progressive`) or an amount (`fixed`), never both."""
+    """One winning wager on a progressive bet: of a meter (`progressive`) or an amount (`fixed`), never both."""
 
     TYPE = "hit"
 
+    spot: str
     seat: int
     tier: str
     player: HandShown
@@ -256,6 +280,7 @@ class Award(Event):
 
     award: str
     hit: str
+    spot: str
     seat: int
     tier: str
     meter: str | None
@@ -278,7 +303,7 @@ class HitReset(Event):
 class Correction(Event):
     """A finished round of two hands amended by reference: `shoe` and `round` name it, the rest is what holds instead.
 
-    `royal9_before` and `settlement_before` are what had been told, by the round or its last correction.
+    `awards_before` and `settlement_before` are what had been told, by the round or its last correction.
     """
 
     TYPE = "correction"
@@ -292,8 +317,8 @@ class Correction(Event):
     margin: int
     pairs: Pairs
     dragon_bonus: DragonBonusShown | None
-    royal9: tuple[SeatTier, ...]
-    royal9_before: tuple[SeatTier, ...]
+    awards: tuple[AwardWon, ...]
+    awards_before: tuple[AwardWon, ...]
     settlement: SettlementShown | None
     settlement_before: SettlementShown | None
 
@@ -314,7 +339,7 @@ class SeatsCorrection(Event):
 
 @dataclass(frozen=True, slots=True)
 class Void(Event):
-    """A hand ended without a result: its wagers go back, and what `royal9_seats` put on the meters is reversed.
+    """A hand ended without a result: its wagers go back, and what those on `progressive` put on the meters is reversed.
 
     `settlement` returns each wager, where the table knew any.
     """
@@ -324,7 +349,7 @@ class Void(Event):
     by: str
     reason: str
     simulated: bool
-    royal9_seats: tuple[int, ...]
+    progressive: tuple[ProgressiveSeats, ...]
     settlement: SettlementShown | None
 
 

@@ -20,7 +20,7 @@ _ONE_STEP_WAGERS = 1000
 class Levels:
     """What is known of the levels. `meters` are those a wager here can win; without any, nothing can be stale.
 
-    `wager_cents` is the price of a wager that a meter grows by, in part.
+    `wager_cents` is the highest price of a wager that a meter grows by, in part.
     """
 
     def __init__(self, meters: Collection[str], stale_after_s: float, wager_cents: int = 0) -> None:

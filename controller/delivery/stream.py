@@ -22,6 +22,7 @@ from controller.contract.bounds import MOST_PAYLOAD_BYTES
 from controller.contract.canonical import canonical, parse_object
 from controller.contract.envelope import CONTRACT_VERSION
 from controller.contract.fingerprint import fingerprint
+from controller.contract.old_events import as_now
 from controller.contract.pit_words import AckWord, AwardStep, MetersWord
 from controller.contract.topics import Topics
 from controller.delivery.bet_recognition import BET_RECOGNITION, wager_from_json, wager_to_json
@@ -40,6 +41,7 @@ from controller.delivery.levels import Levels
 from controller.delivery.outbox import OutboxWatch
 from controller.delivery.pit_trust import Offer, PitTrust, latest_at, leaps
 from controller.delivery.standing import PitHeard, Standing
+from controller.game.bets import ratio
 from controller.game.wagers import Wager
 from controller.pins.devices import Broker
 from controller.record.journal import Journal, Message
@@ -493,7 +495,7 @@ class PitStream:
                 return
             if (said.table, said.epoch) == (self._table_id, self._journal.epoch):
                 hit = await self._message(said.hit_seq) if said.hit_seq <= self._delivery.head_seq else None
-        event = {} if hit is None else hit.says
+        event = {} if hit is None else as_now(hit.says)
         if said is None or not _is_of_hit(said, event):
             _log.warning("a message on %s is refused: it is no step of an award of this table", self._topics.award)
             return
@@ -503,6 +505,7 @@ class PitStream:
             hit=said.hit,
             shoe=event["shoe"],
             round=event["round"],
+            spot=event["spot"],
             seat=said.seat,
             tier=said.tier,
             meter=said.meter,
@@ -516,7 +519,8 @@ class PitStream:
         """Between what amounts the award of a hit, an event, can be."""
         if hit["fixed"] is not None:
             return hit["fixed"]["cents"], hit["fixed"]["cents"]
-        return 0, self.levels.most_cents(hit["progressive"]["meter"], hit["progressive"]["shown_cents"], hit["seq"])
+        won = hit["progressive"]
+        return 0, int(ratio(won["share"]) * self.levels.most_cents(won["meter"], won["shown_cents"], hit["seq"]))
 
     def _see_wager(self, payload: bytes) -> None:
         """Chips that bet recognition saw. A wager that is refused is told back, and the others stand."""

@@ -20,9 +20,6 @@ RankLetter = Literal["A", "2", "3", "4", "5", "6", "7", "8", "9", "T", "J", "Q",
 SuitLetter = Literal["S", "H", "D", "C"]
 Color = Literal["red", "black"]
 
-ROYAL9 = "royal9"
-"""The spot of the bet with awards. The events tell its wagers and its awards by this name."""
-
 DRAGON_BONUS = ("dragon_player", "dragon_banker")
 """The spots of Dragon Bonus on either hand. Where a game has both, a round's event tells what each comes to."""
 
@@ -203,7 +200,10 @@ class Row:
     """A fixed award's amount."""
 
     meter: str | None = None
-    """The progressive meter that is awarded, the whole of it."""
+    """The progressive meter that is awarded."""
+
+    share: Fraction = Fraction(1)
+    """How much of the meter is awarded: all of it, or a part such as 1/10."""
 
     def __post_init__(self) -> None:
         if sum(said is not None for said in (self.pays, self.result, self.award)) != 1:
@@ -212,6 +212,8 @@ class Row:
             self.award is None and (self.cents, self.meter) != (None, None)
         ):
             raise ValueError("an award needs either a meter or an amount in cents, and nothing else has them")
+        if self.share != 1 and self.meter is None:
+            raise ValueError("a share is of a meter, and the row names none")
         if (self.commission_taken, self.commission_owed) != (None, None) and (
             self.pays is None or None not in (self.commission_taken, self.commission_owed)
         ):
@@ -245,6 +247,16 @@ class Bet:
 
     rows: tuple[Row, ...] = ()
 
+    @property
+    def progressive(self) -> bool:
+        """Whether the bet has awards: the pit pays them, of a meter or fixed, and each is told as a hit."""
+        return any(row.award is not None for row in self.rows)
+
+    @property
+    def meters(self) -> tuple[str, ...]:
+        """The meters that its rows award, each once. Every wager on the bet puts its part on each of them."""
+        return tuple(dict.fromkeys(row.meter for row in self.rows if row.meter is not None))
+
 
 @dataclass(frozen=True, slots=True)
 class Finished:
@@ -266,6 +278,16 @@ class Finished:
 
 Printed = tuple[PersonalK9 | None, Collection[PersonalK9]]
 """What is printed at a bettor's seat, and at the table's other seats, taken or empty."""
+
+
+def ratio_text(ratio: Fraction) -> str:
+    """A ratio as files and messages have it: "1:20"."""
+    return f"{ratio.numerator}:{ratio.denominator}"
+
+
+def ratio(text: str) -> Fraction:
+    """The ratio that `ratio_text` has written."""
+    return Fraction(*map(int, text.split(":")))
 
 
 def bet_on(bets: Sequence[Bet], spot: str) -> Bet | None:

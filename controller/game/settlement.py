@@ -56,7 +56,7 @@ class Settled:
 
     result: Result
     stake_back_cents: int
-    """What of the stake goes back. A Royal 9 that wins loses its stake all the same: its award is the whole pay."""
+    """What of the stake goes back. A wager that wins an award loses its stake: the award is the whole pay."""
 
     pays_cents: int
     """What is won besides the stake. A progressive's amount is not known here, so 0: see `meter`."""

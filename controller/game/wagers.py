@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from controller.game.bets import ROYAL9, Bet, bet_on
+from controller.game.bets import Bet, bet_on
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,6 @@ _NEEDS = {
     "lucky9_bonus": "bonus_needs_hand",
     "dragon_player": "dragon_needs_main",
     "dragon_banker": "dragon_needs_main",
-    ROYAL9: "royal9_needs_main",
 }
 """The codes of the five sheets' bets that need another; every other bet's is `needs_another`."""
 

@@ -357,7 +357,7 @@ def _account(options: argparse.Namespace) -> int:
 def _told(award: Award) -> str:
     won = award.meter or "fixed"
     hand = f"shoe {award.shoe} hand {award.round} seat {award.seat}"
-    return f"{award.id}  {award.step:<8}  {money(award.cents):>14}  {hand}  {award.tier} ({won})"
+    return f"{award.id}  {award.step:<8}  {money(award.cents):>14}  {hand}  {award.spot} {award.tier} ({won})"
 
 
 def _became(telling: Telling) -> str:

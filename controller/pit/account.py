@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from controller.contract.old_events import as_now
+from controller.pit.meters import left_after
+
 
 @dataclass(frozen=True, slots=True)
 class MeterAccount:
@@ -147,18 +150,24 @@ def _given_by_events(db: sqlite3.Connection) -> dict[str, Fraction]:
     given: dict[str, Fraction] = {}
     price: dict[tuple[Any, ...], int] = {}
     open_wagers: set[tuple[Any, ...]] = set()
-    feedings = _feedings(db)
+    feedings, won = _feedings(db), _won(db)
 
-    def give(hand: tuple[Any, ...], stake_cents: int, number: int) -> None:
-        for meter, won_by, contribution, reserve in feedings.get(hand, ()):
-            for account, share in ((f"meter:{meter}", contribution), (f"reserve:{meter}", reserve)):
-                bearer = "house" if won_by is not None and won_by < number else account
-                given[bearer] = given.get(bearer, Fraction(0)) + stake_cents * share
+    def give(stake: tuple[Any, ...], stake_cents: int, number: int) -> None:
+        for meter, generation, contribution, reserve in feedings.get(stake, ()):
+            of_meter, of_reserve = left_after(
+                share for since, event, share in won.get(meter, ()) if since >= generation and event < number
+            )
+            for account, part, left in (
+                (f"meter:{meter}", contribution, of_meter),
+                (f"reserve:{meter}", reserve, of_reserve),
+            ):
+                for bearer, bears in ((account, left), ("house", 1 - left)):
+                    given[bearer] = given.get(bearer, Fraction(0)) + stake_cents * part * bears
 
     def take_back(stream: tuple[Any, ...], number: int) -> None:
-        for hand, seat in [(hand, seat) for hand, seat in open_wagers if hand[:2] == stream]:
-            open_wagers.discard((hand, seat))
-            give(hand, -price[hand], number)
+        for stake, seat in [(stake, seat) for stake, seat in open_wagers if stake[:2] == stream]:
+            open_wagers.discard((stake, seat))
+            give(stake, -price[stake], number)
 
     taken_back = _taken_back(db)
     for number, table, epoch, body in db.execute(
@@ -167,20 +176,17 @@ def _given_by_events(db: sqlite3.Connection) -> dict[str, Fraction]:
         while taken_back and taken_back[-1][0] <= number:
             before, *stream = taken_back.pop()
             take_back(tuple(stream), before)
-        event = json.loads(body)
-        match event:
-            case {"type": "wagers_locked", "royal9_seats": [_, *_] as seats, "royal9_price_cents": int(cents)}:
-                hand = (table, epoch, event["shoe"], event["round"])
-                if hand in price:
-                    continue
-                price[hand] = cents
-                open_wagers |= {(hand, seat) for seat in seats}
-                give(hand, len(seats) * cents, number)
-            case {"type": "void", "royal9_seats": [_, *_] as seats}:
-                hand = (table, epoch, event["shoe"], event["round"])
-                voided = {(hand, seat) for seat in seats} & open_wagers
+        event = as_now(json.loads(body))
+        for bet in event["progressive"] if event["type"] in ("wagers_locked", "void") else ():
+            stake, seats = (table, epoch, event["shoe"], event["round"], bet["spot"]), bet["seats"]
+            if event["type"] == "void":
+                voided = {(stake, seat) for seat in seats} & open_wagers
                 open_wagers -= voided
-                give(hand, -len(voided) * price.get(hand, 0), number)
+                give(stake, -len(voided) * price.get(stake, 0), number)
+            elif seats and stake not in price:
+                price[stake] = bet["price_cents"]
+                open_wagers |= {(stake, seat) for seat in seats}
+                give(stake, len(seats) * bet["price_cents"], number)
     while taken_back:
         before, *stream = taken_back.pop()
         take_back(tuple(stream), before)
@@ -195,17 +201,27 @@ def _taken_back(db: sqlite3.Connection) -> list[tuple[Any, ...]]:
     ).fetchall()
 
 
-def _feedings(db: sqlite3.Connection) -> dict[tuple[Any, ...], list[tuple[str, int | None, Fraction, Fraction]]]:
-    """For each hand with wagers: the meters, the event that won what it gave, if any did, and its shares of a wager."""
-    feedings: dict[tuple[Any, ...], list[tuple[str, int | None, Fraction, Fraction]]] = {}
-    for *hand, meter, won_by, contribution, reserve in db.execute(
-        "SELECT table_id, epoch, shoe, round, feeding.meter, lock.event, contribution, reserve FROM feeding"
-        " JOIN hand ON hand.number = feeding.hand JOIN terms ON terms.number = feeding.terms"
-        " LEFT JOIN lock ON lock.meter = feeding.meter AND lock.generation = feeding.generation AND NOT undone"
+def _feedings(db: sqlite3.Connection) -> dict[tuple[Any, ...], list[tuple[str, int, Fraction, Fraction]]]:
+    """For each bet of a hand with wagers: the meters, their generations, and their shares of a wager."""
+    feedings: dict[tuple[Any, ...], list[tuple[str, int, Fraction, Fraction]]] = {}
+    for *stake, meter, generation, contribution, reserve in db.execute(
+        "SELECT table_id, epoch, shoe, round, spot, feeding.meter, generation, contribution, reserve FROM feeding"
+        " JOIN stake ON stake.number = feeding.stake JOIN hand ON hand.number = stake.hand"
+        " JOIN terms ON terms.number = feeding.terms"
     ):
-        row = (meter, won_by, Fraction(contribution), Fraction(reserve))
-        feedings.setdefault(tuple(hand), []).append(row)
+        row = (meter, generation, Fraction(contribution), Fraction(reserve))
+        feedings.setdefault(tuple(stake), []).append(row)
     return feedings
+
+
+def _won(db: sqlite3.Connection) -> dict[str, list[tuple[int, int, Fraction]]]:
+    """For each meter: the locks that count, each with its generation, its event and the share that it won."""
+    won: dict[str, list[tuple[int, int, Fraction]]] = {}
+    for meter, generation, event, share in db.execute(
+        "SELECT meter, generation, event, share FROM lock WHERE NOT undone"
+    ):
+        won.setdefault(meter, []).append((generation, event, Fraction(share)))
+    return won
 
 
 def _locks_amiss(db: sqlite3.Connection) -> Iterator[str]:
@@ -214,13 +230,14 @@ def _locks_amiss(db: sqlite3.Connection) -> Iterator[str]:
     for number, table, epoch, body in db.execute(
         f"SELECT number, table_id, epoch, body FROM event WHERE {_UNDERSTOOD} ORDER BY number"
     ):
-        match json.loads(body):
-            case {"type": "hit", "shoe": shoe, "round": round_, "progressive": {"meter": str(meter)}}:
-                by_events.setdefault((table, epoch, shoe, round_, meter), number)
+        match as_now(json.loads(body)):
+            case {"type": "hit", "shoe": shoe, "round": round_, "progressive": {"meter": str(meter), "share": share}}:
+                over, _, under = share.partition(":")
+                by_events.setdefault((table, epoch, shoe, round_, meter, str(Fraction(int(over), int(under)))), number)
     locks = {
         tuple(of): event
         for *of, event in db.execute(
-            "SELECT table_id, epoch, shoe, round, meter, event FROM lock JOIN hand ON hand.number = hand"
+            "SELECT table_id, epoch, shoe, round, meter, share, event FROM lock JOIN hand ON hand.number = hand"
         )
     }
     if by_events != locks:

@@ -1,7 +1,7 @@
 """A hit's way through the pit: pending, verified, paid, or rejected. Each step has a time and a name, and is kept.
 
-Hits of one hand that win the same meter share the level that the first of them locked, equally; cents that cannot be
-shared go to the first hits. The hits come one by one: an award whose hand has more to come stays pending. When one of
+Hits of one hand that win the same share of a meter divide what the first of them locked, equally; cents that cannot be
+divided go to the first hits. The hits come one by one: an award whose hand has more to come stays pending. When one of
 them is rejected and none is paid, the level is shared anew among those that stand.
 
 A step is published until the table's own stream tells of it: an `award` event with the same hit, step, cents and name.
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Literal
 
 from controller.contract.pit_words import AwardStep
@@ -39,7 +40,8 @@ CREATE TABLE award (
     lock INTEGER,
     cents INTEGER NOT NULL,
     house_cents INTEGER NOT NULL DEFAULT 0, -- the part of it that the house added when it was recalled
-    step TEXT NOT NULL
+    step TEXT NOT NULL,
+    spot TEXT NOT NULL DEFAULT 'royal9' -- that of the only bet there was until form 4
 ) STRICT;
 CREATE INDEX award_table ON award (table_id);
 CREATE INDEX award_hand ON award (hand);
@@ -75,6 +77,8 @@ ALTER TABLE telling ADD COLUMN dismissed_by TEXT;
 ALTER TABLE telling ADD COLUMN dismissed_witness TEXT;
 """
 """What form 3 of the ledger lacks."""
+
+FROM_FORM_4 = "ALTER TABLE award ADD COLUMN spot TEXT NOT NULL DEFAULT 'royal9'"
 
 _HOLDS = "recalled_by IS NULL AND dismissed_by IS NULL"
 
@@ -114,7 +118,7 @@ class Telling:
 
 @dataclass(frozen=True, slots=True)
 class Award:
-    """An award as it stands. `shoe` and `round` name its hand; `more` hits of that hand are still to come.
+    """An award as it stands. `shoe` and `round` name its hand, `spot` its bet; `more` hits of that hand are to come.
 
     `house_cents` of its amount are what the house added in a recall, so that it is what was told; below 0: kept.
     """
@@ -125,6 +129,7 @@ class Award:
     hit: str
     shoe: int
     round: int
+    spot: str
     seat: int
     tier: str
     meter: str | None
@@ -149,15 +154,17 @@ class Awards:
         self._db = db
         self._books = books
 
-    def hit(self, event: int, hit: str, hand: int, seat: int, tier: str, won: str | int) -> bool:
-        """A hit is committed: its award is pending. `won` is a meter, or fixed cents.
+    def hit(
+        self, event: int, hit: str, hand: int, spot: str, seat: int, tier: str, won: tuple[str, Fraction] | int
+    ) -> bool:
+        """A hit is committed: its award is pending. `won` is a meter and the share of it, or fixed cents.
 
         False when its level had been settled without it: the award is then of 0 cents, for people to judge.
         """
         meter, lock, cents, settled = None, None, 0, False
-        if isinstance(won, str):
-            meter = won
-            lock, level = self._books.win(event, hand, won)
+        if isinstance(won, tuple):
+            meter, share = won
+            lock, level = self._books.win(event, hand, meter, share)
             shared = self._db.execute("SELECT number, step FROM award WHERE lock = ? ORDER BY number", (lock,))
             sharers = shared.fetchall()
             settled = any(step != "pending" for _, step in sharers)
@@ -172,9 +179,9 @@ class Awards:
         table = hit.partition("/")[0]
         (before,) = self._db.execute("SELECT count(*) FROM award WHERE table_id = ?", (table,)).fetchone()
         number = self._db.execute(
-            "INSERT INTO award (id, table_id, event, hit, hand, seat, tier, meter, lock, cents, step)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending')",
-            (f"{table}.{before + 1}", table, event, hit, hand, seat, tier, meter, lock, cents),
+            "INSERT INTO award (id, table_id, event, hit, hand, spot, seat, tier, meter, lock, cents, step)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending')",
+            (f"{table}.{before + 1}", table, event, hit, hand, spot, seat, tier, meter, lock, cents),
         ).lastrowid
         assert number is not None
         self._take(number, "pending", "pit")
@@ -283,8 +290,9 @@ class Awards:
     def listed(self, wanted: str = "TRUE", *values: object) -> list[Award]:
         """The awards that are wanted, in SQL, oldest first, each with what alarms there were about its hand."""
         rows = self._db.execute(
-            "SELECT award.number, id, award.table_id, hit, shoe, round, seat, tier, meter, lock, cents, house_cents,"
-            " step, max(0, coalesce(hits, 0) - (SELECT count(*) FROM award AS beside WHERE beside.hand = award.hand)),"
+            "SELECT award.number, id, award.table_id, hit, shoe, round, spot, seat, tier, meter, lock, cents,"
+            " house_cents, step,"
+            " max(0, coalesce(hits, 0) - (SELECT count(*) FROM award AS beside WHERE beside.hand = award.hand)),"
             f" hand FROM award JOIN hand ON hand.number = award.hand WHERE {wanted} ORDER BY award.number",
             values,
         )

@@ -4,22 +4,28 @@ Every function works inside the ledger's transaction, so a meter has moved exact
 committed. The accounts: `wagers` (negative: what locked wagers have given), `house` (negative: what it has added),
 `meter:NAME` and `reserve:NAME`, `awards` (owed), `paid`. Each posting sums to zero.
 
-A level is locked by the first hit of a hand that names it; a meter's generation counts the locks that are not undone.
-What a wager gave to a generation that has been won cannot be taken off the meter again: when such a wager is voided,
-the house bears it. A lock that is undone was never won, and what the house bore for it is the meter's to bear.
+Every locked wager on a progressive bet gives its part to each meter that the bet awards. A hit wins a share of a
+level: all of it, or a part such as a tenth. The first hit of a hand locks that share; a meter's generation counts the
+locks that are not undone. A meter that was won whole begins again; of one that was won in part the rest stays on it.
+
+Of what a wager gave, the share that has been won since cannot be taken off the meter again: when such a wager is
+voided, the house bears that share, and the meter the rest. For example, a wager gave 100 cents, a tenth of the meter
+was won, and then the wager was voided: the meter is 90 cents less, and the house bears 10. A lock that is undone was
+never won, and what the house bore for it is the meter's to bear.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from fractions import Fraction
 from itertools import groupby
+from math import floor
 from operator import itemgetter
 
 from controller.errors import TableError
 from controller.pit.clock import now_text
-from controller.pit.meters import Fund, Terms, reseed
+from controller.pit.meters import Fund, Reseed, Terms, left_after, reseed
 
 SCHEMA = """
 CREATE TABLE terms ( -- every set of terms a meter was ever run by
@@ -60,38 +66,61 @@ CREATE TABLE hand (
     epoch TEXT NOT NULL,
     shoe INTEGER NOT NULL,
     round INTEGER NOT NULL,
-    price_cents INTEGER, -- NULL until its wagers are locked
     hits INTEGER, -- NULL until its round is finished
     UNIQUE (table_id, epoch, shoe, round)
 ) STRICT;
-CREATE TABLE wager (
+CREATE TABLE stake ( -- a progressive bet of a hand whose wagers were locked
+    number INTEGER PRIMARY KEY,
     hand INTEGER NOT NULL REFERENCES hand,
+    spot TEXT NOT NULL,
+    price_cents INTEGER NOT NULL,
+    UNIQUE (hand, spot)
+) STRICT;
+CREATE TABLE wager (
+    stake INTEGER NOT NULL REFERENCES stake,
     seat INTEGER NOT NULL,
     voided_by INTEGER, -- the event that voided it, or before which its table's adoption was taken back
-    PRIMARY KEY (hand, seat)
+    PRIMARY KEY (stake, seat)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE feeding ( -- on which terms a hand's wagers went on which generation of a meter
-    hand INTEGER NOT NULL REFERENCES hand,
+CREATE TABLE feeding ( -- on which terms a stake's wagers went on which generation of a meter
+    stake INTEGER NOT NULL REFERENCES stake,
     meter TEXT NOT NULL,
     terms INTEGER NOT NULL REFERENCES terms,
     generation INTEGER NOT NULL,
-    PRIMARY KEY (hand, meter)
+    PRIMARY KEY (stake, meter)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE lock ( -- a level won by a hand, and what the meter began again with
+CREATE TABLE lock ( -- a share of a level won by a hand, and what the meter began again with
     number INTEGER PRIMARY KEY,
     event INTEGER NOT NULL, -- the hit
     hand INTEGER NOT NULL REFERENCES hand,
     meter TEXT NOT NULL,
+    share TEXT NOT NULL, -- 1, or a part: 1/10
     generation INTEGER NOT NULL,
     cents INTEGER NOT NULL,
     from_reserve_cents INTEGER NOT NULL,
     from_house_cents INTEGER NOT NULL,
     undone INTEGER NOT NULL DEFAULT 0,
-    UNIQUE (hand, meter)
+    UNIQUE (hand, meter, share)
 ) STRICT;
 """
 
 FROM_FORM_3 = "ALTER TABLE posting ADD COLUMN adoption INTEGER"
+
+_SINCE_LOCKED = "generation, cents, from_reserve_cents, from_house_cents, undone"
+_OLD = ("hand", "wager", "feeding", "lock")
+FROM_FORM_4 = "\n".join(
+    [
+        *(f"ALTER TABLE {name} RENAME TO old_{name};" for name in _OLD),
+        SCHEMA[SCHEMA.index("CREATE TABLE hand") :],
+        "INSERT INTO hand SELECT number, table_id, epoch, shoe, round, hits FROM old_hand;",
+        "INSERT INTO stake SELECT number, number, 'royal9', price_cents FROM old_hand WHERE price_cents IS NOT NULL;",
+        "INSERT INTO wager SELECT * FROM old_wager;",
+        "INSERT INTO feeding SELECT * FROM old_feeding;",
+        f"INSERT INTO lock SELECT number, event, hand, meter, '1', {_SINCE_LOCKED} FROM old_lock;",
+        *(f"DROP TABLE old_{name};" for name in reversed(_OLD)),
+    ]
+)
+"""Until form 4 the one progressive bet was Royal 9, and a hit won all of a meter."""
 
 
 class Books:
@@ -148,6 +177,11 @@ class Books:
         """Whether there is a meter of this name."""
         return self._db.execute("SELECT 1 FROM meter WHERE name = ?", (name,)).fetchone() is not None
 
+    def part_taken(self, meters: Collection[str]) -> Fraction:
+        """The part of a wager that these meters and their reserves take together."""
+        terms = self.terms()
+        return sum((terms[name].contribution + terms[name].reserve for name in meters if name in terms), Fraction(0))
+
     def hand(self, table: str, epoch: str, shoe: int, round_: int) -> int:
         """The number of a table's hand."""
         key = (table, epoch, shoe, round_)
@@ -157,79 +191,95 @@ class Books:
         ).fetchone()
         return int(row[0])
 
-    def lock_wagers(self, event: int, hand: int, seats: tuple[int, ...], price_cents: int) -> bool:
-        """The wagers at these seats are locked, and every meter grows. False when the hand's were locked before."""
+    def lock_wagers(
+        self, event: int, hand: int, spot: str, seats: tuple[int, ...], price_cents: int, meters: Collection[str]
+    ) -> bool:
+        """The wagers on a progressive bet at these seats are locked, and the meters that it awards grow. False when the
+        hand's wagers on it were locked before."""
         cursor = self._db.execute(
-            "UPDATE hand SET price_cents = ? WHERE number = ? AND price_cents IS NULL", (price_cents, hand)
+            "INSERT OR IGNORE INTO stake (hand, spot, price_cents) VALUES (?, ?, ?)", (hand, spot, price_cents)
         )
-        if cursor.rowcount == 0:
+        if cursor.rowcount == 0 or (stake := cursor.lastrowid) is None:
             return False
-        self._db.executemany("INSERT INTO wager (hand, seat) VALUES (?, ?)", [(hand, seat) for seat in seats])
-        self._db.execute("INSERT INTO feeding SELECT ?, name, terms, generation FROM meter", (hand,))
-        self.post("contribution", self._shares(hand, price_cents * len(seats)), "wagers", event)
+        self._db.executemany("INSERT INTO wager (stake, seat) VALUES (?, ?)", [(stake, seat) for seat in seats])
+        self._db.executemany(
+            "INSERT INTO feeding SELECT ?, name, terms, generation FROM meter WHERE name = ?",
+            [(stake, meter) for meter in meters],
+        )
+        self.post("contribution", self._shares(stake, price_cents * len(seats)), "wagers", event)
         return True
 
     def void_wagers(
-        self, event: int, hand: int, seats: tuple[int, ...], adoption: int | None = None
+        self, event: int, hand: int, spot: str, seats: tuple[int, ...], adoption: int | None = None
     ) -> tuple[int, ...]:
         """What these seats' wagers gave is given back. Returns the seats that have no locked wager to void.
 
         The event says so; or an adoption was taken back, before the event.
         """
+        stake, price_cents = self._db.execute(
+            "SELECT number, price_cents FROM stake WHERE hand = ? AND spot = ?", (hand, spot)
+        ).fetchone() or (0, 0)
         voided = [
             seat
             for seat in seats
             if self._db.execute(
-                "UPDATE wager SET voided_by = ? WHERE hand = ? AND seat = ? AND voided_by IS NULL", (event, hand, seat)
+                "UPDATE wager SET voided_by = ? WHERE stake = ? AND seat = ? AND voided_by IS NULL",
+                (event, stake, seat),
             ).rowcount
         ]
         if voided:
-            (price_cents,) = self._db.execute("SELECT price_cents FROM hand WHERE number = ?", (hand,)).fetchone()
             says_so = event if adoption is None else None
-            self.post("void", self._shares(hand, -price_cents * len(voided)), "wagers", says_so, adoption=adoption)
+            self.post("void", self._shares(stake, -price_cents * len(voided)), "wagers", says_so, adoption=adoption)
         return tuple(seat for seat in seats if seat not in voided)
 
     def take_back(self, table: str, epoch: str, set_aside_as: str, before_event: int, adoption: int) -> None:
         """What a wrongly adopted stream's wagers gave is given back, and its hands are another epoch's now."""
         open_wagers = self._db.execute(
-            "SELECT hand, seat FROM wager JOIN hand ON number = hand"
-            " WHERE table_id = ? AND epoch = ? AND voided_by IS NULL ORDER BY hand, seat",
+            "SELECT hand, spot, seat FROM wager JOIN stake ON stake.number = stake JOIN hand ON hand.number = hand"
+            " WHERE table_id = ? AND epoch = ? AND voided_by IS NULL ORDER BY hand, stake, seat",
             (table, epoch),
         ).fetchall()
-        for hand, wagers in groupby(open_wagers, key=itemgetter(0)):
-            self.void_wagers(before_event, hand, tuple(seat for _, seat in wagers), adoption)
+        for (hand, spot), wagers in groupby(open_wagers, key=itemgetter(0, 1)):
+            self.void_wagers(before_event, hand, spot, tuple(seat for *_, seat in wagers), adoption)
         self._db.execute("UPDATE hand SET epoch = ? WHERE table_id = ? AND epoch = ?", (set_aside_as, table, epoch))
 
-    def has_wager(self, hand: int, seat: int) -> bool:
-        """Whether the seat has a locked wager in the hand, not voided."""
-        row = self._db.execute("SELECT 1 FROM wager WHERE hand = ? AND seat = ? AND voided_by IS NULL", (hand, seat))
+    def has_wager(self, hand: int, spot: str, seat: int) -> bool:
+        """Whether the seat has a locked wager on the bet in the hand, not voided."""
+        row = self._db.execute(
+            "SELECT 1 FROM wager JOIN stake ON number = stake"
+            " WHERE hand = ? AND spot = ? AND seat = ? AND voided_by IS NULL",
+            (hand, spot, seat),
+        )
         return row.fetchone() is not None
 
-    def win(self, event: int, hand: int, meter: str) -> tuple[int, int]:
-        """A hit of the hand wins the meter: its lock's number, and the level that was locked, in cents.
+    def win(self, event: int, hand: int, meter: str, share: Fraction) -> tuple[int, int]:
+        """A hit of the hand wins this share of the meter: its lock's number, and the whole cents that were locked.
 
-        The hand's first hit locks the level and lets the meter begin again; a later one finds it locked.
+        The hand's first hit locks its share of the level, and lets a meter that is won whole begin again. A later one
+        that wins the same share finds it locked: they divide it. One that wins another share of the same meter locks
+        that of what the meter holds by then.
         """
         row: tuple[int, int] | None = self._db.execute(
-            "SELECT number, cents FROM lock WHERE hand = ? AND meter = ?", (hand, meter)
+            "SELECT number, cents FROM lock WHERE hand = ? AND meter = ? AND share = ?", (hand, meter, str(share))
         ).fetchone()
         if row is not None:
             return row
         level, reserve = self._fund(f"meter:{meter}").cents, self._fund(f"reserve:{meter}").cents
         terms = self._terms_of(meter)
         assert terms is not None, "has_meter was asked before"
-        again = reseed(terms, reserve)
-        self.post("hit", {f"meter:{meter}": -level}, "awards", event)
+        won = floor(level * share)
+        again = reseed(terms, reserve) if share == 1 else Reseed(0, 0)
+        self.post("hit", {f"meter:{meter}": -won}, "awards", event)
         begun = {f"reserve:{meter}": -again.from_reserve_cents, "house": -again.from_house_cents}
         self.post("reseed", begun, f"meter:{meter}", event)
         cursor = self._db.execute(
-            "INSERT INTO lock (event, hand, meter, generation, cents, from_reserve_cents, from_house_cents)"
-            " SELECT ?, ?, name, generation, ?, ?, ? FROM meter WHERE name = ?",
-            (event, hand, level, again.from_reserve_cents, again.from_house_cents, meter),
+            "INSERT INTO lock (event, hand, meter, share, generation, cents, from_reserve_cents, from_house_cents)"
+            " SELECT ?, ?, name, ?, generation, ?, ?, ? FROM meter WHERE name = ?",
+            (event, hand, str(share), won, again.from_reserve_cents, again.from_house_cents, meter),
         )
         self._db.execute("UPDATE meter SET generation = generation + 1 WHERE name = ?", (meter,))
         assert cursor.lastrowid is not None
-        return cursor.lastrowid, level
+        return cursor.lastrowid, won
 
     def owe(self, event: int, cents: int) -> None:
         """A fixed award: the house owes it."""
@@ -263,22 +313,27 @@ class Books:
     def undo_lock(self, award: int, lock: int) -> None:
         """No hit of a meter's last lock stands: the meter goes on as if it had not been won.
 
-        What it began again with goes back. What wagers gave before the lock can be voided again, and where that was
-        done meanwhile, the meter bears it now and not the house.
+        What it began again with goes back. What wagers gave before the lock can be voided again in full, and where that
+        was done meanwhile, the meter bears now what the house did for this lock.
         """
-        meter, event, generation, from_reserve_cents, from_house_cents = self._db.execute(
-            "SELECT meter, event, generation, from_reserve_cents, from_house_cents FROM lock WHERE number = ?", (lock,)
+        meter, event, share, generation, from_reserve_cents, from_house_cents = self._db.execute(
+            "SELECT meter, event, share, generation, from_reserve_cents, from_house_cents FROM lock WHERE number = ?",
+            (lock,),
         ).fetchone()
         back = {f"reserve:{meter}": from_reserve_cents, "house": from_house_cents}
         self.post("unseed", back, f"meter:{meter}", award=award)
         borne = self._db.execute(
-            "SELECT price_cents, count(*), contribution, reserve FROM feeding JOIN hand ON hand.number = feeding.hand"
-            " JOIN wager ON wager.hand = hand.number JOIN terms ON terms.number = feeding.terms"
-            " WHERE feeding.meter = ? AND generation = ? AND voided_by > ? GROUP BY hand.number",
+            "SELECT price_cents * count(*), generation, contribution, reserve FROM feeding"
+            " JOIN stake ON stake.number = feeding.stake"
+            " JOIN wager ON wager.stake = feeding.stake JOIN terms ON terms.number = feeding.terms"
+            " WHERE feeding.meter = ? AND generation <= ? AND voided_by > ? GROUP BY feeding.stake",
             (meter, generation, event),
         )
-        for price_cents, voided, *terms in borne.fetchall():
-            given, kept = (price_cents * voided * Fraction(share) for share in terms)
+        for voided_cents, fed, *terms in borne.fetchall():
+            of_meter, of_reserve = self._left(meter, fed, generation)
+            contribution, kept_back = (voided_cents * Fraction(part) for part in terms)
+            given = contribution * of_meter * Fraction(share)
+            kept = kept_back * of_reserve if share == "1" else Fraction(0)
             amounts = {f"meter:{meter}": -given, f"reserve:{meter}": -kept, "house": given + kept}
             self.post("void", amounts, "wagers", award=award)
         self._db.execute(
@@ -312,19 +367,34 @@ class Books:
             ).lastrowid
             self._db.executemany("INSERT INTO entry VALUES (?, ?, ?)", [(number, *row) for row in rows])
 
-    def _shares(self, hand: int, wagered_cents: int) -> dict[str, Fraction]:
-        """What so much of the hand's wagers is worth to each account; negative is taken from who has it now."""
+    def _shares(self, stake: int, wagered_cents: int) -> dict[str, Fraction]:
+        """What so much of the stake's wagers is worth to each account; negative is taken from who has it now."""
         shares: dict[str, Fraction] = {}
-        for meter, contribution, reserve, won_since in self._db.execute(
-            "SELECT feeding.meter, contribution, reserve, meter.generation > feeding.generation FROM feeding"
+        for meter, contribution, reserve, fed, now in self._db.execute(
+            "SELECT feeding.meter, contribution, reserve, feeding.generation, meter.generation FROM feeding"
             " JOIN terms ON terms.number = feeding.terms JOIN meter ON name = feeding.meter"
-            " WHERE hand = ? ORDER BY feeding.meter",
-            (hand,),
-        ):
-            for account, share in ((f"meter:{meter}", contribution), (f"reserve:{meter}", reserve)):
-                bearer = "house" if won_since else account
-                shares[bearer] = shares.get(bearer, Fraction(0)) + wagered_cents * Fraction(share)
+            " WHERE stake = ? ORDER BY feeding.meter",
+            (stake,),
+        ).fetchall():
+            of_meter, of_reserve = self._left(meter, fed, now)
+            for account, part, left in (
+                (f"meter:{meter}", contribution, of_meter),
+                (f"reserve:{meter}", reserve, of_reserve),
+            ):
+                for bearer, bears in ((account, left), ("house", 1 - left)):
+                    shares[bearer] = shares.get(bearer, Fraction(0)) + wagered_cents * Fraction(part) * bears
         return shares
+
+    def _left(self, meter: str, since: int, until: int) -> tuple[Fraction, Fraction]:
+        """How much of what the meter and its reserve held in generation `since` is left in `until`.
+
+        Each lock between took its share of the meter; one of the whole meter took the reserve too.
+        """
+        locks = self._db.execute(
+            "SELECT share FROM lock WHERE meter = ? AND generation >= ? AND generation < ? AND NOT undone",
+            (meter, since, until),
+        )
+        return left_after(Fraction(share) for (share,) in locks)
 
     def _terms_of(self, meter: str) -> Terms | None:
         row = self._db.execute(

@@ -1,16 +1,20 @@
 """What each committed event means to the meters and awards, and what of it a person must look at.
 
 A table's event stands, whatever it says: what contradicts what went before is committed and told as an alarm, which
-is kept beside the hand that it is about. One thing is not taken: a hit on a meter that the pit does not have. The
-table keeps it, and sends it again until the settings name the meter.
+is kept beside the hand that it is about. One thing is not taken: a wager or a hit on a meter that the pit does not
+have. The table keeps it, and sends it again until the settings name the meter.
 """
 
 from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
 
+from controller.contract.envelope import CONTRACT_VERSION
+from controller.contract.old_events import as_now
 from controller.errors import TableError
 from controller.pit.awards import Awards
 from controller.pit.books import Books
@@ -33,6 +37,10 @@ _MOST_SEATS = 100
 _WORD = re.compile(r"[a-z0-9_]{1,60}")
 _HIT = re.compile(r"[a-z0-9-]+/[a-z0-9]+/[1-9][0-9]{0,17}")
 _STEP = re.compile("pending|verified|paid|rejected")
+_SHARE = re.compile("[1-9][0-9]{0,3}:[1-9][0-9]{0,3}")
+
+
+_HAS = {"wagers_locked": "wager", "hit": "hit"}
 
 
 class _NotUnderstoodError(Exception):
@@ -49,19 +57,27 @@ class Intake:
 
     def refuse_unknown_meter(self, table: str, event: TableEvent) -> None:
         """Asked before the event is committed. Raises RefusedError `meter_unknown`."""
-        match event.message:
-            case {"type": "hit", "progressive": {"meter": str(meter)}} if _WORD.fullmatch(meter):
-                if not self._books.has_meter(meter):
-                    raise RefusedError(
-                        "meter_unknown",
-                        f"Table {table} has a hit on the meter {meter}, which this pit does not have.",
-                        "Add the meter to the settings and start the pit again: the table sends the hit until then.",
-                    )
+        meters: list[object] = []
+        match self._as_now(event).message:
+            case {"type": "hit", "progressive": {"meter": meter}}:
+                meters = [meter]
+            case {"type": "wagers_locked", "progressive": list(bets)}:
+                for bet in bets:
+                    match bet:
+                        case {"seats": [_, *_], "meters": list(named)}:
+                            meters += named
+        for meter in meters:
+            if isinstance(meter, str) and _WORD.fullmatch(meter) and not self._books.has_meter(meter):
+                raise RefusedError(
+                    "meter_unknown",
+                    f"Table {table} has a {_HAS[event.type]} on the meter {meter}, which this pit does not have.",
+                    "Add the meter to the settings and start the pit again: the table sends it until then.",
+                )
 
     def take(self, number: int, table: str, event: TableEvent) -> tuple[TableError, ...]:
         """Do what the event, committed under this number, means. Returns the alarms it gave reason to."""
         try:
-            alarms: tuple[tuple[int | None, TableError], ...] = tuple(self._take(number, table, event))
+            alarms: tuple[tuple[int | None, TableError], ...] = tuple(self._take(number, table, self._as_now(event)))
         except _NotUnderstoodError as error:
             what = f"Event {table}/{event.epoch}/{event.seq}, a {event.type}, is not understood: {error}."
             do = "It is in the ledger and changed no meter. Compare the table's version with the pit's."
@@ -72,31 +88,43 @@ class Intake:
         )
         return tuple(alarm for _, alarm in alarms)
 
+    def _as_now(self, event: TableEvent) -> TableEvent:
+        """In the words of this version of the contract. Until version 2 a wager put its part on every meter."""
+        if event.message.get("contract") == CONTRACT_VERSION:
+            return event
+        return replace(event, message=as_now(event.message, [*self._books.levels()]))
+
     def _take(self, number: int, table: str, event: TableEvent) -> Iterator[tuple[int | None, TableError]]:
         """The alarms, each with its hand. Whatever is not understood is so before anything is written."""
         message = event.message
         match event.type:
             case "wagers_locked":
-                seats = _seats(message, "royal9_seats")
-                if seats:  # a game without the wager has no price for it
-                    price_cents, hand = _cents(message, "royal9_price_cents"), self._hand(table, event)
-                    if not self._books.lock_wagers(number, hand, seats, price_cents):
+                for spot, seats, price_cents, meters in [
+                    locked for bet in _bets(message) if (locked := _locked(bet))[1]
+                ]:
+                    hand = self._hand(table, event)
+                    if not self._books.lock_wagers(number, hand, spot, seats, price_cents, meters):
                         yield hand, _contradiction(table, event, "locks the wagers of a hand whose wagers were locked")
+                    if (part := self._books.part_taken(meters)) > 1:
+                        what = (
+                            f"Table {table}: the meters of {spot} take {part} of each wager on it: more than all of it."
+                        )
+                        do = "Correct the contributions and reserves in the settings, and start the pit again."
+                        yield hand, TableError("meters_take_too_much", what, do)
             case "void":
-                seats = _seats(message, "royal9_seats")
-                if seats:
-                    yield from self._void(number, table, event, seats)
+                if wagers := [(_word(bet, "spot"), _seats(bet)) for bet in _bets(message)]:
+                    yield from self._void(number, table, event, wagers)
             case "round":
-                hits = message.get("royal9")
+                hits = message.get("awards")
                 if isinstance(hits, list) and hits:
                     hand = self._hand(table, event)
                     self._db.execute("UPDATE hand SET hits = ? WHERE number = ?", (len(hits), hand))
             case "hit":
                 yield from self._hit(number, table, event)
             case "correction":
-                if message.get("royal9") != message.get("royal9_before"):
+                if message.get("awards") != message.get("awards_before"):
                     hand = self._hand(table, event)
-                    what = f"Table {table} corrected {_named(event)}, and its Royal 9 hits are now other ones."
+                    what = f"Table {table} corrected {_named(event)}, and its hits are now other ones."
                     do = "Compare both with the felt. Reject what was no hit; settle by hand what was one."
                     yield hand, TableError("hits_corrected", what, do)
             case "award":
@@ -105,27 +133,30 @@ class Intake:
                 yield from self._disputed_award(table, event)
 
     def _void(
-        self, number: int, table: str, event: TableEvent, seats: tuple[int, ...]
+        self, number: int, table: str, event: TableEvent, wagers: Sequence[tuple[str, tuple[int, ...]]]
     ) -> Iterator[tuple[int | None, TableError]]:
         hand = self._hand(table, event)
         has_hit = self._db.execute("SELECT 1 FROM award WHERE hand = ?", (hand,)).fetchone() is not None
-        if missing := self._books.void_wagers(number, hand, seats):
-            told = ", ".join(map(str, missing))
-            yield hand, _contradiction(table, event, f"voids wagers that no lock told of or were voided: seat {told}")
+        missing = {spot: self._books.void_wagers(number, hand, spot, seats) for spot, seats in wagers}
+        if told := ", ".join(f"{spot} at {seat}" for spot, seats in missing.items() for seat in seats):
+            yield hand, _contradiction(table, event, f"voids wagers that no lock told of or were voided: {told}")
         if has_hit:
             yield hand, _contradiction(table, event, "voids a hand that has had a hit")
 
     def _hit(self, number: int, table: str, event: TableEvent) -> Iterator[tuple[int | None, TableError]]:
-        seat, tier, won = _seat(event.message.get("seat")), _word(event.message, "tier"), _won(event.message)
-        hand = self._hand(table, event)
-        repeated = self._db.execute("SELECT 1 FROM award WHERE hand = ? AND seat = ?", (hand, seat)).fetchone()
+        message = event.message
+        spot, seat, tier = _word(message, "spot"), _seat(message.get("seat")), _word(message, "tier")
+        won, hand = _won(message), self._hand(table, event)
+        repeated = self._db.execute(
+            "SELECT 1 FROM award WHERE hand = ? AND spot = ? AND seat = ?", (hand, spot, seat)
+        ).fetchone()
         told = f"{table}/{event.epoch}/{event.seq}"
-        if not self._awards.hit(number, told, hand, seat, tier, won):
+        if not self._awards.hit(number, told, hand, spot, seat, tier, won):
             yield hand, _contradiction(table, event, f"is a hit at seat {seat} on a level that was settled without it")
         if repeated is not None:
-            yield hand, _contradiction(table, event, f"is a second hit at seat {seat} in one hand")
-        if not self._books.has_wager(hand, seat):
-            yield hand, _contradiction(table, event, f"is a hit at seat {seat}, which has no locked wager")
+            yield hand, _contradiction(table, event, f"is a second hit of {spot} at seat {seat} in one hand")
+        if not self._books.has_wager(hand, spot, seat):
+            yield hand, _contradiction(table, event, f"is a hit of {spot} at seat {seat}, which has no locked wager")
 
     def _award(self, number: int, table: str, event: TableEvent) -> Iterator[tuple[int | None, TableError]]:
         message = event.message
@@ -182,28 +213,53 @@ def _seat(value: object) -> int:
     return _whole(value, 1, _MOST_SEATS, "a seat")
 
 
-def _seats(message: dict[str, object], key: str) -> tuple[int, ...]:
-    value = message.get(key)
+def _bets(message: dict[str, object]) -> list[dict[str, object]]:
+    """What the event says of each progressive bet."""
+    bets = message.get("progressive")
+    if not isinstance(bets, list) or not all(isinstance(bet, dict) for bet in bets):
+        raise _NotUnderstoodError("progressive is no list of bets")
+    if len({str(bet.get("spot")) for bet in bets}) != len(bets):
+        raise _NotUnderstoodError("progressive names a bet twice")
+    return bets
+
+
+def _locked(bet: dict[str, object]) -> tuple[str, tuple[int, ...], int, list[str]]:
+    """Where the bet is, the seats that have a wager on it, its price in cents, and the meters that it feeds."""
+    meters = bet.get("meters")
+    if not isinstance(meters, list) or len(set(map(str, meters))) != len(meters):
+        raise _NotUnderstoodError("meters is no list of meters")
+    return _word(bet, "spot"), _seats(bet), _cents(bet, "price_cents"), [_as_word(name, "meters") for name in meters]
+
+
+def _seats(bet: dict[str, object]) -> tuple[int, ...]:
+    value = bet.get("seats")
     if not isinstance(value, list):
-        raise _NotUnderstoodError(f"{key} is no list")
+        raise _NotUnderstoodError("seats is no list")
     seats = tuple(map(_seat, value))
     if len(set(seats)) != len(seats):
-        raise _NotUnderstoodError(f"{key} names a seat twice")
+        raise _NotUnderstoodError("seats names a seat twice")
     return seats
 
 
 def _word(message: dict[str, object], key: str, form: re.Pattern[str] = _WORD) -> str:
-    value = message.get(key)
+    return _as_word(message.get(key), key, form)
+
+
+def _as_word(value: object, meant: str, form: re.Pattern[str] = _WORD) -> str:
     if not isinstance(value, str) or not form.fullmatch(value):
-        raise _NotUnderstoodError(f"{key} is no word of the contract")
+        raise _NotUnderstoodError(f"{meant} is no word of the contract")
     return value
 
 
-def _won(message: dict[str, object]) -> str | int:
-    """The meter's name, or the fixed amount in cents."""
+def _won(message: dict[str, object]) -> tuple[str, Fraction] | int:
+    """The meter's name and the share of it, or the fixed amount in cents."""
     match message:
         case {"progressive": dict() as progressive, "fixed": None}:
-            return _word(progressive, "meter")
+            over, _, under = _word(progressive, "share", _SHARE).partition(":")
+            share = Fraction(int(over), int(under))
+            if not 0 < share <= 1:
+                raise _NotUnderstoodError("share is more than the whole")
+            return _word(progressive, "meter"), share
         case {"progressive": None, "fixed": dict() as fixed}:
             return _cents(fixed, "cents")
         case _:

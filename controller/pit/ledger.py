@@ -65,7 +65,11 @@ CREATE TABLE meters_message (next_seq INTEGER NOT NULL) STRICT;
 INSERT INTO meters_message VALUES (1);
 """
 _ROOMS = (_SCHEMA, adoptions.SCHEMA, books.SCHEMA, awards.SCHEMA, intake.SCHEMA, alarms.SCHEMA, session.SCHEMA)
-_FROM_FORM_3 = (adoptions.FROM_FORM_3, awards.FROM_FORM_3, books.FROM_FORM_3, alarms.SCHEMA, session.SCHEMA)
+_FROM_FORM = {
+    3: (adoptions.FROM_FORM_3, awards.FROM_FORM_3, books.FROM_FORM_3, alarms.SCHEMA, session.SCHEMA),
+    4: (awards.FROM_FORM_4, books.FROM_FORM_4),
+}
+"""By the form of a ledger, what makes the next one of it."""
 
 _HEX_OF_KEY = 64
 _KEY = re.compile("[0-9a-f]{32}|[0-9a-f]{64}")  # a fingerprint, or the key itself
@@ -574,9 +578,9 @@ class Ledger:
                 self._make(_ROOMS)
                 self._db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         elif form_of(self._db, self._path) < FORM:
-            with self._transaction():
-                if form_of(self._db, self._path) < FORM:  # nobody else has done it meanwhile
-                    self._make(_FROM_FORM_3)
+            with self._transaction():  # nobody else has done it meanwhile, or it is done no more
+                for form in range(form_of(self._db, self._path), FORM):
+                    self._make(_FROM_FORM[form])
         form_of(self._db, self._path)
 
     def _make(self, schemas: Iterable[str]) -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 from controller.errors import TableError
 
 APPLICATION_ID = 0x50495431  # "PIT1": a table's journal is an SQLite file too, and not a ledger
-FORM = 4
+FORM = 5
 MIGRATED_FROM = 3
 
 _LOCK_TRIES, _LOCK_AGAIN_AFTER_S = 10, 0.05  # somebody who looks whether a pit runs holds the lock for a moment

@@ -6,18 +6,19 @@ remainder, so nothing is rounded away: cents and remainder together are what wen
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import floor
+from math import floor, prod
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
     """What a meter is run by.
 
-    It begins at `seed_cents` and grows by `contribution`, its share of each locked wager; `reserve` is the share that
-    goes into its hidden reserve. After a hit it begins again with what the reserve holds, at least at `seed_cents`,
-    where the house adds what is missing, and at most at `reseed_at_most_cents`.
+    It begins at `seed_cents` and grows by `contribution`, its share of each locked wager that can win it; `reserve` is
+    the share that goes into its hidden reserve. After a hit that wins all of it, it begins again with what the reserve
+    holds, at least at `seed_cents`, where the house adds what is missing, and at most at `reseed_at_most_cents`.
     """
 
     seed_cents: int
@@ -67,6 +68,16 @@ def reseed(terms: Terms, reserve_cents: int) -> Reseed:
     """How a meter begins again: from its reserve first, the house adds what the seed still lacks."""
     from_reserve = min(reserve_cents, terms.reseed_at_most_cents)
     return Reseed(from_reserve, max(0, terms.seed_cents - from_reserve))
+
+
+def left_after(shares: Iterable[Fraction]) -> tuple[Fraction, Fraction]:
+    """How much of what a meter and its reserve held is left on them once these shares of the meter were won.
+
+    A tenth and then a half leave 9/20 of the meter, and all of the reserve. The whole leaves nothing of either: the
+    meter is paid, and it begins again with its reserve.
+    """
+    won = [*shares]
+    return prod((1 - share for share in won), start=Fraction(1)), Fraction(1 not in won)
 
 
 def money(cents: int) -> str:

@@ -73,10 +73,10 @@ def _wrong(values: dict[str, Any]) -> Iterator[str]:
         return
     wrong = [*_wrong_meters(meters)]
     yield from wrong
-    if not wrong:
-        terms = [_terms(meter) for meter in meters.values()]
-        if sum(meter.contribution + meter.reserve for meter in terms) > 1:
-            yield "all meters and reserves together take more than the whole wager"
+    for name, meter in meters.items() if not wrong else ():
+        terms = _terms(meter)
+        if terms.contribution + terms.reserve > 1:
+            yield f"meters.{name}: the meter and its reserve together take more than the whole wager"
 
 
 def _wrong_meters(meters: dict[str, Any]) -> Iterator[str]:

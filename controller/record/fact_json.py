@@ -16,10 +16,10 @@ from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn
 
 from controller.contract.canonical import canonical
 from controller.errors import TableError
-from controller.game.bets import Bet, CardsAre, HandIs, Has, Row, When
+from controller.game.bets import Bet, CardsAre, HandIs, Has, Row, When, ratio, ratio_text
 from controller.game.cards import Card, PersonalK9
 from controller.game.games import GAMES, Game
-from controller.record.old_rules import as_bets
+from controller.record.old_facts import as_bets, fact_as_now
 from controller.table.acts.every import ACTS
 from controller.table.facts import Fact, OwnFact, ShoeFact, TableFact
 from controller.table.rules import TableRules
@@ -31,8 +31,8 @@ def _converter() -> cattrs.Converter:
         converter.register_unstructure_hook(type_, str)
     converter.register_structure_hook(Card, lambda text, _: Card.parse(text))
     converter.register_structure_hook(PersonalK9, lambda text, _: PersonalK9.parse(text))
-    converter.register_unstructure_hook(Fraction, lambda ratio: f"{ratio.numerator}:{ratio.denominator}")
-    converter.register_structure_hook(Fraction, lambda text, _: Fraction(*map(int, text.split(":"))))
+    converter.register_unstructure_hook(Fraction, ratio_text)
+    converter.register_structure_hook(Fraction, lambda text, _: ratio(text))
     # What a bet does not say is not written. Each type's code is made when the first comes, as below.
     converter.register_unstructure_hook_factory(
         lambda type_: type_ in (Bet, Row, When, HandIs, CardsAre, Has),
@@ -81,7 +81,7 @@ def fact_from_json(data: bytes) -> Fact:
         value: Any = json.loads(data)
         if canonical(value) != data:
             raise ValueError("these are not the bytes a journal writes")
-        fact: Fact = _CONVERTER.structure(value, Fact)  # type: ignore[arg-type]  # a union is not a class to mypy
+        fact: Fact = _CONVERTER.structure(fact_as_now(value), Fact)  # type: ignore[arg-type]  # a union is not a class to mypy
     except Exception as error:
         raise TableError(
             "fact_unreadable",

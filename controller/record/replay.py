@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from controller.contract.envelope import seal
 from controller.contract.events import Event
+from controller.contract.old_events import as_now
 from controller.errors import TableError
 from controller.record.journal import Row
 from controller.table.facts import ShoeOpened, StepFailed
@@ -39,7 +40,7 @@ def replay(rows: Iterable[Row], rules: TableRules, table_id: str, epoch: str) ->
         before, (table, events) = table, refold(table, row)
         # A shoe's opening also closed what was before it, which this replay has not seen.
         opened_unseen = isinstance(row.fact, ShoeOpened) and before == Table(rules)
-        if not opened_unseen and differs is None and _compared(row.messages) != _made(row, events, table_id, epoch):
+        if not opened_unseen and differs is None and _told(row, table.rules) != _made(row, events, table_id, epoch):
             differs = row.number
     return table, differs
 
@@ -57,13 +58,18 @@ def refold(table: Table, row: Row) -> Stepped:
         ) from error
 
 
+def _told(row: Row, rules: TableRules) -> list[dict[str, object]]:
+    meters = [meter for bet in rules.progressives for meter in bet.meters]
+    return _compared(as_now(json.loads(body), meters) for body in row.messages)
+
+
 def _made(row: Row, events: Iterable[Event], table_id: str, epoch: str) -> list[dict[str, object]]:
     return _compared(
-        seal(event, table_id, epoch, row.first_seq + place, row.stamp, row.previous_head, None)
+        json.loads(seal(event, table_id, epoch, row.first_seq + place, row.stamp, row.previous_head, None))
         for place, event in enumerate(events)
     )
 
 
-def _compared(messages: Iterable[bytes]) -> list[dict[str, object]]:
+def _compared(messages: Iterable[dict[str, object]]) -> list[dict[str, object]]:
     """The messages, as far as the same facts make the same ones."""
-    return [{name: value for name, value in json.loads(body).items() if name not in _NOT_COMPARED} for body in messages]
+    return [{name: value for name, value in message.items() if name not in _NOT_COMPARED} for message in messages]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from controller.contract import events
-from controller.table.facts import AwardRefused, AwardStepped, DisputedAward, RoyalHit
+from controller.table.facts import AwardRefused, AwardStepped, DisputedAward, SeatHit
 from controller.table.states import Table
 from controller.table.stops import Stepped, alarm
 
@@ -41,6 +41,7 @@ def step_award(table: Table, fact: AwardStepped) -> Stepped:
         round=fact.round,
         award=fact.award,
         hit=fact.hit,
+        spot=fact.spot,
         seat=fact.seat,
         tier=fact.tier,
         meter=fact.meter,
@@ -78,5 +79,5 @@ def accept_award(table: Table, award: str) -> Stepped:
     return step_award(table, replace(dispute.step, seq=max(dispute.step.seq, table.award_seq)))
 
 
-def _is_of_hit(step: AwardStepped, hit: RoyalHit) -> bool:
-    return (hit.shoe, hit.round, hit.seat) == (step.shoe, step.round, step.seat)
+def _is_of_hit(step: AwardStepped, hit: SeatHit) -> bool:
+    return (hit.shoe, hit.round, hit.spot, hit.seat) == (step.shoe, step.round, step.spot, step.seat)

@@ -8,18 +8,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from controller.contract import events
-from controller.game.bets import Row
 from controller.game.hands import Done, SeatHands, cards_of
 from controller.game.seating import Actives, next_actives
 from controller.game.settlement import Settlement
 from controller.table import paying, shoe_life
 from controller.table.acts.corrections import CorrectionFact
 from controller.table.dealing import finished_round, hands_shown, last_wagered, owing, shown
-from controller.table.facts import RoyalHit
+from controller.table.facts import SeatHit
 from controller.table.states import NO_WAGERS, FinishedRound, Table
 from controller.table.stops import Stepped, open_shoe, shoe_number
 
-_Awards = list[tuple[int, Row]]
+_Awards = list[paying.Won]
 
 
 def correct(table: Table, fact: CorrectionFact) -> Stepped:
@@ -28,7 +27,7 @@ def correct(table: Table, fact: CorrectionFact) -> Stepped:
     assert before is not None, "only asked of a finished round"
     rules, wagers = table.rules, before.wagers or NO_WAGERS
     done = rules.play.corrected(before.done, fact.read)
-    won, won_before = (paying.awards(rules, before.seating, each, wagers.royal9_seats) for each in (done, before.done))
+    won, won_before = (paying.awards(rules, before.seating, each, wagers) for each in (done, before.done))
     settled = paying.settlement(rules, before.seating, wagers.placed, done) if before.settlement else None
     after = replace(before, done=done, settlement=settled)
     corrected = replace(
@@ -72,19 +71,20 @@ def _event(
         margin=done.margin,
         pairs=events.Pairs(done.player_pair, done.banker_pair),
         dragon_bonus=paying.dragon_bonus_shown(rules, after.seating, done),
-        royal9=paying.seat_tiers(won),
-        royal9_before=paying.seat_tiers(won_before),
+        awards=paying.awards_shown(won),
+        awards_before=paying.awards_shown(won_before),
         settlement=settlement,
         settlement_before=settlement_before,
     )
 
 
-def _hits_as_corrected(table: Table, before: FinishedRound, won: _Awards, won_before: _Awards) -> tuple[RoyalHit, ...]:
+def _hits_as_corrected(table: Table, before: FinishedRound, won: _Awards, won_before: _Awards) -> tuple[SeatHit, ...]:
     """The hits that are shown once the last round's are these. One that stays is as it was, seen to or not."""
     number, levels = open_shoe(table).number, (before.wagers or NO_WAGERS).levels
     of_the_round = [hit for hit in table.hits if (hit.shoe, hit.round) == (number, before.number)]
-    stay = [hit for hit in of_the_round if any((hit.seat, hit.tier) == (s, row.award) for s, row in won)]
-    new = paying.royal_hits(number, before.number, [each for each in won if each not in won_before], levels)
+    awarded = {(each.spot, each.seat, each.row.award) for each in won}
+    stay = [hit for hit in of_the_round if (hit.spot, hit.seat, hit.tier) in awarded]
+    new = paying.hits(number, before.number, [each for each in won if each not in won_before], levels)
     return (*(hit for hit in table.hits if hit not in of_the_round), *stay, *new)
 
 

@@ -12,14 +12,14 @@ from typing import assert_never
 
 from controller.contract import events
 from controller.contract.events import Event
-from controller.game.bets import Row
+from controller.game.bets import Row, ratio_text
 from controller.game.cards import Card, total
 from controller.game.hands import Done, SeatHands, TwoHands
 from controller.game.play import Call, Choose, Draw, Reveal
 from controller.game.seating import next_actives
 from controller.game.wagers import Wager
 from controller.table import paying, shoe_life
-from controller.table.facts import RoyalHit
+from controller.table.facts import SeatHit
 from controller.table.rules import TableRules
 from controller.table.states import (
     NO_WAGERS,
@@ -152,24 +152,24 @@ def _go_on(table: Table) -> Stepped:
 def _finish(table: Table, hand: HandInPlay, done: Done) -> Stepped:
     """The hand is complete: its round, then its hits, then what follows."""
     shoe, wagers = open_shoe(table), hand.wagers or NO_WAGERS
-    won = paying.awards(table.rules, hand.seating, done, wagers.royal9_seats)
+    won = paying.awards(table.rules, hand.seating, done, wagers)
     settled = paying.settlement(table.rules, hand.seating, wagers.placed, done) if hand.wagers else None
     finished = FinishedRound(shoe.rounds, done, hand.wagers, hand.seating, settled)
-    royal = paying.royal_hits(shoe.number, shoe.rounds, won, wagers.levels)
+    hits = paying.hits(shoe.number, shoe.rounds, won, wagers.levels)
     table = replace(
         table,
         finished=(*table.finished, finished),
         last_round=finished,
-        hits=(*table.hits, *royal),
+        hits=(*table.hits, *hits),
         awaiting_result=done if isinstance(done, TwoHands) else None,
         commission_owed=owing(table.commission_owed, dict(settled.owed) if settled else {}),
     )
     if hand.seating.actives is not None and done.outcome is not None:
         table = replace(table, actives=next_actives(hand.seating.actives, done.outcome, table.occupied))
     round_event = _round(table, finished, won)
-    hits = tuple(_hit(round_event, hit, row) for hit, (_, row) in zip(royal, won, strict=True))
+    hit_events = tuple(_hit(round_event, hit, each.row) for hit, each in zip(hits, won, strict=True))
     table, after = after_hand(table)
-    return table, (round_event, *hits, *after)
+    return table, (round_event, *hit_events, *after)
 
 
 def owing(owed: Mapping[int, int], more: Mapping[int, int]) -> dict[int, int]:
@@ -178,7 +178,7 @@ def owing(owed: Mapping[int, int], more: Mapping[int, int]) -> dict[int, int]:
     return {seat: owes for seat, owes in cents.items() if owes}
 
 
-def _round(table: Table, finished: FinishedRound, won: list[tuple[int, Row]]) -> events.Round | events.SeatsRound:
+def _round(table: Table, finished: FinishedRound, won: list[paying.Won]) -> events.Round | events.SeatsRound:
     """The event of a round, in the form of its game."""
     shoe, done = open_shoe(table), finished.done
     last_hand = not finished.simulated and shoe.wagered_hands == shoe.last_hand
@@ -207,23 +207,26 @@ def _round(table: Table, finished: FinishedRound, won: list[tuple[int, Row]]) ->
         last_hand=last_hand,
         cards_left=cards_left(table),
         dragon_bonus=paying.dragon_bonus_shown(table.rules, finished.seating, done),
-        royal9_seats=finished.wagers.royal9_seats if finished.wagers else (),
-        royal9=paying.seat_tiers(won),
+        progressive=paying.progressive_shown(finished.wagers),
+        awards=paying.awards_shown(won),
         actives=paying.actives_shown(finished.seating.actives),
         settlement=settlement,
     )
 
 
-def _hit(round_event: events.Round | events.SeatsRound, hit: RoyalHit, row: Row) -> events.Hit:
-    assert isinstance(round_event, events.Round), "Royal 9 is judged on two hands"
+def _hit(round_event: events.Round | events.SeatsRound, hit: SeatHit, row: Row) -> events.Hit:
+    assert isinstance(round_event, events.Round), "awards are judged on two hands"
     return events.Hit(
         shoe=round_event.shoe,
         round=round_event.round,
+        spot=hit.spot,
         seat=hit.seat,
         tier=hit.tier,
         player=round_event.player,
         banker=round_event.banker,
-        progressive=None if row.meter is None else events.Progressive(row.meter, hit.shown_cents),
+        progressive=None
+        if row.meter is None
+        else events.Progressive(row.meter, ratio_text(row.share), hit.shown_cents),
         fixed=None if row.cents is None else events.Fixed(row.cents),
     )
 
@@ -270,7 +273,7 @@ def void_event(table: Table, by: str, reason: str) -> events.Void:
         by=by,
         reason=reason,
         simulated=wagers is None,
-        royal9_seats=wagers.royal9_seats if wagers else (),
+        progressive=paying.progressive_shown(wagers),
         settlement=paying.returned_shown(table.rules, _at_stake(table, wagers.placed)) if wagers else None,
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from fractions import Fraction
 
 from controller.game.cards import Card
 from controller.game.seating import Actives
@@ -58,18 +59,21 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class RoyalHit:
-    """A seat's winning Royal 9 wager, and how far it has come at the pit: hit, pending, verified, paid or rejected.
+class SeatHit:
+    """A seat's winning wager on a progressive bet, and how far it has come at the pit: hit, pending, verified, paid or
+    rejected.
 
-    `shown_cents` is what `meter` was shown at last before the hit, `cents` the award as the pit says it; each is None
-    while not known. A fixed award has no meter.
+    The award is `share` of `meter`; a fixed award has no meter. `shown_cents` is what the meter was shown at last
+    before the hit, `cents` the award as the pit says it; each is None while not known.
     """
 
     shoe: int
     round: int
+    spot: str
     seat: int
     tier: str
     meter: str | None = None
+    share: Fraction = Fraction(1)
     shown_cents: int | None = None
     step: str = "hit"
     cents: int | None = None
@@ -229,23 +233,31 @@ class ShoeOpened:
     actives: Actives | None = None
     commission_owed: dict[int, int] = field(default_factory=dict)  # seat to cents
     placed: tuple[Wager, ...] = ()
-    hits: tuple[RoyalHit, ...] = ()
+    hits: tuple[SeatHit, ...] = ()
     award_seq: int = 0
     disputed: tuple[DisputedAward, ...] = ()
     pit_key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
+class ProgressiveWagers:
+    """The wagers on one progressive bet at the lock: the seats whose wager stands, and those refused and why."""
+
+    spot: str
+    seats: tuple[int, ...] = ()
+    refused_seats: tuple[int, ...] = ()
+    refusal: str | None = None  # a code, when any was refused
+
+
+@dataclass(frozen=True, slots=True)
 class WagersLocked:
-    """Wagers were locked, with what decided it: the seats whose Royal 9 wager stands, and those refused and why.
+    """Wagers were locked, with what decided it. `progressive` has each progressive bet that any seat wagered on.
 
     `wagers` stand and `refused` do not, where the table knows them; `in_play` are Lucky 9's seats.
     """
 
     by: str  # "dealer" or "first_card"
-    royal9_seats: tuple[int, ...]
-    refused_seats: tuple[int, ...] = ()
-    refusal: str | None = None  # a code, when any was refused
+    progressive: tuple[ProgressiveWagers, ...] = ()
     wagers: tuple[Wager, ...] = ()
     refused: tuple[RefusedWager, ...] = ()
     in_play: tuple[int, ...] = ()
@@ -260,21 +272,23 @@ class LevelsNoted:
 
 
 @dataclass(frozen=True, slots=True)
-class Royal9WagersDiffered:
-    """The dealer would lock, but at these seats the sensor and bet recognition disagree on the Royal 9 wager."""
+class WagersDiffered:
+    """The dealer would lock, but at these seats the sensor and bet recognition disagree on the wager it senses."""
 
     seats: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AwardStepped:
-    """The pit says how far a hit has come. `seq` numbers the steps of this table's awards, `hit` is the event's id."""
+    """The pit says how far a hit has come. `seq` numbers the steps of this table's awards, `hit` is the event's id, and
+    `spot`, `shoe`, `round`, `seat`, `tier` and `meter` are that event's."""
 
     seq: int
     award: str
     hit: str
     shoe: int
     round: int
+    spot: str
     seat: int
     tier: str
     meter: str | None
@@ -470,5 +484,5 @@ OwnFact = (
     | ReplayDiffered
     | StepFailed
 )
-TableFact = ShoeOpened | WagersLocked | Royal9WagersDiffered | AwardStepped | AwardRefused
+TableFact = ShoeOpened | WagersLocked | WagersDiffered | AwardStepped | AwardRefused
 Fact = ShoeFact | OwnFact | TableFact | ByPerson

@@ -65,7 +65,7 @@ FAULTS: dict[str, FaultKind] = {
     "card_outside_game": FaultKind((_CARD, _VOID, _NEW_SHOE), card_ends_it=True, details=("shoe_mode",)),
     # Choices and wagers
     "choice_due": FaultKind((_CLEAR, _VOID), Clearing.HIT, details=("seat",)),
-    "royal9_wagers_differ": FaultKind((_CLEAR, _NEW_SHOE), details=("seats",)),
+    "wagers_differ": FaultKind((_CLEAR, _NEW_SHOE), details=("spot", "seats")),
     # Two referees
     "target_differs": FaultKind((_CLEAR, _VOID, _NEW_SHOE), Clearing.PLAY_AS_OURS, details=("shoe_says", "rules_say")),
     "result_differs": FaultKind((_CLEAR, _VOID, _NEW_SHOE), details=("shoe_says", "rules_say")),

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from controller.game.bets import ratio_text
 from controller.game.cards import Card, total
 from controller.game.games import Game
 from controller.game.hands import Done
@@ -46,12 +47,18 @@ def _beside_correction(table: Table, fact: CorrectionFact) -> dict[str, Any]:
     told = finished_round(table, fact.round)
     assert told is not None, "only asked of a finished round"
     done = table.rules.play.corrected(told.done, fact.read)
-    rows = (row for bet in table.rules.bets for row in bet.rows if row.award is not None)
     return {
         "hands_before": _hands(told.done),
         "hands": _hands(done),
         "by_the_rules": dealt_by_the_rules(table.rules.play, told.seating, done),
-        "awards": {row.award: {"cents": row.cents, "meter": row.meter} for row in rows},
+        "worth": {
+            bet.spot: {
+                row.award: {"cents": row.cents, "meter": row.meter, "share": ratio_text(row.share)}
+                for row in bet.rows
+                if row.award is not None
+            }
+            for bet in table.rules.progressives
+        },
     }
 
 

@@ -45,7 +45,7 @@ class Pattern(Enum):
 
 
 class SeatSign(Enum):
-    """What a seat's lamp tells its player: of the Royal 9 wager, or that the hand waits for the seat."""
+    """What a seat's lamp tells its player: of the progressive wager, or that the hand waits for the seat."""
 
     NOTHING = Pattern.DARK
     INVITATION = Pattern.FLASH  # the wager may be placed
@@ -60,11 +60,11 @@ class SeatSign(Enum):
 class Live:
     """What is around the table at this moment and is not journalled.
 
-    `royal9_seats` are the seats whose sensor sees a wager; `pit_fresh` says that a progressive can be bet on. At
+    `sensed_seats` are those whose sensor sees a wager; `pit_fresh` says that a progressive can be bet on. At
     `refused_seats` a wager was refused since the last lock, and none put right since.
     """
 
-    royal9_seats: frozenset[int]
+    sensed_seats: frozenset[int]
     pit_fresh: bool
     shoe_up: bool
     pit_up: bool
@@ -98,16 +98,18 @@ def seat_sign(face: Public, live: Live, seat: int) -> SeatSign:
         return SeatSign.HIT
     if face.fault is None and seat in _acting(face):
         return SeatSign.TURN
-    if seat in face.refused_seats or any(wager.refused and wager.seat == seat for wager in face.wagers):
+    refused = any(seat in on.refused_seats for on in face.progressive)
+    if refused or any(wager.refused and wager.seat == seat for wager in face.wagers):
         return SeatSign.REFUSED
-    if seat in face.royal9_seats:
+    if any(seat in on.seats for on in face.progressive):
         return SeatSign.ACCEPTED
     if face.phase != "wagers_open" or face.fault is not None:
         return SeatSign.NOTHING
-    seen = seat in live.royal9_seats or any((wager.seat, wager.spot) == (seat, "royal9") for wager in face.wagers)
+    spots = {on.spot for on in face.progressive}
+    seen = seat in live.sensed_seats or any(wager.seat == seat and wager.spot in spots for wager in face.wagers)
     if seat in live.refused_seats or (seen and not live.pit_fresh):
         return SeatSign.REFUSED
-    if not live.pit_fresh or not face.royal9_bet:
+    if not live.pit_fresh or not spots:
         return SeatSign.NOTHING
     return SeatSign.WAGER_SEEN if seen else SeatSign.INVITATION
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 
-from controller.game.bets import ROYAL9
 from controller.game.wagers import RefusedWager, Wager, place, placing, stand
-from controller.table.facts import WagersLocked
+from controller.table.facts import ProgressiveWagers, WagersLocked
 from controller.table.states import Table
 
 
@@ -23,11 +23,11 @@ def lies(table: Table, wager: Wager) -> bool:
     return set(place(table.placed, wager)) == set(table.placed)
 
 
-def royal9_wagers_differ(table: Table, sensed: AbstractSet[int]) -> tuple[int, ...]:
-    """The seats where the sensor and bet recognition disagree on the Royal 9 wager."""
+def wagers_differ(table: Table, sensed: AbstractSet[int]) -> tuple[int, ...]:
+    """The seats where the sensor and bet recognition disagree on the wager that it senses."""
     if not table.rules.bet_recognition:
         return ()
-    seen = {wager.seat for wager in table.placed if wager.spot == ROYAL9}
+    seen = {wager.seat for wager in table.placed if wager.spot == table.rules.sensed}
     return tuple(seat for seat in table.rules.sensors if (seat in sensed) != (seat in seen))
 
 
@@ -35,44 +35,44 @@ def lock(table: Table, by: str, sensed: AbstractSet[int], pit_fresh: bool, *, la
     """The lock as the wagers lie. Without a fresh pit there is no progressive to bet on; `late`, the hand's first card
     came unseen, and nobody knows what lay at the seats then."""
     rules = table.rules
+    code = "locked_late" if late else None if pit_fresh else "pit_stale"
     if not rules.bet_recognition:
         seats = tuple(sorted(sensed & set(rules.seat_numbers)))
-        code = _no_royal9(pit_fresh, late)
+        on = ProgressiveWagers(rules.sensed or "", seats)
+        if code is not None:
+            on = ProgressiveWagers(on.spot, (), seats, code)
         in_play = table.occupied if rules.play.seats_play else ()
-        if code is None or not seats:
-            return WagersLocked(by, royal9_seats=seats, in_play=in_play)
-        return WagersLocked(by, royal9_seats=(), refused_seats=seats, refusal=code, in_play=in_play)
-    differ = royal9_wagers_differ(table, sensed)
-    refused: list[RefusedWager] = []
-    placed: list[Wager] = []
-    for wager in table.placed:
-        code = None
-        if wager.spot == ROYAL9:
-            code = "royal9_wagers_differ" if wager.seat in differ else _no_royal9(pit_fresh, late)
-        if code is None:
-            placed.append(wager)
-        else:
-            refused.append(RefusedWager(wager, code))
+        return WagersLocked(by, (on,) if seats else (), in_play=in_play)
     on_each_hand = {bet.spot for bet in rules.bets if bet.each_hand}
+    differ = wagers_differ(table, sensed)
+    progressives = [bet.spot for bet in rules.progressives]
+    unfit = {
+        wager: "wagers_differ" if wager.spot == rules.sensed and wager.seat in differ else code
+        for wager in table.placed
+        if wager.spot in progressives
+    }
+    refused = [RefusedWager(wager, why) for wager, why in unfit.items() if why is not None]
+    placed = [wager for wager in table.placed if unfit.get(wager) is None]
     stands, falls = stand(rules.wagers, rules.bets, rules.seat_numbers, placed, _actives(table))
     refused += falls
-    refused_seats = {each.wager.seat: each.code for each in refused if each.wager.spot == ROYAL9}
-    refused_seats |= dict.fromkeys(differ, "royal9_wagers_differ")
+    on_each = (_on(spot, stands, refused, differ if spot == rules.sensed else ()) for spot in progressives)
     return WagersLocked(
         by,
-        royal9_seats=tuple(sorted(wager.seat for wager in stands if wager.spot == ROYAL9)),
-        refused_seats=tuple(sorted(refused_seats)),
-        refusal=next(iter(refused_seats.values()), None),
+        tuple(on for on in on_each if on.seats or on.refused_seats),
         wagers=stands,
         refused=tuple(refused),
         in_play=tuple(sorted({wager.seat for wager in stands if wager.spot in on_each_hand})),
     )
 
 
-def _no_royal9(pit_fresh: bool, late: bool) -> str | None:
-    if late:
-        return "locked_late"
-    return None if pit_fresh else "pit_stale"
+def _on(
+    spot: str, stands: Iterable[Wager], refused: Iterable[RefusedWager], differ: Iterable[int]
+) -> ProgressiveWagers:
+    """The wagers on a progressive bet: those that stand, those refused, and those seen by one and not by the other."""
+    codes = {each.wager.seat: each.code for each in refused if each.wager.spot == spot}
+    codes |= dict.fromkeys(differ, "wagers_differ")
+    seats = tuple(sorted(wager.seat for wager in stands if wager.spot == spot))
+    return ProgressiveWagers(spot, seats, tuple(sorted(codes)), next(iter(codes.values()), None))
 
 
 def _actives(table: Table) -> tuple[int, ...]:

@@ -1,8 +1,9 @@
-"""What a finished hand is worth: its settlement, its Royal 9 awards, its Dragon Bonus, by the table's rules."""
+"""What a finished hand is worth: its settlement, its awards, its Dragon Bonus, by the table's rules."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from controller.contract import events
 from controller.game.bets import DRAGON_BONUS, Finished, Row, bet_on, deciding
@@ -10,8 +11,9 @@ from controller.game.hands import Done, SeatHands
 from controller.game.seating import NOBODY, Actives, Seating
 from controller.game.settlement import Settlement, result_of, returned, settle
 from controller.game.wagers import RefusedWager, Wager
-from controller.table.facts import RoyalHit
+from controller.table.facts import SeatHit
 from controller.table.rules import TableRules
+from controller.table.states import Wagers
 
 
 def settlement(rules: TableRules, seating: Seating, wagers: tuple[Wager, ...], done: Done) -> Settlement | None:
@@ -21,14 +23,25 @@ def settlement(rules: TableRules, seating: Seating, wagers: tuple[Wager, ...], d
     return settle(rules.bets, rules.rounding, lambda seat: _seen(rules, seating, done, seat), wagers)
 
 
-def awards(rules: TableRules, seating: Seating, done: Done, seats: Iterable[int]) -> list[tuple[int, Row]]:
-    """The winning Royal 9 wagers of these seats, each with the row of its award: best row first, then by seat."""
-    royal9 = rules.royal9
-    if royal9 is None:
+@dataclass(frozen=True, slots=True)
+class Won:
+    """A seat's winning wager on a progressive bet, and the row of its award."""
+
+    spot: str
+    seat: int
+    row: Row
+
+
+def awards(rules: TableRules, seating: Seating, done: Done, wagers: Wagers) -> list[Won]:
+    """The winning wagers on the progressive bets: in the bets' order, best row first, then by seat."""
+    if isinstance(done, SeatHands):
         return []
-    decided = ((seat, deciding(royal9, _seen(rules, seating, done, seat)[0])) for seat in seats)
-    won = [(seat, row) for seat, row in decided if row is not None and row.award is not None]
-    return sorted(won, key=lambda seat_row: (royal9.rows.index(seat_row[1]), seat_row[0]))
+    won = []
+    for bet in rules.progressives:
+        seats = wagers.on(bet.spot).seats
+        decided = {seat: deciding(bet, _seen(rules, seating, done, seat)[0]) for seat in seats}
+        won += [Won(bet.spot, seat, row) for row in bet.rows for seat in sorted(seats) if decided[seat] is row]
+    return [each for each in won if each.row.award is not None]
 
 
 def _seen(rules: TableRules, seating: Seating, done: Done, at: int | None = None) -> tuple[Finished, ...]:
@@ -38,18 +51,42 @@ def _seen(rules: TableRules, seating: Seating, done: Done, at: int | None = None
     return rules.play.seen(done, seating, at, (own, others))
 
 
-def seat_tiers(won: Iterable[tuple[int, Row]]) -> tuple[events.SeatTier, ...]:
+def awards_shown(won: Iterable[Won]) -> tuple[events.AwardWon, ...]:
     """The awards as events tell them."""
-    return tuple(events.SeatTier(seat, row.award or "") for seat, row in won)
+    return tuple(events.AwardWon(each.spot, each.seat, each.row.award or "") for each in won)
 
 
-def royal_hits(
-    shoe: int, round_: int, won: Iterable[tuple[int, Row]], levels: Mapping[str, int]
-) -> tuple[RoyalHit, ...]:
+def hits(shoe: int, round_: int, won: Iterable[Won], levels: Mapping[str, int]) -> tuple[SeatHit, ...]:
     """The awards as the table keeps them, with the levels that were shown."""
     return tuple(
-        RoyalHit(shoe, round_, seat, row.award or "", row.meter, levels.get(row.meter) if row.meter else None)
-        for seat, row in won
+        SeatHit(
+            shoe,
+            round_,
+            each.spot,
+            each.seat,
+            each.row.award or "",
+            each.row.meter,
+            each.row.share,
+            levels.get(each.row.meter) if each.row.meter else None,
+        )
+        for each in won
+    )
+
+
+def progressive_shown(wagers: Wagers | None) -> tuple[events.ProgressiveSeats, ...]:
+    """The progressive bets that seats have a wager on, as events tell them."""
+    on = wagers.progressive if wagers else ()
+    return tuple(events.ProgressiveSeats(each.spot, each.seats) for each in on if each.seats)
+
+
+def progressive_locked(rules: TableRules, wagers: Wagers) -> tuple[events.ProgressiveLocked, ...]:
+    """Every progressive bet of the game as its wagers were locked."""
+    on = [(bet, wagers.on(bet.spot)) for bet in rules.progressives]
+    return tuple(
+        events.ProgressiveLocked(
+            bet.spot, bet.price_cents or 0, bet.meters, each.seats, each.refused_seats, each.refusal
+        )
+        for bet, each in on
     )
 
 

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from controller.game.bets import ratio_text
 from controller.game.cards import total
 from controller.game.hands import TwoHands
 from controller.game.play import Choose, Draw, Laid, Reveal
 from controller.game.wagers import squeezing
 from controller.table.dealing import following, odd_card
+from controller.table.facts import ProgressiveWagers, SeatHit
 from controller.table.states import (
+    NO_WAGERS,
     Burning,
     FinishedRound,
     FirstCardDue,
@@ -77,11 +80,15 @@ class PublicFault:
 
 @dataclass(frozen=True, slots=True)
 class PublicHit:
-    """A seat's winning Royal 9 wager, and how far it has come: hit, pending, verified, paid or rejected."""
+    """A seat's winning wager on a progressive bet, and how far it has come: hit, pending, verified, paid or rejected.
 
+    It wins `share` of `meter`, which came to `shown_cents` by what was shown; a fixed award has no meter."""
+
+    spot: str
     seat: int
     tier: str
     meter: str | None
+    share: str
     shown_cents: int | None
     step: str
     cents: int | None
@@ -106,7 +113,8 @@ class Public:
     turned up first. `squeezing` names the seat that holds a face-down hand's cards, None for the dealer. `odd_card`
     says that the card just drawn in error may still be told to be something else than a simulated hand's; `kept` cards
     were drawn early and are the next hand's first. `wagers` lie
-    on the layout or play; `commission_owed` is in cents by seat.
+    on the layout or play; `progressive` has every progressive bet of the game, and the seats on it once wagers are
+    locked; `commission_owed` is in cents by seat.
     """
 
     table: str
@@ -132,10 +140,7 @@ class Public:
     last_hand: bool
     cards_left: int | None
     wagers: tuple[PublicWager, ...]
-    royal9_bet: bool
-    royal9_seats: tuple[int, ...]
-    refused_seats: tuple[int, ...]
-    refusal: str | None
+    progressive: tuple[ProgressiveWagers, ...]
     hits: tuple[PublicHit, ...]
     commission_owed: dict[str, int]
     fault: PublicFault | None
@@ -203,13 +208,8 @@ def public(table: Table) -> Public:
         last_hand=_is_last_hand(table),
         cards_left=known_left(table),
         wagers=_wagers(table, wagers),
-        royal9_bet=table.rules.royal9 is not None,
-        royal9_seats=wagers.royal9_seats if wagers else (),
-        refused_seats=wagers.refused_seats if wagers else (),
-        refusal=wagers.refusal if wagers else None,
-        hits=tuple(
-            PublicHit(hit.seat, hit.tier, hit.meter, hit.shown_cents, hit.step, hit.cents) for hit in table.hits
-        ),
+        progressive=tuple((wagers or NO_WAGERS).on(bet.spot) for bet in table.rules.progressives),
+        hits=tuple(map(_hit, table.hits)),
         commission_owed={str(seat): cents for seat, cents in table.commission_owed.items()},
         fault=_fault(table),
     )
@@ -225,6 +225,11 @@ def _hands(table: Table) -> tuple[PublicHand, ...]:
 def _hand(hand: Laid) -> PublicHand:
     cards = tuple(FACE_DOWN if down else str(card) for card, down in zip(hand.cards, hand.face_down, strict=True))
     return PublicHand(str(hand.hand), cards, None if any(hand.face_down) else total(hand.cards))
+
+
+def _hit(hit: SeatHit) -> PublicHit:
+    shown_cents = None if hit.shown_cents is None else int(hit.shown_cents * hit.share)
+    return PublicHit(hit.spot, hit.seat, hit.tier, hit.meter, ratio_text(hit.share), shown_cents, hit.step, hit.cents)
 
 
 def _choice(step: Choose) -> PublicChoice:

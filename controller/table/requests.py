@@ -77,7 +77,7 @@ def before(table: Table, fact: Fact, ambient: Ambient) -> tuple[Fact, ...]:
 def _meters_moved(table: Table, ambient: Ambient) -> bool:
     """Whether a hand plays for the meters, and they show otherwise than is noted. Unheard meters show nothing new."""
     wagers = table.phase.wagers if isinstance(table.phase, Locked | HandInPlay) else None
-    if wagers is None or not wagers.royal9_seats or not ambient.levels:
+    if wagers is None or not any(on.seats for on in wagers.progressive) or not ambient.levels:
         return False
     return ambient.levels != wagers.levels
 

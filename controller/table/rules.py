@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from controller.game.bets import ROYAL9, Bet, bet_on
+from controller.game.bets import Bet
 from controller.game.cards import PersonalK9
 from controller.game.games import Game
 from controller.game.settlement import Rounding
@@ -35,7 +35,7 @@ class ShoeRules:
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """A seat, and the King and 9 printed at it where the game has the Royal 9 bet."""
+    """A seat, and the King and 9 printed at it where a bet of the game asks for them."""
 
     number: int
     k9: PersonalK9 | None = None
@@ -45,8 +45,9 @@ class Seat:
 class TableRules:
     """Everything the fold needs to know of its table.
 
-    `sensors` are the seats whose Royal 9 spot has one. Without `bet_recognition` no other wager is known to the table,
-    and nothing is settled in money. Wagers on the `bets` that the game has are settled in their order.
+    `sensors` are the seats with a sensor; each sees the chip on the spot `sensed`, one of the progressive bets. Without
+    `bet_recognition` no other wager is known to the table, and nothing is settled in money. Wagers on the `bets` that
+    the game has are settled in their order.
     """
 
     table: str  # the table's id: in every topic and event
@@ -54,6 +55,7 @@ class TableRules:
     lock_on: LockOn
     seats: tuple[Seat, ...]
     sensors: tuple[int, ...]
+    sensed: str | None
     bet_recognition: bool
     shoe: ShoeRules
     play: Game
@@ -67,11 +69,11 @@ class TableRules:
         return tuple(seat.number for seat in self.seats)
 
     @property
-    def royal9(self) -> Bet | None:
-        """The bet with awards, None where the game has none."""
-        return bet_on(self.bets, ROYAL9)
+    def progressives(self) -> tuple[Bet, ...]:
+        """The progressive bets, in the order of the game file."""
+        return tuple(bet for bet in self.bets if bet.progressive)
 
     @property
     def meters(self) -> frozenset[str]:
         """The progressive meters that the bets award."""
-        return frozenset(row.meter for bet in self.bets for row in bet.rows if row.meter is not None)
+        return frozenset(meter for bet in self.bets for meter in bet.meters)

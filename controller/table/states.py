@@ -15,24 +15,26 @@ from controller.game.play import Play
 from controller.game.seating import NOBODY, Actives, Seating
 from controller.game.settlement import Settlement
 from controller.game.wagers import RefusedWager, Wager
-from controller.table.facts import DisputedAward, OwnFact, Report, RoyalHit, ShoeFact
+from controller.table.facts import DisputedAward, OwnFact, ProgressiveWagers, Report, SeatHit, ShoeFact
 from controller.table.rules import TableRules
 
 
 @dataclass(frozen=True, slots=True)
 class Wagers:
-    """The wagers of a hand: the seats whose Royal 9 wager stands, those whose was refused, with the code why; and where
-    the table knows them, all that stand and all refused. `levels` are the meters' cents as last shown."""
+    """The wagers of a hand: those on each progressive bet that any seat wagered on; and where the table knows them, all
+    that stand and all refused. `levels` are the meters' cents as last shown."""
 
-    royal9_seats: tuple[int, ...]
-    refused_seats: tuple[int, ...] = ()
-    refusal: str | None = None
+    progressive: tuple[ProgressiveWagers, ...] = ()
     placed: tuple[Wager, ...] = ()
     refused: tuple[RefusedWager, ...] = ()
     levels: dict[str, int] = field(default_factory=dict)
 
+    def on(self, spot: str) -> ProgressiveWagers:
+        """The wagers on this progressive bet."""
+        return next((each for each in self.progressive if each.spot == spot), ProgressiveWagers(spot))
 
-NO_WAGERS = Wagers(())
+
+NO_WAGERS = Wagers()
 """A simulated hand's."""
 
 
@@ -224,7 +226,7 @@ class Table:
     kept_results: tuple[Held, ...] = ()
     finished: tuple[FinishedRound, ...] = ()
     last_round: FinishedRound | None = None
-    hits: tuple[RoyalHit, ...] = ()
+    hits: tuple[SeatHit, ...] = ()
     awaiting_result: TwoHands | Literal["voided"] | None = None
     fault: StandingFault | None = None
     held: Waiting = field(default_factory=Waiting)

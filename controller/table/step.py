@@ -70,7 +70,6 @@ from controller.table.facts import (
     PublishRefused,
     ReplayDiffered,
     Report,
-    Royal9WagersDiffered,
     ShoeErrorCancelled,
     ShoeErrorRaised,
     ShoeFact,
@@ -85,6 +84,7 @@ from controller.table.facts import (
     ShoeUnplugged,
     StepFailed,
     Target,
+    WagersDiffered,
     WagersLocked,
 )
 from controller.table.faults import FAULTS, Clearing, Exit
@@ -117,8 +117,8 @@ def step(table: Table, fact: Fact) -> Stepped:
             return _lock_wagers(table, fact)
         case WagerPlaced(wager):
             return replace(table, placed=place(table.placed, wager)), ()
-        case Royal9WagersDiffered(seats):
-            return stop(table, "royal9_wagers_differ", {"seats": ", ".join(map(str, seats))})
+        case WagersDiffered(seats):
+            return stop(table, "wagers_differ", {"spot": table.rules.sensed or "", "seats": ", ".join(map(str, seats))})
         case SeatsTaken(seats):
             return replace(table, occupied=seats), ()
         case ActivesChosen(actives):
@@ -453,7 +453,7 @@ def _lock_wagers(table: Table, fact: WagersLocked) -> Stepped:
     """Wagers are locked: a hand is numbered, and cards kept for it are its first."""
     shoe = open_shoe(table)
     shoe = replace(shoe, rounds=shoe.rounds + 1)
-    wagers = Wagers(fact.royal9_seats, fact.refused_seats, fact.refusal, fact.wagers, fact.refused, fact.levels)
+    wagers = Wagers(fact.progressive, fact.wagers, fact.refused, fact.levels)
     seating = Seating(fact.in_play, table.actives if table.rules.play.roles_play else None)
     kept, open_hits = table.kept, tuple(hit for hit in table.hits if hit.meter is not None)
     table = replace(
@@ -464,10 +464,7 @@ def _lock_wagers(table: Table, fact: WagersLocked) -> Stepped:
             shoe=shoe.number,
             round=shoe.rounds,
             by=fact.by,
-            royal9_seats=wagers.royal9_seats,
-            royal9_price_cents=table.rules.royal9.price_cents if table.rules.royal9 else None,
-            refused_seats=wagers.refused_seats,
-            refusal=wagers.refusal,
+            progressive=paying.progressive_locked(table.rules, wagers),
             wagers=paying.wagers_shown(wagers.placed),
             refused=paying.refused_shown(wagers.refused),
             in_play=seating.in_play,

@@ -25,23 +25,19 @@ def event_sentence(event: dict[str, Any]) -> str:
             hands = _seats_round(event) if "dealer" in event else _hands(event)
             return f"{hands} (by {event['by']} and {event['witness']})"
         case "wagers_locked":
-            refused = event["refused_seats"]
-            wagers = event["wagers"]
-            return (
-                f"seats {event['royal9_seats']}"
-                + (f", refused {refused}" if refused else "")
-                + (f", {len(wagers)} wagers" if wagers else "")
-            )
+            wagers = [f"{len(event['wagers'])} wagers"] if event["wagers"] else []
+            return ", ".join([*map(_progressive, event["progressive"]), *wagers])
         case "hit":
             fixed, meter = event["fixed"], event["progressive"]
-            pays = f"${fixed['cents'] / 100:,.0f}" if fixed else f"meter {meter['meter']}"
-            return f"seat {event['seat']} {event['tier']}: {pays}"
+            pays = f"${fixed['cents'] / 100:,.0f}" if fixed else of_meter(meter)
+            return f"seat {event['seat']} {event['spot']}, {event['tier']}: {pays}"
         case "fault":
             return f"{event['code']}: {language().fault(event['code']).what}"
         case "alarm":
             return f"{event['code']}: {language().alarm(event['code']).what}"
         case "award":
-            return f"seat {event['seat']} {event['tier']}: {dollars(event['cents'])} {event['step']}, by {event['by']}"
+            what = f"seat {event['seat']} {event['spot']}, {event['tier']}"
+            return f"{what}: {dollars(event['cents'])} {event['step']}, by {event['by']}"
         case "commission":
             return f"seat {event['seat']} paid {dollars(event['cents'])}, by {event['by']}"
         case "fault_cleared" if event.get("cards_unheard") is not None:
@@ -50,6 +46,16 @@ def event_sentence(event: dict[str, Any]) -> str:
             return f"{event['reason']}, {event['rounds']} rounds"
         case _:
             return f"by {event['by']}"
+
+
+def _progressive(bet: dict[str, Any]) -> str:
+    refused = f", refused {bet['refused_seats']}" if bet["refused_seats"] else ""
+    return f"{bet['spot']} at seats {bet['seats']}{refused}"
+
+
+def of_meter(won: dict[str, Any]) -> str:
+    """What of a meter a hit wins."""
+    return f"meter {won['meter']}" if won["share"] == "1:1" else f"{won['share']} of meter {won['meter']}"
 
 
 def dollars(cents: int) -> str:
@@ -70,11 +76,12 @@ def meters_line(pit: dict[str, Any]) -> str:
 
 
 def hit_line(hit: dict[str, Any]) -> str:
-    """A hit of a table's public face: its tier, its level, and how far it has come."""
+    """A hit of a table's public face: its bet and tier, its meter as it was shown or the award as the pit says it, and
+    how far it has come."""
     cents = hit["shown_cents"] if hit["cents"] is None else hit["cents"]
-    level = f", meter {hit['meter'].replace('_', ' ')}" if hit["meter"] else ""
+    meter = f", {of_meter(hit)}" if hit["meter"] else ""
     amount = "" if cents is None else f" {dollars(cents)}"
-    return f"seat {hit['seat']} {hit['tier'].replace('_', ' ')}{level}{amount}: {hit['step']}"
+    return f"seat {hit['seat']} {hit['spot']}, {hit['tier']}{meter}{amount}: {hit['step']}".replace("_", " ")
 
 
 def settlement_lines(event: dict[str, Any]) -> list[str]:

@@ -64,10 +64,9 @@ class BaccaratRoyal:
                 banker.append(felt.card("banker"))
             felt.reveal("player")
         paid = self._pay(bets, {"player": player, "banker": banker})
-        told = two_hands_told(player, banker) | {
+        told = two_hands_told(player, banker) | book.awards(self.bets, bets, {"player": player, "banker": banker}, {})
+        told |= {
             "dragon_bonus": None,
-            "wagered_seats": [],
-            "royal9": [],
             "actives": {"player": bets.actives.player, "banker": bets.actives.banker},
             "settlement": cashier.settlement(paid),
         }

@@ -11,7 +11,7 @@ from typing import Any
 
 from drivers.sim import cashier, rules
 from drivers.sim.cashier import Paid
-from drivers.sim.wagers import Wager
+from drivers.sim.wagers import Bets, Wager
 
 Hands = Mapping[str, Sequence[str]]
 """The cards of a finished hand. Two sides lie beside each other: `player` and `banker`, or `own` and `dealer`.
@@ -35,6 +35,22 @@ def row_for(
         if _so(row["when"], hands, {**own, "another": another}, split):
             return row
     return None
+
+
+def awards(
+    bets: Sequence[Mapping[str, Any]], wagered: Bets | None, hands: Hands, printed: Mapping[int, str]
+) -> dict[str, object]:
+    """The bets with awards that seats wagered on, and the awards won: bet by bet, the best row first, then by seat."""
+    on = wagered.progressive if wagered else {}
+    won = [
+        {"spot": bet["spot"], "seat": seat, "tier": row["award"]}
+        for bet in bets
+        for row in bet.get("rows", [])
+        for seat in sorted(on.get(bet["spot"], ()))
+        if "award" in row and row_for(bet, hands, seat, printed) is row
+    ]
+    told = [{"spot": bet["spot"], "seats": sorted(on[bet["spot"]])} for bet in bets if bet["spot"] in on]
+    return {"progressive": told, "awards": won}
 
 
 def pay(

@@ -50,16 +50,15 @@ class Crowd:
             self._do(do="actives", by="dealer")
             self._actives = Actives(**self._screen.face()["actives"])
 
-    def wager(self, royal9: Mapping[int, bool], pause: Callable[[int], None]) -> Bets:
-        """Everybody wagers; `pause` lets the share of so many wagers go by. `royal9`: whose sensor is covered."""
-        made, refused = self._bettors.choose(self.occupied, royal9, self._actives)
+    def wager(self, covered: Mapping[int, bool], pause: Callable[[int], None]) -> Bets:
+        """Everybody wagers; `pause` lets the share of so many wagers go by. `covered`: whose sensor is."""
+        made, refused = self._bettors.choose(self.occupied, covered, self._actives)
         foreseen = {each.wager: each for each in refused}
         for wager in made:
             self._tell(wager, foreseen.get(wager))
             pause(len(made))
         standing = tuple(wager for wager in made if wager not in foreseen)
-        seats = tuple(sorted(wager.seat for wager in standing if wager.spot == "royal9"))
-        return Bets(seats, standing, refused, self._actives)
+        return Bets(self._bettors.progressive(standing), standing, refused, self._actives)
 
     def choose(self, options: Sequence[str], points: int) -> str:
         """What a player with so many points does: mostly what is wise."""

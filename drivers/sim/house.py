@@ -32,10 +32,11 @@ _CALLS = {
 class Limits:
     """Where the house takes wagers, and from how many cents to how many. A circle is a main bet's spot of one seat.
 
-    `bets` are those of the game file, as TOML gives them.
+    `bets` are those of the game file, as TOML gives them; the seats' sensors see the chips on the spot `sensed`.
     """
 
     bets: tuple[Mapping[str, Any], ...]
+    sensed: str | None
     circle_minimum_cents: int
     circle_maximum_cents: int
     side_minimum_cents: int
@@ -50,9 +51,11 @@ class Limits:
         return tuple(bet["spot"] for bet in self.bets)
 
     @property
-    def royal9_price_cents(self) -> int | None:
-        """What a Royal 9 wager costs; None where the game has none."""
-        return next((bet["price_cents"] for bet in self.bets if bet["spot"] == "royal9"), None)
+    def prices_cents(self) -> dict[str, int]:
+        """What a wager on each progressive bet costs: those are the bets with awards."""
+        return {
+            bet["spot"]: bet["price_cents"] for bet in self.bets if any("award" in row for row in bet.get("rows", []))
+        }
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,8 @@ class ShoeProcedure:
 
 @dataclass(frozen=True)
 class House:
-    """A table: its wires, its seats with what is printed there (`KS 9H`, or nothing), and its game by kind and name.
+    """A table: its wires, its seats, those of them with a sensor and what is printed there (`KS 9H`, or nothing), and
+    its game by kind and name.
 
     `tells_wagers`: bet recognition tells the controller every wager, over the control socket.
     """
@@ -84,6 +88,7 @@ class House:
     inputs: dict[str, Any]
     debounce_s: float
     seats: tuple[int, ...]
+    sensors: tuple[int, ...]
     printed: dict[int, str]
     tells_wagers: bool
     kind: str
@@ -124,6 +129,13 @@ def _check_simulated(table_file: Path, table: Mapping[str, Any], game: Mapping[s
         )
 
 
+def _sensed(table: Mapping[str, Any], game: Mapping[str, Any]) -> str | None:
+    """The spot that the sensors see: what the table file says, or the only bet with awards."""
+    with_awards = [bet["spot"] for bet in game["bets"] if any("award" in row for row in bet.get("rows", []))]
+    only = with_awards[0] if len(with_awards) == 1 else None
+    return table["pins"].get("sensed", only) if any("seat_" in name for name in table["pins"]["inputs"]) else None
+
+
 def _house(table: Mapping[str, Any], game: Mapping[str, Any]) -> House:
     pins, shoe = table["pins"], game["shoe"]
     return House(
@@ -135,6 +147,7 @@ def _house(table: Mapping[str, Any], game: Mapping[str, Any]) -> House:
         inputs=pins["inputs"],
         debounce_s=(pins["debounce_ms"] + 5 * pins["sample_ms"]) / 1000,
         seats=tuple(sorted(seat["number"] for seat in table["seats"])),
+        sensors=tuple(sorted(seat["number"] for seat in table["seats"] if f"seat_{seat['number']}" in pins["inputs"])),
         printed={seat["number"]: seat["k9"] for seat in table["seats"] if "k9" in seat},
         tells_wagers=table["table"].get("bet_recognition", False),
         kind=game["kind"],
@@ -147,5 +160,5 @@ def _house(table: Mapping[str, Any], game: Mapping[str, Any]) -> House:
             fewest_cards_to_open=shoe["fewest_cards_to_open"],
             slips_are_burned=shoe["drawn_in_error"] == "burn",
         ),
-        limits=Limits(**game["wagers"], bets=tuple(game["bets"])),
+        limits=Limits(**game["wagers"], bets=tuple(game["bets"]), sensed=_sensed(table, game)),
     )

@@ -84,9 +84,11 @@ def shuffled_decks(seed: int, decks: int, cut_card_from_end: int) -> Iterator[De
 
 
 class Players:
-    """Who puts a Royal 9 wager down: each seat by its own habit, so some wager nearly always and some seldom."""
+    """Who puts down the wager that the seats' sensors see: each seat by its own habit, so some wager nearly always and
+    some seldom. `sensed` is the spot of that wager."""
 
-    def __init__(self, seed: int, seats: Sequence[int]) -> None:
+    def __init__(self, seed: int, seats: Sequence[int], sensed: str | None = None) -> None:
+        self.sensed = sensed
         self._rng = random.Random(f"{seed} wagers")
         self._habits = {seat: self._rng.uniform(0.2, 0.9) for seat in seats}
 
@@ -286,7 +288,8 @@ class TableCues:
             for seat, down in wagers.items():
                 self._set(f"seat_{seat}", down)
                 self._pause(_WAGERS_S / len(wagers))
-            return Bets(tuple(seat for seat, down in wagers.items() if down))
+            seats = tuple(seat for seat, down in wagers.items() if down)
+            return Bets({self._players.sensed: seats} if seats and self._players.sensed else {})
         self._await(self._shown("phase", "wagers_open"), "the screen, for wagers to open")
         self._crowd.come_and_go()
         covered = {seat: down and seat in self._crowd.occupied for seat, down in wagers.items()}

@@ -32,11 +32,9 @@ class PuntoBanco:
             if self.midi and len(hands["banker"]) >= 2:
                 felt.reveal(*(hands if len(hands[side]) == 2 else (side,)))
         player, banker = hands["player"], hands["banker"]
-        seats = sorted(bets.royal9_seats) if bets else []
-        told = two_hands_told(player, banker) | {
+        told = two_hands_told(player, banker) | book.awards(self.bets, bets, hands, self.printed)
+        told |= {
             "dragon_bonus": self._dragon_bonus(hands),
-            "wagered_seats": seats,
-            "royal9": self._awards(hands, seats),
             "actives": None,
             "settlement": None,
         }
@@ -48,12 +46,6 @@ class PuntoBanco:
 
     def _bet(self, spot: str) -> Mapping[str, Any]:
         return next((bet for bet in self.bets if bet["spot"] == spot), {"rows": []})
-
-    def _awards(self, hands: book.Hands, seats: Sequence[int]) -> list[dict[str, object]]:
-        """The seats with an award, the best row first."""
-        rows = self._bet("royal9")["rows"]
-        won = [(seat, book.row_for(self._bet("royal9"), hands, seat, self.printed)) for seat in seats]
-        return [{"seat": seat, "tier": row["award"]} for row in rows for seat, best in won if best is row]
 
     def _dragon_bonus(self, hands: book.Hands) -> dict[str, object] | None:
         """What each hand's Dragon Bonus comes to; None where the game has none."""

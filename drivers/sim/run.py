@@ -59,7 +59,7 @@ def run_table(table_file: Path, account_file: Path, habits: Habits) -> None:
         shoe = maker(house.driver)(line, wrap=habits.wrap, speed=habits.speed)
         cues = TableCues(
             pins,
-            Players(habits.seed, sorted(house.printed)),
+            Players(habits.seed, house.sensors, house.limits.sensed),
             debounce_s=house.debounce_s,
             speed=habits.speed,
             watch_lamps=habits.watch_lamps,

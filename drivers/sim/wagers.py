@@ -59,10 +59,11 @@ class Actives:
 class Bets:
     """What lies on the layout when wagers are locked.
 
-    `royal9_seats` have a Royal 9 wager that plays. `standing` is None where only sensors tell of wagers.
+    `progressive` has, by the spot of a progressive bet, the seats whose wager on it plays. `standing` is None where
+    only sensors tell of wagers.
     """
 
-    royal9_seats: tuple[int, ...] = ()
+    progressive: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     standing: tuple[Wager, ...] | None = None
     refused: tuple[Refusal, ...] = ()
     actives: Actives | None = None
@@ -95,26 +96,34 @@ class Bettors:
         self._mistakes = mistakes
 
     def choose(
-        self, occupied: Collection[int], royal9: Mapping[int, bool], actives: Actives | None
+        self, occupied: Collection[int], covered: Mapping[int, bool], actives: Actives | None
     ) -> tuple[list[Wager], tuple[Refusal, ...]]:
         """The next hand's wagers in the order they are made, and which of them are refused.
 
-        `royal9` says at which seats the Royal 9 sensor is covered: there the chips are seen, too.
+        `covered` says at which seats the sensor is covered: there the chips are seen, too.
         """
-        turns = [self._turn(seat, royal9.get(seat, False), actives) for seat in self._rng.sample(*_all(occupied))]
+        turns = [self._turn(seat, covered.get(seat, False), actives) for seat in self._rng.sample(*_all(occupied))]
         if "hand" in self._limits.spots and not any(self._plays(turn) for turn in turns):
             turns = [_Turn([self._main(min(occupied), "hand")])]  # somebody must, or there is no round
         made = [wager for turn in turns for wager in turn.wagers]
         return made, tuple(refusal for turn in turns for refusal in turn.codes.values())
 
+    def progressive(self, standing: Collection[Wager]) -> dict[str, tuple[int, ...]]:
+        """The seats that have a wager on each progressive bet that any seat has one on."""
+        on = {
+            spot: tuple(sorted(wager.seat for wager in standing if wager.spot == spot))
+            for spot in self._limits.prices_cents
+        }
+        return {spot: seats for spot, seats in on.items() if seats}
+
     def _plays(self, turn: _Turn) -> bool:
         return any(wager.spot == "hand" and wager not in turn.codes for wager in turn.wagers)
 
-    def _turn(self, seat: int, royal9: bool, actives: Actives | None) -> _Turn:
+    def _turn(self, seat: int, covered: bool, actives: Actives | None) -> _Turn:
         is_active = actives is not None and seat in actives.both
-        if self._rng.random() < self._mistakes and (turn := self._mistaken_at_lock(seat, royal9, is_active)):
+        if self._rng.random() < self._mistakes and (turn := self._mistaken_at_lock(seat, covered, is_active)):
             return turn
-        turn = _Turn(self._bundle(seat, royal9, is_active))
+        turn = _Turn(self._bundle(seat, covered, is_active))
         if turn.wagers and self._rng.random() < self._mistakes:
             wager, code = self._rng.choice(self._refused_at_once(turn.wagers[0], actives))
             return turn.refuse(wager, code, at_once=True)
@@ -122,15 +131,15 @@ class Bettors:
 
     # What is within the limits.
 
-    def _bundle(self, seat: int, royal9: bool, is_active: bool) -> list[Wager]:
+    def _bundle(self, seat: int, covered: bool, is_active: bool) -> list[Wager]:
         """A seat's wagers, all of which the house takes."""
         spots = self._limits.spots
         if is_active:
             return [self._main(seat, "stake")] if self._chance(0.95) else []
         main = "hand" if "hand" in spots else self._rng.choice(("player", "banker"))
-        wagers = [self._main(seat, main)] if royal9 or self._chance(0.8) else []
-        if royal9:
-            wagers.append(Wager(seat, "royal9", self._limits.royal9_price_cents or 0))
+        wagers = [self._main(seat, main)] if covered or self._chance(0.8) else []
+        if covered and self._limits.sensed:
+            wagers.append(self._side(seat, self._limits.sensed))
         if self._chance(0.25) and "tie" in spots and (wagers or main != "hand"):
             wagers.append(self._tie(seat, alone=not wagers))
         for side, needs in self._sides():
@@ -141,12 +150,12 @@ class Bettors:
         return wagers
 
     def _sides(self) -> list[tuple[str, set[str]]]:
-        """The side bets but the tie, which may be made alone, and Royal 9, which is made where its sensor is covered:
-        each with the spots of which it needs another wager."""
+        """The side bets but the tie, which may be made alone, and the one that is made where its sensor is covered.
+        Each has the spots of which it needs another wager."""
         return [
             (bet["spot"], set(bet.get("needs", [])))
             for bet in self._limits.bets
-            if bet.get("limits") != "circle" and bet["spot"] not in ("tie", "royal9")
+            if bet.get("limits") != "circle" and bet["spot"] not in ("tie", self._limits.sensed)
         ]
 
     def _with_back_bettor(self, wagers: list[Wager]) -> list[Wager]:
@@ -171,6 +180,8 @@ class Bettors:
 
     def _side(self, seat: int, spot: str) -> Wager:
         limits = self._limits
+        if spot in limits.prices_cents:
+            return Wager(seat, spot, limits.prices_cents[spot])
         return Wager(seat, spot, self._amount(limits.side_minimum_cents, limits.side_maximum_cents))
 
     def _tie(self, seat: int, *, alone: bool) -> Wager:
@@ -210,21 +221,20 @@ class Bettors:
             mistakes.append((replace(good, back=True), "no_back_bettors"))
         if good.spot in _SIDES:
             mistakes.append((replace(good, spot=_SIDES[good.spot]), "both_sides"))
-        if limits.royal9_price_cents is not None:
-            mistakes.append((Wager(seat, "royal9", limits.royal9_price_cents + 1), "wrong_price"))
+        mistakes += [(Wager(seat, spot, cents + 1), "wrong_price") for spot, cents in limits.prices_cents.items()]
         if actives is not None:
             is_active = seat in actives.both
             wrong = replace(good, spot="tie" if is_active else "stake")
             mistakes.append((wrong, "active_seat" if is_active else "not_active"))
         return mistakes
 
-    def _mistaken_at_lock(self, seat: int, royal9: bool, is_active: bool) -> _Turn | None:
+    def _mistaken_at_lock(self, seat: int, covered: bool, is_active: bool) -> _Turn | None:
         """A turn with a wager that falls when wagers are locked; None where it would take away the others' game."""
         limits, spots = self._limits, self._limits.spots
-        step, price = limits.increment_cents, limits.royal9_price_cents
+        step = limits.increment_cents
         main = "stake" if is_active else "hand" if "hand" in spots else self._rng.choice(("player", "banker"))
-        if royal9 and price is not None:
-            return _Turn([]).refuse(Wager(seat, "royal9", price), "royal9_needs_main")
+        if covered and limits.sensed:
+            return _Turn([]).refuse(self._side(seat, limits.sensed), "needs_another")
         small = (limits.circle_minimum_cents - 1) // step * step
         mistakes = [_Turn([]).refuse(Wager(seat, main, small), "under_minimum")]
         if is_active:
@@ -239,7 +249,8 @@ class Bettors:
             mistakes.append(_Turn([]).refuse(Wager(seat, "lucky9_bonus", least), "bonus_needs_hand"))
         alone = [side for side, needs in self._sides() if needs and main != "hand"]
         if alone:
-            mistakes.append(_Turn([]).refuse(Wager(seat, alone[0], least), _NEEDS_MAIN.get(alone[0], "needs_another")))
+            cents = limits.prices_cents.get(alone[0], least)
+            mistakes.append(_Turn([]).refuse(Wager(seat, alone[0], cents), _NEEDS_MAIN.get(alone[0], "needs_another")))
         if limits.back_bettors:
             mistakes.append(_Turn([]).refuse(replace(self._main(seat, main), back=True), "back_without_seat"))
         return self._rng.choice(mistakes)

@@ -35,12 +35,12 @@ class Hand:
     table: str
     requests: tuple[Request, ...]
     cards: str
-    royal9_seats: tuple[int, ...] = ()
+    sensed_seats: tuple[int, ...] = ()
 
 
 _SIX_CARDS = "2C AS 3D 2D 6H 4C"
 _TWO_SEATS = (TakeSeats((2, 5), _BY),)
-ROYAL9 = Hand("royal9", (), _SIX_CARDS, royal9_seats=(2, 5))
+ROYAL9 = Hand("royal9", (), _SIX_CARDS, sensed_seats=(2, 5))
 HANDS = (
     ROYAL9,
     Hand("kansas_star", tuple(wagers("2 player 2000, 5 banker 2000")), _SIX_CARDS),
@@ -92,7 +92,7 @@ def played(hand: Hand) -> tuple[Table, list[Fact], list[Event]]:
     """The table before the hand, the hand's facts, and the events they made."""
     table = TableUnderTest(load(TABLES / f"{hand.table}.toml").rules).open_shoe("2H 3H 4H")
     before, first = table.table, len(table.entries)
-    table.do(*hand.requests).lock(*hand.royal9_seats)
+    table.do(*hand.requests).lock(*hand.sensed_seats)
     for word in hand.cards.split():
         table.do(MakeCall(Call(word), _BY)) if word.islower() else table.draw(word)
     entries = table.entries[first:]

@@ -57,8 +57,11 @@ SOUND |= {f"{event['type']}, of seats": event for event in _LUCKY9.events if eve
 # A progressive hit, what the pit says of it, and somebody who saw to it.
 _HIT = TableUnderTest(levels={"player_personal": 250_000}).open_shoe().lock(2).draw("KH 2S 9H 3D")
 _OWN = "player_personal"
-_HIT.do(SeeAward(AwardStepped(1, "royal9-01.1", "royal9-01/0/3", 1, 1, 2, _OWN, _OWN, 250_000, "pending", "pit")))
+_HIT.do(
+    SeeAward(AwardStepped(1, "royal9-01.1", "royal9-01/0/3", 1, 1, "royal9", 2, _OWN, _OWN, 250_000, "pending", "pit"))
+)
 _HIT.do(ResetHits(2, "Smith"))
+_PROGRESSIVE = _HIT.of_type("wagers_locked")[0]["progressive"][0]
 _OF_HITS = ("hit", "award", "hit_reset")
 SOUND |= {f"{event['type']}, progressive": event for event in _HIT.events if event["type"] in _OF_HITS}
 
@@ -141,9 +144,9 @@ def test_one_types_fields_are_not_anothers(event: dict[str, Any]) -> None:
         ("round", {"outcome": "banco"}),
         ("round", {"margin": 10}),
         ("round", {"cards_left": -1}),
-        ("round", {"royal9_seats": [2, 2]}),
-        ("round", {"royal9": [{"seat": 0, "tier": "any_royal"}]}),
-        ("round", {"royal9": [{"seat": 1, "tier": "royal"}]}),
+        ("round", {"progressive": [{"spot": "royal9", "seats": [2, 2]}]}),
+        ("round", {"awards": [{"spot": "royal9", "seat": 0, "tier": "any_royal"}]}),
+        ("round", {"awards": [{"spot": "royal9", "seat": 1, "tier": "Royal 9"}]}),
         ("round", {"player": {"cards": ["4S"], "total": 4}}),
         ("round", {"player": {"cards": ["10S", "5D"], "total": 5}}),
         ("round", {"player": {"cards": ["4S", "5D"], "total": 10}}),
@@ -151,10 +154,12 @@ def test_one_types_fields_are_not_anothers(event: dict[str, Any]) -> None:
         ("round", {"dragon_bonus": {"player": "lose", "banker": "lose", "pays_to_one": 0}}),
         ("progressive hit", {"fixed": {"cents": 2500}}),
         ("progressive hit", {"progressive": None}),
-        ("fixed hit", {"progressive": {"meter": "player_personal"}}),
+        ("fixed hit", {"progressive": {"meter": "player_personal", "share": "1:1", "shown_cents": None}}),
         ("fixed hit", {"fixed": {"cents": -1}}),
         ("wagers_locked", {"by": "Smith"}),
-        ("wagers_locked", {"royal9_price_cents": -500}),
+        ("wagers_locked", {"progressive": [_PROGRESSIVE | {"price_cents": -500}]}),
+        ("wagers_locked", {"progressive": [_PROGRESSIVE | {"meters": ["Grand!"]}]}),
+        ("progressive hit", {"progressive": {"meter": "grand", "share": "0.1", "shown_cents": None}}),
         ("wagers_locked", {"in_play": [2, 2]}),
         ("wagers_locked", {"actives": {"player": 0, "banker": 5}}),
         ("wagers_locked, settled", {"wagers": [{"seat": 2, "back": False, "spot": "the corner", "cents": 500}]}),
@@ -196,7 +201,7 @@ def test_one_types_fields_are_not_anothers(event: dict[str, Any]) -> None:
             ("alarm", spoiled)
             for spoiled in (
                 {"id": "royal9-01/0/0"},
-                {"contract": 3},
+                {"contract": 4},
                 {"table": "Royal 9"},
                 {"epoch": ""},
                 {"seq": 0},

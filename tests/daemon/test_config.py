@@ -391,10 +391,22 @@ WRONG_IN_GAME: dict[str, Case] = {
         "bets.3.needs",
         "corner is no other spot",
     ),
-    "awards of another bet": (
-        lambda v: _row(v, "tie", 0).update(award="tie", cents=5) or _row(v, "tie", 0).pop("pays"),
-        "bets.2.rows",
-        "tie has awards",
+    "more than a meter": (
+        lambda v: _row(v, "royal9", 0).update(share="11:10", meter="banker_personal"),
+        "bets.5.rows.0.share",
+        "11:10 is no part of a meter",
+    ),
+    "none of a meter": (
+        lambda v: _row(v, "royal9", 0).update(share="0:10", meter="banker_personal"),
+        "bets.5.rows.0.share",
+        "0:1 is no part of a meter",
+    ),
+    "a share of nothing": (lambda v: _row(v, "royal9", 7).update(share="1:10"), "bets.5.rows.7", "names none"),
+    "a share that is no ratio": (lambda v: _row(v, "royal9", 0).update(share=0.1), "bets.5.rows.0.share", "ratio"),
+    "a share of a meter that nobody wins": (
+        lambda v: _row(v, "royal9", 0).update(share="1:10", meter="banker_personel"),
+        "bets.5.rows.0.meter",
+        "no row awards the whole of banker_personel",
     ),
     "a spots list, as it was": (lambda v: v["wagers"].update(spots=["player"]), "wagers.spots", "not how the spots"),
     "pays, as they were": (lambda v: v.update(pays={"tie": "8:1"}), "pays", "not how a bet is written"),

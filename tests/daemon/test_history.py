@@ -146,10 +146,10 @@ def test_a_journal_without_a_round_lists_none(tmp_path: Path, capsys: pytest.Cap
 def test_a_round_is_told_from_its_lock_to_its_outcome(three_rounds: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The frames are worked out by hand: 32^44^81^BD^03 = 49, which is 34 39 in characters."""
     locked, *steps = said(capsys, "replay", three_rounds, "1/1")
-    assert locked.startswith("row 4  1970-01-01T00:00:04.000Z  WagersLocked(by dealer, royal9_seats (1), ")
+    assert locked.startswith("row 4  1970-01-01T00:00:04.000Z  WagersLocked(by dealer, progressive (ProgressiveWagers(")
     assert steps[:-2] == [  # the last two say how it was corrected
         "    then: next card to player",
-        "    event     2 shoe 1 round 1  wagers_locked seats [1]",
+        "    event     2 shoe 1 round 1  wagers_locked royal9 at seats [1]",
         "row 5  1970-01-01T00:00:05.000Z  CardDrawn(card KS, target player, index 1)",
         "    frame 05324481bd033439, which reads so again",
         "    player KS = 0",
@@ -170,7 +170,7 @@ def test_a_round_is_told_from_its_lock_to_its_outcome(three_rounds: Path, capsys
         "    banker 2D 3D = 5",
         "    then: wagers open",
         "    event     3 shoe 1 round 1  round         player KS 9S = 9  banker 2D 3D = 5  -> player (natural)",
-        "    event     4 shoe 1 round 1  hit           seat 1 player_personal: meter player_personal",
+        "    event     4 shoe 1 round 1  hit           seat 1 royal9, player_personal: meter player_personal",
     ]
 
 

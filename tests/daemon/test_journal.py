@@ -26,7 +26,7 @@ from controller.errors import TableError
 from controller.game.cards import Card
 from controller.keys import SigningKey
 from controller.record.journal import Entry, Journal, Message, Row, Verified, read_rows, verify
-from controller.table.facts import CardDrawn, Fact, ShoeOpened, StepFailed, WagersLocked
+from controller.table.facts import CardDrawn, Fact, ProgressiveWagers, ShoeOpened, StepFailed, WagersLocked
 from controller.table.states import Table
 from controller.table.step import step
 from tests.support.contract import check_event
@@ -49,7 +49,7 @@ def shoe(number: int, hands: int) -> list[Fact]:
     facts: list[Fact] = [ShoeOpened(number, "dealer", RULES, CONFIG.digest, "test")]
     facts += [CardDrawn(Card.parse(text)) for text in ("AS", "2D")]
     for _ in range(hands):
-        facts.append(WagersLocked("dealer", (1, 2)))
+        facts.append(WagersLocked("dealer", (ProgressiveWagers("royal9", (1, 2)),)))
         facts += [CardDrawn(Card.parse(text)) for text in ("KS", "2D", "9S", "3D")]
     return facts
 

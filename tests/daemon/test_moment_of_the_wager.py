@@ -55,7 +55,10 @@ def test_where_the_first_card_locks_it_does_so_though_a_fault_stands() -> None:
     table.believe(ShoeErrorRaised(ShoeError.OVERDRAW)).draw("KH 2D 9H 3D")
     table.wagers = {1}  # a chip that came too late, and one that was taken away
     table.clear()
-    assert [(event["royal9_seats"], event["refused_seats"]) for event in table.of_type("wagers_locked")] == [([2], [])]
+    assert [
+        (event["progressive"][0]["seats"], event["progressive"][0]["refused_seats"])
+        for event in table.of_type("wagers_locked")
+    ] == [([2], [])]
     assert [hit["seat"] for hit in table.of_type("hit")] == [2]
 
 
@@ -64,4 +67,8 @@ def test_where_the_first_card_came_unseen_no_royal_9_wager_plays() -> None:
     table.believe(ShoeErrorRaised(ShoeError.OVERDRAW)).clear()
     table.fail_on(CutCardDrawn("shoe")).name("KH")
     (locked,) = table.of_type("wagers_locked")
-    assert (locked["royal9_seats"], locked["refused_seats"], locked["refusal"]) == ([], [2], "locked_late")
+    assert (
+        locked["progressive"][0]["seats"],
+        locked["progressive"][0]["refused_seats"],
+        locked["progressive"][0]["refusal"],
+    ) == ([], [2], "locked_late")

@@ -171,7 +171,7 @@ def test_a_fault_without_a_hand() -> None:
 def test_a_hit_is_shown_with_its_amount_and_how_far_it_has_come() -> None:
     table = TableUnderTest(levels=LEVELS).open_shoe().lock(2).draw("KH 2S 9H 3D")
     lines = painted(table)
-    assert lines[2] == "ROYAL 9: seat 2 player personal, meter player personal $2,500.00: hit"
+    assert lines[2] == "HIT: seat 2 royal9, player personal, meter player personal $2,500.00: hit"
     assert lines[3] == "player  K♥ 9♥ = 9  wins"
 
 

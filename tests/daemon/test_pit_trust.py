@@ -116,7 +116,7 @@ def ambient(**known: object) -> Ambient:
 
 
 def stepped(seq: int, cents: int = 5) -> AwardStepped:
-    return AwardStepped(seq, "t.1", "t/e/7", 1, 1, 1, "royal", "big", cents, "pending", "pit")
+    return AwardStepped(seq, "t.1", "t/e/7", 1, 1, "royal9", 1, "royal", "big", cents, "pending", "pit")
 
 
 def test_a_number_that_was_forged_once_makes_no_true_one_old_for_ever() -> None:

@@ -562,8 +562,11 @@ def test_without_a_pit_the_royal_9_wager_is_refused_and_baccarat_goes_on(tmp_pat
             await world.wager(1)
             await eventually(lambda: world.lamps["seat_1"] == "double_flash")
             await world.do(LockWagers())
-            assert world.runtime.face.royal9_seats == ()
-            assert (world.runtime.face.refused_seats, world.runtime.face.refusal) == ((1,), "pit_stale")
+            assert world.runtime.face.progressive[0].seats == ()
+            assert (world.runtime.face.progressive[0].refused_seats, world.runtime.face.progressive[0].refusal) == (
+                (1,),
+                "pit_stale",
+            )
             await world.deal("KS 2D 9S 3D")
             assert world.runtime.face.outcome == "player"
             assert world.runtime.face.hits == ()
@@ -632,7 +635,7 @@ def test_a_state_that_does_not_change_is_not_published_again(tmp_path: Path) -> 
 def test_the_will_keeps_the_schema_and_names_this_boot(tmp_path: Path) -> None:
     will: dict[str, Any] = json.loads(offline_state("royal9-01", "0123456789", 7))
     STATE.validate(will)
-    assert will == {"online": False, "table": "royal9-01", "epoch": "0123456789", "boot": 7, "contract": 2}
+    assert will == {"online": False, "table": "royal9-01", "epoch": "0123456789", "boot": 7, "contract": 3}
     ACK.validate(json.loads(ack("0123456789", 0, "0" * 64)))
 
 

@@ -121,7 +121,7 @@ def _evening() -> tuple[SpeakingTable, dict[str, Any], dict[str, tuple[dict[str,
         of_award = [step for step in steps if step["award"] == award.id]
         for step in of_award:
             said = {name: value for name, value in step.items() if name not in ("table", "at", "signature")}
-            table.do(SeeAward(AwardStepped(**said, shoe=award.shoe, round=award.round)))
+            table.do(SeeAward(AwardStepped(**said, shoe=award.shoe, round=award.round, spot=award.spot)))
         table.do(ResetHits(2, "Smith")).lock(3).draw("KS").void()
         table.lock().draw("4S ??").name("TH").draw("5D 9C")
         table.do(CorrectRound(3, tuple(cards("4S 5D")), tuple(cards("TH 8C")), "Smith", "Jones"))

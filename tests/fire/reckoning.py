@@ -71,8 +71,9 @@ class Reckoning:
             case "wagers_locked":
                 assert hand not in self._locked, f"{hand} is locked twice"
                 self._locked.add(hand)
+                (royal9,) = event["progressive"]
                 for name, level in self.levels.items():
-                    level.fed[hand] = event["royal9_price_cents"] * len(event["royal9_seats"])
+                    level.fed[hand] = royal9["price_cents"] * len(royal9["seats"])
                     self._feed(name, level.fed[hand])
             case "void":
                 for name, level in self.levels.items():
@@ -219,7 +220,7 @@ def hit_findings(
     told: dict[tuple[int, int], dict[int, str]] = defaultdict(dict)
     for event in map(json.loads, sent):
         if event["type"] == "wagers_locked":
-            locked[event["shoe"], event["round"]] = event["royal9_seats"]
+            locked[event["shoe"], event["round"]] = event["progressive"][0]["seats"]
         if event["type"] == "hit":
             told[event["shoe"], event["round"]][event["seat"]] = event["tier"]
     for hand in dealt:

@@ -43,6 +43,7 @@ from controller.table.facts import (
     CardDrawn,
     Fact,
     JournalFoundBehindPit,
+    ProgressiveWagers,
     Report,
     ShoeOpened,
     ShoeResult,
@@ -118,7 +119,18 @@ def _award(data: bytes) -> None:
             assert text.isprintable(), text
         _journalled(
             AwardStepped(
-                said.seq, said.award, said.hit, 1, 1, said.seat, said.tier, said.meter, said.cents, said.step, said.by
+                said.seq,
+                said.award,
+                said.hit,
+                1,
+                1,
+                "royal9",
+                said.seat,
+                said.tier,
+                said.meter,
+                said.cents,
+                said.step,
+                said.by,
             )
         )
 
@@ -136,7 +148,7 @@ def _meters(data: bytes) -> None:
     said = MetersWord.read(parse_object(data))
     if said is not None and levels.heard(said, 1.0, Stamp(_NOW_MS, synchronised=True)) is None:
         assert all(0 <= cents <= _MOST_CENTS for cents in levels.cents.values())
-        _journalled(WagersLocked("dealer", (1,), levels=levels.cents))
+        _journalled(WagersLocked("dealer", (ProgressiveWagers("royal9", (1,)),), levels=levels.cents))
         assert len(canonical({"levels": levels.cents})) < 10_000
 
 
@@ -357,7 +369,9 @@ def _facts() -> list[Fact]:
         ActivesChosen(Actives(1, 3), "lot"),
         ShoeResultReported(ShoeResult.TIE, True, False),
         WagerPlaced(wager, "Smith"),
-        WagersLocked("dealer", (1,), (2,), "pit_stale", (wager,), (), (), {"player_personal": 5}),
+        WagersLocked(
+            "dealer", (ProgressiveWagers("royal9", (1,), (2,), "pit_stale"),), (wager,), (), (), {"player_personal": 5}
+        ),
         *(ShoeOpened(1, "dealer", config.rules, config.digest, "1", carried=(card,)) for config in _TABLES),
     ]
 

@@ -180,7 +180,7 @@ def test_active_seats_play_for_their_stake_and_the_others_gamble(wager: str, cod
         # a main wager that falls takes with it what needed it
         ("1 player 20, 1 tie 20", {"1 player 20": "under_minimum", "1 tie 20": "tie_under_minimum"}),
         ("1 player 20, 1 tie 25", {"1 player 20": "under_minimum"}),
-        ("1 player 20, 1 royal9 5", {"1 player 20": "under_minimum", "1 royal9 5": "royal9_needs_main"}),
+        ("1 player 20, 1 royal9 5", {"1 player 20": "under_minimum", "1 royal9 5": "needs_another"}),
         (
             "1 dragon_banker 5, 1 tie 20, 1 player 20",
             {
@@ -195,11 +195,11 @@ def test_active_seats_play_for_their_stake_and_the_others_gamble(wager: str, cod
         ("1 dragon_banker 5, 1 player 25", {}),
         ("1 dragon_banker 5, 1 dragon_player 5, 1 banker 25", {}),
         ("1 dragon_player 5, 1 tie 25", {}),
-        ("1 royal9 5", {"1 royal9 5": "royal9_needs_main"}),
+        ("1 royal9 5", {"1 royal9 5": "needs_another"}),
         ("1 royal9 5, 1 banker 25", {}),
         (
             "1 royal9 5, 1 dragon_player 5",
-            {"1 royal9 5": "royal9_needs_main", "1 dragon_player 5": "dragon_needs_main"},
+            {"1 royal9 5": "needs_another", "1 dragon_player 5": "dragon_needs_main"},
         ),
         # back bettors: sheet 001
         ("1b player 25", {"1b player 25": "back_without_seat"}),

@@ -66,7 +66,7 @@ def test_wagers_locked_before_a_kill_do_not_play_in_a_hand_that_was_not_dealt_to
     dealer.play("9C TD TC 5D")
     eventually(lambda: len(pit.rounds) == 1 and table.unacknowledged() == 0)
     (void,) = pit.told("void")
-    assert void["royal9_seats"] == [1, 2, 3]
+    assert void["progressive"] == [{"spot": "royal9", "seats": [1, 2, 3]}]
     assert pit.hits == []
     assert pit.rounds[0]["cards_left"] == left_after(16)
 

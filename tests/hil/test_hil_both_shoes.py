@@ -148,7 +148,7 @@ def test_royal_9_hits_in_two_hands(at: Bench) -> None:
         (1, 2, "suited_royal"),
         (2, 2, "banker_personal"),
     ]
-    assert [event["royal9_seats"] for event in at.pit.told("wagers_locked")] == [[1, 2], [2]]
+    assert [event["progressive"][0]["seats"] for event in at.pit.told("wagers_locked")] == [[1, 2], [2]]
 
 
 def test_a_card_drawn_in_error_makes_a_simulated_hand(at: Bench) -> None:
@@ -251,7 +251,7 @@ def test_a_supervisor_voids_a_hand(at: Bench) -> None:
     at.dealer.play("9C TD TC 5D")
     assert at.rounds(1) == [_hand("9C TC", 9, "TD 5D", 5, "player", 2, OPENED - 6, natural=True)]
     [void] = at.pit.told("void")
-    assert (void["round"], void["by"], void["reason"], void["royal9_seats"]) == (1, "Ann", "supervisor", [2])
+    assert (void["round"], void["by"], void["reason"], void["progressive"][0]["seats"]) == (1, "Ann", "supervisor", [2])
     assert at.pit.told("fault") == []
 
 

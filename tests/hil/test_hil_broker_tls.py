@@ -104,7 +104,7 @@ def test_nothing_is_heard_of_the_table_of_an_earlier_test(secured: SecuredBroker
 _ITS_OWN = (
     # These play.
     "story.py::test_the_shoes_own_first_card_announces_it",
-    "every_fault.py::test_the_fault_comes_is_seen_and_is_left[royal9_wagers_differ]",
+    "every_fault.py::test_the_fault_comes_is_seen_and_is_left[wagers_differ]",
     "five_games.py::test_the_pits_account_of_a_shoe_is_the_houses_to_the_cent[sugarhouse]",
     # These cannot at such a broker, and say why.
     "stream.py::test_what_happens_while_the_broker_is_down_arrives_in_order",

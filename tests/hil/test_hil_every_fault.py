@@ -331,7 +331,9 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     yield {}
     at.with_key("void")
     assert at.table.phase == "wagers_open"
-    at.eventually(lambda: [event["royal9_seats"] for event in at.pit.told("void")] == [[4]])
+    at.eventually(
+        lambda: [event["progressive"] for event in at.pit.told("void")] == [[{"spot": "royal9", "seats": [4]}]]
+    )
     at.play_on(after=0)
 
 
@@ -347,7 +349,9 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     yield {"error": "cannot_read"}
     at.shoe.cancel_error(1)
     at.with_key("void")
-    at.eventually(lambda: [event["royal9_seats"] for event in at.pit.told("void")] == [[4]])
+    at.eventually(
+        lambda: [event["progressive"] for event in at.pit.told("void")] == [[{"spot": "royal9", "seats": [4]}]]
+    )
     at.play_on(after=0)
 
 
@@ -680,7 +684,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     assert at.pit.rounds[0]["dealer"] == {"cards": ["TD", "4D", "5H"], "total": 9}
 
 
-@walk("royal9_wagers_differ", "clear", table={"bet_recognition": True})
+@walk("wagers_differ", "clear", table={"bet_recognition": True})
 def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.dealer.open_shoe()
     at.pit.wager(seat=2, spot="player", cents=2000)
@@ -693,7 +697,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.eventually(lambda: at.table.status()["sensors"] == [2])
     at.table.supervisor("clear")
     at.pins.press("deal", until=lambda: at.table.phase == "wagers_locked")
-    at.eventually(lambda: at.pit.told("wagers_locked")[-1]["royal9_seats"] == [2])
+    at.eventually(lambda: at.pit.told("wagers_locked")[-1]["progressive"][0]["seats"] == [2])
 
 
 # What all walks have in common.

@@ -181,7 +181,12 @@ def test_a_hand_is_voided_with_key_and_button(
     shoe.force_quit()
     eventually(lambda: len(pit.told("void")) == 1)
     void = pit.told("void")[0]
-    assert (void["by"], void["reason"], void["round"], void["royal9_seats"]) == ("key", "supervisor", 1, [1, 5])
+    assert (void["by"], void["reason"], void["round"], void["progressive"][0]["seats"]) == (
+        "key",
+        "supervisor",
+        1,
+        [1, 5],
+    )
     dealer.play("9C TD TC 5D")
     eventually(lambda: [hand["round"] for hand in pit.rounds] == [2])
     assert pit.rounds[0]["cards_left"] == 8 * 52 - 3 - 2 - 4

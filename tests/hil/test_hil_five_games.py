@@ -203,8 +203,6 @@ def _in_the_houses_words(event: Event) -> dict[str, Any]:
     """A round as the simulated house writes it in its account."""
     envelope = {"id", "contract", "table", "epoch", "seq", "at", "clock_synchronised", "chain", "signature"}
     said = {key: value for key, value in event.items() if key not in envelope}
-    if "royal9_seats" in said:
-        said["wagered_seats"] = said.pop("royal9_seats")
     return _sorted(said)
 
 

@@ -28,7 +28,8 @@ def _judge(played: list[Played], pit: FarPit) -> None:
     assert [_hand(event) for event in pit.told("wagers_locked")] == list(hands), "each hand was locked once, in order"
     for event in pit.told("wagers_locked"):
         # Just after a restart there is no pit to bet with yet: such a wager is refused.
-        assert event["royal9_seats"] + event["refused_seats"] == hands[_hand(event)].seats
+        (royal9,) = event["progressive"]
+        assert royal9["seats"] + royal9["refused_seats"] == hands[_hand(event)].seats
     assert [_hand(event) for event in pit.told("void")] == [place for place, hand in hands.items() if hand.voided]
     assert [_hand(event) for event in pit.rounds] == [place for place, hand in hands.items() if not hand.voided]
     for event in pit.rounds:

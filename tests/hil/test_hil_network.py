@@ -92,7 +92,7 @@ def test_stale_levels_refuse_royal_9_and_baccarat_goes_on(
     pins.press("deal", until=lambda: table.phase == "wagers_locked")
     shoe.deal("KS 2D 9S 3C")
     eventually(lambda: len(pit.rounds) == 1)
-    assert pit.told("wagers_locked")[0]["refused_seats"] == [1]
+    assert pit.told("wagers_locked")[0]["progressive"][0]["refused_seats"] == [1]
     assert pit.hits == []
 
 

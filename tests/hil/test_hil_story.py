@@ -37,14 +37,14 @@ def test_a_whole_hand_from_new_shoe_to_a_royal_9_hit(
 
     eventually(lambda: table.unacknowledged() == 0)
     assert pit.types == ["shoe_opened", "wagers_locked", "round", "hit", "hit"]
-    assert pit.told("wagers_locked")[0]["royal9_seats"] == [1, 2]
+    assert pit.told("wagers_locked")[0]["progressive"][0]["seats"] == [1, 2]
     [hand] = pit.rounds
     assert hand["player"] == {"cards": ["KS", "9S"], "total": 9}
     assert hand["banker"] == {"cards": ["2D", "3C"], "total": 5}
     assert (hand["outcome"], hand["natural"], hand["cards_left"]) == ("player", True, 8 * 52 - 3 - 4)
     assert [(hit["seat"], hit["tier"]) for hit in pit.hits] == [(1, "player_personal"), (2, "suited_royal")]
     assert [(hit["progressive"], hit["fixed"]) for hit in pit.hits] == [
-        ({"meter": "player_personal", "shown_cents": pit.levels["player_personal"]}, None),
+        ({"meter": "player_personal", "share": "1:1", "shown_cents": pit.levels["player_personal"]}, None),
         (None, {"cents": 5000}),
     ]
     assert table.verify().messages == 5
@@ -89,7 +89,7 @@ def test_a_wager_put_down_after_the_lock_does_not_play(
     pins.cover(1)
     shoe.deal("KS 2D 9S 3C")
     eventually(lambda: [hit["seat"] for hit in pit.hits] == [3])
-    assert pit.rounds[0]["royal9_seats"] == [3]
+    assert pit.rounds[0]["progressive"] == [{"spot": "royal9", "seats": [3]}]
 
 
 @pytest.mark.table(pit={"stale_after_s": 1})
@@ -115,7 +115,11 @@ def test_without_a_pit_the_royal_9_wager_is_refused_and_baccarat_goes_on(
     assert pit.hits == []
     assert [hand["outcome"] for hand in pit.rounds] == ["player", "player"]
     told = pit.told("wagers_locked")[-1]
-    assert (told["royal9_seats"], told["refused_seats"], told["refusal"]) == ([], [1], "pit_stale")
+    assert (
+        told["progressive"][0]["seats"],
+        told["progressive"][0]["refused_seats"],
+        told["progressive"][0]["refusal"],
+    ) == ([], [1], "pit_stale")
     eventually(lambda: pins.seat(1) == "wager_seen")
     dealer.play("KS 2D 9S 3C", 1)
     eventually(lambda: [hit["seat"] for hit in pit.hits] == [1])

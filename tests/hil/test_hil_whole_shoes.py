@@ -21,8 +21,7 @@ _ENVELOPE = {"id", "contract", "table", "epoch", "seq", "at", "clock_synchronise
 
 def _in_the_houses_words(event: Event) -> dict[str, Any]:
     """A round as the simulated house writes it in its account."""
-    said = {key: value for key, value in event.items() if key not in _ENVELOPE}
-    return said | {"wagered_seats": said.pop("royal9_seats")}
+    return {key: value for key, value in event.items() if key not in _ENVELOPE}
 
 
 def _account(path: Path, type_: str, shoes: int) -> list[dict[str, Any]]:
@@ -69,7 +68,7 @@ def test_the_pits_account_of_a_whole_shoe_is_the_houses(
     ours = [_in_the_houses_words(event) for event in told("round")]
     for number, (our, their) in enumerate(zip(ours, theirs, strict=True), 1):
         assert our == their, f"hand {number}"
-    won = [(line["shoe"], line["round"], win["seat"], win["tier"]) for line in theirs for win in line["royal9"]]
+    won = [(line["shoe"], line["round"], win["seat"], win["tier"]) for line in theirs for win in line["awards"]]
     assert [(hit["shoe"], hit["round"], hit["seat"], hit["tier"]) for hit in told("hit")] == won
     for our, their in zip(told("shoe_closed"), _account(account, "shoe_closed", shoes), strict=True):
         assert {key: our[key] for key in their} == their

@@ -150,7 +150,7 @@ MUTANTS = (
     _mutant(
         "void_keeps_wagers",
         "a void does not say whose wagers go back",
-        (_DEALING, "royal9_seats=wagers.royal9_seats if wagers else (),", "royal9_seats=(),"),
+        (_DEALING, "progressive=paying.progressive_shown(wagers),", "progressive=(),"),
     ),
     _mutant(
         "failed_step_replayed",
@@ -162,7 +162,7 @@ MUTANTS = (
         "a seat hits without a locked wager",
         (
             _DEALING,
-            "won = paying.awards(table.rules, done, wagers.royal9_seats)",
+            "won = paying.awards(table.rules, done, wagers)",
             "won = paying.awards(table.rules, done, [seat.number for seat in table.rules.seats])",
         ),
     ),

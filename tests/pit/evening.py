@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Iterable, Sequence
 
 from controller.keys import SigningKey
 
 EPOCH = "ab12cd"
 KEY = SigningKey(bytes(32))
 PRICE_CENTS = 500
+SPOT = "royal9"
 
 
 def _bytes(message: dict[str, object]) -> bytes:
@@ -17,10 +19,11 @@ def _bytes(message: dict[str, object]) -> bytes:
 
 
 class TableEvening:
-    """One table's stream. Each call is the next event; `sent` holds them all."""
+    """One table's stream. Each call is the next event; `sent` holds them all. Its bet awards the `meters`."""
 
-    def __init__(self, table: str) -> None:
+    def __init__(self, table: str, meters: Iterable[str] = ("big", "small")) -> None:
         self.table = table
+        self.meters = [*meters]
         self.sent: list[bytes] = []
         self.round = 0
 
@@ -31,21 +34,33 @@ class TableEvening:
 
     def lock(self, *seats: int, price_cents: int = PRICE_CENTS) -> bytes:
         """The next hand's wagers."""
+        return self.lock_on((SPOT, seats, price_cents, self.meters))
+
+    def lock_on(self, *bets: tuple[str, Sequence[int], int, Sequence[str]]) -> bytes:
+        """The next hand's wagers: each bet's spot, its seats, its price in cents, and the meters that it feeds."""
         self.round += 1
-        return self.say("wagers_locked", royal9_seats=[*seats], royal9_price_cents=price_cents)
+        locked = [
+            {"spot": spot, "seats": [*seats], "price_cents": price_cents, "meters": [*meters]}
+            for spot, seats, price_cents, meters in bets
+        ]
+        return self.say("wagers_locked", progressive=locked)
 
     def void(self, *seats: int) -> bytes:
-        return self.say("void", royal9_seats=[*seats], simulated=False)
+        return self.void_on((SPOT, seats)) if seats else self.void_on()
+
+    def void_on(self, *bets: tuple[str, Sequence[int]]) -> bytes:
+        """The hand is void: the seats that had a wager on each bet."""
+        return self.say("void", progressive=[{"spot": spot, "seats": [*seats]} for spot, seats in bets])
 
     def finish(self, *winners: tuple[int, str]) -> bytes:
         """The hand's round, with the winning seats and their tiers."""
-        return self.say("round", simulated=False, royal9=_tiers(winners))
+        return self.say("round", simulated=False, awards=_tiers(winners))
 
-    def hit(self, seat: int, tier: str, won: str | int) -> bytes:
-        """A winning wager: a meter, or fixed cents."""
-        progressive = {"meter": won} if isinstance(won, str) else None
+    def hit(self, seat: int, tier: str, won: str | int, share: str = "1:1", spot: str = SPOT) -> bytes:
+        """A winning wager: a share of a meter, or fixed cents."""
+        progressive = {"meter": won, "share": share} if isinstance(won, str) else None
         fixed = {"cents": won} if isinstance(won, int) else None
-        return self.say("hit", seat=seat, tier=tier, progressive=progressive, fixed=fixed)
+        return self.say("hit", spot=spot, seat=seat, tier=tier, progressive=progressive, fixed=fixed)
 
     def award(self, hit: bytes, step: str, cents: int, by: str = "pit") -> bytes:
         """The table's word on a step of the award for one of its hits."""
@@ -55,13 +70,13 @@ class TableEvening:
         )
 
     def correction(self, before: tuple[tuple[int, str], ...], now: tuple[tuple[int, str], ...]) -> bytes:
-        return self.say("correction", royal9=_tiers(now), royal9_before=_tiers(before))
+        return self.say("correction", awards=_tiers(now), awards_before=_tiers(before))
 
     def say(self, event_type: str, **fields: object) -> bytes:
         """Any event of the hand."""
         seq = len(self.sent) + 1
         message: dict[str, object] = {"shoe": 1, "round": self.round} | fields
-        message |= {"type": event_type, "contract": 1, "table": self.table, "epoch": EPOCH, "seq": seq}
+        message = {"contract": 3} | message | {"type": event_type, "table": self.table, "epoch": EPOCH, "seq": seq}
         message |= {"id": f"{self.table}/{EPOCH}/{seq}", "chain": f"{seq:064x}"}
         message |= {"at": "2026-01-01T20:00:00.000Z", "clock_synchronised": True}
         signature = base64.b64encode(KEY.sign(_bytes(message))).decode()
@@ -70,4 +85,4 @@ class TableEvening:
 
 
 def _tiers(winners: tuple[tuple[int, str], ...]) -> list[dict[str, object]]:
-    return [{"seat": seat, "tier": tier} for seat, tier in winners]
+    return [{"spot": SPOT, "seat": seat, "tier": tier} for seat, tier in winners]

@@ -26,7 +26,8 @@ from controller.contract.canonical import canonical
 from controller.contract.fingerprint import fingerprint
 from controller.keys import SigningKey
 from controller.pit.__main__ import main
-from controller.pit.ledger import Ledger, read_log
+from controller.pit.ledger import _FROM_FORM, Ledger, read_log
+from controller.pit.settings import DEFAULT
 from tests.pit.evening import EPOCH, KEY, TableEvening
 from tests.pit.house import MOSQUITTO, ROOT, TABLE, House, ack, state, until
 from tests.pit.test_meters import TERMS, balanced, code_of, give, opened
@@ -147,7 +148,7 @@ def test_a_second_key_for_an_epoch_that_nobody_adopted_is_told_with_both(path: P
 
 
 def test_a_second_key_beside_the_adopted_one_is_told_with_both_in_state_and_events(path: Path) -> None:
-    table = TableEvening(TABLE)
+    table = TableEvening(TABLE, DEFAULT)
     table.lock(1)
     (forged,) = stolen(table.sent)
     with closing(Ledger(path)) as ledger:
@@ -165,7 +166,7 @@ def test_a_second_key_beside_the_adopted_one_is_told_with_both_in_state_and_even
 
 
 def test_an_event_that_no_key_of_the_state_signed_is_told_before_anything_is_adopted(path: Path) -> None:
-    table = TableEvening(TABLE)
+    table = TableEvening(TABLE, DEFAULT)
     table.lock(1)
     with closing(Ledger(path)) as ledger:
         what_is_said(lambda: ledger.meet(TABLE, shown(TABLE, KEY), adopt_new=False))
@@ -331,7 +332,7 @@ def test_a_stolen_adoption_is_told_taken_back_and_the_true_table_is_heard(tmp_pa
         command = shlex.split(until(pit.err, "adopt it: ")[-1].partition("adopt it: ")[2])
         subprocess.run([*command, "--yes"], cwd=ROOT, check=True, capture_output=True)
         far.ack(ack(0))
-        evening = TableEvening(TABLE)
+        evening = TableEvening(TABLE, DEFAULT)
         evening.lock(1)
         evening.finish((1, "player_personal"))
         evening.hit(1, "player_personal", "player_personal")
@@ -420,10 +421,11 @@ def test_a_migration_that_does_not_end_leaves_the_ledger_as_it_was(
     form_3: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr("controller.pit.ledger._FROM_FORM_3", ("CREATE TABLE key_seen (x)", "CREATE TABLE adoption (x)"))
+        broken.setitem(_FROM_FORM, 4, ("CREATE TABLE unheard_of (x)", "CREATE TABLE adoption (x)"))
         assert code_of(lambda: Ledger(form_3)) == "ledger_unusable"
     with closing(sqlite3.connect(form_3)) as db:
         assert db.execute("PRAGMA user_version").fetchone() == (3,)
-        assert db.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'key_seen'").fetchone() == (0,)
+        made = "SELECT count(*) FROM sqlite_schema WHERE name IN ('key_seen', 'unheard_of')"
+        assert db.execute(made).fetchone() == (0,)
     with closing(Ledger(form_3)) as ledger:
         balanced(ledger)

@@ -16,6 +16,7 @@ import pytest
 
 from controller.pit.__main__ import main
 from controller.pit.ledger import Ledger
+from controller.pit.settings import DEFAULT
 from tests.pit.evening import EPOCH, KEY, TableEvening
 from tests.pit.house import MOSQUITTO, PATIENCE_S, ROOT, TABLE, Far, House, PitProcess, ack, state, until
 from tests.pit.test_meters import TERMS, code_of, give, opened
@@ -60,7 +61,7 @@ def speaks(far: Far, table: TableEvening) -> None:
 
 def paid_and_restored(house: House, far: Far) -> TableEvening:
     """An award is verified and paid, its table told of both; then the ledger is a copy from before. No pit runs."""
-    table = TableEvening(TABLE)
+    table = TableEvening(TABLE, DEFAULT)
     far.publish(f"pit/v1/{TABLE}/state", table.state(), retain=True)
     pit = house.pit("--adopt-new")
     far.ack(ack(0))
@@ -144,7 +145,7 @@ def test_where_the_broker_forgot_the_acks_the_tables_heads_still_hold_decisions_
 def test_a_copy_that_is_put_in_the_ledgers_place_while_the_pit_runs_is_not_decided_on(
     house: House, capsys: Told
 ) -> None:
-    far, table = house.far(), TableEvening(TABLE)
+    far, table = house.far(), TableEvening(TABLE, DEFAULT)
     speaks(far, table)
     pit = house.pit("--adopt-new")
     far.ack(ack(0))
@@ -185,7 +186,7 @@ def test_a_second_pit_that_got_past_the_lock_ends_the_first(house: House) -> Non
 @needs_mosquitto
 def test_a_table_that_is_missing_is_named_and_two_people_can_go_on_without_it(house: House, capsys: Told) -> None:
     far, gone = house.far(), house.far("pit/v1/royal9-02/ack")
-    table, other = TableEvening(TABLE), TableEvening("royal9-02")
+    table, other = TableEvening(TABLE, DEFAULT), TableEvening("royal9-02", DEFAULT)
     with_a_hit(table)
     speaks(far, table)
     other.lock(3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -28,7 +28,7 @@ from controller.record.journal import Journal
 from controller.table.acts.corrections import CorrectSeatsRound
 from controller.table.acts.hand import MakeCall
 from controller.table.acts.seats import PlaceWager
-from tests.pit.evening import EPOCH, KEY, TableEvening
+from tests.pit.evening import EPOCH, KEY, SPOT, TableEvening
 from tests.support.samples import examples
 from tests.support.tables import LUCKY9, TableUnderTest, cards
 
@@ -100,6 +100,86 @@ def test_a_meter_begins_at_its_seed_and_grows_by_its_share_of_each_locked_wager_
     balanced(ledger)
 
 
+def test_only_the_meters_that_a_bet_awards_grow_by_its_wagers(ledger: Ledger) -> None:
+    table = TableEvening("t-0")
+    give(ledger, table, table.lock_on(("a", (1, 4), 500, ("small",)), ("b", (1,), 300, ("big",)), ("c", (2,), 700, ())))
+    assert ledger.levels() == {"big": 1_100, "small": 80}
+    give(ledger, table, table.void_on(("a", (1, 4)), ("b", (1,)), ("c", (2,))))
+    assert ledger.levels() == {"big": 1_000, "small": 70}
+    balanced(ledger)
+
+
+def test_a_part_of_a_meter_leaves_the_rest_and_takes_no_reserve(ledger: Ledger) -> None:
+    table = TableEvening("t-0")
+    give(ledger, table, table.lock(1, 2, 3, 4), table.finish((1, "tenth"), (2, "all"), (3, "tenth"), (4, "tenth")))
+    give(ledger, table, table.hit(1, "tenth", "big", "1:10"))
+    assert ledger.levels()["big"] == 1_500, "1,666 2/3 less 166"
+    give(
+        ledger,
+        table,
+        table.hit(2, "all", "big"),
+        table.hit(3, "tenth", "big", "1:10"),
+        table.hit(4, "t", "big", "2:20"),
+    )
+    assert [cents for _, cents in amounts(ledger)] == [56, 1_500, 55, 55], "a tenth of the first level, in three"
+    assert ledger.levels()["big"] == 1_000
+    balanced(ledger)
+
+
+def test_of_a_wager_voided_after_a_part_was_won_the_house_bears_that_part(ledger: Ledger) -> None:
+    table, other = TableEvening("t-0"), TableEvening("t-1")
+    give(ledger, other, other.lock(7, price_cents=300))  # 100 of them on the meter
+    give(
+        ledger, table, table.lock(1, price_cents=900), table.finish((1, "tenth")), table.hit(1, "tenth", "big", "1:10")
+    )
+    assert ledger.levels()["big"] == 1_400 - 140
+    give(ledger, other, other.void(7))
+    assert ledger.levels()["big"] == 1_400 - 140 - 90
+    balanced(ledger)
+    ledger.take_step(ledger.awards()[0].id, "rejected", "Ann")
+    assert ledger.levels()["big"] == 1_300, "as if nobody had won"
+    balanced(ledger)
+
+
+def test_meters_that_take_more_than_a_wager_are_an_alarm(ledger: Ledger) -> None:
+    ledger.set_terms(TERMS | {"big": Terms(1_000, Fraction(3, 4), Fraction(1, 4), 1_300)})
+    table = TableEvening("t-0")
+    assert give(ledger, table, table.lock(1)) == ["meters_take_too_much"]
+    assert give(ledger, table, table.lock_on(("a", (1,), 500, ("big",)))) == []
+
+
+def test_a_wager_on_a_meter_that_the_pit_does_not_have_is_not_taken(ledger: Ledger) -> None:
+    table = TableEvening("t-0")
+    received = ledger.receive([("t-0", table.lock_on(("a", (1,), 500, ("huge",))))])
+    assert [refusal.code for _, refusal in received.refused] == ["meter_unknown"]
+
+
+def test_the_events_of_version_2_move_the_meters_as_they_did(ledger: Ledger, tmp_path: Path) -> None:
+    """There was one bet, whose wagers went on every meter, and a hit won all of one."""
+    old, now = TableEvening("t-0"), TableEvening("t-0")
+    with closing(opened(tmp_path / "now.sqlite")) as beside:
+        for hand in range(1, 4):
+            old.round = hand
+            for event_type, said in (
+                ("wagers_locked", {"royal9_seats": [1, 2], "royal9_price_cents": 500, "refused_seats": []}),
+                ("round", {"royal9_seats": [1, 2], "royal9": [{"seat": 1, "tier": "all"}] if hand == 2 else []}),
+                ("hit", {"seat": 1, "tier": "all", "progressive": {"meter": "big"}, "fixed": None}),
+                ("void", {"royal9_seats": [1, 2]}),
+            ):
+                if (event_type, hand) not in (("hit", 1), ("hit", 3), ("void", 2), ("round", 3)):
+                    assert give(ledger, old, old.say(event_type, contract=2, **said)) == []
+            give(beside, now, now.lock(1, 2))
+            if hand != 3:
+                give(beside, now, now.finish(*[(1, "all")] * (hand == 2)))
+            if hand == 2:
+                give(beside, now, now.hit(1, "all", "big"))
+            else:
+                give(beside, now, now.void(1, 2))
+        assert (ledger.levels(), amounts(ledger)) == (beside.levels(), amounts(beside))
+        assert funds(ledger) == funds(beside)
+        balanced(ledger)
+
+
 def test_a_void_takes_back_exactly_what_its_wagers_gave(ledger: Ledger) -> None:
     table = TableEvening("t-0")
     give(ledger, table, table.lock(1), table.finish(), table.lock(2, 3), table.void(2, 3))
@@ -114,7 +194,7 @@ def test_a_void_takes_back_exactly_what_its_wagers_gave(ledger: Ledger) -> None:
 
 def test_a_simulated_hand_and_a_lock_without_wagers_move_nothing(ledger: Ledger) -> None:
     table = TableEvening("t-0")
-    give(ledger, table, table.lock(), table.finish(), table.say("round", simulated=True, royal9=[]), table.void())
+    give(ledger, table, table.lock(), table.finish(), table.say("round", simulated=True, awards=[]), table.void())
     assert ledger.levels() == {"big": 1_000, "small": 70}
     balanced(ledger)
 
@@ -386,7 +466,7 @@ def test_what_a_person_must_look_at_is_told_and_kept_with_its_award(ledger: Ledg
     assert give(ledger, table, table.void(1)) == ["event_contradicts", "event_contradicts"], "voided before, too"
     (award,) = ledger.awards()
     assert len(award.alarms) == 4
-    assert award.alarms[0] == "Table t-0 corrected shoe 1, hand 1, and its Royal 9 hits are now other ones."
+    assert award.alarms[0] == "Table t-0 corrected shoe 1, hand 1, and its hits are now other ones."
     balanced(ledger)
 
 
@@ -509,35 +589,41 @@ def test_drawing_up_the_account_does_not_wait_for_the_pit_nor_hold_it_up(tmp_pat
 # At random, against the model.
 
 
+_Wager = tuple[int, int, str, int]
+"""Table, hand, spot and seat."""
+_Won = tuple[str, str] | int
+"""A meter and the share of it, or fixed cents."""
+
+
 @dataclass
 class ModelMeter:
-    """A meter as the contract's words have it. `on_it` is what each open wager put on it and into its reserve.
+    """A meter as the contract's words have it. `on_it` is what of each open wager is on it and in its reserve.
 
-    `locks` are those that count; what was on the meter then is each's own `on_it`, and what of it was voided since, its
-    `borne`.
+    `locks` are those that count; what each took of the wagers is its own `on_it`, and what of that was voided since,
+    its `borne`.
     """
 
     terms: Terms
     level: Fraction
     reserve: Fraction = Fraction(0)
     locks: list[dict[str, Any]] = field(default_factory=list)
-    on_it: dict[tuple[int, int, int], tuple[Fraction, Fraction]] = field(default_factory=dict)
+    on_it: dict[_Wager, tuple[Fraction, Fraction]] = field(default_factory=dict)
 
 
 class Model:
-    """Meters and awards for tables 0 and 1; a wager is (table, hand, seat)."""
+    """Meters and awards for tables 0 and 1."""
 
     def __init__(self) -> None:
         self.meters = {name: ModelMeter(terms, Fraction(terms.seed_cents)) for name, terms in TERMS.items()}
         self.awards: list[dict[str, Any]] = []
 
-    def lock(self, wager: tuple[int, int, int], price: int) -> None:
-        for meter in self.meters.values():
+    def lock(self, wager: _Wager, price: int, meters: Collection[str]) -> None:
+        for meter in (self.meters[name] for name in meters):
             put = (price * meter.terms.contribution, price * meter.terms.reserve)
             meter.level, meter.reserve = meter.level + put[0], meter.reserve + put[1]
             meter.on_it[wager] = put
 
-    def void(self, wager: tuple[int, int, int]) -> None:
+    def void(self, wager: _Wager) -> None:
         for meter in self.meters.values():
             put = meter.on_it.pop(wager, (Fraction(0), Fraction(0)))  # won since: it stays won
             meter.level, meter.reserve = meter.level - put[0], meter.reserve - put[1]
@@ -545,22 +631,27 @@ class Model:
                 if wager in lock["on_it"]:
                     lock["borne"].append(lock["on_it"].pop(wager))
 
-    def hits(self, table: int, seats_won: list[tuple[int, str | int]]) -> None:
+    def hits(self, table: int, winners: list[_Won]) -> None:
         """All hits of one hand."""
-        locked: dict[str, dict[str, Any]] = {}
-        for _, won in seats_won:
+        locked: dict[_Won, dict[str, Any]] = {}
+        for won in winners:
             if isinstance(won, int):
                 self.awards.append({"table": table, "cents": won, "step": "pending", "lock": None})
                 continue
             if won not in locked:
-                meter = self.meters[won]
-                level, from_reserve = floor(meter.level), min(floor(meter.reserve), meter.terms.reseed_at_most_cents)
-                begun = max(from_reserve, meter.terms.seed_cents)
+                name, share = won[0], Fraction(*map(int, won[1].split(":")))
+                meter, whole = self.meters[name], share == 1
+                level = floor(floor(meter.level) * share)
+                from_reserve = min(floor(meter.reserve), meter.terms.reseed_at_most_cents) if whole else 0
+                begun = max(from_reserve, meter.terms.seed_cents) if whole else 0
                 meter.level += begun - level
                 meter.reserve -= from_reserve
-                locked[won] = {"name": won, "level": level, "begun": begun, "from": from_reserve}
-                locked[won] |= {"on_it": meter.on_it, "borne": []}
-                meter.on_it = {}
+                locked[won] = {"name": name, "level": level, "begun": begun, "from": from_reserve, "borne": []}
+                taken = {wager: (put * share, kept * whole) for wager, (put, kept) in meter.on_it.items()}
+                locked[won]["on_it"] = taken
+                meter.on_it = {
+                    wager: (put - taken[wager][0], kept - taken[wager][1]) for wager, (put, kept) in meter.on_it.items()
+                }
                 meter.locks.append(locked[won])
             self.awards.append({"table": table, "cents": 0, "step": "pending", "lock": locked[won]})
         for lock in locked.values():
@@ -589,12 +680,14 @@ class Model:
             undone = meter.locks.pop()
             meter.level -= undone["begun"] + sum(put[0] for put in undone["borne"])
             meter.reserve += undone["from"] - sum(put[1] for put in undone["borne"])
-            meter.on_it |= undone["on_it"]
+            for wager, (put, kept) in undone["on_it"].items():
+                meter.on_it[wager] = (meter.on_it[wager][0] + put, meter.on_it[wager][1] + kept)
 
 
 _SEATS = st.lists(st.integers(1, 7), min_size=1, max_size=3, unique=True)
-_WON = st.sampled_from(["big", "big", "small", 2_500])
-_TIERS = {"big": "banker_personal", "small": "player_personal", 2_500: "any_royal"}
+_WON = st.sampled_from([("big", "1:1"), ("big", "1:1"), ("big", "1:10"), ("big", "2:3"), ("small", "1:1"), 2_500])
+_ON_THE_SECOND = st.sampled_from([("small", "1:1"), ("small", "1:2")])
+_BETS = ((SPOT, ("big", "small")), ("lucky_pair", ("small",)))
 
 
 class Play:
@@ -606,7 +699,7 @@ class Play:
         self.ledger = opened(path)
         self.model = Model()
         self.tables = [TableEvening("t-0"), TableEvening("t-1")]
-        self._open: dict[int, list[int]] = {}
+        self._open: dict[int, dict[str, list[int]]] = {}
 
     def step(self) -> None:
         number = self._data.draw(st.integers(0, 1), label="table")
@@ -616,12 +709,15 @@ class Play:
             case "play" if number in self._open:
                 self._end_hand(number, table)
             case "play":
-                seats = self._data.draw(_SEATS, label="seats")
-                price = self._data.draw(st.sampled_from([500, 1, 777]), label="price")
-                for seat in seats:
-                    self.model.lock((number, table.round + 1, seat), price)
-                self._open[number] = seats
-                self._commit(table, table.lock(*seats, price_cents=price))
+                locked = []
+                for spot, meters in _BETS if self._data.draw(st.booleans(), label="both bets") else _BETS[:1]:
+                    seats = self._data.draw(_SEATS, label="seats")
+                    price = self._data.draw(st.sampled_from([500, 1, 777]), label="price")
+                    for seat in seats:
+                        self.model.lock((number, table.round + 1, spot, seat), price, meters)
+                    locked.append((spot, seats, price, meters))
+                self._open[number] = {spot: seats for spot, seats, *_ in locked}
+                self._commit(table, table.lock_on(*locked))
             case "person" if self.model.awards:
                 self._decide()
             case "again" if table.sent:
@@ -633,17 +729,22 @@ class Play:
         self.agrees()
 
     def _end_hand(self, number: int, table: TableEvening) -> None:
-        seats = self._open.pop(number)
+        bets = self._open.pop(number)
         if self._data.draw(st.booleans(), label="void"):
-            for seat in seats:
-                self.model.void((number, table.round, seat))
-            self._commit(table, table.void(*seats))
+            for wager in [(number, table.round, spot, seat) for spot, seats in bets.items() for seat in seats]:
+                self.model.void(wager)
+            self._commit(table, table.void_on(*bets.items()))
             return
-        winners = [(seat, self._data.draw(_WON, label="won")) for seat in seats[: self._data.draw(st.integers(0, 3))]]
-        self._commit(table, table.finish(*((seat, _TIERS[won]) for seat, won in winners)))
-        self.model.hits(number, winners)
-        for seat, won in winners:
-            self._commit(table, table.hit(seat, _TIERS[won], won))
+        winners: list[tuple[str, int, _Won]] = []
+        for spot, seats in bets.items():
+            won = _WON if spot == SPOT else _ON_THE_SECOND
+            winning = seats[: self._data.draw(st.integers(0, 3))]
+            winners += [(spot, seat, self._data.draw(won, label="won")) for seat in winning]
+        self._commit(table, table.finish(*((seat, "tier") for _, seat, _ in winners)))
+        self.model.hits(number, [won for *_, won in winners])
+        for spot, seat, hit in winners:
+            meter, share = (hit, "1:1") if isinstance(hit, int) else hit
+            self._commit(table, table.hit(seat, "tier", meter, share, spot))
 
     def _commit(self, table: TableEvening, body: bytes) -> None:
         assert give(self.ledger, table, body) == []
@@ -694,8 +795,8 @@ class PlayWithoutHits(Play):
         message = json.loads(body)
         if message["type"] != "hit":
             without.round = table.round
-            said = {key: message[key] for key in ("royal9_seats", "royal9_price_cents", "simulated") if key in message}
-            give(self.beside, without, without.say(message["type"], **said, royal9=[]))
+            said = {key: message[key] for key in ("progressive", "simulated") if key in message}
+            give(self.beside, without, without.say(message["type"], **said, awards=[]))
 
     def __init__(self, data: Any, path: Path) -> None:
         super().__init__(data, path)
@@ -745,8 +846,11 @@ _JUNK = st.one_of(
     st.none(), st.booleans(), st.integers(), st.integers(1, 7), st.just(10**30), st.text(max_size=3), st.just("big"),
     st.just([]), st.just([1, 1]), st.just([2, [3]]), st.just([True]), st.just({}), st.just({"meter": "big"}),
     st.just({"meter": "\x1b"}), st.just({"cents": -1}), st.just({"cents": 7}),
+    st.just({"meter": "big", "share": "1:3"}), st.just({"meter": "big", "share": "4:3"}),
+    st.just([{"spot": "a", "seats": [1], "price_cents": 5, "meters": ["big"]}]),
+    st.just([{"spot": "royal9", "seats": [1]}]), st.just([{"spot": "a", "seats": [1], "price_cents": 5, "meters": 1}]),
 )  # fmt: skip
-_FIELDS = ("shoe", "round", "royal9_seats", "royal9_price_cents", "royal9", "royal9_before", "seat", "tier")
+_FIELDS = ("shoe", "round", "awards", "awards_before", "spot", "seat", "tier")
 _MORE_FIELDS = ("progressive", "fixed", "award", "step", "cents", "by")
 _TYPES = st.sampled_from(["wagers_locked", "void", "round", "hit", "correction", "award", "alarm", "unheard_of"])
 
@@ -766,12 +870,22 @@ def test_whatever_a_table_signs_is_committed_and_the_account_balances(said: list
 def test_an_event_that_is_not_understood_moves_nothing_and_is_told(ledger: Ledger) -> None:
     table = TableEvening("t-0")
     table.round = 1
+    bet = {"spot": "royal9", "seats": [1], "price_cents": 500, "meters": ["big"]}
+    hit = {"spot": "royal9", "seat": 1, "tier": "any_royal"}
     for event_type, fields in (
-        ("wagers_locked", {"royal9_seats": [1], "royal9_price_cents": None}),
-        ("wagers_locked", {"royal9_seats": [1], "royal9_price_cents": 500, "round": None}),
-        ("void", {"royal9_seats": [1, 1]}),
-        ("hit", {"seat": 1, "tier": "any_royal", "progressive": None, "fixed": None}),
-        ("hit", {"seat": 1, "tier": "any_royal", "progressive": {"meter": "big"}, "fixed": {"cents": 1}}),
+        ("wagers_locked", {"progressive": [bet | {"price_cents": None}]}),
+        ("wagers_locked", {"progressive": [bet], "round": None}),
+        ("wagers_locked", {"progressive": [bet, bet]}),
+        ("wagers_locked", {"progressive": [bet | {"meters": ["big", "big"]}]}),
+        ("wagers_locked", {"progressive": [bet | {"meters": "big"}]}),
+        ("wagers_locked", {"contract": 2, "royal9_seats": [1], "royal9_price_cents": None}),
+        ("void", {"progressive": [{"spot": "royal9", "seats": [1, 1]}]}),
+        ("void", {"contract": 2, "royal9_seats": [1, 1]}),
+        ("hit", hit | {"progressive": None, "fixed": None}),
+        ("hit", hit | {"progressive": {"meter": "big", "share": "1:1"}, "fixed": {"cents": 1}}),
+        ("hit", hit | {"progressive": {"meter": "big"}, "fixed": None}),
+        ("hit", hit | {"progressive": {"meter": "big", "share": "11:10"}, "fixed": None}),
+        ("hit", hit | {"spot": None, "progressive": {"meter": "big", "share": "1:1"}, "fixed": None}),
         ("award", {"hit": "t-0/ab12cd/1", "step": "paid", "cents": "5", "by": "Ann"}),
         ("award", {"hit": "t-0/ab12cd/1", "step": "paid", "cents": 5, "by": "\x1b[2J"}),
         ("award", {"hit": "t-0/ab12cd/1", "step": "lost", "cents": 5, "by": "Ann"}),
@@ -785,7 +899,7 @@ def test_an_event_that_is_not_understood_moves_nothing_and_is_told(ledger: Ledge
 def test_games_without_the_wager_move_nothing_and_alarm_nobody(ledger: Ledger) -> None:
     table = TableEvening("t-0")
     table.round = 1
-    lock = table.say("wagers_locked", royal9_seats=[], royal9_price_cents=None)
+    lock = table.say("wagers_locked", progressive=[])
     assert give(ledger, table, lock, table.say("round", dealer={}), table.void()) == []
     balanced(ledger)
 

@@ -74,7 +74,7 @@ def refusal(code: str = "body_differs", what: str = "Another body came.") -> Ref
 
 def corrected(ledger: Ledger, table: str = TABLE) -> TableEvening:
     """A table whose first hand's hit was taken away by a correction, its third event."""
-    evening = TableEvening(table)
+    evening = TableEvening(table, DEFAULT)
     evening.lock(1)
     evening.finish((1, "player_personal"))
     evening.correction(((1, "player_personal"),), ())
@@ -92,13 +92,13 @@ def test_a_correction_that_took_away_a_hit_without_an_award_is_listed_with_all_t
     assert ledger.awards() == [], "`award list` could not show it"
     assert printed(path, capsys) == [
         f"2026-01-01T20:00:00.000Z  {TABLE}  {TABLE}/{EPOCH}/3  hits_corrected",
-        f"    Table {TABLE} corrected shoe 1, hand 1, and its Royal 9 hits are now other ones.",
+        f"    Table {TABLE} corrected shoe 1, hand 1, and its hits are now other ones.",
         "    what to do: Compare both with the felt. Reject what was no hit; settle by hand what was one.",
     ]
 
 
 def test_two_alarms_of_one_event_keep_their_order(ledger: Ledger, path: Path, capsys: Told) -> None:
-    evening = TableEvening(TABLE)
+    evening = TableEvening(TABLE, DEFAULT)
     evening.lock(1)
     evening.hit(1, "player_personal", "player_personal")
     evening.void(1)

@@ -25,6 +25,7 @@ from tests.pit.house import MOSQUITTO, PATIENCE_S, ROOT, TABLE, Far, House, ack,
 
 pytestmark = pytest.mark.skipif(MOSQUITTO is None, reason="needs mosquitto, which is not installed here")
 
+METERS = ("player_personal",)
 SETTINGS = """
 [meters.player_personal]
 seed_cents = 200000
@@ -90,7 +91,7 @@ def test_the_meters_are_said_without_a_change_too_retained_and_numbered_over_a_r
     assert first["meters"] == second["meters"] == {"player_personal": 200_000}
     assert first["seq"] < second["seq"]
     far.ack(ack(0))
-    far.send(TableEvening(TABLE).lock(1, 2))
+    far.send(TableEvening(TABLE, METERS).lock(1, 2))
     grown = meters(listener, lambda levels: levels["player_personal"] == 200_000 + 2 * PRICE_CENTS // 10)
     pit.ended(signal.SIGKILL)
     later = meters(house.far("pit/v1/meters"))
@@ -106,7 +107,7 @@ def test_an_awards_way_is_published_whoever_takes_the_step(house: House, capsys:
     listener = house.far(f"pit/v1/{TABLE}/award")
     house.pit("--adopt-new", "--settings", settings)
     far.ack(ack(0))
-    table = TableEvening(TABLE)
+    table = TableEvening(TABLE, METERS)
     *_, hit = with_a_hit(table)
     far.send(*table.sent)
     award = f"{TABLE}.1"
@@ -125,7 +126,7 @@ def test_steps_are_said_again_to_a_table_that_comes_back_until_its_stream_tells_
     listener = house.far(f"pit/v1/{TABLE}/award")
     pit = house.pit("--adopt-new", "--settings", settings)
     far.ack(ack(0))
-    table = TableEvening(TABLE)
+    table = TableEvening(TABLE, METERS)
     *_, hit = with_a_hit(table)
     far.send(*table.sent)
     pending = (f"{TABLE}.1", "pending", 200_050, "pit")
@@ -154,7 +155,7 @@ def test_a_step_waits_until_the_tables_stream_has_told_of_the_one_before(house: 
     listener = house.far(f"pit/v1/{TABLE}/+")
     house.pit("--adopt-new", "--settings", settings)
     far.ack(ack(0))
-    table = TableEvening(TABLE)
+    table = TableEvening(TABLE, METERS)
     *_, hit = with_a_hit(table)
     far.send(*table.sent)
     far.ack(ack(3))
@@ -175,7 +176,7 @@ def test_killed_again_and_again_between_two_tables_no_cent_is_lost_or_doubled(ho
     far, settings = started(house)
     other = house.far("pit/v1/royal9-02/ack")
     other.say_state("royal9-02")
-    tables = [TableEvening(TABLE), TableEvening("royal9-02")]
+    tables = [TableEvening(TABLE, METERS), TableEvening("royal9-02", METERS)]
     for _ in range(30):
         for table in tables:
             table.lock(1, 2, 3)
@@ -212,7 +213,7 @@ def test_a_hit_on_an_unknown_meter_is_an_alarm_and_is_settled_once_the_settings_
     far, settings = started(house)
     pit = house.pit("--adopt-new", "--settings", settings)
     far.ack(ack(0))
-    table = TableEvening(TABLE)
+    table = TableEvening(TABLE, METERS)
     far.send(table.lock(1), table.finish(), table.hit(1, "banker_personal", "banker_personal"), table.finish())
     until(pit.err, "meter_unknown")
     far.ack(ack(2))
@@ -229,8 +230,8 @@ def test_an_event_that_contradicts_is_told_on_standard_error(house: House) -> No
     far, settings = started(house)
     pit = house.pit("--adopt-new", "--settings", settings)
     far.ack(ack(0))
-    table = TableEvening(TABLE)
-    far.send(table.lock(1), table.void(2), table.say("wagers_locked", royal9_seats="all"))
+    table = TableEvening(TABLE, METERS)
+    far.send(table.lock(1), table.void(2), table.say("wagers_locked", progressive="all"))
     told = until(pit.err, "event_not_understood")
     assert any(line.startswith("event_contradicts: ") for line in told)
     far.ack(ack(3))
@@ -247,7 +248,7 @@ def test_after_a_restore_what_was_told_as_paid_is_held_then_recalled_and_the_tab
     copy = house.ledger.read_bytes()
     pit = house.pit("--settings", settings)
     until(pit.err, "connected")
-    table, award = TableEvening(TABLE), f"{TABLE}.1"
+    table, award = TableEvening(TABLE, METERS), f"{TABLE}.1"
     *_, hit = with_a_hit(table)
     far.send(*table.sent)
     for act, step_told in (("verify", ("pending", "pit")), ("pay", ("verified", "Ann")), (None, ("paid", "Ann"))):

@@ -11,6 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from controller.pit.settings import DEFAULT
 from tests.link.house import House, Peer, broker_of, peer, running_house, write
 from tests.pit.evening import EPOCH, TableEvening
 from tests.pit.house import ROOT, TABLE, PitProcess, lines_of, state, until
@@ -33,7 +34,7 @@ def test_over_tls_the_pit_hears_its_tables_and_says_acks_awards_and_meters(tmp_p
                 assert pit.stderr is not None
                 until(lines_of(pit.stderr), "connected")
                 table.publish(f"pit/v1/{TABLE}/state", state(), retain=True)
-                evening, heard = TableEvening(TABLE), dict[str, Any]()
+                evening, heard = TableEvening(TABLE, DEFAULT), dict[str, Any]()
                 evening.lock(1)
                 evening.hit(1, "any_royal", 2_500)
                 while heard.get(topics[0]) is None:

@@ -24,17 +24,24 @@ def _shoe_opened(event: dict[str, Any]) -> str:
 
 
 def _wagers_locked(event: dict[str, Any]) -> str:
-    price_cents, refused_seats = event["royal9_price_cents"], _seats(event["refused_seats"])
     actives = event["actives"]
     told = [
-        *([f"royal 9 at {_seats(event['royal9_seats'])} for {price_cents}"] if price_cents is not None else []),
-        *([f"refused at {refused_seats}: {event['refusal']}"] if event["refused_seats"] else []),
+        *(line for bet in event["progressive"] for line in _progressive(bet)),
         *([f"seat {actives['player']} is player, seat {actives['banker']} banker"] if actives else []),
         *([f"in play {_seats(event['in_play'])}"] if event["in_play"] else []),
         *map(_wager, event["wagers"]),
         *(f"{_wager(refused)} refused: {refused['code']}" for refused in event["refused"]),
     ]
     return f"wagers locked for round {event['round']} by {event['by']}: {', '.join(told) or 'none known'}"
+
+
+def _progressive(bet: dict[str, Any]) -> list[str]:
+    refused = [f"refused at {_seats(bet['refused_seats'])}: {bet['refusal']}"] if bet["refused_seats"] else []
+    return [f"{_on(bet)} for {bet['price_cents']}", *refused]
+
+
+def _on(bet: dict[str, Any]) -> str:
+    return f"{bet['spot']} at {_seats(bet['seats'])}"
 
 
 def _round(event: dict[str, Any]) -> str:
@@ -55,8 +62,8 @@ def _two_hands_round(event: dict[str, Any]) -> str:
     dragon = event["dragon_bonus"]
     bonus = [f"dragon_{hand} {dragon[hand]}" for hand in ("player", "banker") if dragon and dragon[hand] != "lose"]
     pays = [f"pays {dragon['pays_to_one']}"] if dragon and dragon["pays_to_one"] else []
-    won = [f"seat {won['seat']} {won['tier']}" for won in event["royal9"]]
-    wagered = [f"royal 9 at {_seats(event['royal9_seats'])}"] if event["royal9_seats"] else []
+    won = [f"seat {won['seat']} {won['tier']}" for won in event["awards"]]
+    wagered = [_on(bet) for bet in event["progressive"]]
     settled = _settled(event["settlement"])
     said = ", ".join([outcome, *marks, *pairs, *bonus, *pays, *wagered, *won, *settled, f"{event['cards_left']} left"])
     return f"round {event['round']}: player {_hand(event['player'])}, banker {_hand(event['banker'])}: {said}"
@@ -70,8 +77,10 @@ def _hit(event: dict[str, Any]) -> str:
 
 
 def _void(event: dict[str, Any]) -> str:
-    whose = "simulated" if event["simulated"] else f"royal 9 back to {_seats(event['royal9_seats'])}"
-    said = ", ".join([event["reason"], whose, *_settled(event["settlement"])])
+    back = [f"{bet['spot']} back to {_seats(bet['seats'])}" for bet in event["progressive"]]
+    said = ", ".join(
+        [event["reason"], *(["simulated"] if event["simulated"] else back), *_settled(event["settlement"])]
+    )
     return f"round {event['round']} void by {event['by']}: {said}"
 
 

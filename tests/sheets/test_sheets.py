@@ -67,7 +67,7 @@ def _example(sheet: str, block: str, settings: dict[str, str]) -> Example:
 
 @pytest.mark.parametrize("example", examples(), ids=str)
 def test_the_table_plays_by_the_sheet(example: Example, tmp_path: Path) -> None:
-    table = ScriptTable(_config(example.settings, tmp_path))
+    table = ScriptTable(as_played(example, tmp_path))
     if not example.steps[0][0].startswith("!new-shoe"):
         assert list(map(_lines, table.play("!new-shoe AS 2D"))) == [[]]
     for script, expected in example.steps:
@@ -75,7 +75,9 @@ def test_the_table_plays_by_the_sheet(example: Example, tmp_path: Path) -> None:
         assert told == expected, f"{example.sentence}: {script}"
 
 
-def _config(settings: dict[str, str], folder: Path) -> Config:
+def as_played(example: Example, folder: Path) -> Config:
+    """The table of an example, its file in `folder` where it is none of those that are shipped."""
+    settings = example.settings
     name, *changes = settings["table"].split()
     file = TABLES / name
     if game := settings.get("game"):

@@ -16,7 +16,7 @@ def bets_of(game: str) -> list[dict[str, Any]]:
 
 def limits_of(game: str) -> Limits:
     """Its limits."""
-    return Limits(**_values(game)["wagers"], bets=tuple(bets_of(game)))
+    return Limits(**_values(game)["wagers"], bets=tuple(bets_of(game)), sensed="royal9" if game == "royal9" else None)
 
 
 def _values(game: str) -> dict[str, Any]:

@@ -27,7 +27,7 @@ LAMPS = ("draw_player", "draw_banker", "player", "banker", "tie", "fault", *(f"s
 DOUBLE_FLASH_S = ((0.0, 0.12), (0.24, 0.36))
 LONG_FLASH_S = ((0.0, 1.5),)
 BETS = ({"spot": "player", "limits": "circle"}, {"spot": "banker", "limits": "circle"}, {"spot": "tie"})
-LIMITS = Limits(BETS, 500, 10_000, 100, 5_000, 100, False, False)
+LIMITS = Limits(BETS, None, 500, 10_000, 100, 5_000, 100, False, False)
 
 
 class Stage(Screen):

@@ -156,7 +156,7 @@ def play(
     decks = shuffled_decks(seed, 8, 14)
     cues = TableCues(
         table,
-        Players(seed, sorted(PRINTED)),
+        Players(seed, sorted(PRINTED), "royal9"),
         debounce_s=DEBOUNCE_S,
         speed=speed,
         watch_lamps=watch_lamps,
@@ -206,10 +206,11 @@ def test_a_whole_shoe_adds_up(error_rate: float) -> None:
 def test_the_wagers_of_the_account_are_those_a_controller_believed_at_lock() -> None:
     table = TableStandIn()
     account = play(table, rounds=40, error_rate=0.2)
-    wagered = [entry["wagered_seats"] for entry in of_type(account, "round") if not entry["simulated"]]
+    rounds = [entry for entry in of_type(account, "round") if not entry["simulated"]]
+    wagered = [[seat for bet in entry["progressive"] for seat in bet["seats"]] for entry in rounds]
     assert wagered == table.locked_with
     assert len({tuple(seats) for seats in wagered}) > 4
-    assert all(entry["wagered_seats"] == [] for entry in account if entry.get("simulated"))
+    assert all(entry["progressive"] == [] for entry in account if entry.get("simulated"))
 
 
 def test_one_seed_is_one_account() -> None:
@@ -236,7 +237,7 @@ def test_a_hand_takes_its_human_time() -> None:
 
 def test_an_account_line() -> None:
     out = io.StringIO()
-    dealt = ROYAL9.deal(StackedFelt("KS QH 9S 8D"), Bets(royal9_seats=(3, 2, 1)))
+    dealt = ROYAL9.deal(StackedFelt("KS QH 9S 8D"), Bets({"royal9": (3, 2, 1)}))
     Account(out).round(shoe=2, round_=5, simulated=False, last_hand=True, cards_left=9, dealt=dealt)
     assert read_account(out) == [
         {
@@ -253,11 +254,11 @@ def test_an_account_line() -> None:
             "last_hand": True,
             "cards_left": 9,
             "dragon_bonus": {"player": "win", "banker": "lose", "pays_to_one": 1},
-            "wagered_seats": [1, 2, 3],
-            "royal9": [
-                {"seat": 1, "tier": "player_personal"},
-                {"seat": 2, "tier": "suited_royal"},
-                {"seat": 3, "tier": "suited_royal"},
+            "progressive": [{"spot": "royal9", "seats": [1, 2, 3]}],
+            "awards": [
+                {"spot": "royal9", "seat": 1, "tier": "player_personal"},
+                {"spot": "royal9", "seat": 2, "tier": "suited_royal"},
+                {"spot": "royal9", "seat": 3, "tier": "suited_royal"},
             ],
             "actives": None,
             "settlement": None,

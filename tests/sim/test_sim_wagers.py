@@ -21,7 +21,7 @@ from tests.sim.games import limits_of
 
 SEATS = range(1, 8)
 CODES = {
-    "royal9": {"wrong_price", "royal9_needs_main", "dragon_needs_main", "both_sides", "no_back_bettors"},
+    "royal9": {"wrong_price", "needs_another", "dragon_needs_main", "both_sides", "no_back_bettors"},
     "kansas_star": {"back_without_seat", "dragon_needs_main", "both_sides"},
     "sugarhouse": {"tie_under_minimum", "dragon_needs_main", "both_sides", "no_back_bettors"},
     "baccarat_royal": {"not_active", "active_seat", "both_sides", "no_back_bettors"},
@@ -43,8 +43,8 @@ def test_what_bettors_foresee_is_what_the_table_refuses(game: str) -> None:
     actives = Actives(2, 5) if game == "baccarat_royal" else None
     seen: Counter[str] = Counter()
     for number in range(1500):
-        royal9 = {seat: (number + seat) % 3 == 0 for seat in SEATS} if limits.royal9_price_cents else {}
-        made, refused = bettors.choose(SEATS, royal9, actives)
+        covered = {seat: (number + seat) % 3 == 0 for seat in SEATS} if limits.sensed else {}
+        made, refused = bettors.choose(SEATS, covered, actives)
         foreseen = {each.wager: each for each in refused}
         placed: tuple[TablesWager, ...] = ()
         for wager in made:
@@ -73,8 +73,8 @@ def test_the_bettors_wager_on_every_spot_that_a_game_offers(game: str) -> None:
     limits = limits_of(game)
     bettors = Bettors(7, limits, SEATS)
     actives = Actives(2, 5) if game.startswith("baccarat_royal") else None
-    royal9 = dict.fromkeys(SEATS, limits.royal9_price_cents is not None)
-    made = [bettors.choose(SEATS, royal9, actives) for _ in range(60)]
+    covered = dict.fromkeys(SEATS, limits.sensed is not None)
+    made = [bettors.choose(SEATS, covered, actives) for _ in range(60)]
     assert {w.spot for all_, refused in made for w in {*all_} - {each.wager for each in refused}} == {*limits.spots}
 
 

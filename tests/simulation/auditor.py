@@ -308,7 +308,8 @@ class Auditor:
         for message in messages:
             match message["type"]:
                 case "wagers_locked":
-                    self._begin(message["shoe"], message["round"], tuple(message["royal9_seats"]))
+                    (royal9,) = message["progressive"]
+                    self._begin(message["shoe"], message["round"], tuple(royal9["seats"]))
                     self._lit = {place: hit for place, hit in self._lit.items() if hit.progressive}
                 case "round":
                     self._round(message)
@@ -345,7 +346,8 @@ class Auditor:
         assert hand is not None
         hold("a hand ends that was begun", (hand.shoe, hand.round) == place and not hand.over, (hand, message))
         hold("a simulated hand is called one", message["simulated"] == (hand.seats is None), message)
-        hold("the wagers are those locked", tuple(message["royal9_seats"]) == (hand.seats or ()), (hand, message))
+        played = tuple(seat for bet in message["progressive"] for seat in bet["seats"])
+        hold("the wagers are those locked", played == (hand.seats or ()), (hand, message))
         hand.over = True
         return hand
 
@@ -367,7 +369,7 @@ class Auditor:
         hold("the cards are those that came, in that order", self._consume(order), (message, self._account))
         won = self._won(hand.seats or (), player, banker)
         self._account.seats[hand.round] = hand.seats or ()
-        told_won = [(hit["seat"], hit["tier"]) for hit in message["royal9"]]
+        told_won = [(hit["seat"], hit["tier"]) for hit in message["awards"]]
         hold("the hits are the sheet's, best first", told_won == won, (message, won))
         if hand.seats is not None:
             self._wagered[hand.shoe, hand.round] = hand
@@ -397,7 +399,7 @@ class Auditor:
         player, banker = message["player"]["cards"], message["banker"]["cards"]
         hold("the correction is judged by the rules", message["outcome"] == referee.outcome(player, banker), message)
         won = self._won(self._account.seats[message["round"]], player, banker)
-        told = [(hit["seat"], hit["tier"]) for hit in message["royal9"]]
+        told = [(hit["seat"], hit["tier"]) for hit in message["awards"]]
         hold("the hits are the sheet's, best first", told == won, (message, won))
         if place == max((wagered for wagered in self._wagered if wagered[0] == place[0]), default=None):
             were = {at: hit for at, hit in self._lit.items() if at[:2] == place}
@@ -418,11 +420,12 @@ class Auditor:
         if not isinstance(fact, facts.WagersLocked):
             return
         verdict = self._verdicts[stamp.at_ms]
-        self._shown = verdict.shown if fact.royal9_seats else {}
-        if fact.royal9_seats:
+        plays = any(bet.seats for bet in fact.progressive)
+        self._shown = verdict.shown if plays else {}
+        if plays:
             hold("no Royal 9 wager is locked on stale levels", verdict.levels_fresh, (fact, verdict))
             hold("no Royal 9 wager is locked without a pit", verdict.stream_fresh is not False, (fact, verdict))
-        if fact.refusal == "pit_stale":
+        if any(bet.refusal == "pit_stale" for bet in fact.progressive):
             hold("no Royal 9 wager is refused while the pit is well", verdict.fresh is not True, (fact, verdict))
 
     def _levels_noted(self, fact: Fact, stamp: Stamp) -> None:

@@ -168,7 +168,8 @@ class Inspector:
         hand = (message["table"], message["shoe"], message["round"])
         match message["type"]:
             case "wagers_locked":
-                cents = message["royal9_price_cents"] * len(message["royal9_seats"])
+                (royal9,) = message["progressive"]
+                cents = royal9["price_cents"] * len(royal9["seats"])
                 for name, meter in self._meters.items():
                     fed = _Fed(hand, cents * self._terms[name].contribution, cents * self._terms[name].reserve)
                     meter.fed.append(fed)

@@ -20,7 +20,7 @@ def correction(number: int, player: str, banker: str, by: str = "Smith", witness
     return CorrectRound(number, tuple(cards(player)), tuple(cards(banker)), by, witness)
 
 
-def tiers(event: dict[str, Any], key: str = "royal9") -> list[tuple[int, str]]:
+def tiers(event: dict[str, Any], key: str = "awards") -> list[tuple[int, str]]:
     return [(won["seat"], won["tier"]) for won in event[key]]
 
 
@@ -80,7 +80,7 @@ def test_a_simulated_round_is_corrected_and_wins_nothing() -> None:
     table = TableUnderTest(wagers={2}).open_shoe().draw("4S TH 5D 9C")
     table.do(CorrectRound(1, tuple(cards("KH 9H")), tuple(cards("TH 9C")), "Smith", "Jones"))
     (correction,) = table.of_type("correction")
-    assert (correction["outcome"], correction["royal9"], correction["royal9_before"]) == ("tie", [], [])
+    assert (correction["outcome"], correction["awards"], correction["awards_before"]) == ("tie", [], [])
 
 
 def test_a_correction_tells_the_whole_round_anew_and_refers_to_it() -> None:
@@ -95,7 +95,7 @@ def test_a_correction_tells_the_whole_round_anew_and_refers_to_it() -> None:
         True,
     )
     assert tiers(event) == [(2, "player_personal"), (5, "suited_royal")]
-    assert tiers(event, "royal9_before") == [(2, "any_royal"), (5, "any_royal")]
+    assert tiers(event, "awards_before") == [(2, "any_royal"), (5, "any_royal")]
     assert [(hit.seat, hit.tier) for hit in table.face.hits] == tiers(event)
     assert len(table.of_type("round")) == 1
 
@@ -104,7 +104,7 @@ def test_a_second_correction_starts_from_the_first() -> None:
     table = TableUnderTest().open_shoe().lock(2).draw("KH 4S 9D TC")
     table.do(correction(1, "KH 9H", "4S TC"), correction(1, "8H 9H", "4S TC"))
     first, second = table.of_type("correction")
-    assert tiers(second, "royal9_before") == tiers(first) == [(2, "player_personal")]
+    assert tiers(second, "awards_before") == tiers(first) == [(2, "player_personal")]
     assert tiers(second) == []
 
 

@@ -11,7 +11,7 @@ from controller.table.acts.shoe import NewShoe
 from controller.table.facts import AwardStepped
 from tests.support.tables import ROYAL9, TableUnderTest
 
-FIRST = AwardStepped(1, "t.1", "t/e/7", 1, 1, 1, "banker_personal", "banker_personal", 15, "pending", "pit")
+FIRST = AwardStepped(1, "t.1", "t/e/7", 1, 1, "royal9", 1, "banker_personal", "banker_personal", 15, "pending", "pit")
 LEAST_CENTS, MOST_CENTS = 10, 20
 
 

@@ -112,7 +112,7 @@ def test_the_first_card_is_shown_and_those_burned_after_it_are_counted() -> None
 
 def test_the_public_face_of_a_hand() -> None:
     table = TableUnderTest().open_shoe().lock(2)
-    assert (table.face.round, table.face.royal9_seats, table.face.next_hand) == (1, (2,), "player")
+    assert (table.face.round, table.face.progressive[0].seats, table.face.next_hand) == (1, (2,), "player")
     table.draw("KH 2S 9H")
     assert (hand(table.face, "player").cards, hand(table.face, "player").total) == (("KH", "9H"), 9)
     assert (hand(table.face, "banker").cards, hand(table.face, "banker").total) == (("2S",), 2)

@@ -158,7 +158,7 @@ IN: dict[str, list[Callable[[], TableUnderTest]]] = {
         lambda: between().believe(CardDrawnOutsideGame("error")),
     ],
     "choice_due": [lambda: choosing().draw("5D")],
-    "royal9_wagers_differ": [differing],
+    "wagers_differ": [differing],
     "target_differs": [lambda: in_hand().to(BANKER, 2, "5D"), lambda: between().to(BANKER, 1, "3H")],
     "result_differs": [lambda: in_hand().believe(TIE), lambda: between().believe(TIE)],
     "force_quit": [lambda: in_hand().believe(FORCE_QUIT)],
@@ -454,7 +454,7 @@ def test_where_the_first_card_locks_a_new_shoes_first_card_does_not() -> None:
 def test_where_the_first_card_locks_so_does_one_that_waited(card: str) -> None:
     table = TableUnderTest(house(lock_on="first_card"), wagers={2}).open_shoe().believe(ERROR).draw(card).clear()
     (locked,) = table.of_type("wagers_locked")
-    assert (locked["by"], locked["royal9_seats"]) == ("first_card", [2])
+    assert (locked["by"], locked["progressive"][0]["seats"]) == ("first_card", [2])
     assert table.fault == (None if card == "4S" else "unreadable_card")
 
 
@@ -539,7 +539,7 @@ def test_void_ends_the_hand_and_the_cards_that_waited_are_dead(waits: list[Fact]
     table.void()
     void, cleared = table.told()
     assert (void["type"], void["by"], void["reason"], void["round"]) == ("void", "Smith", code, 1)
-    assert (void["simulated"], void["royal9_seats"]) == (False, [2, 5])
+    assert (void["simulated"], void["progressive"][0]["seats"]) == (False, [2, 5])
     assert (cleared["code"], cleared["exit"], cleared["round"]) == (code, "void", 1)
     assert (table.face.phase, table.face.cards_left, table.face.hands) == ("wagers_open", 412 - gone, ())
 
@@ -586,13 +586,13 @@ def test_where_the_rules_give_the_seat_no_card_it_is_burned() -> None:
 def test_royal9_wagers_seen_in_two_ways_lock_nothing_until_they_agree() -> None:
     table = differing()
     assert table.face.fault is not None
-    assert (table.face.fault.details, table.face.phase) == ({"seats": "3, 4"}, "wagers_open")
+    assert (table.face.fault.details, table.face.phase) == ({"spot": "royal9", "seats": "3, 4"}, "wagers_open")
     assert table.of_type("wagers_locked") == []
     table.clear()
     table.wagers = {1, 3}
     table.do(PlaceWager(Wager(1, "player", 1500), "recognition"))
     table.do(PlaceWager(Wager(3, "player", 1500), "recognition"), LockWagers())
-    assert (table.fault, table.face.royal9_seats, table.face.refused_seats) == (None, (1, 3), ())
+    assert (table.fault, table.face.progressive[0].seats, table.face.progressive[0].refused_seats) == (None, (1, 3), ())
 
 
 # Two referees.

@@ -34,7 +34,7 @@ def test_a_correction_is_foreseen_as_it_then_happens() -> None:
     told = would(table, correction(1, "KH 9H", "4S TC", witness=""))
     table.do(correction(1, "KH 9H", "4S TC"))
     (event,) = table.of_type("correction")
-    for name in ("outcome", "player", "banker", "royal9", "royal9_before", "settlement", "settlement_before"):
+    for name in ("outcome", "player", "banker", "awards", "awards_before", "settlement", "settlement_before"):
         assert told[name] == event[name]
     assert [hand["cards"] for hand in told["hands_before"]] == [["KH", "9D"], ["4S", "TC"]]
     assert told["by_the_rules"] is True
@@ -43,7 +43,7 @@ def test_a_correction_is_foreseen_as_it_then_happens() -> None:
 def test_a_void_and_an_early_end_are_foreseen() -> None:
     table = TableUnderTest().open_shoe().lock(2).draw("KH 4S")
     told = would(table, VoidHand("Smith"))
-    assert (told["type"], told["royal9_seats"]) == ("void", [2])
+    assert (told["type"], told["progressive"]) == ("void", [{"spot": "royal9", "seats": [2]}])
     told = would(TableUnderTest(SUGARHOUSE).open_shoe(), CloseShoe("Smith"))
     assert (told["type"], told["cards_left"], told["rounds"]) == ("shoe_closed", 414, 0)
 

@@ -81,10 +81,10 @@ STOPPED_SQUEEZING = _midi("2S TH 3D 2C").believe(ERROR)
     ("table", "live", "sign"),
     [
         (OPEN, HEALTHY, SeatSign.INVITATION),
-        (OPEN, replace(HEALTHY, royal9_seats=frozenset({2})), SeatSign.WAGER_SEEN),
-        (OPEN, replace(HEALTHY, royal9_seats=frozenset({3})), SeatSign.INVITATION),
+        (OPEN, replace(HEALTHY, sensed_seats=frozenset({2})), SeatSign.WAGER_SEEN),
+        (OPEN, replace(HEALTHY, sensed_seats=frozenset({3})), SeatSign.INVITATION),
         (OPEN, STALE, SeatSign.NOTHING),
-        (OPEN, replace(STALE, royal9_seats=frozenset({2})), SeatSign.REFUSED),
+        (OPEN, replace(STALE, sensed_seats=frozenset({2})), SeatSign.REFUSED),
         (LOCKED, HEALTHY, SeatSign.ACCEPTED),
         (LOCKED, STALE, SeatSign.ACCEPTED),
         (LOCKED_STALE, STALE, SeatSign.REFUSED),
@@ -92,7 +92,7 @@ STOPPED_SQUEEZING = _midi("2S TH 3D 2C").believe(ERROR)
         (PLAYER_DREW, HEALTHY, SeatSign.ACCEPTED),
         (STOPPED_IN_HAND, HEALTHY, SeatSign.ACCEPTED),
         (PLAYER_WON, HEALTHY, SeatSign.HIT),
-        (PLAYER_WON, replace(HEALTHY, royal9_seats=frozenset({2})), SeatSign.HIT),
+        (PLAYER_WON, replace(HEALTHY, sensed_seats=frozenset({2})), SeatSign.HIT),
         (HIT_THEN_SIMULATED, HEALTHY, SeatSign.HIT),
         (TableUnderTest().open_shoe().lock(2).draw("KH 2S 9H 3D 4S TH 5D 9C"), HEALTHY, SeatSign.HIT),
         (HIT_THEN_LOCKED, HEALTHY, SeatSign.HIT),  # progressive: until somebody has seen to it
@@ -103,7 +103,7 @@ STOPPED_SQUEEZING = _midi("2S TH 3D 2C").believe(ERROR)
         (OPEN, replace(HEALTHY, refused_seats=frozenset({3})), SeatSign.INVITATION),
         (BANKER_WON, HEALTHY, SeatSign.INVITATION),
         *(
-            (table, replace(HEALTHY, royal9_seats=frozenset({2})), SeatSign.NOTHING)
+            (table, replace(HEALTHY, sensed_seats=frozenset({2})), SeatSign.NOTHING)
             for table in (NO_SHOE, FIRST_CARD_DUE, BURNING, ENDED, STOPPED_OPEN)
         ),
     ],
@@ -156,7 +156,7 @@ def test_the_guidance_flashes_twice_for_cards_to_be_turned_up(table: TableUnderT
 
 
 def test_a_sign_is_one_seats_alone() -> None:
-    shown = lamps(PLAYER_WON.face, replace(HEALTHY, royal9_seats=frozenset({4})))
+    shown = lamps(PLAYER_WON.face, replace(HEALTHY, sensed_seats=frozenset({4})))
     assert [shown[f"seat_{seat}"] for seat in range(1, 8)] == [
         Pattern.FLASH,
         Pattern.FAST_BLINK,

@@ -25,6 +25,7 @@ PENDING = AwardStepped(
     hit="royal9-01/0/4",
     shoe=1,
     round=1,
+    spot="royal9",
     seat=2,
     tier="player_personal",
     meter="player_personal",
@@ -46,7 +47,7 @@ def steps(table: TableUnderTest) -> list[tuple[str, int | None]]:
 
 def test_a_hit_notes_the_level_that_was_shown(table: TableUnderTest) -> None:
     [hit] = [event for event in table.events if event["type"] == "hit"]
-    assert hit["progressive"] == {"meter": "player_personal", "shown_cents": 250_000}
+    assert hit["progressive"] == {"meter": "player_personal", "share": "1:1", "shown_cents": 250_000}
 
 
 def test_a_hit_notes_what_was_shown_when_its_last_card_came() -> None:

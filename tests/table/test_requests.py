@@ -25,27 +25,35 @@ def last_fact(table: TableUnderTest) -> object:
 def test_the_seats_whose_wager_is_in_place_at_lock_play() -> None:
     table = between().lock(7, 2)
     (locked,) = table.of_type("wagers_locked")
-    assert (locked["royal9_seats"], locked["royal9_price_cents"]) == ([2, 7], 500)
-    assert (locked["refused_seats"], locked["refusal"], locked["by"]) == ([], None, "dealer")
+    assert (locked["progressive"][0]["seats"], locked["progressive"][0]["price_cents"]) == ([2, 7], 500)
+    assert (locked["progressive"][0]["refused_seats"], locked["progressive"][0]["refusal"], locked["by"]) == (
+        [],
+        None,
+        "dealer",
+    )
 
 
 def test_a_wager_where_the_table_has_no_seat_is_nobodys() -> None:
-    assert between().lock(2, 8, 0).face.royal9_seats == (2,)
+    assert between().lock(2, 8, 0).face.progressive[0].seats == (2,)
 
 
 def test_without_a_pit_there_is_no_progressive_to_bet_on_and_baccarat_goes_on() -> None:
     table = TableUnderTest(pit_fresh=False).open_shoe().lock(2, 5)
     (locked,) = table.of_type("wagers_locked")
-    assert (locked["royal9_seats"], locked["refused_seats"], locked["refusal"]) == ([], [2, 5], "pit_stale")
-    assert (table.face.refused_seats, table.face.refusal) == ((2, 5), "pit_stale")
+    assert (
+        locked["progressive"][0]["seats"],
+        locked["progressive"][0]["refused_seats"],
+        locked["progressive"][0]["refusal"],
+    ) == ([], [2, 5], "pit_stale")
+    assert (table.face.progressive[0].refused_seats, table.face.progressive[0].refusal) == ((2, 5), "pit_stale")
     table.draw("KH 2S 9H 3D")
     (round_,) = table.of_type("round")
-    assert (round_["royal9_seats"], round_["royal9"], table.of_type("hit")) == ([], [], [])
+    assert (round_["progressive"], round_["awards"], table.of_type("hit")) == ([], [], [])
 
 
 def test_without_a_pit_and_without_a_wager_nothing_is_refused() -> None:
     (locked,) = TableUnderTest(pit_fresh=False).open_shoe().lock().of_type("wagers_locked")
-    assert (locked["refused_seats"], locked["refusal"]) == ([], None)
+    assert (locked["progressive"][0]["refused_seats"], locked["progressive"][0]["refusal"]) == ([], None)
 
 
 def test_a_locked_wager_stays_good_when_the_pit_goes() -> None:
@@ -102,7 +110,7 @@ def test_where_the_first_card_locks_it_does_so_with_the_wagers_of_its_moment() -
     table.wagers = {3}
     table.draw("2S 9H 3D")
     assert [(hit["seat"], hit["tier"]) for hit in table.of_type("hit")] == [(2, "player_personal")]
-    assert table.draw("4S").face.royal9_seats == (3,)
+    assert table.draw("4S").face.progressive[0].seats == (3,)
 
 
 def test_where_the_first_card_locks_the_dealer_may_lock_before_it() -> None:

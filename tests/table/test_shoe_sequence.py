@@ -130,6 +130,6 @@ def test_a_gap_after_a_named_card_that_waited_for_its_shoe_is_not_lost() -> None
 def test_where_the_first_card_locks_a_gap_before_it_stops_the_locked_hand() -> None:
     table = TableUnderTest(house(lock_on="first_card"), wagers={1}).open_shoe().believe(ShoeStoodBy(seen(1)))
     table.to(Target.PLAYER, 2, "4S", 3)
-    assert (table.fault, table.face.phase, table.face.royal9_seats) == ("reports_missed", "wagers_locked", (1,))
+    assert (table.fault, table.face.phase, table.face.progressive[0].seats) == ("reports_missed", "wagers_locked", (1,))
     table.name("2S").name("TH").clear()
     assert hand(table.face, "player").cards == ("2S", "4S")

@@ -90,7 +90,7 @@ def test_the_attack_a_hand_dealt_unheard_after_the_lock_is_void_and_the_next_is_
     assert count(table, 414 - 12) == "cards_missed"
     assert table.ask(VoidHand("Smith")) is None
     (void,) = table.of_type("void")
-    assert (void["royal9_seats"], void["reason"]) == ([1, 2, 3], "shoe_unheard")
+    assert (void["progressive"][0]["seats"], void["reason"]) == ([1, 2, 3], "shoe_unheard")
     assert table.fault == "shoe_unheard", "no way past the count"
     assert count(table, 414 - 12) is None
     assert table.face.fault is None

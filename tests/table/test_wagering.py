@@ -174,12 +174,12 @@ def test_where_no_wagers_are_known_none_is_taken() -> None:
         ("royal9", "2 dragon_player 500", {"2 dragon_player 500": "dragon_needs_main"}),
         ("royal9", "2 tie 500, 2 dragon_player 500", {}),
         ("royal9", "3 player 1500, 2 dragon_player 500", {"2 dragon_player 500": "dragon_needs_main"}),
-        ("royal9", "2 royal9 500", {"2 royal9 500": "royal9_needs_main"}),
+        ("royal9", "2 royal9 500", {"2 royal9 500": "needs_another"}),
         ("royal9", "2 banker 1500, 2 royal9 500", {}),
         (
             "royal9",
             "2 player 1400, 2 royal9 500, 3 player 1500",
-            {"2 player 1400": "under_minimum", "2 royal9 500": "royal9_needs_main"},
+            {"2 player 1400": "under_minimum", "2 royal9 500": "needs_another"},
         ),
         ("kansas_star", "2 banker 1400", {"2 banker 1400": "under_minimum"}),
         ("kansas_star", "2 banker 1000, 2b banker 500", {}),
@@ -294,7 +294,7 @@ def test_in_a_simulated_hand_chips_lie_out_of_action_until_the_next_lock() -> No
     assert table.face.simulated
     table.do(wager("3 banker 2500")).draw("TH 5D 9C")
     (event,) = table.of_type("round")
-    assert (event["simulated"], event["settlement"], event["royal9_seats"]) == (True, None, [])
+    assert (event["simulated"], event["settlement"], event["progressive"]) == (True, None, [])
     assert [each.seat for each in table.face.wagers] == [2, 3], "they lie where they lay"
     assert told(lock(table)["wagers"]) == ["2 player 2000", "3 banker 2500"]
 
@@ -320,9 +320,9 @@ def test_royal_9_seen_by_the_sensor_alone_or_by_bet_recognition_alone_is_a_fault
         table = opened("royal9").do(*wagers("2 player 2000, 3 player 2000" + (f", {told_}" if told_ else "")))
         table.wagers = set(sensed)
         table.do(LockWagers())
-        assert (table.fault, table.of_type("wagers_locked")) == ("royal9_wagers_differ", [])
+        assert (table.fault, table.of_type("wagers_locked")) == ("wagers_differ", [])
         assert table.face.fault is not None
-        assert table.face.fault.details == {"seats": "2, 3" if told_.startswith("3") else "2"}
+        assert table.face.fault.details["seats"] == ("2, 3" if told_.startswith("3") else "2")
         table.do(ClearFault("Smith"))
         assert len(table.face.wagers) == 2 + bool(told_), "the chips lie as they lay"
         assert table.replayed() == (table.table, None)
@@ -330,7 +330,7 @@ def test_royal_9_seen_by_the_sensor_alone_or_by_bet_recognition_alone_is_a_fault
 
 def test_royal_9_seen_alike_plays() -> None:
     table = opened("royal9").do(*wagers("2 player 2000, 2 royal9 500"))
-    assert lock(table)["royal9_seats"] == [2]
+    assert lock(table)["progressive"][0]["seats"] == [2]
 
 
 def test_a_silent_pit_refuses_royal_9_and_nothing_else() -> None:
@@ -339,8 +339,12 @@ def test_a_silent_pit_refuses_royal_9_and_nothing_else() -> None:
     event = lock(table)
     assert refusals(event) == {"2 royal9 500": "pit_stale"}
     assert told(event["wagers"]) == ["2 player 2000", "3 tie 500"]
-    assert (event["royal9_seats"], event["refused_seats"], event["refusal"]) == ([], [2], "pit_stale")
-    assert (table.face.refused_seats, table.face.refusal) == ((2,), "pit_stale")
+    assert (
+        event["progressive"][0]["seats"],
+        event["progressive"][0]["refused_seats"],
+        event["progressive"][0]["refusal"],
+    ) == ([], [2], "pit_stale")
+    assert (table.face.progressive[0].refused_seats, table.face.progressive[0].refusal) == ((2,), "pit_stale")
 
 
 def test_a_royal_9_that_is_void_is_returned_with_the_rest() -> None:
@@ -348,7 +352,7 @@ def test_a_royal_9_that_is_void_is_returned_with_the_rest() -> None:
     lock(table)
     table.draw("KH TH 9H").do(VoidHand("Smith"))
     (void,) = table.of_type("void")
-    assert (void["royal9_seats"], void["settlement"]["totals"]["returned_cents"]) == ([2], 3000)
+    assert (void["progressive"][0]["seats"], void["settlement"]["totals"]["returned_cents"]) == ([2], 3000)
     assert_money_adds_up(void)
 
 

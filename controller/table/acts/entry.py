@@ -33,13 +33,13 @@ LOTS = lcm(*range(1, 15))
 class Ambient:
     """What decides a request and is not the table's own state.
 
-    `royal9_seats` are the seats with a Royal 9 wager in place now. `pit_fresh` is false when the pit has been silent
+    `sensed_seats` are those whose sensor sees a wager now. `pit_fresh` is false when the pit has been silent
     beyond its limit: there is then no progressive to bet on. `levels` are the meters' cents as shown; `lot` is a random
     number, to draw by; `offered_pit_key` is the key, in hex, that is offered as the pit's, and `latest_seq` the highest
     number that a word of the pit can have by now. The rest is what a new shoe would open with.
     """
 
-    royal9_seats: frozenset[int]
+    sensed_seats: frozenset[int]
     pit_fresh: bool
     rules: TableRules
     config_digest: str

@@ -27,7 +27,7 @@ from controller.table.acts.entry import (
     everywhere,
 )
 from controller.table.dealing import following, odd_card
-from controller.table.facts import ByPerson, Fact, Royal9WagersDiffered, WagersLocked
+from controller.table.facts import ByPerson, Fact, WagersDiffered, WagersLocked
 from controller.table.faults import Exit
 from controller.table.legality import Refuse, refuse
 from controller.table.states import HandInPlay, Locked, ShoeEnded, Table, WagersOpen
@@ -46,8 +46,8 @@ class LockWagers(Request):
         locked = lock(table, "dealer", ambient)
         if table.rules.play.seats_play and not locked.in_play:
             return refuse("no_seats")
-        if differ := locking.royal9_wagers_differ(table, ambient.royal9_seats):
-            return Royal9WagersDiffered(differ)
+        if differ := locking.wagers_differ(table, ambient.sensed_seats):
+            return WagersDiffered(differ)
         return locked
 
 
@@ -60,7 +60,7 @@ DEAL = Act(
     says="lock the wagers: the hand begins",
     example="",
     forms=(Form(LockWagers, LockWagers, named=False),),
-    becomes=(WagersLocked, Royal9WagersDiffered),
+    becomes=(WagersLocked, WagersDiffered),
     refused={**NO_SHOE, **UNTIL_BURNED, **IN_A_HAND},
     leads_to=(Locked, HandInPlay, WagersOpen, ShoeEnded),  # kept cards can be a whole hand
     presses=(
@@ -73,8 +73,9 @@ DEAL = Act(
 
 def lock(table: Table, by: str, ambient: Ambient, *, late: bool = False) -> WagersLocked:
     """The lock of the wagers as they lie."""
-    locked = locking.lock(table, by, ambient.royal9_seats, ambient.pit_fresh, late=late)
-    return replace(locked, levels=dict(ambient.levels) if locked.royal9_seats else {})
+    locked = locking.lock(table, by, ambient.sensed_seats, ambient.pit_fresh, late=late)
+    plays = any(on.seats for on in locked.progressive)
+    return replace(locked, levels=dict(ambient.levels) if plays else {})
 
 
 def _actives_seated(table: Table) -> bool:

@@ -1,7 +1,8 @@
-"""The rules of a shoe as journals kept them before a bet was data: read as the bets that they were.
+"""What journals of earlier versions kept otherwise: their facts' names, and the rules of their shoes.
 
-Such rules name their spots, and say what those pay in `pays`, `dragon_bonus`, `royal9` and, at Baccarat Royal, in its
-own three keys. An open shoe goes on under them; a shoe is opened with bets from then on.
+Before a bet was data, a shoe's rules named their spots, and said what those pay in `pays`, `dragon_bonus`, `royal9`
+and, at Baccarat Royal, in its own three keys. They are read as the bets that they were: an open shoe goes on under
+them. The one progressive bet was Royal 9, and the facts of wagers, hits and awards were named after it.
 """
 
 from __future__ import annotations
@@ -57,6 +58,25 @@ _BONUS: dict[str, dict[str, object]] = {
 }
 
 
+def fact_as_now(fact: dict[str, Any]) -> dict[str, Any]:
+    """The JSON of a fact in the names of this version; as it came where it has them. Raises KeyError or TypeError where
+    it is of no known form."""
+    match fact["fact"]:
+        case "WagersLocked" if "royal9_seats" in fact:
+            wagers = {"seats": fact["royal9_seats"], **{name: fact[name] for name in ("refused_seats", "refusal")}}
+            wagers["refusal"] = "wagers_differ" if wagers["refusal"] == "royal9_wagers_differ" else wagers["refusal"]
+            others = {name: value for name, value in fact.items() if name != "royal9_seats" and name not in wagers}
+            wagered = wagers["seats"] or wagers["refused_seats"]
+            return others | {"progressive": [{"spot": "royal9", **wagers}] if wagered else []}
+        case "Royal9WagersDiffered":
+            return fact | {"fact": "WagersDiffered"}
+        case "AwardStepped" if "spot" not in fact:
+            return fact | {"spot": "royal9"}
+        case "ShoeOpened":
+            return fact | {"hits": [{"spot": "royal9", **hit} for hit in fact["hits"]]}
+    return fact
+
+
 def as_bets(rules: dict[str, Any]) -> dict[str, Any]:
     """The JSON of a table's rules with its bets; as it came where it has them. Raises KeyError or TypeError where the
     rules are of no known form."""
@@ -66,6 +86,7 @@ def as_bets(rules: dict[str, Any]) -> dict[str, Any]:
     rows = _rows(rules)
     rules["wagers"] = {key: value for key, value in rules["wagers"].items() if key != "spots"}
     rules["bets"] = [rows[spot] for spot in _SPOTS if spot in rows]
+    rules["sensed"] = "royal9" if "royal9" in rows else None
     return rules
 
 

@@ -1,0 +1,63 @@
+"""The events of earlier versions of the contract, read in the words of this one.
+
+Until version 2 the one progressive bet was Royal 9, and its fields were named after it. A journal or a ledger keeps
+what was said then as it was signed; whoever reads an event reads it through `as_now`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+_NAMED_SPOTS_SINCE = 3
+_SPOT = "royal9"
+_CODES = {"royal9_wagers_differ": "wagers_differ"}
+
+
+def as_now(event: Mapping[str, Any], meters: Sequence[str] = ()) -> dict[str, Any]:
+    """The event as this version of the contract has it; one of this version as it came.
+
+    `meters` are those that the wagers put their part on, which an old event did not say: at the table those of its
+    bet, at the pit every one. Nothing raises: what is no event of the contract is none afterwards.
+    """
+    now = dict(event)
+    if type(now.get("contract")) is int and now["contract"] >= _NAMED_SPOTS_SINCE:
+        return now
+    match now.get("type"):
+        case "wagers_locked":
+            old = ("royal9_seats", "royal9_price_cents", "refused_seats", "refusal")
+            seats, price_cents, refused_seats, refusal = (now.pop(name, None) for name in old)
+            locked = {"price_cents": price_cents, "meters": [*meters], "seats": seats}
+            locked |= {"refused_seats": refused_seats, "refusal": refusal}
+            has_bet = price_cents is not None or seats
+            now["progressive"] = [{"spot": _SPOT, **locked}] if has_bet else []
+        case "round" if "royal9_seats" in now:
+            now["progressive"] = _on(now.pop("royal9_seats"))
+            now["awards"] = _awards(now.pop("royal9", None))
+        case "correction" if "royal9" in now:
+            now["awards"] = _awards(now.pop("royal9"))
+            now["awards_before"] = _awards(now.pop("royal9_before", None))
+        case "void":
+            now["progressive"] = _on(now.pop("royal9_seats", None))
+            now["reason"] = _CODES.get(str(now.get("reason")), now.get("reason"))
+        case "hit":
+            now["spot"] = _SPOT
+            if isinstance(now.get("progressive"), dict):
+                now["progressive"] = now["progressive"] | {"share": "1:1"}
+        case "award":
+            now["spot"] = _SPOT
+        case "fault" | "fault_cleared" if now.get("code") in _CODES:
+            now["code"] = _CODES[now["code"]]
+            if isinstance(now.get("details"), dict):
+                now["details"] = now["details"] | {"spot": _SPOT}
+    return now
+
+
+def _on(seats: Any) -> Any:
+    return [{"spot": _SPOT, "seats": seats}] if seats else []
+
+
+def _awards(won: Any) -> Any:
+    return (
+        [{"spot": _SPOT, **each} if isinstance(each, dict) else each for each in won] if isinstance(won, list) else won
+    )
