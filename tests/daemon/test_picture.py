@@ -277,7 +277,7 @@ def test_a_fault_names_each_exit_as_a_whole_command_and_nothing_by_its_name_in_t
 def test_a_seat_that_is_refused_is_told_why_and_so_is_each_lamp() -> None:
     table = TableUnderTest(pit_fresh=False).open_shoe().lock(3)
     lines = status_lines(status(table), TABLE_FILE)
-    assert f"progressive wagers that do not play: seats 3: {language().refusal('pit_stale')}" in lines
+    assert f"royal9 wagers that do not play: seats 3: {language().refusal('pit_stale')}" in lines
     assert f"  seat_3: flashes twice: {language().sections['lamp']['seat']['double_flash']}" in lines
     assert "  draw_player: lit: the next card goes there" in lines
 
