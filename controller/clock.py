@@ -23,6 +23,11 @@ def since_boot_ms() -> int:
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000
 
 
+def slept_ms() -> int:
+    """For how many milliseconds the machine was suspended since it started."""
+    return since_boot_ms() - time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1_000_000
+
+
 @cache
 def boot_id() -> str:
     """The kernel's name of this run of the machine, 32 hex digits; empty where it tells none."""

@@ -3,6 +3,9 @@
 Moments are milliseconds since the machine started (`clock.since_boot_ms`), which nobody sets. The loop beats every few
 milliseconds; the shoe's line is looked at between two beats, so what is lost is noticed within one: at the beat before
 the last the line was certainly served, also where the program then stood still, or the line was lost meanwhile.
+
+While the program alone stands still, the kernel keeps what comes on the line, up to the size of its buffer. While the
+machine is suspended nobody does: a second of that can lose a card, and a shoe without numbers never shows it.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ import os
 from pathlib import Path
 
 _MARK_EVERY_MS = 1000
+_SUSPENDED_MS = 50  # two clocks that are read one after the other differ by less, and no machine sleeps so shortly
 
 
 class Mark:
@@ -59,25 +63,31 @@ class Hearing:
         self._marked_ms: int | None = None
         self._kept_unread_ms = kept_unread_ms
         self._beat_ms: int | None = None  # the last one while the line is up
+        self._slept_ms = 0  # until then
 
     def unheard_ms(self, now_ms: int) -> int | None:
         """For how long at most the shoe was not heard; None where nobody knows."""
         return None if self._heard_ms is None else now_ms - self._heard_ms
 
-    def line_up(self, now_ms: int) -> None:
+    def line_up(self, now_ms: int, slept_ms: int) -> None:
         """From here on the line is served."""
-        self._beat_ms = now_ms
+        self._beat_ms, self._slept_ms = now_ms, slept_ms
 
     def line_down(self) -> None:
         """The line is lost."""
         self._beat_ms = None
 
-    def stood_still(self, now_ms: int) -> bool:
-        """Whether the loop did not look at the line for longer than the kernel keeps what comes on it."""
-        return self._beat_ms is not None and now_ms - self._beat_ms > self._kept_unread_ms
+    def stood_still(self, now_ms: int, slept_ms: int) -> bool:
+        """Whether nobody kept what came on the line: the loop did not look for longer than the kernel keeps it, or the
+        machine was suspended. `slept_ms` is for how long it was since it started.
+        """
+        if self._beat_ms is None:
+            return False
+        return now_ms - self._beat_ms > self._kept_unread_ms or slept_ms - self._slept_ms > _SUSPENDED_MS
 
-    def beat(self, now_ms: int) -> None:
+    def beat(self, now_ms: int, slept_ms: int) -> None:
         """The loop goes round."""
+        self._slept_ms = slept_ms
         if self._beat_ms is not None:
             self._heard_ms, self._beat_ms = self._beat_ms, now_ms
         if self._heard_ms is not None and (self._marked_ms is None or now_ms - self._marked_ms >= _MARK_EVERY_MS):

@@ -21,7 +21,7 @@ from typing import TypeVar
 
 from controller import __version__
 from controller.answer import Answer
-from controller.clock import since_boot_ms, stamp_now
+from controller.clock import since_boot_ms, slept_ms, stamp_now
 from controller.config import Config
 from controller.contract.bounds import MOST_LEAP_MS
 from controller.contract.envelope import Stamp
@@ -422,12 +422,12 @@ class Runtime:
         def beat(after_standstill: bool = False) -> None:
             now_ms = since_boot_ms()
             try:
-                if not after_standstill and self._hearing.stood_still(now_ms):
+                if not after_standstill and self._hearing.stood_still(now_ms, slept_ms()):
                     again(sample_s, True)  # what the kernel kept of the line is read meanwhile: it came first
                     return
                 if after_standstill:
                     self._note_unheard(now_ms)
-                self._hearing.beat(now_ms)
+                self._hearing.beat(now_ms, slept_ms())
                 self._sample_pins()
                 self._render()
                 again(self._until_next_beat_s(sample_s))
@@ -511,7 +511,7 @@ class Runtime:
         now_ms = since_boot_ms()
         if up:
             self._note_unheard(now_ms)  # until this very moment it may have dealt
-            self._hearing.line_up(now_ms)
+            self._hearing.line_up(now_ms, slept_ms())
         else:
             self._hearing.line_down()
             self._put(ShoeUnplugged())

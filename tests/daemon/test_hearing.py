@@ -1,0 +1,46 @@
+"""When nobody kept what came on the shoe's line: the loop stood still for too long, or the machine was suspended."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from controller.hearing import Hearing, Mark
+
+KEPT_MS = 4000
+SLEPT_BEFORE_MS = 60_000
+
+
+@pytest.fixture
+def hearing(tmp_path: Path) -> Hearing:
+    """A line that was served until 1,000 ms."""
+    hearing = Hearing(None, Mark(tmp_path / "heard", "boot"), KEPT_MS)
+    hearing.line_up(980, SLEPT_BEFORE_MS)
+    hearing.beat(1000, SLEPT_BEFORE_MS)
+    return hearing
+
+
+@pytest.mark.parametrize(("stood_ms", "lost"), [(10, False), (KEPT_MS, False), (KEPT_MS + 1, True)])
+def test_what_the_kernel_keeps_is_not_lost(hearing: Hearing, stood_ms: int, lost: bool) -> None:
+    assert hearing.stood_still(1000 + stood_ms, SLEPT_BEFORE_MS) is lost
+
+
+@pytest.mark.parametrize("suspended_ms", [100, KEPT_MS // 2, 10 * KEPT_MS])
+def test_a_suspended_machine_keeps_nothing_however_short_it_was(hearing: Hearing, suspended_ms: int) -> None:
+    now_ms, slept_ms = 1000 + suspended_ms + 10, SLEPT_BEFORE_MS + suspended_ms
+    assert hearing.stood_still(now_ms, slept_ms)
+    assert hearing.unheard_ms(now_ms) == suspended_ms + 30, "since the beat before the last"
+    hearing.beat(now_ms, slept_ms)
+    assert not hearing.stood_still(now_ms + 10, slept_ms), "once"
+
+
+def test_the_two_clocks_are_not_read_at_one_moment(hearing: Hearing) -> None:
+    assert not hearing.stood_still(1010, SLEPT_BEFORE_MS + 1)
+
+
+def test_a_line_that_is_down_is_told_otherwise(hearing: Hearing) -> None:
+    hearing.line_down()
+    assert not hearing.stood_still(10**6, 10**6)
+    hearing.line_up(10**6, 10**6)
+    assert not hearing.stood_still(10**6 + 10, 10**6)
