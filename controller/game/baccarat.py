@@ -16,7 +16,7 @@ from controller.game.bets import Finished, Printed
 from controller.game.cards import Card, Points, total
 from controller.game.hands import Done, Hand, Shape, TwoHands, closer_to_nine, shape, two_hands_read
 from controller.game.play import Call, Draw, Laid, Play, Reveal
-from controller.game.seating import NOBODY, Seating
+from controller.game.seating import NOBODY, Seating, TieMoves
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,7 @@ class PuntoBanco:
     reveal: Literal["dealt", "input", "hand_end"]
 
     roles_play: ClassVar[bool] = False
+    on_tie: ClassVar[TieMoves] = "next_seat"
     seats_play: ClassVar[bool] = False
 
     @property

@@ -15,7 +15,7 @@ from controller.game.bets import Finished, Printed
 from controller.game.cards import Card, total
 from controller.game.hands import ANY_SHAPE, BANKER, PLAYER, Done, Shape, TwoHands, closer_to_nine, two_hands_read
 from controller.game.play import Call, Choose, Draw, Laid, Play, Reveal
-from controller.game.seating import Actives, Seating
+from controller.game.seating import Actives, Seating, TieMoves
 
 DealOrder = Literal["banker_first", "player_first", "alternating"]
 """How the hole cards come: two to Banker then two to Player, the reverse, or by turns from Player."""
@@ -67,6 +67,9 @@ class BaccaratRoyal:
     """Totals of Player's hole cards that may take one; all others below the naturals stand."""
 
     banker: tuple[BankerRow, ...]
+
+    on_tie: TieMoves
+    """Where both roles go after a tie."""
 
     def __post_init__(self) -> None:
         if [*sorted(of for row in self.banker for of in row.hole_cards), *sorted(self.natural)] != list(range(10)):

@@ -16,7 +16,7 @@ from controller.game.cards import Card
 from controller.game.hands import Done, Shape
 from controller.game.lucky9 import Lucky9
 from controller.game.play import Call, Choose, Draw, Laid, Play, Reveal
-from controller.game.seating import Seating
+from controller.game.seating import Seating, TieMoves
 
 
 class Game(Protocol):
@@ -41,6 +41,10 @@ class Game(Protocol):
     @property
     def roles_play(self) -> bool:
         """Whether two active seats play each other, each in a role that is drawn and goes round."""
+
+    @property
+    def on_tie(self) -> TieMoves:
+        """Where the roles of two active seats go after a tie; of no meaning where no roles are played."""
 
     @property
     def seats_play(self) -> bool:

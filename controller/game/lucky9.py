@@ -26,7 +26,7 @@ from controller.game.hands import (
     seat_hand_name,
 )
 from controller.game.play import Call, Choose, Draw, Laid, Play, Reveal
-from controller.game.seating import Seating
+from controller.game.seating import Seating, TieMoves
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,7 @@ class Lucky9:
             raise ValueError("dealer_draws_on are totals below 9")
 
     roles_play: ClassVar[bool] = False
+    on_tie: ClassVar[TieMoves] = "next_seat"
     seats_play: ClassVar[bool] = True
     tableau: ClassVar[None] = None
     naturals: ClassVar[tuple[int, ...]] = ()

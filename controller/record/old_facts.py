@@ -100,6 +100,7 @@ def _rows(rules: dict[str, Any]) -> dict[str, dict[str, Any]]:
         to_one = play.pop("gamblers_pay")
         pays = {"player": to_one, "banker": to_one, "tie": play.pop("tie_pays")}
         on_tie = {"result": play.pop("gamblers_on_tie")}
+        play["on_tie"] = "free_seat"  # where the roles went then
     if pays is not None:
         for side in ("player", "banker"):
             wins: dict[str, Any] = {"when": {"winner": [side]}, "pays": pays[side]}

@@ -92,7 +92,7 @@ def _actives_as_corrected(table: Table, before: FinishedRound, done: Done) -> Ac
     """Baccarat Royal's roles as they move on after the last round, once that ended so."""
     if before.seating.actives is None or done.outcome is None or before is not table.finished[-1]:
         return table.actives
-    return next_actives(before.seating.actives, done.outcome, table.occupied)
+    return next_actives(before.seating.actives, done.outcome, table.occupied, table.rules.play.on_tie)
 
 
 def _owed_otherwise(table: Table, before: Settlement | None, after: Settlement | None) -> dict[int, int]:

@@ -108,32 +108,19 @@ def _stake(bets: Bets, bet: Mapping[str, Any], wager: Wager, hands: book.Hands) 
 
 
 def rotated(actives: Actives, outcome: str, occupied: Collection[int]) -> Actives:
-    """Who is active in the next round: the loser's position goes clockwise to the next seat that is free for it.
+    """Who is active in the next round: the loser's position goes clockwise to the next seat without a role.
 
-    On a tie both go, each as the seats are now; for a seat that both come to, the nearer of them has it.
+    On a tie both go one occupied seat on; two who sit there swap.
     """
-    player, banker = _clockwise(actives.player, actives, occupied), _clockwise(actives.banker, actives, occupied)
-    match outcome:
-        case "player":
-            return Actives(actives.player, (banker or [actives.banker])[0])
-        case "banker":
-            return Actives((player or [actives.player])[0], actives.banker)
-    if not player:
-        return actives
-    if player[0] != banker[0]:
-        return Actives(player[0], banker[0])
-    if _steps(actives.player, player[0], occupied) < _steps(actives.banker, player[0], occupied):
-        return Actives(player[0], (banker[1:] or [actives.banker])[0])
-    return Actives((player[1:] or [actives.player])[0], banker[0])
+    if outcome == "tie":
+        return Actives(*(_one_on(seat, occupied) for seat in actives.both))
+    loser = actives.banker if outcome == "player" else actives.player
+    without = set(occupied) - set(actives.both)
+    to = _one_on(loser, without) if without else loser
+    return Actives(actives.player, to) if outcome == "player" else Actives(to, actives.banker)
 
 
-def _clockwise(start: int, actives: Actives, occupied: Collection[int]) -> list[int]:
-    """The occupied seats without a role, in the order they come clockwise from `start`."""
-    ring = sorted(set(occupied) - set(actives.both))
-    return [seat for seat in ring if seat > start] + [seat for seat in ring if seat < start]
-
-
-def _steps(start: int, to: int, occupied: Collection[int]) -> int:
-    """How many occupied seats on, clockwise, `to` is from `start`."""
-    ring = sorted({*occupied, start})
-    return (ring.index(to) - ring.index(start)) % len(ring)
+def _one_on(start: int, seats: Collection[int]) -> int:
+    """The first of these seats that is met clockwise from `start`."""
+    ring = sorted({*seats, start})
+    return ring[(ring.index(start) + 1) % len(ring)]

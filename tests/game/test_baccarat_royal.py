@@ -6,7 +6,7 @@ import tomllib
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -16,7 +16,7 @@ from controller.game.baccarat_royal import BaccaratRoyal, BankerRow, Step
 from controller.game.cards import DECK, Card
 from controller.game.hands import Outcome, TwoHands, as_it_lies
 from controller.game.play import Call, Choose, Draw, Play, Reveal
-from controller.game.seating import Actives, Seating, drawn_actives, next_actives
+from controller.game.seating import Actives, Seating, TieMoves, drawn_actives, next_actives
 from tests.support.bets import bet, bets_of, decided
 from tests.support.samples import examples
 
@@ -312,42 +312,61 @@ def test_any_round_keeps_its_cards_and_its_secrets(data: st.DataObject) -> None:
 _P, _B, _T = Outcome.PLAYER, Outcome.BANKER, Outcome.TIE
 
 
+LOST_OR_WON = [
+    # occupied  P  B  won  then P, B
+    ("1234567", 2, 5, _P, 2, 6),  # Banker lost: his position moves to the left neighbour
+    ("1234567", 2, 5, _B, 3, 5),
+    ("1234567", 2, 7, _P, 2, 1),  # round the table's end
+    ("1234567", 7, 2, _B, 1, 2),
+    ("1234567", 2, 3, _B, 4, 3),  # past the other active seat
+    ("1234567", 1, 7, _P, 1, 2),
+    ("1 34 67", 1, 4, _P, 1, 6),  # past an empty chair
+    ("1 34 67", 1, 4, _B, 3, 4),
+    ("2  5  7", 2, 5, _P, 2, 7),
+    ("2  5  7", 2, 5, _B, 7, 5),
+    (" 2  5  ", 2, 5, _P, 2, 5),  # nobody to move to
+    (" 2  5  ", 2, 5, _B, 2, 5),
+    ("1 3 5 7", 2, 5, _B, 3, 5),  # Player has left his chair: his position moves from there
+]
+FREE_SEAT_ON_A_TIE = [
+    ("1234567", 2, 5, _T, 3, 6),  # a tie moves both
+    ("1234567", 7, 4, _T, 1, 5),
+    ("12   67", 6, 2, _T, 7, 1),  # Banker 2 passes 6, and the 7 that Player takes from 6
+    ("1234567", 2, 3, _T, 5, 4),  # side by side: both look at 4, Banker 3 is nearer, Player takes the one after
+    ("1234567", 3, 2, _T, 4, 5),  # the same the other way round
+    ("1234567", 7, 1, _T, 3, 2),  # and across the table's end
+    ("1234567", 1, 7, _T, 2, 3),
+    ("2  5  7", 2, 5, _T, 2, 7),  # one seat free, both look at it: the nearer has it, the other stays
+    ("2  5  7", 5, 2, _T, 7, 2),
+    ("2  5  7", 2, 7, _T, 5, 7),
+    (" 2  5  ", 2, 5, _T, 2, 5),
+]
+NEXT_SEAT_ON_A_TIE = [
+    ("   456 ", 4, 5, _T, 5, 6),  # Player takes the seat that Banker is just leaving
+    ("   456 ", 5, 4, _T, 6, 5),
+    ("   456 ", 5, 6, _T, 6, 4),  # and round the table's end
+    ("1234567", 2, 5, _T, 3, 6),
+    ("1 34 67", 1, 4, _T, 3, 6),  # past an empty chair
+    (" 2  5  ", 2, 5, _T, 5, 2),  # two who sit there swap
+    (" 2 4 6 ", 3, 2, _T, 4, 6),  # Player has left his chair, and both come to 4: Banker takes the one after
+    ("  3 5  ", 2, 5, _T, 3, 5),  # he stays where there is none
+]
+_SEAT_AND_MOVE = [
+    *((on_tie, *row) for row in LOST_OR_WON for on_tie in get_args(TieMoves)),
+    *(("free_seat", *row) for row in FREE_SEAT_ON_A_TIE),
+    *(("next_seat", *row) for row in NEXT_SEAT_ON_A_TIE),
+]
+
+
 @pytest.mark.parametrize(
-    ("occupied", "player", "banker", "won", "then_player", "then_banker"),
-    [
-        # occupied  P  B  won  then P, B
-        ("1234567", 2, 5, _P, 2, 6),  # Banker lost: his position moves to the left neighbour
-        ("1234567", 2, 5, _B, 3, 5),
-        ("1234567", 2, 5, _T, 3, 6),  # a tie moves both
-        ("1234567", 2, 7, _P, 2, 1),  # round the table's end
-        ("1234567", 7, 2, _B, 1, 2),
-        ("1234567", 7, 4, _T, 1, 5),
-        ("1234567", 2, 3, _B, 4, 3),  # past the other active seat
-        ("1234567", 1, 7, _P, 1, 2),
-        ("1 34 67", 1, 4, _P, 1, 6),  # past an empty chair
-        ("1 34 67", 1, 4, _B, 3, 4),
-        ("12   67", 6, 2, _T, 7, 1),  # Banker 2 passes 6, and the 7 that Player takes from 6
-        ("1234567", 2, 3, _T, 5, 4),  # side by side: both look at 4, Banker 3 is nearer, Player takes the one after
-        ("1234567", 3, 2, _T, 4, 5),  # the same the other way round
-        ("1234567", 7, 1, _T, 3, 2),  # and across the table's end
-        ("1234567", 1, 7, _T, 2, 3),
-        ("2  5  7", 2, 5, _T, 2, 7),  # one seat free, both look at it: the nearer has it, the other stays
-        ("2  5  7", 5, 2, _T, 7, 2),
-        ("2  5  7", 2, 7, _T, 5, 7),
-        ("2  5  7", 2, 5, _P, 2, 7),
-        ("2  5  7", 2, 5, _B, 7, 5),
-        (" 2  5  ", 2, 5, _P, 2, 5),  # nobody to move to
-        (" 2  5  ", 2, 5, _B, 2, 5),
-        (" 2  5  ", 2, 5, _T, 2, 5),
-        ("1 3 5 7", 2, 5, _B, 3, 5),  # Player has left his chair: his position moves from there
-    ],
+    ("on_tie", "occupied", "player", "banker", "won", "then_player", "then_banker"), _SEAT_AND_MOVE
 )
 def test_the_losers_position_moves_clockwise(
-    occupied: str, player: int, banker: int, won: Outcome, then_player: int, then_banker: int
+    on_tie: TieMoves, occupied: str, player: int, banker: int, won: Outcome, then_player: int, then_banker: int
 ) -> None:
     seats = [int(seat) for seat in occupied if seat != " "]
     for order in (seats, seats[::-1], frozenset(seats)):
-        assert next_actives(Actives(player, banker), won, order) == Actives(then_player, then_banker)
+        assert next_actives(Actives(player, banker), won, order, on_tie) == Actives(then_player, then_banker)
 
 
 @given(st.sets(st.integers(1, 9), min_size=2), st.data())
@@ -356,12 +375,20 @@ def test_a_position_only_ever_moves_to_an_occupied_seat_that_held_neither(
 ) -> None:
     player, banker = data.draw(st.permutations(sorted(occupied)))[:2]
     won = data.draw(st.sampled_from(Outcome))
-    after = next_actives(Actives(player, banker), won, occupied)
+    after = next_actives(Actives(player, banker), won, occupied, "free_seat")
     losers = {_P: {"banker"}, _B: {"player"}, _T: {"player", "banker"}}[won]
     moved = {role for role, seat in (("player", player), ("banker", banker)) if getattr(after, role) != seat}
     assert moved <= losers
     assert len(moved) == min(len(losers), len(occupied) - 2)
     assert {getattr(after, role) for role in moved} <= occupied - {player, banker}
+
+
+@given(st.sets(st.integers(1, 9), min_size=2), st.data())
+def test_on_a_tie_both_move_one_occupied_seat_on(occupied: set[int], data: st.DataObject) -> None:
+    player, banker = data.draw(st.permutations(sorted(occupied)))[:2]
+    after = next_actives(Actives(player, banker), _T, occupied, "next_seat")
+    ring = sorted(occupied) * 2
+    assert (after.player, after.banker) == (ring[ring.index(player) + 1], ring[ring.index(banker) + 1])
 
 
 def test_every_ordered_pair_of_occupied_seats_is_as_likely() -> None:

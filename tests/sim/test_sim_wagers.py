@@ -126,6 +126,8 @@ def test_the_roles_rotate_as_the_table_has_it() -> None:
             for player in occupied:
                 for banker in set(occupied) - {player}:
                     for outcome in Outcome:
-                        tables = controllers.next_actives(controllers.Actives(player, banker), outcome, occupied)
+                        tables = controllers.next_actives(
+                            controllers.Actives(player, banker), outcome, occupied, "next_seat"
+                        )
                         ours = rotated(Actives(player, banker), outcome.value, occupied)
                         assert ours.both == (tables.player, tables.banker), (occupied, player, banker, outcome)

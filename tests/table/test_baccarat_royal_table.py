@@ -119,11 +119,11 @@ BANKER_WINS, PLAYER_WINS, TIE = "9S KH 2D KC", "2S KH 9D KC", "9S KH 9D KC"  # B
         ((1, 2, 3, 5), (2, 5), PLAYER_WINS, (2, 1)),
         ((1, 2, 3, 5), (2, 5), TIE, (3, 1)),
         ((2, 5), (2, 5), BANKER_WINS, (2, 5)),
-        ((2, 5), (2, 5), TIE, (2, 5)),
+        ((2, 5), (2, 5), TIE, (5, 2)),
         ((1, 2, 3, 5), (5, 3), BANKER_WINS, (1, 3)),
         ((2, 5, 7), (7, 2), BANKER_WINS, (5, 2)),
     ],
-    ids=["player lost", "banker lost", "tie", "nobody to move to", "nobody on a tie", "past the last", "over a role"],
+    ids=["player lost", "banker lost", "tie", "nobody to move to", "two swap on a tie", "past the last", "over a role"],
 )
 def test_the_roles_move_on(occupied: tuple[int, ...], were: tuple[int, int], dealt: str, are: tuple[int, int]) -> None:
     table = seated(*occupied).do(ChooseActives(Actives(*were), "dealer")).lock().draw(dealt)
