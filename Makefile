@@ -6,7 +6,7 @@ export PATH := $(PATH):/usr/sbin
 # Without its bytecode beside it, the whole program is compiled anew for each of the hundreds of daemons a test starts.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test proof bench pages lint lock clean
+.PHONY: help demo test proof bench pages pictures lint lock clean
 
 help:  ## what there is to make
 	@sed -n 's/^\([a-z0-9]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 8
@@ -26,6 +26,9 @@ bench: .venv/.dev  ## what a table costs: latency, CPU, disk, start, memory, sca
 
 pages: .venv/.dev  ## the documents that are made from the code: docs/legality.md, faults.md, lamps.md, contract.md
 	$(VENV)/python -m tests.documents.pages
+
+pictures: .venv/.dev  ## the pictures of the screen in docs/, of tables that are played for it
+	$(VENV)/python -m tests.documents.pictures
 
 lint: .venv/.dev  ## ruff and mypy
 	$(VENV)/ruff check .

@@ -346,7 +346,7 @@ function noteHits() {
     let key = hit.key;
     while (now.has(key)) key += " again";
     now.add(key);
-    if (!celebrated.has(key)) queue.push(hit);
+    if (!celebrated.has(key)) queue.push([key, hit]);
     celebrated.add(key);
   }
   celebrated.forEach((key) => { if (!now.has(key)) celebrated.delete(key); });
@@ -354,7 +354,7 @@ function noteHits() {
 }
 
 function celebrate() {
-  const hits = queue.splice(0, 4);
+  const hits = queue.splice(0).filter(([key]) => celebrated.has(key)).map(([, hit]) => hit).slice(0, 4); // those that stand
   celebrating = hits.length > 0;
   $("hit").hidden = !celebrating;
   if (!celebrating) return;

@@ -1,0 +1,37 @@
+"""The pictures of the screen in the documents, made of real tables: `make pictures`."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from tests.screen.browser import chromium
+from tests.screen.showing import Showing
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PICTURES = {"screen": ("royal9", 40, "small"), "screen-lucky9": ("lucky9", 6, "small")}
+"""A picture's name, the table of it, after how many rounds, and the window's size."""
+
+
+def main() -> None:
+    """Write every picture, and one of a hit."""
+    for name, (house, rounds, size) in PICTURES.items():
+        with (
+            tempfile.TemporaryDirectory(prefix="table-picture-") as folder,
+            Showing(Path(folder), house).running() as showing,
+            chromium(DOCS) as browser,
+        ):
+            browser.size(size)
+            browser.open(showing.url)
+            people = showing.people(rounds, seed=7)
+            if house == "royal9":
+                browser.until("!document.getElementById('hit').hidden")
+                browser.small_picture(f"{name}-hit")
+            people.wait()
+            browser.until(f"document.getElementById('round').textContent >= '{rounds}'")
+            browser.until("document.getElementById('hit').hidden")
+            browser.small_picture(name)
+
+
+if __name__ == "__main__":
+    main()
