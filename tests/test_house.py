@@ -61,7 +61,7 @@ ROOMS = {
         never=("controller.app", "controller.header", "controller.control", "controller.cli", "controller.pit"),
     ),
     "controller.screen": Room(
-        ("controller.screen", "controller.roads", "controller.notify", "controller.errors"),
+        ("controller.screen", "controller.roads", "controller.words", "controller.notify", "controller.errors"),
     ),
     "controller.app": Room(("controller", "drivers"), never=("controller.cli", "controller.bench", "controller.pit")),
     "controller.header": Room(("controller.header", "controller.pins.devices", "controller.errors", "drivers")),

@@ -18,7 +18,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -30,6 +30,7 @@ from controller.screen.feed import Feed
 from controller.screen.hands import hand_view, meters_view
 from controller.screen.placards import placard_view
 from controller.screen.shoes import shoe_view
+from controller.screen.technicians import Ages, hand_rows, hands_csv, technician_view
 from controller.screen.wording import LANGUAGES, words
 
 _PAGES = Path(__file__).with_name("pages")
@@ -51,19 +52,24 @@ class Screen:
 
     def __init__(self, feed: Path) -> None:
         self.feed = Feed(feed, self._changed)
-        self.players = Audience()
+        self.players, self.technicians = Audience(), Audience()
+        self._ages = Ages()
         self.kiosk_seen_s: float | None = None
         self._made_of: dict[str, list[object]] = {}
         self._changed()
 
     def _changed(self) -> None:
         said = self.feed.said
-        self.players.show("link", {"live": self.feed.live})
+        for audience in (self.players, self.technicians):
+            audience.show("link", {"live": self.feed.live})
         for part, (view, *names) in _PLAYERS_PARTS.items():
             sources = [said.get(name) for name in names]
             if None not in sources and not _same(self._made_of.get(part), sources):
                 self._made_of[part] = sources
                 self.players.show(part, view(*sources))
+        if {"placard", "rounds", "status"} <= said.keys():
+            view = technician_view(said["placard"], said["rounds"], said["status"], self._ages)
+            self.technicians.show("now", view)
 
 
 _PLAYERS_PARTS: dict[str, tuple[Callable[..., object], *tuple[str, ...]]] = {
@@ -85,10 +91,25 @@ def application(screen: Screen) -> ASGIApp:
     async def page(_request: Request) -> Response:
         return HTMLResponse(_PLAYERS)
 
-    async def events(_request: Request) -> Response:
-        if screen.players.browsers >= MOST:
+    def streamed(audience: Audience) -> Response:
+        if screen.players.browsers + screen.technicians.browsers >= MOST:
             return PlainTextResponse("There are too many browsers on this screen.\n", 503)
-        return StreamingResponse(screen.players.events(), media_type="text/event-stream")
+        return StreamingResponse(audience.events(), media_type="text/event-stream")
+
+    async def events(_request: Request) -> Response:
+        return streamed(screen.players)
+
+    async def technician(_request: Request) -> Response:
+        return HTMLResponse((_PAGES / "technician.html").read_text("utf-8"))
+
+    async def technician_events(_request: Request) -> Response:
+        return streamed(screen.technicians)
+
+    async def hands(request: Request) -> Response:
+        rounds = screen.feed.said.get("rounds", {"shoe": None, "hands": []})
+        if request.url.path.endswith(".csv"):
+            return PlainTextResponse(hands_csv(rounds), media_type="text/csv")
+        return JSONResponse(hand_rows(rounds))
 
     async def help_(request: Request) -> Response:
         language = request.query_params.get("lang", "both")
@@ -105,6 +126,10 @@ def application(screen: Screen) -> ASGIApp:
         routes=[
             Route("/", page),
             Route("/events", events),
+            Route("/technician", technician),
+            Route("/technician/events", technician_events),
+            Route("/technician/hands.csv", hands),
+            Route("/technician/hands.json", hands),
             Route("/help", help_),
             Route("/alive", alive),
             Mount("/pages", StaticFiles(directory=_PAGES)),

@@ -107,6 +107,13 @@ def test_the_page_beside_the_journal(tmp_path: Path, browser: Browser) -> None:
         every_size(browser, "stopped")
         shown_of(browser, rounds)
 
+        browser.open(f"{showing.url}technician")
+        browser.until("document.querySelectorAll('#hands tr').length >= 1")
+        assert "shoe_unheard" in browser.text("#fault b")
+        assert browser.read("document.querySelectorAll('#hands tr').length") >= len(rounds)
+        browser.picture("technician")
+        browser.open(showing.url)
+
         surroundings.stop(showing.screen)
         browser.until("!document.getElementById('screen-away').hidden")
         showing.start_screen()

@@ -15,6 +15,7 @@ from controller.game.bets import HandIs, When
 from controller.screen.hands import hand_view, meters_view
 from controller.screen.placards import award_cents, meters_of, placard_view, when_words
 from controller.screen.shoes import shoe_view
+from controller.screen.technicians import Ages, hands_csv, technician_view
 from controller.screen.wording import LANGUAGES, words
 from controller.table.faults import FAULTS
 from controller.table.lamps import lamps
@@ -173,6 +174,31 @@ def test_a_hit_names_its_seat_and_amount() -> None:
     assert award_cents(rules, "any_royal") == 2500
     assert meters_of(rules) == ["personal_vs_personal", "banker_personal", "player_personal"]
     assert meters_view(rules, status)["cents"]["player_personal"] == 1_000_000
+
+
+def test_the_technicians_page_tells_the_stop_and_what_leaves_it() -> None:
+    table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("9H 2C KS 5D").lock().draw("9H ??")
+    rules, rounds, status = told(table)
+    pit = {"stream": "streaming", "why": "", "acked_seq": 3, "head_seq": 5, "unacknowledged": 2}
+    status |= {
+        "pit": status["pit"] | pit | {"most_unacknowledged": 100, "key": {"pinned": None}},
+        "shoe": {"up": False, "why": "unplugged", "bad_bytes": {}},
+        "journal": {"error": None, "archived_rows": 0},
+        "second_person": None,
+        "sensors": [2],
+        "version": "1",
+        "up_s": 3700,
+        "key_fingerprint": "ab",
+    }
+    view = technician_view(rules, rounds, status, Ages())
+    assert view["fault"]["code"] == "unreadable_card"
+    assert f"tablectl card --fault {table.face.fault.id} --by NAME" in view["fault"]["exits"]  # type: ignore[union-attr]
+    assert [(link["name"], link["up"]) for link in view["links"]][:2] == [("Card shoe", False), ("Pit", True)]
+    assert view["facts"]["Events acknowledged"] == "3 of 5"
+    assert hands_csv(rounds).splitlines() == [
+        "shoe,hand,outcome,natural,player_pair,banker_pair,simulated,cards",
+        "1,1,player,True,False,False,False,player 9H KS = 9; banker 2C 5D = 7",
+    ]
 
 
 def test_baccarat_royal_says_whose_choice_it_is() -> None:

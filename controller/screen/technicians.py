@@ -1,0 +1,116 @@
+"""The technician's page: how the table, its links and its shoe are now. All of it is in the public status."""
+
+from __future__ import annotations
+
+import csv
+import io
+import time
+from typing import Any
+
+from controller.words.language import language
+
+_HAND_COLUMNS = ("shoe", "hand", "outcome", "natural", "player_pair", "banker_pair", "simulated", "cards")
+
+
+class Ages:
+    """Since when each link is as it is, as far as this program has seen."""
+
+    def __init__(self) -> None:
+        self._since_s: dict[str, tuple[object, float]] = {}
+
+    def of(self, link: str, state: object) -> int:
+        """For how many seconds the link has been in this state."""
+        before, since_s = self._since_s.get(link, (None, 0.0))
+        if link not in self._since_s or before != state:
+            since_s = time.monotonic()
+            self._since_s[link] = state, since_s
+        return int(time.monotonic() - since_s)
+
+
+def technician_view(
+    placard: dict[str, Any], rounds: dict[str, Any], status: dict[str, Any], ages: Ages
+) -> dict[str, Any]:
+    """Everything at once: it changes every second anyway."""
+    face, shoe, pit, journal = status["face"], status["shoe"], status["pit"], status["journal"]
+    return {
+        "title": f"{placard['name']}: {placard['game']}",
+        "phase": face["phase"].replace("_", " "),
+        "fault": _fault(face["fault"]),
+        "links": [
+            _link("Card shoe", shoe["up"], shoe["why"], ages),
+            _link("Pit", pit["stream"] == "streaming", pit["stream"].replace("_", " ") + _why(pit["why"]), ages),
+            _link("Progressive levels", pit["meters_fresh"], "fresh" if pit["meters_fresh"] else "not fresh", ages),
+            _link("Journal", journal["error"] is None, journal["error"] or "written", ages),
+        ],
+        "facts": {
+            "Shoe and hand": f"{face['shoe'] or '–'} / {face['round'] or '–'}",
+            "Cards left in the shoe": _told(face["cards_left"]),
+            "Burned cards to come": _told(face["burn_left"]),
+            "Last hand of the shoe": "yes" if face["last_hand"] else "no",
+            "Events acknowledged": f"{pit['acked_seq']} of {pit['head_seq']}",
+            "Events that wait": f"{pit['unacknowledged']}, of {pit['most_unacknowledged']} that may",
+            "Bad bytes on the shoe's line": ", ".join(f"{n} {why}" for why, n in shoe["bad_bytes"].items()) or "none",
+            "Second person": status["second_person"]["says"] if status["second_person"] else "nothing waits",
+            "Covered sensors": ", ".join(map(str, status["sensors"])) or "none",
+            "Rows in archives": str(journal["archived_rows"]),
+            "Version": f"{status['version']}, up {status['up_s'] // 3600} h {status['up_s'] // 60 % 60} min",
+            "The table's key": status["key_fingerprint"],
+            "The pit's key": _told(pit["key"]["pinned"]),
+        },
+        "meters": dict(sorted(pit["meters"].items())),
+        "lamps": status["lamps"],
+        "hands": hand_rows(rounds),
+    }
+
+
+def hand_rows(rounds: dict[str, Any]) -> list[dict[str, Any]]:
+    """The open shoe's hands, the last one first, a row each."""
+    return [
+        {
+            "shoe": rounds["shoe"],
+            "hand": hand["number"],
+            "outcome": hand["outcome"] or "",
+            "natural": hand["natural"],
+            "player_pair": hand["player_pair"],
+            "banker_pair": hand["banker_pair"],
+            "simulated": hand["simulated"],
+            "cards": "; ".join(f"{each['hand']} {' '.join(each['cards'])} = {each['total']}" for each in hand["hands"]),
+        }
+        for hand in reversed(rounds["hands"])
+    ]
+
+
+def hands_csv(rounds: dict[str, Any]) -> str:
+    """The same as a table for a spreadsheet."""
+    told = io.StringIO()
+    rows = csv.DictWriter(told, _HAND_COLUMNS, lineterminator="\n")
+    rows.writeheader()
+    rows.writerows(hand_rows(rounds))
+    return told.getvalue()
+
+
+def _link(name: str, up: bool, why: str, ages: Ages) -> dict[str, Any]:
+    return {"name": name, "up": up, "why": why, "for_s": ages.of(name, (up, why))}
+
+
+def _why(why: str) -> str:
+    return f": {why}" if why else ""
+
+
+def _told(value: object) -> str:
+    return "–" if value is None else str(value)
+
+
+def _fault(fault: dict[str, Any] | None) -> dict[str, Any] | None:
+    if fault is None:
+        return None
+    what, do = language().fault(fault["code"])
+    return {
+        "id": fault["id"],
+        "code": fault["code"],
+        "what": what,
+        "do": do,
+        "details": ", ".join(f"{name.replace('_', ' ')} {said}" for name, said in fault["details"].items()),
+        "exits": [f"tablectl {exit_.replace('_', '-')} --fault {fault['id']} --by NAME" for exit_ in fault["exits"]],
+        "held_cards": fault["held_cards"],
+    }
