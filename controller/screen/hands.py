@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from controller.screen.placards import award_cents, meters_of
-from controller.screen.wording import Text, dollars, either, joined, knows, plain, same, say
+from controller.screen.wording import SUIT_SIGNS, Text, dollars, either, joined, knows, plain, same, say
 
 _SIGNS = {
     "flash": "invitation",
@@ -20,8 +20,6 @@ _SIGNS = {
     "long_flash": "turn",
 }
 """What a seat's lamp says, by the pattern it burns in."""
-
-_SUITS = {"S": "♠", "H": "♥", "D": "♦", "C": "♣"}
 
 
 def hand_view(placard: dict[str, Any], status: dict[str, Any]) -> dict[str, Any]:
@@ -60,7 +58,7 @@ def hand_label(hand: str) -> Text:
 
 def card_text(card: str) -> str:
     """A card as people write it: `10♠`."""
-    return f"{card[:-1].replace('T', '10')}{_SUITS.get(card[-1], card[-1])}"
+    return f"{card[:-1].replace('T', '10')}{SUIT_SIGNS.get(card[-1], card[-1])}"
 
 
 def _hand(hand: dict[str, Any], placard: dict[str, Any], face: dict[str, Any], outcome: str | None) -> dict[str, Any]:

@@ -6,14 +6,12 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from controller.screen.wording import Text, dollars, either, joined, knows, plain, same, say
+from controller.screen.wording import SUIT_SIGNS, Text, dollars, either, joined, knows, plain, same, say
 
 _SHORT = 3
 """A bet of at most so many rows has no pay table of its own."""
 
 _SIDES = {"player": "banker", "banker": "player"}
-
-_HANDS = ("player", "banker", "winning", "losing", "either", "both", "exactly_one")
 
 
 def placard_view(placard: dict[str, Any]) -> dict[str, Any]:
@@ -144,11 +142,9 @@ def when_words(when: dict[str, Any], own_side: str = "") -> Text:
         if word == "winner":
             if value == [own_side]:
                 continue
-            if value == ["tie"]:
-                said.append(say("when", "winner_tie"))
-            else:
-                said.append(say("when", "winner", values=either([say("label", each) for each in value])))
-        elif word in _HANDS:
+            winner = either([say("label", each) for each in value])
+            said.append(say("when", "winner_tie") if value == ["tie"] else say("when", "winner", values=winner))
+        elif isinstance(value, dict):
             hand = joined([_said(each, what) for each, what in value.items()], ", ")
             said.append(hand if when.get("winner") == [word] or own_side == word else say("when", word, hand=hand))
         else:
@@ -157,12 +153,29 @@ def when_words(when: dict[str, Any], own_side: str = "") -> Text:
 
 
 def _said(word: str, value: Any) -> Text:
-    if isinstance(value, bool):
-        return say("when", word if value else f"not_{word}")
-    if word == "first_two":
-        one, other = (either([same(rank) for rank in ranks]) for ranks in value)
-        return say("when", word, one=one, other=other)
-    if word == "seat_pair":
-        return say("when", f"seat_pair_{value}")
-    values = [say("when", each) if word == "color" else same(str(each)) for each in value]
-    return say("when", word, values=either(values))
+    match word, value:
+        case _, bool():
+            return say("when", word if value else f"not_{word}")
+        case "has", {"of": list(of), "times": list(times)}:
+            return say("when", "has_none" if times == [0] else "has_times", values=_among(of), times=_among(times))
+        case "has", {"of": list(of)}:
+            return say("when", "has", values=_among(of))
+        case "first_two", [one, other]:
+            return say("when", word, one=_among(one), other=_among(other))
+        case "seat_pair", _:
+            return say("when", f"seat_pair_{value}")
+        case "ranks", _:
+            return say("when", word, values="-".join(map(_card_text, value)))
+        case "color" | "suit", _:
+            return say("when", word, values=either([say("when", each) for each in value]))
+        case _:
+            return say("when", word, values=_among(value))
+
+
+def _among(values: list[Any]) -> Text:
+    return either([same(_card_text(str(each))) for each in values])
+
+
+def _card_text(text: str) -> str:
+    """A rank, a suit or a card as people write it."""
+    return "".join({"T": "10", **SUIT_SIGNS}.get(letter, letter) for letter in text)

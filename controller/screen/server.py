@@ -68,8 +68,8 @@ class Screen:
                 self._made_of[part] = sources
                 self.players.show(part, view(*sources))
         if {"placard", "rounds", "status"} <= said.keys():
-            view = technician_view(said["placard"], said["rounds"], said["status"], self._ages)
-            self.technicians.show("now", view)
+            told = technician_view(said["placard"], said["rounds"], said["status"], self._ages)
+            self.technicians.show("now", told)
 
 
 _PLAYERS_PARTS: dict[str, tuple[Callable[..., object], *tuple[str, ...]]] = {

@@ -11,6 +11,8 @@ from typing import Any
 LANGUAGES = ("en", "vi")
 """The languages, by the names of their files in `words/`."""
 
+SUIT_SIGNS = {"S": "♠", "H": "♥", "D": "♦", "C": "♣"}
+
 Text = dict[str, str]
 """A text in every language."""
 

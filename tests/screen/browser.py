@@ -89,9 +89,13 @@ class Browser:
         """Wait until the expression holds in the page."""
         eventually_now(lambda: self.read(script), script)
 
-    def marks(self, road: str) -> list[str]:
-        """A road's marks as they are drawn."""
-        drawn: list[str] = self.read(f"[...document.querySelectorAll('#{road} [data-mark]')].map(e => e.dataset.mark)")
+    def roads(self) -> dict[str, list[str]]:
+        """Every road's marks as they are drawn at one moment, by its name, and the counts as `counts`."""
+        drawn: dict[str, list[str]] = self.read(
+            "({...Object.fromEntries([...document.querySelectorAll('.road')].map(road => [road.id,"
+            " [...road.querySelectorAll('[data-mark]')].map(e => e.dataset.mark)])),"
+            " counts: ['player', 'banker', 'tie'].map(e => document.querySelector(`[data-count=${e}]`).textContent)})"
+        )
         return drawn
 
     def text(self, selector: str, language: str = "") -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -38,27 +37,25 @@ def browser(pictures: Path) -> Iterator[Browser]:
         assert opened.complaints() == []
 
 
-def colors(marks: list[str]) -> str:
-    return "".join(mark.split()[-1][0].upper() for mark in marks)
-
-
-def shown_of(browser: Browser, rounds: list[dict[str, Any]]) -> None:
-    """The page shows the first hands of these rounds, and every road of it is what they make."""
-    beads = browser.marks("bead_plate")
-    told = [(place // 6, place % 6, each["outcome"], each["pairs"]) for place, each in enumerate(rounds[: len(beads)])]
-    assert [mark.lower() for mark in beads] == [
+def shown_of(browser: Browser, showing: Showing) -> None:
+    """The page shows the shoe's first hands, all that it can know of, and every road of it is what they make."""
+    shown = browser.roads()  # at one moment, and before the journal is read: which may have more by then
+    rounds = showing.rounds()[: len(shown["bead_plate"])]
+    told = [(place // 6, place % 6, each["outcome"], each["pairs"]) for place, each in enumerate(rounds)]
+    assert [mark.lower() for mark in shown["bead_plate"]] == [
         f"{column} {row} {winner} {pairs['player']} {pairs['banker']}".lower() for column, row, winner, pairs in told
     ]
-    letters = "".join(LETTER[each["outcome"]] for each in rounds[: len(beads)])
+    letters = "".join(LETTER[each["outcome"]] for each in rounds)
     for name, reach in DERIVED.items():
+        marks = "".join(mark.split()[-1][0].upper() for mark in shown[name])
         said = by_columns(letters, reach)
-        assert colors(browser.marks(name)) == said[-len(browser.marks(name)) :] if browser.marks(name) else said == ""
+        assert said.endswith(marks), "a road too long for its window shows its end"
+        assert bool(marks) == bool(said)
     decided = [letter for letter in letters if letter != "T"]
-    circles = [mark.split() for mark in browser.marks("big_road")]
-    assert [(int(column), int(row)) for column, row, *_ in circles if _[0] != "null"] == drawn(decided)
-    assert [LETTER[winner] for _, _, winner, _ in circles if winner != "null"] == decided
-    for name, letter in (("player", "P"), ("banker", "B"), ("tie", "T")):
-        assert browser.text(f"[data-count={name}]") == str(letters.count(letter))
+    circles = [mark.split() for mark in shown["big_road"] if "null" not in mark]
+    assert [(int(column), int(row)) for column, row, *_ in circles] == drawn(decided)[-len(circles) or None :]
+    assert [LETTER[winner] for _, _, winner, _ in circles] == decided[-len(circles) or None :]
+    assert shown["counts"] == [str(letters.count(letter)) for letter in "PBT"]
 
 
 def shows_the_last_hand(browser: Browser, rounds: list[dict[str, Any]]) -> None:
@@ -90,7 +87,7 @@ def test_the_page_beside_the_journal(tmp_path: Path, browser: Browser) -> None:
         people.wait(60)
         rounds = showing.rounds()
         browser.until(f"document.querySelectorAll('#bead_plate [data-mark]').length === {len(rounds)}")
-        shown_of(browser, rounds)
+        shown_of(browser, showing)
         shows_the_last_hand(browser, rounds)
         assert browser.read("parseFloat(getComputedStyle(document.querySelector('.zone .total')).fontSize) >= 96")
         every_size(browser, "royal9")
@@ -105,7 +102,7 @@ def test_the_page_beside_the_journal(tmp_path: Path, browser: Browser) -> None:
         for language in ("en", "vi"):
             assert words(language)["stop"]["shoe_unheard"] in browser.text(f"#stop [lang={language}]")
         every_size(browser, "stopped")
-        shown_of(browser, rounds)
+        shown_of(browser, showing)
 
         browser.open(f"{showing.url}technician")
         browser.until("document.querySelectorAll('#hands tr').length >= 1")
@@ -119,7 +116,7 @@ def test_the_page_beside_the_journal(tmp_path: Path, browser: Browser) -> None:
         showing.start_screen()
         browser.until("document.getElementById('screen-away').hidden")
         browser.open(f"{showing.url}?lang=vi")  # a page opened late
-        shown_of(browser, rounds)
+        shown_of(browser, showing)
         assert browser.text(".zone.player .title [lang=vi]") == words("vi")["label"]["player"]
         assert browser.read("getComputedStyle(document.querySelector('#says [lang=en]')).display") == "none"
 
@@ -139,15 +136,10 @@ def test_a_whole_shoe_beside_the_journal(house: str, tmp_path: Path, browser: Br
                 seen, looks = hands, looks + 1
                 assert browser.unfit() == [], f"hand {hands}"
                 if house != "lucky9":
-                    shown_of(browser, showing.rounds())
+                    shown_of(browser, showing)
         rounds = showing.rounds()
         browser.until(f"document.querySelector('[data-count=hands]').textContent === '{len(rounds)}'")
         assert looks >= 5
         if house != "lucky9":
-            shown_of(browser, rounds)
+            shown_of(browser, showing)
         every_size(browser, house)
-
-
-def test_runs_of_the_statement_are_runs() -> None:
-    """What `shown_of` holds a page against draws a road of its own."""
-    assert len(drawn(list("BBPPP"))) == sum(len(list(run)) for _, run in groupby("BBPPP"))

@@ -6,12 +6,12 @@ import json
 import re
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
 from controller.config import load
-from controller.game.bets import HandIs, When
+from controller.game.bets import CardsAre, HandIs, When
 from controller.screen.hands import hand_view, meters_view
 from controller.screen.placards import award_cents, meters_of, placard_view, when_words
 from controller.screen.shoes import shoe_view
@@ -81,8 +81,11 @@ def test_players_are_told_of_every_fault_and_every_phase() -> None:
 
 def test_every_word_of_a_row_has_its_words() -> None:
     said = words("en")["when"].keys()
-    for word in (*When.__dataclass_fields__, *HandIs.__dataclass_fields__):
+    for word in (*When.__dataclass_fields__, *HandIs.__dataclass_fields__, *CardsAre.__dataclass_fields__):
         assert word in said or f"{word}_own" in said, word
+    for kind in (When, HandIs, CardsAre):
+        for word, type_ in get_type_hints(kind).items():
+            assert bool not in get_args(type_) or f"not_{word}" in said, word
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
@@ -111,6 +114,8 @@ def test_rows_in_words() -> None:
     assert when_words({"both": {"first_two": [["J", "Q", "K"], ["9"]], "suited": True}})["en"] == (
         "both hands: J, Q or K with 9, one suit"
     )
+    assert when_words({"with_up_card": {"ranks": ["3", "3", "3"], "same_suit": True}})["en"] == "3-3-3, all of one suit"
+    assert when_words({"banker": {"has": {"of": ["8", "KS"], "times": [2]}}})["en"] == "Banker: 8 or K♠, 2 of them"
     assert when_words({})["vi"] == words("vi")["when"]["always"]
 
 
