@@ -11,6 +11,9 @@ from controller.words.language import language
 
 _HAND_COLUMNS = ("shoe", "hand", "outcome", "natural", "player_pair", "banker_pair", "simulated", "cards")
 
+_ACTS = {"new_shoe": "new-shoe", "count": "count CARDS", "card": "card KS"}
+"""How an exit is typed, where that is not its name."""
+
 
 class Ages:
     """Since when each link is as it is, as far as this program has seen."""
@@ -111,6 +114,6 @@ def _fault(fault: dict[str, Any] | None) -> dict[str, Any] | None:
         "what": what,
         "do": do,
         "details": ", ".join(f"{name.replace('_', ' ')} {said}" for name, said in fault["details"].items()),
-        "exits": [f"tablectl {exit_.replace('_', '-')} --fault {fault['id']} --by NAME" for exit_ in fault["exits"]],
+        "exits": [f"tablectl {_ACTS.get(exit_, exit_)} --fault {fault['id']} --by NAME" for exit_ in fault["exits"]],
         "held_cards": fault["held_cards"],
     }

@@ -197,7 +197,7 @@ def test_the_technicians_page_tells_the_stop_and_what_leaves_it() -> None:
     }
     view = technician_view(rules, rounds, status, Ages())
     assert view["fault"]["code"] == "unreadable_card"
-    assert f"tablectl card --fault {table.face.fault.id} --by NAME" in view["fault"]["exits"]  # type: ignore[union-attr]
+    assert f"tablectl card KS --fault {table.face.fault.id} --by NAME" in view["fault"]["exits"]  # type: ignore[union-attr]
     assert [(link["name"], link["up"]) for link in view["links"]][:2] == [("Card shoe", False), ("Pit", True)]
     assert view["facts"]["Events acknowledged"] == "3 of 5"
     assert hands_csv(rounds).splitlines() == [
