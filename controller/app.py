@@ -24,7 +24,7 @@ from controller.hearing import Mark
 from controller.notify import notify
 from controller.record.epochs import open_journal
 from controller.record.journal import Journal
-from controller.record.replay import replay
+from controller.record.replay import replay_open_shoe
 from controller.runtime import Runtime
 from drivers.line.shoe_on_line import ShoeOnLine
 from drivers.mqtt import MqttBroker, Will
@@ -60,7 +60,7 @@ async def _run(config: Config, log: CountedLog) -> None:
     key, journal = open_journal(Path(file.journal.path), Path(file.journal.signing_key), file.table.id, archive)
     _log.info("the table's key is %s; the pit shows the same when it is to adopt this table", fingerprint(key.public))
     try:
-        table, differs = replay(journal.open_shoe(), config.rules, file.table.id, journal.epoch)
+        table, differs = replay_open_shoe(journal, config.rules, file.table.id)
         topics = Topics(file.pit.root, file.table.id)
         will = Will(topics.state, offline_state(file.table.id, journal.epoch, journal.boot))
         runtime = Runtime(

@@ -29,6 +29,7 @@ STAYS_WRONG = frozenset(
         "journal_too_new",
         "fact_unreadable",
         "replay_failed",
+        "shoe_of_another_version",
         "signing_key_unusable",
     }
 )

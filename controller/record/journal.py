@@ -565,6 +565,13 @@ class Journal:
         with _told(self._path):
             yield from _open_shoe(self._db, self._path)
 
+    def open_shoe_begun_by(self) -> str | None:
+        """The version of the program that opened the open shoe, as its row says, whether or not the rest of the row can
+        be read; None where no shoe was opened."""
+        with _told(self._path):
+            row = self._db.execute(f"SELECT fact FROM fact WHERE {_OPENED_A_SHOE} ORDER BY row DESC LIMIT 1").fetchone()
+            return None if row is None else json.loads(row[0]).get("version")
+
     def close(self) -> None:
         """Let go of the file."""
         if self._open:

@@ -10,11 +10,12 @@ import json
 from collections.abc import Iterable
 from itertools import pairwise
 
+from controller import __version__
 from controller.contract.envelope import seal
 from controller.contract.events import Event
 from controller.contract.old_events import as_now
 from controller.errors import TableError
-from controller.record.journal import Row
+from controller.record.journal import Journal, Row
 from controller.table.facts import ShoeOpened, StepFailed
 from controller.table.rules import TableRules
 from controller.table.states import Table
@@ -43,6 +44,24 @@ def replay(rows: Iterable[Row], rules: TableRules, table_id: str, epoch: str) ->
         if not opened_unseen and differs is None and _told(row, table.rules) != _made(row, events, table_id, epoch):
             differs = row.number
     return table, differs
+
+
+def replay_open_shoe(journal: Journal, rules: TableRules, table_id: str) -> tuple[Table, int | None]:
+    """`replay` of the journal's open shoe. Raises TableError `shoe_of_another_version` where this program cannot fold
+    the shoe's facts, and what else reading a journal raises."""
+    try:
+        return replay(journal.open_shoe(), rules, table_id, journal.epoch)
+    except TableError as error:
+        if error.code not in ("fact_unreadable", "replay_failed"):
+            raise
+        begun_by = journal.open_shoe_begun_by() or "another version"
+        raise TableError(
+            "shoe_of_another_version",
+            f"The open shoe of the journal was begun by version {begun_by} of the program. Version {__version__} "
+            f"cannot go on with it: {error.what}",
+            f"Install version {begun_by} again. Start the table with it, finish the shoe or close it with "
+            "`tablectl close-shoe`, and stop the table. Then start this version.",
+        ) from error
 
 
 def refold(table: Table, row: Row) -> Stepped:

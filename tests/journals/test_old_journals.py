@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from controller.cli import surroundings
+from controller.cli.client import ask
+from controller.cli.main import main
 from controller.clock import stamp_now
 from controller.config import load
 from controller.contract.envelope import Stamp
+from controller.errors import TableError
 from controller.game.bets import Bet, Row
 from controller.game.hands import SeatHand, SeatHands
 from controller.game.seating import NOBODY
@@ -22,7 +28,7 @@ from controller.record.journal import SCHEMA_VERSION, Entry, Journal, read_rows,
 from controller.record.replay import replay
 from controller.table.facts import CommitFailed, ShoeOpened
 from controller.table.step import step
-from tests.journals.old_journals import NAMES, copied, original
+from tests.journals.old_journals import NAMES, OldJournal, copied, original
 from tests.support.bets import bets_of, decided
 from tests.support.tables import LUCKY9, cards
 
@@ -52,6 +58,70 @@ def test_a_table_goes_on_from_it(name: str, tmp_path: Path) -> None:
     assert (last.fact, last.stamp, last.via) == (fact, stamp, "controller")
     with closing(sqlite3.connect(old.journal)) as db:
         assert db.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
+
+
+def table_over(old: OldJournal, name: str, folder: Path) -> Path:
+    """The file of a simulated table that has this old journal."""
+    game = name.partition("-")[0].removesuffix("_corrected")
+    changes: dict[str, dict[str, Any]] = {
+        "table": {"id": verify(old.journal).table},
+        "journal": {"path": str(old.journal), "signing_key": str(old.key)},
+    }
+    example = surroundings.example_table(game)
+    return surroundings.simulated_table(folder, surroundings.free_port(), example, **changes)
+
+
+SAMPLE = ("lucky9", "royal9-stopped")
+THE_REST = [pytest.param(name, marks=pytest.mark.proof) for name in NAMES if name not in SAMPLE]
+
+
+@pytest.mark.parametrize("name", [*SAMPLE, *THE_REST])
+def test_the_daemon_goes_on_from_it(name: str, tmp_path: Path) -> None:
+    """It shows the shoe and the fault that were left, ends both on a supervisor's word, and opens the next shoe."""
+    old = copied(name, tmp_path)
+    read = verify(old.journal)
+    shoe = max(row.fact.shoe for row in read_rows(old.journal) if isinstance(row.fact, ShoeOpened))
+    table = table_over(old, name, tmp_path)
+    with surroundings.started(surroundings.python("-m", "controller.cli.main", "run", str(table)), tmp_path / "log"):
+        face = started(table)
+        assert face["shoe"] == shoe
+        if (fault := face["fault"]) is not None and "void" in fault["exits"]:
+            assert ask(table, {"do": "void", "by": "Smith", "fault": fault["id"]})["ok"]
+            fault = started(table)["fault"]
+        answer = {} if fault is None else {"fault": fault["id"]}
+        assert ask(table, {"do": "new-shoe", "by": "Smith", **answer})["ok"]
+        assert started(table)["shoe"] == shoe + 1
+    again = verify(old.journal)
+    assert (again.epoch, again.table) == (read.epoch, read.table)
+    assert again.rows > read.rows
+
+
+def started(table: Path) -> dict[str, Any]:
+    """What the table shows, once it answers."""
+    for _ in range(2000):
+        with suppress(TableError):
+            face: dict[str, Any] = ask(table, {"do": "status"})["status"]["face"]
+            return face
+        time.sleep(0.01)
+    raise AssertionError("the table does not answer")
+
+
+def test_a_shoe_that_this_version_cannot_fold_is_told_with_the_version_that_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = copied("royal9", tmp_path)
+    key = load_or_make_key(old.key)
+    journal = Journal(old.journal, verify(old.journal).table, key, key.public)
+    unknown = b'{"fact":"ShoeOpened","version":"9.9.9","wheels":3}'
+    monkeypatch.setattr("controller.record.journal.fact_to_json", lambda _: unknown)
+    opened = next(row.fact for row in read_rows(original("royal9")) if isinstance(row.fact, ShoeOpened))
+    journal.append([Entry(stamp_now(), opened, ())])
+    journal.close()
+    table = table_over(old, "royal9", tmp_path)
+    assert main(["run", str(table)]) == 78, "starting again changes nothing"
+    told = capsys.readouterr().err
+    assert told.startswith("shoe_of_another_version: The open shoe of the journal was begun by version 9.9.9")
+    assert "what to do: Install version 9.9.9 again." in told
 
 
 @pytest.mark.parametrize(
