@@ -11,6 +11,7 @@ import time
 from functools import partial
 from pathlib import Path
 
+from controller import __version__
 from controller.clock import boot_id
 from controller.config import Config, load
 from controller.contract.fingerprint import fingerprint
@@ -60,7 +61,7 @@ async def _run(config: Config, log: CountedLog) -> None:
     key, journal = open_journal(Path(file.journal.path), Path(file.journal.signing_key), file.table.id, archive)
     _log.info("the table's key is %s; the pit shows the same when it is to adopt this table", fingerprint(key.public))
     try:
-        table, differs = replay_open_shoe(journal, config.rules, file.table.id)
+        table, differs = replay_open_shoe(journal, config.rules, file.table.id, __version__)
         topics = Topics(file.pit.root, file.table.id)
         will = Will(topics.state, offline_state(file.table.id, journal.epoch, journal.boot))
         runtime = Runtime(

@@ -8,12 +8,12 @@ much at once that the hands are too many, a part of them is tried, and a row tha
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement, product
 from random import Random
 from typing import Literal
 
-from controller.game.bets import Bet, Finished, HandIs, hand_holds, holds, seen_of
+from controller.game.bets import Bet, Finished, HandIs, When, hand_holds, holds, seen_of
 from controller.game.cards import Card, PersonalK9, total
 from controller.game.games import Game
 from controller.game.hands import Shape, as_it_lies, shape
@@ -79,11 +79,20 @@ class _Tries:
         self._identical = any(when.identical is not None for when in whens)
         self._split = (None, 1) if any(when.split is not None for when in whens) else (None,)
         self._up_card = any(when.with_up_card for when in whens)
+        self._up_card_alone = self._up_card and all(replace(when, with_up_card=None) == When() for when in whens)
         self._all_cards = any(when.all_cards for when in whens)
         self._decks, self._naturals, self._shapes = decks, naturals, shapes
 
     def seen(self, names: Sequence[_Names]) -> Iterator[Finished]:
         """Each of them, from every kind of seat."""
+        if self._up_card_alone:
+            cards = [hand for hand in self._single_hands() if len(hand) == 2]
+            ups = sorted({card for two in cards for card in two}, key=str)
+            for two, up in product(cards, ups):
+                if (*two, up).count(up) <= self._decks:
+                    done = as_it_lies((), two, (up, up))
+                    yield Finished(done, self._naturals, names=names[0], with_up_card=(*two, up))
+            return
         printed = [PersonalK9.parse(text) for text in _K9S]
         seats = (printed[0], printed[2]) if any(word.seat_pair for word in self._words) else (None,)
         for own in seats:
@@ -92,10 +101,8 @@ class _Tries:
                 done = as_it_lies(self._naturals, player, banker)
                 for named, number in product(names, self._split):
                     if number is None or len(player) == 2:
-                        up = (*player[:2], banker[1])
-                        if self._up_card and any(up.count(card) > self._decks for card in up):
-                            continue
-                        yield Finished(done, self._naturals, own, others, named, number, up)
+                        with_up_card = (*player[:2], banker[1])
+                        yield Finished(done, self._naturals, own, others, named, number, with_up_card)
 
     def _pairs(self, own: PersonalK9 | None, others: Collection[PersonalK9]) -> Iterator[_Pair]:
         """Two hands of each kind, side by side."""

@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterable
 from itertools import pairwise
 
-from controller import __version__
 from controller.contract.envelope import seal
 from controller.contract.events import Event
 from controller.contract.old_events import as_now
@@ -46,9 +45,9 @@ def replay(rows: Iterable[Row], rules: TableRules, table_id: str, epoch: str) ->
     return table, differs
 
 
-def replay_open_shoe(journal: Journal, rules: TableRules, table_id: str) -> tuple[Table, int | None]:
-    """`replay` of the journal's open shoe. Raises TableError `shoe_of_another_version` where this program cannot fold
-    the shoe's facts, and what else reading a journal raises."""
+def replay_open_shoe(journal: Journal, rules: TableRules, table_id: str, version: str) -> tuple[Table, int | None]:
+    """`replay` of the journal's open shoe. Raises TableError `shoe_of_another_version` where this program, of
+    this version, cannot fold the shoe's facts, and what else reading a journal raises."""
     try:
         return replay(journal.open_shoe(), rules, table_id, journal.epoch)
     except TableError as error:
@@ -57,7 +56,7 @@ def replay_open_shoe(journal: Journal, rules: TableRules, table_id: str) -> tupl
         begun_by = journal.open_shoe_begun_by() or "another version"
         raise TableError(
             "shoe_of_another_version",
-            f"The open shoe of the journal was begun by version {begun_by} of the program. Version {__version__} "
+            f"The open shoe of the journal was begun by version {begun_by} of the program. Version {version} "
             f"cannot go on with it: {error.what}",
             f"Install version {begun_by} again. Start the table with it, finish the shoe or close it with "
             "`tablectl close-shoe`, and stop the table. Then start this version.",
