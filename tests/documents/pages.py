@@ -21,7 +21,7 @@ from controller.script import usages
 from controller.table.acts.entry import Act
 from controller.table.acts.every import ACTS
 from controller.table.faults import ALARMS, FAULTS, Clearing, Exit, FaultKind
-from controller.table.lamps import Pattern, SeatSign
+from controller.table.lamps import Pattern
 from controller.table.legality import LEADS_TO, LEGALITY, Cell, Move, RaiseFault
 from controller.table.public import PHASE_NAMES
 from controller.table.states import Phase
@@ -31,6 +31,12 @@ from tests.documents.contract_page import DOCUMENT, contract_page, fresh_documen
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 SENTENCES = DOCUMENT.with_name("sentences.json")
 _ENGLISH = language("en")
+_LAMP_NAMES = {
+    "seat": "`seat_N`",
+    "draw": "`draw_player`, `draw_banker`",
+    "outcome": "`player`, `banker`, `tie`",
+    "fault": "`fault`",
+}
 _OF_THE_CONTRACT = ("fault", "alarm", "refusal", "refused_wager", "detail", "pit")
 """The sections of a language that are sentences for the pit's vendor, too."""
 
@@ -48,16 +54,6 @@ _CLEARING = {
     Clearing.BURN: "the card is one more burned card",
     Clearing.HIT: "the seat hit and takes the card; where the rules give it none, the card is one more burned card",
     Clearing.DROP: "the table goes on; a report that raised the fault changes nothing",
-}
-
-_SIGNS = {
-    SeatSign.NOTHING: "nothing to say",
-    SeatSign.INVITATION: "the Royal 9 wager is open",
-    SeatSign.WAGER_SEEN: "a wager is seen, not locked yet",
-    SeatSign.ACCEPTED: "accepted: it plays",
-    SeatSign.REFUSED: "refused: there is no progressive to bet on now, or the wager may not lie there",
-    SeatSign.HIT: "it won: a fixed award until wagers are locked again, a progressive one until a person resets it",
-    SeatSign.TURN: "the seat acts: it chooses, takes the next card, or squeezes cards that lie face down",
 }
 
 
@@ -342,16 +338,11 @@ def _lamps() -> str:
         "",
         "| lamp | pattern | meaning |",
         "|---|---|---|",
-        *(f"| `seat_N` | {_pattern(sign.value)} | {meaning} |" for sign, meaning in _SIGNS.items()),
-        f"| `draw_player`, `draw_banker` | both {_pattern(Pattern.STEADY)} | the first card, or cards to burn |",
-        f"| | one {_pattern(Pattern.STEADY)} | the next card goes to that hand |",
-        f"| | one {_pattern(Pattern.SLOW_BLINK)} | the same, and the card drawn in error may still be told otherwise |",
-        f"| | {_pattern(Pattern.DOUBLE_FLASH)} | the hand's cards lie face down and are to be turned up |",
-        f"| `player`, `banker`, `tie` | {_pattern(Pattern.STEADY)} | the hand just finished |",
-        f"| `fault` | {_pattern(Pattern.FAST_BLINK)} | the table stands still |",
-        f"| | {_pattern(Pattern.SLOW_BLINK)} | it plays, but the shoe's or the pit's link is down |",
-        f"| | {_pattern(Pattern.STEADY)}, all others dark | the program does not run, and nobody stopped it: it comes "
-        "back within seconds, or stands until a person has mended what `systemctl status table-controller` tells |",
+        *(
+            f"| {'' if place else lamps} | {'both steady' if name == 'both' else _words(name)} | {meaning} |"
+            for kind, lamps in _LAMP_NAMES.items()
+            for place, (name, meaning) in enumerate(_ENGLISH.sections["lamp"][kind].items())
+        ),
         "",
         "| pattern | lit and dark in turn, ms |",
         "|---|---|",
@@ -400,10 +391,6 @@ def _tablectl() -> str:
 
 def _contract() -> str:
     return _text(*contract_page())
-
-
-def _pattern(pattern: Pattern) -> str:
-    return _words(pattern.name)
 
 
 def _words(name: str) -> str:

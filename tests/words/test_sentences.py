@@ -16,6 +16,7 @@ from controller.record.replay import replay
 from controller.table.acts.every import ACTS
 from controller.table.facts import HitUnheard, ShoeError, ShoeErrorRaised
 from controller.table.faults import ALARMS, FAULTS
+from controller.table.lamps import Pattern, SeatSign
 from controller.words import language as languages
 from controller.words.language import LANGUAGES, language
 from tests.support.tables import EPOCH, ROYAL9, TableUnderTest
@@ -70,6 +71,13 @@ def test_every_fault_alarm_and_detail_has_its_sentences_and_no_other_has(name: s
     }
     assert sections["shown"].keys() == details
     assert sections.get("detail", {}).keys() == (details if name == "en" else set()), "documents alone tell these"
+
+
+def test_every_sign_of_a_seat_and_every_pattern_has_its_words() -> None:
+    lit = {pattern.name.lower() for pattern in Pattern} - {"dark"}
+    assert language().sections["pattern"].keys() == lit
+    signs = {sign.value.name.lower() for sign in SeatSign} - {"dark"}
+    assert language().sections["lamp"]["seat"].keys() == signs
 
 
 def test_every_code_that_a_request_is_refused_with_has_its_sentence() -> None:
