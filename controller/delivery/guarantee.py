@@ -132,9 +132,9 @@ class Delivery:
         `own_chain` is the chain of our event `ack.seq`, None when there is none. `latest_at` is the latest time that a
         word can have by now: one that was said later makes no other old.
 
-        Of another epoch it says nothing about this stream. A word that goes back is followed: the pit lost what it
-        had, and is sent it again. Returns what is wrong when this journal cannot have earned the word, and where the
-        pit has taken back that it was.
+        A word on another epoch says nothing about this stream. A word that goes back is followed: a pit that lost
+        events 5 to 9 says 4, and is sent 5 to 9 again. Returns `Behind` where this journal cannot have earned the word,
+        `TookBack` where a later word fits after such a word, and `Older` where the word was said before the last one.
         """
         if self.phase is Phase.OFFLINE or ack.epoch != self.epoch:
             return None

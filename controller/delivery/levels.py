@@ -18,7 +18,7 @@ _ONE_STEP_WAGERS = 1000
 
 
 class Levels:
-    """What is known of the levels. `meters` are those a wager here can win; without any, nothing can be stale.
+    """What is known of the levels. `meters` are those that a wager here can win; without any, no level is stale.
 
     `wager_cents` is the highest price of a wager that a meter grows by, in part.
     """

@@ -245,8 +245,8 @@ class PitStream:
             tasks.create_task(self._keep_state_published())
 
     def committed(self, messages: Sequence[Message], pit_key: str | None) -> None:
-        """The journal has these events, if any, and this pinned key. The events go at once, unless an ack is to be
-        judged first, or an event that is on the disk alone is to go before them."""
+        """The journal has these events, if any, and this pinned key. The events are sent at once, unless an
+        acknowledgement is to be judged first, or an earlier event, which is on the disk alone, is to be sent first."""
         if pit_key != self._journalled_key:  # and not one from before a rotation that is being journalled
             self._journalled_key = pit_key
             self._pinned(pit_key)
@@ -263,13 +263,13 @@ class PitStream:
             self._look_at_outbox()
 
     def _look_at_outbox(self) -> None:
-        """Tell the table when too much waits; only where that has changed. A fact that makes no event may be the result
-        of cards that lie face down, and nothing is said at its commit."""
+        """Tell the table when too many events wait. Called only where their number has changed: a fact without an event
+        may be the result of cards that lie face down, and nothing may be said at the moment of its commit."""
         for fact in self._watch.look(self._delivery.unacknowledged):
             self._tell(fact)
 
     def _pinned(self, pit_key: str | None) -> None:
-        """A person has pinned a key, perhaps: the pit's last acknowledgement can be believed by it now."""
+        """A person has pinned a key, perhaps. The pit's last acknowledgement can then be judged by that key."""
         if pit_key is None or bytes.fromhex(pit_key) == self._trust.pinned:
             return
         _log.info("the pit's key is pinned: %s", fingerprint(bytes.fromhex(pit_key)))
@@ -287,10 +287,10 @@ class PitStream:
     # What the broker tells.
 
     def broker_connected(self) -> None:
-        """A new connection: say how the table is, and learn the pit's last word.
+        """A new connection: publish the table's state, and learn the pit's last acknowledgement.
 
-        The broker sends what it retains before it answers the state, so once that is answered and no ack has come,
-        there is none.
+        The broker sends what it retains before it answers the state's publish. So once that publish is answered and no
+        acknowledgement has come, the broker retains none.
         """
         self._connected, self._why_down = True, ""
         self._heard.link(True, time.monotonic())
@@ -311,7 +311,7 @@ class PitStream:
         self.levels.disconnected()
 
     def broker_id_taken(self) -> None:
-        """Another client took our place: somebody has a copy of this table's certificate, or of the table."""
+        """Another client took this table's place at the broker: somebody has its certificate or a copy of it."""
         what = f"another client connected to the broker as table {self._table_id}"
         self._alarm("client_id_taken", ClientIdTaken(), what)
 
@@ -441,7 +441,8 @@ class PitStream:
             self._heard.word(time.monotonic())
 
     async def _judge_ack(self, payload: bytes, retained: bool, connection: int) -> None:
-        """Follow the pit's word, unless its connection has ended: the next one begins with the word retained for it."""
+        """Follow the pit's acknowledgement, unless the connection that brought it has ended: the next connection begins
+        with the acknowledgement that the broker retains."""
         message = parse_object(payload)
         ack = AckWord.read(message)
         if ack is None:
@@ -550,7 +551,8 @@ class PitStream:
         return message
 
     def _found_altered(self, seq: int) -> None:
-        """The journal has every event up to its head: one that it does not give as it was signed was altered."""
+        """Event `seq` is not in the journal as it was signed. The journal has every event up to its head, so that event
+        was altered."""
         self._delivery.altered(time.monotonic())
         if seq != self._altered:
             self._altered = seq
@@ -558,7 +560,7 @@ class PitStream:
             self._tell(JournalAltered(seq))
 
     async def _read(self, work: Callable[[], _T]) -> _T:
-        """Read from the journal. A disk that would not is tried again: the stream waits, and the table need not."""
+        """Read from the journal. A disk that fails is tried again: the stream waits, and the table goes on."""
         while True:
             try:
                 read = await self._on_journal(work)
@@ -591,7 +593,8 @@ class PitStream:
                 self._on_the_way[token] = seq
 
     async def _mark_acked(self) -> None:
-        """Mark the pit's progress. Lost marks cost a resend and no more, so it waits until nothing else is to do."""
+        """Mark in the journal how far the pit has got. A mark that is lost costs a resend and no more, so marking waits
+        until nothing else is to do."""
         seq = self._delivery.acked_seq
         if seq > self._marked_seq and not self._acks:
             try:

@@ -7,9 +7,10 @@ them is rejected and none is paid, the level is shared anew among those that sta
 A step is published until the table's own stream tells of it: an `award` event with the same hit, step, cents and name.
 Where the table's stream tells instead that the hit cannot have that amount, the award is disputed: its steps wait, and
 those of other awards do not. Two people at the table accept the amount, or the award is rejected here.
-What a stream tells of and this ledger has not done was done by a pit with a newer ledger, of which this one is an older
-copy. It is kept as a telling, and holds the award until a person recalls it: what was paid is not paid again. Where the
-table believed a forged word and nobody did so, two people dismiss it.
+A table's stream may tell of a step that this ledger does not have. Such a step was taken by a pit with a newer ledger,
+and this ledger is an older copy. For example: the table tells that award 7 is paid, and here award 7 is pending. The
+step is kept as a telling. A telling holds its award until a person recalls the award, so that what was paid is not paid
+again. Where nobody took the step, because the table believed a forged word, two people dismiss the telling.
 """
 
 from __future__ import annotations
@@ -93,9 +94,9 @@ _AFTER: dict[Step, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """A step of an award that a table's event told of and this ledger had not taken.
+    """A step of an award that a table's event told of, and that this ledger had not taken.
 
-    It holds its award until a person has it recalled, or two people dismiss it as false.
+    A telling holds its award: nobody decides on the award until a person recalls it, or two people dismiss the telling.
     """
 
     award: str
@@ -109,7 +110,7 @@ class Telling:
 
     @property
     def holds(self) -> bool:
-        """Whether people are still to say what becomes of it."""
+        """Whether people have yet to recall the award or to dismiss this telling."""
         return self.recalled_by is None and self.dismissed_by is None
 
     def __str__(self) -> str:
@@ -143,7 +144,7 @@ class Award:
 
     @property
     def held(self) -> bool:
-        """Whether something that was told of it is still to be recalled or dismissed."""
+        """Whether a telling of this award is still to be recalled or dismissed."""
         return any(telling.holds for telling in self.tellings)
 
 
@@ -219,10 +220,11 @@ class Awards:
     def recall(self, id_: str, by: str) -> Award:
         """A person lets the ledger take over what the table told of the award; the award as it stands then.
 
-        It is what was told last, and paid if that was ever told, by whom and at the amount that was told: the house
-        adds the difference from what the award is here, or keeps it. Hits that share a level are recalled in the order
-        told. Raises TableError `award_unknown`, `name_missing`, `nothing_to_recall`, or `award_told` for another one
-        that is to be recalled first.
+        The award gets the step that was told last, with its name and amount; where "paid" was ever told, the award is
+        paid. For example: told are "verified" at $100 and "paid" at $120, and the award here is pending at $100. The
+        award becomes paid at $120, and the house adds $20. Awards that share a level are recalled in the order in which
+        their steps were told. Raises TableError `award_unknown`, `name_missing`, `nothing_to_recall`, or `award_told`
+        where another award is to be recalled first.
         """
         award, by = self._award(id_), name(by)
         first = self._first_to_recall(award)
@@ -247,9 +249,9 @@ class Awards:
         return self._award(id_)
 
     def dismiss(self, id_: str, by: str, witness: str) -> Award:
-        """Two people say that what the table told of the award is false: nobody did so. The award stands as it is here.
+        """Two people say that nobody took the steps that the table told of the award. The award stays as it is here.
 
-        Who told it believed a forged word. The table is told anew how the award stands. Raises TableError
+        The table had believed a forged word, and is told anew how the award stands. Raises TableError
         `award_unknown`, `name_missing`, `witness_missing`, or `nothing_to_dismiss`.
         """
         award = self._award(id_)
@@ -265,7 +267,7 @@ class Awards:
         return self._award(id_)
 
     def take_back(self, table: str, epoch: str, set_aside_as: str, by: str) -> None:
-        """A wrongly adopted stream never was: none of its awards stands, and nobody is told of them any more.
+        """An adoption was wrong: no award of its stream stands, and nobody is told of those awards any more.
 
         What it told of them is forgotten with it: its events are kept. Raises TableError `award_paid`.
         """
@@ -357,9 +359,10 @@ class Awards:
         return _disputed(table, id_, cents)
 
     def unheard(self, table: str, after_seq: int) -> list[AwardStep]:
-        """The steps of a table's awards after this one that its stream has not told of, in order.
+        """The steps of a table's awards, numbered above this, that its stream has not told of; in order.
 
-        Those of an award that is held are not among them: the table knows better.
+        Steps of a held award are left out, for the table knows more of that award than this ledger does. For example:
+        the table told that award 7 is paid; to tell the table that award 7 is verified would be false.
         """
         return [
             AwardStep(*row)
@@ -379,7 +382,7 @@ class Awards:
         return found[0]
 
     def _take(self, number: int, step: str, by: str, cents: int | None = None) -> None:
-        """The award's next step, at its amount if at no other one."""
+        """Note the award's next step: at `cents`, or at the award's own amount where `cents` is None."""
         self._db.execute("UPDATE award SET step = ? WHERE number = ?", (step, number))
         (table,) = self._db.execute("SELECT table_id FROM award WHERE number = ?", (number,)).fetchone()
         seq = self._next_seq(table)
@@ -396,7 +399,8 @@ class Awards:
         return next_number(last)
 
     def leaping(self) -> list[str]:
-        """The tables for which steps wait with numbers that no table takes: the pit's clock went wrong then."""
+        """The tables for which steps wait with numbers that no table takes: the pit's clock was wrong when it numbered
+        them."""
         leaping = "SELECT DISTINCT table_id FROM step WHERE NOT heard AND seq > ?"
         return [table for (table,) in self._db.execute(leaping, (highest_number(),))]
 
@@ -428,7 +432,7 @@ class Awards:
         self._undo_locks(award, award.meter)
 
     def _share(self, awards: list[Award], cents: int) -> None:
-        """A level is shared anew; whose part is another one now is pending again."""
+        """Share a level anew among its hits. An award whose part has changed is pending again."""
         for award, part in zip(awards, split(cents, len(awards)), strict=True):
             if part != award.cents or award.house_cents:
                 self._books.add(award.number, -award.house_cents)
@@ -436,7 +440,7 @@ class Awards:
                 self._take(award.number, "pending", "pit")
 
     def _amount_to(self, award: Award, cents: int) -> None:
-        """The award is of another amount than its part of the level: the house adds the rest, or keeps it."""
+        """Give the award an amount other than its part of the level: the house adds the rest, or keeps it."""
         owed_cents = 0 if award.step == "rejected" else award.cents
         own_cents = 0 if award.step == "rejected" else award.cents - award.house_cents
         self._books.add(award.number, cents - owed_cents)
@@ -468,7 +472,7 @@ class Awards:
         return row.fetchone() is not None
 
     def _first_to_recall(self, award: Award) -> Telling | None:
-        """What was told first of the award, or of one that shares its level, and holds."""
+        """The first telling that holds this award, or an award that shares its level."""
         wanted = f"{_HOLDS} AND (award.number = ? OR award.lock = ?)"
         return next(iter(self._tellings(wanted, award.number, award.lock)), None)
 
