@@ -64,9 +64,9 @@ def _changed(what: str, was: Fraction, is_: Fraction) -> str:
 
 
 def _edge(bet: Odds, levels: Levels, decimals: int = 5) -> str:
-    """The edge; where no best play is known, its bounds."""
+    """The edge; where its outcomes are not known, its bounds, which may be one and the same."""
     if not bet.outcomes and bet.bounds is not None:
-        return " to ".join(percent(bound, decimals) for bound in bet.bounds)
+        return " to ".join(dict.fromkeys(percent(bound, decimals) for bound in bet.bounds))
     return f"{percent(bet.edge(levels), decimals)}{_meters_of(bet, levels)}"
 
 

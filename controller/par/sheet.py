@@ -16,8 +16,10 @@ from controller.game.baccarat_royal import BaccaratRoyal
 from controller.game.bets import Bet, Row, When
 from controller.game.cards import DECK, PersonalK9
 from controller.game.games import Game
+from controller.game.lucky9 import Lucky9
 from controller.par.actives import solved
 from controller.par.counting import Sight, by_row, kinds, sight, tableau_draws
+from controller.par.lucky9 import best
 from controller.par.odds import Odds, Outcome, outcomes
 from controller.par.shoe import Shoe, fresh
 from controller.table.rules import Seat, ShoeRules
@@ -91,8 +93,8 @@ def subject(path: Path) -> Subject:
     return Subject(rules.game, config.game.sheet, config.digest, rules.seats, rules.shoe, rules.play, rules.bets)
 
 
-def is_counted(of: Subject) -> bool:
-    """Whether `par` can count the game's odds."""
+def is_quick(of: Subject) -> bool:
+    """Whether `par` takes seconds at most; the splits of a seat's own hand take longer."""
     return not of.play.seats_play
 
 
@@ -113,6 +115,10 @@ def par(of: Subject, shoe: Shoe | None = None) -> Par:
         case BaccaratRoyal() as game:
             found = solved(game, of.bets, cards)
             return Par(of, many, found.bets, None, found.play, f"{_METHOD} {_BEST_PLAY if found.play else _NO_PLAY}")
+        case Lucky9() as game:
+            of_seat = best(game, of.bets, cards)
+            left_out = f" Not counted: {', '.join(of_seat.left_out)}." if of_seat.left_out else ""
+            return Par(of, many, of_seat.bets, None, of_seat.play, f"{_METHOD} {_SEAT}{left_out}")
         case _:
             raise TableError("par_not_counted", f"The odds of {of.name} are not counted.", "Name another game.")
 
@@ -131,6 +137,12 @@ _BEST_PLAY = (
     "The active seats play as well as they can, each by its own cards and Banker by Player's third card too. That play "
     "was found exactly, by iterated dominance: every choice is the better one against all that the other seat may "
     f"still do, so neither can gain by another. {_BOUNDS}"
+)
+_SEAT = (
+    "The edge of the seat's own hand is of each unit first staked, under the best play of one seat that knows its own "
+    "cards and the dealer's up card. That play was found exactly: each call is worth what it comes to over every order "
+    "of the cards that follow, further splits included. The bonus is counted over the ordered threes of the seat's two "
+    "cards and the dealer's up card. A seat that counts other cards in can do better."
 )
 _NO_PLAY = f"No best play of the active seats was found by iterated dominance, so only bounds are told. {_BOUNDS}"
 
