@@ -18,7 +18,6 @@ from contextlib import closing, suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import pytest
 from paho.mqtt.client import Client, MQTTMessage
@@ -49,8 +48,6 @@ _LISTENER = "listener"
 _SHARED = ("suited_royal", "any_royal")  # these pay from a meter here, so that hits of one hand share a level
 _PATIENCE_S = 30.0
 _SETTLE_S = 120.0  # without an event: the award steps' backlog is told one by one
-_CASHIER_EVERY_S = 1.0
-_BETWEEN_DECISIONS_S = 0.02  # no person is as fast: who takes the ledger again at once leaves the pit no room
 _LOOK_EVERY_S = 0.1
 _LAST_LINES = 15  # of a log, where something is wrong
 # How much passes on average until a link is cut, at a cut rate of 1. A window of 50 events, some 60 kB, comes again.
@@ -89,8 +86,8 @@ class Floor:
         self.broker = Process("broker", broker, self.broker_log, self.wrong)
         self.pit = Process("pit", self._pit_command(), self.pit_log, self.wrong, self._audit)
         self._closing = threading.Event()
-        self._no_more_decisions = threading.Event()
-        self._cashier = threading.Thread(target=self._minded, args=(self._pay_awards, seed), name="cashier")
+        self._cashier: subprocess.Popen[str] | None = None
+        self._seed = seed
         self._watch = threading.Thread(target=self._minded, args=(self._watch_delivery,), name="watch")
         self.decided = 0
         self.longest_wait_s = 0.0
@@ -112,7 +109,10 @@ class Floor:
         for table in self.tables:
             table.start()
         came_true(lambda: all(table.links_up() for table in self.tables), _PATIENCE_S, self.picture)
-        self._cashier.start()
+        cashier = surroundings.python("-m", "tests.fire.cashier", str(self.ledger), str(self._seed))
+        self._cashier = subprocess.Popen(
+            cashier, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True
+        )
         self._watch.start()
 
     def settle(self, accept: Callable[[str, str, int], None]) -> None:
@@ -124,15 +124,14 @@ class Floor:
             link.calm()
         self.broker.await_up()
         self.pit.await_up()
-        self._no_more_decisions.set()
-        self._cashier.join()
+        self._end_cashier()
         came_true(lambda: self._is_settled(accept), _SETTLE_S, self.picture, self._progress, look_every_s=0.2)
         self._closing.set()
         self._watch.join()
 
     def close(self) -> None:
         """End everything."""
-        self._no_more_decisions.set()
+        self._end_cashier()
         self._closing.set()
         for table in self.tables:
             table.close()
@@ -141,6 +140,13 @@ class Floor:
         self._listener.loop_stop()
         self.broker.end()
         self._links.close()
+
+    def _end_cashier(self) -> None:
+        """The cashier decides no more, and has said on how many awards."""
+        if self._cashier is not None:
+            told, _ = self._cashier.communicate()
+            self.decided += int(told)
+            self._cashier = None
 
     def picture(self) -> str:
         """What can be seen of it when something is not as it should be."""
@@ -251,25 +257,6 @@ class Floor:
         with closing(Ledger(self.ledger)) as ledger:
             self.wrong.extend(f"after a kill of the pit: {finding}" for finding in ledger.account().findings)
         self.audits += 1
-
-    def _pay_awards(self, seed: int) -> None:
-        """Decide on the awards: some are paid, some rejected, some are left open."""
-        while not self._no_more_decisions.wait(_CASHIER_EVERY_S):
-            with suppress(TableError), closing(Ledger(self.ledger)) as ledger:  # the pit may be at its files
-                for award in ledger.awards():
-                    place = f"{seed} {award.table} {award.shoe} {award.round} {award.seat}"
-                    fate = crc32(place.encode()) % 8
-                    if award.more or self._no_more_decisions.is_set():
-                        continue
-                    with suppress(TableError):  # its table may dispute it
-                        if award.step == "pending" and fate < 3:
-                            ledger.take_step(award.id, "rejected" if fate == 0 else "verified", "Ben")
-                        elif award.step == "verified" and fate == 1:
-                            ledger.take_step(award.id, "paid", "Cleo")
-                        else:
-                            continue
-                        self.decided += 1
-                        self._no_more_decisions.wait(_BETWEEN_DECISIONS_S)
 
     def _watch_delivery(self) -> None:
         """Find the longest time that an event waited in a table's journal for the pit's commit."""

@@ -1,0 +1,54 @@
+"""`python -m tests.fire.cashier LEDGER SEED`: decides on awards until standard input ends, then prints on how many.
+
+A process of its own, as people's commands are: a decision holds the ledger's file, and in the test's process each of
+its steps would wait for all other threads.
+"""
+
+from __future__ import annotations
+
+import select
+import sys
+from contextlib import closing, suppress
+from pathlib import Path
+from zlib import crc32
+
+from controller.errors import TableError
+from controller.pit.awards import Award, Step
+from controller.pit.ledger import Ledger
+
+_EVERY_S = 1.0
+_BETWEEN_DECISIONS_S = 0.02  # no person is as fast: who takes the ledger again at once leaves the pit no room
+
+
+def main(path: Path, seed: str) -> int:
+    """Some awards are paid, some rejected, some are left open. Returns how many decisions there were."""
+    decided = 0
+    while not _is_over(_EVERY_S):
+        with suppress(TableError), closing(Ledger(path)) as ledger:  # the pit may be at its files
+            for award in ledger.awards():
+                step = _next_step(award, seed)
+                if step is None:
+                    continue
+                with suppress(TableError):  # its table may dispute it
+                    ledger.take_step(award.id, step, "Cleo" if step == "paid" else "Ben")
+                    decided += 1
+                if _is_over(_BETWEEN_DECISIONS_S):
+                    return decided
+    return decided
+
+
+def _next_step(award: Award, seed: str) -> Step | None:
+    fate = crc32(f"{seed} {award.table} {award.shoe} {award.round} {award.seat}".encode()) % 8
+    if award.more:
+        return None
+    if award.step == "pending" and fate < 3:
+        return "rejected" if fate == 0 else "verified"
+    return "paid" if award.step == "verified" and fate == 1 else None
+
+
+def _is_over(after_s: float) -> bool:
+    return bool(select.select([sys.stdin], [], [], after_s)[0])
+
+
+if __name__ == "__main__":
+    print(main(Path(sys.argv[1]), sys.argv[2]))
