@@ -1,7 +1,8 @@
 """A hand as a text script, played through the very core a table runs: no hardware, no network, no clock.
 
 Tokens are parted by white space; `#` begins a comment. Cards are `KS 9H TD`, `CUT` is the cutting card, `??` an
-unreadable card, `UNHEARD` says that the shoe was not heard for a while. A command is an act, written as its entry says
+unreadable card, `kept:KS` a card that the shoe keeps for the next hand. `UNHEARD` says that nobody heard the shoe for a
+while. A command is an act, written as its entry says
 (`table/acts`): `!wager 3b tie 500` is a wager of the back bettor behind seat 3. A supervisor's act ends with the
 supervisor's name, an act by two people with two names: `!card KS Smith`, `!correct 12 KS,9H 2C,5D Smith Jones`.
 Two runs print the same bytes: the epoch is 0, time counts the
@@ -26,14 +27,17 @@ from controller.record.fact_json import fact_to_json
 from controller.table.acts.entry import Act, Ambient, Argument, BadArgumentError, Form, Request, Who, read_card
 from controller.table.acts.every import ACTS
 from controller.table.acts.seats import PlaceWager
-from controller.table.facts import CardDrawn, CutCardDrawn, Fact, ShoeUnheard
+from controller.table.facts import CardDrawn, CardKept, CutCardDrawn, Fact, ShoeUnheard
 from controller.table.legality import Refuse
+from controller.table.public import Public, public
 from controller.table.requests import before, decide
 from controller.table.states import Table, WagersOpen
 from controller.table.step import step
 from controller.words.language import language
 
 EPOCH = "0"
+_KEPT = "kept:"
+"""Before a card that the shoe keeps for the next hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +45,14 @@ class Told:
     """Something a token could not do, or a fault it made: where, and what to do about it."""
 
     line: int
+    place: int  # of the token in the script, from 1
     token: str
     code: str
     what: str
     do: str
 
     def __str__(self) -> str:
-        return f"line {self.line}: {self.token}: {self.code}: {self.what}\n  what to do: {self.do}"
+        return f"line {self.line}, token {self.place}: {self.token}: {self.code}: {self.what}\n  what to do: {self.do}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,7 @@ class _Token:
     """A command with its arguments, or a card."""
 
     line: int
+    place: int
     words: tuple[str, ...]
 
     @property
@@ -99,13 +105,18 @@ class ScriptTable:
         self._seq = 0
         self._head = GENESIS
 
+    @property
+    def face(self) -> Public:
+        """What may be seen of the table as it is now."""
+        return public(self._table)
+
     def play(self, text: str) -> Iterator[bytes | Told]:
         """Play the script's tokens in order: each event's canonical bytes, and what went wrong, as they come."""
         for token in _tokens(text):
             try:
                 yield from self._play(token)
             except _TokenError as error:
-                yield Told(token.line, token.text, error.code, error.what, error.do)
+                yield Told(token.line, token.place, token.text, error.code, error.what, error.do)
 
     def _play(self, token: _Token) -> Iterator[bytes | Told]:
         name, *arguments = token.words
@@ -125,7 +136,7 @@ class ScriptTable:
             for event, body in self._believe(believed):
                 yield body
                 if isinstance(event, events.Fault):
-                    yield Told(token.line, token.text, event.code, *language().fault(event.code))
+                    yield Told(token.line, token.place, token.text, event.code, *language().fault(event.code))
                 if isinstance(event, events.WagersLocked):
                     self._wagers = frozenset()
 
@@ -176,12 +187,14 @@ def _tokens(text: str) -> Iterator[_Token]:
     words = deque(
         (number, word) for number, line in enumerate(text.splitlines(), 1) for word in line.partition("#")[0].split()
     )
+    place = 0
     while words:
+        place += 1
         line, name = words.popleft()
         following = (word for _, word in islice(words, _MOST_ARGUMENTS if name in _ACTS else 0))
         said = [*takewhile(lambda word: not word.startswith("!"), following)]
         taken = _taken(name, said)
-        yield _Token(line, (name, *said[:taken]))
+        yield _Token(line, place, (name, *said[:taken]))
         for _ in range(taken):
             words.popleft()
 
@@ -201,6 +214,8 @@ def _fact(word: str) -> Fact:
         return CutCardDrawn("shoe")
     if word == "UNHEARD":
         return ShoeUnheard(None)
+    if word.startswith(_KEPT):
+        return CardKept(_card(word.removeprefix(_KEPT)))
     return CardDrawn(None if word == "??" else _card(word))
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from controller.cli.status import waiting
 from controller.config import load
 from controller.errors import TableError
 from controller.script import ScriptTable, Told
-from controller.words.events import event_line, settlement_lines
+from controller.words.events import event_line, locked_lines, settlement_lines
+from controller.words.language import language
 
 
 def deal(table: Path, script: str, in_words: bool) -> int:
@@ -20,17 +23,26 @@ def deal(table: Path, script: str, in_words: bool) -> int:
     """
     text = _read(script)
     exit_code = 0
-    for outcome in ScriptTable(load(table)).play(text):
+    played = ScriptTable(load(table))
+    for outcome in played.play(text):
         if isinstance(outcome, Told):
-            print(outcome, file=sys.stderr)
+            print(f"{outcome}\n  now: {_due(played)}", file=sys.stderr)
             exit_code = 1
         else:
             print("\n".join(_told(json.loads(outcome))) if in_words else outcome.decode())
+    if played.face.fault is not None or played.face.phase in ("burning", "wagers_locked", "hand_in_play"):
+        print(f"The script ends before the table has done with it. {_due(played)}", file=sys.stderr)
     return exit_code
 
 
+def _due(table: ScriptTable) -> str:
+    """What the table waits for after the last token."""
+    return waiting({"face": asdict(table.face), "journal": {"error": None}, "second_person": None}, language())
+
+
 def _told(event: dict[str, Any]) -> list[str]:
-    return [event_line(event), *(f"      {line}" for line in settlement_lines(event))]
+    lines = locked_lines(event) if event["type"] == "wagers_locked" else settlement_lines(event)
+    return [event_line(event), *(f"      {line}" for line in lines)]
 
 
 def _read(script: str) -> str:

@@ -84,6 +84,30 @@ def hit_line(hit: dict[str, Any]) -> str:
     return f"seat {hit['seat']} {hit['spot']}, {hit['tier']}{meter}{amount}: {hit['step']}".replace("_", " ")
 
 
+def locked_lines(event: dict[str, Any]) -> list[str]:
+    """Who plays the hand whose wagers were locked, and which wagers are refused and why, a line each."""
+    actives = event["actives"]
+    return [
+        *([f"seat {actives['player']} plays Player's hand, seat {actives['banker']} Banker's"] if actives else []),
+        *([f"in play: seat {', '.join(map(str, event['in_play']))}"] if event["in_play"] else []),
+        *(f"{_lying(wager)}  plays" for wager in event["wagers"]),
+        *(f"{_lying(wager)}  refused: {language().refusal(wager['code'])}" for wager in event["refused"]),
+        *_refused_seats(event),
+    ]
+
+
+def _refused_seats(event: dict[str, Any]) -> list[str]:
+    """Where the table knows no wagers but its sensors'."""
+    if event["refused"] or not event["refused_seats"]:
+        return []
+    seats = ", ".join(map(str, event["refused_seats"]))
+    return [f"seat {seats}: refused: {language().refusal(event['refusal'])}"]
+
+
+def _lying(wager: dict[str, Any]) -> str:
+    return f"seat {wager['seat']}{' back' * wager['back']:<8} {wager['spot']:<13} {dollars(wager['cents']):>10}"
+
+
 def settlement_lines(event: dict[str, Any]) -> list[str]:
     """What became of each wager of a round, void or correction, a line each, and the totals."""
     settlement = event.get("settlement")

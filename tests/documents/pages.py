@@ -384,7 +384,14 @@ def _tablectl() -> str:
         lines.append("")
     lines += ["## Exit codes", "", "| exit | what it says |", "|---|---|"]
     lines += [f"| {code} | {says} |" for code, says in EXIT_CODES]
-    lines += ["", "## Scripts", "", "`tablectl deal` plays a script. An act is written there as follows.", ""]
+    lines += [
+        "",
+        "## Scripts",
+        "",
+        "`tablectl deal` plays a script. What the shoe says is written so: a card `KS`, the cutting card `CUT`, a card "
+        "that could not be read `??`, a card kept for the next hand `kept:KS`, a while unheard `UNHEARD`. An act:",
+        "",
+    ]
     lines += [f"- `{usage}`: {act.says}" for act in ACTS for usage in usages(act)]
     return _text(*lines)
 

@@ -76,6 +76,14 @@ def _hit(event: dict[str, Any]) -> str:
     return f"HIT in round {event['round']}: seat {event['seat']}, {event['tier']}, {award}"
 
 
+def _correction(event: dict[str, Any]) -> str:
+    by = f"round {event['round']} corrected by {event['by']} and {event['witness']}"
+    if "dealer" in event:
+        hands = [f"seat {hand['seat']} hand {hand['hand']} {_hand(hand)} {hand['result']}" for hand in event["hands"]]
+        return f"{by}: dealer {_hand(event['dealer'])}: {', '.join(hands)}"
+    return f"{by}: player {_hand(event['player'])}, banker {_hand(event['banker'])}: {event['outcome']}"
+
+
 def _void(event: dict[str, Any]) -> str:
     back = [f"{bet['spot']} back to {_seats(bet['seats'])}" for bet in event["progressive"]]
     said = ", ".join(
@@ -112,6 +120,7 @@ _LINES = {
     "wagers_locked": _wagers_locked,
     "round": _round,
     "hit": _hit,
+    "correction": _correction,
     "void": _void,
     "commission": _commission,
     "shoe_closed": _shoe_closed,

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from tests.support.contract import check_event
-from tests.support.tables import TABLE_FILE
+from tests.support.tables import TABLE_FILE, TABLES
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 
 
-def _deal(script: str, *, given: bytes = b"", table: Path = TABLE_FILE) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-m", "controller.cli.main", "deal", str(table), script]
+def _deal(script: str, *more: str, given: bytes = b"", table: Path = TABLE_FILE) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "controller.cli.main", "deal", str(table), script, *more]
     return subprocess.run(command, cwd=ROOT, input=given, capture_output=True, check=False)
 
 
@@ -44,15 +44,28 @@ def test_a_script_comes_on_standard_input() -> None:
 def test_a_refusal_exits_1_and_is_told_with_what_to_do() -> None:
     run = _deal("-", given=b"!new-shoe AS 2D\n!deal !deal")
     assert (run.returncode, _types(run)) == (1, ["shoe_opened", "wagers_locked"])
-    told, do = run.stderr.decode().splitlines()
-    assert told == "line 2: !deal: already_locked: Wagers are locked already."
+    told, do, now, end = run.stderr.decode().splitlines()
+    assert told == "line 2, token 5: !deal: already_locked: Wagers are locked already."
     assert do.startswith("  what to do: ")
+    assert now == "  now: The table waits for a card for Player."
+    assert end == "The script ends before the table has done with it. The table waits for a card for Player."
 
 
 def test_a_fault_exits_1_and_is_an_event_besides() -> None:
     run = _deal("-", given="!new-shoe AS 2D !deal ??  # ein Kärtchen".encode())
     assert (run.returncode, _types(run)) == (1, ["shoe_opened", "wagers_locked", "fault"])
-    assert run.stderr.startswith(b"line 1: ??: unreadable_card: The shoe could not read a card.\n  what to do: ")
+    assert run.stderr.startswith(b"line 1, token 5: ??: unreadable_card: The shoe could not read a card.\n  ")
+
+
+def test_in_words_each_wager_says_whether_it_plays() -> None:
+    table = TABLES / "sugarhouse.toml"
+    wagers = b"!wager 2 player 2000 !wager 3 dragon_player 500"
+    run = _deal("-", "--words", given=b"!new-shoe AS 2D " + wagers + b" !deal 9S 7H KD TC", table=table)
+    lines = run.stdout.decode().splitlines()
+    place = next(number for number, line in enumerate(lines) if "wagers_locked" in line)
+    assert lines[place + 1].split() == ["seat", "2", "player", "$20.00", "plays"]
+    assert lines[place + 2].split()[:5] == ["seat", "3", "dragon_player", "$5.00", "refused:"]
+    assert (run.returncode, run.stderr) == (0, b"")
 
 
 @pytest.mark.parametrize(
