@@ -388,7 +388,7 @@ def _tablectl() -> str:
         "",
         "## Scripts",
         "",
-        "`tablectl deal` plays a script. What the shoe says is written so: a card `KS`, the cutting card `CUT`, a card "
+        "`tablectl deal` plays a script. What the shoe says is written so: a card `KS`, the cutting card `CUT`, a card",
         "that could not be read `??`, a card kept for the next hand `kept:KS`, a while unheard `UNHEARD`. An act:",
         "",
     ]
