@@ -159,7 +159,7 @@ def test_importing_the_daemon_loads_neither_the_demo_nor_the_tests_nor_the_pit()
 
 
 DARK = {
-    *("", ".cli", ".cli.command", ".cli.commands", ".cli.files", ".cli.main"),
+    *("", ".cli", ".cli.colours", ".cli.command", ".cli.commands", ".cli.files", ".cli.main"),
     *(".errors", ".header", ".pins", ".pins.devices"),
 }
 """All of `controller` that `tablectl dark` may load: until it has come so far, lamps may say what is no longer true."""

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from controller.cli import client
+from controller.cli.colours import painted
 from controller.cli.command import Command, File
 from controller.cli.would import would_lines
 from controller.errors import TableError
@@ -56,7 +57,8 @@ def _run(act: Act, options: Namespace) -> int:
         request |= client.answered_fault(options.table, options.fault)
     if act.shows:
         would = client.ask(options.table, {"do": "foresee", "act": request})["would"]
-        print("\n".join(would_lines(would)))
+        for line in would_lines(would):
+            print(painted(line, "red", sys.stdout) if "WARNING" in line else line)
         if not options.yes and not _confirmed():
             print("Nothing was done.")
             return 1

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import socket
 import struct
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from controller.cli.colours import painted
 from controller.cli.status import fault_lines, pit_lines, second_person_lines, status_lines
 from controller.config import load
 from controller.control.feed import feed_of
@@ -98,7 +100,12 @@ def witness(table: Path, by: str, proposal: int | None) -> int:
 def status(table: Path, as_json: bool, language_name: str = "en") -> int:
     """Print how the table is, in the language of this name."""
     told: dict[str, Any] = ask(table, {"do": "status"})["status"]
-    print(json.dumps(told, indent=2) if as_json else "\n".join(status_lines(told, table, language(language_name))))
+    if as_json:
+        print(json.dumps(told, indent=2))
+        return 0
+    waits_for, *around = status_lines(told, table, language(language_name))
+    style = "red" if told["face"]["fault"] else "bold"
+    print("\n".join((painted(waits_for, style, sys.stdout), *around)))
     return 0
 
 

@@ -6,9 +6,11 @@ Each imports what it needs when it runs: `tablectl dark` does not wait for what 
 from __future__ import annotations
 
 import os
+import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from controller.cli.colours import painted
 from controller.cli.command import Command, File
 from drivers.shoe import NAMES as SHOES
 
@@ -55,7 +57,7 @@ def _check(options: Namespace) -> int:
             raise ConfigError(told)
     pins = config.file.pins
     for warning in (*config.warnings, *overlaid(pins.lamps, pins.inputs, CONFIG_TXT)):
-        print(f"warning: {warning}")
+        print(painted(f"warning: {warning}", "yellow", sys.stdout))
     for line in edges_told(options.table, options.highest_edge / 100):
         print(line)
     rules = config.rules

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from controller import __version__
+from controller.cli.colours import painted
 from controller.cli.command import EXIT_CODES, GROUPS, Command, File
 from controller.cli.commands import COMMANDS
 from controller.cli.files import check_kind, default_journal, default_table
@@ -47,7 +48,8 @@ def main(arguments: list[str] | None = None) -> int:
             check_kind(options.command, getattr(options, options.command.file.name.lower()))
         code: int = options.command.run(options)
     except TableError as error:
-        print(error, file=sys.stderr)
+        happened, line_end, do = str(error).partition("\n")
+        print(f"{painted(happened, 'red', sys.stderr)}{line_end}{do}", file=sys.stderr)
         stays_wrong = error.code == "config_invalid" or (starts and error.code in STAYS_WRONG)
         return EXIT_STAYS_WRONG if stays_wrong else EXIT_TROUBLE
     except KeyboardInterrupt:
@@ -108,7 +110,7 @@ class _Parser(ArgumentParser):
             "Where no TABLE.toml is said, it is TABLE_CONTROLLER_TABLE, or the one in /etc/table-controller.",
         ]
         for group in GROUPS:
-            lines += ["", f"{group}:"]
+            lines += ["", painted(f"{group}:", "bold", sys.stdout)]
             for command in self.commands:
                 if command.group == group:
                     lines.append(f"    {command.name:<13} {command.says}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,26 @@ def test_a_file_of_the_wrong_kind_is_named_as_what_it_is(tmp_path: Path, capsys:
         assert (said.out, told in said.err) == ("", True), said.err
     assert main(["rounds", str(table)]) == 1
     assert f"what to do: Its journal is {journal}. Write: tablectl rounds {journal}" in capsys.readouterr().err
+
+
+class _Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_has_colours_and_nothing_else_has(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    said = {}
+    streams = (("shown", _Terminal(), ""), ("asked not to", _Terminal(), "1"), ("piped", StringIO(), ""))
+    for name, stream, variable in streams:
+        monkeypatch.setenv("NO_COLOR", variable)
+        monkeypatch.setattr("sys.stderr", stream)
+        assert main(["verify", str(tmp_path / "nowhere")]) == 1
+        said[name] = stream.getvalue()
+    assert said["shown"].startswith("\x1b[31mjournal_missing: There is no journal")
+    assert said["shown"].splitlines()[0].endswith("\x1b[0m")
+    assert said["asked not to"] == said["piped"] == said["shown"].replace("\x1b[31m", "").replace("\x1b[0m", "")
 
 
 def test_the_manual_page_has_each_command_and_argument(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,15 @@
+"""Colours for a person at a terminal; none in a file or a pipe, nor where NO_COLOR is set (no-color.org)."""
+
+from __future__ import annotations
+
+import os
+from typing import TextIO
+
+_CODES = {"bold": 1, "red": 31, "yellow": 33}
+
+
+def painted(text: str, style: str, stream: TextIO) -> str:
+    """The text in this style where `stream` is a terminal, otherwise as it is."""
+    if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return text
+    return f"\x1b[{_CODES[style]}m{text}\x1b[0m"
