@@ -212,7 +212,7 @@ def test_another_key_is_an_alarm_that_names_both_until_a_person_pins_it(
     assert f"offered: {print_of(THIEF)}" in shown
     assert f"pinned:  {print_of(pit.key)}" in shown
     assert "pit_key_differs" in table.tablectl("pit-key", "--trust", print_of(pit.key), "--by", "Ann").stderr
-    assert "no_name" in table.tablectl("pit-key", "--trust", print_of(THIEF)).stderr
+    assert "arguments_incomplete" in table.tablectl("pit-key", "--trust", print_of(THIEF)).stderr
 
     pit.gone()
     pit.key = Ed25519PrivateKey.generate()  # the pit lost its own
