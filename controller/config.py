@@ -923,7 +923,7 @@ _GAME_CHECKS: tuple[_Check, ...] = (
     (_check_wagers, frozenset({"wagers", "rounding"})),
     (_check_spots, frozenset({"bets"})),
     (_check_money, frozenset({"bets"})),
-    (_check_awards, frozenset({"bets"})),
+    (_check_awards, frozenset({"bets", "kind"})),
 )
 
 _TOGETHER_CHECKS: tuple[_Check, ...] = ((_check_game_fits, frozenset({"table", "seats", "shoe", "pins", "rules"})),)
