@@ -101,8 +101,9 @@ def _outcome(bet: Bet, row: Row, ways: int) -> Outcome:
         net = Fraction(row.cents or 0, bet.price_cents) - 1
         if row.meter is None:
             return Outcome(when, f"{row.award}: ${(row.cents or 0) / 100:,.2f}", ways, net, paid=True)
-        result = f"{row.award}: all on the meter {row.meter}"
-        return Outcome(when, result, ways, net, True, row.meter, Fraction(1, bet.price_cents))
+        part = "all" if row.share == 1 else f"{row.share.numerator}/{row.share.denominator} of what is"
+        result = f"{row.award}: {part} on the meter {row.meter}"
+        return Outcome(when, result, ways, net, True, row.meter, row.share / bet.price_cents)
     if row.pays is not None:
         kept = row.commission_taken or row.commission_owed
         pays = f"pays {_ratio(row.pays)}" + (f" less {kept} of it" if kept else "")

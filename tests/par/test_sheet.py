@@ -12,7 +12,8 @@ import pytest
 
 from controller.cli.main import main
 from controller.errors import TableError
-from controller.par.odds import Odds
+from controller.game.bets import Bet, Row, When
+from controller.par.odds import Odds, outcomes
 from controller.par.sheet import Par, par, subject
 from controller.par.shoe import fresh
 from tests.daemon.test_config import Change, changed
@@ -196,3 +197,10 @@ def test_check_tells_the_edges_and_warns(
     *warnings, edges, _ = capsys.readouterr().out.splitlines()
     assert warnings == ([warning] if warning else [])
     assert edges.startswith("house edges: player 1.235%, banker 1.058%, tie ")
+
+
+def test_an_award_of_a_part_of_a_meter_adds_that_part_alone() -> None:
+    rows = (Row(When(), award="grand", meter="grand", share=Fraction(1, 10)),)
+    (grand, _) = outcomes(Bet("fortune", price_cents=500, rows=rows), {0: 1, None: 999})
+    assert grand.result == "grand: 1/10 of what is on the meter grand"
+    assert grand.worth({"grand": 500_000}) == -1 + Fraction(50_000, 500)
