@@ -178,12 +178,14 @@ def _given_by_events(db: sqlite3.Connection) -> dict[str, Fraction]:
             take_back(tuple(stream), before)
         event = as_now(json.loads(body))
         for bet in event["progressive"] if event["type"] in ("wagers_locked", "void") else ():
+            if not bet["seats"]:
+                continue  # the intake asks such a bet for nothing more
             stake, seats = (table, epoch, event["shoe"], event["round"], bet["spot"]), bet["seats"]
             if event["type"] == "void":
                 voided = {(stake, seat) for seat in seats} & open_wagers
                 open_wagers -= voided
                 give(stake, -len(voided) * price.get(stake, 0), number)
-            elif seats and stake not in price:
+            elif stake not in price:
                 price[stake] = bet["price_cents"]
                 open_wagers |= {(stake, seat) for seat in seats}
                 give(stake, len(seats) * bet["price_cents"], number)

@@ -17,6 +17,7 @@ from controller.table.acts.hand import LockWagers
 from controller.table.acts.shoe import NewShoe
 from controller.table.acts.stopped import ClearFault
 from controller.table.facts import OutboxFilling, OutboxFull
+from controller.words.language import language
 from tests.daemon.daemon_world import World, ack, eventually, running
 
 _KEPT_BYTES = 100  # of each event: an entry in a dict takes more, and an event has some 600; Python itself takes some
@@ -135,6 +136,7 @@ def _held_in_memory() -> int:
 
 @pytest.fixture
 def _traced() -> Iterator[None]:
+    language()  # the sentences are read with the first that is told
     tracemalloc.start()
     yield
     tracemalloc.stop()

@@ -35,7 +35,7 @@ _DEALING = "controller.table.dealing"
 _DELIVERY = "controller.delivery.guarantee"
 _ANGEL_EYE = "drivers.shoe.angel_eye"
 _LEVELS = "controller.delivery.levels"
-_REQUESTS = "controller.table.requests"
+_SHOE_ACTS = "controller.table.acts.shoe"
 _BOOKS = "controller.pit.books"
 
 MUTANTS = (
@@ -89,7 +89,7 @@ MUTANTS = (
         (_DELIVERY, " or ack.epoch != self.epoch:", ":"),
         (
             "controller.delivery.stream",
-            "        if (ack.table, ack.epoch) != (self._table_id, self._delivery.epoch):\n",
+            "        if not self._heard.adopted:\n",
             "        if False:\n",
         ),
     ),
@@ -161,9 +161,9 @@ MUTANTS = (
         "hit_for_anybody",
         "a seat hits without a locked wager",
         (
-            _DEALING,
-            "won = paying.awards(table.rules, done, wagers)",
-            "won = paying.awards(table.rules, done, [seat.number for seat in table.rules.seats])",
+            "controller.table.paying",
+            "seats = wagers.on(bet.spot).seats",
+            "seats = rules.seat_numbers",
         ),
     ),
     _mutant(
@@ -192,7 +192,7 @@ MUTANTS = (
         "shoe_forgets_the_last_report",
         "a new shoe forgets the shoe's numbers, so a gap just after it does not show",
         (
-            "controller.table.requests",
+            _SHOE_ACTS,
             "last_report=None if first_card_came else table.last_report",
             "last_report=None",
         ),
@@ -229,7 +229,7 @@ MUTANTS = (
         "award_step_told_twice",
         "a step of an award that comes again is told again",
         (
-            _REQUESTS,
+            "controller.table.acts.pit",
             "if step.seq <= table.award_seq <= ambient.latest_seq:",
             "if step.seq < table.award_seq <= ambient.latest_seq:",
         ),
@@ -257,12 +257,12 @@ MUTANTS = (
     _mutant(
         "new_shoe_forgets_progressive_hits",
         "a new shoe forgets the hits that nobody has seen to",
-        (_REQUESTS, "hits=tuple(hit for hit in table.hits if hit.meter is not None)", "hits=()"),
+        (_SHOE_ACTS, "hits=tuple(hit for hit in table.hits if hit.meter is not None)", "hits=()"),
     ),
     _mutant(
         "void_keeps_contribution",
         "the pit does not take back what a voided wager gave to the meters",
-        (_BOOKS, "self._shares(hand, -price_cents * len(voided))", "self._shares(hand, 0)"),
+        (_BOOKS, "self._shares(stake, -price_cents * len(voided))", "self._shares(stake, 0)"),
     ),
     _mutant(
         "parts_of_a_cent_lost",
