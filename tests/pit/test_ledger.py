@@ -353,7 +353,7 @@ def test_an_event_that_cannot_be_booked_is_one_tables_trouble(ledger: Ledger, pa
     with closing(sqlite3.connect(path)) as db:
         db.execute("UPDATE fund SET remainder = 'nonsense' WHERE account = 'meter:big'")
         db.commit()
-    table, other = TableEvening(TABLE), TableEvening("other")
+    table, other = TableEvening(TABLE, ["big"]), TableEvening("other")
     bodies = [(TABLE, table.lock(1)), ("other", other.say("shoe_closed")), (TABLE, table.finish())]
     received = ledger.receive(bodies)
     assert codes(received) == ["event_not_booked"]
