@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import time
 from collections.abc import Callable, Mapping
 from html import escape
 from operator import is_
@@ -54,7 +53,6 @@ class Screen:
         self.feed = Feed(feed, self._changed)
         self.players, self.technicians = Audience(), Audience()
         self._ages = Ages()
-        self.kiosk_seen_s: float | None = None
         self._made_of: dict[str, list[object]] = {}
         self._changed()
 
@@ -115,13 +113,6 @@ def application(screen: Screen) -> ASGIApp:
         language = request.query_params.get("lang", "both")
         return HTMLResponse(_help(LANGUAGES if language not in LANGUAGES else (language,)))
 
-    async def alive(request: Request) -> Response:
-        """The page at the table's own monitor is drawing; `kiosk.py` asks when it last did."""
-        if request.query_params.get("kiosk") == "1":
-            screen.kiosk_seen_s = time.monotonic()
-        age_s = None if screen.kiosk_seen_s is None else time.monotonic() - screen.kiosk_seen_s
-        return PlainTextResponse("never\n" if age_s is None else f"{age_s:.1f}\n")
-
     app = Starlette(
         routes=[
             Route("/", page),
@@ -131,7 +122,6 @@ def application(screen: Screen) -> ASGIApp:
             Route("/technician/hands.csv", hands),
             Route("/technician/hands.json", hands),
             Route("/help", help_),
-            Route("/alive", alive),
             Mount("/pages", StaticFiles(directory=_PAGES)),
         ]
     )

@@ -424,7 +424,6 @@ page.dataset.turn = "en";
 if (page.dataset.lang !== "both") { page.lang = page.dataset.lang; $("help").href += `?lang=${page.dataset.lang}`; }
 setInterval(() => { page.dataset.turn = page.dataset.turn === "en" ? "vi" : "en"; }, TURN_MS);
 setInterval(standing, 1000);
-setInterval(() => requestAnimationFrame(() => fetch(`/alive${asked.has("kiosk") ? "?kiosk=1" : ""}`).catch(() => {})), 5000);
 addEventListener("resize", () => { if (known.shoe && known.placard) drawShoe(); });
 new ResizeObserver(() => fit($("pays"))).observe($("pays"));
 connect();
