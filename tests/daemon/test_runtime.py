@@ -62,6 +62,8 @@ def replayed(folder: Path) -> tuple[Public, int | None]:
 def test_until_the_commit_nothing_is_shown_said_or_answered_and_sampling_goes_on(tmp_path: Path) -> None:
     async def test() -> None:
         async with running(tmp_path) as world:
+            # The fault lamp blinks until the pit is heard, which no commit decides.
+            await eventually(lambda: world.lamps["fault"] == "dark" and not world.pins.lit["fault"])
             before = dict(world.pins.lit)
             world.journal.gate.clear()
             asked = asyncio.create_task(world.runtime.ask(NewShoe()))
