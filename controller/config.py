@@ -178,7 +178,7 @@ def _of_kind(values: dict[str, Any]) -> type[GameFile]:
     """What a game file of this kind holds; of no known kind, the sections that it has."""
     said = [kind for kind in KINDS if kind == values.get("kind")]
     kinds = said or [kind for kind in KINDS if kind in values]
-    kind_type = Literal[tuple(KINDS)]  # type: ignore[valid-type]
+    kind_type = Literal[tuple(KINDS)]  # type: ignore[valid-type]  # the games that there are say what it may be
     sections = [("kind", kind_type), *((kind, KINDS[kind]) for kind in kinds)]
     return make_dataclass("GameFile", sections, bases=(GameFile,), frozen=True)
 

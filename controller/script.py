@@ -30,7 +30,7 @@ from controller.table.acts.seats import PlaceWager
 from controller.table.facts import CardDrawn, CardKept, CutCardDrawn, Fact, ShoeUnheard
 from controller.table.legality import Refuse
 from controller.table.public import Public, public
-from controller.table.requests import before, decide
+from controller.table.requests import ByTwo, before, decide
 from controller.table.states import Table, WagersOpen
 from controller.table.step import step
 from controller.words.language import language
@@ -246,7 +246,10 @@ def _of_form(act: Act, form: Form, arguments: list[str]) -> Request:
     values = [argument.read(argument.of_word(word)) for argument, word in given]
     people = arguments[len(values) :] or [_BY] * form.named
     request = form.make(*values, *people[:1])
-    return replace(request, witness=people[1]) if act.who is Who.TWO_PEOPLE else request  # type: ignore[type-var]
+    if act.who is Who.TWO_PEOPLE:
+        assert isinstance(request, ByTwo)
+        return replace(request, witness=people[1])
+    return request
 
 
 def _request(name: str, arguments: list[str]) -> Request:

@@ -9,6 +9,7 @@ the fact does.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -50,14 +51,14 @@ class Ambient:
     latest_seq: int = MOST_SEQ
 
 
-class Request:
+class Request(ABC):
     """What somebody asks of the table. A supervisor's has a field `supervisor`, None where nobody said a name."""
 
     __slots__ = ()
 
+    @abstractmethod
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
         """The fact that the request becomes where its act is allowed, or why it is refused all the same."""
-        raise NotImplementedError
 
 
 class Who(Enum):
