@@ -96,8 +96,8 @@ class PinsSection:
 class PitSection:
     """`[pit]`: the broker, when the pit counts as gone, and how many events may wait for it. With `ca`, `certificate`
     and `private_key`, PEM files, the connection is mutual TLS and never anything less; by `crl`, the CA's list of
-    revoked certificates, the broker's is judged too. `trust_first_key` pins the first key that is
-    offered as the pit's, with nobody comparing it: for a demo."""
+    revoked certificates, the broker's is judged too. `trust_first_key` pins the first key that is offered as the pit's,
+    with nobody comparing it: for a demo."""
 
     host: str
     port: int = 1883

@@ -2,7 +2,7 @@
 
 Two people are two accounts at the control socket, or an account and the supervisor's key turned at the table. The
 kernel tells whose account it is (`via`), so a second name typed at one account is no second person. Two accounts whose
-names are the same are none either (`requests.same_name`).
+names are the same are none either (`acts.entry.same_name`).
 
 How an act comes to need two people: its request has a field `witness: str | None = None` and a property `says`, its
 words; its row in `requests.decide` ends with `_by_two(request, fact)`. The rest is here and in `runtime.py`: asked

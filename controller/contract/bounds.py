@@ -43,7 +43,7 @@ MOST_PACKET_BYTES = 262_144
 its clients to (`max_packet_size` in config/mosquitto/mosquitto.conf)."""
 
 NAME = re.compile(r"[a-z0-9_]{1,60}")
-"""A tier's or a meter's name."""
+"""The name of a spot, a tier or a meter."""
 
 
 def is_count(value: object, least: int, most: int) -> bool:

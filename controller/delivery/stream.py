@@ -1,6 +1,6 @@
 """The table's side of the stream to the pit: the delivery's decisions put to the broker and the journal.
 
-What to send and when is `delivery.py`'s to say. Here its answers become publishes, the pit's acknowledgements its
+What to send and when is `guarantee.py`'s to say. Here its answers become publishes, the pit's acknowledgements its
 questions, and what neither can mend a fact for the table.
 """
 

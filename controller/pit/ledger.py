@@ -116,8 +116,8 @@ class Ledger:
     `ledger_locked`, `ledger_unusable`, `ledger_damaged`."""
 
     def __init__(self, path: Path) -> None:
-        """Open the ledger at `path`, or begin it. Also raises `ledger_of_another_program`, `ledger_too_new` and
-        `ledger_linked`."""
+        """Open the ledger at `path`, or begin it. Also raises `ledger_of_another_program`, `ledger_too_old`,
+        `ledger_too_new` and `ledger_linked`."""
         self._path = path
         refuse_linked(path)
         with told_of_nonsense(path):

@@ -112,9 +112,8 @@ class Public:
     `next_hand` takes the next card, at `next_seat` where it is a seat's; `reveal` names the hands whose cards are to be
     turned up first. `squeezing` names the seat that holds a face-down hand's cards, None for the dealer. `odd_card`
     says that the card just drawn in error may still be told to be something else than a simulated hand's; `kept` cards
-    were drawn early and are the next hand's first. `wagers` lie
-    on the layout or play; `progressive` has every progressive bet of the game, and the seats on it once wagers are
-    locked; `commission_owed` is in cents by seat.
+    were drawn early and are the next hand's first. `wagers` lie on the layout or play; `progressive` has every
+    progressive bet of the game, and the seats on it once wagers are locked; `commission_owed` is in cents by seat.
     """
 
     table: str
