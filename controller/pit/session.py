@@ -42,11 +42,6 @@ class Session:
         self._place = ""
         self._heads: dict[str, tuple[Adoption, int]] = {}  # what each table's state said last
 
-    @property
-    def is_ours(self) -> bool:
-        """Whether this is the pit that runs."""
-        return self._lock is not None
-
     def hold(self, lock: PitLock) -> None:
         """Be the pit that runs, until this is closed."""
         self._lock, self._place = lock, place_of(self._path)

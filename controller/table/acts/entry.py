@@ -137,9 +137,6 @@ class Form:
     named: bool = True
 
 
-ANYWHERE: Mapping[type[Phase], str] = {}
-"""The row of an act that no phase refuses."""
-
 NO_SHOE: Mapping[type[Phase], str] = {NoShoe: "no_shoe", ShoeEnded: "no_shoe"}
 UNTIL_BURNED: Mapping[type[Phase], str] = {FirstCardDue: "burn_unfinished", Burning: "burn_unfinished"}
 IN_A_HAND: Mapping[type[Phase], str] = {Locked: "already_locked", HandInPlay: "hand_in_play"}
