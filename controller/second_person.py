@@ -5,9 +5,9 @@ kernel tells whose account it is (`via`), so a second name typed at one account 
 names are the same are none either (`acts.entry.same_name`).
 
 How an act comes to need two people: its request has a field `witness: str | None = None` and a property `says`, its
-words; its row in `requests.decide` ends with `_by_two(request, fact)`. The rest is here and in `runtime.py`: asked
-without a witness, the act would be allowed and is refused with `second_person_due`; the request then waits, is shown in
-the status, and comes again with the witness's name.
+words; its `becomes` ends with `acts.entry.by_two`; and `requests.ByTwo` names it. The rest is here and in `runtime.py`:
+asked without a witness, the act would be allowed and is refused with `second_person_due`; the request then waits, is
+shown in the status, and comes again with the witness's name.
 """
 
 from __future__ import annotations
