@@ -6,18 +6,15 @@ of no account: what was signed, and is compared, is the canonical form.
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
 from controller.contract.canonical import canonical
 from controller.errors import TableError
+from controller.keys import signature_holds
 from controller.record.journal import Message, Spoken, reading_messages
 
 _ASK_THE_PIT = "Have the pit write its log again. If it stays so, the pit's own ledger is to be looked into."
@@ -97,13 +94,9 @@ def _parsed(number: int, text: bytes) -> _Line | None:
 
 
 def _check_signature(line: _Line, log: Path, spoken: Spoken) -> None:
-    unsigned = {name: value for name, value in line.event.items() if name != "signature"}
-    key = Ed25519PublicKey.from_public_bytes(spoken.public_key)
-    try:
-        key.verify(base64.b64decode(line.event["signature"], validate=True), canonical(unsigned))
-    except (KeyError, TypeError, ValueError, InvalidSignature):
+    if not signature_holds(line.event, spoken.public_key):
         why = "its signature does not hold with the journal's key: it was changed, or the journal was made with another"
-        raise _unsound(log, line.number, why) from None
+        raise _unsound(log, line.number, why)
 
 
 def _last_seq(seq: int, rest: Iterator[_Line], log: Path, spoken: Spoken) -> int:

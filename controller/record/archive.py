@@ -7,7 +7,6 @@ The heads between are left out: who reads the rows makes them again, and must co
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import lzma
@@ -18,13 +17,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
-from controller.contract.canonical import canonical
+from controller.contract.canonical import canonical, parse_object
 from controller.contract.envelope import Stamp
-from controller.contract.signing import Signer
+from controller.contract.signing import Signer, signed
 from controller.errors import TableError
+from controller.keys import signature_holds
 from controller.record.stored_row import StoredRow
 
 _FORM = 1
@@ -130,8 +127,7 @@ def read_archive(path: Path, run: Run) -> list[StoredRow]:
 def _sealed(run: Run, rows: Sequence[StoredRow], signer: Signer) -> bytes:
     packed = lzma.compress(b"\n".join(map(_line, rows)), lzma.FORMAT_XZ, filters=_XZ)
     header = run.header() | {"rows_sha256": hashlib.sha256(packed).hexdigest()}
-    signature = base64.b64encode(signer.sign(canonical(header))).decode()
-    return canonical(header | {"signature": signature}) + b"\n" + packed
+    return signed(header, signer) + b"\n" + packed
 
 
 def _line(row: StoredRow) -> bytes:
@@ -152,12 +148,10 @@ def _line(row: StoredRow) -> bytes:
 
 
 def _check_header(path: Path, line: bytes, packed: bytes, run: Run) -> None:
-    try:
-        header: dict[str, Any] = json.loads(line)
-        signature = base64.b64decode(header.pop("signature"))
-        Ed25519PublicKey.from_public_bytes(run.public_key).verify(signature, canonical(header))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, InvalidSignature):
-        raise _damaged(path, "its header is not one that this table's key signed") from None
+    header = parse_object(line)
+    if not signature_holds(header, run.public_key):
+        raise _damaged(path, "its header is not one that this table's key signed")
+    del header["signature"]
     digest = header.pop("rows_sha256", None)
     if header != run.header():
         raise _damaged(path, "it holds other rows than the journal says")

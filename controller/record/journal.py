@@ -10,7 +10,6 @@ Every method blocks on the disk: the daemon calls them on its one commit thread,
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import secrets
@@ -24,14 +23,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
-from controller.contract.canonical import canonical
+from controller.contract.canonical import parse_object
 from controller.contract.envelope import GENESIS, Stamp, chain_head, seal
 from controller.contract.events import Event
 from controller.contract.signing import Signer
 from controller.errors import TableError
+from controller.keys import signature_holds
 from controller.record.archive import Run, beside, read_archive, write_archive
 from controller.record.fact_json import fact_from_json, fact_to_json
 from controller.record.journal_file import JournalFile, set_aside, sync_folder
@@ -42,6 +39,7 @@ SCHEMA_VERSION = 2
 """Form 2 holds how each fact came, the machine's own clock, and which rows archives hold; a journal of form 1 is
 brought to it when opened."""
 
+_KEY_BYTES = 32
 _LAST_ROW = 2**63 - 1
 _MOST_MS = 253_402_300_800_000  # the year 10000, of which no clock says anything
 _CHECKPOINT_PAGES = 1000  # SQLite's own
@@ -185,12 +183,12 @@ class Journal:
         self._archive = archive or beside(path)
         self._archive_read: tuple[int, list[Message]] | None = None  # the one read last, by its first row
         self._signer = signer
-        self._public_key = Ed25519PublicKey.from_public_bytes(public_key)
+        self._public_key = public_key
         self._table_id = table_id
         with ExitStack() as undo, _told(path):
             self._take()
             undo.callback(self._let_go)
-            self._begin_or_check(public_key, epoch)
+            self._begin_or_check(epoch)
             self._file.for_its_user_alone()
             self._set_up()
             self._log_in_doubt = False
@@ -217,14 +215,15 @@ class Journal:
         self._db.execute("PRAGMA synchronous = FULL")
         self._db.execute("PRAGMA wal_checkpoint")  # an earlier run's sync may have failed: see _begin_log_anew
 
-    def _begin_or_check(self, public_key: bytes, must_be: str | None) -> None:
+    def _begin_or_check(self, must_be: str | None) -> None:
         if must_be is None and not self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             epoch = secrets.token_hex(5)
             self._db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # room that archived rows leave can be given back
             with self._transaction():
                 for statement in _SCHEMA.split(";"):
                     self._db.execute(statement)
-                self._db.execute("INSERT INTO journal VALUES (1, ?, ?, ?, 0, 0)", (self._table_id, epoch, public_key))
+                whose = self._table_id, epoch, self._public_key
+                self._db.execute("INSERT INTO journal VALUES (1, ?, ?, ?, 0, 0)", whose)
                 self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         form = _check_form(self._db, self._path)
         table_id, key, epoch = self._db.execute("SELECT table_id, public_key, epoch FROM journal").fetchone()
@@ -234,7 +233,7 @@ class Journal:
                 f"The journal {self._path} belongs to table {table_id}, not to {self._table_id}.",
                 "Correct [journal] path or [table] id in the table's file.",
             )
-        if key != public_key:
+        if key != self._public_key:
             raise TableError(
                 "journal_of_another_key",
                 f"The journal {self._path} was signed by another key than [journal] signing_key.",
@@ -489,8 +488,8 @@ class Journal:
         end = db.execute(whole, (first, end)).fetchone()[0] or end
         head_before, seq = _before(db, self._path, first)
         head_after, last_seq = _before(db, self._path, end)
-        public_key = db.execute("SELECT public_key FROM journal").fetchone()[0]
-        return Run(self._table_id, self.epoch, public_key, first, end - 1, seq + 1, last_seq, head_before, head_after)
+        whose = self._table_id, self.epoch, self._public_key
+        return Run(*whose, first, end - 1, seq + 1, last_seq, head_before, head_after)
 
     def write_archive(self, run: Run) -> Path:
         """Copy the rows of `next_to_archive` into their archive, and return its path; they stay here too.
@@ -500,12 +499,11 @@ class Journal:
         """
         with _reading(self._path) as db:
             rows = []
-            public_key = Ed25519PublicKey.from_public_bytes(run.public_key)
             kept = _kept(db, run.first_row, run.last_row)
             for row, previous in _chained(self._path, kept, run.head_before, run.first_row):
                 for seq, body in enumerate(row.messages, row.first_seq):
                     id_ = f"{run.table}/{run.epoch}/{seq}"
-                    _check_message(self._path, row.number, previous, body, id_, public_key)
+                    _check_message(self._path, row.number, previous, body, id_, run.public_key)
                 rows.append(row)
         return write_archive(self._archive, run, rows, self._signer)
 
@@ -668,8 +666,7 @@ def reading_messages(path: Path, archive: Path | None = None) -> Iterator[Spoken
     """The messages of a journal and its archives as they stand at this moment, to be compared; reads only, also while
     the table runs. `archive` and what it raises: as `verify`."""
     with _reading(path) as db:
-        table, epoch, key = db.execute("SELECT table_id, epoch, public_key FROM journal").fetchone()
-        yield Spoken(table, epoch, key, _spoken(db, path, archive))
+        yield Spoken(*_whose(db, path), _spoken(db, path, archive))
 
 
 def _spoken(db: sqlite3.Connection, path: Path, archive: Path | None) -> Iterator[Message]:
@@ -692,23 +689,17 @@ def _reading(path: Path) -> Iterator[sqlite3.Connection]:
 
 def _signed_rows(db: sqlite3.Connection, path: Path, archive: Path | None) -> Iterator[Row]:
     """Every row, checked against its chain, and each of its messages against its place and the journal's key."""
-    table, epoch, key = db.execute("SELECT table_id, epoch, public_key FROM journal").fetchone()
-    public_key = Ed25519PublicKey.from_public_bytes(key)
+    table, epoch, public_key = _whose(db, path)
     for row in _rows(path, chain(_archived(db, path, archive), _kept(db, 1))):
         for seq, body in enumerate(row.messages, row.first_seq):
             _check_message(path, row.number, row.previous_head, body, f"{table}/{epoch}/{seq}", public_key)
         yield row
 
 
-def _check_message(
-    path: Path, row: int, previous_head: bytes, body: bytes, id_: str, public_key: Ed25519PublicKey
-) -> None:
-    try:
-        message = json.loads(body)
-        signature = base64.b64decode(message.pop("signature"))
-        public_key.verify(signature, canonical(message))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, InvalidSignature):
-        raise _damaged(path, row, f"the signature of message {id_} does not hold") from None
+def _check_message(path: Path, row: int, previous_head: bytes, body: bytes, id_: str, public_key: bytes) -> None:
+    message = parse_object(body)
+    if not signature_holds(message, public_key):
+        raise _damaged(path, row, f"the signature of message {id_} does not hold")
     if message.get("id") != id_ or message.get("chain") != previous_head.hex():
         raise _damaged(path, row, f"a message stands where {id_} should, or names another place in the chain")
 
@@ -821,6 +812,14 @@ def _head_seq(db: sqlite3.Connection, path: Path, row: int) -> int:
     if not 0 <= acked_seq <= head_seq:
         raise _damaged(path, row, f"event {acked_seq} is marked as acknowledged, and the last is {head_seq}")
     return head_seq
+
+
+def _whose(db: sqlite3.Connection, path: Path) -> tuple[str, str, bytes]:
+    """The journal's table, epoch and public key."""
+    table, epoch, public_key = db.execute("SELECT table_id, epoch, public_key FROM journal").fetchone()
+    if len(public_key) != _KEY_BYTES:
+        raise _unsound(path, "what stands in it as the table's key is none")
+    return table, epoch, public_key
 
 
 def _form(db: sqlite3.Connection) -> int:
