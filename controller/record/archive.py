@@ -22,6 +22,7 @@ from controller.contract.envelope import Stamp
 from controller.contract.signing import Signer, signed
 from controller.errors import TableError
 from controller.keys import signature_holds
+from controller.record.journal_file import sync_folder
 from controller.record.stored_row import StoredRow
 
 _FORM = 1
@@ -86,8 +87,8 @@ def write_archive(folder: Path, run: Run, rows: Sequence[StoredRow], signer: Sig
             f"The archive {path} is there already and does not hold the rows that this journal has.",
             "Keep that file for the audit in another folder: another copy of this journal wrote it, or it was altered.",
         )
-    _sync(folder)
-    _sync(folder.parent)
+    sync_folder(path)
+    sync_folder(folder)
     if read_archive(path, run) != list(rows):
         raise _damaged(path, "read back, it does not hold what was written")
     return path
@@ -197,14 +198,6 @@ def _write_new(path: Path, run: Run, data: bytes) -> None:
         with suppress(OSError):
             half.unlink(missing_ok=True)
         raise
-
-
-def _sync(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _holds(path: Path, run: Run, rows: Sequence[StoredRow]) -> bool:
