@@ -11,9 +11,9 @@ import contextlib
 import logging
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from controller.answer import Answer
 from controller.clock import stamp_now
@@ -44,7 +44,7 @@ from controller.delivery.standing import PitHeard, Standing
 from controller.game.bets import ratio
 from controller.game.wagers import Wager
 from controller.pins.devices import Broker
-from controller.record.journal import Journal, Message
+from controller.record.journal import Journal, Message, OnJournal
 from controller.table.acts.entry import Request
 from controller.table.acts.pit import PinPitKey, SeeAward
 from controller.table.acts.seats import PlaceWager
@@ -77,13 +77,6 @@ _TRUSTED_UNASKED = "trust_first_key"
 """Who pinned the first key offered, where the table's file lets it be pinned unasked."""
 
 _T = TypeVar("_T")
-
-
-class OnJournal(Protocol):
-    """Does work in the one thread that may touch the journal."""
-
-    def __call__(self, work: Callable[[], _T]) -> Awaitable[_T]:
-        """The result of `work`."""
 
 
 class PitStream:
@@ -535,12 +528,8 @@ class PitStream:
 
     def _wager_answered(self, wager: Wager, code: str | None) -> None:
         self._wagers_asked -= 1
-        self._tell_refused(wager, code)
-
-    def _tell_refused(self, wager: Wager, code: str | None) -> None:
-        if code is None or code == "wager_lies_there" or not self._connected:
-            return
-        self._broker.publish(self._topics.wager_refused, canonical(wager_to_json(wager) | {"code": code}))
+        if code not in (None, "wager_lies_there") and self._connected:
+            self._broker.publish(self._topics.wager_refused, canonical(wager_to_json(wager) | {"code": code}))
 
     async def _message(self, seq: int) -> Message | None:
         if seq in self._outbox:

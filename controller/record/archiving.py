@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
 
 from controller.config import JournalSection
 from controller.errors import TableError
-from controller.record.journal import Journal
+from controller.record.journal import Journal, OnJournal
 from controller.table.facts import ArchiveFailed, JournalLarge, OwnFact
 
 _log = logging.getLogger(__name__)
@@ -24,13 +24,6 @@ _BETWEEN_PORTIONS_S = 1.0
 _RETRY_S = 60.0
 
 _T = TypeVar("_T")
-
-
-class OnJournal(Protocol):
-    """Does work in the one thread that may touch the journal."""
-
-    def __call__(self, work: Callable[[], _T]) -> Awaitable[_T]:
-        """The result of `work`."""
 
 
 class Archivist:

@@ -15,13 +15,13 @@ import os
 import secrets
 import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from controller.contract.canonical import parse_object
 from controller.contract.envelope import GENESIS, Stamp, chain_head, seal
@@ -107,6 +107,9 @@ _TO_FORM_2 = (
 )
 
 
+_T = TypeVar("_T")
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A fact to be journalled, when it came and the events it made.
@@ -146,6 +149,13 @@ class Message:
         """The body, read once."""
         value: dict[str, Any] = json.loads(self.body)
         return value
+
+
+class OnJournal(Protocol):
+    """Does work in the one thread that may touch the journal."""
+
+    def __call__(self, work: Callable[[], _T]) -> Awaitable[_T]:
+        """The result of `work`."""
 
 
 class JournalGoneError(OSError):
