@@ -268,41 +268,35 @@ class Journal:
         made: list[Message] = []
         if (missing := self.missing()) is not None:
             raise JournalGoneError(missing)
-        try:
-            if self._log_in_doubt:
-                self._begin_log_anew()
-            with self._transaction():
-                for entry in entries:
-                    row += 1
-                    fact = fact_to_json(entry.fact)
-                    salt = os.urandom(16)
-                    messages = [
-                        seal(event, self._table_id, self.epoch, seq + place, entry.stamp, head, self._signer)
-                        for place, event in enumerate(entry.events, 1)
-                    ]
-                    head = chain_head(head, stamped(entry.stamp, entry.via, fact), messages, salt)
-                    self._db.execute(
-                        "INSERT INTO fact VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                        (
-                            row,
-                            entry.stamp.at_ms,
-                            entry.stamp.synchronised,
-                            type(entry.fact).__name__,
-                            fact,
-                            salt,
-                            head,
-                            entry.stamp.boot_id,
-                            entry.stamp.since_boot_ms,
-                            entry.via,
-                        ),
-                    )
-                    for body in messages:
-                        seq += 1
-                        self._db.execute("INSERT INTO message VALUES (?, ?, ?)", (seq, row, body))
-                        made.append(Message(seq, body))
-        except sqlite3.Error as error:
-            self._log_in_doubt |= getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_FSYNC
-            raise OSError(_why(error, self._path)) from error
+        with self._commit():
+            for entry in entries:
+                row += 1
+                fact = fact_to_json(entry.fact)
+                salt = os.urandom(16)
+                messages = [
+                    seal(event, self._table_id, self.epoch, seq + place, entry.stamp, head, self._signer)
+                    for place, event in enumerate(entry.events, 1)
+                ]
+                head = chain_head(head, stamped(entry.stamp, entry.via, fact), messages, salt)
+                self._db.execute(
+                    "INSERT INTO fact VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    (
+                        row,
+                        entry.stamp.at_ms,
+                        entry.stamp.synchronised,
+                        type(entry.fact).__name__,
+                        fact,
+                        salt,
+                        head,
+                        entry.stamp.boot_id,
+                        entry.stamp.since_boot_ms,
+                        entry.via,
+                    ),
+                )
+                for body in messages:
+                    seq += 1
+                    self._db.execute("INSERT INTO message VALUES (?, ?, ?)", (seq, row, body))
+                    made.append(Message(seq, body))
         self._row, self._head, self.head_seq = row, head, seq
         return made
 
@@ -522,33 +516,27 @@ class Journal:
 
         Raises OSError when the disk would not.
         """
-        try:
-            if self._log_in_doubt:
-                self._begin_log_anew()
-            with self._transaction():
-                first = self._db.execute("SELECT min(row) FROM fact").fetchone()[0]
-                if (first, _before(self._db, self._path, run.last_row + 1)) != (
+        with self._commit():
+            first = self._db.execute("SELECT min(row) FROM fact").fetchone()[0]
+            if (first, _before(self._db, self._path, run.last_row + 1)) != (
+                run.first_row,
+                (run.head_after, run.last_seq),
+            ):
+                raise _damaged(self._path, run.first_row, "it is not the one that was archived")
+            self._db.execute(
+                "INSERT INTO archive VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (
                     run.first_row,
-                    (run.head_after, run.last_seq),
-                ):
-                    raise _damaged(self._path, run.first_row, "it is not the one that was archived")
-                self._db.execute(
-                    "INSERT INTO archive VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    (
-                        run.first_row,
-                        run.last_row,
-                        run.first_seq,
-                        run.last_seq,
-                        run.head_before,
-                        run.head_after,
-                        str(archive.absolute()),
-                    ),
-                )
-                self._db.execute("DELETE FROM message WHERE row <= ?", (run.last_row,))
-                self._db.execute("DELETE FROM fact WHERE row <= ?", (run.last_row,))
-        except sqlite3.Error as error:
-            self._log_in_doubt |= getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_FSYNC
-            raise OSError(_why(error, self._path)) from error
+                    run.last_row,
+                    run.first_seq,
+                    run.last_seq,
+                    run.head_before,
+                    run.head_after,
+                    str(archive.absolute()),
+                ),
+            )
+            self._db.execute("DELETE FROM message WHERE row <= ?", (run.last_row,))
+            self._db.execute("DELETE FROM fact WHERE row <= ?", (run.last_row,))
         self.archived_rows = run.last_row
 
     def give_back_room(self, most_bytes: int) -> bool:
@@ -589,6 +577,18 @@ class Journal:
         self._db.close()
         self._file.close()
         self._open = False
+
+    @contextmanager
+    def _commit(self) -> Iterator[None]:
+        """A transaction that is on the disk when it ends. Raises OSError when the disk would not."""
+        try:
+            if self._log_in_doubt:
+                self._begin_log_anew()
+            with self._transaction():
+                yield
+        except sqlite3.Error as error:
+            self._log_in_doubt |= getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_FSYNC
+            raise OSError(_why(error, self._path)) from error
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
