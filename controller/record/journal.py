@@ -386,13 +386,11 @@ class Journal:
         A commit waits behind it. Unpacking takes 6 ms for the 240 rows of a short shoe on a PC's core, once an archive:
         a pit that went back takes longer to acknowledge that many events.
         """
-        try:
+        with self._telling():
             first = self._db.execute("SELECT min(seq) FROM message").fetchone()[0]
             if first is not None and seq >= first:
                 return []
             runs = _runs(self._db, "WHERE first_seq <= ?1 AND last_seq >= ?1", seq)
-        except sqlite3.Error as error:
-            raise OSError(_why(error, self._path)) from error
         for run, path in runs:
             if self._archive_read is None or self._archive_read[0] != run.first_row:
                 try:
@@ -434,7 +432,7 @@ class Journal:
 
         Not synced to the disk: a mark that is lost costs a resend, which the pit drops, and the next fact syncs it.
         """
-        try:
+        with self._telling():
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.execute("PRAGMA wal_autocheckpoint = 0")  # nobody would hear of its sync that failed
             try:
@@ -442,8 +440,6 @@ class Journal:
             finally:
                 self._db.execute("PRAGMA synchronous = FULL")
                 self._db.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
-        except sqlite3.Error as error:
-            raise OSError(_why(error, self._path)) from error
         self.acked_seq = seq
 
     @property
@@ -453,13 +449,11 @@ class Journal:
         return (pages - free) * page_bytes
 
     def _pages(self) -> tuple[int, int, int]:
-        try:
+        with self._telling():
             return tuple(
                 self._db.execute(f"PRAGMA {name}").fetchone()[0]
                 for name in ("page_count", "freelist_count", "page_size")
             )
-        except sqlite3.Error as error:
-            raise OSError(_why(error, self._path)) from error
 
     def next_to_archive(self, keep_shoes: int, at_most_rows: int) -> Run | None:
         """The oldest rows that may go to an archive: of whole shoes where so many rows hold one.
@@ -467,10 +461,8 @@ class Journal:
         The last shoe stays, and so do the `keep_shoes` before it and every shoe with an event that the pit has not
         acknowledged. Raises OSError when the disk would not.
         """
-        try:
+        with self._telling():
             return self._next_to_archive(keep_shoes, at_most_rows)
-        except sqlite3.Error as error:
-            raise OSError(_why(error, self._path)) from error
 
     def _next_to_archive(self, keep_shoes: int, at_most_rows: int) -> Run | None:
         db = self._db
@@ -547,10 +539,8 @@ class Journal:
         pages, free, page_bytes = self._pages()
         if pages * page_bytes <= most_bytes or not free:
             return False
-        try:
+        with self._telling():
             self._db.execute(f"PRAGMA incremental_vacuum({_PAGES_GIVEN_BACK_AT_ONCE})").fetchall()
-        except sqlite3.Error as error:
-            raise OSError(_why(error, self._path)) from error
         return self._pages()[0] < pages
 
     def open_shoe(self) -> Iterator[Row]:
@@ -588,6 +578,14 @@ class Journal:
                 yield
         except sqlite3.Error as error:
             self._log_in_doubt |= getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_FSYNC
+            raise OSError(_why(error, self._path)) from error
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        """Raises OSError, in words for people, where the disk would not."""
+        try:
+            yield
+        except sqlite3.Error as error:
             raise OSError(_why(error, self._path)) from error
 
     @contextmanager
