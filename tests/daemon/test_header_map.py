@@ -19,6 +19,16 @@ def test_the_header_is_forty_pins() -> None:
     assert sorted(PHYSICAL) == list(range(2, 28))
 
 
+def test_a_lamp_lit_by_a_high_level_is_lit_at_boot_on_the_pins_that_reset_to_a_pull_up() -> None:
+    """The BCM2835 ARM Peripherals manual, table 6-31: the pulls of GPIO 0 to 8 are high at reset, of 9 to 27 low."""
+    lit = [
+        bcm
+        for bcm in range(2, 28)
+        if any("lit until" in told for told in conflicts({"tie": LampWiring(bcm, "high")}, {}))
+    ]
+    assert lit == [2, 3, 4, 5, 6, 7, 8]
+
+
 @pytest.mark.parametrize("path", TABLES, ids=lambda path: path.stem)
 def test_the_example_tables_are_wired_without_a_conflict(path: Path, tmp_path: Path) -> None:
     pins = load(path).file.pins

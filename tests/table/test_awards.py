@@ -86,6 +86,17 @@ def test_a_later_amount_that_can_be_ends_the_dispute(table: TableUnderTest) -> N
     assert table.ask(AcceptAward("t.1", 21, "Ann", "Bea")) == "no_disputed_award"
 
 
+def test_each_hit_has_a_dispute_of_its_own(table: TableUnderTest) -> None:
+    disputed(table)
+    assert see(table, seq=2, award="t.2", hit="t/e/8", seat=2, cents=22) is None
+    assert [what for what, _ in told(table)] == ["award_impossible"]
+    assert see(table, cents=21) == "award_impossible", "still in dispute"
+    for award, cents in (("t.1", 21), ("t.2", 22)):
+        assert table.ask(AcceptAward(award, cents + 1, "Ann", "Bea")) == "award_differs"
+        table.do(AcceptAward(award, cents, "Ann", "Bea"))
+    assert told(table) == [("pending", 21), ("pending", 22)]
+
+
 def test_a_rejected_award_pays_nothing_and_is_believed_at_any_amount(table: TableUnderTest) -> None:
     disputed(table)
     assert see(table, seq=2, step="rejected", cents=21) is None
