@@ -9,7 +9,6 @@ import base64
 import json
 import threading
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from jsonschema import Draft202012Validator
 from paho.mqtt.client import Client, MQTTMessage
 
 from controller.bench.broker_certs import BETS, PIT, BrokerCerts, new_client, say_once
+from drivers.sim.signing import canonical, public_hex, signature, signed
 
 SCHEMAS = Path(__file__).parents[2] / "controller" / "contract" / "schemas"
 
@@ -151,12 +151,11 @@ class FarPit:
         """Take a new key, which the one before hands over to. It is said when the pit comes."""
         former, self.key = self.key, Ed25519PrivateKey.generate()
         handed_over = {"former": public_hex(former), "public_key": public_hex(self.key)}
-        self._rotations.append(handed_over | {"signature": _signature(handed_over, former)})
+        self._rotations.append(handed_over | {"signature": signature(handed_over, former)})
 
     def signed(self, kind: str, signer: Ed25519PrivateKey | None = None, **said: Any) -> bytes:
         """A word of this pit, with its time unless one is given, and signed, as the contract has it."""
-        word = {"at": at_now(), **said}
-        word["signature"] = _signature(word, signer or self.key)
+        word = signed(said, signer or self.key)
         self._valid[kind].validate(word)
         return json.dumps(word).encode()
 
@@ -233,7 +232,7 @@ class FarPit:
         unsigned = {key: value for key, value in event.items() if key != "signature"}
         try:
             key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(self._public_key()))
-            key.verify(base64.b64decode(event["signature"]), _canonical(unsigned))
+            key.verify(base64.b64decode(event["signature"]), canonical(unsigned))
         except InvalidSignature:
             self.wrong.append(f"the signature of event {seq} does not hold")
 
@@ -253,21 +252,3 @@ class FarPit:
     def ack(self, **said: Any) -> bytes:
         """An acknowledgement to the table, as the contract has it."""
         return self.signed("ack", table=self._topic.rpartition("/")[2], **said)
-
-
-def public_hex(key: Ed25519PrivateKey) -> str:
-    """The public half, as the contract has it."""
-    return key.public_key().public_bytes_raw().hex()
-
-
-def at_now() -> str:
-    """The time, as the contract has it."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _signature(word: dict[str, Any], key: Ed25519PrivateKey) -> str:
-    return base64.b64encode(key.sign(_canonical(word))).decode()
-
-
-def _canonical(value: dict[str, Any]) -> bytes:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()

@@ -6,13 +6,11 @@ twice a second; all of that signed by its key, which it says first. Everybody kn
 
 from __future__ import annotations
 
-import base64
 import json
 import queue
 import threading
 import time
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -21,6 +19,7 @@ from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 from paho.mqtt.reasoncodes import ReasonCode
 
 from controller.errors import TableError
+from drivers.sim.signing import canonical, public_hex, signed
 
 _BEFORE_THE_FIRST = "0" * 64
 _SAY_LEVELS_EVERY_S = 0.5
@@ -77,14 +76,13 @@ class SimulatedPit:
             why = refusals.get(timeout=_PATIENCE_S)
         except queue.Empty:
             why = "no answer"
-        if not why:
-            key: dict[str, Any] = {"public_key": _KEY.public_key().public_bytes_raw().hex(), "rotations": []}
-            client.publish(f"{self._root()}/pit-key", _signed(key), qos=1, retain=True)
         if why:
             self.gone()
             what = f"The broker at {host}:{port} does not let the simulated pit in: {why}."
             do = "Let a client without a name and in the clear in, or use another broker; the broker's log tells more."
             raise TableError("sim_broker_refused", what, do)
+        key = {"public_key": public_hex(_KEY), "rotations": []}
+        client.publish(f"{self._root()}/pit-key", _signed(key), qos=1, retain=True)
 
     def _new_client(self, refusals: queue.SimpleQueue[str]) -> Client:
         """A client whose first word into `refusals` is why the broker will not have it, or nothing."""
@@ -180,11 +178,5 @@ class SimulatedPit:
 
 
 def _signed(word: dict[str, Any]) -> bytes:
-    """The word as the contract has it: with its time, and its signature over the canonical JSON of the rest."""
-    word |= {"at": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")}
-    signature = base64.b64encode(_KEY.sign(_canonical(word))).decode()
-    return _canonical(word | {"signature": signature})
-
-
-def _canonical(word: dict[str, Any]) -> bytes:
-    return json.dumps(word, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    """The word as the contract has it."""
+    return canonical(signed(word, _KEY))

@@ -15,7 +15,7 @@ from unittest.mock import ANY
 import pytest
 
 from controller.bench.daemon import Table
-from controller.bench.far_pit import FarPit, at_now
+from controller.bench.far_pit import FarPit
 from controller.bench.far_shoe import FarBeeTek, FarShoe
 from controller.bench.header import Pins
 from controller.bench.plugin import Dealer, Eventually
@@ -24,6 +24,7 @@ from controller.table.facts import ShoeError
 from controller.table.faults import FAULTS
 from drivers.sim import rules
 from drivers.sim.shoe.angel_eye import Result, Target, card_byte, frame
+from drivers.sim.signing import at_now
 
 CARDS = 8 * 52
 _LAMP_IS_OFF_S = 0.8  # dark for longer than the fault lamp's slow blink leaves it dark

@@ -12,12 +12,13 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from controller.bench.daemon import Table
-from controller.bench.far_pit import FarPit, public_hex
+from controller.bench.far_pit import FarPit
 from controller.bench.far_shoe import FarShoe
 from controller.bench.header import Pins
 from controller.bench.plugin import Dealer, Eventually
 from controller.contract.fingerprint import fingerprint
 from controller.errors import TableError
+from drivers.sim.signing import public_hex
 
 THIEF = Ed25519PrivateKey.from_private_bytes(bytes(32))
 HIGHEST = 2**63 - 1
