@@ -191,7 +191,9 @@ class FarPit:
                 self._heard_state(message)
             else:
                 self._heard_event(message)
-        except Exception as error:  # noqa: BLE001  # paho's thread would end quietly
+        except Exception as error:  # noqa: BLE001
+            # Whatever fails on a message of the table's, the message is wrong, and its test is to say so. Raised here,
+            # it would end paho's thread: the test would see a pit that fell silent, and not why.
             self.wrong.append(f"{type(error).__name__}: {error} at {message.payload!r}")
 
     def _heard_state(self, message: MQTTMessage) -> None:
