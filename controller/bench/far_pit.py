@@ -18,11 +18,13 @@ from jsonschema import Draft202012Validator
 from paho.mqtt.client import Client, MQTTMessage
 
 from controller.bench.broker_certs import BETS, PIT, BrokerCerts, new_client, say_once
+from drivers.sim.pit import LEVELS
 from drivers.sim.signing import canonical, public_hex, signature, signed
 
 SCHEMAS = Path(__file__).parents[2] / "controller" / "contract" / "schemas"
 
 Event = dict[str, Any]
+_ROOT = "pit/v1"
 _SAY_LEVELS_EVERY_S = 0.2
 PRIVATE_KEY = b"the hardware tests' pit has this"  # the same in each: a bench's broker may keep what the last one said
 
@@ -35,14 +37,9 @@ class FarPit:
     """
 
     def __init__(
-        self,
-        broker_port: int,
-        table_id: str,
-        root: str = "pit/v1",
-        host: str = "127.0.0.1",
-        certs: BrokerCerts | None = None,
+        self, broker_port: int, table_id: str, host: str = "127.0.0.1", certs: BrokerCerts | None = None
     ) -> None:
-        self._topic = f"{root}/{table_id}"
+        self._topic = f"{_ROOT}/{table_id}"
         self._host, self._port, self._certs = host, broker_port, certs
         self._valid = {
             name: Draft202012Validator(json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8")))
@@ -59,8 +56,7 @@ class FarPit:
         self.repeats = 0
         self.states: list[dict[str, Any]] = []
         self.wrong: list[str] = []
-        self.levels = {"personal_vs_personal": 1_000_000, "banker_personal": 500_000, "player_personal": 250_000}
-        self._root = root
+        self.levels = dict(LEVELS)
         self._levels_seq = time.time_ns() // 1_000_000
         self.come()
         threading.Thread(target=self._keep_saying_levels, daemon=True).start()
@@ -140,7 +136,7 @@ class FarPit:
             say_once(self._host, self._port, self._certs, BETS, f"{self._topic}/wager", payload)
             return
         assert self._client is not None
-        place = self._root if topic in ("meters", "pit-key") else self._topic
+        place = _ROOT if topic in ("meters", "pit-key") else self._topic
         self._client.publish(f"{place}/{topic}", payload, qos=1).wait_for_publish(10)
 
     def award(self, **said: Any) -> None:
@@ -170,7 +166,7 @@ class FarPit:
             if client is not None:
                 self._levels_seq += 1
                 said = self.signed("meters", seq=self._levels_seq, meters=self.levels)
-                client.publish(f"{self._root}/meters", said, qos=1, retain=True)
+                client.publish(f"{_ROOT}/meters", said, qos=1, retain=True)
             time.sleep(_SAY_LEVELS_EVERY_S)
 
     # What it hears, in paho's thread.
@@ -180,7 +176,7 @@ class FarPit:
 
     def _on_subscribe(self, client: Client, *_: Any) -> None:
         said = self.signed("pit_key", public_key=public_hex(self.key), rotations=self._rotations)
-        client.publish(f"{self._root}/pit-key", said, qos=1, retain=True)
+        client.publish(f"{_ROOT}/pit-key", said, qos=1, retain=True)
         self._there.set()
         if self.events:
             self._acknowledge()  # a broker that was restarted retains nothing

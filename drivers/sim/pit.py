@@ -10,7 +10,7 @@ import json
 import queue
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -27,23 +27,16 @@ _PATIENCE_S = 5.0
 _KEY = Ed25519PrivateKey.from_private_bytes(b"the simulated pit's key, no other"[:32])
 
 LEVELS = {"personal_vs_personal": 1_000_000, "banker_personal": 500_000, "player_personal": 250_000}
-"""The levels it says where it is not given any."""
+"""The levels that it says, in cents."""
 
 
 class SimulatedPit:
     """One table's pit on a broker, in memory alone. `told` gets every event it takes, in paho's thread.
 
-    `levels` are its meters' cents; `topic` is the table's, below the root that the levels' own is below too.
+    `topic` is the table's, below the root that the levels' own is below too.
     """
 
-    def __init__(
-        self,
-        host: str,
-        port: int,
-        topic: str,
-        told: Callable[[dict[str, Any]], None],
-        levels: Mapping[str, int] = LEVELS,
-    ) -> None:
+    def __init__(self, host: str, port: int, topic: str, told: Callable[[dict[str, Any]], None]) -> None:
         self._address = host, port
         self._topic = topic
         self._told = told
@@ -52,7 +45,6 @@ class SimulatedPit:
         self._epoch: str | None = None
         self._speaks = True
         self._client: Client | None = None
-        self._levels = dict(levels)
         self._levels_seq = time.time_ns() // 1_000_000  # grows over restarts too
         self.come()
         threading.Thread(target=self._keep_saying_levels, daemon=True).start()
@@ -145,7 +137,7 @@ class SimulatedPit:
             client = self._client
             if self._speaks and client is not None:
                 self._levels_seq += 1
-                word = {"seq": self._levels_seq, "meters": self._levels}
+                word = {"seq": self._levels_seq, "meters": LEVELS}
                 client.publish(topic, _signed(word), qos=1, retain=True)
             time.sleep(_SAY_LEVELS_EVERY_S)
 
