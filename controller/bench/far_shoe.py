@@ -37,17 +37,15 @@ def stay_unheard(since_ms: int) -> None:
 class FarEnd:
     """What the bench does with a simulated shoe of any brand, beside what the shoe itself can do."""
 
-    def __init__(self, line: FarLine, wrap: int = 0) -> None:
-        self.line = line
-        self._unplugged_ms = 0
-        super().__init__(line, wrap=wrap)  # type: ignore[call-arg]  # the brand's own class stands behind this one
+    line: Any  # the FarLine that the brand was given; a brand itself asks for a Line
+    _unplugged_ms = 0
 
     def deal(self, cards: str, **lies: Any) -> None:
         """Draw these cards one after another: `8S TD`, `CUT` the cutting card, `??8S` one that cannot be read.
 
         `lies` are those of the brand's own `draw`.
         """
-        shoe: Any = self
+        shoe: Any = self  # the brand's own class stands behind this one
         for card in cards.split():
             if card == CUTTING_CARD:
                 shoe.cut_card()
@@ -77,7 +75,7 @@ class FarShoe(FarEnd, SimulatedAngelEye):
     def __init__(self, line: FarLine, wrap: int = 0) -> None:
         self.sent: list[str] = []
         self.before_copy: Callable[[int], None] | None = None
-        super().__init__(line, wrap)
+        super().__init__(line, wrap=wrap)
         self.corrupt = self._note
 
     def _note(self, copy: int, frame: bytes) -> bytes:
@@ -96,4 +94,4 @@ def far_shoe(driver: str, line: FarLine, wrap: int = 0) -> Any:
     """A shoe on `line`, of the brand that a table file's `[shoe] driver` names."""
     brand: Any = maker(driver)
     known = (far for far in (FarShoe, FarBeeTek) if issubclass(far, brand))
-    return next(known, type("FarShoe", (FarEnd, brand), {}))(line, wrap)
+    return next(known, type("FarShoe", (FarEnd, brand), {}))(line, wrap=wrap)

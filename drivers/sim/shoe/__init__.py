@@ -10,9 +10,10 @@ from drivers.sim.line import Line
 
 
 class CardShoe(Protocol):
-    """A simulated shoe, whatever it says on its wire. Whether it reports the cutting card itself is `tells_cut_card`;
-    otherwise the dealer has to."""
+    """A simulated shoe on its `line`, whatever it says there. Whether it reports the cutting card itself is
+    `tells_cut_card`; otherwise the dealer has to."""
 
+    line: Line
     tells_cut_card: bool
 
     def power_up(self) -> None:

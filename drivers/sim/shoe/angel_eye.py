@@ -91,7 +91,7 @@ class SimulatedAngelEye:
         speed: float = 0.0,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._line = line
+        self.line = line
         self._digits = "123456789" if wrap else "0123456789"
         self._speed = speed
         self._sleep = sleep
@@ -272,7 +272,7 @@ class SimulatedAngelEye:
         sent = frame(seq, code + bytes(payload))
         for copy, goes_out in enumerate(copies):
             if goes_out:
-                self._line.write(self.corrupt(copy, sent) if self.corrupt else sent)
+                self.line.write(self.corrupt(copy, sent) if self.corrupt else sent)
             if self._speed:
                 self._sleep(self._speed * len(sent) * _BYTE_S)
 

@@ -47,7 +47,7 @@ class SimulatedBeeTek:
     def __init__(
         self, line: Line, *, wrap: int = 0, speed: float = 0.0, sleep: Callable[[float], None] = time.sleep
     ) -> None:
-        self._line = line
+        self.line = line
         self._speed = speed
         self._sleep = sleep
         self.corrupt: Callable[[bytes], bytes] | None = None
@@ -90,7 +90,7 @@ class SimulatedBeeTek:
 
     def _send(self, whole: bytes, corrupt: Callable[[bytes], bytes] | None = None) -> None:
         corrupt = corrupt or self.corrupt
-        self._line.write(corrupt(whole) if corrupt else whole)
+        self.line.write(corrupt(whole) if corrupt else whole)
         if self._speed:
             self._sleep(self._speed * len(whole) * _BYTE_S)
 
