@@ -19,6 +19,7 @@ from controller.bench.plugin import Dealer, Eventually
 from controller.contract.fingerprint import fingerprint
 from controller.errors import TableError
 from drivers.sim.signing import public_hex
+from tests.hil.awards import award_step
 
 THIEF = Ed25519PrivateKey.from_private_bytes(bytes(32))
 HIGHEST = 2**63 - 1
@@ -36,21 +37,6 @@ def forged(word: bytes) -> tuple[bytes, ...]:
 
 def print_of(key: Ed25519PrivateKey) -> str:
     return fingerprint(key.public_key().public_bytes_raw())
-
-
-def step_of(hit: dict[str, Any], **said: Any) -> dict[str, Any]:
-    return {
-        "award": f"{hit['table']}.1",
-        "hit": hit["id"],
-        "table": hit["table"],
-        "seat": hit["seat"],
-        "tier": hit["tier"],
-        "meter": hit["progressive"]["meter"],
-        "cents": 250_000,
-        "step": "pending",
-        "by": "pit",
-        "seq": 1,
-    } | said
 
 
 @pytest.fixture
@@ -71,12 +57,12 @@ def alarms(pit: FarPit) -> list[str]:
 def test_a_forged_award_is_believed_by_nobody_and_makes_no_true_one_old(
     hit: dict[str, Any], table: Table, pit: FarPit, eventually: Eventually
 ) -> None:
-    for said in (step_of(hit, cents=A_LOT), step_of(hit, seq=HIGHEST)):
+    for said in (award_step(hit, cents=A_LOT), award_step(hit, seq=HIGHEST)):
         for payload in (*forged(pit.signed("award", **said)), pit.signed("award", signer=THIEF, **said)):
             pit.say_on("award", payload)
     eventually(lambda: table.status()["pit"]["key"]["forged"] == {"award": 4})  # two are no words at all
     for step, seq in (("pending", 1), ("verified", 2)):
-        pit.award(**step_of(hit, step=step, seq=seq))
+        pit.award(**award_step(hit, step=step, seq=seq))
     eventually(lambda: [event["step"] for event in pit.told("award")] == ["pending", "verified"])
     assert alarms(pit) == ["pit_word_forged"], "once, however often it comes"
     assert table.face["hits"][0]["cents"] == 250_000
@@ -86,12 +72,12 @@ def test_a_forged_award_is_believed_by_nobody_and_makes_no_true_one_old(
 def test_the_pit_itself_can_say_no_award_that_its_hit_cannot_have(
     hit: dict[str, Any], table: Table, pit: FarPit, eventually: Eventually
 ) -> None:
-    pit.award(**step_of(hit, cents=A_LOT))
+    pit.award(**award_step(hit, cents=A_LOT))
     eventually(lambda: alarms(pit) == ["award_impossible"])
     details = pit.told("alarm")[0]["details"]
     assert (details["cents"], details["most_cents"]) == (A_LOT, 250_000 + 500_000), "as shown, and 1000 wagers of $5"
-    pit.award(**step_of(hit, seq=HIGHEST))
-    pit.award(**step_of(hit, cents=250_000 + 500_000, seq=1))
+    pit.award(**award_step(hit, seq=HIGHEST))
+    pit.award(**award_step(hit, cents=250_000 + 500_000, seq=1))
     eventually(lambda: [event["cents"] for event in pit.told("award")] == [750_000])
     assert "is a time after its own" in table.log
 
@@ -99,7 +85,7 @@ def test_the_pit_itself_can_say_no_award_that_its_hit_cannot_have(
 def test_an_award_that_two_people_accept_is_believed(
     hit: dict[str, Any], table: Table, pins: Pins, pit: FarPit, eventually: Eventually
 ) -> None:
-    pit.award(**step_of(hit, cents=A_LOT))
+    pit.award(**award_step(hit, cents=A_LOT))
     eventually(lambda: alarms(pit) == ["award_impossible"])
     asked = table.tablectl("accept-award", f"{hit['table']}.1", str(A_LOT), "--by", "Ann")
     assert "waits" in asked.stdout, asked.stderr
@@ -179,10 +165,10 @@ def test_what_the_pit_said_once_is_believed_once(
     hit: dict[str, Any], table: Table, pit: FarPit, dealer: Dealer, eventually: Eventually
 ) -> None:
     old_ack = pit.ack(epoch=pit.events[0]["epoch"], seq=0, chain="00" * 32)
-    old_step = pit.signed("award", **step_of(hit, step="pending", seq=1))
+    old_step = pit.signed("award", **award_step(hit, step="pending", seq=1))
     old_meters = pit.signed("meters", seq=1, meters=dict.fromkeys(pit.levels, 1))
     pit.say_on("award", old_step)
-    pit.award(**step_of(hit, step="paid", seq=2))
+    pit.award(**award_step(hit, step="paid", seq=2))
     eventually(lambda: len(pit.told("award")) == 2 and table.unacknowledged() == 0)
     for topic, payload in (("ack", old_ack), ("award", old_step), ("meters", old_meters)):
         pit.say_on(topic, payload)

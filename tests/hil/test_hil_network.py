@@ -13,22 +13,9 @@ from controller.bench.far_pit import FarPit
 from controller.bench.far_shoe import FarShoe
 from controller.bench.header import Pins
 from controller.bench.plugin import Dealer, Eventually
+from tests.hil.awards import award_step
 
-
-def _step(seq: int, step: str, hit: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "seq": seq,
-        "award": f"{hit['table']}.1",
-        "hit": hit["id"],
-        "table": hit["table"],
-        "seat": hit["seat"],
-        "tier": hit["tier"],
-        "meter": hit["progressive"]["meter"],
-        "cents": 250_000,
-        "step": step,
-        "by": "Ana",
-        "at": "2026-01-01T00:00:00.000Z",
-    }
+SAID_AT = "2026-01-01T00:00:00.000Z"
 
 
 def test_a_hit_goes_from_pending_to_paid_and_each_step_comes_back(
@@ -41,8 +28,9 @@ def test_a_hit_goes_from_pending_to_paid_and_each_step_comes_back(
     eventually(lambda: len(pit.hits) == 1)
     [hit] = pit.hits
     for seq, step in enumerate(("pending", "verified", "paid"), 1):
-        pit.award(**_step(seq, step, hit))
-        pit.award(**_step(seq, step, hit))  # a pit that came back says it again
+        said = award_step(hit, seq=seq, step=step, at=SAID_AT)
+        pit.award(**said)
+        pit.award(**said)  # a pit that came back says it again
     eventually(lambda: [event["step"] for event in pit.told("award")] == ["pending", "verified", "paid"])
     assert {event["hit"] for event in pit.told("award")} == {hit["id"]}
     [shown] = table.face["hits"]
@@ -58,7 +46,7 @@ def test_what_is_no_award_of_this_table_is_refused_and_logged(
     pins.press("deal", until=lambda: table.phase == "wagers_locked")
     shoe.deal("KS 2D 9S 3C")
     eventually(lambda: len(pit.hits) == 1)
-    good = _step(1, "pending", pit.hits[0])
+    good = award_step(pit.hits[0], at=SAID_AT)
     of_the_round = pit.rounds[0]["id"]
     for wrong in (
         {"hit": good["hit"].replace(table_epoch(good), "another"), "seq": 2},
