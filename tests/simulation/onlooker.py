@@ -433,8 +433,3 @@ def _request(what: str, args: Sequence[Any]) -> Request:
         case "nobody's void", _:
             return VoidHand(None)
     raise AssertionError(what)
-
-
-def with_shoe(config: Config, **shoe: Any) -> Config:
-    """The same table of a house whose rules for the shoe differ."""
-    return replace(config, rules=replace(config.rules, shoe=replace(config.rules.shoe, **shoe)))
