@@ -31,11 +31,10 @@ def hand_view(placard: dict[str, Any], status: dict[str, Any]) -> dict[str, Any]
     return {
         "shoe": face["shoe"],
         "round": face["round"],
-        "phase": face["phase"],
         "outcome": outcome,
         "marks": [say("label", mark) for mark in ("simulated", "last_hand") if face[mark]],
         "hands": [_hand(hand, placard, face, outcome) for hand in hands],
-        "waits": _waits(face, placard, outcome),
+        "waits": _waits(face, outcome),
         "stop": _stop(face["fault"]),
         "seats": {seat: _seat(seat, face, status["lamps"]) for seat in face["seats"]},
         "hits": [_hit(hit, placard) for hit in face["hits"]],
@@ -85,7 +84,7 @@ def _holder(hand: str, face: dict[str, Any]) -> Text | None:
     return say("label", "seat", seat=seat) if seat else None
 
 
-def _waits(face: dict[str, Any], placard: dict[str, Any], outcome: str | None) -> Text:
+def _waits(face: dict[str, Any], outcome: str | None) -> Text:
     """What the table is waiting for, in a sentence."""
     phase = face["phase"]
     if (choice := face["choice"]) is not None:
@@ -126,7 +125,7 @@ def _stop(fault: dict[str, Any] | None) -> dict[str, Any] | None:
         return None
     code = fault["code"]
     why = say("stop", code if knows("stop", code) else "other")
-    return {"code": code, "id": fault["id"], "title": say("stop", "title"), "why": why, "calm": say("stop", "calm")}
+    return {"code": code, "title": say("stop", "title"), "why": why, "calm": say("stop", "calm")}
 
 
 def _seat(seat: int, face: dict[str, Any], lamps: dict[str, str]) -> dict[str, Any]:
@@ -148,8 +147,7 @@ def _hit(hit: dict[str, Any], placard: dict[str, Any]) -> dict[str, Any]:
         "key": f"{hit['seat']} {tier}",
         "title": say("hit", "title" if hit["meter"] else "award"),
         "seat": say("hit", "seat", seat=hit["seat"]),
-        "number": hit["seat"],
         "tier": say("award", tier) if knows("award", tier) else same(plain(tier)),
         "amount": dollars(cents) if cents is not None else "",
-        "step": say("hit", f"step_{hit['step']}") if hit["meter"] else None,
+        "progressive": bool(hit["meter"]),
     }

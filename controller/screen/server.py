@@ -146,10 +146,9 @@ class _Headed:
 def _filled(name: str) -> str:
     """A page with the words of every language where it says `{{label.player}}`."""
     text = (_PAGES / name).read_text("utf-8")
-    for section in ("label", "link", "help"):
-        for key, said in words(LANGUAGES[0])[section].items():
-            if isinstance(said, str):
-                text = text.replace(f"{{{{{section}.{key}}}}}", _spans(section, key))
+    for section in ("label", "link"):
+        for key in words(LANGUAGES[0])[section]:
+            text = text.replace(f"{{{{{section}.{key}}}}}", _spans(section, key))
     return text
 
 

@@ -13,7 +13,6 @@ def shoe_view(rounds: dict[str, Any]) -> dict[str, Any]:
     decided = [hand for hand in hands if hand["outcome"] is not None]
     roads = Roads(Hand(hand["outcome"], hand["player_pair"], hand["banker_pair"]) for hand in decided)
     return {
-        "shoe": rounds["shoe"],
         "counts": {
             **{side: sum(hand["outcome"] == side for hand in decided) for side in ("player", "banker", "tie")},
             "natural": sum(hand["natural"] for hand in decided),
@@ -27,5 +26,4 @@ def shoe_view(rounds: dict[str, Any]) -> dict[str, Any]:
         "circles": [[*circle.place, circle.winner, circle.ties] for circle in roads.circles],
         "derived": {name: [[*mark.place, mark.color] for mark in road.marks] for name, road in roads.derived.items()},
         "ask": {"banker": roads.ask("banker"), "player": roads.ask("player")},
-        "last": [{"number": hand["number"], "hands": hand["hands"]} for hand in hands[-8:] if hand["outcome"] is None],
     }

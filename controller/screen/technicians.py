@@ -109,7 +109,6 @@ def _fault(fault: dict[str, Any] | None) -> dict[str, Any] | None:
         return None
     what, do = language().fault(fault["code"])
     return {
-        "id": fault["id"],
         "code": fault["code"],
         "what": what,
         "do": do,

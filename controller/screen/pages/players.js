@@ -358,7 +358,7 @@ function celebrate() {
   celebrating = hits.length > 0;
   $("hit").hidden = !celebrating;
   if (!celebrating) return;
-  const best = hits.find((hit) => hit.step) || hits[0];
+  const best = hits.find((hit) => hit.progressive) || hits[0];
   $("hit").replaceChildren(
     el("div", "what", ...words(best.title)),
     el("div", hits.length > 2 ? "each many" : "each", ...hits.map((hit) => el("div", "one",
