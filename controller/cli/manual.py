@@ -8,6 +8,8 @@ from controller import __version__
 from controller.cli.command import EXIT_CODES, GROUPS, Command
 from controller.errors import TableError
 
+_FILES = ("TABLE.toml", "JOURNAL", "SCRIPT", "LOG", "FILE.toml", "OTHER.toml")
+
 
 def manual(parser: ArgumentParser, commands: tuple[Command, ...], shell: str | None) -> int:
     """Print the page of all commands, as `man -l -` reads it, or the completion of a shell."""
@@ -78,8 +80,7 @@ def _completion(parser: ArgumentParser, shell: str) -> str:
         raise TableError("shtab_missing", "Completion is made by shtab, which is not installed.", do) from None
     for own in parsers(parser).values():
         for action in own._actions:
-            if action.metavar in ("TABLE.toml", "JOURNAL", "SCRIPT", "LOG", "FILE.toml", "OTHER.toml"):
-                action.complete = shtab.FILE  # type: ignore[attr-defined]  # shtab's own way
-            elif action.metavar == "FOLDER":
-                action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
+            kind = shtab.DIRECTORY if action.metavar == "FOLDER" else shtab.FILE if action.metavar in _FILES else None
+            if kind is not None:
+                action.complete = kind  # type: ignore[attr-defined]  # shtab looks for it there; argparse has none
     return str(shtab.complete(parser, shell))
