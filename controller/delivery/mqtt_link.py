@@ -130,7 +130,7 @@ class Link(Client):
         if tls is not None:
             self.in_clear = False
             self.tls_set_context(tls)
-        properties = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
+        properties = _properties(PacketTypes.CONNECT)
         properties.MaximumPacketSize = MOST_PACKET_BYTES
         host, port = self._address
         self.connect(host, port, self._keepalive_s, clean_start=True, properties=properties)
@@ -284,9 +284,14 @@ def new_run() -> str:
     return secrets.token_hex(8)
 
 
+def _properties(packet: int) -> Properties:
+    """None yet, for a packet of this of paho's PacketTypes."""
+    return Properties(packet)  # type: ignore[no-untyped-call]  # paho, typed elsewhere, gives this constructor no types
+
+
 def user_properties(packet: int, **named: str) -> Properties:
     """These user properties for a packet of this of paho's PacketTypes."""
-    properties = Properties(packet)  # type: ignore[no-untyped-call]
+    properties = _properties(packet)
     for pair in named.items():
         properties.UserProperty = pair
     return properties
