@@ -184,8 +184,10 @@ def _replay(options: Namespace) -> int:
 
 
 def _add_status(parser: ArgumentParser) -> None:
+    from controller.words.language import LANGUAGES
+
     parser.add_argument("--json", action="store_true", help="everything, as one JSON object")
-    parser.add_argument("--language", choices=("en", "vi"), default="en", help="of the sentences (default: English)")
+    parser.add_argument("--language", choices=LANGUAGES, default="en", help="of the sentences (default: English)")
 
 
 def _status(options: Namespace) -> int:
