@@ -11,11 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from controller.cli.status import waiting
+from controller.screen.wording import SUIT_SIGNS
 from controller.table.lamps import LAMPS, Pattern
 from controller.words.events import commission_line, hit_line, meters_line
 from controller.words.language import language
 
-_SUIT_SIGNS = {"S": "♠", "H": "♥", "D": "♦", "C": "♣"}
 _COLOURS = {
     "player": "bright_blue",
     "banker": "bright_red",
@@ -112,4 +112,4 @@ def _lamps(patterns: dict[str, str], seats: list[int]) -> Table:
 
 
 def _card(text: str) -> str:
-    return text[:-1] + _SUIT_SIGNS.get(text[-1], text[-1])
+    return text[:-1] + SUIT_SIGNS.get(text[-1], text[-1])
