@@ -76,7 +76,7 @@ def _confirmed() -> bool:
 def _request(act: Act, given: dict[str, Any]) -> dict[str, object]:
     """What goes over the socket. Raises TableError for arguments that are none, or do not go together."""
     for form in act.forms:
-        if given.keys() == {*(argument.name for argument in form.arguments), *(["by"] * form.named)}:
+        if given.keys() == form.said:
             return {"do": act.do, **{each.name: _read(each, given[each.name]) for each in form.arguments}} | (
                 {"by": given["by"]} if form.named else {}
             )

@@ -226,7 +226,7 @@ def _asked(do: str, said: dict[str, Any]) -> _Asked:
             continue
         fault = said.pop("fault", None) if act.exit is not None and isinstance(said.get("fault"), str) else None
         for form in act.forms:
-            if said.keys() == {*(argument.name for argument in form.arguments), *(["by"] * form.named)}:
+            if said.keys() == form.said:
                 return _Asked(_request(form, said), fault)
     raise _no_request()
 

@@ -136,6 +136,11 @@ class Form:
     arguments: tuple[Argument, ...] = ()
     named: bool = True
 
+    @property
+    def said(self) -> set[str]:
+        """The names of all that is said in this way, `by` among them where `named`."""
+        return {*(argument.name for argument in self.arguments), *(["by"] * self.named)}
+
 
 NO_SHOE: Mapping[type[Phase], str] = {NoShoe: "no_shoe", ShoeEnded: "no_shoe"}
 UNTIL_BURNED: Mapping[type[Phase], str] = {FirstCardDue: "burn_unfinished", Burning: "burn_unfinished"}
