@@ -7,18 +7,17 @@ the journal may know them: so the odds tell nothing of a face-down card. They ar
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
 from pathlib import Path
 
 from controller.errors import TableError
 from controller.game.cards import Card
 from controller.game.hands import cards_of
 from controller.par.shoe import Shoe, fresh
-from controller.record.journal import Row, read_open_shoe
-from controller.record.replay import refold
-from controller.table.facts import ShoeOpened, StepFailed
+from controller.record.journal import read_open_shoe
+from controller.record.replay import refold, with_failures
+from controller.table.facts import ShoeOpened
 from controller.table.public import FACE_DOWN, public
 from controller.table.rules import TableRules
 from controller.table.states import NoShoe, ShoeEnded, Table
@@ -42,10 +41,10 @@ def open_shoe(journal: Path) -> OpenShoe:
     table: Table | None = None
     digest = ""
     seen: dict[object, Sequence[Card]] = {}
-    for row, following in _with_next(read_open_shoe(journal)):
+    for row, failed in with_failures(read_open_shoe(journal)):
         if isinstance(row.fact, ShoeOpened):
             table, digest = Table(row.fact.rules), row.fact.config_digest
-        if table is None or (following is not None and isinstance(following.fact, StepFailed)):
+        if table is None or failed:
             continue
         table, _ = refold(table, row)
         seen |= _face_up(table)
@@ -55,10 +54,6 @@ def open_shoe(journal: Path) -> OpenShoe:
     lay = Counter(card for hand in seen.values() for card in hand)
     unseen = {card: max(many - lay[card], 0) for card, many in fresh(table.rules.shoe.decks).items()}
     return OpenShoe(table.shoe.number, table.shoe.rounds or None, table.rules, digest, unseen)
-
-
-def _with_next(rows: Iterable[Row]) -> Iterable[tuple[Row, Row | None]]:
-    return ((row, following) for row, following in pairwise(chain(rows, (None,))) if row is not None)
 
 
 def _face_up(table: Table) -> dict[object, Sequence[Card]]:

@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ from controller.contract.old_events import as_now
 from controller.delivery.pit_log import compare
 from controller.errors import TableError
 from controller.record.journal import Row, read_rows, verify
-from controller.record.replay import refold
+from controller.record.replay import refold, with_failures
 from controller.table.facts import Report, ShoeOpened, StepFailed
 from controller.table.public import public
 from controller.table.states import Table
@@ -85,8 +84,7 @@ def _replay(rows: Iterable[Row], shoe: int, number: int) -> Iterator[str]:
     table: Table | None = None
     lines: list[str] = []
     told = False
-    for row, following in pairwise(chain(rows, (None,))):
-        assert row is not None
+    for row, failed in with_failures(rows):
         if told:
             yield from _correction_in_words(row, shoe, number)
             continue
@@ -94,7 +92,7 @@ def _replay(rows: Iterable[Row], shoe: int, number: int) -> Iterator[str]:
             table = Table(row.fact.rules)
         if table is None:
             continue
-        if following is not None and isinstance(following.fact, StepFailed):
+        if failed:
             if table.shoe is not None and (table.shoe.number, table.round_number) == (shoe, number):
                 lines.append(f"{_row_in_words(row)}, whose step failed")
             continue

@@ -7,8 +7,8 @@ over, as it was when it happened. Each event made again is compared with the one
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
+from itertools import chain, pairwise
 
 from controller.contract.envelope import seal
 from controller.contract.events import Event
@@ -33,9 +33,8 @@ def replay(rows: Iterable[Row], rules: TableRules, table_id: str, epoch: str) ->
     """
     table = Table(rules)
     differs: int | None = None
-    for row, following in pairwise([*rows, None]):
-        assert row is not None
-        if following is not None and isinstance(following.fact, StepFailed):
+    for row, failed in with_failures(rows):
+        if failed:
             continue
         before, (table, events) = table, refold(table, row)
         # A shoe's opening also closed what was before it, which this replay has not seen.
@@ -61,6 +60,13 @@ def replay_open_shoe(journal: Journal, rules: TableRules, table_id: str, version
             f"Install version {begun_by} again. Start the table with it, finish the shoe or close it with "
             "`tablectl close-shoe`, and stop the table. Then start this version.",
         ) from error
+
+
+def with_failures(rows: Iterable[Row]) -> Iterator[tuple[Row, bool]]:
+    """Each row, and whether its step failed: the next row says so."""
+    for row, following in pairwise(chain(rows, (None,))):
+        assert row is not None
+        yield row, following is not None and isinstance(following.fact, StepFailed)
 
 
 def refold(table: Table, row: Row) -> Stepped:
