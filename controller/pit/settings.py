@@ -25,10 +25,12 @@ DEFAULT: Mapping[str, Terms] = {
     "personal_vs_personal": Terms(100_000_00, Fraction(6, 100), Fraction(2, 100), 100_000_00),
     "banker_personal": Terms(10_000_00, Fraction(8, 100), Fraction(2, 100), 10_000_00),
     "player_personal": Terms(10_000_00, Fraction(8, 100), Fraction(2, 100), 10_000_00),
+    "grand": Terms(25_000_00, Fraction(20, 100), Fraction(5, 100), 25_000_00),
+    "fortune": Terms(5_000_00, Fraction(15, 100), Fraction(5, 100), 5_000_00),
 }
-"""The meters that the Royal 9 game file names, on the terms of `config/pit.toml`: a new ledger's, where none are given.
+"""The meters that the example games name, on the terms of `config/pit.toml`: a new ledger's, where none are given.
 
-The sheet prints no amounts."""
+The sheets print no amounts."""
 
 _KEYS = {"seed_cents", "contribution", "reserve", "reseed_at_most_cents"}
 _RATIO = re.compile(r"([0-9]{1,9}):([1-9][0-9]{0,8})")

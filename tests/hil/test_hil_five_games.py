@@ -16,6 +16,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
+from fractions import Fraction
+from math import floor
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +55,7 @@ class Evening:
 
 
 _CORRECTED = {"game": str(surroundings.example_game("baccarat_royal_corrected"))}
-_HOUSES = ("ez_baccarat", "punto_2000", "pairs")
+_HOUSES = ("ez_baccarat", "punto_2000", "pairs", "grand_fortune")
 _TABLES = ("royal9", "kansas_star", "sugarhouse", "sugarhouse_midi", "baccarat_royal", "lucky9", *_HOUSES)
 _EVENINGS = [
     # A whole shoe and its end once; of every table with the proof.
@@ -194,9 +196,59 @@ def test_the_pits_account_of_a_shoe_is_the_houses_to_the_cent(
     drawn_up = surroundings.python("-m", "controller.pit", "account", "--ledger", str(ledger))
     told = subprocess.run(drawn_up, cwd=ROOT, capture_output=True, text=True, check=False)
     assert told.returncode == 0, told.stdout + told.stderr
+    awarded, levels = _reckoned_meters(evening, accounts.house)
+    with closing(sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)) as db:
+        of_the_shoe = "SELECT cents FROM award JOIN hand ON hand.number = hand WHERE shoe = 1 ORDER BY award.number"
+        assert [cents for (cents,) in db.execute(of_the_shoe)] == awarded
+        if evening.rounds:  # otherwise wagers of a next shoe may have come
+            on_them = dict(db.execute("SELECT substr(account, 7), cents FROM fund WHERE account LIKE 'meter:%'"))
+            assert on_them == levels
     settled = _settled(accounts)
     staked = sum(wager["cents"] for wager in settled)
     figure(f"{types['round']} rounds, {len(settled)} wagers of {staked / 100:,.2f} compared, none a cent off")
+
+
+def _reckoned_meters(evening: Evening, house: list[dict[str, Any]]) -> tuple[list[int], dict[str, int]]:
+    """Every award in cents, and each meter's level at the end, reckoned from the house's account and the two files."""
+    table = tomllib.loads(surroundings.example_table(evening.table).read_text("utf-8"))["table"]
+    game = evening.keys.get("game", surroundings.example_table(evening.table).parent / table["game"])
+    bets = {bet["spot"]: bet for bet in tomllib.loads(Path(game).read_text("utf-8"))["bets"]}
+    terms = tomllib.loads((ROOT / "config" / "pit.toml").read_text("utf-8"))["meters"]
+    level = {name: Fraction(meter["seed_cents"]) for name, meter in terms.items()}
+    reserve = dict.fromkeys(terms, Fraction(0))
+    awarded: list[int] = []
+    for line in (line for line in house if line["type"] == "round"):
+        for on in line.get("progressive", ()):
+            bet = bets[on["spot"]]
+            for name in {row["meter"] for row in bet["rows"] if "meter" in row}:
+                staked = bet["price_cents"] * len(on["seats"])
+                level[name] += staked * _part(terms[name]["contribution"])
+                reserve[name] += staked * _part(terms[name]["reserve"])
+        won = [_row(bets, award) for award in line.get("awards", ())]
+        shares = [(row.get("meter"), _part(row.get("share", "1:1"))) for row in won]
+        locked: dict[Any, int] = {}
+        for name, share in shares:
+            if name is not None and (name, share) not in locked:
+                locked[name, share] = floor(floor(level[name]) * share)
+                level[name] -= locked[name, share]
+                if share == 1:
+                    from_reserve = min(floor(reserve[name]), terms[name]["seed_cents"])
+                    reserve[name] -= from_reserve
+                    level[name] += terms[name]["seed_cents"]
+        for place, row in enumerate(won):
+            sharers, before = shares.count(shares[place]), shares[:place].count(shares[place])
+            cents = locked.get(shares[place], 0)
+            awarded.append(row["cents"] if "cents" in row else (cents + sharers - 1 - before) // sharers)
+    return awarded, {name: floor(exact) for name, exact in level.items()}
+
+
+def _part(text: str) -> Fraction:
+    return Fraction(*map(int, text.split(":")))
+
+
+def _row(bets: dict[str, Any], won: dict[str, Any]) -> dict[str, Any]:
+    (row,) = (row for row in bets[won["spot"]]["rows"] if row.get("award") == won["tier"])
+    return dict(row)
 
 
 def _in_the_houses_words(event: Event) -> dict[str, Any]:

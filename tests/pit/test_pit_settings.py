@@ -26,10 +26,10 @@ def test_the_example_is_what_holds_without_a_settings_file() -> None:
     assert load(EXAMPLE) == DEFAULT
 
 
-def test_every_meter_of_the_royal_9_game_file_has_its_terms() -> None:
-    game = EXAMPLE.parent / "games" / "royal9.toml"
-    bets = tomllib.loads(game.read_text("utf-8"))["bets"]
-    named = {row["meter"] for bet in bets for row in bet["rows"] if "meter" in row}
+def test_every_meter_of_the_example_games_has_its_terms() -> None:
+    games = [tomllib.loads(game.read_text("utf-8")) for game in (EXAMPLE.parent / "games").glob("*.toml")]
+    rows = [row for game in games for bet in game["bets"] for row in bet.get("rows", ())]
+    named = {row["meter"] for row in rows if "meter" in row}
     assert named == DEFAULT.keys()
     assert min(terms.seed_cents for terms in DEFAULT.values()) >= 150_000, "the first award is to be the best"
 

@@ -28,6 +28,7 @@ CODES = {
     "ez_baccarat": {"needs_another", "both_sides", "no_back_bettors"},
     "punto_2000": {"needs_another", "both_sides", "no_back_bettors"},
     "pairs": {"needs_another", "both_sides", "no_back_bettors"},
+    "grand_fortune": {"needs_another", "wrong_price", "both_sides", "no_back_bettors"},
     "lucky9": {"tie_needs_hand", "bonus_needs_hand", "no_back_bettors"},
 }
 COMMON = {"no_such_seat", "no_such_spot", "over_maximum", "not_in_increment", "under_minimum"}
