@@ -263,7 +263,7 @@ def test_a_table_that_floods_the_pit_takes_no_other_tables_room_and_no_thousand_
     pit = house.pit("--adopt-new")
     other.ack(ack(0))
     forged = SigningKey(bytes([7] * 32))
-    epochs = (f"{number:x}" for number in range(1_100))
+    epochs = (f"{number:x}" for number in range(alarms.MOST_OF_A_CODE + 50))
     far.send(*(event(1, epoch=epoch, key=forged) for epoch in epochs))
     far.send(event(1))
     until(pit.out, f"{TABLE} 1 ")
