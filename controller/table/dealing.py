@@ -268,7 +268,7 @@ def close_shoe(table: Table, reason: str, by: str) -> tuple[Table, Event]:
 
 def void_event(table: Table, by: str, reason: str) -> events.Void:
     """The event of the hand in play ended without a result."""
-    wagers = table.phase.wagers if isinstance(table.phase, Locked | HandInPlay) else None
+    wagers = table.locked_wagers
     return events.Void(
         shoe=shoe_number(table),
         round=table.round_number,

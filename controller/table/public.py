@@ -180,7 +180,7 @@ def _round(finished: FinishedRound) -> PublicRound:
 def public(table: Table) -> Public:
     """The public face of `table`."""
     phase, last = table.phase, table.last_round
-    wagers = phase.wagers if isinstance(phase, Locked | HandInPlay) else None
+    wagers = table.locked_wagers
     step = None if table.fault else following(table)
     draw = step if isinstance(step, Draw) and not step.secret else None
     return Public(
@@ -238,23 +238,17 @@ def _choice(step: Choose) -> PublicChoice:
 
 def _squeezing(table: Table) -> dict[str, int | None]:
     """Midi: who holds each hand's cards while the hand is dealt (sheet 000)."""
-    in_hand = isinstance(table.phase, Locked | HandInPlay)
-    if not in_hand or not table.rules.play.squeezed:
+    if not isinstance(table.phase, Locked | HandInPlay) or not table.rules.play.squeezed:
         return {}
-    wagers = table.phase.wagers if isinstance(table.phase, Locked | HandInPlay) else None
-    player, banker = squeezing(wagers.placed if wagers else ())
+    player, banker = squeezing((table.locked_wagers or NO_WAGERS).placed)
     return {"player": player, "banker": banker}
 
 
 def _wagers(table: Table, locked: Wagers | None) -> tuple[PublicWager, ...]:
-    placed = locked.placed if locked else table.placed
-    refused = locked.refused if locked else ()
-    return (
-        *(PublicWager(wager.seat, wager.back, wager.spot, wager.cents) for wager in placed),
-        *(
-            PublicWager(each.wager.seat, each.wager.back, each.wager.spot, each.wager.cents, each.code)
-            for each in refused
-        ),
+    placed = [(wager, None) for wager in (locked.placed if locked else table.placed)]
+    refused = [(each.wager, each.code) for each in (locked.refused if locked else ())]
+    return tuple(
+        PublicWager(wager.seat, wager.back, wager.spot, wager.cents, code) for wager, code in (*placed, *refused)
     )
 
 

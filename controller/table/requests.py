@@ -16,7 +16,7 @@ from controller.table.acts.stopped import CardNamed, ClearFault, FaultCleared
 from controller.table.facts import CardDrawn, Fact, LevelsNoted, Target
 from controller.table.faults import FAULTS, Clearing, Exit
 from controller.table.legality import Refuse, refuse
-from controller.table.states import HandInPlay, Locked, NoShoe, ShoeEnded, StandingFault, Table, WagersOpen
+from controller.table.states import NoShoe, ShoeEnded, StandingFault, Table, WagersOpen
 from controller.table.stops import exits, waits_for_pit
 
 ByTwo = ClearFault | CorrectRound | CorrectSeatsRound | AcceptAward
@@ -76,7 +76,7 @@ def before(table: Table, fact: Fact, ambient: Ambient) -> tuple[Fact, ...]:
 
 def _meters_moved(table: Table, ambient: Ambient) -> bool:
     """Whether a hand plays for the meters, and they show otherwise than is noted. Unheard meters show nothing new."""
-    wagers = table.phase.wagers if isinstance(table.phase, Locked | HandInPlay) else None
+    wagers = table.locked_wagers
     if wagers is None or not any(on.seats for on in wagers.progressive) or not ambient.levels:
         return False
     return ambient.levels != wagers.levels

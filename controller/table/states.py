@@ -248,6 +248,11 @@ class Table:
         return self.shoe.rounds if self.shoe and isinstance(self.phase, Locked | HandInPlay) else None
 
     @property
+    def locked_wagers(self) -> Wagers | None:
+        """The wagers of the hand that is locked or in play; None between hands, and in a simulated one."""
+        return self.phase.wagers if isinstance(self.phase, Locked | HandInPlay) else None
+
+    @property
     def cards_left(self) -> int | None:
         """Cards still in the shoe, none where more came than it holds; None without a shoe."""
         if self.shoe is None:
