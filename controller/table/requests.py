@@ -69,9 +69,7 @@ def before(table: Table, fact: Fact, ambient: Ambient) -> tuple[Fact, ...]:
     locks = table.rules.lock_on == "first_card" and isinstance(table.phase, WagersOpen)
     if not (locks and _deals_a_card(table, fact)):
         return ()
-    if _is_for_a_hand(fact):
-        return (lock(table, "first_card", ambient),)
-    return (lock(table, "first_card", ambient, late=True),)
+    return (lock(table, "first_card", ambient, late=not _is_for_a_hand(fact)),)
 
 
 def _meters_moved(table: Table, ambient: Ambient) -> bool:
