@@ -29,7 +29,7 @@ from controller.contract.bounds import NAME
 from controller.contract.canonical import canonical
 from controller.delivery.mqtt_tls import TlsFiles
 from controller.errors import TableError
-from controller.game.bets import DRAGON_BONUS, Bet, CardsAre, HandIs, Has, When, ratio_text
+from controller.game.bets import DRAGON_BONUS, Bet, CardsAre, HandIs, Has, When, ratio, ratio_text
 from controller.game.cards import PersonalK9
 from controller.game.games import KINDS, Game, Section
 from controller.game.reach import unreachable
@@ -473,7 +473,7 @@ def _ratio(text: object, _: type) -> Fraction:
     """Odds: "3:2" pays three for two."""
     if not isinstance(text, str) or not re.fullmatch(r"[0-9]{1,4}:[1-9][0-9]{0,3}", text):
         raise ValueError(f'{text!r} is not a ratio such as "3:2"' + _meant(text))
-    return Fraction(*map(int, text.split(":")))
+    return ratio(text)
 
 
 def _meant(text: object) -> str:
@@ -488,7 +488,7 @@ def _meant(text: object) -> str:
             meant = Fraction(told)
     except (ValueError, ZeroDivisionError):
         return ""
-    return f', is "{meant.numerator}:{meant.denominator}" meant?' if meant >= 0 else ""
+    return f', is "{ratio_text(meant)}" meant?' if meant >= 0 else ""
 
 
 def _is_list(type_: Any) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
 
-from controller.game.bets import Bet, Row, When
+from controller.game.bets import Bet, Row, When, ratio_text
 from controller.table.rules import TableRules
 
 
@@ -51,4 +51,4 @@ def _when(when: When) -> dict[str, Any]:
 
 
 def _value(value: object) -> object:
-    return f"{value.numerator}:{value.denominator}" if isinstance(value, Fraction) else value
+    return ratio_text(value) if isinstance(value, Fraction) else value
