@@ -87,7 +87,8 @@ class CorrectRound(Request):
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
         """The correction, once two people ask for it."""
-        return _correction(table, self)
+        fact = RoundCorrected(self.round, self.player, self.banker, self.supervisor, self.witness or "")
+        return _correction(table, self, fact)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,8 @@ class CorrectSeatsRound(Request):
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
         """The correction, once two people ask for it."""
-        return _correction(table, self)
+        fact = SeatsRoundCorrected(self.round, self.hands, self.dealer, self.supervisor, self.witness or "")
+        return _correction(table, self, fact)
 
 
 def _hand_of_text(text: str) -> dict[str, object]:
@@ -173,11 +175,11 @@ CORRECT = Act(
 )
 
 
-def _correction(table: Table, request: CorrectRound | CorrectSeatsRound) -> Fact | Refuse:
-    told = finished_round(table, request.round)
+def _correction(table: Table, request: CorrectRound | CorrectSeatsRound, fact: CorrectionFact) -> Fact | Refuse:
+    """The fact of the cards as they were read, or why the round cannot be corrected so."""
+    told = finished_round(table, fact.round)
     if told is None or table.shoe is None:
         return refuse("no_such_round")
-    fact = _as_read(request)
     try:
         done = table.rules.play.corrected(told.done, fact.read)
     except HandsError as error:
@@ -188,15 +190,6 @@ def _correction(table: Table, request: CorrectRound | CorrectSeatsRound) -> Fact
     if corrected.unnamed > table.shoe.unnamed:
         return refuse("card_cannot_be")
     return by_two(request, fact)
-
-
-def _as_read(request: CorrectRound | CorrectSeatsRound) -> CorrectionFact:
-    """The fact that the cards become as they were read."""
-    match request:
-        case CorrectRound(number, player, banker, by, witness):
-            return RoundCorrected(number, player, banker, by, witness or "")
-        case CorrectSeatsRound(number, hands, dealer, by, witness):
-            return SeatsRoundCorrected(number, hands, dealer, by, witness or "")
 
 
 def _read(cards_read: tuple[Card, ...]) -> str:
