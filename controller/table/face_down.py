@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from controller.game.play import Draw, Reveal
 from controller.table.dealing import following
-from controller.table.facts import CardDrawn, CardDrawnOutsideGame, CardKept
 from controller.table.legality import Move, Row, legality
 from controller.table.states import HandInPlay, Locked, Table, WagersOpen
-from controller.table.stops import raiser
+from controller.table.stops import held_cards
 
 
 def comes_face_down(table: Table, row: Row) -> bool:
@@ -57,10 +56,8 @@ def hides_cards(table: Table) -> bool:
     while a fault stands. What the shoe sends meanwhile may tell them."""
     if table.kept:
         return True
-    if table.fault is not None and table.rules.play.deals_face_down:
-        waiting = (*raiser(table.fault), *table.held)
-        if any(isinstance(held.fact, CardDrawn | CardKept | CardDrawnOutsideGame) for held in waiting):
-            return True
+    if table.rules.play.deals_face_down and held_cards(table):
+        return True
     match table.phase:
         case HandInPlay(plays, _, seating):
             return any(any(hand.face_down) for hand in table.rules.play.laid(seating, plays))

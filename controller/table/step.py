@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import filterfalse
 from typing import assert_never
 
 from controller.contract import events
@@ -512,8 +513,7 @@ def _void_hand(table: Table, by: str) -> Stepped:
     table = replace(table, fault=None, held=Waiting(), last_round=None, awaiting_result="voided")
     dead, others = _dead_with_the_hand(waiting)
     for held in dead:
-        card = held.fact.card if isinstance(held.fact, CardDrawn | CardKept) else None
-        table = replace(table, shoe=shoe_life.without(open_shoe(table), table.rules.shoe, card))
+        table = _out_of_shoe(table, held)
     table, after = after_hand(table)
     if any(held.after_gap for held in dead) and not isinstance(table.phase, ShoeEnded):
         table, stopped = stop(table, "reports_missed", {})  # a cutting card may have been among them
@@ -526,9 +526,14 @@ def _dead_with_the_hand(waiting: tuple[Held, ...]) -> tuple[tuple[Held, ...], tu
     """The cards of a void hand, and what else waits: from a new shoe's first card on nothing is of that hand."""
     is_new_shoes = [isinstance(held.fact, CardDrawn) and held.fact.target is Target.FIRST_CARD for held in waiting]
     ends = is_new_shoes.index(True) if True in is_new_shoes else len(waiting)
-    cards = (CardDrawn, CardKept, CardDrawnOutsideGame)
-    dead = tuple(held for held in waiting[:ends] if isinstance(held.fact, cards))
-    return dead, tuple(held for held in waiting[:ends] if not isinstance(held.fact, cards)) + waiting[ends:]
+    dead = tuple(filter(is_card, waiting[:ends]))
+    return dead, (*filterfalse(is_card, waiting[:ends]), *waiting[ends:])
+
+
+def _out_of_shoe(table: Table, held: Held) -> Table:
+    """The card that waited has left the shoe, named or not, and lies in no hand."""
+    card = held.fact.card if isinstance(held.fact, CardDrawn | CardKept) else None
+    return replace(table, shoe=shoe_life.without(open_shoe(table), table.rules.shoe, card))
 
 
 def _change_odd_card(table: Table, fate: OddCardFate) -> Stepped:
@@ -578,9 +583,7 @@ def _clear(table: Table, by: str) -> Stepped:
             later = (*(Held(_without_opinion(held.fact)) for held in waiting), *later)
         case Clearing.BURN:
             for held in waiting:
-                card = held.fact.card if isinstance(held.fact, CardDrawn | CardKept) else None
-                table = replace(table, shoe=shoe_life.without(open_shoe(table), table.rules.shoe, card))
-                table, _ = burn(table)
+                table, _ = burn(_out_of_shoe(table, held))
         case Clearing.HIT:
             table, hit = _hit_or_burn(table, waiting)
             made = (*made, *hit)
@@ -650,8 +653,7 @@ def _hit_or_burn(table: Table, waiting: tuple[Held, ...]) -> Stepped:
         table, dealt = _release(table, waiting)
         return table, (*made, *dealt)
     for held in waiting:
-        assert isinstance(held.fact, CardDrawn | CardKept)
-        table = replace(table, shoe=shoe_life.without(open_shoe(table), table.rules.shoe, held.fact.card))
+        table = _out_of_shoe(table, held)
     return table, ()
 
 
