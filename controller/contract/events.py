@@ -413,7 +413,7 @@ class FaultCleared(Event):
 
     def body(self) -> dict[str, object]:
         """As every event's; what was not counted is not in it."""
-        said = {"type": self.TYPE, **asdict(self)}
+        said = Event.body(self)
         if self.cards_unheard is None:
             del said["cards_unheard"]
         return said

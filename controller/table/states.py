@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import eq
 from typing import Literal, Self, overload
 
 from controller.game.cards import Card
@@ -175,16 +176,12 @@ class Waiting(Sequence[Held]):
         )
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Waiting) and len(self) == len(other) and all(map(_same, self, other))
+        return isinstance(other, Waiting) and len(self) == len(other) and all(map(eq, self, other))
 
     __hash__ = None  # type: ignore[assignment]  # nothing that holds one is looked up by it
 
     def __repr__(self) -> str:
         return f"Waiting({self._shared[: self._count]})"
-
-
-def _same(one: Held, other: Held) -> bool:
-    return one == other
 
 
 @dataclass(frozen=True, slots=True)
