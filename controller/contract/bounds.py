@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TypeGuard
 
 MOST_SEQ = 2**63 - 1
 """No stream is longer: SQLite counts no further."""
@@ -46,6 +47,6 @@ NAME = re.compile(r"[a-z0-9_]{1,60}")
 """The name of a spot, a tier or a meter."""
 
 
-def is_count(value: object, least: int, most: int) -> bool:
+def is_count(value: object, least: int, most: int) -> TypeGuard[int]:
     """Whether it is a whole number in these bounds; true and false are none."""
     return type(value) is int and least <= value <= most

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from controller.contract.bounds import MOST_WAGER_CENTS, NAME
+from controller.contract.bounds import MOST_WAGER_CENTS, NAME, is_count
 from controller.game.wagers import Wager
 
 BET_RECOGNITION = "bet recognition"
@@ -18,9 +18,8 @@ def wager_from_json(value: Mapping[str, object]) -> Wager | None:
         case {"seat": int(seat), "spot": str(spot), "cents": int(cents), **rest} if (
             rest.keys() <= {"back"}
             and isinstance(back := rest.get("back", False), bool)
-            and type(seat) is type(cents) is int
-            and 1 <= seat <= 99
-            and 0 <= cents <= MOST_WAGER_CENTS
+            and is_count(seat, 1, 99)
+            and is_count(cents, 0, MOST_WAGER_CENTS)
             and NAME.fullmatch(spot)
         ):
             return Wager(seat, spot, cents, back)

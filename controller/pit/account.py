@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from controller.contract.old_events import as_now
-from controller.pit.meters import left_after
+from controller.pit.meters import left_after, share_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,9 +233,8 @@ def _locks_amiss(db: sqlite3.Connection) -> Iterator[str]:
         f"SELECT number, table_id, epoch, body FROM event WHERE {_UNDERSTOOD} ORDER BY number"
     ):
         match as_now(json.loads(body)):
-            case {"type": "hit", "shoe": shoe, "round": round_, "progressive": {"meter": str(meter), "share": share}}:
-                over, _, under = share.partition(":")
-                by_events.setdefault((table, epoch, shoe, round_, meter, str(Fraction(int(over), int(under)))), number)
+            case {"type": "hit", "shoe": shoe, "round": round_, "progressive": {"meter": str(meter), "share": won}}:
+                by_events.setdefault((table, epoch, shoe, round_, meter, str(share_of(won))), number)
     locks = {
         tuple(of): event
         for *of, event in db.execute(

@@ -13,13 +13,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from controller.contract.bounds import MOST_CENTS, NAME, is_count
 from controller.contract.envelope import CONTRACT_VERSION
 from controller.contract.old_events import as_now
 from controller.errors import TableError
 from controller.pit.awards import Awards
 from controller.pit.books import Books
 from controller.pit.incoming import RefusedError, TableEvent
-from controller.pit.settings import MOST_CENTS
+from controller.pit.meters import share_of
 
 SCHEMA = """
 CREATE TABLE alarm (
@@ -34,7 +35,6 @@ CREATE INDEX alarm_hand ON alarm (hand);
 """
 
 _MOST_SEATS = 100
-_WORD = re.compile(r"[a-z0-9_]{1,60}")
 _HIT = re.compile(r"[a-z0-9-]+/[a-z0-9]+/[1-9][0-9]{0,17}")
 _STEP = re.compile("pending|verified|paid|rejected")
 _SHARE = re.compile("[1-9][0-9]{0,3}:[1-9][0-9]{0,3}")
@@ -67,7 +67,7 @@ class Intake:
                         case {"seats": [_, *_], "meters": list(named)}:
                             meters += named
         for meter in meters:
-            if isinstance(meter, str) and _WORD.fullmatch(meter) and not self._books.has_meter(meter):
+            if isinstance(meter, str) and NAME.fullmatch(meter) and not self._books.has_meter(meter):
                 raise RefusedError(
                     "meter_unknown",
                     f"Table {table} has a {_HAS[event.type]} on the meter {meter}, which this pit does not have.",
@@ -200,7 +200,7 @@ def _named(event: TableEvent) -> str:
 
 
 def _whole(value: object, least: int, most: int, meant: str) -> int:
-    if type(value) is not int or not least <= value <= most:
+    if not is_count(value, least, most):
         raise _NotUnderstoodError(f"{meant} is not what it should be")
     return value
 
@@ -241,11 +241,11 @@ def _seats(bet: dict[str, object]) -> tuple[int, ...]:
     return seats
 
 
-def _word(message: dict[str, object], key: str, form: re.Pattern[str] = _WORD) -> str:
+def _word(message: dict[str, object], key: str, form: re.Pattern[str] = NAME) -> str:
     return _as_word(message.get(key), key, form)
 
 
-def _as_word(value: object, meant: str, form: re.Pattern[str] = _WORD) -> str:
+def _as_word(value: object, meant: str, form: re.Pattern[str] = NAME) -> str:
     if not isinstance(value, str) or not form.fullmatch(value):
         raise _NotUnderstoodError(f"{meant} is no word of the contract")
     return value
@@ -255,11 +255,10 @@ def _won(message: dict[str, object]) -> tuple[str, Fraction] | int:
     """The meter's name and the share of it, or the fixed amount in cents."""
     match message:
         case {"progressive": dict() as progressive, "fixed": None}:
-            over, _, under = _word(progressive, "share", _SHARE).partition(":")
-            share = Fraction(int(over), int(under))
-            if not 0 < share <= 1:
+            won = share_of(_word(progressive, "share", _SHARE))
+            if not 0 < won <= 1:
                 raise _NotUnderstoodError("share is more than the whole")
-            return _word(progressive, "meter"), share
+            return _word(progressive, "meter"), won
         case {"progressive": None, "fixed": dict() as fixed}:
             return _cents(fixed, "cents")
         case _:

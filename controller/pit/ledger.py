@@ -256,7 +256,7 @@ class Ledger:
             adopted, known = self._adoptions.of(table), self._adoptions.knows(table)
         if not known and adopt_new:
             adopted = self.adopt(table, epoch, public_key)
-        if isinstance(head_seq, int) and is_count(head_seq, 0, MOST_SEQ):
+        if is_count(head_seq, 0, MOST_SEQ):
             self._session.head_told(table, shown, head_seq)
         if adopted == shown:
             self.look_whether_heard((table,))
@@ -355,8 +355,8 @@ class Ledger:
         """An ack of this pit's, which the broker retains for a table. Raises RefusedError `ledger_behind_acks` when the
         ledger has less than that, and so is an older copy; or `ack_malformed`."""
         match parse_object(payload):
-            case {"epoch": str(epoch), "seq": int(seq), "chain": str(chain)} if (
-                type(seq) is int and 0 <= seq <= MOST_SEQ and in_form(table=table, epoch=epoch, chain=chain)
+            case {"epoch": str(epoch), "seq": int(seq), "chain": str(chain)} if is_count(seq, 0, MOST_SEQ) and in_form(
+                table=table, epoch=epoch, chain=chain
             ):
                 pass
             case _:

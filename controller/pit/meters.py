@@ -86,6 +86,12 @@ def money(cents: int) -> str:
     return f"{sign}{whole // 100:,}.{whole % 100:02d}"
 
 
+def share_of(text: str) -> Fraction:
+    """The share of a wager or of a meter that settings and events write so: "12:100"."""
+    part, _, whole = text.partition(":")
+    return Fraction(int(part), int(whole))
+
+
 def _share(share: Fraction) -> str:
     """A share of a wager as the settings have it: in hundredths where that is exact."""
     hundredths = share * 100

@@ -15,11 +15,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from controller.contract.bounds import MOST_CENTS, NAME, is_count
 from controller.errors import TableError
-from controller.pit.meters import Terms
-
-MOST_CENTS = 10**12
-"""No amount of money is larger."""
+from controller.pit.meters import Terms, share_of
 
 DEFAULT: Mapping[str, Terms] = {
     "personal_vs_personal": Terms(100_000_00, Fraction(6, 100), Fraction(2, 100), 100_000_00),
@@ -34,7 +32,6 @@ The sheets print no amounts."""
 
 _KEYS = {"seed_cents", "contribution", "reserve", "reseed_at_most_cents"}
 _RATIO = re.compile(r"([0-9]{1,9}):([1-9][0-9]{0,8})")
-_METER = re.compile(r"[a-z0-9_]{1,60}")
 
 
 def load(path: Path) -> dict[str, Terms]:
@@ -53,15 +50,10 @@ def load(path: Path) -> dict[str, Terms]:
 def _terms(meter: dict[str, Any]) -> Terms:
     return Terms(
         meter["seed_cents"],
-        _ratio(meter["contribution"]),
-        _ratio(meter.get("reserve", "0:1")),
+        share_of(meter["contribution"]),
+        share_of(meter.get("reserve", "0:1")),
         meter.get("reseed_at_most_cents", meter["seed_cents"]),
     )
-
-
-def _ratio(text: str) -> Fraction:
-    above, _, below = text.partition(":")
-    return Fraction(int(above), int(below))
 
 
 def _wrong(values: dict[str, Any]) -> Iterator[str]:
@@ -83,7 +75,7 @@ def _wrong(values: dict[str, Any]) -> Iterator[str]:
 
 def _wrong_meters(meters: dict[str, Any]) -> Iterator[str]:
     for name, meter in meters.items():
-        if not _METER.fullmatch(name):
+        if not NAME.fullmatch(name):
             yield f"meters.{name!r}: a meter's name is of a-z, 0-9 and _"
         elif not isinstance(meter, dict):
             yield f"meters.{name}: write [meters.{name}] and its keys below it"
@@ -98,7 +90,7 @@ def _wrong_in(meter: dict[str, Any]) -> Iterator[str]:
         if key not in meter:
             yield f"{key}: is missing"
     for key in ("seed_cents", "reseed_at_most_cents"):
-        if key in meter and not (type(meter[key]) is int and 0 <= meter[key] <= MOST_CENTS):
+        if key in meter and not is_count(meter[key], 0, MOST_CENTS):
             yield f"{key}: {_shown(meter[key])} is no amount in whole cents"
     shares = [key for key in ("contribution", "reserve") if key in meter]
     unsound = [key for key in shares if not (isinstance(meter[key], str) and _RATIO.fullmatch(meter[key]))]

@@ -18,7 +18,7 @@ from math import lcm
 from typing import Any
 from unicodedata import normalize
 
-from controller.contract.bounds import MOST_SEQ
+from controller.contract.bounds import MOST_SEQ, is_count
 from controller.game.cards import Card
 from controller.table.facts import Fact
 from controller.table.faults import Exit
@@ -217,7 +217,7 @@ def whole(name: str, word: str, says: str, least: int, most: int) -> Argument:
     """A whole number between these two."""
 
     def read(value: Any) -> int:
-        if type(value) is not int or not least <= value <= most:
+        if not is_count(value, least, most):
             raise BadArgumentError(f"{value} is not {says}.", f"Write a whole number from {least} to {most}.")
         return value
 
