@@ -153,7 +153,7 @@ def _actives(seating: Seating) -> Actives:
 class _Layout:
     """The cards on the felt, and the hands whose hole cards have been turned up."""
 
-    cards: dict[str, tuple[Card, ...]] = field(default_factory=lambda: {"player": (), "banker": ()})
+    cards: dict[str, tuple[Card, ...]] = field(default_factory=lambda: {PLAYER: (), BANKER: ()})
     face_up: tuple[str, ...] = ()
 
     def take(self, step: Step, play: Play) -> None:
@@ -177,14 +177,14 @@ class _Layout:
 
     def done(self, *, natural: bool) -> TwoHands:
         """The round's end, by the cards that lie there."""
-        player, banker = self.cards["player"], self.cards["banker"]
+        player, banker = self.cards[PLAYER], self.cards[BANKER]
         return TwoHands(player, banker, closer_to_nine(player, banker), natural)
 
 
 _HOLE_CARDS: dict[DealOrder, tuple[str, ...]] = {
-    "banker_first": ("banker", "banker", "player", "player"),
-    "player_first": ("player", "player", "banker", "banker"),
-    "alternating": ("player", "banker", "player", "banker"),
+    "banker_first": (BANKER, BANKER, PLAYER, PLAYER),
+    "player_first": (PLAYER, PLAYER, BANKER, BANKER),
+    "alternating": (PLAYER, BANKER, PLAYER, BANKER),
 }
 
 
@@ -203,23 +203,23 @@ def _round(game: BaccaratRoyal, actives: Actives, layout: _Layout) -> Generator[
     """A round as the sheet tells it: yields each step, and is sent the play once that lies on the layout."""
     for hand in _HOLE_CARDS[game.deal_order]:
         yield Draw(hand, face_down=True)
-    player, banker = layout.cards["player"], layout.cards["banker"]
+    player, banker = layout.cards[PLAYER], layout.cards[BANKER]
     if total(player) in game.natural or total(banker) in game.natural:
-        layout.face_up = ("player", "banker")
+        layout.face_up = (PLAYER, BANKER)
         yield layout.done(natural=True)
         return
 
     third = None
-    call = yield Choose("player", actives.player, game.player_options(player), secret=True)
+    call = yield Choose(PLAYER, actives.player, game.player_options(player), secret=True)
     if call is Call.HIT:
-        yield Draw("player", actives.player)
-        third = layout.cards["player"][2]
+        yield Draw(PLAYER, actives.player)
+        third = layout.cards[PLAYER][2]
 
-    yield Reveal(("banker",))
+    yield Reveal((BANKER,))
     options = game.banker_options(banker, third)
-    call = options[0] if len(options) == 1 else (yield Choose("banker", actives.banker, options))
+    call = options[0] if len(options) == 1 else (yield Choose(BANKER, actives.banker, options))
     if call is Call.HIT:
-        yield Draw("banker", actives.banker)
+        yield Draw(BANKER, actives.banker)
 
-    yield Reveal(("player",))
+    yield Reveal((PLAYER,))
     yield layout.done(natural=False)
