@@ -12,6 +12,7 @@ from pathlib import Path
 
 from controller.cli.colours import painted
 from controller.cli.command import Command, File
+from controller.errors import TableError
 from drivers.shoe import NAMES as SHOES
 
 
@@ -90,6 +91,12 @@ def _add_demo(parser: ArgumentParser) -> None:
 
 
 def _demo(options: Namespace) -> int:
+    from importlib.util import find_spec
+
+    if missing := [name for name in ("starlette", "tomli_w", "uvicorn") if find_spec(name) is None]:
+        do = "Install the project with its extra `demo`; tools/setup.sh does."
+        what = f"The demo needs what is not installed: {', '.join(missing)}."
+        raise TableError("demo_missing", what, do)
     from controller.cli.demo import demo
 
     return demo(options.rounds, options.speed, options.seed, options.game, options.shoe)

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import textwrap
 import venv
 from pathlib import Path
 
@@ -59,8 +60,17 @@ def test_another_repository_s_test_needs_nothing_but_the_installation(installed:
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "__init__.py").touch()
     (tmp_path / "tests" / "test_other.py").write_text(A_HAND, "utf-8")
+    (tmp_path / "tests" / "test_as_documented.py").write_text(_first_test(), "utf-8")
     told = _run(str(installed / "python"), "-m", "pytest", "-p", "no:cacheprovider", folder=tmp_path)
-    assert "1 passed" in told
+    assert "2 passed" in told
     of = r"^bench: table-controller-\S+ commit unknown, RPi.GPIO-\S+ pyserial-\S+ paho-mqtt-\S+, mosquitto-"
     assert re.search(of, told, re.M)
     assert re.search(r"^bench: the shoe on ptys, broker its own Mosquitto, header simulated: ", told, re.M)
+
+
+def _first_test() -> str:
+    """The test that docs/bench.md gives to another repository as its first."""
+    page = (ROOT / "docs" / "bench.md").read_text("utf-8")
+    code = re.search(r"^A first test, whole:\n\n((?: {4}.*\n)+)", page, re.M)
+    assert code
+    return textwrap.dedent(code[1])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from controller.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 
@@ -42,3 +45,12 @@ def test_the_demo_names_every_game_there_is_an_example_of() -> None:
     names = run.stderr.partition("GAME is one of: ")[2].strip().rstrip(".").split(", ")
     assert names == sorted({path.stem for path in (ROOT / "config").glob("[gt]*s/*.toml")})
     assert {"ez_baccarat", "punto_2000", "pairs", "baccarat_royal_corrected", "sugarhouse_midi"} <= {*names}
+
+
+def test_a_demo_that_lacks_a_library_says_which(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "uvicorn" else found(name))
+    assert main(["demo"]) == 1
+    assert capsys.readouterr().err.startswith("demo_missing: The demo needs what is not installed: uvicorn.")
