@@ -24,7 +24,7 @@ proof: .venv/.dev  ## the long measurements, into proof/FIGURES.md
 bench: .venv/.dev  ## what a table costs: latency, CPU, disk, start, memory, scale, into bench/FIGURES.md; QUICK=1 prints small samples
 	$(VENV)/python -m tests.bench $(if $(QUICK),--quick) $(ARGS)
 
-pages: .venv/.dev  ## the documents that are made from the code: docs/legality.md, faults.md, lamps.md, contract.md
+pages: .venv/.dev  ## the documents that are made from the code: six pages of docs/, and the contract's sentences
 	$(VENV)/python -m tests.documents.pages
 
 pictures: .venv/.dev  ## the pictures of the screen in docs/, of tables that are played for it
