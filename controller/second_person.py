@@ -2,7 +2,7 @@
 
 Two people are two accounts at the control socket, or an account and the supervisor's key turned at the table. The
 kernel tells whose account it is (`via`), so a second name typed at one account is no second person. Two accounts whose
-names are the same are none either (`acts.entry.same_name`).
+names are the same are none either (`contract.names.same_name`).
 
 How an act comes to need two people: its request has a field `witness: str | None = None` and a property `says`, its
 words; its `becomes` ends with `acts.entry.by_two`; and `requests.ByTwo` names it. The rest is here and in `runtime.py`:
@@ -15,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
-from controller.table.acts.entry import KEY, same_name
+from controller.contract.names import same_name
+from controller.table.acts.entry import KEY
 from controller.table.legality import Refuse, refuse
 from controller.table.requests import ByTwo
 

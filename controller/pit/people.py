@@ -1,9 +1,8 @@
-"""The people who decide at the pit: their names, and when two names are two people."""
+"""The people who decide at the pit: their names and reasons, and that two of them are two."""
 
 from __future__ import annotations
 
-import unicodedata
-
+from controller.contract.names import same_name
 from controller.errors import TableError
 
 _MOST_CHARACTERS = 60
@@ -23,7 +22,7 @@ def two_people(by: str, witness: str) -> tuple[str, str]:
     Names are compared by their letters and digits alone: `Ann` and `ann.` are one person.
     """
     first, second = name(by), name(witness)
-    if _folded(first) == _folded(second):
+    if same_name(first, second):
         raise TableError(
             "witness_missing",
             f"{first!r} and {second!r} are one person, and this needs two.",
@@ -41,7 +40,3 @@ def reason(text: str) -> str:
             f"Say why in one line of at most {_MOST_OF_A_REASON} characters: the next one who looks will ask.",
         )
     return text.strip()
-
-
-def _folded(person: str) -> str:
-    return "".join(letter for letter in unicodedata.normalize("NFKC", person).casefold() if letter.isalnum())

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from controller.contract.names import same_name
 from controller.table.acts.corrections import CorrectRound
-from controller.table.acts.entry import Request, same_name
+from controller.table.acts.entry import Request
 from controller.table.acts.every import ACTS
 from controller.table.acts.hand import LockWagers, VoidHand
 from controller.table.acts.shoe import NewShoe

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from math import lcm
 from typing import Any
-from unicodedata import normalize
 
 from controller.contract.bounds import MOST_SEQ, is_count
+from controller.contract.names import same_name
 from controller.game.cards import Card
 from controller.table.facts import Fact
 from controller.table.faults import Exit
@@ -198,16 +198,6 @@ def by_two(request: Any, fact: Fact) -> Fact | Refuse:
     if request.witness is None:
         return refuse("second_person_due")
     return refuse("not_two_people") if same_name(request.supervisor or "", request.witness) else fact
-
-
-def same_name(one: str, other: str) -> bool:
-    """Whether two names are one person's, however they are written: "Ann" and "ann." are."""
-    return _folded(one) == _folded(other)
-
-
-def _folded(name: str) -> str:
-    folded = normalize("NFKC", normalize("NFKC", name).casefold())
-    return "".join(character for character in folded if character.isalnum())
 
 
 # Arguments.
