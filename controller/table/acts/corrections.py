@@ -24,6 +24,7 @@ from controller.table.acts.entry import (
     seat,
     whole,
 )
+from controller.table.acts.hand import GROUP
 from controller.table.dealing import finished_round
 from controller.table.facts import ByPerson, Fact
 from controller.table.legality import Refuse, refuse
@@ -141,7 +142,7 @@ _ROUND = whole("round", "ROUND", "the number of a round of the open shoe", 0, 10
 
 CORRECT = Act(
     name="correct",
-    group="The hand",
+    group=GROUP,
     who=Who.TWO_PEOPLE,
     says="amend a finished round of this shoe: it waits for a second person, five minutes at most",
     example='12 --player "KS 9H" --banker "2C 5D" --by Smith',

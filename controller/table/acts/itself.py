@@ -9,6 +9,8 @@ from controller.table.facts import ByPerson, Fact
 from controller.table.legality import Refuse
 from controller.table.states import Burning, Table
 
+GROUP = "The table itself"
+
 
 @dataclass(frozen=True, slots=True)
 class LampsTested(ByPerson):
@@ -30,7 +32,7 @@ class LampTest(Request):
 
 LAMP_TEST = Act(
     name="lamp-test",
-    group="The table itself",
+    group=GROUP,
     who=Who.SUPERVISOR,
     says="light every lamp for five seconds",
     example="--by Smith",

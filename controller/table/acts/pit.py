@@ -8,6 +8,7 @@ from typing import Any
 from controller.contract.bounds import MOST_CENTS
 from controller.contract.fingerprint import fingerprint
 from controller.table.acts.entry import Act, Ambient, Argument, BadArgumentError, Form, Request, Who, by_two, whole
+from controller.table.acts.itself import GROUP
 from controller.table.awards import disputed, is_disputed, is_possible
 from controller.table.facts import AwardRefused, AwardStepped, ByPerson, Fact
 from controller.table.legality import Refuse, refuse
@@ -49,7 +50,7 @@ def _text(value: Any) -> str:
 
 PIT_KEY = Act(
     name="pit-key",
-    group="The table itself",
+    group=GROUP,
     who=Who.SUPERVISOR,
     says="the pit's key, as it is offered and as it is pinned; with --trust: pin the offered one",
     example='--trust "1f0c 8a…" --by Smith',
@@ -127,7 +128,7 @@ class AcceptAward(Request):
 
 ACCEPT_AWARD = Act(
     name="accept-award",
-    group="The table itself",
+    group=GROUP,
     who=Who.TWO_PEOPLE,
     says="an award that was refused for its amount is true: it waits for a second person, five minutes at most",
     example="table-01.7 1250000 --by Smith",
