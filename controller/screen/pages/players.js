@@ -369,8 +369,7 @@ function celebrate() {
 // What the server says.
 
 const DRAW = {
-  placard: () => { drawPlacard(); },
-  shoe: () => {},
+  placard: drawPlacard,
   hand: () => {
     $("shoe").textContent = known.hand.shoe ?? "–";
     $("round").textContent = known.hand.round ?? "–";
@@ -379,7 +378,8 @@ const DRAW = {
     drawSeats();
     noteHits();
   },
-  meters: () => { drawMeters(); },
+  meters: drawMeters,
+  shoe: drawShoe,
 };
 
 let heardMs = performance.now();
@@ -401,7 +401,6 @@ function heard(part, said) {
     document.body.classList.remove("waiting");
     const parts = first || part === "placard" ? Object.keys(DRAW) : [part];
     parts.forEach((each) => DRAW[each]?.());
-    if (first || part === "placard" || part === "shoe") drawShoe();
   }
   standing();
   page.dataset.drawn = String(Number(page.dataset.drawn || 0) + 1);
