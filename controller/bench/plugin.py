@@ -46,7 +46,7 @@ from controller.bench.far_shoe import FarBeeTek, FarLine, FarShoe, far_shoe
 from controller.bench.header import Front, Pins
 from controller.bench.jumpers import JumperedFront, Jumpers
 from controller.bench.shim import ShimUnavailableError, build_shim
-from controller.cli.surroundings import EXAMPLE_TABLE, example_table
+from controller.cli.surroundings import EXAMPLE_TABLE, example_table, mosquitto_program
 from controller.errors import TableError
 from controller.table.faults import FAULTS
 from drivers.gpio import load_rpi_gpio
@@ -229,7 +229,7 @@ def _version(distribution: str) -> str:
 
 
 def _mosquitto_version() -> str:
-    program = shutil.which("mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+    program = mosquitto_program()
     if program is None:
         return "mosquitto-absent"
     told = subprocess.run([program, "-h"], capture_output=True, text=True, check=False).stdout

@@ -77,10 +77,15 @@ def simulated_table(folder: Path, broker_port: int, example: Path = EXAMPLE_TABL
     return path
 
 
+def mosquitto_program() -> str | None:
+    """Where Mosquitto is; None where it is not installed. Debian keeps it out of most people's path."""
+    return shutil.which("mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+
+
 @contextmanager
 def mosquitto(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
     """A Mosquitto of our own on the loopback. Raises TableError `mosquitto_missing` or `mosquitto_failed`."""
-    program = shutil.which("mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+    program = mosquitto_program()
     if program is None:
         do = "Install it: sudo apt-get install -y mosquitto"
         raise TableError("mosquitto_missing", "Mosquitto, the MQTT broker, is not installed.", do)

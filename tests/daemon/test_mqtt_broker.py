@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import getpass
 import logging
-import os
 import queue
-import shutil
 import signal
 import subprocess
 import sys
@@ -22,7 +20,7 @@ import pytest
 from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
-from controller.cli.surroundings import free_port, mosquitto, started
+from controller.cli.surroundings import free_port, mosquitto, mosquitto_program, started
 from drivers import mqtt
 from drivers.mqtt import MqttBroker, Will
 from tests.daemon.daemon_world import PATIENCE_S, eventually, eventually_now, run
@@ -341,7 +339,7 @@ def test_a_listener_that_raises_ends_the_run(port: int, pit: FarEnd) -> None:
 @contextmanager
 def guarded(folder: Path, access: str) -> Iterator[int]:
     """A Mosquitto where a client without a name may do what `access` says."""
-    program = shutil.which("mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+    program = mosquitto_program()
     assert program is not None
     free = free_port()
     (folder / "acl").write_text(textwrap.dedent(access))

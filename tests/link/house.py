@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import getpass
-import os
 import queue
 import shutil
 import ssl
@@ -17,7 +16,7 @@ from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
 from controller.cli.certs import BenchCa
-from controller.cli.surroundings import free_port, started
+from controller.cli.surroundings import free_port, mosquitto_program, started
 from controller.delivery.mqtt_tls import TlsFiles
 from tests.daemon.daemon_world import PATIENCE_S, eventually_now
 
@@ -75,7 +74,7 @@ def running_house(folder: Path) -> Iterator[House]:
 @contextmanager
 def broker_of(house: House, revoking: bool = False) -> Iterator[subprocess.Popen[bytes]]:
     """A house's broker, running; it remembers nothing of an earlier run."""
-    program = shutil.which("mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+    program = mosquitto_program()
     if program is None:
         pytest.skip("Mosquitto is not installed")
     shutil.copy(SHIPPED / "acl", house.folder / "acl")

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import getpass
 import json
-import os
 import queue
-import shutil
 import signal
 import socket
 import sqlite3
@@ -21,11 +19,12 @@ import pytest
 from paho.mqtt.client import Client
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
+from controller.cli.surroundings import mosquitto_program
 from controller.contract.canonical import canonical
 from controller.keys import SigningKey
 
 ROOT = Path(__file__).resolve().parents[2]
-MOSQUITTO = shutil.which("mosquitto", path=os.environ.get("PATH", "") + ":/usr/sbin")
+MOSQUITTO = mosquitto_program()
 PATIENCE_S = 20.0  # a test that waits so long has failed
 
 TABLE, EPOCH = "royal9-01", "ab12cd"

@@ -6,7 +6,6 @@ import json
 import os
 import queue
 import re
-import shutil
 import socket
 import threading
 from collections.abc import Iterator
@@ -21,7 +20,7 @@ from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
 from controller.cli.main import main
-from controller.cli.surroundings import free_port, mosquitto, simulated_table, started
+from controller.cli.surroundings import free_port, mosquitto, mosquitto_program, simulated_table, started
 from controller.game.cards import Card
 from controller.table.facts import (
     BurnCountReported,
@@ -550,7 +549,7 @@ def test_no_broker(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_broker_that_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    program = shutil.which("mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+    program = mosquitto_program()
     assert program is not None
     free, config, log = free_port(), tmp_path / "mosquitto.conf", tmp_path / "mosquitto.log"
     config.write_text(f"listener {free} 127.0.0.1\nallow_anonymous false\npersistence false\n")
