@@ -39,6 +39,9 @@ _REFRESH_S = 0.1
 _LAST_EVENTS = 10
 _SCREEN_PORT = 8080
 
+_Show = Callable[[dict[str, Any], list[dict[str, Any]], int], None]
+"""Shows a status, the events since the last one, and how far the pit has acknowledged."""
+
 
 def demo(rounds: int | None, speed: float, seed: int | None, game: str, shoe: str | None) -> int:
     """Run the demo until `rounds` wagered rounds are dealt, or Ctrl-C; 0 when it ended as it should.
@@ -182,7 +185,7 @@ class _Demo:
         people: subprocess.Popen[bytes],
         daemon: subprocess.Popen[bytes],
         stopping: threading.Event,
-        show: Callable[[dict[str, Any], list[dict[str, Any]], int], None],
+        show: _Show,
     ) -> None:
         """Show the table until its people have left, something died, or somebody stops the demo."""
         shown_s = 0.0
@@ -235,9 +238,6 @@ class _Demo:
     def _log(self, name: str) -> str:
         lines = (self._folder / f"{name}.log").read_text("utf-8", "replace").splitlines()
         return "\n".join(f"  {line}" for line in lines[-12:])
-
-
-_Show = Callable[[dict[str, Any], list[dict[str, Any]], int], None]
 
 
 @contextmanager
