@@ -7,7 +7,7 @@ is dealt they know from the sheet, and how a bet is written from its page, each 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,9 +53,7 @@ class Limits:
     @property
     def prices_cents(self) -> dict[str, int]:
         """What a wager on each progressive bet costs: those are the bets with awards."""
-        return {
-            bet["spot"]: bet["price_cents"] for bet in self.bets if any("award" in row for row in bet.get("rows", []))
-        }
+        return {bet["spot"]: bet["price_cents"] for bet in _with_awards(self.bets)}
 
 
 @dataclass(frozen=True)
@@ -131,9 +129,13 @@ def _check_simulated(table_file: Path, table: Mapping[str, Any], game: Mapping[s
 
 def _sensed(table: Mapping[str, Any], game: Mapping[str, Any]) -> str | None:
     """The spot that the sensors see: what the table file says, or the only bet with awards."""
-    with_awards = [bet["spot"] for bet in game["bets"] if any("award" in row for row in bet.get("rows", []))]
-    only = with_awards[0] if len(with_awards) == 1 else None
+    with_awards = _with_awards(game["bets"])
+    only = with_awards[0]["spot"] if len(with_awards) == 1 else None
     return table["pins"].get("sensed", only) if any("seat_" in name for name in table["pins"]["inputs"]) else None
+
+
+def _with_awards(bets: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [bet for bet in bets if any("award" in row for row in bet.get("rows", []))]
 
 
 def _house(table: Mapping[str, Any], game: Mapping[str, Any]) -> House:
