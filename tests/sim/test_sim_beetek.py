@@ -31,18 +31,13 @@ ROOT = Path(__file__).parents[2]
 
 
 class RecordedLine:
-    """Keeps what is written; what the host says is put into `from_host`."""
+    """Keeps what is written."""
 
     def __init__(self) -> None:
         self.written = b""
-        self.from_host = b""
 
     def write(self, data: bytes) -> None:
         self.written += data
-
-    def read(self) -> bytes:
-        said, self.from_host = self.from_host, b""
-        return said
 
 
 @pytest.fixture
@@ -138,9 +133,6 @@ class FoursTable:
 
     def lamps(self) -> dict[str, bool]:
         return {name: name in self._lit for name in ("draw_player", "draw_banker", "player", "banker", "tie", "fault")}
-
-    def read(self) -> bytes:
-        return b""
 
     def write(self, data: bytes) -> None:
         assert data == b"*0D34DB\r\n"

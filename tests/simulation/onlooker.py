@@ -121,10 +121,6 @@ class _Wire:
             self._free_s = max(self._loop.now_s, self._free_s) + self._byte_s
             self._loop.call_at(self._free_s, self._arrives, byte)
 
-    def read(self) -> bytes:
-        """The table sends the shoe nothing."""
-        return b""
-
     def _arrives(self, byte: int) -> None:
         until_s = self._loop.now_s - self._began_s
         for noise in self._noise:

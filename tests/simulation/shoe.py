@@ -74,10 +74,6 @@ class Cable:
         if self.plugged and self.port is not None and data:
             self.port.on_bytes(data)
 
-    def read(self) -> bytes:
-        """The table sends the shoe nothing."""
-        return b""
-
 
 class CardShoe:
     """The shoe and the cards in it. `life` tells which run of the table's program hears it.

@@ -100,8 +100,8 @@ class _Making:
 
     # What happens to both.
 
-    def _do(self, what: str, *args: object, after_s: float | None = None) -> None:
-        self.now_s += self.luck.uniform(_APART_S, 0.9) if after_s is None else after_s
+    def _do(self, what: str, *args: object) -> None:
+        self.now_s += self.luck.uniform(_APART_S, 0.9)
         self.script.append(Step(round(self.now_s, 4), what, args))
 
     def _card(self, this: Card, that: Card) -> None:

@@ -26,16 +26,14 @@ DRAGON_PAYS = {9: 30, 8: 10, 7: 6, 6: 4, 5: 2, 4: 1}
 """Dragon Bonus: the margin of a win without a natural, and what it pays to one."""
 
 
-def dragon_bonus(
-    mine: Sequence[str], theirs: Sequence[str], margin_pays: Mapping[int, int] = DRAGON_PAYS
-) -> tuple[Literal["win", "push", "lose"], int | None]:
+def dragon_bonus(mine: Sequence[str], theirs: Sequence[str]) -> tuple[Literal["win", "push", "lose"], int | None]:
     """The Dragon Bonus on the hand `mine` against the other: what becomes of it, and what a winner is paid to one."""
     margin = rules.total(mine) - rules.total(theirs)
     if rules.is_natural(mine):
         if margin > 0:
             return "win", 1
         return ("push" if margin == 0 else "lose"), None
-    pays = margin_pays.get(margin)
+    pays = DRAGON_PAYS.get(margin)
     return ("win", pays) if pays else ("lose", None)
 
 
