@@ -1,4 +1,4 @@
-"""What a message may hold at most: its schemas' bounds, held by whoever takes, stores or adds what it says."""
+"""What a message may hold: its schemas' bounds and forms, held by whoever takes, stores or adds what it says."""
 
 from __future__ import annotations
 
@@ -45,6 +45,18 @@ its clients to (`max_packet_size` in config/mosquitto/mosquitto.conf)."""
 
 NAME = re.compile(r"[a-z0-9_]{1,60}")
 """The name of a spot, a tier or a meter."""
+
+TABLE = re.compile(r"[a-z0-9-]+")
+"""A table's id."""
+
+EPOCH = re.compile(r"[a-z0-9]+")
+"""An epoch's name."""
+
+HASH = re.compile(r"[0-9a-f]{64}")
+"""32 bytes in hex: a chain, or a public key."""
+
+EVENT_ID = re.compile(r"([a-z0-9-]+)/([a-z0-9]+)/([1-9][0-9]{0,17})")
+"""An event's id: its table, its epoch and its number."""
 
 
 def is_count(value: object, least: int, most: int) -> TypeGuard[int]:

@@ -12,17 +12,24 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Self
 
-from controller.contract.bounds import MOST_CENTS, MOST_METERS, MOST_ROTATIONS, MOST_SEQ, NAME, is_count
+from controller.contract.bounds import (
+    EPOCH,
+    EVENT_ID,
+    HASH,
+    MOST_CENTS,
+    MOST_METERS,
+    MOST_ROTATIONS,
+    MOST_SEQ,
+    NAME,
+    TABLE,
+    is_count,
+)
 from controller.contract.signing import Signer, signature_of, signed
 
 STEPS = ("pending", "verified", "paid", "rejected")
 
 _AT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z")
-_TABLE = re.compile(r"[a-z0-9-]+")
-_EPOCH = re.compile(r"[a-z0-9]+")
-_HASH = re.compile(r"[0-9a-f]{64}")
 _AWARD = re.compile(r"[a-z0-9-]{1,100}[.][1-9][0-9]{0,17}")
-_HIT = re.compile(r"([a-z0-9-]+)/([a-z0-9]+)/([1-9][0-9]{0,17})")
 _LONGEST_NAME_OF_A_PERSON = 200
 
 
@@ -67,10 +74,10 @@ class AckWord(Word):
                 **others,
             } if (
                 not others
-                and _TABLE.fullmatch(table)
-                and _EPOCH.fullmatch(epoch)
+                and TABLE.fullmatch(table)
+                and EPOCH.fullmatch(epoch)
                 and is_count(seq, 0, MOST_SEQ)
-                and _HASH.fullmatch(chain)
+                and HASH.fullmatch(chain)
                 and moment_ms(at) is not None
             ):
                 return cls(table, epoch, seq, chain, at)
@@ -125,7 +132,7 @@ class AwardStep(Word):
             } if (
                 not others
                 and _AWARD.fullmatch(award)
-                and (parts := _HIT.fullmatch(hit)) is not None
+                and (parts := EVENT_ID.fullmatch(hit)) is not None
                 and parts[1] == table
                 and is_count(seat, 1, 99)
                 and NAME.fullmatch(tier)
@@ -184,7 +191,7 @@ class Rotation:
         """The rotation that the message is."""
         match message:
             case {"former": str(former), "public_key": str(public_key), "signature": str(signature), **others} if (
-                not others and _HASH.fullmatch(former) and _HASH.fullmatch(public_key)
+                not others and HASH.fullmatch(former) and HASH.fullmatch(public_key)
             ):
                 return cls(former, public_key, signature)
             case _:
@@ -209,7 +216,7 @@ class PitKeyWord(Word):
                 "at": str(at),
                 "signature": str(),
                 **others,
-            } if not others and _HASH.fullmatch(public_key) and len(listed) <= MOST_ROTATIONS:
+            } if not others and HASH.fullmatch(public_key) and len(listed) <= MOST_ROTATIONS:
                 rotations = tuple(rotation for each in listed if (rotation := Rotation.read(each)) is not None)
                 whole = len(rotations) == len(listed) and moment_ms(at) is not None
                 return cls(public_key, at, rotations) if whole else None

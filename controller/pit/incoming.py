@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from controller.contract.bounds import EPOCH, HASH, TABLE
 from controller.contract.canonical import canonical, parse_object
 from controller.contract.envelope import CONTRACTS_READ
 from controller.errors import TableError
 
 # Whatever is not of these forms is shown to nobody: it could be made to play tricks on a terminal or a shell.
 FORMS = {
-    "table": re.compile(r"[a-z0-9-]+"),
-    "epoch": re.compile(r"[a-z0-9]+"),
+    "table": TABLE,
+    "epoch": EPOCH,
     "type": re.compile(r"[a-z0-9_]+"),
-    "chain": re.compile(r"[0-9a-f]{64}"),
-    "public_key": re.compile(r"[0-9a-f]{64}"),
+    "chain": HASH,
+    "public_key": HASH,
 }
 
 

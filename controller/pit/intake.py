@@ -13,9 +13,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from controller.contract.bounds import MOST_CENTS, NAME, is_count
+from controller.contract.bounds import EVENT_ID, MOST_CENTS, NAME, is_count
 from controller.contract.envelope import CONTRACT_VERSION
 from controller.contract.old_events import as_now
+from controller.contract.pit_words import STEPS
 from controller.errors import TableError
 from controller.pit.awards import Awards
 from controller.pit.books import Books
@@ -35,8 +36,7 @@ CREATE INDEX alarm_hand ON alarm (hand);
 """
 
 _MOST_SEATS = 100
-_HIT = re.compile(r"[a-z0-9-]+/[a-z0-9]+/[1-9][0-9]{0,17}")
-_STEP = re.compile("pending|verified|paid|rejected")
+_STEP = re.compile("|".join(STEPS))
 _SHARE = re.compile("[1-9][0-9]{0,3}:[1-9][0-9]{0,3}")
 
 
@@ -160,7 +160,7 @@ class Intake:
 
     def _award(self, number: int, table: str, event: TableEvent) -> Iterator[tuple[int | None, TableError]]:
         message = event.message
-        hit, step, cents = _word(message, "hit", _HIT), _word(message, "step", _STEP), _cents(message, "cents")
+        hit, step, cents = _word(message, "hit", EVENT_ID), _word(message, "step", _STEP), _cents(message, "cents")
         by = message.get("by")
         if not isinstance(by, str) or not by.strip() or not by.isprintable():
             raise _NotUnderstoodError("by is nobody's name")
@@ -174,7 +174,7 @@ class Intake:
         details = event.message.get("details")
         if not isinstance(details, dict):
             raise _NotUnderstoodError("details are none")
-        hit, cents = _word(details, "hit", _HIT), _cents(details, "cents")
+        hit, cents = _word(details, "hit", EVENT_ID), _cents(details, "cents")
         hand = self._awards.hand_of(table, hit)
         if hand is None:
             yield None, _contradiction(table, event, "disputes an award of a hit that this ledger does not have")
