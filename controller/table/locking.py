@@ -38,9 +38,8 @@ def lock(table: Table, by: str, sensed: AbstractSet[int], pit_fresh: bool, *, la
     code = "locked_late" if late else None if pit_fresh else "pit_stale"
     if not rules.bet_recognition:
         seats = tuple(sorted(sensed & set(rules.seat_numbers)))
-        on = ProgressiveWagers(rules.sensed or "", seats)
-        if code is not None:
-            on = ProgressiveWagers(on.spot, (), seats, code)
+        spot = rules.sensed or ""
+        on = ProgressiveWagers(spot, seats) if code is None else ProgressiveWagers(spot, (), seats, code)
         in_play = table.occupied if rules.play.seats_play else ()
         return WagersLocked(by, (on,) if seats else (), in_play=in_play)
     on_each_hand = {bet.spot for bet in rules.bets if bet.each_hand}
