@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import TypeVar
 
 from controller import __version__
@@ -72,6 +73,9 @@ _RETRY_COMMIT_S = 1.0
 _PING_S = 1.0
 _LAMP_TEST_MS = 5000
 
+_COPIES_COME_WITHIN_S = 0.5
+"""All copies of a report have come by then: three take 75 ms at most, and the shoe may pause between them."""
+
 _AT_REST = 3
 """While no input changes, the pins are sampled at so many times `sample_ms`."""
 
@@ -112,12 +116,14 @@ class _Asked:
 
 @dataclass(slots=True)
 class ShoeLine:
-    """How the line to the shoe is, for people. `untold` are bad bytes of which nobody may know yet."""
+    """How the line to the shoe is, for people. `untold` are bad bytes of which nobody may know yet, and so are those
+    that `just_came`: other copies of what they may be are still to come."""
 
     up: bool = False
     why: str = "not opened yet"
     bad_bytes: Counter[str] = field(default_factory=Counter)
     untold: Counter[str] = field(default_factory=Counter)
+    just_came: Counter[str] = field(default_factory=Counter)
 
 
 class Runtime:
@@ -200,6 +206,7 @@ class Runtime:
                     self._fold_and_commit(),
                     self._keep_sampling(),
                     self._keep_pinging(),
+                    self._keep_noting_noise(),
                     self._shoe.run(self),
                     self.stream.run(self._state),
                     self._archivist.run(),
@@ -265,8 +272,7 @@ class Runtime:
             for future, answer in answers:
                 if not future.done():
                     future.set_result(answer)
-            if not self._inbox:
-                self._tell_noise()
+            self._tell_noise()
 
     def _fold(
         self, inbox: list[_Arrived | Callable[[], None]]
@@ -546,17 +552,22 @@ class Runtime:
     def shoe_noise(self, reason: str, count: int) -> None:
         """Bytes that became no fact: counted, and logged when they begin.
 
-        They may be a damaged copy of the shoe's result, which says that the hand is complete: while cards lie face down
-        nobody is told. Where they may come to lie so, what came before the bytes is committed first.
+        They may be a damaged copy of a report of a card that nobody sees, or of the shoe's result, which says that the
+        hand is complete. Another copy may yet be believed. So the bytes take their place in the inbox only when all
+        copies have come: whether they may be told is asked of a table that has committed the report, if it was one.
         """
-        self.shoe_line.untold[reason] += count
-        if self._table.rules.play.deals_face_down:
-            self._inbox_has.set()
-        else:
-            self._tell_noise()
+        self.shoe_line.just_came[reason] += count
+
+    async def _keep_noting_noise(self) -> None:
+        """Note on a clock's beat the bad bytes that came before the last beat."""
+        while True:
+            came, self.shoe_line.just_came = self.shoe_line.just_came, Counter()
+            await asyncio.sleep(_COPIES_COME_WITHIN_S)
+            if came:
+                self._put(partial(self.shoe_line.untold.update, came))
 
     def _tell_noise(self) -> None:
-        """Tell of the bad bytes so far, unless they may tell cards."""
+        """Tell of the bad bytes noted so far, unless they may tell cards. What came before them is committed."""
         if hides_cards(self._table):
             return
         for reason, count in self.shoe_line.untold.items():

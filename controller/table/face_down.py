@@ -12,7 +12,7 @@ from __future__ import annotations
 from controller.game.play import Draw, Reveal
 from controller.table.dealing import following
 from controller.table.legality import Move, Row, legality
-from controller.table.states import HandInPlay, Locked, Table, WagersOpen
+from controller.table.states import Burning, HandInPlay, Locked, Table, WagersOpen
 from controller.table.stops import held_cards
 
 
@@ -52,11 +52,11 @@ def kept_make_a_hand(table: Table) -> bool:
 
 
 def hides_cards(table: Table) -> bool:
-    """Whether cards of a hand are here or due that nobody has seen: dealt face down, kept for the next hand, or dealt
-    while a fault stands. What the shoe sends meanwhile may tell them."""
+    """Whether cards of a hand are here or due that nobody has seen: dealt face down, kept for the next hand, or held
+    by a fault. What the shoe sends meanwhile may tell them."""
     if table.kept:
         return True
-    if table.rules.play.deals_face_down and held_cards(table):
+    if held_cards(table) > _not_hidden(table):
         return True
     match table.phase:
         case HandInPlay(plays, _, seating):
@@ -65,3 +65,18 @@ def hides_cards(table: Table) -> bool:
             return table.rules.play.deals_face_down
         case _:
             return False
+
+
+def _not_hidden(table: Table) -> int:
+    """How many of the cards that a standing fault holds hide nothing: those of the burn, which is never turned up, and
+    those that a hand still takes face up."""
+    play = table.rules.play
+    match table.phase:
+        case Burning(left=left):
+            return left
+        case Locked() if not play.deals_face_down:
+            return play.most_cards(len(table.rules.seats))
+        case HandInPlay(plays) if not play.deals_face_down:
+            return play.most_cards(len(table.rules.seats)) - len(plays)
+        case _:
+            return 0

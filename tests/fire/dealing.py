@@ -30,6 +30,7 @@ _HANDS_A_SHOE = 30
 _DECKS = 8
 _PATIENCE_S = 30.0
 _POLL_S = 0.002
+_HANDED_OVER_S = 0.05
 _PRESS_AGAIN_S = 0.3
 _LET_GO_S = 0.03  # a press that follows sooner would be the same press
 _WINNING = 0.2  # of the hands have a King and a 9 where they win
@@ -361,19 +362,11 @@ class Dealer:
     def _is_heard(self) -> bool:
         """Whether all that the shoe wrote until now was read and committed.
 
-        A byte that counts as noise tells that it was read. It may still wait for the disk, and an act waits behind it,
-        also one that the table refuses.
+        A pty has handed it over by then, and what is asked is answered behind it. It may still wait for the disk, and
+        an act waits behind it, also one that the table refuses.
         """
-
-        def noise() -> int:
-            return int(self.status()["shoe"]["bad_bytes"].get("noise", 0))
-
-        before = noise()
-        self._line.write(b"\xff")
-        with suppress(AssertionError):
-            self._await(lambda: noise() > before, 1.0)
-            return not self._supervise("reset_hit", seat=_NOBODYS_SEAT)
-        return False
+        time.sleep(_HANDED_OVER_S)
+        return not self._supervise("reset_hit", seat=_NOBODYS_SEAT)
 
     # Asking the table.
 

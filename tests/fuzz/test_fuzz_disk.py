@@ -178,7 +178,7 @@ def test_a_disk_that_refuses_stops_the_table_and_loses_nothing(
     told, facts, before = len(pit.events), table.facts(), table.status()
     with disk.refusing(table):
         shoe.deal("KS 2D 9S 3C")
-        eventually(lambda: table.has_read(shoe))
+        table.hear_out()
         eventually(lambda: table.status()["journal"]["error"])
         eventually(lambda: pins.lamp("fault") == "fast_blink")
         status = table.status()
@@ -211,7 +211,7 @@ def test_a_table_killed_while_its_disk_refuses_starts_once_it_works_and_misses_w
         shoe.deal("KS")
         eventually(lambda: table.status()["journal"]["error"])
         shoe.deal("2D 9S")  # they wait behind it, and nothing of them is written
-        eventually(lambda: table.has_read(shoe))
+        table.hear_out()
         table.kill()
     table.journal.with_name(table.journal.name + "-shm").unlink()  # as after a power loss: it is made anew
     if disk.why is not None:

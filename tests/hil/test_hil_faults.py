@@ -61,7 +61,7 @@ def test_a_shoe_unplugged_while_the_hands_first_card_goes_to_the_disk_is_unplugg
     dealer.lock()
     with table.busy_disk():
         shoe.deal("KS")
-        eventually(lambda: table.has_read(shoe))
+        table.hear_out()
         shoe.unplug()
         eventually(lambda: not table.status()["shoe"]["up"])
         assert table.phase == "wagers_locked"
@@ -165,7 +165,7 @@ def test_a_damaged_copy_is_counted_and_costs_nothing(
     dealer.play("9C TD TC 5D")
     eventually(lambda: [hand["outcome"] for hand in pit.rounds] == ["player"])
     assert table.fault is None
-    assert set(table.status()["shoe"]["bad_bytes"]) == {"noise"}
+    eventually(lambda: set(table.status()["shoe"]["bad_bytes"]) == {"noise"})
 
 
 def test_a_hand_is_voided_with_key_and_button(

@@ -56,7 +56,7 @@ def test_what_is_not_committed_is_shown_to_nobody(
     eventually(lambda: len(pit.events) == 2)
     with table.busy_disk():
         shoe.deal("3C")
-        eventually(lambda: table.has_read(shoe))
+        table.hear_out()
         assert table.hands == {"player": ["KS", "9S"], "banker": ["2D"]}
         assert "player" not in pins.lit()
         table.kill()

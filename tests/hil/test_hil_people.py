@@ -51,7 +51,7 @@ def two_faults(table: Table, shoe: FarShoe, dealer: Dealer, eventually: Eventual
     eventually(lambda: table.fault == "shoe_error")
     shoe.cut_card()
     shoe.cut_card()
-    eventually(lambda: table.has_read(shoe))
+    table.hear_out()
     return table
 
 
@@ -185,7 +185,7 @@ def test_bad_wagers_are_a_counted_line(table: Table, pit: FarPit, eventually: Ev
 
 def test_noise_that_reads_as_replies_is_a_line(table: Table, shoe: FarShoe, eventually: Eventually) -> None:
     shoe.line.write(b"\x06" * _FLOOD)
-    eventually(lambda: table.has_read(shoe), within_s=30)
+    eventually(lambda: table.status()["shoe"]["bad_bytes"].get("noise", 0) == _FLOOD, within_s=30)
     assert table.stop() == 0
     assert len(table.log.splitlines()) < _AT_MOST, table.log
 

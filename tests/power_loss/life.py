@@ -130,7 +130,7 @@ class Life:
         self._dealer.deal(deck.draw())
         self._table.supervisor("void")
         self._shoe.force_quit()
-        self._eventually(lambda: self._table.has_read(self._shoe))
+        self._table.hear_out()
         self._pins.uncover(5)
 
     def _stopped_and_started(self) -> None:

@@ -31,6 +31,7 @@ _OFTEN: dict[Table, int] = {"midi": 6, "midi, hand_end": 1, "mini": 1, "baccarat
 _SEATS = (2, 5)
 _BURN = ("2D", "3H", "4C")  # the first card, and the two that it is worth
 _CARD_TAKES_S = 24 * 10 / 4800  # an Angel Eye's three copies; what else it sends at once comes after them
+_CARD_AND_RESULT_TAKE_S = 0.1  # 94 ms
 _APART_S = 0.4  # at least, from one card to the next
 _MOST_UNACKNOWLEDGED = 2  # so that a pit that goes back soon finds too many waiting
 
@@ -242,11 +243,20 @@ class _Making:
                 return (Step(at_s, "ask", ("nobody's void",)),)
             case "shoe" if config.file.shoe.driver.name == "angel_eye":
                 told = luck.choice((("stand_by",), ("report_lock", False), ("cut_card",)))
-                return (Step(at_s, "shoe", told),)
+                return (Step(self._wire_is_free_s(at_s), "shoe", told),)
             case "shoe":
                 return ()
             case never:
                 assert_never(never)
+
+    def _wire_is_free_s(self, at_s: float) -> float:
+        """Not before the last card's reports have gone, and a result's after them.
+
+        A result keeps the wire busy, so what the shoe sent meanwhile would come later than without one, whatever the
+        table did. A cutting card is drawn as a card is: it never comes so soon after one.
+        """
+        cards = [step.at_s for step in self.script if step.what == "card" and step.at_s <= at_s]
+        return round(max(at_s, cards[-1] + _CARD_AND_RESULT_TAKE_S), 4)
 
 
 def _same(play: Game, seating: Seating, these: Sequence[Play], those: Sequence[Play], hands: Iterable[str]) -> bool:

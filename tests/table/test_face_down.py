@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from controller.game.cards import DECK, Card
 from controller.table.acts.shoe import NewShoe
+from controller.table.face_down import hides_cards
 from controller.table.facts import (
     CardDrawn,
     CardDrawnOutsideGame,
@@ -100,6 +101,20 @@ def test_what_is_burned_cannot_be_told_from_anything_seen(ways: list[str], cards
     these, those = (_play(cards[n : n + 5], ways, cards[n + 5]) for n in (0, 6))
     assert these.seen == those.seen
     assert these.table.shoe != those.table.shoe, "but the core knows: the shoe's composition is its to keep"
+
+
+def test_what_a_fault_holds_hides_cards_but_for_those_of_the_burn_and_of_a_face_up_hand() -> None:
+    """Baccarat Royal's cards, Lucky 9's and Midi's come face down; those of these tables do not."""
+    stopped = ShoeErrorRaised(ShoeError.CANNOT_READ)
+
+    def hidden(table: TableUnderTest, cards: str) -> list[bool]:
+        return [hides_cards(table.draw(card).table) for card in cards.split()]
+
+    assert hidden(TableUnderTest().open_shoe().believe(stopped), "4S") == [True]
+    assert hidden(TableUnderTest().do(NewShoe()).draw("3H 8C").believe(stopped), "4S TH 5D") == [False, False, True]
+    in_hand = TableUnderTest().open_shoe().lock(1).draw("4S TH").believe(stopped)
+    assert hidden(in_hand, "5D 9C 4S TH 2D") == [False, False, False, False, True]
+    assert hidden(TableUnderTest().open_shoe().lock(1).believe(stopped), "5D 9C 4S TH 2D 3D 4D") == [False] * 6 + [True]
 
 
 def test_the_first_card_is_shown_and_those_burned_after_it_are_counted() -> None:
