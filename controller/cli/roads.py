@@ -7,7 +7,7 @@ from pathlib import Path
 from controller.cli.client import shoe_rounds
 from controller.cli.files import default_table
 from controller.errors import TableError
-from controller.roads.marks import Hand, Roads
+from controller.roads.marks import Roads, hands_of
 from controller.roads.text import LETTERS, hands_from, roads_text
 
 
@@ -19,11 +19,7 @@ def roads(of: str | None) -> int:
     if of is not None and set(of.upper()) <= LETTERS.keys():
         hands = hands_from(of)
     elif of is None or of.endswith(".toml"):
-        hands = [
-            Hand(each["outcome"], each["player_pair"], each["banker_pair"])
-            for each in shoe_rounds(default_table() if of is None else Path(of))
-            if each["outcome"] is not None and not each["simulated"]
-        ]
+        hands = hands_of(shoe_rounds(default_table() if of is None else Path(of)))
     else:
         do = "Write B for Banker, P for Player and T for a tie, in their order: tablectl roads BBPPPTBPBB"
         raise TableError("no_hands", f"{of} is neither a string of hands nor a table's file.", do)

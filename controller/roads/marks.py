@@ -10,9 +10,9 @@ Simulated and void hands are on no road.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from controller.roads.layout import Grid, Place, bead_place
 
@@ -31,6 +31,15 @@ class Hand:
     winner: Winner
     player_pair: bool = False
     banker_pair: bool = False
+
+
+def hands_of(rounds: Iterable[Mapping[str, Any]]) -> list[Hand]:
+    """The hands that are on the roads, of a shoe's finished rounds as the table's feed tells them."""
+    return [
+        Hand(each["outcome"], each["player_pair"], each["banker_pair"])
+        for each in rounds
+        if each["outcome"] is not None and not each["simulated"]
+    ]
 
 
 @dataclass(frozen=True, slots=True)

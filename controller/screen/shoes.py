@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from controller.roads.marks import Hand, Roads
+from controller.roads.marks import Roads, hands_of
 
 
 def shoe_view(rounds: dict[str, Any]) -> dict[str, Any]:
     """The open shoe's hands on the roads. Simulated hands are on none and in no count."""
     hands = [hand for hand in rounds["hands"] if not hand["simulated"]]
-    decided = [hand for hand in hands if hand["outcome"] is not None]
-    roads = Roads(Hand(hand["outcome"], hand["player_pair"], hand["banker_pair"]) for hand in decided)
+    roads = Roads(hands_of(rounds["hands"]))
+    decided = [bead.hand for bead in roads.beads]
     return {
         "counts": {
-            **{side: sum(hand["outcome"] == side for hand in decided) for side in ("player", "banker", "tie")},
-            "natural": sum(hand["natural"] for hand in decided),
-            "player_pair": sum(hand["player_pair"] for hand in decided),
-            "banker_pair": sum(hand["banker_pair"] for hand in decided),
+            **{side: sum(hand.winner == side for hand in decided) for side in ("player", "banker", "tie")},
+            "natural": sum(hand["natural"] for hand in hands),
+            "player_pair": sum(hand.player_pair for hand in decided),
+            "banker_pair": sum(hand.banker_pair for hand in decided),
             "hands": len(hands),
         },
         "beads": [
