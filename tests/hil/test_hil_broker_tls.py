@@ -49,7 +49,7 @@ def certs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def secured(certs: Path, tmp_path: Path) -> Iterator[SecuredBroker]:
     """The shipped configuration, but for where its files lie, its port, and the user it runs as."""
-    program = shutil.which("mosquitto", path="/usr/bin:/usr/local/sbin:/usr/sbin")
+    program = surroundings.mosquitto_program()
     if program is None:
         pytest.skip("Mosquitto is not installed")
     port, config, log = surroundings.free_port(), tmp_path / "mosquitto.conf", tmp_path / "mosquitto.log"
