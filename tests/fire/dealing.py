@@ -410,7 +410,7 @@ class Dealer:
 
 
 def _shoe(table: Table, line: PtyLine, rng: random.Random) -> FarShoe | FarBeeTek:
-    """The table's make of shoe; an Angel Eye goes on with 0 or 1 after 9, and its line damages and doubles copies."""
+    """The table's brand of shoe; an Angel Eye goes on with 0 or 1 after 9, and its line damages and doubles copies."""
     if table.files.values["shoe"]["driver"] == "beetek":
         return FarBeeTek(line)
     shoe = FarShoe(line, wrap=rng.randrange(2))

@@ -1,4 +1,4 @@
-"""A table's scenarios over both makes of shoe, told to the pit alike; where the two rightly differ, the test says so.
+"""A table's scenarios over both brands of shoe, told to the pit alike; where the two rightly differ, the test says so.
 
 An Angel Eye numbers its reports, plays the game with the table, and tells of the cutting card and of a card it cannot
 read. A BeeTek tells each card once and nothing more: whenever it was out of hearing with a card due, a person looks.
@@ -29,19 +29,19 @@ from drivers.sim import rules
 from drivers.sim.people import shuffled_decks
 from tests.hil.transports import TRANSPORTS
 
-MAKES = ("angel_eye", "beetek")
+BRANDS = ("angel_eye", "beetek")
 OPENED = 8 * 52 - 3  # cards left where the first card is a two
 _CARD_DUE = ("wagers_locked", "hand_in_play")
 _LINES = ["perfect", *(pytest.param(kind, marks=pytest.mark.proof) for kind in ("byte by byte", "delayed"))]
 
 
 def _params(**sections: Any) -> list[Any]:
-    return [pytest.param(make, marks=pytest.mark.table(shoe={"driver": make}, **sections)) for make in MAKES]
+    return [pytest.param(brand, marks=pytest.mark.table(shoe={"driver": brand}, **sections)) for brand in BRANDS]
 
 
 @pytest.fixture(params=_params())
-def make(request: pytest.FixtureRequest) -> str:
-    """The make of the shoe; the mark beside it names it to the table file."""
+def brand(request: pytest.FixtureRequest) -> str:
+    """The brand of the shoe; the mark beside it names it to the table file."""
     return str(request.param)
 
 
@@ -75,7 +75,7 @@ class Bench:
 
 @pytest.fixture
 def at(
-    make: str,
+    brand: str,
     table: Table,
     shoe: FarShoe | FarBeeTek,
     pins: Pins,
@@ -83,8 +83,8 @@ def at(
     dealer: Dealer,
     eventually: Eventually,
 ) -> Bench:
-    """A table with this make of shoe, no shoe open yet."""
-    assert isinstance(shoe, FarBeeTek) == (make == "beetek")
+    """A table with this brand of shoe, no shoe open yet."""
+    assert isinstance(shoe, FarBeeTek) == (brand == "beetek")
     return Bench(table, shoe, pins, pit, dealer, eventually)
 
 
@@ -201,7 +201,7 @@ def test_a_shoe_ended_early_and_the_next(at: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    "make",
+    "brand",
     _params(table={"lock_on": "first_card"}, game={"shoe": {"decks": 1, "cut_card_from_end": 0}}),
     indirect=True,
 )
@@ -498,7 +498,7 @@ class KilledEvening:
         self._at.eventually(lambda: self._at.table.status()["shoe"]["up"])
 
 
-@pytest.mark.parametrize("make", _params()[1:], indirect=True)
+@pytest.mark.parametrize("brand", _params()[1:], indirect=True)
 @pytest.mark.parametrize("shoe_line", ["perfect"], indirect=True)
 @pytest.mark.parametrize(("seed", "kills"), [(5, 12), pytest.param(500, 150, marks=pytest.mark.proof, id="proof")])
 def test_a_table_with_a_beetek_killed_again_and_again_tells_every_hand_once_and_right(

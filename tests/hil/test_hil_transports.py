@@ -1,4 +1,4 @@
-"""One short shoe over both makes of shoe and four kinds of line: no round is ever told otherwise than it was dealt.
+"""One short shoe over both brands of shoe and four kinds of line: no round is ever told otherwise than it was dealt.
 
 The dealer deals by the sheet and looks at the draw lamps after each card. What a bad line loses whole, an Angel Eye's
 numbering shows with its next report: the table stops, and the supervisor names what lies on the felt. A BeeTek numbers
@@ -171,8 +171,8 @@ class Shoe:
 
 
 @pytest.fixture
-def make(request: pytest.FixtureRequest) -> str:
-    """The make of the shoe; the mark beside it names it to the table file."""
+def brand(request: pytest.FixtureRequest) -> str:
+    """The brand of the shoe; the mark beside it names it to the table file."""
     return str(request.param)
 
 
@@ -183,11 +183,11 @@ def shoe_line(request: pytest.FixtureRequest, shoe_line: FarLine) -> Perfect:
 
 
 @pytest.mark.parametrize(
-    "make",
-    [pytest.param(make, marks=pytest.mark.table(shoe={"driver": make})) for make in ("angel_eye", "beetek")],
+    "brand",
+    [pytest.param(brand, marks=pytest.mark.table(shoe={"driver": brand})) for brand in ("angel_eye", "beetek")],
     indirect=True,
 )
-@pytest.mark.usefixtures("make")
+@pytest.mark.usefixtures("brand")
 def test_a_shoe_is_told_as_it_was_dealt(
     shoe_line: Perfect,
     table: Table,
