@@ -10,6 +10,7 @@ from pathlib import Path
 from controller.contract.envelope import Stamp
 
 _TIME_ERROR = 5  # adjtimex(2): the clock is not synchronised
+_AT_ONCE_NS = 1_000_000
 _TIMEX = ctypes.create_string_buffer(512)  # struct timex with room to spare; it begins with 0, which sets nothing
 
 
@@ -24,8 +25,16 @@ def since_boot_ms() -> int:
 
 
 def slept_ms() -> int:
-    """For how many milliseconds the machine was suspended since it started."""
-    return since_boot_ms() - time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1_000_000
+    """For how many milliseconds the machine was suspended since it started.
+
+    Two clocks tell it, and the program may have to wait between reading the one and the other: they are then read
+    again.
+    """
+    while True:
+        awake_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        since_boot_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+        if time.clock_gettime_ns(time.CLOCK_MONOTONIC) - awake_ns < _AT_ONCE_NS:
+            return (since_boot_ns - awake_ns) // 1_000_000
 
 
 @cache

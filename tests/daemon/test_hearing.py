@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from controller import clock
 from controller.hearing import Hearing, Mark
 
 KEPT_MS = 4000
@@ -44,3 +47,21 @@ def test_a_line_that_is_down_is_told_otherwise(hearing: Hearing) -> None:
     assert not hearing.stood_still(10**6, 10**6)
     hearing.line_up(10**6, 10**6)
     assert not hearing.stood_still(10**6 + 10, 10**6)
+
+
+@pytest.mark.parametrize("waited_at", [1, 2])
+def test_a_program_that_waits_between_two_clocks_takes_it_for_no_sleep(
+    monkeypatch: pytest.MonkeyPatch, waited_at: int
+) -> None:
+    """The machine is busy with something else for a second, before one reading."""
+    readings = 0
+
+    def read(which: int) -> int:
+        nonlocal readings
+        readings += 1
+        now_ms = 5000 + 1000 * (readings > waited_at)
+        return (now_ms + SLEPT_BEFORE_MS * (which == time.CLOCK_BOOTTIME)) * 1_000_000
+
+    names = {name: getattr(time, name) for name in ("CLOCK_BOOTTIME", "CLOCK_MONOTONIC")}
+    monkeypatch.setattr(clock, "time", SimpleNamespace(clock_gettime_ns=read, **names))
+    assert clock.slept_ms() == SLEPT_BEFORE_MS
