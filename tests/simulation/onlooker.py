@@ -21,6 +21,7 @@ from unittest.mock import patch
 
 import controller.delivery.pit_trust
 import controller.delivery.stream
+import controller.record.journal
 import controller.runtime
 import drivers.line.shoe_on_line
 from controller.config import Config
@@ -392,7 +393,9 @@ class _Table:
             patch.object(controller.delivery.stream, "time", clock),
             patch.object(controller.runtime, "stamp_now", lambda: _stamp(loop)),
             patch.object(controller.runtime, "since_boot_ms", lambda: round(loop.now_s * 1000)),
+            patch.object(controller.runtime, "slept_ms", lambda: 0),
             patch.object(controller.delivery.stream, "stamp_now", lambda: _stamp(loop)),
+            patch.object(controller.record.journal, "signature_holds", signature_holds),
             patch.object(controller.delivery.pit_trust, "signature_holds", signature_holds),
             patch.object(drivers.line.shoe_on_line, "ShoePort", self._port),
         ):

@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 
-from cryptography.exceptions import InvalidSignature
-
 from controller.contract.signing import signature_of
 
 
@@ -19,23 +17,6 @@ class Signer:
     def sign(self, data: bytes) -> bytes:
         """A signature of 64 bytes, of this key and this data."""
         return hashlib.sha512(self.public + data).digest()
-
-
-class PublicKey:
-    """Stands where the journal checks what it reads back: a `Signer`'s signature holds, and no other."""
-
-    def __init__(self, key: bytes) -> None:
-        self._key = key
-
-    @classmethod
-    def from_public_bytes(cls, key: bytes) -> PublicKey:
-        """The key, as cryptography's own makes it."""
-        return cls(key)
-
-    def verify(self, signature: bytes, data: bytes) -> None:
-        """Raises InvalidSignature where the signature is another."""
-        if signature != Signer(self._key).sign(data):
-            raise InvalidSignature
 
 
 def signature_holds(message: Mapping[str, object], public_key: bytes) -> bool:

@@ -42,7 +42,7 @@ from tests.simulation.loop import SpinningError, VirtualLoop
 from tests.simulation.network import Network, Weather
 from tests.simulation.pit import Pit
 from tests.simulation.shoe import Port
-from tests.simulation.signing import PublicKey, signature_holds
+from tests.simulation.signing import signature_holds
 
 _TABLE_FILE = Path(__file__).parents[2] / "config" / "tables" / "royal9.toml"
 _BEGUN_MS = 1_767_225_600_000  # 2026-01-01, when the wall clock's time begins
@@ -255,11 +255,12 @@ class World:
             patch.object(controller.delivery.stream, "time", clock),
             patch.object(controller.pit.clock, "time", SimpleNamespace(time_ns=lambda: self.stamp().at_ms * 1_000_000)),
             patch.object(controller.pit.ledger, "signature_holds", signature_holds),
-            patch.object(controller.record.journal, "Ed25519PublicKey", PublicKey),
+            patch.object(controller.record.journal, "signature_holds", signature_holds),
             patch.object(controller.delivery.pit_trust, "signature_holds", signature_holds),
             patch.object(controller.delivery.stream, "stamp_now", self.stamp),
             patch.object(controller.runtime, "stamp_now", self._stamp_now),
             patch.object(controller.runtime, "since_boot_ms", lambda: round(loop.now_s * 1000)),
+            patch.object(controller.runtime, "slept_ms", lambda: 0),
             patch.object(controller.runtime, "step", self._step),
             patch.object(drivers.line.shoe_on_line, "ShoePort", self._port),
         ):
