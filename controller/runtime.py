@@ -426,14 +426,14 @@ class Runtime:
             timers[:] = [loop.call_later(after_s, beat, after_standstill)]
 
         def beat(after_standstill: bool = False) -> None:
-            now_ms = since_boot_ms()
+            now_ms, asleep_ms = since_boot_ms(), slept_ms()
             try:
-                if not after_standstill and self._hearing.stood_still(now_ms, slept_ms()):
+                if not after_standstill and self._hearing.stood_still(now_ms, asleep_ms):
                     again(sample_s, True)  # what the kernel kept of the line is read meanwhile: it came first
                     return
                 if after_standstill:
                     self._note_unheard(now_ms)
-                self._hearing.beat(now_ms, slept_ms())
+                self._hearing.beat(now_ms, asleep_ms)
                 self._sample_pins()
                 self._render()
                 again(self._until_next_beat_s(sample_s))

@@ -18,6 +18,7 @@ from controller.bench.header import Pins
 from controller.bench.plugin import Dealer, Eventually
 
 _CARD = re.compile(rb"\b(?:[A2-9TJQK][SHDC])\b")
+_SIGNATURE = re.compile(rb'"signature": ?"[^"]*"')  # one in a thousand holds what looks like a card
 _BURNED = {b"2C"}  # the shoe's first card, which everybody sees; no other card of the tests is one
 
 
@@ -57,7 +58,7 @@ def test_no_card_is_told_before_it_is_revealed(
     def seen() -> set[bytes]:
         """Every card in what was sent, shown over the socket, or logged."""
         told = [*everything, json.dumps(table.status()).encode(), table.log.encode()]
-        return set(_CARD.findall(b"\n".join(told))) - _BURNED
+        return set(_CARD.findall(_SIGNATURE.sub(b"", b"\n".join(told)))) - _BURNED
 
     dealer.open_shoe()
     pit.wager(seat=2, spot="player", cents=2000)
