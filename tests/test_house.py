@@ -57,8 +57,10 @@ ROOMS = {
         never=("controller.app", "controller.header", "controller.cli", "controller.bench", "controller.pit"),
     ),
     "controller.config": Room(
-        ("controller", "drivers.shoe", "drivers.line.brand"),
-        never=("controller.app", "controller.header", "controller.control", "controller.cli", "controller.pit"),
+        (
+            *("controller.config", "controller.table", "controller.game", "controller.contract", "controller.pins"),
+            *("controller.delivery.mqtt_tls", "controller.errors", "drivers.shoe", "drivers.line.brand"),
+        ),
     ),
     "controller.screen": Room(
         ("controller.screen", "controller.roads", "controller.words", "controller.notify", "controller.errors"),

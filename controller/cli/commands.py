@@ -47,7 +47,8 @@ def _add_check(parser: ArgumentParser) -> None:
 
 def _check(options: Namespace) -> int:
     from controller.cli.par import edges_told
-    from controller.config import ConfigError, Problem, load
+    from controller.config import load
+    from controller.config.problems import ConfigError, Problem
     from controller.delivery.mqtt_tls import wrong_with
     from controller.pins.header_map import CONFIG_TXT, overlaid
 

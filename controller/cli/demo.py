@@ -27,7 +27,8 @@ from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
 from controller.cli import surroundings
 from controller.cli.client import ask, watch
-from controller.config import Config, ConfigError, load
+from controller.config import Config, load
+from controller.config.problems import ConfigError
 from controller.contract.topics import Topics
 from controller.errors import TableError
 from controller.record.journal import verify

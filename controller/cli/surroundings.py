@@ -20,7 +20,7 @@ from typing import Any
 
 import tomli_w
 
-from controller.config import HEADER_PINS
+from controller.config.table_file import HEADER_PINS
 from controller.errors import TableError
 from drivers import shoe as shoes
 

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from controller.answer import Answer
 from controller.clock import stamp_now
-from controller.config import PitSection
+from controller.config.table_file import PitSection
 from controller.contract.bounds import MOST_PAYLOAD_BYTES
 from controller.contract.canonical import canonical, parse_object
 from controller.contract.envelope import CONTRACT_VERSION

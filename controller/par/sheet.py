@@ -9,7 +9,8 @@ from fractions import Fraction
 from math import ceil, perm
 from pathlib import Path
 
-from controller.config import is_game_file, load, load_game, play_of
+from controller.config import is_game_file, load, load_game
+from controller.config.game_file import play_of
 from controller.errors import TableError
 from controller.game.baccarat import PuntoBanco, Tableau
 from controller.game.baccarat_royal import BaccaratRoyal

@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-from controller.config import JournalSection
+from controller.config.table_file import JournalSection
 from controller.errors import TableError
 from controller.record.journal import Journal, OnJournal
 from controller.table.facts import ArchiveFailed, JournalLarge, OwnFact

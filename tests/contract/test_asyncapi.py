@@ -18,7 +18,7 @@ from jsonschema import Draft202012Validator
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
-from controller.config import PitSection
+from controller.config.table_file import PitSection
 from controller.contract import events
 from controller.contract.bounds import NAME
 from controller.contract.canonical import canonical, parse_object

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from controller.config import MOST_BETS, load
+from controller.config import load
+from controller.config.game_file import MOST_BETS
 from controller.contract.bounds import (
     MOST_CENTS,
     MOST_METERS,

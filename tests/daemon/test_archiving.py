@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-import controller.config as config_module
+import controller.config.table_file as config_module
 import controller.record.archiving as archiving_module
-from controller.config import JournalSection
+from controller.config.table_file import JournalSection
 from controller.game.cards import Card
 from controller.record.archive import Run
 from controller.record.archiving import Archivist
@@ -29,7 +29,7 @@ def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """It looks all the time, and a small journal is a large one."""
     for name in ("_LOOK_EVERY_S", "_BETWEEN_PORTIONS_S", "_RETRY_S"):
         monkeypatch.setattr(archiving_module, name, 0.01)
-    monkeypatch.setattr(config_module, "_check_range", lambda *_: ())
+    monkeypatch.setattr(config_module, "check_range", lambda *_: ())
 
 
 @asynccontextmanager

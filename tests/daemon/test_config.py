@@ -16,8 +16,10 @@ import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.config import MOST_BETS, Config, ConfigError, Problem, load
-from controller.config_examples import GAME_SECTIONS, TABLE_SECTIONS
+from controller.config import Config, load
+from controller.config.examples import GAME_SECTIONS, TABLE_SECTIONS
+from controller.config.game_file import MOST_BETS
+from controller.config.problems import ConfigError, Problem
 from controller.game.baccarat import PuntoBanco
 from controller.game.bets import HandIs
 from controller.table.lamps import LAMPS

@@ -15,7 +15,8 @@ import pytest
 import tomli_w
 
 from controller.cli.surroundings import EXAMPLE_TABLE
-from controller.config import Config, ConfigError, load
+from controller.config import Config, load
+from controller.config.problems import ConfigError
 from controller.table.facts import CardDrawn, Fact, Report
 from drivers import shoe as shoes
 from drivers.line import shoe_on_line

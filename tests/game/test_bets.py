@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from controller.config import MOST_BETS, load
+from controller.config import load
+from controller.config.game_file import MOST_BETS
 from controller.game.baccarat import Tableau, next_step
 from controller.game.bets import Bet
 from controller.game.cards import DECK, Card, PersonalK9

@@ -1,0 +1,113 @@
+"""A table's file and its game's together: whether they fit, the rules that they give, and what people should know."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from controller.config.game_file import HAND_AT_MOST, GameFile, play_of
+from controller.config.problems import Told
+from controller.config.table_file import PinsSection, ShoeSection, TableFile, TableSection
+from controller.pins.header_map import conflicts
+from controller.table.lamps import LAMPS
+from controller.table.rules import Seat, TableRules
+from drivers import shoe as shoes
+
+
+def rules_of(table: TableFile, game: GameFile) -> TableRules:
+    """The rules that the two files give the table."""
+    return TableRules(
+        table=table.table.id,
+        game=game.name,
+        lock_on=table.table.lock_on,
+        seats=tuple(sorted(table.seats, key=lambda seat: seat.number)),
+        sensors=tuple(sorted(seat.number for seat in table.seats if f"seat_{seat.number}" in table.pins.inputs)),
+        sensed=_sensed(table.pins, game),
+        bet_recognition=table.table.bet_recognition,
+        shoe=game.shoe,
+        play=play_of(game, table.table.dealt),
+        wagers=game.wagers,
+        rounding=game.rounding,
+        bets=game.bets,
+    )
+
+
+def _sensed(pins: PinsSection, game: GameFile) -> str | None:
+    """The spot whose chips the seats' sensors see.
+
+    None where `[pins]` names no spot and the game has no progressive bet, or more than one.
+    """
+    progressives = [bet.spot for bet in game.bets if bet.progressive]
+    return pins.sensed or (progressives[0] if len(progressives) == 1 else None)
+
+
+def check_game_fits(
+    table: TableSection, seats: tuple[Seat, ...], shoe: ShoeSection, pins: PinsSection, game: GameFile
+) -> Iterable[Told]:
+    """The sections of the table's file must fit the game that the table deals."""
+    deals = shoe.driver.deals
+    if deals is not None and game.kind not in deals:
+        can = [name for name in shoes.NAMES if game.kind in (shoes.brand(name).deals or {game.kind})]
+        what = f"{shoe.driver.called} deals {' and '.join(sorted(deals)).replace('_', ' ')} only"
+        yield "shoe.driver", what, f"Write one of: {', '.join(can)}."
+    most = play_of(game).most_cards(len(seats))
+    if HAND_AT_MOST <= game.shoe.fewest_cards_to_open < most:
+        what = f"a round of {len(seats)} seats can take {most} cards, more than fewest_cards_to_open"
+        yield "seats", what, f"Write shoe.fewest_cards_to_open = {most} in the game's file, or take seats away."
+    for place, seat in enumerate(seats):
+        if seat.number > game.most_seats:
+            do = f"Number the seats from 1 to {game.most_seats}: most_seats in the game's file says how many."
+            yield f"seats.{place}.number", f"seat {seat.number} is beyond the sheet's seats", do
+    if table.lock_on == "first_card" and play_of(game).tableau is None:
+        yield "table.lock_on", "the dealer locks the wagers of this game", 'Write "deal".'
+    if game.section.dealt(table.dealt) is None:
+        yield "table.dealt", f"this game is not dealt as {table.dealt.title()}", "Remove it."
+    printed = any(hand.seat_pair for bet in game.bets for row in bet.rows for hand in row.when.hands())
+    for place, seat in enumerate(seats):
+        if printed and seat.k9 is None:
+            yield f"seats.{place}.k9", "is missing, and a bet of the game asks for it", 'Add it, such as "KS 9H".'
+        if not printed and seat.k9 is not None:
+            yield f"seats.{place}.k9", "is for games with a bet that asks for it, and this has none", "Remove it."
+    progressives = [bet.spot for bet in game.bets if bet.progressive]
+    named = ", ".join(progressives) or "none: remove it"
+    if pins.sensed is not None and pins.sensed not in progressives:
+        yield "pins.sensed", f"{pins.sensed} is no progressive bet of the game", f"The game's are: {named}."
+    sensors = [name for seat in seats if (name := f"seat_{seat.number}") in pins.inputs]
+    if sensors and pins.sensed is None and len(progressives) > 1:
+        do = f"Name the spot whose chips the seats' inputs see, one of: {named}."
+        yield "pins.sensed", "is missing, and the game has more than one progressive bet", do
+    if not progressives:
+        for name in sensors:
+            yield f"pins.inputs.{name}", "senses a progressive wager, and the game has none", "Remove it."
+
+
+def warnings(table: TableFile, game: GameFile) -> Iterable[str]:
+    """What can be meant, and is perhaps not: a seat without a sensor, a connection without TLS."""
+    if table.pit.tls is None and not re.fullmatch(r"localhost|127\.[0-9.]+|::1", table.pit.host):
+        yield "[pit] has no TLS (ca, certificate, private_key): its network can read every hand and speak as the pit"
+    if table.pit.trust_first_key:
+        yield "[pit] trust_first_key: whoever speaks first as the pit is believed, and nobody compares its key"
+    yield from conflicts(table.pins.lamps, table.pins.inputs)
+    if not table.table.bet_recognition:
+        sensed = _sensed(table.pins, game)
+        for bet in game.bets:
+            unseen = [seat for seat in table.seats if f"seat_{seat.number}" not in table.pins.inputs]
+            if bet.progressive and bet.spot != sensed:
+                yield f"nothing tells of wagers on {bet.spot}: none can be placed, at any seat"
+            elif bet.progressive:
+                yield from (
+                    f"seat {seat.number} has no sensor: no {bet.spot} wager can be placed there" for seat in unseen
+                )
+    for name in [*(f"seat_{seat.number}" for seat in table.seats), *LAMPS]:
+        if name not in table.pins.lamps:
+            yield f"there is no lamp {name}"
+    for name in ("void", "key", "new_shoe", *(call.value for call in play_of(game, table.table.dealt).calls)):
+        if name not in table.pins.inputs:
+            yield f"there is no input {name}: only `tablectl` can do that"
+    brand = table.shoe.driver
+    for name, why in brand.buttons.items():
+        if name not in table.pins.inputs:
+            yield f"there is no input {name}, and {why}"
+    if not brand.bits_until_numbers_repeat and table.table.lock_on == "first_card":
+        numbers_nothing = f"{brand.called} numbers nothing: one lost between hands goes unnoticed"
+        yield f"a first card locks the wagers, and {numbers_nothing}"

@@ -1,0 +1,237 @@
+"""A game's file: one rule sheet as data, and what must hold in each of its sections."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, make_dataclass
+from typing import Any, Literal
+
+from controller.config.problems import Problem, Told, check_range
+from controller.contract.bounds import NAME
+from controller.game.bets import DRAGON_BONUS, Bet, ratio_text
+from controller.game.games import KINDS, Game, Section
+from controller.game.reach import unreachable
+from controller.game.settlement import Rounding
+from controller.game.wagers import WagerRules
+from controller.table.rules import ShoeRules
+
+MOST_BETS = 12
+"""No game has more bets. The longest event is the correction of a round with 12 bets, 28 seats, back bettors and chips
+on every spot, and a message must hold that event."""
+
+_BURNED_AT_MOST = 11
+"""A first card of ten points, and the ten cards that are burned for it."""
+
+HAND_AT_MOST = 6
+"""Three cards each for the two hands of punto banco."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameFile:
+    """A game's file as it stands. Besides these sections it has the section of its kind, which says how it is dealt."""
+
+    name: str
+    sheet: str
+    kind: str
+    most_seats: int
+    shoe: ShoeRules
+    wagers: WagerRules
+    rounding: Rounding
+    bets: tuple[Bet, ...]
+
+    @property
+    def section(self) -> Section:
+        """The section of the file's kind: of a `kind = "lucky9"`, the section `[lucky9]`."""
+        section: Section = getattr(self, self.kind)
+        return section
+
+
+def of_kind(values: dict[str, Any]) -> type[GameFile]:
+    """The type of a game file with these values: `GameFile` and the section of its kind.
+
+    Where the file names no kind that is known, the type has the section of each known kind that stands in the file.
+    """
+    said = [kind for kind in KINDS if kind == values.get("kind")]
+    kinds = said or [kind for kind in KINDS if kind in values]
+    kind_type = Literal[tuple(KINDS)]  # type: ignore[valid-type]  # the games that there are say what it may be
+    sections = [("kind", kind_type), *((kind, KINDS[kind]) for kind in kinds)]
+    return make_dataclass("GameFile", sections, bases=(GameFile,), frozen=True)
+
+
+def play_of(game: GameFile, dealt: Literal["mini", "midi"] = "mini") -> Game:
+    """The game as a table deals it. That the game is dealt so has been checked."""
+    play = game.section.dealt(dealt)
+    assert play is not None
+    return play
+
+
+def _check_shoe_rules(shoe: ShoeRules) -> Iterable[Told]:
+    if not 1 <= shoe.decks <= 12:
+        yield "shoe.decks", f"{shoe.decks} is out of range", "Write a number from 1 to 12."
+    else:
+        deepest = 52 * shoe.decks - _BURNED_AT_MOST - HAND_AT_MOST
+        if not 0 <= shoe.cut_card_from_end <= max(0, deepest):
+            what = f"{shoe.cut_card_from_end} cards behind the cutting card leave no hand before it"
+            do = f"Write a number from 0 to {max(0, deepest)}: before it lie the burned cards and one hand at least."
+            yield "shoe.cut_card_from_end", what, do
+        if shoe.fewest_cards_to_open > 52 * shoe.decks:
+            yield "shoe.fewest_cards_to_open", "is more than the shoe holds", "Write 6, or little more."
+    yield from check_range("shoe.hands_after_cut_card", shoe.hands_after_cut_card, 0, 10)
+    if shoe.fewest_cards_to_open < HAND_AT_MOST:
+        yield "shoe.fewest_cards_to_open", "is less than a hand can take", f"Write {HAND_AT_MOST} or more."
+
+
+def _check_play(section: Section, shoe: ShoeRules, bets: tuple[Bet, ...]) -> Iterable[Told]:
+    """The section of the kind, such as `[punto_banco]`, must fit the sections beside it."""
+    play = section.dealt("mini")
+    assert play is not None, "every game is dealt as Mini"
+    if play.tableau is None and shoe.drawn_in_error == "simulated_hand":
+        do = 'Write "burn" or "next_card".'
+        yield "shoe.drawn_in_error", "nobody could make the choices of a simulated hand of this game", do
+    each_hand = [place for place, bet in enumerate(bets) if bet.each_hand]
+    if play.seats_play and len(each_hand) != 1:
+        do = "Write each_hand = true in the bet of that wager, and in no other."
+        yield "bets", "it is not told which wager lies on the hands of a seat", do
+    for place, bet in enumerate(bets):
+        if bet.each_hand and not play.seats_play:
+            yield f"bets.{place}.each_hand", "no seat has hands of its own in this game", "Remove it."
+        if bet.between_actives and not play.roles_play:
+            yield f"bets.{place}.between_actives", "no seats play each other in this game", "Remove it."
+
+
+def _check_spots(bets: tuple[Bet, ...]) -> Iterable[Told]:
+    spots = [bet.spot for bet in bets]
+    if not bets:
+        yield "bets", "the game takes no wager", "Add a [[bets]] for each spot."
+    if len(bets) > MOST_BETS:
+        yield "bets", f"{len(bets)} are more than a round's event can tell", f"Write at most {MOST_BETS}."
+    for place, bet in enumerate(bets):
+        key = f"bets.{place}"
+        if not re.fullmatch("[a-z0-9_]{1,24}", bet.spot):
+            yield f"{key}.spot", f"{bet.spot!r} cannot be a spot's name", "Use only a-z, 0-9 and _, at most 24."
+        elif bet.spot in spots[:place]:
+            yield f"{key}.spot", f"{bet.spot} stands twice", "Write each spot once, with all its rows."
+        for needed in bet.needs:
+            if needed == bet.spot or needed not in spots:
+                yield f"{key}.needs", f"{needed} is no other spot of this game", f"Name some of: {', '.join(spots)}."
+        if not bet.rows:
+            yield f"{key}.rows", f"nothing says when {bet.spot} wins", "Add its rows: the first that holds decides."
+
+
+def _check_money(bets: tuple[Bet, ...]) -> Iterable[Told]:
+    for place, bet in enumerate(bets):
+        if bet.price_cents is not None and bet.price_cents < 1:
+            yield f"bets.{place}.price_cents", "is no price", "Write the price of the wager in cents."
+        for number, row in enumerate(bet.rows):
+            key = f"bets.{place}.rows.{number}"
+            if row.pays == 0:
+                yield (
+                    f"{key}.pays",
+                    "0 to one is no win",
+                    'Write what it pays to one, such as "8:1", or result = "push".',
+                )
+            for word in ("commission_taken", "commission_owed"):
+                part = getattr(row, word)
+                if part is not None and not 0 < part < 1:
+                    yield f"{key}.{word}", f"{part} is no part of a win", 'Write less than the whole, such as "1:20".'
+            if not 0 < row.share <= 1:
+                do = 'Write the whole, "1:1", or less, such as "1:10".'
+                yield f"{key}.share", f"{ratio_text(row.share)} is no part of a meter", do
+            if row.cents is not None and row.cents < 1:
+                yield f"{key}.cents", f"{row.cents} is no award", "Write the award in cents."
+            for word in ("award", "meter"):
+                name = getattr(row, word)
+                if name is not None and not NAME.fullmatch(name):
+                    yield f"{key}.{word}", f"{name!r} cannot be a name", "Use only a-z, 0-9 and _, at most 60."
+            if bet.spot in DRAGON_BONUS and (row.result == "half" or (row.pays and row.pays.denominator != 1)):
+                do = "Write whole odds, or give the bet another name."
+                yield key, f"a round's event tells of {bet.spot} what it pays to one, in whole numbers", do
+
+
+def _check_awards(kind: str, bets: tuple[Bet, ...]) -> Iterable[Told]:
+    whole = {row.meter for bet in bets for row in bet.rows if row.share == 1}
+    for place, bet in enumerate(bets):
+        awards = [row.award for row in bet.rows if row.award is not None]
+        if awards and kind == "lucky9":
+            do = "Write what each row pays to one: an award is of a round of two hands."
+            yield f"bets.{place}.rows", f"{bet.spot} has awards", do
+        if len(set(awards)) != len(awards):
+            yield f"bets.{place}.rows", "holds an award twice", "Give each row an award of its own name."
+        if awards and bet.price_cents is None:
+            yield f"bets.{place}.price_cents", "is missing, and the bet has awards", "Write its one price in cents."
+        for number, row in enumerate(bet.rows):
+            if row.meter not in whole:
+                do = "Correct the name, or add the row that wins all of it: until then the meter never begins again."
+                yield f"bets.{place}.rows.{number}.meter", f"no row awards the whole of {row.meter}", do
+
+
+def _check_wagers(wagers: WagerRules, rounding: Rounding) -> Iterable[Told]:
+    for low, high in (("circle_minimum_cents", "circle_maximum_cents"), ("side_minimum_cents", "side_maximum_cents")):
+        if not 1 <= getattr(wagers, low) <= getattr(wagers, high):
+            yield f"wagers.{high}", f"must be at least {low}, and that at least 1", "Write both in cents."
+        elif wagers.increment_cents >= 1 and getattr(wagers, high) // wagers.increment_cents < -(
+            -getattr(wagers, low) // wagers.increment_cents
+        ):
+            what = f"no multiple of increment_cents ({wagers.increment_cents}) lies between {low} and {high}"
+            yield f"wagers.{high}", f"{what}, so no wager can be made", "Change the increment or the limits."
+    if wagers.increment_cents < 1:
+        yield "wagers.increment_cents", f"{wagers.increment_cents} is no increment", "Write it in cents, 1 for any."
+    if rounding.unit_cents < 1:
+        yield "rounding.unit_cents", f"{rounding.unit_cents} is no unit", "Write it in cents, 1 for exact cents."
+    elif wagers.increment_cents % rounding.unit_cents:
+        do = "Write a unit that the wagers' increment is a multiple of."
+        yield "rounding.unit_cents", f"{rounding.unit_cents} does not divide every wager", do
+
+
+def check_reach(game: GameFile) -> Iterable[Told]:
+    """Each row must be able to decide a hand.
+
+    A row that holds for no hand decides none. Nor does a row where a row before it holds whenever it does.
+    """
+    for each in unreachable(play_of(game), game.bets, game.shoe.decks):
+        key, spot = f"bets.{each.bet}.rows.{each.row}", game.bets[each.bet].spot
+        if each.why == "never_holds":
+            yield key, f"no hand is so: {spot} can never be decided by it", "Correct it, or remove it."
+        else:
+            do = "Put it before them, or remove it: the first row that holds decides."
+            yield key, f"wherever it holds, a row of {spot} before it holds", do
+
+
+GAME_CHECKS = (_check_shoe_rules, _check_play, _check_wagers, _check_spots, _check_money, _check_awards)
+"""Every check of a game's file. Its arguments are the sections that the check looks at, by their names; `section` is
+the section of the file's kind."""
+
+
+def old_form(values: dict[str, Any], file: str) -> list[Problem]:
+    """What stands in a game file from before a bet was data, and how that is written now."""
+    told = [Problem(file, key, "is not how a bet is written", do) for key, do in _AS_BETS.items() if key in values]
+    if isinstance(wagers := values.get("wagers"), dict) and "spots" in wagers:
+        do = "Remove it: the spots are those of the [[bets]], in the order that they are settled in."
+        told.append(Problem(file, "wagers.spots", "is not how the spots are named", do))
+    royal = values.get("baccarat_royal")
+    for key in ("gamblers_pay", "tie_pays", "gamblers_on_tie"):
+        if isinstance(royal, dict) and key in royal:
+            do = 'Write a [[bets]] for each spot, such as { when = { winner = "tie" }, pays = "8:1" }.'
+            told.append(Problem(file, f"baccarat_royal.{key}", "is not how a bet is written", do))
+    lucky9 = values.get("lucky9")
+    for key in ("outcomes", "dead_totals", "higher_pays", "tie_pays", "bonus_pays"):
+        if isinstance(lucky9, dict) and key in lucky9:
+            do = 'Write rows in the [[bets]] of each spot, such as { when = { winner = "own" }, pays = "1:1" }.'
+            told.append(Problem(file, f"lucky9.{key}", "is not how a bet is written", do))
+    return told
+
+
+_AS_BETS = {
+    "pays": 'Write a [[bets]] for each spot, with rows such as { when = { winner = "banker" }, pays = "1:1", '
+    'commission_taken = "1:20" }: see docs/bets.md.',
+    "dragon_bonus": "Write a [[bets]] for dragon_player and one for dragon_banker, with rows such as "
+    '{ when = { winner = "player", natural = false, margin = 9 }, pays = "30:1" }: see docs/bets.md.',
+    "royal9": "Write a [[bets]] with rows such as "
+    '{ when = { banker = { seat_pair = "own" } }, award = "banker_personal", meter = "banker_personal" }: '
+    "see docs/bets.md.",
+}
+
+
+OLD_KEYS = (*KINDS, *_AS_BETS)
+"""Keys that only a game's file has or had."""

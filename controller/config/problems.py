@@ -1,0 +1,56 @@
+"""What can be wrong with a configuration file, told to the person who wrote the file."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from controller.errors import TableError
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One mistake: its file, its key, what is wrong there and what to write instead."""
+
+    file: str
+    key: str
+    what: str
+    do: str
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.key}: {self.what}\n  what to do: {self.do}"
+
+
+class ConfigError(TableError):
+    """The configuration cannot be used. `problems` holds every mistake in it."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        count = len(self.problems)
+        what = f"the configuration has {count} {'mistake' if count == 1 else 'mistakes'}"
+        super().__init__("config_invalid", what, "Correct each, then run `tablectl check` again.")
+
+    def __str__(self) -> str:
+        return "\n".join([f"{self.code}: {self.what}", *map(str, self.problems)])
+
+
+Told = tuple[str, str, str]
+"""What a check finds: the key, what is wrong and what to write. The file is added by whoever runs the check."""
+
+
+def check_range(key: str, value: int, low: int, high: int) -> Iterable[Told]:
+    """A number must lie from `low` to `high`."""
+    if not low <= value <= high:
+        yield key, f"{value} is out of range", f"Write a number from {low} to {high}."
+
+
+def meant(name: object, known: Sequence[object]) -> str:
+    """The end of a sentence about an unknown name: the known name that is most like it, or nothing."""
+    close = difflib.get_close_matches(str(name), [*map(str, known)], 1)
+    return f", is {close[0]} meant?" if close else ""
+
+
+def unknown(key: str, known: Sequence[str]) -> str:
+    """A key that stands in a file and that the program does not know."""
+    return f"nobody knows the key {key}{meant(key, known)}"

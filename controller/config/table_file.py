@@ -1,0 +1,264 @@
+"""A table's own file: its sections in the file's order and words, each beside what must hold in that section."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from controller.config.problems import Told, check_range, unknown
+from controller.delivery.mqtt_tls import TlsFiles
+from controller.game.cards import PersonalK9
+from controller.pins.devices import InputWiring, LampWiring
+from controller.pins.header_map import PHYSICAL
+from controller.table.lamps import LAMPS
+from controller.table.rules import LockOn, Seat
+from drivers.line.brand import Brand
+
+HEADER_PINS = tuple(sorted(PHYSICAL))
+"""The BCM numbers of the 26 general pins on the Raspberry Pi's header."""
+
+BUTTONS = ("deal", "cut_card", "new_shoe", "void", "hit", "stand", "split", "reveal", "key")
+"""The inputs that are not seat sensors."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableSection:
+    """`[table]`: the table's name at the pit (`id`) and for people, its game's file, and how the game is dealt here."""
+
+    id: str
+    name: str
+    game: str
+    lock_on: LockOn = "deal"
+    dealt: Literal["mini", "midi"] = "mini"
+    bet_recognition: bool = False
+
+
+_NOT_TABLES = {"pit": "the pit's program", "bets": "bet recognition"}
+"""The other names in the broker's access list, `config/mosquitto/acl`."""
+
+
+def _check_id(table: TableSection) -> Iterable[Told]:
+    if not re.fullmatch(r"[a-z0-9-]{1,60}", table.id):
+        yield "table.id", f"{table.id!r} cannot stand in a topic", "Use only a-z, 0-9 and -, at most 60."
+    elif table.id in _NOT_TABLES:
+        do = "Choose another, royal9-01 for instance: the broker's access list would give this table its rights."
+        yield "table.id", f"{table.id!r} is the name of {_NOT_TABLES[table.id]} at the broker", do
+
+
+def _check_seats(seats: tuple[Seat, ...]) -> Iterable[Told]:
+    if not seats:
+        yield "seats", "the table has no seats", "Add a [[seats]] for each, with its number."
+    at: dict[int, int] = {}
+    printed: dict[PersonalK9, int] = {}
+    for place, seat in enumerate(seats):
+        if seat.number < 1:
+            yield f"seats.{place}.number", f"{seat.number} is no seat number", "Number the seats from 1."
+        if seat.number in at:
+            yield f"seats.{place}.number", f"seat {seat.number} stands twice", "Give each seat its own number."
+        if seat.k9 is not None and seat.k9 in printed:
+            other = printed[seat.k9]
+            yield f"seats.{place}.k9", f"{seat.k9} is printed at seat {other} already", "No two seats share a K9."
+        at.setdefault(seat.number, place)
+        if seat.k9 is not None:
+            printed.setdefault(seat.k9, seat.number)
+
+
+@dataclass(frozen=True, slots=True)
+class ShoeSection:
+    """`[shoe]`: the card-reading shoe and its serial port, a device or a URL of pyserial's.
+
+    Without a `baud` the line runs at the usual speed of the brand.
+    """
+
+    driver: Brand
+    port: str
+    baud: int | None = None
+
+
+def _check_line(shoe: ShoeSection) -> Iterable[Told]:
+    brand, baud = shoe.driver, shoe.baud
+    if baud is not None and baud not in brand.bauds:
+        do = f"Write one of: {', '.join(map(str, sorted(brand.bauds)))}."
+        yield "shoe.baud", f"the line of {brand.called} does not run at {baud}", do
+    port = shoe.port
+    do = "Write a device, best from /dev/serial/by-id, or socket://HOST:PORT."
+    if re.fullmatch(r"COM[0-9]+|/dev/(cu|tty)\..*", port, re.IGNORECASE):
+        yield "shoe.port", f"{port!r} is a port of another system, and a table runs on Linux", do
+    elif not port.startswith("/") and not re.fullmatch(r"socket://[^/\s]+:[0-9]{1,5}", port):
+        yield "shoe.port", f"{port!r} is neither a device's full path nor a serial server", do
+
+
+@dataclass(frozen=True, slots=True)
+class PinsSection:
+    """`[pins]`: the header. With the simulated driver, and only then, the file `page` stands in for the header.
+
+    `sensed` names the spot whose chips the seats' inputs see. Without `sensed` the inputs see the spot of the game's
+    one progressive bet.
+
+    The inputs are sampled every `sample_ms` while an input changes, and every three times `sample_ms` while none does.
+    A change counts once the input has kept its new level for `debounce_ms`. For example: with 10 and 30, a button that
+    is held for 65 ms is never missed.
+    """
+
+    driver: Literal["rpi_gpio", "simulated"]
+    lamps: dict[str, LampWiring]
+    inputs: dict[str, InputWiring]
+    page: str | None = None
+    sensed: str | None = None
+    sample_ms: int = 10
+    debounce_ms: int = 30
+
+
+def _check_pins(pins: PinsSection) -> Iterable[Told]:
+    yield from check_range("pins.sample_ms", pins.sample_ms, 5, 50)
+    yield from check_range("pins.debounce_ms", pins.debounce_ms, 5, 500)
+    if pins.driver == "simulated" and pins.page is None:
+        yield "pins.page", "is missing", "Name the file that stands in for the header."
+    if pins.driver == "rpi_gpio" and pins.page is not None:
+        yield "pins.page", "is only for the simulated driver", 'Remove it, or set pins.driver = "simulated".'
+    taken: dict[int, str] = {}
+    for key, bcm in [
+        *((f"pins.lamps.{name}.bcm", lamp.bcm) for name, lamp in pins.lamps.items()),
+        *((f"pins.inputs.{name}.bcm", input_.bcm) for name, input_ in pins.inputs.items()),
+    ]:
+        if bcm not in HEADER_PINS:
+            yield key, f"BCM {bcm} is not on the header", "Use one of the header's 26 pins, BCM 2 to 27."
+        elif bcm in taken:
+            yield key, f"BCM {bcm} is taken by {taken[bcm]}", "Give each lamp and input a pin of its own."
+        taken.setdefault(bcm, key.removesuffix(".bcm"))
+
+
+def _check_wiring(table: TableSection, seats: tuple[Seat, ...], pins: PinsSection) -> Iterable[Told]:
+    of_seats = [f"seat_{seat.number}" for seat in seats]
+    yield from _check_wiring_names("pins.lamps", pins.lamps, [*of_seats, *LAMPS])
+    yield from _check_wiring_names("pins.inputs", pins.inputs, [*of_seats, *BUTTONS])
+    if table.lock_on == "deal" and "deal" not in pins.inputs:
+        do = 'Wire the dealer\'s `deal` button, or set table.lock_on = "first_card".'
+        yield "pins.inputs.deal", "is missing, and wagers are locked by it", do
+
+
+def _check_wiring_names(section: str, wired: Iterable[str], known: list[str]) -> Iterable[Told]:
+    for name in wired:
+        if name not in known:
+            yield f"{section}.{name}", unknown(name, known), "The names here are: " + ", ".join(known) + "."
+
+
+@dataclass(frozen=True, slots=True)
+class PitSection:
+    """`[pit]`: the broker, when the pit counts as gone, and how many events may wait for the pit.
+
+    With the PEM files `ca`, `certificate` and `private_key` the connection is mutual TLS, and never anything less. With
+    `crl`, the CA's list of revoked certificates, a revoked certificate of the broker is refused too.
+    `trust_first_key` pins the first key that is offered as the pit's, without a person who compares it: for a demo.
+    """
+
+    host: str
+    port: int = 1883
+    root: str = "pit/v1"
+    keepalive_s: int = 5
+    stale_after_s: int = 10
+    most_unacknowledged: int = 100_000
+    trust_first_key: bool = False
+    ca: str | None = None
+    certificate: str | None = None
+    private_key: str | None = None
+    crl: str | None = None
+
+    @property
+    def tls(self) -> TlsFiles | None:
+        """The files of mutual TLS; None where the table has no TLS.
+
+        Nobody opens the files here: a person who only asks a running table need not be allowed to read them.
+        """
+        if self.ca is None or self.certificate is None or self.private_key is None:
+            return None
+        crl = None if self.crl is None else Path(self.crl)
+        return TlsFiles(Path(self.ca), Path(self.certificate), Path(self.private_key), crl)
+
+
+def _check_pit(pit: PitSection) -> Iterable[Told]:
+    if not re.fullmatch(r"(?=.{1,200}$)[a-z0-9-]+(/[a-z0-9-]+)*", pit.root):
+        yield "pit.root", f"{pit.root!r} cannot be a topic's root", "Use words of a-z, 0-9 and -, parted by /."
+    if not re.fullmatch(r"[A-Za-z0-9._:-]+", pit.host):
+        yield "pit.host", f"{pit.host!r} is no host", "Write the broker's host name or its address."
+    yield from check_range("pit.port", pit.port, 1, 65535)
+    yield from check_range("pit.keepalive_s", pit.keepalive_s, 1, 60)
+    yield from check_range("pit.stale_after_s", pit.stale_after_s, 1, 600)
+    yield from check_range("pit.most_unacknowledged", pit.most_unacknowledged, 100, 10_000_000)
+    tls = {"ca": pit.ca, "certificate": pit.certificate, "private_key": pit.private_key}
+    if any((*tls.values(), pit.crl)):
+        for key in [key for key, path in tls.items() if not path]:
+            yield f"pit.{key}", "is missing, and TLS needs all three files", f"Write {', '.join(tls)}, or none of them."
+
+
+@dataclass(frozen=True, slots=True)
+class JournalSection:
+    """`[journal]`: the journal's file, and the table's key, which signs the events.
+
+    Closed shoes whose events the pit has go to archives in the folder `archive` (without it: `<path>.archive`). The
+    last `keep_shoes` of them stay in the journal, and fewer where the journal would pass `most_bytes`.
+    """
+
+    path: str
+    signing_key: str
+    archive: str | None = None
+    keep_shoes: int = 30
+    most_bytes: int = 256_000_000
+
+
+def _check_journal(journal: JournalSection) -> Iterable[Told]:
+    yield from check_range("journal.keep_shoes", journal.keep_shoes, 0, 100_000)
+    yield from check_range("journal.most_bytes", journal.most_bytes, 1_000_000, 1_000_000_000_000)
+
+
+@dataclass(frozen=True, slots=True)
+class ControlSection:
+    """`[control]`: the socket that `tablectl` speaks to."""
+
+    socket: str
+
+
+def _check_paths(
+    shoe: ShoeSection, pins: PinsSection, journal: JournalSection, control: ControlSection
+) -> Iterable[Told]:
+    taken: dict[str, str] = {}
+    for key, path in (
+        ("shoe.port", shoe.port),
+        ("pins.page", pins.page),
+        ("journal.path", journal.path),
+        ("journal.signing_key", journal.signing_key),
+        ("journal.archive", journal.archive),
+        ("control.socket", control.socket),
+    ):
+        if path is None:
+            continue
+        if "\0" in path or not Path(path).name:
+            yield key, f"{path!r} is no path", "Write the path of a file."
+        elif not path.startswith("/") and key != "shoe.port":
+            do = "Write the full path, from /. The daemon's folder is not the one that a person types the command in."
+            yield key, f"{path!r} is no full path", do
+        elif path in taken:
+            yield key, f"{path} is taken by {taken[path]}", "Give each a path of its own."
+        taken.setdefault(path, key)
+
+
+@dataclass(frozen=True, slots=True)
+class TableFile:
+    """A table's file as it stands."""
+
+    table: TableSection
+    seats: tuple[Seat, ...]
+    shoe: ShoeSection
+    pins: PinsSection
+    pit: PitSection
+    journal: JournalSection
+    control: ControlSection
+
+
+TABLE_CHECKS = (
+    *(_check_id, _check_seats, _check_line, _check_pins, _check_wiring, _check_pit, _check_journal, _check_paths),
+)
+"""Every check of a table's file. Its arguments are the sections that the check looks at, by their names."""
