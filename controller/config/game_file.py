@@ -32,9 +32,17 @@ class GameFile:
     """A game's file as it stands. Besides these sections it has the section of its kind, which says how it is dealt."""
 
     name: str
+    """The game's name for people."""
+
     sheet: str
+    """The name of the printed rule sheet."""
+
     kind: str
+    """How the game is dealt. The section of that name says the rest."""
+
     most_seats: int
+    """How many seats the sheet allows. A table numbers its seats from 1 to this at most."""
+
     shoe: ShoeRules
     wagers: WagerRules
     rounding: Rounding

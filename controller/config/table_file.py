@@ -26,14 +26,25 @@ BUTTONS = ("deal", "cut_card", "new_shoe", "void", "hit", "stand", "split", "rev
 
 @dataclass(frozen=True, slots=True)
 class TableSection:
-    """`[table]`: the table's name at the pit (`id`) and for people, its game's file, and how the game is dealt here."""
+    """`[table]`: which table this is, and which game the table plays."""
 
     id: str
+    """The table's name in every topic and event, of a-z, 0-9 and -."""
+
     name: str
+    """The table's name for people, as the screen shows it."""
+
     game: str
+    """The path of the game file, from the folder of this file."""
+
     lock_on: LockOn = "deal"
+    """What locks the wagers: the dealer's button `deal`, or a hand's first card at a table without that button."""
+
     dealt: Literal["mini", "midi"] = "mini"
+    """`"mini"`: the dealer turns up every card. `"midi"`: the cards lie face down until they are revealed."""
+
     bet_recognition: bool = False
+    """Whether bet recognition tells the table of every wager. Without it the table settles no wager in money."""
 
 
 _NOT_TABLES = {"pit": "the pit's program", "bets": "bet recognition"}
@@ -68,14 +79,16 @@ def _check_seats(seats: tuple[Seat, ...]) -> Iterable[Told]:
 
 @dataclass(frozen=True, slots=True)
 class ShoeSection:
-    """`[shoe]`: the card-reading shoe and its serial port, a device or a URL of pyserial's.
-
-    Without a `baud` the line runs at the usual speed of the brand.
-    """
+    """`[shoe]`: the card-reading shoe and its line."""
 
     driver: Brand
+    """The brand of the shoe."""
+
     port: str
+    """The serial port, a device such as `"/dev/serial/by-id/…"`, or a serial server: `"socket://10.0.0.7:4001"`."""
+
     baud: int | None = None
+    """The speed of the line. Left out: what is usual for the brand."""
 
 
 def _check_line(shoe: ShoeSection) -> Iterable[Told]:
@@ -93,23 +106,28 @@ def _check_line(shoe: ShoeSection) -> Iterable[Told]:
 
 @dataclass(frozen=True, slots=True)
 class PinsSection:
-    """`[pins]`: the header. With the simulated driver, and only then, the file `page` stands in for the header.
-
-    `sensed` names the spot whose chips the seats' inputs see. Without `sensed` the inputs see the spot of the game's
-    one progressive bet.
-
-    The inputs are sampled every `sample_ms` while an input changes, and every three times `sample_ms` while none does.
-    A change counts once the input has kept its new level for `debounce_ms`. For example: with 10 and 30, a button that
-    is held for 65 ms is never missed.
-    """
+    """`[pins]`: the header of the Raspberry Pi, with the lamps, buttons and sensors that are wired to its pins."""
 
     driver: Literal["rpi_gpio", "simulated"]
+    """`"rpi_gpio"`: the real header. `"simulated"`: a file in its place, for a machine without a header."""
+
     lamps: dict[str, LampWiring]
+    """`[pins.lamps]`: the wiring of each lamp, by the lamp's name."""
+
     inputs: dict[str, InputWiring]
+    """`[pins.inputs]`: the wiring of each button, of the supervisor's key and of each seat's sensor, by its name."""
+
     page: str | None = None
+    """The file that stands in for the header. Only the driver `"simulated"` has one, and needs one."""
+
     sensed: str | None = None
+    """The spot whose chips the seats' sensors see. Left out: that of the game's one progressive bet."""
+
     sample_ms: int = 10
+    """How often the inputs are looked at while one of them changes. While none changes: a third as often."""
+
     debounce_ms: int = 30
+    """How long an input must stay changed to count. With 10 and 30, a button held for 65 ms is never missed."""
 
 
 def _check_pins(pins: PinsSection) -> Iterable[Told]:
@@ -148,24 +166,41 @@ def _check_wiring_names(section: str, wired: Iterable[str], known: list[str]) ->
 
 @dataclass(frozen=True, slots=True)
 class PitSection:
-    """`[pit]`: the broker, when the pit counts as gone, and how many events may wait for the pit.
-
-    With the PEM files `ca`, `certificate` and `private_key` the connection is mutual TLS, and never anything less. With
-    `crl`, the CA's list of revoked certificates, a revoked certificate of the broker is refused too.
-    `trust_first_key` pins the first key that is offered as the pit's, without a person who compares it: for a demo.
-    """
+    """`[pit]`: the broker, and when the pit counts as gone. With `ca`, `certificate` and `private_key` the connection
+    is mutual TLS and never anything less."""
 
     host: str
+    """The broker's name or address. With TLS: the name in the broker's certificate."""
+
     port: int = 1883
+    """The broker's port. A broker with TLS usually has 8883."""
+
     root: str = "pit/v1"
+    """How every topic begins. Table and pit must agree."""
+
     keepalive_s: int = 5
+    """After how many seconds without a message the table asks the broker for a sign of life."""
+
     stale_after_s: int = 10
+    """For how many seconds the pit may be silent. From then on progressive wagers are refused at the lock."""
+
     most_unacknowledged: int = 100_000
+    """How many events may wait for the pit. At four fifths an alarm warns; at the limit the table stops."""
+
     trust_first_key: bool = False
+    """For a demo alone: the first key that is offered as the pit's is pinned, and nobody compares its fingerprint."""
+
     ca: str | None = None
+    """The house's CA, a PEM file."""
+
     certificate: str | None = None
+    """The table's certificate, a PEM file. Its common name is the table's `id`."""
+
     private_key: str | None = None
+    """The key of that certificate, a PEM file."""
+
     crl: str | None = None
+    """The CA's list of revoked certificates, a PEM file. The broker's own certificate is then judged by that list."""
 
     @property
     def tls(self) -> TlsFiles | None:
@@ -196,17 +231,23 @@ def _check_pit(pit: PitSection) -> Iterable[Told]:
 
 @dataclass(frozen=True, slots=True)
 class JournalSection:
-    """`[journal]`: the journal's file, and the table's key, which signs the events.
-
-    Closed shoes whose events the pit has go to archives in the folder `archive` (without it: `<path>.archive`). The
-    last `keep_shoes` of them stay in the journal, and fewer where the journal would pass `most_bytes`.
-    """
+    """`[journal]`: the table's record, and the key that signs its events. Closed shoes that the pit has go to
+    archives."""
 
     path: str
+    """The journal's file."""
+
     signing_key: str
+    """The file of the table's key. The first start makes the key."""
+
     archive: str | None = None
+    """The folder of the archives. Left out: beside the journal, `<path>.archive`."""
+
     keep_shoes: int = 30
+    """How many closed shoes stay in the journal besides the last."""
+
     most_bytes: int = 256_000_000
+    """The size above which the journal keeps the last closed shoe alone."""
 
 
 def _check_journal(journal: JournalSection) -> Iterable[Told]:
@@ -216,9 +257,10 @@ def _check_journal(journal: JournalSection) -> Iterable[Told]:
 
 @dataclass(frozen=True, slots=True)
 class ControlSection:
-    """`[control]`: the socket that `tablectl` speaks to."""
+    """`[control]`: how `tablectl` reaches the running table."""
 
     socket: str
+    """The path of the control socket. The feed for the screen stands beside it."""
 
 
 def _check_paths(

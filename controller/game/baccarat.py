@@ -48,7 +48,11 @@ class Section:
     """`[punto_banco]` of a game file: the tableau, and when the cards of Midi Baccarat count as turned up."""
 
     tableau: Tableau
+    """`[punto_banco.tableau]`: the rules of drawing."""
+
     midi_reveal: Literal["input", "hand_end"]
+    """When the cards of Midi count as turned up. `"input"`: when the dealer presses `reveal`. `"hand_end"`: when the
+    hand is complete, at a table without that button."""
 
     def dealt(self, how: Literal["mini", "midi"]) -> PuntoBanco:
         """The game as a table deals it."""

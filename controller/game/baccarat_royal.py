@@ -56,6 +56,7 @@ class BaccaratRoyal:
     """
 
     deal_order: DealOrder
+    """How the hole cards come: two to Banker and then two to Player, the reverse, or by turns from Player."""
 
     natural: tuple[int, ...]
     """Totals of either hand's hole cards on which the round is over."""
@@ -67,9 +68,10 @@ class BaccaratRoyal:
     """Totals of Player's hole cards that may take one; all others below the naturals stand."""
 
     banker: tuple[BankerRow, ...]
+    """`[[baccarat_royal.banker]]`: the banker's drawing table, a row for some totals."""
 
     on_tie: TieMoves
-    """Where both roles go after a tie."""
+    """Where both roles go after a tie: to the next occupied seat, or to the next occupied seat without a role."""
 
     def __post_init__(self) -> None:
         if [*sorted(of for row in self.banker for of in row.hole_cards), *sorted(self.natural)] != list(range(10)):

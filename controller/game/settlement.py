@@ -30,8 +30,13 @@ class Rounding:
     """
 
     unit_cents: int = 1
+    """Every wager is rounded by itself, to a multiple of this."""
+
     pays: Direction = "up"
+    """How a pay is rounded. `"up"` is in the player's favour."""
+
     commission: Direction = "up"
+    """How a commission is rounded. `"up"` is in the house's favour."""
 
     def pay(self, exact: Fraction) -> int:
         """What is paid where `exact` cents are due."""

@@ -34,21 +34,25 @@ class WagerRules:
     """
 
     circle_minimum_cents: int
+    """The least in a betting circle: one seat's spot of a bet with `limits = "circle"`."""
+
     circle_maximum_cents: int
-    """Of each betting circle: a spot of one seat whose bet has the limits of a circle."""
+    """The most in a betting circle."""
 
     side_minimum_cents: int
+    """The least on every other spot whose bet has no price of its own."""
+
     side_maximum_cents: int
-    """Of every other spot whose bet has no price of its own."""
+    """The most on such a spot."""
 
     increment_cents: int
-    """Every wager but one with a price is a multiple of this; 1 for none."""
+    """Every wager without a price of its own is a multiple of this. 1: any amount in cents."""
 
     tie_only_meets_minimum: bool
-    """A bettor with nothing but a tie wager must meet the circle's minimum with it (sheet 004)."""
+    """Whether a lone tie wager must meet the circle's minimum (sheet 004)."""
 
     back_bettors: bool
-    """One back bettor may stand behind each seat (sheet 001)."""
+    """Whether one back bettor may stand behind each seat (sheet 001)."""
 
     def __post_init__(self) -> None:
         if self.circle_minimum_cents > self.circle_maximum_cents or self.side_minimum_cents > self.side_maximum_cents:

@@ -17,19 +17,27 @@ Pull = Literal["up", "down", "off"]
 
 @dataclass(frozen=True, slots=True)
 class LampWiring:
-    """One lamp's pin: its BCM number, and the level that lights it."""
+    """One lamp's pin."""
 
     bcm: int
+    """The pin's BCM number."""
+
     active: Level
+    """The level that lights the lamp."""
 
 
 @dataclass(frozen=True, slots=True)
 class InputWiring:
-    """One button's, key's or sensor's pin: its BCM number, the level that means pressed or covered, and its pull."""
+    """One button's, key's or sensor's pin."""
 
     bcm: int
+    """The pin's BCM number."""
+
     active: Level
+    """The level that means pressed, turned or covered."""
+
     pull: Pull
+    """The Pi's own resistor: what the pin reads while nothing drives it."""
 
 
 class Pins(Protocol):

@@ -14,17 +14,20 @@ from math import floor, prod
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a meter is run by.
-
-    It begins at `seed_cents` and grows by `contribution`, its share of each locked wager that can win it; `reserve` is
-    the share that goes into its hidden reserve. After a hit that wins all of it, it begins again with what the reserve
-    holds, at least at `seed_cents`, where the house adds what is missing, and at most at `reseed_at_most_cents`.
-    """
+    """What a meter is run by."""
 
     seed_cents: int
+    """What the meter begins at. After a hit that wins all of it, the meter begins again at this at least. The house
+    adds what the reserve does not hold."""
+
     contribution: Fraction
+    """The part of each locked wager that goes on the meter, of the wagers that can win it."""
+
     reserve: Fraction
+    """The part of such a wager that goes into the reserve, which is not shown and pays for the next seed."""
+
     reseed_at_most_cents: int
+    """A full reserve may begin the meter higher than its seed, up to this."""
 
     def told(self, before: Terms | None) -> str:
         """These terms for people: what differs from those before, or all of a meter that is new."""

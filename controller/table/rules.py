@@ -20,25 +20,37 @@ DrawnInError = Literal["simulated_hand", "burn", "next_card"]
 
 @dataclass(frozen=True, slots=True)
 class ShoeRules:
-    """The shoe's procedure: decks in it, the burn, the cutting card's place, and a card nobody needs (sheet 000).
-
-    `hands_after_cut_card` are dealt after the hand inside which the cutting card came.
-    """
+    """The shoe's procedure (sheet 000)."""
 
     decks: int
+    """Decks of 52 cards in the shoe."""
+
     burn_counts_first_card: bool
+    """The first card is worth N. `false`: N more cards are burned. `true`: the first card counts as one of the N."""
+
     cut_card_from_end: int
+    """How many cards lie behind the cutting card."""
+
     hands_after_cut_card: int
+    """How many hands are dealt after the hand inside which the cutting card came."""
+
     fewest_cards_to_open: int
+    """With fewer cards left in the shoe, wagers are not opened."""
+
     drawn_in_error: DrawnInError
+    """What becomes of a card that nobody needs. `"simulated_hand"`: a hand without wagers begins with the card.
+    `"burn"`: the card is burned. `"next_card"`: the card is the next hand's first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """A seat, and the King and 9 printed at it where a bet of the game asks for them."""
+    """A seat of the table."""
 
     number: int
+    """The seat's number on the layout, from 1."""
+
     k9: PersonalK9 | None = None
+    """The King and the 9 printed at the seat, where a bet of the game asks for them. No two seats have the same two."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from controller.table.legality import LEADS_TO, LEGALITY, Cell, Move, RaiseFault
 from controller.table.public import PHASE_NAMES
 from controller.table.states import Phase
 from controller.words.language import LANGUAGES, language
+from tests.documents.configuration_page import configuration_page
 from tests.documents.contract_page import DOCUMENT, contract_page, fresh_document
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -66,6 +67,7 @@ def pages() -> dict[str, str]:
         "tablectl.md": _tablectl(),
         "contract.md": _contract(),
         "wiring.md": _wiring(),
+        "configuration.md": _text(*configuration_page()),
     }
 
 

@@ -1,0 +1,173 @@
+"""`docs/configuration.md`, made from the types that a table's file, a game's file and the pit's settings are read into.
+
+A key's meaning is the text below its field in the type. Examples are the values of the files in `config`.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, Field, fields
+from fractions import Fraction
+from functools import cache
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from controller.cli.surroundings import example_game, example_table
+from controller.config.game_file import GameFile
+from controller.config.table_file import (
+    BUTTONS,
+    ControlSection,
+    JournalSection,
+    PinsSection,
+    PitSection,
+    ShoeSection,
+    TableSection,
+)
+from controller.game.baccarat import Section, Tableau
+from controller.game.baccarat_royal import BaccaratRoyal, BankerRow
+from controller.game.cards import PersonalK9
+from controller.game.games import KINDS
+from controller.game.lucky9 import Lucky9
+from controller.game.settlement import Rounding
+from controller.game.wagers import WagerRules
+from controller.pins.devices import InputWiring, LampWiring
+from controller.pit.meters import Terms
+from controller.table.lamps import LAMPS
+from controller.table.rules import Seat, ShoeRules
+from drivers.line.brand import Brand
+from drivers.shoe import NAMES
+
+_INTRODUCTION = """\
+# Every key of every file
+
+Made by `make pages` from the types that the files are read into.
+
+A house is two files. The *table's file* says what is wired where, and names the game's file. The *game's file* holds
+the rules of one printed sheet. Several tables can name one game file. `tablectl check` reads both and tells every
+mistake at once. A key that is not on this page is refused, with the key that was probably meant.
+
+Money is in whole cents. Odds and parts are ratios in quotes: `"8:1"` pays eight to one, and `"1:20"` is a twentieth,
+which is 5%. A file's name is written as a whole path, but for `game`."""
+
+_LIMITS = "The house's limits. A seated bet and the back bet behind that seat, on the same spot, count together."
+
+_PIT_LEFT_OUT = {"reserve": "no reserve", "reseed_at_most_cents": "the seed"}
+"""Where a table's and a game's types have a default, the pit's settings say it in the reading (`settings.py`)."""
+
+
+def configuration_page() -> Iterable[str]:
+    """The lines of the page."""
+    table = tomllib.loads(example_table("royal9").read_text("utf-8"))
+    game = tomllib.loads(example_game("royal9").read_text("utf-8"))
+    royal = tomllib.loads(example_game("baccarat_royal").read_text("utf-8"))["baccarat_royal"]
+    lucky9 = tomllib.loads(example_game("lucky9").read_text("utf-8"))["lucky9"]
+    pit = tomllib.loads((example_table("royal9").parents[1] / "pit.toml").read_text("utf-8"))["meters"]
+    wiring, buttons = table["pins"]["inputs"], ", ".join(f"`{name}`" for name in BUTTONS)
+    yield from (_INTRODUCTION, "", "## A table's file", "", "`config/tables` holds an example for every game.", "")
+    yield from _section("[table]", TableSection, table["table"])
+    yield from _section("[[seats]]", Seat, table["seats"][0], "A section for each seat.")
+    yield from _section("[shoe]", ShoeSection, table["shoe"])
+    yield from _section("[pins]", PinsSection, table["pins"])
+    lamps = ", ".join(f"`{name}`" for name in LAMPS)
+    told = f"A line for each lamp: {lamps}, and `seat_1`, `seat_2` and so on for the seats."
+    yield from _section("[pins.lamps]", LampWiring, table["pins"]["lamps"]["fault"], told)
+    told = f"A line for each input: {buttons}, and `seat_1`, `seat_2` and so on for the sensors."
+    yield from _section("[pins.inputs]", InputWiring, wiring["deal"], told)
+    yield from _section("[pit]", PitSection, table["pit"])
+    yield from _section("[journal]", JournalSection, table["journal"])
+    yield from _section("[control]", ControlSection, table["control"])
+    yield from ("## A game's file", "", "`config/games` holds nine. These keys stand before the first section:", "")
+    yield from _keys(GameFile, game, but=("shoe", "wagers", "rounding", "bets"))
+    yield from _section("[shoe]", ShoeRules, game["shoe"], "The burn, the cutting card, and cards in error.")
+    yield from _section("[punto_banco]", Section, game["punto_banco"])
+    yield from _section("[punto_banco.tableau]", Tableau, game["punto_banco"]["tableau"], "The rules of drawing.")
+    yield from _section("[baccarat_royal]", BaccaratRoyal, royal, "Two active seats play each other.")
+    yield from _section("[[baccarat_royal.banker]]", BankerRow, royal["banker"][1])
+    yield from _section("[lucky9]", Lucky9, lucky9, "Every seat plays a hand against the dealer's.")
+    yield from _section("[wagers]", WagerRules, game["wagers"], _LIMITS)
+    yield from _section("[rounding]", Rounding, game["rounding"], "What becomes of a part of a cent.")
+    yield from ("### `[[bets]]`", "", "A section for each bet. [How a bet is written](bets.md) has every word.", "")
+    yield from ("## The pit's settings", "", "`config/pit.toml` is the example of the reference pit's file.", "")
+    told = "A section for each meter, by the meter's name in the game files."
+    yield from _section("[meters.NAME]", Terms, pit["personal_vs_personal"], told, _PIT_LEFT_OUT)
+
+
+def _section(
+    name: str, type_: type, example: Mapping[str, Any], told: str = "", left_out: Mapping[str, str] | None = None
+) -> Iterable[str]:
+    yield f"### `{name}`"
+    yield ""
+    yield told or _said(type_)
+    yield ""
+    yield from _keys(type_, example, left_out=left_out or {})
+
+
+def _said(type_: type) -> str:
+    """The type's own first sentence, without the name of the section that it begins with."""
+    sentence = " ".join((inspect.getdoc(type_) or "").partition("\n\n")[0].split())
+    _, _, rest = sentence.partition(": ") if sentence.startswith("`[") else ("", "", sentence)
+    return f"{rest[0].upper()}{rest[1:]}"
+
+
+def _keys(
+    type_: type, example: Mapping[str, Any], but: Iterable[str] = (), left_out: Mapping[str, str] | None = None
+) -> Iterable[str]:
+    meanings, kinds = field_texts(type_), get_type_hints(type_)
+    yield "| key | what to write | where left out | what it says |"
+    yield "|---|---|---|---|"
+    for field in fields(type_):
+        if field.name not in but:
+            if (meaning := meanings.get(field.name)) is None:
+                raise ValueError(f"{type_.__name__}.{field.name}: say below the field what the key means")
+            where_not = (left_out or {}).get(field.name) or _left_out(field)
+            written = _written(kinds[field.name], example.get(field.name))
+            yield f"| `{field.name}` | {written} | {where_not} | {meaning} |"
+    yield ""
+
+
+def _left_out(field: Field[Any]) -> str:
+    if field.default is MISSING:
+        return "must be there"
+    return "-" if field.default in (None, ()) else f"`{_toml(field.default)}`"
+
+
+def _written(kind: Any, example: Any) -> str:
+    """What a key's value may be; where that is no choice, with the value that it has in an example."""
+    if NoneType in get_args(kind):
+        (kind,) = set(get_args(kind)) - {NoneType}
+    such_as = "" if example is None or isinstance(example, (dict, list)) else f", such as `{_toml(example)}`"
+    if kind is Brand:
+        return " or ".join(f"`{_toml(name)}`" for name in NAMES)
+    if kind is str and example in KINDS:
+        return " or ".join(f"`{_toml(name)}`" for name in KINDS)
+    if kind is bool:
+        return "`true` or `false`"
+    if get_origin(kind) is Literal and isinstance(get_args(kind)[0], str):
+        return " or ".join(f"`{_toml(choice)}`" for choice in get_args(kind))
+    if get_origin(kind) is tuple:
+        return "sections" if get_args(kind)[0] is BankerRow else f"a list, such as `{example}`"
+    if get_origin(kind) is dict or kind is Tableau:
+        return "a section"
+    named = {str: "a text", int: "a whole number", Fraction: "a ratio", PersonalK9: "a King and a 9"}
+    return f"{named[kind]}{such_as}"
+
+
+def _toml(value: object) -> str:
+    return f'"{value}"' if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@cache
+def field_texts(type_: type) -> dict[str, str]:
+    """The text below each field of a dataclass, by the field's name."""
+    (told,) = ast.parse(textwrap.dedent(inspect.getsource(type_))).body
+    assert isinstance(told, ast.ClassDef)
+    texts: dict[str, str] = {}
+    for before, after in zip(told.body, told.body[1:], strict=False):
+        match before, after:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                texts[name] = " ".join(text.replace("`<path>.archive`", "`PATH.archive`").split())
+    return texts
