@@ -53,6 +53,9 @@ from drivers.gpio import load_rpi_gpio
 from drivers.sim.line import PtyLine, SerialLine
 from drivers.sim.pins import SimulatedPins
 
+PATIENCE_S = 20.0
+"""How long a test waits for what must come. A machine that is busy takes some of it; a lamp's pattern takes 4 s."""
+
 _RUN = os.getpid()  # a broker that is not the bench's own retains what earlier runs said
 _numbers = itertools.count(1)
 _PORTS = {"mqtt": 1883, "mqtts": 8883}
@@ -302,23 +305,23 @@ class Eventually:
         self._pit = pit
         self._whole = folder / "when-it-failed.json"
 
-    def __call__(self, condition: Callable[[], object], within_s: float = 5.0) -> None:
+    def __call__(self, condition: Callable[[], object], within_s: float = PATIENCE_S) -> None:
         __tracebackhide__ = True
         self._wait(_source(condition), condition, within_s)
 
-    def wait_for_round(self, number: int | None = None, within_s: float = 5.0) -> Event:
+    def wait_for_round(self, number: int | None = None, within_s: float = PATIENCE_S) -> Event:
         """Wait until the pit has round `number`, or a round at all: that one, the newest. Rounds count from 1."""
         __tracebackhide__ = True
         awaited = "a round" if number is None else f"round {number}"
         return self._wait_for(awaited, lambda: self._pit.rounds, lambda it: number in (None, it["round"]), within_s)
 
-    def wait_for_hit(self, seat: int | None = None, within_s: float = 5.0) -> Event:
+    def wait_for_hit(self, seat: int | None = None, within_s: float = PATIENCE_S) -> Event:
         """Wait until the pit has a hit, of this seat or of any: the newest."""
         __tracebackhide__ = True
         awaited = "a hit" if seat is None else f"a hit at seat {seat}"
         return self._wait_for(awaited, lambda: self._pit.hits, lambda it: seat in (None, it["seat"]), within_s)
 
-    def wait_for_fault(self, code: str, within_s: float = 5.0) -> None:
+    def wait_for_fault(self, code: str, within_s: float = PATIENCE_S) -> None:
         """Wait until the table has stopped with this fault. Raises LookupError for a code that no fault has."""
         __tracebackhide__ = True
         if code not in FAULTS:
