@@ -4,10 +4,11 @@ Two people are two accounts at the control socket, or an account and the supervi
 kernel tells whose account it is (`via`), so a second name typed at one account is no second person. Two accounts whose
 names are the same are none either (`contract.names.same_name`).
 
-How an act comes to need two people: its request has a field `witness: str | None = None` and a property `says`, its
-words; its `becomes` ends with `acts.entry.by_two`; and `requests.ByTwo` names it. The rest is here and in `runtime.py`:
-asked without a witness, the act would be allowed and is refused with `second_person_due`; the request then waits, is
-shown in the status, and comes again with the witness's name.
+An act comes to need two people so: its request has a field `witness: str | None = None` and a property `details`, which
+holds what the second person is shown; its `becomes` ends with `acts.entry.by_two`; `requests.ByTwo` names the request;
+and each file of `controller/words` has the act's sentence under `asks`. The rest is here and in `runtime.py`. A request
+without a witness that would be allowed is refused with `second_person_due`. The request then waits, is shown in the
+status, and comes again with the witness's name.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dataclasses import dataclass, replace
 
 from controller.contract.names import same_name
 from controller.table.acts.entry import KEY
+from controller.table.acts.every import act_of
 from controller.table.legality import Refuse, refuse
 from controller.table.requests import ByTwo
 
@@ -26,9 +28,10 @@ WAITS_S = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A request that waits. `via` is the way on which it came, `fault` the id of the fault it answers.
+    """A request that waits. `via` is the way on which the request came, `fault` the id of the fault that it answers.
 
-    `moment` is the table's shoe, round and phase: once they are others, the request holds no more.
+    `moment` is the table's shoe, round and phase when the request came. Once one of them is another, the request is no
+    longer valid.
     """
 
     id: int
@@ -41,7 +44,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Confirmed:
-    """A request that two people made: `via` names the way of each."""
+    """A request that two people made. `via` names the ways on which both of them came."""
 
     request: ByTwo
     via: str
@@ -49,24 +52,24 @@ class Confirmed:
 
 
 class SecondPerson:
-    """The one request that waits for a second person, if one does; a later one takes its place."""
+    """The one request that waits for a second person, if any does. A later request takes its place."""
 
     def __init__(self) -> None:
         self._waiting: Proposal | None = None
         self._proposed = 0
 
     def propose(self, request: ByTwo, via: str, fault: str | None, moment: Hashable, now_s: float) -> None:
-        """The first person asked: let it wait."""
+        """The first person has asked: the request waits from now on."""
         self._proposed += 1
         self._waiting = Proposal(self._proposed, request, via, fault, moment, now_s + WAITS_S)
 
     def waiting(self, moment: Hashable, now_s: float) -> Proposal | None:
-        """What waits at this moment."""
+        """The request that waits at this moment."""
         waiting = self._waiting
         return None if waiting is None or waiting.moment != moment or now_s >= waiting.until_s else waiting
 
     def confirm(self, id_: int, by: str, via: str, moment: Hashable, now_s: float) -> Confirmed | Refuse:
-        """`by`, who came by `via`, confirms what was shown under `id_`: it waits no more."""
+        """`by`, who came by `via`, confirms the request that was shown under `id_`. The request waits no more."""
         proposal = self.waiting(moment, now_s)
         if proposal is None:
             return refuse("no_proposal")
@@ -78,18 +81,21 @@ class SecondPerson:
         return Confirmed(replace(proposal.request, witness=by), f"{proposal.via} and {via}", proposal.fault)
 
     def turn_key(self, moment: Hashable, now_s: float) -> Confirmed | Refuse:
-        """The key was turned at the table, which confirms whatever waits."""
+        """The key was turned at the table. That confirms whatever request waits."""
         proposal = self.waiting(moment, now_s)
         return refuse("no_proposal") if proposal is None else self.confirm(proposal.id, KEY, KEY, moment, now_s)
 
     def status(self, moment: Hashable, now_s: float) -> dict[str, object] | None:
-        """What waits, for people."""
+        """The request that waits, as JSON values: its act, and what the second person is shown."""
         proposal = self.waiting(moment, now_s)
         if proposal is None:
             return None
+        act = act_of(proposal.request)
+        assert act is not None, "a request by two people is an act"
         return {
             "id": proposal.id,
-            "says": proposal.request.says,
+            "act": act.name,
+            "details": proposal.request.details,
             "by": proposal.request.supervisor,
             "via": proposal.via,
             "left_s": int(proposal.until_s - now_s),

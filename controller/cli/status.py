@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from controller.words.events import commission_line, dollars, hit_line, meters_line
+from controller.words.events import asked, commission_line, dollars, hand_name, hit_line, meters_line
 from controller.words.language import Language, language
 
 _LAMPS = {"draw_player": "draw", "draw_banker": "draw", "player": "outcome", "banker": "outcome", "tie": "outcome"}
@@ -87,15 +87,6 @@ def waits_for(face: dict[str, Any], words: Language) -> str | None:
     return str(say[kind].format(hand=hand_name(face["next_hand"], words)))
 
 
-def hand_name(hand: str, words: Language) -> str:
-    """A hand as people call it: `seat_3_hand_2` is "seat 3, hand 2"."""
-    kind, _, of_seat = hand.partition("_")
-    if kind != "seat":
-        return words.name("hand", hand)
-    seat, _, number = of_seat.partition("_hand_")
-    return words.name("hand", "split" if number else "seat").format(seat=seat, hand=number)
-
-
 def fault_lines(fault: dict[str, Any], table: Path, words: Language | None = None) -> list[str]:
     """The standing fault, and each of its exits as a whole command."""
     words = words or language()
@@ -147,7 +138,7 @@ def second_person_lines(waits: dict[str, Any], table: Path, words: Language | No
     say = words.sections["say"]
     minutes = -(-waits["left_s"] // 60)
     return [
-        say["second_person"].format(by=waits["by"], says=waits["says"], minutes=minutes),
+        say["second_person"].format(by=waits["by"], asks=asked(waits, words), minutes=minutes),
         f"    tablectl witness {table} --by NAME --proposal {waits['id']}   # {say['witness']}",
     ]
 

@@ -7,6 +7,7 @@ import io
 import time
 from typing import Any
 
+from controller.words.events import asked
 from controller.words.language import language
 
 _HAND_COLUMNS = ("shoe", "hand", "outcome", "natural", "player_pair", "banker_pair", "simulated", "cards")
@@ -53,7 +54,7 @@ def technician_view(
             "Events acknowledged": f"{pit['acked_seq']} of {pit['head_seq']}",
             "Events that wait": f"{pit['unacknowledged']}, of {pit['most_unacknowledged']} that may",
             "Bad bytes on the shoe's line": ", ".join(f"{n} {why}" for why, n in shoe["bad_bytes"].items()) or "none",
-            "Second person": status["second_person"]["says"] if status["second_person"] else "nothing waits",
+            "Second person": asked(status["second_person"], language()) if status["second_person"] else "nothing waits",
             "Covered sensors": ", ".join(map(str, status["sensors"])) or "none",
             "Rows in archives": str(journal["archived_rows"]),
             "Version": f"{status['version']}, up {status['up_s'] // 3600} h {status['up_s'] // 60 % 60} min",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from controller.words.language import language
+from controller.words.language import Language, language
 
 
 def event_line(event: dict[str, Any]) -> str:
@@ -82,6 +82,25 @@ def hit_line(hit: dict[str, Any]) -> str:
     meter = f", {of_meter(hit)}" if hit["meter"] else ""
     amount = "" if cents is None else f" {dollars(cents)}"
     return f"seat {hit['seat']} {hit['spot']}, {hit['tier']}{meter}{amount}: {hit['step']}".replace("_", " ")
+
+
+def hand_name(hand: str, words: Language) -> str:
+    """A hand as people call it: `seat_3_hand_2` is "seat 3, hand 2"."""
+    kind, _, of_seat = hand.partition("_")
+    if kind != "seat":
+        return words.name("hand", hand)
+    seat, _, number = of_seat.partition("_hand_")
+    return words.name("hand", "split" if number else "seat").format(seat=seat, hand=number)
+
+
+def asked(waits: dict[str, Any], words: Language) -> str:
+    """What the person asked for whose act waits for a second person: "correct round 12: Player KS 9H, Banker 2C 5D"."""
+    details = dict(waits["details"])
+    if "hands" in details:
+        details["hands"] = "; ".join(f"{hand_name(name, words)} {' '.join(c)}" for name, c in details["hands"].items())
+    if "cents" in details:
+        details["amount"] = dollars(details["cents"])
+    return words.name("asks", waits["act"]).format(**details)
 
 
 def locked_lines(event: dict[str, Any]) -> list[str]:

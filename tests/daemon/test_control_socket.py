@@ -138,7 +138,10 @@ def test_a_correction_waits_for_a_second_person(tmp_path: Path) -> None:
             assert (await line.ask(do="witness", proposal=1, by="Jones"))["code"] == "no_proposal"
             answer = await line.ask(**correct | {"banker": "2D 4D", "by": "Smith"})
             assert answer["waits"] == world.status["second_person"] | {"left_s": answer["waits"]["left_s"]}
-            assert answer["waits"]["says"] == "correct round 1: player KS 9S, banker 2D 4D"
+            assert (answer["waits"]["act"], answer["waits"]["details"]) == (
+                "correct",
+                {"round": 1, "hands": {"player": ["KS", "9S"], "banker": ["2D", "4D"]}},
+            )
             assert answer["waits"]["via"] == f"socket {pwd.getpwuid(os.getuid()).pw_name}({os.getuid()})"
             # The kernel knows whose account it is: another name makes no other person.
             assert (await line.ask(do="witness", proposal=1, by="Jones"))["code"] == "not_two_people"
@@ -182,7 +185,7 @@ def test_what_waits_holds_only_where_the_table_stood_and_only_so_long(
             correct: dict[str, object] = {"do": "correct", "round": 1, "player": "KS 9S", "by": "Smith"}
             first = (await line.ask(**correct, banker="2D 4D"))["waits"]
             second = (await line.ask(**correct, banker="2D 5D"))["waits"]
-            assert (second["id"], second["says"]) == (first["id"] + 1, "correct round 1: player KS 9S, banker 2D 5D")
+            assert (second["id"], second["details"]["hands"]["banker"]) == (first["id"] + 1, ["2D", "5D"])
             old = await world.runtime.confirm(first["id"], "Jones", "socket jones(7)")
             assert old.refused == "proposal_changed"
             same_name = await world.runtime.confirm(second["id"], " SMITH.", "socket jones(7)")

@@ -102,7 +102,7 @@ def test_two_names_at_one_account_are_one_person(one_round: Table, pit: FarPit) 
         assert _said(one_round, do="witness", proposal=waits["id"], by=name)["code"] == "not_two_people"
     refused = one_round.tablectl("witness", "--by", "Bea")
     assert refused.returncode == 1
-    assert refused.stdout.startswith("Ann asks to correct round 1: player KS 9S, banker 2D 4D. The act waits ")
+    assert refused.stdout.startswith("Ann asks to correct round 1: Player KS 9S; Banker 2D 4D. The act waits ")
     assert refused.stderr.startswith("not_two_people: ")
     assert pit.told("correction") == []
 
@@ -111,7 +111,7 @@ def test_two_names_at_one_account_are_one_person(one_round: Table, pit: FarPit) 
 def test_a_second_user_confirms(one_round: Table, pit: FarPit, eventually: Eventually) -> None:
     asked = one_round.tablectl("correct", "1", "--player", "KS 9S", "--banker", "2D 4D", "--by", "Ann", "--yes")
     assert asked.returncode == 0, asked.stderr
-    assert "Ann asks to correct round 1: player KS 9S, banker 2D 4D" in asked.stdout
+    assert "Ann asks to correct round 1: Player KS 9S; Banker 2D 4D" in asked.stdout
     assert "Ann asks to correct round 1" in one_round.tablectl("status").stdout
     waits = one_round.status()["second_person"]
     nobody = {"do": "witness", "proposal": waits["id"]}

@@ -18,6 +18,7 @@ from controller.table.facts import HitUnheard, ShoeError, ShoeErrorRaised
 from controller.table.faults import ALARMS, FAULTS
 from controller.table.lamps import Pattern, SeatSign
 from controller.words import language as languages
+from controller.words.events import asked
 from controller.words.language import LANGUAGES, language
 from tests.support.tables import EPOCH, ROYAL9, TableUnderTest
 
@@ -92,6 +93,18 @@ def test_every_code_that_a_wager_is_refused_with_has_its_sentence() -> None:
     sections = language().sections
     assert codes <= sections["refused_wager"].keys() | sections["refusal"].keys()
     assert sections["refused_wager"].keys() <= codes
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_every_act_by_two_people_has_its_words_for_the_second(name: str) -> None:
+    by_two = {act.name for act in ACTS for form in act.forms if hasattr(form.request, "details")}
+    assert language(name).sections["asks"].keys() == by_two
+    hands = {"round": 3, "hands": {"player": ["KS", "9H"], "seat_3_hand_2": ["8S"], "dealer": ["2C"]}}
+    assert asked({"act": "correct", "details": hands}, language(name)).count(";") == 2
+    in_english = asked({"act": "correct", "details": hands}, language())
+    assert in_english == "correct round 3: Player KS 9H; seat 3, hand 2 8S; the dealer 2C"
+    accept = {"act": "accept-award", "details": {"award": "table-01.7", "cents": 1_250_000}}
+    assert asked(accept, language()) == "accept award table-01.7 of $12,500.00"
 
 
 @pytest.mark.parametrize("name", LANGUAGES)

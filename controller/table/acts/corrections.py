@@ -82,14 +82,17 @@ class CorrectRound(Request):
     witness: str | None = None
 
     @property
-    def says(self) -> str:
-        """The request in words."""
-        return f"correct round {self.round}: player {_read(self.player)}, banker {_read(self.banker)}"
+    def details(self) -> dict[str, object]:
+        """What the second person is shown."""
+        return _details(self._fact)
+
+    @property
+    def _fact(self) -> RoundCorrected:
+        return RoundCorrected(self.round, self.player, self.banker, self.supervisor, self.witness or "")
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
         """The correction, once two people ask for it."""
-        fact = RoundCorrected(self.round, self.player, self.banker, self.supervisor, self.witness or "")
-        return _correction(table, self, fact)
+        return _correction(table, self, self._fact)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +106,17 @@ class CorrectSeatsRound(Request):
     witness: str | None = None
 
     @property
-    def says(self) -> str:
-        """The request in words."""
-        hands = (f"seat {seat} {_read(hand)}" for seat, theirs in sorted(self.hands.items()) for hand in theirs)
-        return f"correct round {self.round}: dealer {_read(self.dealer)}, {', '.join(hands)}"
+    def details(self) -> dict[str, object]:
+        """What the second person is shown."""
+        return _details(self._fact)
+
+    @property
+    def _fact(self) -> SeatsRoundCorrected:
+        return SeatsRoundCorrected(self.round, self.hands, self.dealer, self.supervisor, self.witness or "")
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
         """The correction, once two people ask for it."""
-        fact = SeatsRoundCorrected(self.round, self.hands, self.dealer, self.supervisor, self.witness or "")
-        return _correction(table, self, fact)
+        return _correction(table, self, self._fact)
 
 
 def _hand_of_text(text: str) -> dict[str, object]:
@@ -193,8 +198,8 @@ def _correction(table: Table, request: CorrectRound | CorrectSeatsRound, fact: C
     return by_two(request, fact)
 
 
-def _read(cards_read: tuple[Card, ...]) -> str:
-    return " ".join(map(str, cards_read))
+def _details(fact: CorrectionFact) -> dict[str, object]:
+    return {"round": fact.round, "hands": {hand: [*map(str, cards)] for hand, cards in fact.read.items()}}
 
 
 ACTS = (CORRECT,)

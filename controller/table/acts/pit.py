@@ -112,9 +112,9 @@ class AcceptAward(Request):
     witness: str | None = None
 
     @property
-    def says(self) -> str:
-        """The request in words."""
-        return f"accept award {self.award} of {self.cents} cents"
+    def details(self) -> dict[str, object]:
+        """What the second person is shown."""
+        return {"award": self.award, "cents": self.cents}
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
         """The acceptance, once two people ask for it."""

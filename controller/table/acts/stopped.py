@@ -49,9 +49,9 @@ class ClearFault(Request):
     witness: str | None = None
 
     @property
-    def says(self) -> str:
-        """The request in words."""
-        return "clear the fault"
+    def details(self) -> dict[str, object]:
+        """What the second person is shown: nothing but the standing fault."""
+        return {}
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
         """The word of one person, or of two where the fault asks for that."""
