@@ -111,7 +111,8 @@ def _close(journal: Journal) -> None:
     """Let go of the journal, once it is where it belongs. Raises TableError `journal_gone`."""
     try:
         if (missing := journal.missing()) is not None:
-            _log.error("%s; %s", missing, journal.put_back())
+            _log.error("the journal is not where it was, and is written there again: %s", missing)
+            journal.put_back()
     except OSError as error:
         what = f"The journal's file was removed or replaced, and could not be written to its place again: {error}."
         raise TableError(

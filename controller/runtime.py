@@ -37,7 +37,8 @@ from controller.pins.buttons import SEEN_AFTER_S, pressed
 from controller.pins.debounce import Debouncer
 from controller.pins.devices import Broker, Pins, Shoe
 from controller.record.archiving import Archivist
-from controller.record.journal import Entry, Journal, JournalGoneError, Message
+from controller.record.journal import Entry, Journal, Message
+from controller.record.journal_file import JournalGoneError, code_of
 from controller.second_person import SecondPerson
 from controller.table.acts.entry import KEY, LOTS, Ambient, Request
 from controller.table.acts.every import act_of
@@ -351,8 +352,9 @@ class Runtime:
         gives away, would be noticed at that moment of a disk that begins to fail with it. To keep the result in memory
         until the cards are up would hide that, and lose the shoe's opinion of the hand with the power.
         """
-        failed: str | None = None
-        gone: str | None = None
+        failed: OSError | None = None
+        gone: JournalGoneError | None = None
+        kept_as: str | None = None
         while True:
             try:
                 try:
@@ -360,22 +362,23 @@ class Runtime:
                 except JournalGoneError as error:
                     _log.error("the journal is not where it was: %s", error)
                     self._waits_for_journal(str(error))
-                    gone = f"{error}; {await self._with_pings(self._on_journal(self._journal.put_back))}"
-                    _log.warning("%s", gone)
+                    gone = gone or error
+                    kept_as = await self._with_pings(self._on_journal(self._journal.put_back)) or kept_as
+                    _log.warning("the journal is written there again; what stood there: %s", kept_as or "nothing")
                     continue
             except OSError as error:
                 if failed is None:
                     _log.error("the journal cannot be written, and is tried again: %s", error)
-                failed = str(error)
-                self._waits_for_journal(failed)
+                failed = error
+                self._waits_for_journal(str(error))
                 await asyncio.sleep(_RETRY_COMMIT_S)
                 continue
             self._journal_error = None
             if gone is not None:
-                self._put(JournalGone(gone))
+                self._put(JournalGone(gone.file, gone.code, kept_as))
             elif failed is not None:
                 _log.warning("the journal can be written again")
-                self._put(CommitFailed(failed))
+                self._put(CommitFailed(code_of(failed)))
             return messages
 
     def _waits_for_journal(self, why: str) -> None:

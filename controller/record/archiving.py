@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from controller.config.table_file import JournalSection
 from controller.errors import TableError
 from controller.record.journal import Journal, OnJournal
+from controller.record.journal_file import code_of
 from controller.table.facts import ArchiveFailed, JournalLarge, OwnFact
 
 _log = logging.getLogger(__name__)
@@ -60,11 +61,10 @@ class Archivist:
         try:
             went = await self._portion()
         except (OSError, TableError) as error:
-            why = error.what if isinstance(error, TableError) else str(error)
             if self.error is None:
                 _log.error("the journal's old rows cannot be archived, and stay in it: %s", error)
-                self._tell(ArchiveFailed(why))
-            self.error = why
+                self._tell(ArchiveFailed(code_of(error)))
+            self.error = error.what if isinstance(error, TableError) else str(error)
             return _RETRY_S
         self.error = None
         return _BETWEEN_PORTIONS_S if went else _LOOK_EVERY_S

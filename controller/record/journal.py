@@ -31,7 +31,7 @@ from controller.errors import TableError
 from controller.keys import signature_holds
 from controller.record.archive import Run, beside, read_archive, write_archive
 from controller.record.fact_json import fact_from_json, fact_to_json
-from controller.record.journal_file import JournalFile, set_aside, sync_folder
+from controller.record.journal_file import JournalFailedError, JournalFile, JournalGoneError, set_aside, sync_folder
 from controller.record.stored_row import StoredRow, stamped
 from controller.table.facts import Fact
 
@@ -158,10 +158,6 @@ class OnJournal(Protocol):
         """The result of `work`."""
 
 
-class JournalGoneError(OSError):
-    """The journal's file is not at its place; the text says what is amiss. `Journal.put_back` mends that."""
-
-
 def rescued(path: Path, epoch: str) -> Path:
     """Where a journal is written whose file was removed, before the copy takes the file's place."""
     return path.with_name(f"{path.name}.rescued-{epoch}")
@@ -192,6 +188,7 @@ class Journal:
         self._path = path
         self._archive = archive or beside(path)
         self._archive_read: tuple[int, list[Message]] | None = None  # the one read last, by its first row
+        self._kept_as: str | None = None  # what was set aside by a `put_back` that has not come to its end
         self._signer = signer
         self._public_key = public_key
         self._table_id = table_id
@@ -267,7 +264,7 @@ class Journal:
         row, head, seq = self._row, self._head, self.head_seq
         made: list[Message] = []
         if (missing := self.missing()) is not None:
-            raise JournalGoneError(missing)
+            raise missing
         with self._commit():
             for entry in entries:
                 row += 1
@@ -300,24 +297,24 @@ class Journal:
         self._row, self._head, self.head_seq = row, head, seq
         return made
 
-    def missing(self) -> str | None:
-        """What of the file is not at its place, in words; None where nothing is amiss. Raises OSError."""
-        return self._file.missing() if self._open else f"{self._path.name} could not be opened again"
+    def missing(self) -> JournalGoneError | None:
+        """What of the file is not at its place; None where nothing is amiss. Raises OSError."""
+        return self._file.missing() if self._open else JournalGoneError(self._path.name, "not_opened")
 
-    def put_back(self) -> str:
-        """Write the whole journal to its place again; returns what became of it, in words.
+    def put_back(self) -> str | None:
+        """Write the whole journal to its place again.
 
         All that was committed to a file that was removed or replaced can still be read by the process that has it open.
-        What stands in its place is kept under another name. Raises OSError when the disk would not: to be tried again.
+        What stands in the file's place is given another name, which is returned; None where nothing stood there. Raises
+        OSError when the disk would not: to be tried again.
         """
-        told = f"{self._path.name} is written there again"
         try:
             if self._open:
                 self._begin_log_anew()  # whatever its name is, the file that is held holds everything now
                 stands = self._file.stands()
                 copy = None if stands else self._copied()
                 if (aside := set_aside(self._file.path, itself=not stands)) is not None:
-                    told += f"; what stood there is kept as {aside.name}"
+                    self._kept_as = aside.name
                 if copy is not None:
                     copy.rename(self._file.path)
                 sync_folder(self._file.path)
@@ -327,14 +324,16 @@ class Journal:
                 undo.callback(self._let_go)
                 self._set_up()
                 if _last_row(self._db) != (self._row, self._head):
-                    raise OSError(f"the file at {self._path.name} does not end as this journal does")
+                    what = f"the file at {self._path.name} does not end as this journal does"
+                    raise JournalFailedError("journal_differs", what)
                 self._file.log_begun()
                 undo.pop_all()
         except sqlite3.Error as error:
-            raise OSError(_why(error, self._path)) from error
+            raise _failed(error, self._path) from error
         except TableError as error:
-            raise OSError(error.what) from error
-        return told
+            raise JournalFailedError(error.code, error.what) from error
+        kept_as, self._kept_as = self._kept_as, None
+        return kept_as
 
     def _copied(self) -> Path:
         """A whole copy of the journal, on the disk."""
@@ -353,7 +352,8 @@ class Journal:
         """
         busy, *_ = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
-            raise OSError("another program reads the journal, whose write-ahead log is to be emptied first")
+            what = "another program reads the journal, whose write-ahead log is to be emptied first"
+            raise JournalFailedError("journal_read_meanwhile", what)
         self._log_in_doubt = False
 
     @property
@@ -396,7 +396,7 @@ class Journal:
                 try:
                     rows = read_archive(_file_of(run, path, self._archive, beside(self._path)), run)
                 except TableError as error:
-                    raise OSError(error.what) from error
+                    raise JournalFailedError(error.code, error.what) from error
                 self._archive_read = run.first_row, list(_messages_of(rows))
             return [message for message in self._archive_read[1] if message.seq >= seq]
         return []
@@ -422,7 +422,7 @@ class Journal:
                 _check_message(self._path, row, GENESIS if row == 1 else head, body, id_, self._public_key)
                 good.append(Message(seq, body))
         except sqlite3.Error as error:
-            raise OSError(_why(error, self._path)) from error
+            raise _failed(error, self._path) from error
         except TableError:
             return good
         return good
@@ -578,7 +578,7 @@ class Journal:
                 yield
         except sqlite3.Error as error:
             self._log_in_doubt |= getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_FSYNC
-            raise OSError(_why(error, self._path)) from error
+            raise _failed(error, self._path) from error
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
@@ -586,7 +586,7 @@ class Journal:
         try:
             yield
         except sqlite3.Error as error:
-            raise OSError(_why(error, self._path)) from error
+            raise _failed(error, self._path) from error
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -858,17 +858,19 @@ def _told(path: Path) -> Iterator[None]:
             raise _unsound(path, str(error) or type(error).__name__) from error
         raise TableError(
             "journal_unusable",
-            f"The journal {path} cannot be opened: {_why(error, path)}.",
+            f"The journal {path} cannot be opened: {_failed(error, path)}.",
             "Make room on its disk."
             if _full(error, path)
             else "Check that its disk is sound and not full, and that the user the table runs as may write there.",
         ) from error
 
 
-def _why(error: sqlite3.Error, path: Path) -> str:
-    """Why the disk would not, in words for people, with SQLite's own code."""
-    why = "the disk is full" if _full(error, path) else str(error)
-    return f"{why} ({getattr(error, 'sqlite_errorname', type(error).__name__)})"
+def _failed(error: sqlite3.Error, path: Path) -> JournalFailedError:
+    """Why the disk would not, with SQLite's own code, and in words for people."""
+    code = getattr(error, "sqlite_errorname", type(error).__name__)
+    if _full(error, path):
+        return JournalFailedError("SQLITE_FULL", f"the disk is full ({code})")
+    return JournalFailedError(code, f"{error} ({code})")
 
 
 def _full(error: sqlite3.Error, path: Path) -> bool:

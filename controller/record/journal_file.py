@@ -6,6 +6,7 @@ lock is on the file itself (flock, which SQLite's own locks of ranges know nothi
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import itertools
 import os
@@ -15,6 +16,35 @@ from pathlib import Path
 from controller.errors import TableError
 
 _MODE = 0o600
+
+
+class JournalFailedError(OSError):
+    """The disk would not read or write the journal. The record gets the `code`; the text is for people."""
+
+    def __init__(self, code: str, what: str) -> None:
+        super().__init__(what)
+        self.code = code
+
+
+class JournalGoneError(JournalFailedError):
+    """The journal's file is not at its place. `Journal.put_back` mends that.
+
+    `file` is the name of what was missed, the file or its write-ahead log; the code is "removed", "replaced" or
+    "not_opened".
+    """
+
+    def __init__(self, file: str, code: str) -> None:
+        super().__init__(code, f"{file} was {code.replace('_', ' ')}")
+        self.file = file
+
+
+def code_of(error: OSError | TableError) -> str:
+    """What the record says of an error: a code, such as SQLITE_FULL, ENOSPC or archive_in_the_way."""
+    if isinstance(error, JournalFailedError | TableError):
+        return error.code
+    return errno.errorcode.get(error.errno or 0, "unknown")
+
+
 _Identity = tuple[int, int]
 
 
@@ -79,8 +109,8 @@ class JournalFile:
         except OSError as error:
             raise _unusable(self._log_path, error) from error
 
-    def missing(self) -> str | None:
-        """What is not at its place, in words; None where nothing is amiss. Raises OSError where that cannot be seen."""
+    def missing(self) -> JournalGoneError | None:
+        """What is not at its place; None where nothing is amiss. Raises OSError where that cannot be seen."""
         return _amiss(self.path, self._self) or (None if self._log is None else _amiss(self._log_path, self._log))
 
     def stands(self) -> bool:
@@ -119,7 +149,7 @@ def _refuse_where_held(path: Path) -> None:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise OSError(f"another process has the file that stands at {path}") from None
+        raise JournalFailedError("journal_in_use", f"another process has the file that stands at {path}") from None
     finally:
         os.close(handle)
 
@@ -145,9 +175,9 @@ def _identity(stat: os.stat_result) -> _Identity:
     return stat.st_dev, stat.st_ino
 
 
-def _amiss(path: Path, identity: _Identity) -> str | None:
+def _amiss(path: Path, identity: _Identity) -> JournalGoneError | None:
     try:
         found = _identity(path.stat())
     except FileNotFoundError:
-        return f"{path.name} was removed"
-    return None if found == identity else f"another file stands at {path.name}"
+        return JournalGoneError(path.name, "removed")
+    return None if found == identity else JournalGoneError(path.name, "replaced")

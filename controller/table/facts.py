@@ -407,23 +407,32 @@ class JournalLarge:
 
 @dataclass(frozen=True, slots=True)
 class ArchiveFailed:
-    """Old rows of the journal could not be put into an archive. They stay in the journal."""
+    """Old rows of the journal could not be put into an archive. They stay in the journal. `error` is a code."""
 
     error: str
 
 
 @dataclass(frozen=True, slots=True)
 class CommitFailed:
-    """The journal could not be written; what waited was kept in memory and has been written since."""
+    """The journal could not be written. What waited was kept in memory, and has been written since.
+
+    `error` is a code, such as SQLITE_FULL. In older journals a sentence ends with the code.
+    """
 
     error: str
 
 
 @dataclass(frozen=True, slots=True)
 class JournalGone:
-    """The journal's file was removed or replaced while the table ran. All of it has been written there again."""
+    """The journal's file was removed or replaced while the table ran. All of it has been written there again.
 
-    error: str
+    `file` is the name of the file that was missed: the journal's, or that of its write-ahead log. `found` is "removed"
+    or "replaced". What stood in the file's place has been given the name `kept_as`.
+    """
+
+    file: str
+    found: str
+    kept_as: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

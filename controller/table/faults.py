@@ -82,7 +82,7 @@ FAULTS: dict[str, FaultKind] = {
     # The controller itself
     "journal_behind_pit": FaultKind((_CLEAR,), two_people=True, details=("acked_seq", "head_seq", "chain", "acked_at")),
     "journal_failed": FaultKind((_CLEAR, _VOID, _NEW_SHOE), details=("error",)),
-    "journal_gone": FaultKind((_CLEAR, _VOID, _NEW_SHOE), details=("error",)),
+    "journal_gone": FaultKind((_CLEAR, _VOID, _NEW_SHOE), details=("file", "found", "kept_as")),
     "journal_altered": FaultKind((_CLEAR, _VOID, _NEW_SHOE), details=("event",)),
     "outbox_full": FaultKind((_CLEAR,), details=("waiting", "most")),
     "replay_differs": FaultKind((_CLEAR, _VOID, _NEW_SHOE), details=("journal_row",)),

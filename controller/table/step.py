@@ -289,8 +289,9 @@ def _believe(table: Table, held: Held) -> Stepped:
             return stop(table, "outbox_full", {"waiting": waiting, "most": most})
         case CommitFailed(error):
             return stop(table, "journal_failed", {"error": error})
-        case JournalGone(error):
-            return stop(table, "journal_gone", {"error": error})
+        case JournalGone(file, found, kept_as):
+            kept = {} if kept_as is None else {"kept_as": kept_as}
+            return stop(table, "journal_gone", {"file": file, "found": found, **kept})
         case JournalAltered(seq):
             return stop(table, "journal_altered", {"event": seq})
         case ReplayDiffered(row):

@@ -20,7 +20,7 @@ from controller.record.archiving import Archivist
 from controller.record.journal import Journal, read_rows, verify
 from controller.table.acts.hand import LockWagers
 from controller.table.acts.shoe import NewShoe
-from controller.table.facts import CardDrawn, ShoeOpened
+from controller.table.facts import ArchiveFailed, CardDrawn, ShoeOpened
 from tests.daemon.daemon_world import PATIENCE_S, World, ack, eventually, run, running
 
 
@@ -237,6 +237,8 @@ def test_an_archive_that_cannot_be_written_is_told_once_and_tried_again(tmp_path
             await eventually(lambda: first_row(world) > 1)
             await eventually(lambda: world.status["journal"]["archive_error"] is None)
             assert alarms(world) == ["archive_failed"]
+            (failed,) = (row.fact for row in world.rows() if isinstance(row.fact, ArchiveFailed))
+            assert failed.error in ("EEXIST", "ENOTDIR"), "a code, and no sentence"
             assert world.fault() is None
 
     run(test())

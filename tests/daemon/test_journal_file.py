@@ -17,8 +17,8 @@ from controller import runtime
 from controller.errors import TableError
 from controller.keys import load_or_make_key
 from controller.record.epochs import open_journal
-from controller.record.journal import Journal, JournalGoneError, read_rows, verify
-from controller.record.journal_file import JournalFile
+from controller.record.journal import Journal, read_rows, verify
+from controller.record.journal_file import JournalFile, JournalGoneError
 from controller.table.acts.hand import LockWagers
 from tests.daemon.daemon_world import eventually, run, running, table_config
 from tests.daemon.test_journal import SHOES, TABLE, opened, tampering
@@ -55,8 +55,8 @@ VANISHED: dict[str, tuple[Callable[[Path], None], str]] = {
     "the file removed": (lambda path: path.unlink(), "table.journal was removed"),
     "the file moved": (_moved, "table.journal was removed"),
     "the log removed": (lambda path: beside(path, "-wal").unlink(), "table.journal-wal was removed"),
-    "the file replaced": (_replaced, "another file stands at table.journal"),
-    "the log replaced": (_log_replaced, "another file stands at table.journal-wal"),
+    "the file replaced": (_replaced, "table.journal was replaced"),
+    "the log replaced": (_log_replaced, "table.journal-wal was replaced"),
 }
 
 
@@ -113,7 +113,7 @@ def test_a_file_that_another_process_holds_is_left_to_it(tmp_path: Path) -> None
     with pytest.raises(JournalGoneError):
         journal.append(SHOES[HALF:])
     os.close(other)
-    assert "is kept as table.journal.set-aside-1" in journal.put_back()
+    assert journal.put_back() == "table.journal.set-aside-1"
     journal.append(SHOES[HALF:])
     journal.close()
     assert verify(path).rows == len(SHOES)
@@ -166,7 +166,7 @@ def test_a_long_copy_keeps_the_watchdog_content_and_the_fault_lamp_blinking(
     copied = threading.Event()
     put_back = Journal.put_back
 
-    def slow(self: Journal) -> str:
+    def slow(self: Journal) -> str | None:
         assert copied.wait(20)
         return put_back(self)
 

@@ -47,10 +47,8 @@ def test_a_journal_that_another_file_replaced_is_written_again_and_the_other_kep
     dealer.lock()
     eventually(lambda: table.fault == "journal_gone")
     kept = beside(table.journal, ".set-aside-1")
-    assert table.face["fault"]["details"]["error"] == (
-        "another file stands at table.journal; table.journal is written there again; "
-        f"what stood there is kept as {kept.name}"
-    )
+    details = {"file": "table.journal", "found": "replaced", "kept_as": kept.name}
+    assert table.face["fault"]["details"] == details
     table.supervisor("clear")
     shoe.deal(HAND)
     eventually(lambda: len(pit.rounds) == 2 and table.unacknowledged() == 0)
@@ -66,7 +64,7 @@ def test_a_log_that_was_removed_takes_no_hand_with_it(
     beside(table.journal, "-wal").unlink()
     shoe.deal("KS")  # drawn in error, and kept
     eventually(lambda: table.fault == "journal_gone")
-    assert table.face["fault"]["details"]["error"].startswith("table.journal-wal was removed; ")
+    assert table.face["fault"]["details"] == {"file": "table.journal-wal", "found": "removed"}
     facts = table.facts()
     table.kill()
     assert verify(table.journal).rows >= len(facts)
@@ -86,7 +84,7 @@ def test_a_journal_removed_before_a_stop_is_there_again_after_it(
     eventually(lambda: table.unacknowledged() == 0)
     table.journal.unlink()
     assert table.stop() == 0
-    assert "table.journal was removed; table.journal is written there again" in table.log
+    assert "is written there again: table.journal was removed" in table.log
     table.start()
     table.count()
     eventually(lambda: table.links_up() and table.unacknowledged() == 0)

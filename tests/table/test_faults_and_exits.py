@@ -177,12 +177,12 @@ IN: dict[str, list[Callable[[], TableUnderTest]]] = {
         lambda: in_hand().believe(BEHIND, PitTookBack(4, "2026-01-01T00:00:02.000Z")),
     ],
     "journal_failed": [
-        lambda: in_hand().believe(CommitFailed("disk full")),
-        lambda: between().believe(CommitFailed("disk full")),
+        lambda: in_hand().believe(CommitFailed("SQLITE_FULL")),
+        lambda: between().believe(CommitFailed("SQLITE_FULL")),
     ],
     "journal_gone": [
-        lambda: in_hand().believe(JournalGone("the journal was removed")),
-        lambda: between().believe(JournalGone("the journal was removed")),
+        lambda: in_hand().believe(JournalGone("table.journal", "removed")),
+        lambda: between().believe(JournalGone("table.journal", "removed")),
     ],
     "journal_altered": [
         lambda: in_hand().believe(JournalAltered(3)),
@@ -225,8 +225,8 @@ COMES_BY_ITSELF: list[Fact] = [
     ShoeUnplugged(),
     ShoeUnheard(9_000),
     JournalFoundBehindPit(9, 4, chain_differs=True),
-    CommitFailed("disk full"),
-    JournalGone("the journal was removed"),
+    CommitFailed("SQLITE_FULL"),
+    JournalGone("table.journal", "removed"),
     JournalAltered(3),
     ReplayDiffered(7),
     PublishRefused(3, 0x87),
@@ -234,7 +234,7 @@ COMES_BY_ITSELF: list[Fact] = [
     OutboxFilling(8, 10),
     OutboxFull(10, 10),
     JournalLarge(300, 200),
-    ArchiveFailed("disk full"),
+    ArchiveFailed("SQLITE_FULL"),
 ]
 
 
@@ -345,7 +345,7 @@ def test_what_the_pit_took_back_clears_no_later_word_of_it() -> None:
 def test_it_is_known_after_a_restart_when_the_pit_said_so() -> None:
     assert behind_pit_at(TableUnderTest().table) is None
     assert behind_pit_at(in_hand().believe(BEHIND).table) == BEHIND.at
-    assert behind_pit_at(in_hand().believe(CommitFailed("disk full"), BEHIND).table) == BEHIND.at
+    assert behind_pit_at(in_hand().believe(CommitFailed("SQLITE_FULL"), BEHIND).table) == BEHIND.at
     old = replace(BEHIND, at="")
     assert behind_pit_at(in_hand().believe(old).table) == "", "an earlier version did not keep it"
     assert "acked_at" not in in_hand().believe(old).of_type("fault")[0]["details"], "and its journal replays"
@@ -685,7 +685,7 @@ def test_a_missed_card_that_cannot_be_is_refused() -> None:
 
 
 def test_what_waited_is_believed_in_order_until_the_next_fault_and_the_rest_waits_on() -> None:
-    table = in_hand().believe(ERROR).draw("5D ?? CUT").believe(CommitFailed("disk full"))
+    table = in_hand().believe(ERROR).draw("5D ?? CUT").believe(CommitFailed("SQLITE_FULL"))
     table.told()
     table.clear()
     assert table.told_types() == ["fault_cleared", "fault unreadable_card"]
@@ -710,7 +710,7 @@ def test_a_new_shoes_first_card_is_not_lost_with_the_old_shoes_cards() -> None:
     assert (table.face.first_card, table.face.burn_left, table.face.cards_left) == ("3H", 2, 414)
 
 
-@pytest.mark.parametrize("came", [ERROR, CommitFailed("disk full"), ReplayDiffered(7), StepFailed("ValueError")])
+@pytest.mark.parametrize("came", [ERROR, CommitFailed("SQLITE_FULL"), ReplayDiffered(7), StepFailed("ValueError")])
 def test_with_no_shoe_to_end_a_fault_is_cleared_before_the_next_is_announced(came: Fact) -> None:
     """What waits may be the next shoe's first card: it is not thrown away with a shoe that is not there."""
     for table in (TableUnderTest(), ended()):
@@ -744,8 +744,12 @@ def test_a_shoe_out_of_hearing_twice_needs_one_look() -> None:
     [
         (JournalFoundBehindPit(9, 4, chain_differs=True), {"acked_seq": 9, "head_seq": 4, "chain": "differs"}),
         (JournalFoundBehindPit(9, 4, chain_differs=False), {"acked_seq": 9, "head_seq": 4, "chain": "unknown"}),
-        (CommitFailed("disk full"), {"error": "disk full"}),
-        (JournalGone("table.journal was removed"), {"error": "table.journal was removed"}),
+        (CommitFailed("SQLITE_FULL"), {"error": "SQLITE_FULL"}),
+        (JournalGone("table.journal-wal", "removed"), {"file": "table.journal-wal", "found": "removed"}),
+        (
+            JournalGone("table.journal", "replaced", "table.journal.set-aside-1"),
+            {"file": "table.journal", "found": "replaced", "kept_as": "table.journal.set-aside-1"},
+        ),
         (JournalAltered(3), {"event": 3}),
         (OutboxFull(9, 9), {"waiting": 9, "most": 9}),
         (ReplayDiffered(7), {"journal_row": 7}),
@@ -764,7 +768,7 @@ def test_the_controllers_own_faults_tell_what_was_found(fact: Fact, details: dic
         (HitUnheard(4), "hit_unheard", {"seq": 4}),
         (OutboxFilling(8, 10), "unacknowledged_many", {"waiting": 8, "most": 10}),
         (JournalLarge(300, 200), "journal_large", {"bytes": 300, "most_bytes": 200}),
-        (ArchiveFailed("disk full"), "archive_failed", {"error": "disk full"}),
+        (ArchiveFailed("SQLITE_FULL"), "archive_failed", {"error": "SQLITE_FULL"}),
         (PitKeyDiffers("ab12 cd34", "ef56 ab78"), "pit_key_differs", {"offered": "ab12 cd34", "pinned": "ef56 ab78"}),
         (PitWordForged("ack"), "pit_word_forged", {"topic": "ack"}),
     ],
