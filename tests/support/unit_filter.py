@@ -18,9 +18,11 @@ from pathlib import Path
 _KILL, _ERRNO, _ALLOW = 0x80000000, 0x00050000, 0x7FFF0000  # libseccomp's SCMP_ACT_KILL_PROCESS, …_ERRNO, …_ALLOW
 
 
-class _Unit(ConfigParser):
-    """A unit's file. Strict: a key given twice is an error."""
+_LISTS = ("SystemCallFilter", "DeviceAllow")
+"""The keys that a unit gives more than once; each adds to those before. Any other key given twice is an error."""
 
+
+class _Unit(ConfigParser):
     def __init__(self) -> None:
         super().__init__(interpolation=None)
 
@@ -29,15 +31,35 @@ class _Unit(ConfigParser):
 
 
 def read_unit(path: Path) -> ConfigParser:
-    """The unit's file by section and key."""
+    """The unit's file by section and key. A list's value has a line for each time that the key is given."""
+    lines: list[str] = []
+    values: dict[str, list[str]] = {}
+    for line in path.read_text("utf-8").splitlines():
+        key, _, value = line.partition("=")
+        if key in _LISTS and key in values:
+            values[key].append(value)
+        else:
+            lines.append(line)
+            if key in _LISTS:
+                values[key] = [value]
     unit = _Unit()
-    unit.read_string(path.read_text("utf-8"))
+    unit.read_string("\n".join(lines))
+    for key, each in values.items():
+        unit["Service"][key] = "\n".join(each)
     return unit
 
 
-def allowed_calls(words: str) -> set[str]:
-    """The names of the system calls that `SystemCallFilter=` with these words allows."""
-    assert not words.startswith("~"), "this filter is written as what is allowed"
+def allowed_calls(filters: str) -> set[str]:
+    """The names of the system calls that `SystemCallFilter=` allows, a line for each time that it is given."""
+    first, *rest = filters.splitlines()
+    assert not first.startswith("~"), "a filter begins with what is allowed"
+    allowed = _calls(f"@default {first}")  # systemd's own: what every program needs to begin and to end
+    for line in rest:
+        allowed = allowed - (_calls(line[1:]) - _calls("@default")) if line.startswith("~") else allowed | _calls(line)
+    return allowed
+
+
+def _calls(words: str) -> set[str]:
     told = subprocess.run(["systemd-analyze", "syscall-filter"], capture_output=True, text=True, check=True).stdout
     sets: dict[str, list[str]] = {}
     for line in told.splitlines():
@@ -46,7 +68,7 @@ def allowed_calls(words: str) -> set[str]:
         elif line.startswith("    ") and not line.lstrip().startswith("#"):
             members.append(line.strip())
     calls: set[str] = set()
-    unfolded = ["@default", *words.split()]  # systemd's own: what every program needs to begin and to end
+    unfolded = words.split()
     while unfolded:
         word = unfolded.pop()
         unfolded += sets[word] if word.startswith("@") else ()
