@@ -56,7 +56,7 @@ def test_the_pins_and_a_shoe_plugged_in_later_stay_in_reach(unit: ConfigParser) 
     assert unit["Service"]["SupplementaryGroups"].split() == ["gpio", "dialout"]
     assert {"PrivateDevices", "ProtectClock", "ProcSubset"}.isdisjoint(unit["Service"])
     allowed = unit["Service"]["DeviceAllow"].splitlines()
-    # The kernel's list of numbers (Documentation/admin-guide/devices.txt): USB serial, ACM modems, the board's own UART.
+    # The numbers are the kernel's: USB serial, ACM modems, the board's own UART (admin-guide/devices.txt).
     assert {"char-188 rw", "char-166 rw", "char-204 rw", "char-gpiochip rw", "/dev/gpiomem rw"} <= set(allowed)
 
 
