@@ -52,6 +52,10 @@ ROOMS = {
             *("controller.cli", "controller.bench", "controller.pit"),
         ),
     ),
+    "controller.hand_record": Room(
+        ("controller", "drivers.shoe", "drivers.line.bad_bytes"),
+        never=("controller.app", "controller.header", "controller.control", "controller.cli", "controller.pit"),
+    ),
     "controller.control": Room(
         ("controller",),
         never=("controller.app", "controller.header", "controller.cli", "controller.bench", "controller.pit"),

@@ -182,13 +182,15 @@ def _rounds(options: Namespace) -> int:
 
 def _add_replay(parser: ArgumentParser) -> None:
     parser.add_argument("round", metavar="SHOE/ROUND", help="as `tablectl rounds` numbers it: 3/12")
+    page = "write the round as one page that needs nothing else: cards, frames, lamps, times, events"
+    parser.add_argument("--html", type=Path, metavar="FILE", help=page)
     _add_archive(parser)
 
 
 def _replay(options: Namespace) -> int:
     from controller.cli.history import replay_round
 
-    return replay_round(options.journal, options.round, options.archive)
+    return replay_round(options.journal, options.round, options.archive, options.html)
 
 
 def _add_status(parser: ArgumentParser) -> None:

@@ -653,6 +653,23 @@ def read_open_shoe(path: Path) -> Iterator[Row]:
         yield from _open_shoe(db, path)
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Whose a journal is, and up to which of its events the pit has acknowledged."""
+
+    table: str
+    epoch: str
+    public_key: bytes
+    acked_seq: int
+
+
+def read_origin(path: Path) -> Origin:
+    """The origin of this journal; reads only, also while the table runs."""
+    with _reading(path) as db:
+        (acked_seq,) = db.execute("SELECT acked_seq FROM journal").fetchone()
+        return Origin(*_whose(db, path), acked_seq)
+
+
 def _open_shoe(db: sqlite3.Connection, path: Path) -> Iterator[Row]:
     start = db.execute(f"SELECT max(row) FROM fact WHERE {_OPENED_A_SHOE}").fetchone()[0] or 1
     head, seq = _before(db, path, start)
@@ -697,8 +714,13 @@ def _reading(path: Path) -> Iterator[sqlite3.Connection]:
 
 def _signed_rows(db: sqlite3.Connection, path: Path, archive: Path | None) -> Iterator[Row]:
     """Every row, checked against its chain, and each of its messages against its place and the journal's key."""
+    yield from _signed(db, path, _rows(path, chain(_archived(db, path, archive), _kept(db, 1))))
+
+
+def _signed(db: sqlite3.Connection, path: Path, rows: Iterable[Row]) -> Iterator[Row]:
+    """These rows, each of their messages checked against its place and the journal's key."""
     table, epoch, public_key = _whose(db, path)
-    for row in _rows(path, chain(_archived(db, path, archive), _kept(db, 1))):
+    for row in rows:
         for seq, body in enumerate(row.messages, row.first_seq):
             _check_message(path, row.number, row.previous_head, body, f"{table}/{epoch}/{seq}", public_key)
         yield row

@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from controller.screen.placards import award_cents, meters_of
-from controller.screen.wording import SUIT_SIGNS, Text, dollars, either, joined, knows, plain, same, say
+from controller.screen.wording import Text, card_text, dollars, either, joined, knows, plain, same, say
 
 _SIGNS = {
     "flash": "invitation",
@@ -53,11 +53,6 @@ def hand_label(hand: str) -> Text:
         return say("label", hand)
     number, split = seat.groups()
     return say("label", "seat_hand", seat=number, hand=split) if split else say("label", "seat", seat=number)
-
-
-def card_text(card: str) -> str:
-    """A card as people write it: `10♠`."""
-    return f"{card[:-1].replace('T', '10')}{SUIT_SIGNS.get(card[-1], card[-1])}"
 
 
 def _hand(hand: dict[str, Any], placard: dict[str, Any], face: dict[str, Any], outcome: str | None) -> dict[str, Any]:

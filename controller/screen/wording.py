@@ -61,6 +61,11 @@ def either(values: list[Text]) -> Text:
     return joined([joined(values[:-1], ", "), values[-1]], say("when", "or"))
 
 
+def card_text(card: str) -> str:
+    """A card as people write it: `10♠`."""
+    return f"{card[:-1].replace('T', '10')}{SUIT_SIGNS.get(card[-1], card[-1])}"
+
+
 def dollars(cents: int) -> str:
     """An amount, with cents only where it has some."""
     return f"${cents // 100:,}" if cents % 100 == 0 else f"${cents / 100:,.2f}"

@@ -13,13 +13,14 @@ from drivers.sim.run import Habits, run_table
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the table until its rounds are played or a signal ends it: 0. Trouble goes to stderr: 1."""
+    """Run the table until its rounds or shoes are played or a signal ends it: 0. Trouble goes to stderr: 1."""
     options = _parser().parse_args(arguments)
     for ending in (signal.SIGINT, signal.SIGTERM):  # the former is ignored in what a shell starts in the background
         signal.signal(ending, _interrupt)
     habits = Habits(
         seed=options.seed,
         rounds=options.rounds,
+        shoes=options.shoes,
         speed=options.speed,
         error_rate=options.error_rate,
         wrap=options.wrap,
@@ -44,6 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--seed", type=int, default=0, help="decides the cards, the wagers and the dealer's slips")
     parser.add_argument("--rounds", type=int, help="stop after so many wagered rounds (default: never)")
+    parser.add_argument("--shoes", type=int, help="stop after so many shoes (default: never)")
     parser.add_argument("--speed", type=float, default=1.0, help="what human pauses are multiplied by; 0: no pauses")
     parser.add_argument("--error-rate", type=float, default=0.0, help="chance of a card drawn in error after a hand")
     parser.add_argument("--wrap", type=int, choices=(0, 1), default=0, help="the shoe's Seq digit after 9")

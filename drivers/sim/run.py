@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
@@ -32,6 +33,7 @@ class Habits:
 
     seed: int = 0
     rounds: int | None = None
+    shoes: int | None = None
     speed: float = 1.0
     error_rate: float = 0.0
     wrap: int = 0
@@ -69,7 +71,7 @@ def run_table(table_file: Path, account_file: Path, habits: Habits) -> None:
         )
         dealer = Dealer(
             shoe,
-            shuffled_decks(habits.seed, house.shoe.decks, house.shoe.cut_card_from_end),
+            islice(shuffled_decks(habits.seed, house.shoe.decks, house.shoe.cut_card_from_end), habits.shoes),
             cues,
             account,
             game=_game(house),

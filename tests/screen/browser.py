@@ -62,12 +62,51 @@ for (let one = 0; one < boxes.length; one += 1) for (let other = one + 1; other 
 return unfit;
 """
 
+_TEXTS = """
+return [...document.querySelectorAll('body *')].filter((each) => each.checkVisibility()
+  && [...each.childNodes].some((node) => node.nodeType === 3 && node.data.trim())).map((each) => {
+    const range = document.createRange(); range.selectNodeContents(each);
+    const { left, top, width, height } = range.getBoundingClientRect();
+    const seen = document.elementFromPoint(left + width / 2, top + height / 2);
+    return seen && (seen.contains(each) || each.contains(seen) || seen.ownerSVGElement)
+      ? [each.textContent.trim().slice(0, 40), left, top, width, height] : null;
+  }).filter((each) => each && each[3] > 0 && each[4] > 0);
+"""
+
+_FAINT = """
+const [shot, texts, done] = arguments;
+const light = (r, g, b) => [r, g, b].map((each) => each / 255).map((each) => each <= 0.04045 ? each / 12.92
+  : ((each + 0.055) / 1.055) ** 2.4).reduce((sum, each, place) => sum + each * [0.2126, 0.7152, 0.0722][place], 0);
+fetch(`data:image/png;base64,${shot}`).then((got) => got.blob()).then(createImageBitmap).then((image) => {
+  const canvas = new OffscreenCanvas(image.width, image.height);
+  const pen = canvas.getContext('2d', { willReadFrequently: true });
+  pen.drawImage(image, 0, 0);
+  done(texts.map(([said, left, top, width, height]) => {
+    const pixels = pen.getImageData(Math.max(0, left), Math.max(0, top), Math.ceil(width), Math.ceil(height)).data;
+    const counts = new Map();
+    for (let at = 0; at < pixels.length; at += 4) {
+      const color = `${pixels[at]} ${pixels[at + 1]} ${pixels[at + 2]}`;
+      counts.set(color, (counts.get(color) || 0) + 1);
+    }
+    const behind = light(...[...counts].sort((one, other) => other[1] - one[1])[0][0].split(' ').map(Number));
+    const most = Math.max(...[...counts.keys()].map((color) => light(...color.split(' ').map(Number)))
+      .map((each) => (Math.max(each, behind) + 0.05) / (Math.min(each, behind) + 0.05)));
+    return most < 4.5 ? `${most.toFixed(1)}:1 ${said}` : null;
+  }).filter(Boolean));
+});
+"""
+
 
 class Browser:
-    """One window."""
+    """One window, and beside it an empty one in which a picture of the first can be counted. `pictures` is where
+    pictures are kept."""
 
     def __init__(self, driver: webdriver.Chrome, pictures: Path) -> None:
-        self._driver, self._pictures = driver, pictures
+        self._driver, self.pictures = driver, pictures
+        self._page = driver.current_window_handle
+        driver.switch_to.new_window("window")
+        self._beside = driver.current_window_handle
+        driver.switch_to.window(self._page)
 
     def open(self, url: str) -> None:
         """Go there, and wait until it shows the table."""
@@ -84,6 +123,10 @@ class Browser:
     def read(self, script: str) -> Any:
         """The value of an expression in the page."""
         return self._driver.execute_script(f"return {script};")
+
+    def run(self, script: str) -> None:
+        """Run statements in the page."""
+        self._driver.execute_script(script)
 
     def until(self, script: str) -> None:
         """Wait until the expression holds in the page."""
@@ -108,14 +151,25 @@ class Browser:
         found: list[str] = self._driver.execute_script(_UNFIT)
         return found
 
+    def faint(self) -> list[str]:
+        """Text that stands out from what is behind it by less than 4.5:1, measured in the pixels of the page."""
+        texts = self._driver.execute_script(_TEXTS)
+        shot = self._driver.get_screenshot_as_base64()
+        self._driver.switch_to.window(self._beside)
+        try:
+            found: list[str] = self._driver.execute_async_script(_FAINT, shot, texts)
+        finally:
+            self._driver.switch_to.window(self._page)
+        return found
+
     def picture(self, name: str) -> None:
         """Keep the page as a picture."""
-        self._driver.save_screenshot(str(self._pictures / f"{name}.png"))
+        self._driver.save_screenshot(str(self.pictures / f"{name}.png"))
 
     def small_picture(self, name: str) -> None:
         """The same, in few bytes."""
         shot = self._driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "webp", "quality": 82})
-        (self._pictures / f"{name}.webp").write_bytes(base64.b64decode(shot["data"]))
+        (self.pictures / f"{name}.webp").write_bytes(base64.b64decode(shot["data"]))
 
     def complaints(self) -> list[str]:
         """What the page wrote to the console, but for a server that was away."""

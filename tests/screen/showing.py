@@ -62,8 +62,26 @@ class Showing:
     def people(self, rounds: int | None, *, seed: int = 7, speed: float = 0) -> subprocess.Popen[bytes]:
         """The dealer and the players, for so many rounds; None: a whole shoe."""
         habits = ["--seed", str(seed), "--speed", str(speed), "--account", str(self.folder / "account")]
-        habits += [] if rounds is None else ["--rounds", str(rounds)]
+        habits += ["--shoes", "1"] if rounds is None else ["--rounds", str(rounds)]
         return self._started("people", "-m", "drivers.sim", str(self.table), *habits)
+
+    def daemon_returns(self) -> None:
+        """The daemon is killed, and started again."""
+        self.daemon.kill()
+        self.daemon.wait()
+        self.daemon = self.start_daemon()
+
+    def screen_returns(self) -> None:
+        """The screen's server is killed, and started again."""
+        self.screen.kill()
+        self.screen.wait()
+        self.screen = self.start_screen()
+
+    def go_on(self) -> None:
+        """A supervisor counts the cards in the shoe, which leaves a fault."""
+        face = self.status()["face"]
+        said = {"do": "count", "left": face["cards_left"], "fault": face["fault"]["id"], "by": "Smith"}
+        ask(self.table, said)
 
     def status(self) -> dict[str, Any]:
         """The table's, with no levels while nobody answers."""
@@ -75,14 +93,17 @@ class Showing:
 
     def rounds(self) -> list[dict[str, Any]]:
         """The round events of the last shoe in the journal, simulated ones left out."""
+        return [event for event in self.events("round") if not event["simulated"]]
+
+    def events(self, type_: str) -> list[dict[str, Any]]:
+        """The last shoe's events of one type, as the journal has them."""
         told: list[dict[str, Any]] = []
         for row in read_rows(self.journal):
             for event in map(json.loads, row.messages):
                 if event["type"] == "shoe_opened":
                     told = []
-                elif event["type"] == "round" and not event["simulated"]:
-                    told.append(event)
-        return told
+                told.append(event)
+        return [event for event in told if event["type"] == type_]
 
     def _started(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
         command = surroundings.python(*arguments)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import signal
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from controller.cli import surroundings
 from controller.roads.marks import DERIVED
 from controller.screen.wording import words
 from tests.roads.statements import by_columns, drawn
@@ -20,21 +22,38 @@ pytestmark = needs_a_browser
 HOUSES = ("royal9", "kansas_star", "sugarhouse_midi", "baccarat_royal", "lucky9", "pairs")
 """A table of each sheet's game, and one of a house in TOML alone."""
 
+_LOOK_HANDS = 5
+"""A whole shoe is looked at whenever so many hands have come."""
 
-@pytest.fixture
-def pictures(tmp_path: Path) -> Path:
-    """Where the pictures of a test are kept."""
-    folder = tmp_path / "pictures"
-    folder.mkdir()
-    return folder
+_SEED_OF_A_HIT = 340
+"""With these cards seat 4 wins a progressive in the first hand."""
+
+_HIT_PART = "(({ width, height }) => width * height / innerWidth / innerHeight)(hit.getBoundingClientRect())"
+
+_NOTE_HITS = f"""
+window.hitsShown = [];
+new MutationObserver(() => {{
+  const shown = !hit.hidden;
+  if ((hitsShown.at(-1)?.shown ?? false) !== shown)
+    hitsShown.push({{ shown, at: performance.now(), part: {_HIT_PART} }});
+}}).observe(hit, {{ attributes: true }})"""
 
 
-@pytest.fixture
-def browser(pictures: Path) -> Iterator[Browser]:
-    """A browser, which has nothing to complain of at the end."""
-    with chromium(pictures) as opened:
+@pytest.fixture(scope="module")
+def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """The one browser of all these tests."""
+    with chromium(tmp_path_factory.mktemp("pictures")) as opened:
         yield opened
-        assert opened.complaints() == []
+
+
+@pytest.fixture
+def browser(window: Browser, tmp_path: Path) -> Iterator[Browser]:
+    """The browser, which has nothing to complain of at the test's end. Its pictures are in the test's folder."""
+    window.complaints()
+    window.pictures = tmp_path
+    window.size("monitor")
+    yield window
+    assert window.complaints() == []
 
 
 def shown_of(browser: Browser, showing: Showing) -> None:
@@ -61,12 +80,23 @@ def shown_of(browser: Browser, showing: Showing) -> None:
 def shows_the_last_hand(browser: Browser, rounds: list[dict[str, Any]]) -> None:
     """The cards and totals of the last hand, and who won it."""
     last = rounds[-1]
-    for side in ("player", "banker"):
-        cards = browser.read(f"[...document.querySelectorAll('.zone.{side} [data-card]')].map(e => e.dataset.card)")
-        assert cards == last[side]["cards"]
-        assert browser.text(f".zone.{side} .total") == str(last[side]["total"])
+    for side in ("player", "banker", "dealer"):
+        if side in last:
+            _shows(browser, f".zone.{side}", last[side])
+    if "dealer" in last:
+        for hand in last["hands"]:
+            _shows(browser, f".seat-hand[data-seat='{hand['seat']}'] .one:nth-of-type({hand['hand'] + 1})", hand)
+        return
     winner = browser.read("document.querySelector('.zone.won, .zone.tied')?.className ?? ''")
     assert (last["outcome"] in winner) if last["outcome"] != "tie" else ("tied" in winner)
+
+
+def _shows(browser: Browser, selector: str, hand: dict[str, Any]) -> None:
+    assert (
+        browser.read(f"[...document.querySelectorAll(`{selector} [data-card]`)].map(e => e.dataset.card)")
+        == (hand["cards"])
+    )
+    assert browser.text(f"{selector} .total") == str(hand["total"])
 
 
 def every_size(browser: Browser, name: str) -> None:
@@ -78,12 +108,24 @@ def every_size(browser: Browser, name: str) -> None:
     browser.size("monitor")
 
 
+def shows_the_stop(browser: Browser, code: str) -> None:
+    """The stop is explained in every language."""
+    browser.until(
+        f"!document.getElementById('stop').hidden && document.getElementById('stop').dataset.code === '{code}'"
+    )
+    for language in ("en", "vi"):
+        assert words(language)["stop"][code] in browser.text(f"#stop [lang={language}]")
+
+
 def test_the_page_beside_the_journal(tmp_path: Path, browser: Browser) -> None:
-    """A few hands; then the daemon is killed and comes back, stopped; then the server is."""
+    """A hit and a few hands; then the daemon is killed and comes back, stopped; then the server is."""
     with Showing(tmp_path, "royal9").running() as showing:
-        browser.size("monitor")
         browser.open(showing.url)
-        people = showing.people(8)
+        people = showing.people(8, seed=_SEED_OF_A_HIT)
+        browser.until("!document.getElementById('hit').hidden")
+        assert browser.text("#hit .who [lang=en]") == "Seat 4"
+        assert browser.read(_HIT_PART) >= 0.25
+        assert browser.unfit() == []
         people.wait(60)
         rounds = showing.rounds()
         browser.until(f"document.querySelectorAll('#bead_plate [data-mark]').length === {len(rounds)}")
@@ -92,54 +134,87 @@ def test_the_page_beside_the_journal(tmp_path: Path, browser: Browser) -> None:
         assert browser.read("parseFloat(getComputedStyle(document.querySelector('.zone .total')).fontSize) >= 96")
         every_size(browser, "royal9")
 
-        surroundings.stop(showing.daemon)
-        browser.until("!document.getElementById('away').hidden")
-        assert browser.text("#away", "vi") == words("vi")["link"]["away"]
-        showing.start_daemon()
-        browser.until(
-            "document.getElementById('stop').dataset.code === 'shoe_unheard' && !document.getElementById('stop').hidden"
-        )
-        for language in ("en", "vi"):
-            assert words(language)["stop"]["shoe_unheard"] in browser.text(f"#stop [lang={language}]")
-        every_size(browser, "stopped")
+        showing.daemon_returns()
+        shows_the_stop(browser, "shoe_unheard")
+        assert browser.unfit() == []
         shown_of(browser, showing)
 
-        browser.open(f"{showing.url}technician")
-        browser.until("document.querySelectorAll('#hands tr').length >= 1")
-        assert "shoe_unheard" in browser.text("#fault b")
-        assert browser.read("document.querySelectorAll('#hands tr').length") >= len(rounds)
-        browser.picture("technician")
-        browser.open(showing.url)
-
-        surroundings.stop(showing.screen)
-        browser.until("!document.getElementById('screen-away').hidden")
-        showing.start_screen()
+        showing.screen_returns()
         browser.until("document.getElementById('screen-away').hidden")
         browser.open(f"{showing.url}?lang=vi")  # a page opened late
         shown_of(browser, showing)
         assert browser.text(".zone.player .title [lang=vi]") == words("vi")["label"]["player"]
         assert browser.read("getComputedStyle(document.querySelector('#says [lang=en]')).display") == "none"
 
+        browser.open(f"{showing.url}technician")
+        browser.until("document.querySelectorAll('#hands tr').length >= 1")
+        assert "shoe_unheard" in browser.text("#fault b")
+        assert browser.read("document.querySelectorAll('#hands tr').length") >= len(rounds)
+
 
 @pytest.mark.proof
 @pytest.mark.parametrize("house", HOUSES)
 def test_a_whole_shoe_beside_the_journal(house: str, tmp_path: Path, browser: Browser) -> None:
-    """At every look on the way, and at the end."""
+    """Looked at on the way and at the end, while the server and the daemon are killed and come back."""
+    roads = house != "lucky9"
     with Showing(tmp_path, house).running() as showing:
-        browser.size("monitor")
         browser.open(showing.url)
-        people = showing.people(None, seed=11)
-        seen, looks = 0, 0
+        browser.run(_NOTE_HITS)
+        people = showing.people(None, seed=_SEED_OF_A_HIT)
+        seen = looks = 0
         while people.poll() is None:
-            hands = int(browser.text("[data-count=hands]") or 0)
-            if hands >= seen + 6:
-                seen, looks = hands, looks + 1
-                assert browser.unfit() == [], f"hand {hands}"
-                if house != "lucky9":
-                    shown_of(browser, showing)
+            if (hands := int(browser.text("[data-count=hands]") or 0)) < seen + _LOOK_HANDS:
+                time.sleep(0.05)
+                continue
+            seen, looks = hands, looks + 1
+            assert browser.unfit() == [], f"hand {hands}"
+            if roads:
+                shown_of(browser, showing)
+            if looks == 3:
+                showing.screen_returns()
+                browser.until("document.getElementById('screen-away').hidden")
+            if looks == 6:
+                with paused(people, showing):
+                    showing.daemon_returns()
+                    shows_the_stop(browser, "shoe_unheard")
+                    every_size(browser, f"{house}-stopped")
+                    assert browser.faint() == []
+                    showing.go_on()
+        assert people.returncode == 0
+        assert looks >= 10
         rounds = showing.rounds()
         browser.until(f"document.querySelector('[data-count=hands]').textContent === '{len(rounds)}'")
-        assert looks >= 5
-        if house != "lucky9":
-            shown_of(browser, showing)
-        every_size(browser, house)
+        for opened in ("", "?lang=en", "?lang=vi"):  # as it was all the time, and opened late
+            if opened:
+                _hits_were_seen(browser, showing) if opened == "?lang=en" else None
+                browser.open(showing.url + opened)
+                browser.until("document.getElementById('hit').hidden")
+            if roads:
+                shown_of(browser, showing)
+            shows_the_last_hand(browser, rounds)
+            every_size(browser, f"{house}{opened[-3:].replace('=', '-')}")
+            assert browser.faint() == []
+
+
+@contextmanager
+def paused(people: Any, showing: Showing) -> Iterator[None]:
+    """Nobody deals meanwhile, and the table has read all that was dealt."""
+    people.send_signal(signal.SIGSTOP)
+    before = None
+    while before != (before := showing.status().get("face")):
+        time.sleep(0.3)
+    try:
+        yield
+    finally:
+        people.send_signal(signal.SIGCONT)
+
+
+def _hits_were_seen(browser: Browser, showing: Showing) -> None:
+    """Every hit stood for eight seconds, on a quarter of the page."""
+    shown = browser.read("window.hitsShown")
+    if showing.events("hit"):
+        assert shown
+    for appeared, went in zip(shown[::2], shown[1::2], strict=False):
+        assert (appeared["shown"], went["shown"]) == (True, False)
+        assert went["at"] - appeared["at"] >= 8000
+        assert appeared["part"] >= 0.25

@@ -1,0 +1,198 @@
+"""A finished round as the journal has it, step by step: for a terminal, a page, and a supervisor's screen.
+
+The shoe's own frames are read again by the codec, which must give the fact that was journalled. A card that nobody saw
+is not told, though the hand is closed. Example: a hand is voided before its face-down cards were turned up; then
+neither those cards nor their frames are in the record.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from controller.contract.fingerprint import fingerprint
+from controller.contract.old_events import as_now
+from controller.errors import TableError
+from controller.record.journal import Origin, Row
+from controller.record.replay import refold, with_failures
+from controller.table.face_down import comes_face_down
+from controller.table.facts import CardDrawn, CardKept, Fact, ShoeOpened, StepFailed
+from controller.table.lamps import Live, lamps
+from controller.table.legality import Row as Report
+from controller.table.public import FACE_DOWN, Public, public
+from controller.table.states import HandInPlay, Locked, Table
+from drivers import shoe as shoes
+from drivers.line.bad_bytes import BadBytes
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+_LEFT_OUT = ("report", "rules", "carried", "last_report")
+_AS_IF = Live(frozenset(), pit_fresh=True, shoe_up=True, pit_up=True, journal_ok=True)
+"""What the journal does not hold and the lamps hang on: taken as on a good day."""
+
+
+def round_named(which: str) -> tuple[int, int]:
+    """The shoe and the round of "3/12". Raises TableError `no_such_round` for what names none."""
+    shoe, _, number = which.partition("/")
+    if not (shoe.isdecimal() and number.isdecimal()):
+        raise TableError("no_such_round", f"{which} names no round.", "Write SHOE/ROUND, for example 3/12.")
+    return int(shoe), int(number)
+
+
+def hand_record(rows: Iterable[Row], origin: Origin, which: str) -> dict[str, Any]:
+    """The record of the round "3/12", as JSON values: `steps` and `corrections`, a dictionary a row each.
+
+    `rows` begin with a shoe's opening or before, and were checked as they were read; `origin` is their journal's.
+    Raises TableError `no_such_round`, also for a round that has not ended.
+    """
+    shoe, number = round_named(which)
+    steps, corrections = _steps(rows, shoe, number)
+    if not steps or not steps[-1].ends:
+        do = "`tablectl rounds` lists those there are; a hand still in play is not shown."
+        raise TableError("no_such_round", f"The journal holds no finished round {which}.", do)
+    end = steps[-1]
+    seen = public(end.before) if end.ends == "void" else end.face
+    told = [step.told(seen) for step in steps]
+    told[0]["wagers"] = [asdict(wager) for wager in steps[0].face.wagers]
+    seqs = [event["seq"] for step in told for event in step["events"]]
+    return {
+        "round": which,
+        "table": origin.table,
+        "game": end.face.game,
+        "epoch": origin.epoch,
+        "key": fingerprint(origin.public_key),
+        "rows": [steps[0].row.number, end.row.number],
+        "chain": [steps[0].row.previous_head.hex(), end.row.previous_head.hex()],
+        "events": [min(seqs), max(seqs)],
+        "acked_seq": origin.acked_seq,
+        "steps": told,
+        "corrections": corrections,
+    }
+
+
+@dataclass
+class _Step:
+    """A row of the round, and the table before and after it. `ends` is "round" or "void" where the row ends it."""
+
+    row: Row
+    before: Table
+    after: Table
+    failed: bool
+    ends: str | None
+
+    @property
+    def face(self) -> Public:
+        return public(self.after)
+
+    def told(self, seen: Public) -> dict[str, Any]:
+        """The step as JSON values; `seen` is what lay face up in the end."""
+        row, face, hidden = self.row, self.face, self._hides(seen)
+        frame: str | None = None if isinstance(row.fact, StepFailed) else _frame(row.fact)  # the fact's before it
+        again = None if frame is None or self.failed else _read_again(row, bytes.fromhex(frame))
+        then = f"next card to {face.next_hand}" if face.next_hand else face.phase.replace("_", " ")
+        return _row_told(row, hidden) | {
+            "failed": self.failed,
+            "frame": None if hidden else frame,
+            "again": None if hidden else again,
+            "hands": [asdict(hand) for hand in face.hands if hand.cards],
+            "then": f"FAULT {face.fault.code}" if face.fault else then,
+            "lamps": {name: pattern.name.lower() for name, pattern in lamps(face, _AS_IF).items()},
+        }
+
+    def _hides(self, seen: Public) -> bool:
+        """Whether the row would tell a card that nobody saw."""
+        fact = self.row.fact
+        if _frame(fact) is None and getattr(fact, "card", None) is None:
+            return False
+        up = {(hand.hand, place) for hand in seen.hands for place, card in enumerate(hand.cards) if card != FACE_DOWN}
+        if not isinstance(self.after.phase, Locked):  # where what lies on the layout is still the hand before
+            there = _laid(public(self.before)) if isinstance(self.before.phase, HandInPlay) else set()
+            if laid := _laid(self.face) - there:
+                return not laid <= up
+        if isinstance(fact, CardDrawn | CardKept):
+            return comes_face_down(self.before, Report.CARD if isinstance(fact, CardDrawn) else Report.CARD_KEPT)
+        return any(FACE_DOWN in hand.cards for hand in seen.hands)
+
+
+def _laid(face: Public) -> set[tuple[str, int]]:
+    """The places on the layout that have a card."""
+    return {(hand.hand, place) for hand in face.hands for place in range(len(hand.cards))}
+
+
+def _steps(rows: Iterable[Row], shoe: int, number: int) -> tuple[list[_Step], list[dict[str, Any]]]:
+    table: Table | None = None
+    steps: list[_Step] = []
+    corrections: list[dict[str, Any]] = []
+    for row, failed in with_failures(rows):
+        if steps and steps[-1].ends:
+            if any(_is(body, shoe, number, "correction") for body in row.messages):
+                corrections.append(_row_told(row))
+            continue
+        if isinstance(row.fact, ShoeOpened):
+            table = Table(row.fact.rules)
+        if table is None:
+            continue
+        before = table
+        if not failed:
+            table, _ = refold(table, row)
+        if table.shoe is None or table.shoe.number != shoe:
+            continue
+        ends = next((type_ for body in row.messages if (type_ := _is(body, shoe, number, "round", "void"))), None)
+        if ends or number in (before.round_number, table.round_number):
+            steps.append(_Step(row, before, table, failed, ends))
+    return steps, corrections
+
+
+def _is(body: bytes, shoe: int, number: int, *types: str) -> str | None:
+    event = json.loads(body)
+    type_: str = event["type"]
+    return type_ if type_ in types and (event["shoe"], event["round"]) == (shoe, number) else None
+
+
+def _row_told(row: Row, hidden: bool = False) -> dict[str, Any]:
+    kind = type(row.fact).__name__
+    return {
+        "row": row.number,
+        "at": row.stamp.text(),
+        "clock_set": row.stamp.synchronised,
+        "via": row.via,
+        "fact": f"{kind}(of a card that nobody saw)" if hidden else said_in_words(row.fact),
+        "events": [as_now(json.loads(body)) for body in row.messages],
+    }
+
+
+def _frame(fact: Fact) -> str | None:
+    report = getattr(fact, "report", None)
+    return None if report is None else report.frame
+
+
+def _read_again(row: Row, frame: bytes) -> str:
+    """What the frame tells now. The row names the shoe that sent it; an older row does not, so all are asked."""
+    written_by = row.via.removeprefix("shoe ")
+    names = [written_by] if written_by in shoes.NAMES else shoes.NAMES
+    read = [shoes.brand(name).read_again(frame) for name in names]
+    if [row.fact] in read:
+        return "which reads so again"
+    heard = min(read, key=lambda told: sum(isinstance(said, BadBytes) for said in told))
+    return f"WHICH READS {', '.join(map(said_in_words, heard)) or 'NOTHING'} NOW"
+
+
+def said_in_words(said: DataclassInstance) -> str:
+    """The name of a fact, or of what else a shoe's bytes were, and what it says; without its report."""
+    values = {field.name: getattr(said, field.name) for field in fields(said) if field.name not in _LEFT_OUT}
+    words = (f"{name} {_value_in_words(value)}" for name, value in values.items() if value is not None)
+    return f"{type(said).__name__}({', '.join(words)})"
+
+
+def _value_in_words(value: object) -> str:
+    if isinstance(value, Enum):
+        return str(value.value)
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_value_in_words, value))})"
+    if is_dataclass(value) and not isinstance(value, type) and type(value).__str__ is object.__str__:
+        return said_in_words(value)
+    return str(value)

@@ -1,0 +1,93 @@
+"""A hand's record, and the page made of it: complete for those who dispute it, and silent about what nobody saw."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from controller.cli.main import main
+from controller.record.journal import read_rows
+from controller.table.acts.corrections import CorrectRound
+from tests.daemon.test_history import KEY, Recorded
+from tests.support.five_games import SUGARHOUSE_MIDI, call
+from tests.support.tables import cards
+
+DEALT = ("9H", "2C", "KS", "5D")
+
+
+def page_of(journal: Path, which: str = "1/1") -> str:
+    """The page that `tablectl replay --html` writes, as text."""
+    page = journal.with_name("hand.html")
+    assert main(["replay", str(journal), which, "--html", str(page)]) == 0
+    return page.read_text("utf-8")
+
+
+def test_a_page_needs_nothing_but_itself_and_tells_every_step(tmp_path: Path) -> None:
+    table = Recorded().burned().lock().hand(" ".join(DEALT))
+    journal = table.journalled(tmp_path)
+    page = page_of(journal)
+    assert not re.search(r"(src|href)=|url\(|@import|<script", page)
+    said = unescape(re.sub(r"<[^>]+>", "", page))
+    rows = [row for row in read_rows(journal) if row.number > 3]
+    for row in rows:
+        assert row.stamp.text() in said
+        report = getattr(row.fact, "report", None)
+        if report is not None:
+            assert report.frame in said.replace(" ", "")
+        for body in row.messages:
+            assert re.search(rb'"signature":"([^"]+)"', body)[1].decode() in said  # type: ignore[index]
+    assert f"Each row fits the row before. Before row 4 the chain's head was {rows[0].previous_head.hex()}" in said
+    assert f"holds under the table's key {_fingerprint()}" in said
+    assert "The pit has not acknowledged all of events 2 to 3: its last acknowledgement is of event 0." in said
+
+
+def _fingerprint() -> str:
+    """The journal's key as two people compare it, by the standard library alone."""
+    digits = hashlib.sha256(KEY.public).hexdigest()[:32]
+    return " ".join(digits[place : place + 4] for place in range(0, 32, 4))
+
+
+def test_face_down_cards_are_told_once_they_were_revealed(tmp_path: Path) -> None:
+    table = Recorded(SUGARHOUSE_MIDI).burned().lock().hand(" ".join(DEALT)).do(call("reveal"))
+    record = page_of(table.journalled(tmp_path))
+    assert all(f"card {card}," in record for card in DEALT)
+
+
+@pytest.mark.parametrize("dealt", range(1, 5))
+def test_cards_that_nobody_turned_up_stay_unknown(tmp_path: Path, dealt: int) -> None:
+    """The hand is voided with so many cards on the table, all face down: neither they nor their frames are told."""
+    table = Recorded(SUGARHOUSE_MIDI).burned().lock().hand(" ".join(DEALT[:dealt])).void()
+    journal = table.journalled(tmp_path)
+    page = page_of(journal)
+    drawn = [row.fact for row in read_rows(journal) if type(row.fact).__name__ == "CardDrawn"]
+    for fact in drawn:
+        frame: str = fact.report.frame  # type: ignore[union-attr]
+        assert frame not in page.replace(" ", "")
+    assert not any(f"card {card}" in page for card in DEALT)
+    assert page.count("of a card that nobody saw") == dealt
+
+
+def test_a_card_that_was_burned_is_in_no_record(tmp_path: Path) -> None:
+    journal = Recorded().burned().lock().hand(" ".join(DEALT)).journalled(tmp_path)
+    page = page_of(journal)
+    first, burned = [row.fact for row in read_rows(journal) if type(row.fact).__name__ == "CardDrawn"][:2]
+    assert "card 2D" not in page
+    assert burned.report.frame not in page.replace(" ", "")  # type: ignore[union-attr]
+    assert first.report.frame not in page.replace(" ", "")  # type: ignore[union-attr]
+
+
+def test_a_void_hand_that_lay_face_up_is_told_with_its_frames(tmp_path: Path) -> None:
+    page = page_of(Recorded().burned().lock().hand("9H 2C").void().journalled(tmp_path))
+    assert "card 9H," in page
+    assert "nobody saw" not in page
+
+
+def test_a_correction_stands_after_the_hand(tmp_path: Path) -> None:
+    table = Recorded().burned().lock().hand(" ".join(DEALT))
+    table.do(CorrectRound(1, tuple(cards("9H KS")), tuple(cards("2C 4D")), "Smith", "Jones"))
+    page = page_of(table.journalled(tmp_path))
+    assert page.index("Corrected afterwards") < page.index("RoundCorrected(")
