@@ -11,7 +11,7 @@ from controller.config import load
 from controller.errors import TableError
 from controller.par.odds import Levels
 from controller.par.page import differences, edges, html, json_of, lines, percent
-from controller.par.sheet import Par, is_quick, par, subject
+from controller.par.sheet import Par, par, subject
 
 
 def par_sheet(
@@ -69,10 +69,7 @@ def _print_differences(one: Par, other: Par, levels: Levels, as_json: bool) -> N
 
 def edges_told(file: Path, highest: float) -> Iterator[str]:
     """What `check` says of the edges: the warnings, then all of them in one line. `highest`: a part of one."""
-    of = subject(file)
-    if not is_quick(of):
-        return
-    sheet = par(of)
+    sheet = par(subject(file))
     for bet in sheet.bets:
         if not bet.outcomes:
             continue

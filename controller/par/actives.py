@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 from math import lcm, perm
 
 from controller.errors import TableError
@@ -20,7 +21,7 @@ from controller.game.bets import Bet
 from controller.game.cards import Card
 from controller.game.hands import Hand
 from controller.game.play import Call
-from controller.par.counting import Alike, Deal, Kinds, Sight, Two, deals, kinds, sight
+from controller.par.counting import NAMES, Alike, Deal, Kinds, Names, Two, deals, kinds, sight
 from controller.par.odds import Odds, outcomes
 from controller.par.shoe import Shoe
 
@@ -40,27 +41,32 @@ class Play:
 
 
 class _AnyPlay:
-    """Whoever may take a third card by the rules, whatever the seats do."""
+    """Whoever may take a third card by the rules, whatever the seats do. The rules are asked once for each total."""
 
     def __init__(self, game: BaccaratRoyal) -> None:
-        self._game = game
-        self._third = [Card.parse(rank + "S") for rank in "TA23456789"]
+        self._game, self._naturals = game, frozenset(game.naturals)
+        self._players, self._bankers = cache(self._player_draws), cache(self._banker_draws)
 
     def player(self, player: Two, banker: Two) -> Collection[bool]:
-        if self.natural(player, banker):
-            return (False,)
-        return [call is Call.HIT for call in self._game.player_options(player.example)]
+        return (False,) if self.natural(player, banker) else self._players(player.total)
 
     def banker(self, player: Two, banker: Two, third: int | None) -> Collection[bool]:
-        if self.natural(player, banker):
-            return (False,)
-        card = None if third is None else self._third[third]
-        return [call is Call.HIT for call in self._game.banker_options(banker.example, card)]
+        return (False,) if self.natural(player, banker) else self._bankers(banker.total, third)
 
     def natural(self, player: Two, banker: Two) -> bool:
         """Whether these cards end the round, and nobody draws."""
-        return not {player.total, banker.total}.isdisjoint(self._game.naturals)
+        return player.total in self._naturals or banker.total in self._naturals
 
+    def _player_draws(self, total_: int) -> Collection[bool]:
+        return [call is Call.HIT for call in self._game.player_options((_WORTH[0], _WORTH[total_]))]
+
+    def _banker_draws(self, total_: int, third: int | None) -> Collection[bool]:
+        card = None if third is None else _WORTH[third]
+        return [call is Call.HIT for call in self._game.banker_options((_WORTH[0], _WORTH[total_]), card)]
+
+
+_WORTH = [Card.parse(rank + "S") for rank in "TA23456789"]
+"""A card for each number of points."""
 
 _Ends = dict[bool, Counter[Alike]]
 """By whether Banker draws, the deals that follow, and how many of each sort there are."""
@@ -94,36 +100,41 @@ class Round:
             ends = turns.setdefault((deal.banker.points, third), {})
             ends.setdefault(deal.banker_third is not None, Counter())[alike] += deal.ways
 
-    def by_row(self, bet: Bet, play: Play) -> Counter[int | None]:
-        """The deals that each of the bet's rows decides, under a play that leaves nothing open."""
-        rows: Counter[int | None] = Counter()
-        for each, ways in self._naturals.items():
-            rows[self._row(bet, each)] += ways
+    def under(self, play: Play) -> Counter[Alike]:
+        """The deals by what is seen of them, under a play that leaves nothing open."""
+        found = Counter(self._naturals)
         for points, drawn in self._tree.items():
             for draws, turns in drawn.items():
                 for turn, ends in turns.items():
                     for also, alike in ends.items():
                         if play.player.get(points, draws) is draws and play.banker.get(turn, also) is also:
-                            for each, ways in alike.items():
-                                rows[self._row(bet, each)] += ways
+                            found.update(alike)
+        return found
+
+    def by_row(self, bet: Bet, under: Mapping[Alike, int], names: Names = NAMES) -> Counter[int | None]:
+        """The deals that each of the bet's rows decides, of those `under` a play."""
+        row_of = self._of.rows(bet, self._examples, names)
+        rows: Counter[int | None] = Counter()
+        for alike, ways in under.items():
+            rows[row_of[alike]] += ways
         return rows
 
-    def bounds(self, bet: Bet, net: Net) -> tuple[Fraction, Fraction]:
+    def bounds(self, bet: Bet, net: Net, names: Names = NAMES) -> tuple[Fraction, Fraction]:
         """The least and the most that the house keeps of each unit staked, whatever the active seats choose."""
         values = [
             [[ends.values() for ends in turns.values()] for turns in drawn.values()]
-            for drawn in self.values(bet, net).values()
+            for drawn in self.values(bet, net, names).values()
         ]
-        worth = self._worth(bet, net)
+        worth = self._worth(bet, net, names)
         fixed = sum(ways * worth[alike] for alike, ways in self._naturals.items())
         most = fixed + sum(max(sum(map(max, turns)) for turns in drawn) for drawn in values)
         least = fixed + sum(min(sum(map(min, turns)) for turns in drawn) for drawn in values)
         units = self._deals * _parts(net)
         return Fraction(-most, units), Fraction(-least, units)
 
-    def values(self, bet: Bet, net: Net) -> _Values:
+    def values(self, bet: Bet, net: Net, names: Names = NAMES) -> _Values:
         """By the choices, what the bettor is up over all deals that follow, in the parts of a unit that `net` has."""
-        worth = self._worth(bet, net)
+        worth = self._worth(bet, net, names)
         return {
             points: {
                 draws: {
@@ -137,14 +148,11 @@ class Round:
             for points, drawn in self._tree.items()
         }
 
-    def _worth(self, bet: Bet, net: Net) -> dict[Alike, int]:
+    def _worth(self, bet: Bet, net: Net, names: Names) -> dict[Alike, int]:
         """What each sort of deal is worth, in whole parts of a unit."""
         whole = [int(each * _parts(net)) for each in net]
-        rows = {alike: self._row(bet, alike) for alike in self._examples}
-        return {alike: whole[-1 if row is None else row] for alike, row in rows.items()}
-
-    def _row(self, bet: Bet, alike: Alike) -> int | None:
-        return self._of.row(bet, alike, self._examples[alike])
+        row_of = self._of.rows(bet, self._examples, names)
+        return {alike: whole[-1 if (row := row_of[alike]) is None else row] for alike in self._examples}
 
 
 def _parts(net: Net) -> int:
@@ -223,7 +231,10 @@ class Solved:
     play: tuple[str, ...]
 
 
-_OWN = {Hand.PLAYER: (("player", "own"), ("banker",)), Hand.BANKER: (("player",), ("banker", "own"))}
+_OWN: Mapping[Hand, Names] = {
+    Hand.PLAYER: (("player", "own"), ("banker",)),
+    Hand.BANKER: (("player",), ("banker", "own")),
+}
 """What an active seat calls the two hands."""
 
 
@@ -236,23 +247,18 @@ def solved(game: BaccaratRoyal, bets: Sequence[Bet], shoe: Shoe) -> Solved:
     if stake is None:
         do = "Add the bet that they make between them: between_actives = true."
         raise TableError("par_not_counted", "The active seats have no stakes, so no play of theirs is the best.", do)
-    rounds: dict[Sight, Round] = {}
-
-    def round_of(seen: Sight) -> Round:
-        if seen not in rounds:
-            rounds[seen] = Round(kinds(seen, game.naturals, True), shoe, game)
-        return rounds[seen]
-
-    of_stake = {role: replace(sight(stake), names=names) for role, names in _OWN.items()}
+    sights = {bet: sight(bet) for bet in bets}
+    rounds = {seen: Round(kinds(seen, game.naturals, True), shoe, game) for seen in dict.fromkeys(sights.values())}
     net = [ending.net for ending in outcomes(stake, {})]
-    play, settled = best_play(*(round_of(seen).values(stake, net) for seen in of_stake.values()))
+    play, settled = best_play(*(rounds[sights[stake]].values(stake, net, names) for names in _OWN.values()))
+    under = {seen: of.under(play) if settled else Counter[Alike]() for seen, of in rounds.items()}
+    roles = {(f"the seat that is {role.capitalize()}",): names for role, names in _OWN.items()}
     found = []
-    for bet in bets:
-        roles = {f"the seat that is {role.capitalize()}": seen for role, seen in of_stake.items()}
-        for seat, seen in (roles if bet is stake else {"": sight(bet)}).items():
-            ends = outcomes(bet, round_of(seen).by_row(bet, play))
-            bounds = round_of(seen).bounds(bet, [ending.net for ending in ends])
-            found.append(Odds(bet.spot, (seat,) if seat else (), ends if settled else (), bounds))
+    for bet, seen in sights.items():
+        for seats, names in roles.items() if bet is stake else [((), NAMES)]:
+            ends = outcomes(bet, rounds[seen].by_row(bet, under[seen], names))
+            bounds = rounds[seen].bounds(bet, [ending.net for ending in ends], names)
+            found.append(Odds(bet.spot, seats, ends if settled else (), bounds))
     return Solved(tuple(found), tuple(_told(play)) if settled else ())
 
 

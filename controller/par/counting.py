@@ -42,6 +42,9 @@ WHEN_WORDS = _BY_BOTH_TOTALS | _OF_BOTH | _OF_OTHER_GAMES | {"all_cards", "first
 
 
 Names = tuple[tuple[str, ...], tuple[str, ...]]
+"""What rows call the two hands, each by one name or several."""
+
+NAMES: Names = (("player",), ("banker",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +67,6 @@ class Sight:
     own: PersonalK9 | None = None
     others: tuple[PersonalK9, ...] = ()
     """What is printed at the bettor's seat and at the table's other seats, where the bet looks at that."""
-
-    names: Names = (("player",), ("banker",))
-    """What rows call the two hands, each by one name or several."""
 
 
 def sight(bet: Bet, own: PersonalK9 | None = None, others: Sequence[PersonalK9] = ()) -> Sight:
@@ -194,8 +194,8 @@ class Kinds:
             kinds.setdefault(told, []).append(card)
         self.cards = [*kinds.values()]
         self.points = [cards[0].points for cards in self.cards]
-        self._rows_of: dict[Bet, dict[Alike, int | None]] = {}
-        self._seen_from = Finished(as_it_lies((), DECK[:2], DECK[:2]), naturals, seen.own, seen.others, seen.names)
+        self._rows_of: dict[tuple[Bet, Names], dict[Alike, int | None]] = {}
+        self._seen_from = Finished(as_it_lies((), DECK[:2], DECK[:2]), naturals, seen.own, seen.others)
         self._classify(by_points)
 
     def _classify(self, by_points: bool) -> None:
@@ -235,17 +235,18 @@ class Kinds:
         banker = deal.banker.bare if deal.banker_third is None else deal.banker.drawn[deal.banker_third]
         return player, banker, deal.identical
 
-    def row(self, bet: Bet, alike: Alike, deal: Deal) -> int | None:
-        """The number of the row that decides the bet after deals that are so `alike`, of which `deal` is one.
+    def rows(self, bet: Bet, examples: Mapping[Alike, Deal], names: Names = NAMES) -> Mapping[Alike, int | None]:
+        """By what is seen of a deal, the number of the row that decides the bet: of each of the examples, at least.
 
         From 0; None: the wager is lost. Asked of the evaluator once, since no other shoe changes it.
         """
-        known = self._rows_of.setdefault(bet, {})
-        if alike not in known:
-            known[alike] = self._row(bet, deal)
-        return known[alike]
+        known = self._rows_of.setdefault((bet, names), {})
+        for alike, deal in examples.items():
+            if alike not in known:
+                known[alike] = self._row(bet, deal, names)
+        return known
 
-    def _row(self, bet: Bet, deal: Deal) -> int | None:
+    def _row(self, bet: Bet, deal: Deal, names: Names) -> int | None:
         player = deal.player.example
         banker = deal.banker.example
         if deal.player is deal.banker and self.sight.identical and not deal.identical:
@@ -256,7 +257,7 @@ class Kinds:
         if deal.banker_third is not None:
             banker = (*banker, self.cards[deal.banker_third][0])
         done = as_it_lies(self.naturals, player, banker)
-        decided = deciding(bet, Finished(done, self.naturals, self.sight.own, self.sight.others, self.sight.names))
+        decided = deciding(bet, Finished(done, self.naturals, self.sight.own, self.sight.others, names))
         return None if decided is None else next(place for place, row in enumerate(bet.rows) if row is decided)
 
 
@@ -394,7 +395,8 @@ def by_row(bets: Sequence[Bet], of: Kinds, shoe: Shoe, draws: Draws) -> list[Cou
         ways[alike] = ways.get(alike, 0) + deal.ways
         examples.setdefault(alike, deal)
     decided: list[Counter[int | None]] = [Counter() for _ in bets]
-    for alike, many in ways.items():
-        for bet, rows in zip(bets, decided, strict=True):
-            rows[of.row(bet, alike, examples[alike])] += many
+    for bet, rows in zip(bets, decided, strict=True):
+        row_of = of.rows(bet, examples)
+        for alike, many in ways.items():
+            rows[row_of[alike]] += many
     return decided

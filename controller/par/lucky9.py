@@ -1,63 +1,36 @@
-"""Lucky 9: a seat's best play against the dealer, found exactly, and what its wagers are worth under it.
+"""Lucky 9: a seat's best play against the dealer, found exactly, and what its wagers come to under it.
 
 A seat decides by its own cards and the dealer's up card, and whether to split again by what its splits have drawn so
 far. The dealer's other card is as unknown as any in the shoe. Other seats' cards are taken as unknown too: a seat that
 counts them in can do better.
+
+A deal is here as many cards in order as one seat and the dealer can take, eleven with three splits. A round that takes
+fewer counts with every way that the cards after it can lie.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from itertools import combinations_with_replacement, product
-from math import comb, factorial, lcm, perm
+from math import perm
+from operator import mul
 
 from controller.errors import TableError
-from controller.game.bets import Bet, CardsAre, Finished, When, deciding, seen_of
-from controller.game.cards import DECK, Card
-from controller.game.hands import TwoHands, closer_to_nine
+from controller.game.bets import Bet, CardsAre, When, cards_hold, seen_of
+from controller.game.cards import DECK, Card, Rank
 from controller.game.lucky9 import Lucky9
 from controller.game.play import Call, Choose, Play
 from controller.game.seating import Seating
-from controller.par.odds import Odds, outcomes
+from controller.par.odds import Odds, Outcome, outcomes
 from controller.par.shoe import Shoe
-
-_BY_POINTS = [Card.parse(rank + "S") for rank in "TA23456789"]
-_Cards = tuple[int, ...]
-"""The points of cards."""
-
-
-class _Pays:
-    """What a bet on the seat's own hand comes to, by the points of the cards alone."""
-
-    def __init__(self, game: Lucky9, bet: Bet) -> None:
-        self._game, self._bet = game, bet
-        self.net = [ending.net for ending in outcomes(bet, {})]
-        self.parts = lcm(*(each.denominator for each in self.net))
-        self._known: dict[tuple[_Cards, bool, _Cards], int] = {}
-
-    def row(self, seat: _Cards, split: bool, dealer: _Cards) -> int:
-        """The place of the row that decides; the last: none does."""
-        key = seat, split, dealer
-        if key not in self._known:
-            hand, dealers = (tuple(_BY_POINTS[points] for points in cards) for cards in (seat, dealer))
-            done = TwoHands(hand, dealers, closer_to_nine(hand, dealers), natural=False)
-            seen = Finished(done, self._game.naturals, names=(("own",), ("dealer",)), number=1 if split else None)
-            decided = deciding(self._bet, seen)
-            rows = self._bet.rows
-            self._known[key] = len(rows) if decided is None else next(n for n, row in enumerate(rows) if row is decided)
-        return self._known[key]
-
-    def worth(self, seat: _Cards, split: bool, dealer: _Cards) -> int:
-        """What the bettor is up, in parts of a unit."""
-        return int(self.net[self.row(seat, split, dealer)] * self.parts)
-
+from controller.par.splits import NEW_PAIR, WORTH, Again, Cards, Dealer, Judge, Pair, Splits
 
 _SEAT = Seating(in_play=(1,))
-_ANY = _BY_POINTS[0]
+_ANY = WORTH[0]
 """In place of the dealer's face-down card, which decides nothing before it is turned up."""
 
 
@@ -69,162 +42,185 @@ class Turn:
     second: Card
     up: Card
 
-    @property
-    def points(self) -> tuple[int, int, int]:
-        """Of the three; what a stand or a hit is worth follows from them."""
-        return self.first.points, self.second.points, self.up.points
+
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    """Turns that are worth the same: the points of the seat's cards and of the up card, what the rules let the seat
+    call, and what a split follows from where it may split."""
+
+    points: tuple[int, int, int]
+    options: tuple[Call, ...]
+    pair: Pair | None
 
 
 class Seat:
-    """What a seat's calls are worth, from the cards of a shoe."""
+    """A seat's turns, and the deals that each call of its leads to, from the cards of a shoe."""
 
-    def __init__(self, game: Lucky9, bet: Bet, shoe: Shoe) -> None:
-        self._game, self._pays = game, _Pays(game, bet)
-        self._ranks: Counter[int] = Counter()
+    def __init__(self, game: Lucky9, hand: Bet, shoe: Shoe) -> None:
+        self._game, self._dealer = game, Dealer(game)
+        self.hand = self.judge(hand)
+        self._ranks, self._by_points = Counter[Rank](), [0] * 10
         for card, many in shoe.items():
             self._ranks[card.rank] += many
-        self._by_points = [0] * 10
-        for card, many in shoe.items():
             self._by_points[card.points] += many
-        self._stand = cache(self._stood)
-        self._hit = cache(self._drew)
+        self.cards = {card.rank: card for card in shoe if self._ranks[card.rank]}
+        """A card of each rank, for all that are alike to the seat."""
 
-    def options(self, turn: Turn) -> tuple[Call, ...]:
-        """What the rules let the seat call; none on a nine."""
-        return self._options([turn.first, _ANY, turn.second, turn.up])
+        self._after = game.most_cards(1) - 3
+        """The cards of a deal besides the three that a seat knows when it acts."""
+
+        self._is_pair, self._most_hands = cache(self._makes_a_pair), cache(self._comes_to)
+        self.splits = cache(partial(Splits, self._dealer, self.hand))
+        self._rows = cache(self._decided)
+        self.turns = {turn: self._spot(turn) for turn in self._turns()}
+        self.threes = Counter[_Spot]()
+        """The ordered threes of the seat's two cards and the dealer's up card that make each spot."""
+
+        for turn, spot in self.turns.items():
+            self.threes[spot] += self._threes(turn)
+        self.play = {spot: max(spot.options, key=partial(self.worth, spot)) for spot in self.threes}
+        """The best call."""
+
+    def judge(self, bet: Bet) -> Judge:
+        """Of a bet on the seat's hands."""
+        return Judge(self._game, self._dealer, bet)
+
+    def _turns(self) -> Iterator[Turn]:
+        cards = self.cards
+        for (one, other), up in product(combinations_with_replacement(cards, 2), cards):
+            if not Counter([one, other, up]) - self._ranks:
+                yield Turn(cards[one], cards[other], cards[up])
+
+    def _threes(self, turn: Turn) -> int:
+        first, second, up = (card.rank for card in (turn.first, turn.second, turn.up))
+        ranks = self._ranks
+        ways = ranks[first] * (ranks[second] - (second == first)) * (ranks[up] - (up == first) - (up == second))
+        return ways if first == second else 2 * ways
+
+    # What the rules say.
+
+    def _spot(self, turn: Turn) -> _Spot:
+        points = turn.first.points, turn.second.points, turn.up.points
+        options = self._options([turn.first, _ANY, turn.second, turn.up]) or (Call.STAND,)
+        if Call.SPLIT not in options:
+            return _Spot(points, options, None)
+        kinds = [0] * (NEW_PAIR + 1)
+        for rank, card in self.cards.items():
+            many = self._ranks[rank] - [turn.first, turn.second, turn.up].count(card)
+            kinds[NEW_PAIR if self._is_pair(turn.first, card) else card.points] += many
+        return _Spot(points, options, Pair(points[0], points[2], tuple(kinds), self._most_hands(turn.first)))
 
     def _options(self, plays: Sequence[Play]) -> tuple[Call, ...]:
         step = self._game.next_step(_SEAT, plays)
         return step.options if isinstance(step, Choose) else ()
 
-    def worth(self, turn: Turn, call: Call) -> Fraction:
-        """What the bettor is up for each unit first staked."""
-        match call:
-            case Call.HIT:
-                return self._hit(*turn.points)
-            case Call.SPLIT:
-                return self._split(turn)
-            case _:
-                return self._stand(*turn.points)
+    def _makes_a_pair(self, first: Card, second: Card) -> bool:
+        return Call.SPLIT in self._options([first, _ANY, second, _ANY])
 
-    def _without(self, *points: int) -> list[int]:
-        left = list(self._by_points)
-        for each in points:
-            left[each] -= 1
-        return left
-
-    def dealers(self, left: Sequence[int], up: int) -> Iterator[tuple[_Cards, int]]:
-        """The dealer's hands with this up card, and the ordered twos of the cards left that lead to each."""
-        rest = sum(left) - 1
-        for down, many in enumerate(left):
-            if (down + up) % 10 not in self._game.dealer_draws_on:
-                yield (down, up), many * rest
-                continue
-            for third, others in enumerate(left):
-                yield (down, up, third), many * (others - (third == down))
-
-    def _stood(self, first: int, second: int, up: int) -> Fraction:
-        left = self._without(first, second, up)
-        worth = sum(
-            ways * self._pays.worth((first, second), False, dealer) for dealer, ways in self.dealers(left, up) if ways
-        )
-        return Fraction(worth, perm(sum(left), 2) * self._pays.parts)
-
-    def _drew(self, first: int, second: int, up: int) -> Fraction:
-        left, worth = self._without(first, second, up), 0
-        for third, many in enumerate(left):
-            if many:
-                after = self._without(first, second, up, third)
-                worth += many * sum(
-                    ways * self._pays.worth((first, second, third), False, dealer)
-                    for dealer, ways in self.dealers(after, up)
-                    if ways
-                )
-        return Fraction(worth, perm(sum(left), 3) * self._pays.parts)
-
-    def _split(self, turn: Turn) -> Fraction:
-        return _Splits(self, self._pays, turn, self._most_hands(turn)).worth()
-
-    def _most_hands(self, turn: Turn) -> int:
-        """How many hands the pair may come to: as many as the rules let it, where each hand draws its like."""
-        plays: list[Play] = [turn.first, _ANY, turn.second, turn.up]
+    def _comes_to(self, card: Card) -> int:
+        """How many hands a pair of this card may come to, where each hand draws its like."""
+        plays: list[Play] = [card, _ANY, card, _ANY]
         hands = 1
         while Call.SPLIT in self._options(plays):
-            plays += [Call.SPLIT, turn.first]
+            plays += [Call.SPLIT, card]
             hands += 1
         return hands
 
-    def kinds(self, turn: Turn) -> list[tuple[int, int, bool]]:
-        """The cards that are left by what a split sees of them: points, how many, and whether they make a new pair."""
-        left = Counter(self._ranks)
-        left.subtract([turn.first.rank, turn.second.rank, turn.up.rank])
-        found: Counter[tuple[int, bool]] = Counter()
-        for rank, many in left.items():
-            card = next(card for card in DECK if card.rank == rank)
-            pair = Call.SPLIT in self.options(replace(turn, second=card)) and Call.SPLIT in self.options(turn)
-            found[card.points, pair] += many
-        return [(points, many, pair) for (points, pair), many in sorted(found.items())]
+    # What a call leads to.
 
+    def _decided(self, bet: Judge, points: tuple[int, int, int], call: Call) -> list[int]:
+        """The deals that each of the bet's rows decides, once the seat stands or hits."""
+        first, second, up = points
+        left, rows = list(self._by_points), [0] * len(bet.net)
+        for card in points:
+            left[card] -= 1
+        hands: list[tuple[Cards, int]] = [((first, second), 1)]
+        if call is Call.HIT:
+            hands = [((first, second, third), many) for third, many in enumerate(left) if many]
+        for hand, many in hands:
+            after = list(left)
+            for third in hand[2:]:
+                after[third] -= 1
+            cards = sum(after)
+            times = many * perm(cards - 2, self._after - len(hand))
+            for ways, row in zip(self._dealer.ways(after, up), bet.rows(hand, False, up), strict=True):
+                rows[row] += times * ways
+        return rows
 
-class _Splits:
-    """A split and all that can follow. Each hand takes one card; a new pair may be split again, or stands."""
+    def worth(self, spot: _Spot, call: Call) -> int:
+        """What the bettor is up on the hand by this call and the best play after it, in parts of a unit."""
+        if call is Call.SPLIT and spot.pair is not None:
+            return self.splits(spot.pair).worth()
+        return self.hand.up(self._rows(self.hand, spot.points, call))
 
-    def __init__(self, seat: Seat, pays: _Pays, turn: Turn, most_hands: int) -> None:
-        self._up, self._most_hands, self._pays = turn.up.points, most_hands, pays
-        self._kinds = seat.kinds(turn)
-        self._pair = next((place for place, (_, _, pair) in enumerate(self._kinds) if pair), None)
-        self._seat = seat
-        every = [dealer for dealer, _ in seat.dealers([9] * 10, self._up)]
-        self._worth = [
-            [pays.worth((turn.first.points, points), True, dealer) for dealer in every] for points, _, _ in self._kinds
-        ]
-        self._value = cache(self._valued)
+    def decided(self, bet: Judge, spot: _Spot, call: Call, again: Again | None = None) -> list[int]:
+        """The deals that each row of a bet decides after this call, on the seat's only hand or its leftmost.
 
-    def worth(self) -> Fraction:
-        draws = 2 * (self._most_hands - 1)
-        cards = sum(many for _, many, _ in self._kinds)
-        return Fraction(self._value((), 2, 2, draws), perm(cards, draws + 2) * self._pays.parts)
+        `again` says whether a new pair is split; left out, as the best play of the hand does.
+        """
+        if call is Call.SPLIT and spot.pair is not None:
+            splits = self.splits(spot.pair)
+            return splits.leftmost(bet, again or splits.as_is_best)
+        return self._rows(bet, spot.points, call)
 
-    def _valued(self, done: tuple[int, ...], pending: int, hands: int, draws: int) -> int:
-        """What the hands are worth by the kinds of card that those done have drawn: over all orders of so many draws
-        and the dealer's two."""
-        left = [many for _, many, _ in self._kinds]
-        for kind in done:
-            left[kind] -= 1
-        if self._pair is not None:
-            left[self._pair] -= hands - 2  # each new split began with a card that made a pair
-        if not pending:
-            by_points = [0] * 10
-            for (points, _, _), many in zip(self._kinds, left, strict=True):
-                by_points[points] += many
-            ways = [many for _, many in self._seat.dealers(by_points, self._up)]
-            worth = sum(sum(way * each for way, each in zip(ways, self._worth[kind], strict=True)) for kind in done)
-            return worth * perm(sum(left) - 2, draws)
-        value = 0
-        for kind, many in enumerate(left):
-            if many > 0:
-                best = self._value(tuple(sorted((*done, kind))), pending - 1, hands, draws - 1)
-                if kind == self._pair and hands < self._most_hands:
-                    best = max(best, self._value(done, pending + 1, hands + 1, draws - 1))
-                value += many * best
-        return value
+    def unsplit(self) -> list[int]:
+        """The deals in which the seat does not split, by the row that decides its hand."""
+        calls = [(spot, call) for spot, call in self.play.items() if call is not Call.SPLIT]
+        return self._all(self.hand, ((spot, self.decided(self.hand, spot, call)) for spot, call in calls))
 
+    def split(self) -> Counter[tuple[int, int]]:
+        """The deals in which the seat splits, by its hands and what they are up together, in parts of a unit."""
+        ends: Counter[tuple[int, int]] = Counter()
+        for spot, call in self.play.items():
+            if call is Call.SPLIT and spot.pair is not None:
+                for end, ways in self.splits(spot.pair).ends().items():
+                    ends[end] += self.threes[spot] * ways
+        return ends
 
-def best_play(game: Lucky9, bet: Bet, shoe: Shoe) -> dict[Turn, tuple[Call, Fraction]]:
-    """The best call at each turn, and what the bettor is up by it for each unit first staked."""
-    seat = Seat(game, bet, shoe)
-    cards = {card.rank: card for card, many in shoe.items() if many}
-    of_rank = Counter[Card]()
-    for card, many in shoe.items():
-        if many:
-            of_rank[cards[card.rank]] += many
-    play: dict[Turn, tuple[Call, Fraction]] = {}
-    for (first, second), up in product(combinations_with_replacement(of_rank, 2), of_rank):
-        if not Counter([first, second, up]) - of_rank:
-            turn = Turn(first, second, up)
-            calls = seat.options(turn) or (Call.STAND,)
-            play[turn] = max(((call, seat.worth(turn, call)) for call in calls), key=lambda each: each[1])
-    return play
+    def odds(self, bet: Bet) -> Odds:
+        """What another bet on the seat's hand is worth, and its bounds however the seat plays."""
+        judge = self.judge(bet)
+        rows = self._all(judge, ((spot, self.decided(judge, spot, call)) for spot, call in self.play.items()))
+        most, least = (self._farthest(judge, sign) for sign in (1, -1))
+        units = sum(rows) * judge.parts
+        return Odds(bet.spot, (), _by_row(bet, rows), (Fraction(-most, units), Fraction(-least, units)))
+
+    def by_cards(self, split: Mapping[tuple[int, int], int]) -> dict[int, Fraction]:
+        """How often the seat takes so many cards."""
+        deals, after = Counter[int](), perm(sum(self._by_points) - 3, self._after)
+        for spot, call in self.play.items():
+            if call is not Call.SPLIT:
+                deals[3 if call is Call.HIT else 2] += self.threes[spot] * after
+        for (hands, _), ways in split.items():
+            deals[2 * hands] += ways
+        return {cards: Fraction(ways, deals.total()) for cards, ways in sorted(deals.items())}
+
+    def dealers(self) -> Fraction:
+        """How many cards the dealer takes on average."""
+        cards = Fraction()
+        for up, many in enumerate(self._by_points):
+            left = [each - (points == up) for points, each in enumerate(self._by_points)]
+            ways = self._dealer.ways(left, up)
+            cards += many * sum(map(mul, ways, map(len, self._dealer.hands[up])))
+        return cards / perm(sum(self._by_points), 3)
+
+    def _farthest(self, bet: Judge, sign: int) -> int:
+        """What the bettor is up by the play that is best for this bet, or with -1 the worst, in parts of a unit."""
+
+        def again(_: int, stand: list[int], split: list[int]) -> bool:
+            return sign * bet.up(split) > sign * bet.up(stand)
+
+        best = (
+            threes * max(sign * bet.up(self.decided(bet, spot, call, again)) for call in spot.options)
+            for spot, threes in self.threes.items()
+        )
+        return sign * sum(best)
+
+    def _all(self, bet: Judge, by_spot: Iterable[tuple[_Spot, list[int]]]) -> list[int]:
+        rows = [0] * len(bet.net)
+        for spot, decided in by_spot:
+            rows = [all_ + self.threes[spot] * ways for all_, ways in zip(rows, decided, strict=True)]
+        return rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,10 +230,15 @@ class Best:
     bets: tuple[Odds, ...]
     play: tuple[str, ...]
     left_out: tuple[str, ...]
+    by_cards: dict[int, Fraction]
+    """How often a seat takes so many cards."""
+
+    dealers: Fraction
+    """The cards that the dealer takes, on average."""
 
 
 def best(game: Lucky9, bets: Sequence[Bet], shoe: Shoe) -> Best:
-    """What a seat's own hand is worth under its best play, and the bets that no choice touches.
+    """What a seat's own hand is worth under its best play, and its other bets beside it.
 
     Raises TableError `par_not_counted` where the hand's rows look at more than points.
     """
@@ -245,21 +246,36 @@ def best(game: Lucky9, bets: Sequence[Bet], shoe: Shoe) -> Best:
     if hand is None or not _by_points_alone(hand):
         do = "Its rows may look at points, totals and numbers of cards, and at tens and faces together."
         raise TableError("par_not_counted", "The wager on a seat's own hand looks at more than points.", do)
-    play = best_play(game, hand, shoe)
-    ranks = Counter[int]()
-    for card, many in shoe.items():
-        ranks[card.rank] += many
-    up = sum((_ways(turn, ranks) * worth for turn, (_, worth) in play.items()), Fraction())
-    edge = -up / perm(ranks.total(), 3)
+    seat = Seat(game, hand, shoe)
+    rows, split = seat.unsplit(), seat.split()
+    after = perm(sum(shoe.values()) - 3, game.most_cards(1) - 3)
     found, left_out = [], []
     for bet in bets:
         if bet is hand:
-            found.append(Odds(bet.spot, (), (), (edge, edge)))
+            found.append(Odds(bet.spot, (), (*_by_row(bet, rows), *_together(seat.hand, split))))
         elif all(_words(row.when) == {"with_up_card"} for row in bet.rows):
-            found.append(Odds(bet.spot, (), outcomes(bet, _by_up_card(game, bet, shoe))))
+            found.append(Odds(bet.spot, (), outcomes(bet, _by_up_card(bet, shoe, after))))
+        elif _by_points_alone(bet):
+            found.append(seat.odds(bet))
         else:
             left_out.append(bet.spot)
-    return Best(tuple(found), tuple(_told(Seat(game, hand, shoe), play)), tuple(left_out))
+    return Best(tuple(found), tuple(_told(seat)), tuple(left_out), seat.by_cards(split), seat.dealers())
+
+
+def _by_row(bet: Bet, rows: Sequence[int]) -> tuple[Outcome, ...]:
+    *decided, lost = rows
+    return outcomes(bet, {**dict(enumerate(decided)), None: lost})
+
+
+def _together(hand: Judge, split: Mapping[tuple[int, int], int]) -> Iterator[Outcome]:
+    """How a split ends: all its hands together."""
+    ways = Counter[int]()
+    for (_, up), many in split.items():
+        ways[up] += many
+    for up, many in sorted(ways.items(), reverse=True):
+        net = Fraction(up, hand.parts)
+        result = f"up {net}" if net > 0 else f"down {-net}" if net else "even"
+        yield Outcome("split, all hands together", result, many, net, paid=net > 0)
 
 
 def _words(words: CardsAre | When) -> set[str]:
@@ -274,44 +290,41 @@ def _by_points_alone(bet: Bet) -> bool:
     return (
         all(_words(row.when) <= whole for row in bet.rows)
         and all(_words(hand) <= known for hand in hands)
-        and all(seen_of(hand, card) == seen_of(hand, _BY_POINTS[card.points]) for hand in hands for card in DECK)
+        and all(seen_of(hand, card) == seen_of(hand, WORTH[card.points]) for hand in hands for card in DECK)
     )
 
 
-def _ways(turn: Turn, ranks: Counter[int]) -> int:
-    """The ordered deals of the seat's two cards and the dealer's up card that are so."""
-    first, second, up = turn.first.rank, turn.second.rank, turn.up.rank
-    ways = ranks[first] * (ranks[second] - (second == first)) * (ranks[up] - (up == first) - (up == second))
-    return ways if first == second else 2 * ways
+def _by_up_card(bet: Bet, shoe: Shoe, after: int) -> Counter[int | None]:
+    """The deals that each row decides by a seat's first two cards and the dealer's up card.
 
-
-def _by_up_card(game: Lucky9, bet: Bet, shoe: Shoe) -> Counter[int | None]:
-    """The ordered threes of a seat's first two cards and the dealer's up card that each row decides."""
+    `after`: how many ways the cards after these three can lie.
+    """
     rows: Counter[int | None] = Counter()
-    any_hand = (_ANY, _ANY)
-    done = TwoHands(any_hand, any_hand, closer_to_nine(any_hand, any_hand), natural=False)
-    for cards in combinations_with_replacement([card for card, many in shoe.items() if many], 3):
-        ways = factorial(3)
-        for card, times in Counter(cards).items():
-            ways *= comb(shoe[card], times)
-        if ways:
-            seen = Finished(done, game.naturals, names=(("own",), ("dealer",)), with_up_card=cards)
-            decided = deciding(bet, seen)
-            rows[None if decided is None else next(n for n, row in enumerate(bet.rows) if row is decided)] += ways
+    conditions = {n: row.when.with_up_card for n, row in enumerate(bet.rows)}
+    cards, many = zip(*shoe.items(), strict=True)
+    for one, other, third in combinations_with_replacement(range(len(cards)), 3):
+        orders = (1, 3, 6)[len({one, other, third}) - 1]
+        ways = orders * many[one] * (many[other] - (other == one)) * (many[third] - (third == other) - (third == one))
+        three = cards[one], cards[other], cards[third]
+        decided = next((n for n, are in conditions.items() if are is None or cards_hold(are, three)), None)
+        rows[decided] += ways * after
     return rows
 
 
-def _told(seat: Seat, play: Mapping[Turn, tuple[Call, Fraction]]) -> Iterator[str]:
-    """The best play in words: a line for each total, and for each pair that may be split."""
-    told: dict[str, dict[str, set[str]]] = {}
-    for turn, (call, _) in play.items():
-        options = seat.options(turn)
-        if options:
-            total_ = (turn.first.points + turn.second.points) % 10
-            hand = f"a pair of {turn.first.letter}" if Call.SPLIT in options else f"{total_}, no pair"
-            told.setdefault(hand, {}).setdefault(turn.up.letter, set()).add(call.value)
+def _told(seat: Seat) -> Iterator[str]:
+    """The best play in words: a line for each total, for each pair that may be split, and for those that follow it."""
+    told: dict[str, dict[str, set[Call]]] = {}
+    for turn, spot in seat.turns.items():
+        if len(spot.options) == 1:
+            continue
+        total_, pair = (turn.first.points + turn.second.points) % 10, f"pair of {turn.first.letter}"
+        hand = f"{total_}, no pair" if spot.pair is None else f"a {pair}"
+        told.setdefault(hand, {}).setdefault(turn.up.letter, set()).add(seat.play[spot])
+        if seat.play[spot] is Call.SPLIT and spot.pair is not None and (calls := seat.splits(spot.pair).on_new_pairs()):
+            told.setdefault(f"a new {pair}", {})[turn.up.letter] = calls
     for hand, by_up in sorted(told.items()):
-        calls: dict[str, list[str]] = {}
-        for up, which in by_up.items():
-            calls.setdefault(" or ".join(sorted(which)), []).append(up)
-        yield f"On {hand}: " + "; ".join(f"{call} against {', '.join(ups)}" for call, ups in calls.items())
+        ups: dict[str, list[str]] = {}
+        for up, calls in by_up.items():
+            which = " or ".join(sorted(call.value for call in calls))
+            ups.setdefault(f"{which}, by the cards drawn," if len(calls) > 1 else which, []).append(up)
+        yield f"On {hand}: " + "; ".join(f"{which} against {', '.join(each)}" for which, each in ups.items())

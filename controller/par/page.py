@@ -22,9 +22,10 @@ def lines(of: Par, levels: Levels) -> Iterator[str]:
             yield f"  exactly {bet.edge(levels)}"
             yield f"  standard deviation {bet.deviation(levels):.5f}, wins {percent(bet.hit_frequency)} of the time"
         yield from (f"  {line}" for line in _bounds(bet))
+        width = max((len(f"{outcome.ways:,}") for outcome in bet.outcomes), default=0)
         for outcome in bet.outcomes:
             often = percent(Fraction(outcome.ways, bet.deals))
-            yield f"  {outcome.ways:>25,}  {often:>11}  {outcome.result}: {outcome.when}"
+            yield f"  {outcome.ways:>{width},}  {often:>11}  {outcome.result}: {outcome.when}"
         yield from (f"  {line}" for line in _meter_lines(bet, levels))
     yield ""
     yield from of.play
@@ -83,7 +84,7 @@ def percent(part: Fraction, decimals: int = 5) -> str:
 
 def json_of(of: Par, levels: Levels) -> dict[str, Any]:
     """Every figure. Counts are whole numbers and edges exact fractions besides their per cent."""
-    subject, hands = of.subject, of.hands
+    subject = of.subject
     return {
         "game": subject.name,
         "sheet": subject.sheet,
@@ -92,15 +93,17 @@ def json_of(of: Par, levels: Levels) -> dict[str, Any]:
         "deals": of.deals,
         "meters_cents": dict(levels),
         "bets": [_bet_json(bet, levels) for bet in of.bets],
-        "hands": None
-        if hands is None
-        else {
-            "cards_a_hand": str(hands.cards_a_hand),
-            "by_cards": {str(cards): str(often) for cards, often in hands.by_cards.items()},
-            "about": round(hands.about, 1),
-            "fewest": hands.fewest,
-            "most": hands.most,
-        },
+        "hands": [
+            {
+                "seats": hands.seats,
+                "cards_a_hand": str(hands.cards_a_hand),
+                "by_cards": {str(cards): str(often) for cards, often in hands.by_cards.items()},
+                "about": round(hands.about, 1),
+                "fewest": hands.fewest,
+                "most": hands.most,
+            }
+            for hands in of.hands
+        ],
         "play": list(of.play),
         "method": of.method,
     }
@@ -193,7 +196,7 @@ def _title(of: Par) -> str:
 
 
 def _cards(of: Par) -> str:
-    return f"{of.cards} cards, {of.deals:,} ordered deals of six"
+    return f"{of.cards} cards, {of.deals:,} ordered deals of {of.cards_a_deal}"
 
 
 def _name(bet: Odds) -> str:
@@ -235,10 +238,12 @@ def _cents(cents: Fraction | None) -> str | None:
 
 
 def _hands(of: Par) -> Iterator[str]:
-    if (hands := of.hands) is not None:
-        by_cards = ", ".join(f"{cards} cards {percent(often, 3)}" for cards, often in hands.by_cards.items())
-        yield f"A hand takes {float(hands.cards_a_hand):.4f} cards on average: {by_cards}."
+    for hands in of.hands[:1]:
+        cards = ", ".join(f"{cards} cards {percent(often, 3)}" for cards, often in hands.by_cards.items())
+        yield f"{'A hand' if hands.seats is None else 'A seat'} takes {cards}."
+    for hands in of.hands:
+        played = "" if hands.seats is None else f"With {hands.seats} seat{'s'[: hands.seats - 1]} in play: "
         yield (
-            f"A shoe has about {hands.about:.0f} hands (an estimate), "
-            f"and by the burn and the cutting card from {hands.fewest} to {hands.most}."
+            f"{played}{float(hands.cards_a_hand):.4f} cards a hand on average, and about {hands.about:.0f} hands in a "
+            f"shoe (an estimate); by the burn and the cutting card, from {hands.fewest} to {hands.most}."
         )

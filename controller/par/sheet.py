@@ -26,9 +26,6 @@ from controller.par.shoe import Shoe, fresh
 from controller.table.rules import Seat, ShoeRules
 from controller.table.shoe_life import cards_to_burn
 
-FEWEST_CARDS = 6
-"""A hand can take so many: with fewer left nothing can be said of the next."""
-
 
 @dataclass(frozen=True, slots=True)
 class Subject:
@@ -40,6 +37,7 @@ class Subject:
     seats: tuple[Seat, ...]
     """None of a game file: it has no table."""
 
+    most_seats: int
     shoe: ShoeRules
     play: Game
     bets: tuple[Bet, ...]
@@ -49,19 +47,20 @@ class Subject:
 class Hands:
     """How long a hand and a whole shoe are."""
 
+    seats: int | None
+    """Where every seat has a hand of its own: so many are in play."""
+
     by_cards: dict[int, Fraction]
-    """How often a hand takes so many cards."""
+    """How often a hand takes so many cards; where every seat has its own: how often a seat does."""
+
+    cards_a_hand: Fraction
+    """On average; the dealer's and every seat's together."""
 
     about: float
     """Wagered hands in a shoe: an estimate. How hands follow each other in a shoe is not counted."""
 
     fewest: int
     most: int
-
-    @property
-    def cards_a_hand(self) -> Fraction:
-        """On average."""
-        return sum((cards * often for cards, often in self.by_cards.items()), Fraction())
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,9 @@ class Par:
     subject: Subject
     cards: int
     bets: tuple[Odds, ...]
-    hands: Hands | None
+    hands: tuple[Hands, ...]
+    """One where a hand takes the same cards whoever plays, else one for each number of seats; none of an open shoe."""
+
     play: tuple[str, ...]
     """Where people choose, the best play, a line for each choice."""
 
@@ -80,23 +81,24 @@ class Par:
 
     @property
     def deals(self) -> int:
-        """The ordered deals of six of the cards."""
-        return perm(self.cards, 6)
+        """The ordered deals of the cards: as many in each as a hand can take, with one seat in play."""
+        return perm(self.cards, self.cards_a_deal)
+
+    @property
+    def cards_a_deal(self) -> int:
+        """The most cards that a hand can take, with one seat in play."""
+        return self.subject.play.most_cards(1)
 
 
 def subject(path: Path) -> Subject:
     """What a table's file or a game file says. Raises ConfigError with everything wrong."""
     if is_game_file(path):
         game, digest = load_game(path)
-        return Subject(game.name, game.sheet, digest, (), game.shoe, play_of(game), game.bets)
+        return Subject(game.name, game.sheet, digest, (), game.most_seats, game.shoe, play_of(game), game.bets)
     config = load(path)
     rules = config.rules
-    return Subject(rules.game, config.game.sheet, config.digest, rules.seats, rules.shoe, rules.play, rules.bets)
-
-
-def is_quick(of: Subject) -> bool:
-    """Whether `par` takes seconds at most; the splits of a seat's own hand take longer."""
-    return not of.play.seats_play
+    seats = rules.seats
+    return Subject(rules.game, config.game.sheet, config.digest, seats, len(seats), rules.shoe, rules.play, rules.bets)
 
 
 def par(of: Subject, shoe: Shoe | None = None) -> Par:
@@ -105,28 +107,40 @@ def par(of: Subject, shoe: Shoe | None = None) -> Par:
     Raises TableError `too_few_cards`, and `par_not_counted` for a game that cannot be counted.
     """
     cards = fresh(of.shoe.decks) if shoe is None else shoe
-    many = sum(cards.values())
-    if many < FEWEST_CARDS:
+    many, needed = sum(cards.values()), of.play.most_cards(1)
+    if many < needed:
         do = "Count the odds of a shoe that can still deal a hand."
-        raise TableError("too_few_cards", f"{many} cards are left, and a hand can take {FEWEST_CARDS}.", do)
+        raise TableError("too_few_cards", f"{many} cards are left, and a hand can take {needed}.", do)
+    hands: tuple[Hands, ...] = ()
+    play: tuple[str, ...] = ()
+    method = _METHOD.format(cards=needed)
     match of.play:
         case PuntoBanco(tableau=tableau):
-            hands = _hands(of, tableau) if shoe is None else None
-            return Par(of, many, _punto_banco(of, tableau, cards), hands, (), _METHOD)
+            found = _punto_banco(of, tableau, cards)
+            if shoe is None:
+                ((_, by_cards),) = _counted({_CARDS: [sight(_CARDS)]}, tableau, cards).items()
+                hands = (_hands(of, _by_cards(by_cards)),)
         case BaccaratRoyal() as game:
-            found = solved(game, of.bets, cards)
-            return Par(of, many, found.bets, None, found.play, f"{_METHOD} {_BEST_PLAY if found.play else _NO_PLAY}")
+            both = solved(game, (*of.bets, _CARDS), cards)
+            *bets, of_cards = both.bets
+            found, play, method = tuple(bets), both.play, f"{method} {_BEST_PLAY if both.play else _NO_PLAY}"
+            if shoe is None and both.play:
+                hands = (_hands(of, _by_cards({row: each.ways for row, each in enumerate(of_cards.outcomes)})),)
         case Lucky9() as game:
-            of_seat = best(game, of.bets, cards)
-            left_out = f" Not counted: {', '.join(of_seat.left_out)}." if of_seat.left_out else ""
-            return Par(of, many, of_seat.bets, None, of_seat.play, f"{_METHOD} {_SEAT}{left_out}")
+            seat = best(game, of.bets, cards)
+            found, play = seat.bets, seat.play
+            left_out = f" Not counted: {', '.join(seat.left_out)}." if seat.left_out else ""
+            method = f"{method} {_SEAT}{left_out}"
+            if shoe is None:
+                hands = tuple(_hands(of, seat.by_cards, seats, seat.dealers) for seats in range(1, of.most_seats + 1))
         case _:
             raise TableError("par_not_counted", f"The odds of {of.name} are not counted.", "Name another game.")
+    return Par(of, many, found, hands, play, method)
 
 
 _METHOD = (
-    "Every figure is counted, and none is simulated. The count goes over all ordered deals of six cards from the cards "
-    "of the shoe, without replacement; a hand of four or five cards counts with every way the cards after it can lie. "
+    "Every figure is counted, and none is simulated. The count goes over all ordered deals of {cards} cards from the "
+    "cards of the shoe, without replacement; a hand that takes fewer counts with every way the cards after it can lie. "
     "Deals that a bet cannot tell apart are counted together, in whole numbers. What becomes of a wager is decided by "
     "the rules that deal and settle at the table. The house edge is the part of each unit staked that the house keeps "
     "on average; wagers that are pushed count as staked. Rounding to the cent is left out. A hand that is dealt later "
@@ -137,13 +151,15 @@ _BOUNDS = "The bounds of a bet hold whatever the active seats choose, also if th
 _BEST_PLAY = (
     "The active seats play as well as they can, each by its own cards and Banker by Player's third card too. That play "
     "was found exactly, by iterated dominance: every choice is the better one against all that the other seat may "
-    f"still do, so neither can gain by another. {_BOUNDS}"
+    "still do, so neither can gain by another. What a seat loses of its stake goes to the other seat, and on a tie to "
+    f"the house. {_BOUNDS}"
 )
 _SEAT = (
-    "The edge of the seat's own hand is of each unit first staked, under the best play of one seat that knows its own "
-    "cards and the dealer's up card. That play was found exactly: each call is worth what it comes to over every order "
-    "of the cards that follow, further splits included. The bonus is counted over the ordered threes of the seat's two "
-    "cards and the dealer's up card. A seat that counts other cards in can do better."
+    "The seat plays its own hand as well as it can by its own cards and the dealer's up card. That play was found "
+    "exactly: each call is worth what it comes to over every order of the cards that follow, further splits included. "
+    "A seat that counts other seats' cards in can do better. The figures of the hand are for each unit first staked. "
+    "After a split, all hands of the seat count together. A bet that hangs on how the hand is played is told under "
+    "that play, with bounds that hold however the seat plays."
 )
 _NO_PLAY = f"No best play of the active seats was found by iterated dominance, so only bounds are told. {_BOUNDS}"
 
@@ -206,15 +222,20 @@ def _counted(
 _CARDS = Bet("cards", rows=tuple(Row(When(cards=(many,)), result="push") for many in (4, 5, 6)))
 
 
-def _hands(of: Subject, tableau: Tableau) -> Hands:
-    ((_, ways),) = _counted({_CARDS: [sight(_CARDS)]}, tableau, fresh(of.shoe.decks)).items()
-    by_cards = {4 + (row or 0): Fraction(many, ways.total()) for row, many in sorted(ways.items())}
+def _by_cards(ways: Mapping[int | None, int]) -> dict[int, Fraction]:
+    return {4 + (row or 0): Fraction(many, sum(ways.values())) for row, many in sorted(ways.items()) if many}
+
+
+def _hands(of: Subject, by_cards: dict[int, Fraction], seats: int | None = None, dealers: Fraction | int = 0) -> Hands:
+    mean = dealers + (seats or 1) * sum((cards * often for cards, often in by_cards.items()), Fraction())
     burned = [1 + cards_to_burn(first, of.shoe) for first in DECK]
-    dealt = [52 * of.shoe.decks - many - of.shoe.cut_card_from_end for many in (max(burned), min(burned))]
-    mean = sum(cards * often for cards, often in by_cards.items())
-    square = sum(cards**2 * often for cards, often in by_cards.items())
-    on_average = 52 * of.shoe.decks - Fraction(sum(burned), len(burned)) - of.shoe.cut_card_from_end
+    least, dealt, most = (
+        52 * of.shoe.decks - many - of.shoe.cut_card_from_end
+        for many in (max(burned), Fraction(sum(burned), len(burned)), min(burned))
+    )
     after = of.shoe.hands_after_cut_card
-    # The hand in which the cutting card comes is longer than others on average: Wald's and Lorden's correction.
-    about = on_average / mean + square / (2 * mean**2) + after
-    return Hands(by_cards, float(about), ceil(dealt[0] / 6) + min(after, 1), ceil(dealt[1] / 4) + max(after, 1))
+    # The cutting card comes in the course of a hand: half a hand more, on average.
+    about = dealt / mean + Fraction(1, 2) + after
+    longest, shortest = of.play.most_cards(seats or 1), 2 * ((seats or 1) + 1)
+    fewest = ceil(least / longest) + min(after, 1)
+    return Hands(seats, by_cards, mean, float(about), fewest, ceil(most / shortest) + max(after, 1))

@@ -86,7 +86,7 @@ def test_the_rounds_of_few_cards_are_counted_as_they_are_played() -> None:
     of, play, is_settled = of_few()
     assert is_settled
     came = Counter(played(six, play).outcome for six in permutations(FEW, 6))
-    rows = of.by_row(bet(BETS, "player"), play)
+    rows = of.by_row(bet(BETS, "player"), of.under(play))
     assert (rows[0], rows[1], rows[None]) == (came[Outcome.PLAYER], came[Outcome.TIE], came[Outcome.BANKER])
 
 

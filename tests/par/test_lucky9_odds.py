@@ -2,93 +2,173 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import permutations
 from math import perm
+from typing import Any
 
 import pytest
 
-from controller.game.bets import bet_on, deciding
+from controller.game.bets import Bet, Row, deciding
 from controller.game.cards import Card
 from controller.game.hands import SeatHands
 from controller.game.lucky9 import Lucky9
 from controller.game.play import Call, Choose, Draw, Play
 from controller.game.seating import Seating
+from controller.par.lucky9 import Seat
 from controller.par.lucky9 import best as best_of_seat
-from controller.par.lucky9 import best_play
+from tests.support.best_play import lucky9_call, lucky9_splits_again
+from tests.support.bets import bet
 from tests.support.tables import LUCKY9
 
 assert isinstance(LUCKY9.play, Lucky9)
 GAME = replace(LUCKY9.play, most_splits=2)
 SEAT = Seating(in_play=(1,))
-HAND = bet_on(LUCKY9.bets, "hand")
+HAND, TIE = bet(LUCKY9.bets, "hand"), bet(LUCKY9.bets, "tie")
 FACE_DOWN = Card.parse("2S")
 """In place of the dealer's face-down card, until it is turned up."""
 
 
-def left(few: Sequence[Card], plays: Sequence[Play]) -> Counter[Card]:
-    """The cards that can still come: the dealer's face-down one, the second play, is among them."""
-    seen = [play for place, play in enumerate(plays) if isinstance(play, Card) and place != 1]
-    return Counter(few) - Counter(seen)
+@dataclass
+class Calls:
+    """Every call tried at every turn, over every order of a few cards, and what the bettor is up on one bet.
+
+    Of the calls at a turn, one is picked by what it comes to.
+    """
+
+    game: Lucky9
+    few: Counter[Card]
+    bet: Bet
+    pick: Callable[[Iterable[Fraction]], Fraction] = max
+
+    def up(self, plays: Sequence[Play]) -> Fraction:
+        """From here; the dealer's face-down card, the second play, is not known yet."""
+        step = self.game.next_step(SEAT, plays)
+        if isinstance(step, Choose):
+            return self.pick(self.up([*plays, call]) for call in step.options)
+        if isinstance(step, Draw) and step.hand != "dealer":
+            return mean(self._left(plays), lambda card: self.up([*plays, card]))
+        return mean(self._left(plays), lambda card: self._dealt_out([plays[0], card, *plays[2:], Call.REVEAL]))
+
+    def _left(self, plays: Sequence[Play], face_down: int = 1) -> Counter[Card]:
+        seen = [play for place, play in enumerate(plays) if isinstance(play, Card) and place != face_down]
+        return self.few - Counter(seen)
+
+    def _dealt_out(self, plays: Sequence[Play]) -> Fraction:
+        step = self.game.next_step(SEAT, plays)
+        if isinstance(step, Draw):
+            return mean(self._left(plays, face_down=-1), lambda card: self._dealt_out([*plays, card]))
+        assert isinstance(step, SeatHands)
+        hands = self.game.seen(step, SEAT, 1, (None, ()))
+        return sum((up(deciding(self.bet, seen)) for seen in (hands if self.bet.each_hand else hands[:1])), Fraction())
 
 
-def best(few: Sequence[Card], plays: Sequence[Play]) -> Fraction:
-    """What the seat is up from here, with the best call at each turn."""
-    step = GAME.next_step(SEAT, plays)
-    if isinstance(step, Choose):
-        return max(best(few, [*plays, call]) for call in step.options)
-    if isinstance(step, Draw) and step.hand != "dealer":
-        return mean(left(few, plays), lambda card: best(few, [*plays, card]))
-    return mean(left(few, plays), lambda card: dealt_out(few, [plays[0], card, *plays[2:], Call.REVEAL]))
+def up(row: Row | None) -> Fraction:
+    return Fraction(-1) if row is None or row.result == "lose" else row.pays or Fraction()
 
 
-def dealt_out(few: Sequence[Card], plays: Sequence[Play]) -> Fraction:
-    """What the seat is up once the dealer has turned up his card, the second play."""
-    step = GAME.next_step(SEAT, plays)
-    if isinstance(step, Draw):
-        cards = left(few, plays) - Counter([card for card in plays[1:2] if isinstance(card, Card)])
-        return mean(cards, lambda card: dealt_out(few, [*plays, card]))
-    assert isinstance(step, SeatHands)
-    assert HAND is not None
-    up = Fraction()
-    for seen in GAME.seen(step, SEAT, 1, (None, ())):
-        row = deciding(HAND, seen)
-        up += -1 if row is None or row.result == "lose" else row.pays or 0
-    return up
-
-
-def mean(cards: Counter[Card], worth) -> Fraction:  # type: ignore[no-untyped-def]
-    return sum((many * worth(card) for card, many in cards.items()), Fraction()) / cards.total()
+def mean(each: Counter[Any], worth: Callable[[Any], Fraction]) -> Fraction:
+    return sum((many * worth(one) for one, many in each.items()), Fraction()) / each.total()
 
 
 MANY_SPLITS = "5S 5H 5D 5C 4C 4S KH 3D AS 8D"
 FEW = "8S 8H 8D KC KS QH AD 6S 6H"
+SAME = "8S 8S KS KS 6S AS 3S"
 
 
 @pytest.mark.parametrize("few", [FEW, pytest.param(MANY_SPLITS, marks=pytest.mark.proof)])
 def test_the_best_play_is_worth_what_every_call_comes_to(few: str) -> None:
     cards = [Card.parse(card) for card in few.split()]
-    assert HAND is not None
-    play = best_play(GAME, HAND, Counter(cards))
-    pairs = [turn for turn in play if turn.first.rank == turn.second.rank]
-    for turn in [*pairs[:3], *list(play)[::25]]:
+    seat, calls = Seat(GAME, HAND, Counter(cards)), Calls(GAME, Counter(cards), HAND)
+    deals = perm(len(cards) - 3, GAME.most_cards(1) - 3) * seat.hand.parts
+    pairs = [turn for turn in seat.turns if turn.first.rank == turn.second.rank]
+    for turn in [*pairs[:3], *list(seat.turns)[::25]]:
         rest, dealt = list(cards), []
         for of in (turn.first, turn.second, turn.up):
             dealt.append(next(card for card in rest if card.rank == of.rank))
             rest.remove(dealt[-1])
-        assert play[turn][1] == best(cards, [dealt[0], FACE_DOWN, dealt[1], dealt[2]]), turn
+        spot = seat.turns[turn]
+        worth = seat.worth(spot, seat.play[spot])
+        assert Fraction(worth, deals) == calls.up([dealt[0], FACE_DOWN, dealt[1], dealt[2]]), turn
 
 
-def test_the_bonus_is_counted_and_what_cannot_be_is_named() -> None:
-    cards = [Card.parse(card) for card in FEW.split()]
-    found = best_of_seat(GAME, LUCKY9.bets, Counter(cards))
-    hand, bonus = found.bets
-    assert hand.bounds is not None
-    assert (hand.spot, hand.bounds[0]) == ("hand", hand.bounds[1])
-    nines = sum(sum(card.points for card in three) % 10 == 9 for three in permutations(cards, 3))
-    assert sum(outcome.ways for outcome in bonus.outcomes if outcome.paid) == nines
-    assert (bonus.spot, bonus.deals) == ("lucky9_bonus", perm(len(cards), 3))
-    assert found.left_out == ("tie",)
+@dataclass
+class Played:
+    """Every order of a few cards, played out by the rules and by the calls that were found: how often each end came."""
+
+    game: Lucky9
+    seat: Seat
+    rows: dict[object, Fraction] = field(default_factory=lambda: defaultdict(Fraction))
+    split: dict[Fraction, Fraction] = field(default_factory=lambda: defaultdict(Fraction))
+    ties: dict[object, Fraction] = field(default_factory=lambda: defaultdict(Fraction))
+    cards: dict[int, Fraction] = field(default_factory=lambda: defaultdict(Fraction))
+    dealers: Fraction = Fraction()
+
+    def out(self, few: Counter[Card], plays: Sequence[Play], often: Fraction) -> None:
+        step = self.game.next_step(SEAT, plays)
+        if isinstance(step, SeatHands):
+            self._end(step, often)
+        elif isinstance(step, Draw):
+            for card, many in few.items():
+                self.out(few - Counter([card]), [*plays, card], often * many / few.total())
+        else:
+            self.out(few, [*plays, self._call(step, plays) if isinstance(step, Choose) else Call.REVEAL], often)
+
+    def _call(self, choose: Choose, plays: Sequence[Play]) -> Call:
+        first, _, second, up = (play for play in plays[:4] if isinstance(play, Card))
+        if len(plays) == 4:
+            return lucky9_call(self.seat, first, second, up)
+        *hands, _ = self.game.laid(SEAT, plays)
+        done = next(place for place, hand in enumerate(hands) if hand.hand == choose.hand)
+        drawn = [hand.cards[1] for hand in hands[:done]]
+        return Call.SPLIT if lucky9_splits_again(self.seat, first, up, drawn, len(hands)) else Call.STAND
+
+    def _end(self, done: SeatHands, often: Fraction) -> None:
+        seen = self.game.seen(done, SEAT, 1, (None, ()))
+        rows = [deciding(HAND, each) for each in seen]
+        if len(rows) == 1:
+            self.rows[None if rows[0] is None else HAND.rows.index(rows[0])] += often
+        else:
+            self.split[sum(map(up, rows), Fraction())] += often
+        self.ties[deciding(TIE, seen[0])] += often
+        self.cards[sum(len(hand.cards) for hand in done.hands)] += often
+        self.dealers += often * len(done.dealer)
+
+
+@pytest.mark.parametrize(
+    ("few", "splits"),
+    [("8S 8H KC KS 6D AD 3S", 1), *(pytest.param(few, 2, marks=pytest.mark.proof) for few in (FEW, MANY_SPLITS))],
+)
+def test_every_end_of_a_few_cards_is_counted(few: str, splits: int) -> None:
+    """Both the hand, alone and split, and the tie bet, which is the leftmost hand's."""
+    game, cards = replace(GAME, most_splits=splits), Counter(map(Card.parse, few.split()))
+    played = Played(game, Seat(game, HAND, cards))
+    played.out(cards, [], Fraction(1))
+    assert played.split, "these cards are split"
+    found = best_of_seat(game, LUCKY9.bets, cards)
+    tie, hand, _ = found.bets
+    assert {each.deals for each in found.bets} == {perm(len(cards), game.most_cards(1))}
+    *_, lost = alone = hand.outcomes[: len(HAND.rows) + 1]
+    for place, each in enumerate(alone):
+        assert Fraction(each.ways, hand.deals) == played.rows[None if each is lost else place]
+    together = {each.net: Fraction(each.ways, hand.deals) for each in hand.outcomes[len(alone) :]}
+    assert {net: often for net, often in together.items() if often} == played.split
+    assert Fraction(tie.outcomes[0].ways, tie.deals) == played.ties[TIE.rows[0]]
+    assert found.by_cards == {many: often for many, often in sorted(played.cards.items()) if often}
+    assert found.dealers == played.dealers
+
+
+def test_no_play_of_the_hand_takes_the_tie_bet_beyond_its_bounds() -> None:
+    game, cards = replace(GAME, most_splits=1), list(map(Card.parse, SAME.split()))
+
+    def farthest(pick: Callable[[Iterable[Fraction]], Fraction]) -> Fraction:
+        calls = Calls(game, Counter(cards), TIE, pick)
+        return mean(Counter(permutations(cards, 3)), lambda three: calls.up([three[0], FACE_DOWN, *three[1:]]))
+
+    tie, *_ = best_of_seat(game, LUCKY9.bets, Counter(cards)).bets
+    assert tie.bounds is not None
+    assert tie.bounds == (-farthest(max), -farthest(min))
+    assert tie.bounds[0] < tie.edge({}) < tie.bounds[1]

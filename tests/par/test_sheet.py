@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from functools import cache
 from math import perm
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ CONFIG = Path(__file__).parents[2] / "config"
 GAMES, TABLES = CONFIG / "games", CONFIG / "tables"
 
 
+@cache
 def of_game(name: str) -> Par:
     return par(subject(GAMES / f"{name}.toml"))
 
@@ -70,8 +72,7 @@ def test_every_outcome_is_counted_once() -> None:
 
 def test_hands_and_shoes_are_as_long_as_is_published() -> None:
     """4.94 cards a hand of eight decks, by the published share of each number of cards."""
-    hands = of_game("royal9").hands
-    assert hands is not None
+    (hands,) = of_game("royal9").hands
     assert {cards: f"{float(often):.4f}" for cards, often in hands.by_cards.items()} == {
         4: "0.3789",
         5: "0.3034",
@@ -79,6 +80,16 @@ def test_hands_and_shoes_are_as_long_as_is_published() -> None:
     }
     assert sum(hands.by_cards.values()) == 1
     assert hands.fewest < hands.about < hands.most
+
+
+def test_a_shoe_is_as_long_as_its_seats_let_it() -> None:
+    """Where every seat has a hand of its own, each takes its cards and the dealer takes his."""
+    one, two, *_, seven = of_game("lucky9").hands
+    assert [hands.seats for hands in (one, two, seven)] == [1, 2, 7]
+    a_seat = two.cards_a_hand - one.cards_a_hand
+    assert a_seat == sum(cards * often for cards, often in one.by_cards.items())
+    assert seven.cards_a_hand == one.cards_a_hand + 6 * a_seat
+    assert seven.fewest < seven.about < seven.most < one.about
 
 
 # Progressives.

@@ -1,0 +1,29 @@
+"""The best play that the par sheet found, as whoever makes the calls asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from controller.game.cards import Card
+from controller.game.play import Call
+from controller.par.lucky9 import Seat, Turn
+from controller.par.splits import NEW_PAIR
+
+
+def lucky9_call(seat: Seat, first: Card, second: Card, up: Card) -> Call:
+    """What a seat of Lucky 9 calls on its first two cards."""
+    return seat.play[seat.turns[_turn(seat, first, second, up)]]
+
+
+def lucky9_splits_again(seat: Seat, pair: Card, up: Card, drawn: Sequence[Card], hands: int) -> bool:
+    """Whether a new pair is split, with so many hands, once those further left have drawn these cards."""
+    of = seat.turns[_turn(seat, pair, pair, up)].pair
+    assert of is not None, "it was split"
+    kinds = sorted(NEW_PAIR if card.rank == pair.rank else card.points for card in drawn)
+    return seat.splits(of).splits_again(tuple(kinds), hands)
+
+
+def _turn(seat: Seat, *cards: Card) -> Turn:
+    first, second, up = (seat.cards[card.rank] for card in cards)
+    turn = Turn(first, second, up)
+    return turn if turn in seat.turns else Turn(second, first, up)
