@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import subprocess
 from collections.abc import Callable, Generator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TypeVar
 
 import pytest
 
-from tests.support import samples
+from tests.support import forks, samples
 
 FIGURES = Path(__file__).resolve().parents[1] / "proof" / "FIGURES.md"
 
@@ -33,6 +34,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--proof"):
         config.stash[_COMMIT] = _commit()
     samples.at_length = bool(config.getoption("--proof"))
+    forks.on = not samples.at_length
+    subprocess.Popen = forks.Popen  # type: ignore[misc]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -41,6 +44,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         long = [item for item in items if item.get_closest_marker("proof")]
         config.hook.pytest_deselected(items=long)
         items[:] = [item for item in items if item not in long]
+
+
+@pytest.fixture
+def as_shipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every program of this test is started by a new Python that imports it, as a unit or a shell starts it."""
+    monkeypatch.setattr(forks, "on", False)
 
 
 @pytest.fixture

@@ -163,7 +163,7 @@ class FarPit:
     def _keep_saying_levels(self) -> None:
         while True:
             client = self._client
-            if client is not None:
+            if client is not None and self._there.is_set():  # its key is said first
                 self._levels_seq += 1
                 said = self.signed("meters", seq=self._levels_seq, meters=self.levels)
                 client.publish(f"{_ROOT}/meters", said, qos=1, retain=True)

@@ -333,6 +333,7 @@ def running_table(table: Path) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
+@pytest.mark.usefixtures("as_shipped")
 def test_a_whole_life_from_the_shell(table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with running_table(table) as process:
         eventually_now(lambda: main(["status", str(table)]) == 0)

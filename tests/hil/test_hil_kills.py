@@ -15,6 +15,8 @@ from controller.bench.plugin import Eventually
 from drivers.sim import rules
 from tests.hil.evening import Evening, Played
 
+pytestmark = pytest.mark.usefixtures("as_shipped")
+
 KILLS = 20
 
 

@@ -15,6 +15,8 @@ from controller.bench.far_shoe import FarShoe
 from controller.bench.header import Pins
 from controller.bench.plugin import Dealer, Eventually
 
+pytestmark = pytest.mark.usefixtures("as_shipped")
+
 
 def test_the_lamps_go_through_the_real_rpi_gpio(table: Table, shim: Path | None) -> None:
     if shim is None:

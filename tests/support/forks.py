@@ -1,0 +1,171 @@
+"""Starts the program's processes as forks of one that has imported it: half a second of a core less, hundreds of times.
+
+`subprocess.Popen` is replaced in the tests' own process. While `on`, it forks for the program's commands, for example
+`python -m controller.pit run ...`, and starts anything else as ever. A fork is a process of its own: its arguments,
+environment, open files and session are those that were asked for, it is the tests' child, and has an exit code of its
+own. What only a real start shows is left to a real start. `make proof` starts everything as it is shipped, and so do
+the tests with the fixture `as_shipped` and any start in another folder or with another environment for Python.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import io
+import json
+import os
+import runpy
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+on = False
+"""Whether programs are forked now."""
+
+_PROGRAMS = ("controller.cli.main", "controller.pit", "drivers.sim")
+_IMPORTED = (
+    "controller.app",
+    "controller.cli.acts",
+    "controller.cli.history",
+    "controller.pit.service",
+    "drivers.sim.run",
+)
+_READ_BY_A_START = ("LD_", "LC_", "LANG", "PYTHON", "TZ")  # variables whose names begin so
+_SHIM = "gpio_shim.so"  # the only library that forkers are started with, too
+_PR_SET_CHILD_SUBREAPER = 36  # prctl(2)
+_REQUEST_BYTES = 1 << 18
+_Popen = subprocess.Popen
+
+
+class Popen(_Popen[Any]):
+    """`subprocess.Popen`, which forks where it can."""
+
+    def _execute_child(self, *given: Any) -> None:
+        """In the place of CPython's own, whose arguments these are."""
+        args, executable, preexec, _, pass_fds, cwd, env, _, _, shell, *pipes = given[:16]
+        _, gid, gids, uid, umask, new_session, process_group = given[16:]
+        environment = dict(os.environ if env is None else env)
+        plain = not (executable or preexec or pass_fds or shell or gid or gids or uid) and (umask, process_group) == (
+            -1,
+            -1,
+        )
+        folder = Path(cwd or "").absolute()
+        if not (on and plain and _is_ours(args) and folder == ROOT and _can_be_forked_with(environment)):
+            super()._execute_child(*given)  # type: ignore[misc]
+            return
+        stdin, _, _, stdout, _, stderr = pipes
+        request = {"module": args[2], "arguments": args[3:], "environment": environment, "new_session": new_session}
+        files = [own if file == -1 else file for own, file in enumerate((stdin, stdout, stderr))]
+        self.pid = _forker(environment.get("LD_PRELOAD")).fork(request, files)
+        self._child_created = True
+        self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]
+
+
+def _is_ours(args: Any) -> bool:
+    return isinstance(args, list) and args[:2] == [sys.executable, "-m"] and args[2] in _PROGRAMS
+
+
+def _can_be_forked_with(environment: Mapping[str, str]) -> bool:
+    """Whether a forker's Python began with this, in all that is read then and not later."""
+    preload = environment.get("LD_PRELOAD")
+    return (preload is None or (":" not in preload and Path(preload).name == _SHIM)) and _read_by_a_start(
+        environment
+    ) == _read_by_a_start(os.environ)
+
+
+def _read_by_a_start(environment: Mapping[str, str]) -> dict[str, str]:
+    return {
+        key: value for key, value in environment.items() if key.startswith(_READ_BY_A_START) and key != "LD_PRELOAD"
+    }
+
+
+class _Forker:
+    """A process that has imported the program, and forks for each request. It ends with the tests."""
+
+    def __init__(self, preload: str | None) -> None:
+        self._channel, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._one_at_a_time = threading.Lock()
+        environment = {**os.environ} if preload is None else {**os.environ, "LD_PRELOAD": preload}
+        with far:
+            command = [sys.executable, "-m", "tests.support.forks", str(far.fileno())]
+            self._process = _Popen(
+                command, stdin=subprocess.DEVNULL, cwd=ROOT, env=environment, pass_fds=[far.fileno()]
+            )
+        # A fork's own parent ends at once: it becomes the child of the nearest ancestor that asked for such orphans.
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+    def fork(self, request: Mapping[str, object], files: Sequence[int]) -> int:
+        """The number of a new process, a child of this one, with these open files as its 0, 1 and 2."""
+        with self._one_at_a_time:
+            socket.send_fds(self._channel, [json.dumps(request).encode()], files)
+            pid = self._channel.recv(100)
+        if not pid:
+            raise OSError("the process that forks the program has ended")
+        return int(pid)
+
+
+_forkers: dict[str | None, _Forker] = {}
+_one_forker_at_a_time = threading.Lock()
+
+
+def _forker(preload: str | None) -> _Forker:
+    with _one_forker_at_a_time:
+        if preload not in _forkers:
+            _forkers[preload] = _Forker(preload)
+        return _forkers[preload]
+
+
+def _serve(channel: socket.socket) -> dict[str, Any]:
+    """Fork for each request, until nobody is there to ask. Returns in each fork, with what was asked for."""
+    while True:
+        request, files, _, _ = socket.recv_fds(channel, _REQUEST_BYTES, 3)
+        if not request:
+            raise SystemExit
+        told, tell = os.pipe()
+        between = os.fork()
+        if between == 0 and (fork := os.fork()) != 0:
+            os.write(tell, str(fork).encode())
+            os._exit(0)
+        if between == 0:
+            for number, file in enumerate(files):
+                os.dup2(file, number)
+            os.closerange(3, max(*files, told, tell, channel.detach()) + 1)
+            asked: dict[str, Any] = json.loads(request)
+            return asked
+        os.waitpid(between, 0)
+        channel.send(os.read(told, 100))
+        for file in (*files, told, tell):
+            os.close(file)
+
+
+def _main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C at the terminal is for the tests
+    for name in _IMPORTED:
+        import_module(name)
+    from controller.cli.surroundings import EXAMPLE_TABLE
+    from controller.config import load
+
+    load(EXAMPLE_TABLE)  # what cattrs makes on the way serves each fork
+    gc.collect()
+    gc.freeze()
+    asked = _serve(socket.socket(fileno=int(sys.argv[1])))
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if asked["new_session"]:
+        os.setsid()
+    os.environ.clear()
+    os.environ.update(asked["environment"])
+    sys.argv = ["-m", *asked["arguments"]]
+    assert isinstance(sys.stdout, io.TextIOWrapper)
+    sys.stdout.reconfigure(line_buffering=os.isatty(1))
+    runpy.run_module(asked["module"], run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    _main()

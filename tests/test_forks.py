@@ -1,0 +1,47 @@
+"""A program that is forked is what a program that is started would be, and a start that asks for more is a start."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from controller.cli.surroundings import EXAMPLE_TABLE, free_port, python
+from tests.support import forks
+
+TABLECTL = python("-m", "controller.cli.main")
+COMMANDS = [["check", str(EXAMPLE_TABLE)], ["check", "absent.toml"], ["--version"], ["no-such-command"], ["deal"]]
+
+
+def _told(command: list[str], monkeypatch: pytest.MonkeyPatch, forked: bool) -> tuple[int, bytes, bytes]:
+    monkeypatch.setattr(forks, "on", forked)
+    environment = os.environ | {"TABLE_CONTROLLER_TABLE": str(EXAMPLE_TABLE)}
+    run = subprocess.run(
+        [*TABLECTL, *command], cwd=forks.ROOT, input=b"3H\n", capture_output=True, env=environment, check=False
+    )
+    return run.returncode, run.stdout, run.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_a_fork_says_and_ends_as_a_start_does(command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _told(command, monkeypatch, forked=True) == _told(command, monkeypatch, forked=False)
+
+
+def test_a_fork_is_a_process_of_its_own_and_our_child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forks, "on", True)
+    running = python(
+        "-m", "controller.pit", "run", "--broker", f"127.0.0.1:{free_port()}", "--ledger", str(tmp_path / "l")
+    )
+    for ends_by in (signal.SIGKILL, signal.SIGTERM):
+        with subprocess.Popen(running, cwd=forks.ROOT, stderr=subprocess.PIPE, start_new_session=True) as pit:
+            assert pit.stderr is not None
+            assert pit.stderr.readline().startswith(b"pit: ")
+            status = dict(line.split(":\t", 1) for line in Path(f"/proc/{pit.pid}/status").read_text().splitlines())
+            assert status["PPid"] == str(os.getpid())
+            assert os.getsid(pit.pid) == pit.pid
+            assert b"tests.support.forks" in Path(f"/proc/{pit.pid}/cmdline").read_bytes(), "this was a start"
+            pit.send_signal(ends_by)
+            assert pit.wait(10) == (0 if ends_by == signal.SIGTERM else -signal.SIGKILL)
