@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -42,9 +42,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
-    run = commands.add_parser("run", help="commit and acknowledge until SIGTERM or Ctrl-C")
+    run = _add(
+        commands, "run", "commit and acknowledge until SIGTERM or Ctrl-C", _run, ledger="begun when there is none"
+    )
     run.add_argument("--broker", type=_host_and_port, required=True, metavar="HOST:PORT")
-    run.add_argument("--ledger", type=Path, required=True, metavar="FILE", help="begun when there is none")
     run.add_argument("--root", default="pit/v1", help="the topics' root, as in the tables' files (%(default)s)")
     run.add_argument(
         "--adopt-new", action="store_true", help="adopt the first epoch of an unknown table unasked: demo and tests"
@@ -59,103 +60,79 @@ def _parser() -> argparse.ArgumentParser:
         run.add_argument(f"--{name}", type=Path, metavar="PEM", help=f"mutual TLS, all three or none: {what}")
     run.add_argument("--crl", type=Path, metavar="PEM", help="with TLS: the CA's list of revoked certificates")
     _add_key(run)
-    run.set_defaults(command=_run)
 
-    key = commands.add_parser("key", help="the fingerprint of the pit's key, to be compared with `tablectl pit-key`")
-    key.add_argument("--ledger", type=Path, required=True, metavar="FILE")
-    _add_key(key)
-    key.set_defaults(command=_key)
-
+    _add_key(_add(commands, "key", "the fingerprint of the pit's key, to be compared with `tablectl pit-key`", _key))
     what = "give the pit a new key, which the former one signs; not while it runs"
-    rotate = commands.add_parser("rotate-key", help=what)
-    rotate.add_argument("--ledger", type=Path, required=True, metavar="FILE")
-    _add_key(rotate)
-    rotate.set_defaults(command=_rotate_key)
+    _add_key(_add(commands, "rotate-key", what, _rotate_key))
 
-    adopt = commands.add_parser("adopt", help="hear a table in this epoch from now on; also while the pit runs")
-    adopt.add_argument("--ledger", type=Path, required=True, metavar="FILE")
+    adopt = _add(commands, "adopt", "hear a table in this epoch from now on; also while the pit runs", _adopt)
     adopt.add_argument("table", metavar="TABLE")
     adopt.add_argument("epoch", metavar="EPOCH")
     adopt.add_argument(
         "key", metavar="KEY", help="the table's public key, or its fingerprint as `tablectl status` shows it"
     )
     adopt.add_argument("--yes", action="store_true", help="do not ask: for scripts that have compared the key")
-    adopt.set_defaults(command=_adopt)
 
-    unadopt = commands.add_parser(
-        "unadopt", help="an adoption was wrong, and nothing of it was paid: what came under it counts no more"
-    )
-    unadopt.add_argument("--ledger", type=Path, required=True, metavar="FILE")
+    what = "an adoption was wrong, and nothing of it was paid: what came under it counts no more"
+    unadopt = _add(commands, "unadopt", what, _unadopt, by="who takes the adoption back")
     unadopt.add_argument("table", metavar="TABLE")
     unadopt.add_argument("epoch", metavar="EPOCH")
-    unadopt.add_argument("--by", required=True, metavar="NAME", help="who takes it back")
     unadopt.add_argument("--reason", required=True, metavar="TEXT", help="why, for whoever looks later")
-    unadopt.set_defaults(command=_unadopt)
 
-    retire = commands.add_parser(
-        "retire", help="a table is gone for good: it is not waited for, and not heard until it is adopted again"
-    )
-    retire.add_argument("--ledger", type=Path, required=True, metavar="FILE")
+    what = "a table is gone for good: it is not waited for, and not heard until it is adopted again"
+    retire = _add(commands, "retire", what, _retire, by="who says so", witness="a second person who has seen it")
     retire.add_argument("table", metavar="TABLE")
-    retire.add_argument("--by", required=True, metavar="NAME", help="who says so")
-    retire.add_argument("--witness", required=True, metavar="NAME", help="a second person who has seen it")
     retire.add_argument("--reason", required=True, metavar="TEXT", help="why, for whoever looks later")
-    retire.set_defaults(command=_retire)
 
-    events = commands.add_parser(
-        "events", help="print a table's events as they came, a line each: the log for `tablectl verify --against`"
-    )
-    events.add_argument("--ledger", type=Path, required=True, metavar="FILE", help="read only; also while the pit runs")
+    what = "print a table's events as they came, a line each: the log for `tablectl verify --against`"
+    events = _add(commands, "events", what, _events, ledger="read only; also while the pit runs")
     events.add_argument("table", metavar="TABLE")
     events.add_argument("--epoch", metavar="EPOCH", help="without it the one adopted last")
-    events.set_defaults(command=_events)
 
-    alarms = commands.add_parser(
-        "alarms", help="print every alarm that was kept, oldest first; also while the pit runs"
-    )
-    alarms.add_argument("--ledger", type=Path, required=True, metavar="FILE", help="read only")
+    what = "print every alarm that was kept, oldest first; also while the pit runs"
+    alarms = _add(commands, "alarms", what, _alarms, ledger="read only")
     alarms.add_argument("table", nargs="?", metavar="TABLE", help="without it every table's")
-    alarms.set_defaults(command=_alarms)
 
     award = commands.add_parser("award", help="see the awards, and decide on them; also while the pit runs")
     acts = award.add_subparsers(title="acts", required=True, metavar="ACT")
-    listing = acts.add_parser("list", help="the awards that are pending or verified")
-    listing.add_argument("--ledger", type=Path, required=True, metavar="FILE")
+    listing = _add(acts, "list", "the awards that are pending or verified", _list_awards)
     listing.add_argument("--all", action="store_true", help="the paid and rejected ones too")
-    listing.set_defaults(command=_list_awards)
     steps: tuple[tuple[str, Step, str], ...] = (
         ("verify", "verified", "the hit is true: the cards, the seat and the amount were checked"),
         ("pay", "paid", "a verified award is paid"),
         ("reject", "rejected", "the hit is not true: its amount goes back on its meter"),
     )
     for act, step, what in steps:
-        decision = acts.add_parser(act, help=what)
-        decision.add_argument("--ledger", type=Path, required=True, metavar="FILE")
+        decision = _add(acts, act, what, _decide, by="who decides this")
         decision.add_argument("award", metavar="AWARD")
-        decision.add_argument("--by", required=True, metavar="NAME", help="who decides this")
-        decision.set_defaults(command=_decide, step=step)
-
-    recall = acts.add_parser(
-        "recall", help="this ledger is an older copy: it takes over what the table told of the award"
-    )
-    recall.add_argument("--ledger", type=Path, required=True, metavar="FILE")
-    recall.add_argument("award", metavar="AWARD")
-    recall.add_argument("--by", required=True, metavar="NAME", help="who has seen that it is true")
-    recall.set_defaults(command=_recall)
-
-    dismiss = acts.add_parser(
-        "dismiss", help="what the table told of the award is false, and nobody did so: two people say that"
-    )
-    dismiss.add_argument("--ledger", type=Path, required=True, metavar="FILE")
+        decision.set_defaults(step=step)
+    what = "this ledger is an older copy: it takes over what the table told of the award"
+    _add(acts, "recall", what, _recall, by="who has seen that it is true").add_argument("award", metavar="AWARD")
+    what = "what the table told of the award is false, and nobody did so: two people say that"
+    dismiss = _add(acts, "dismiss", what, _dismiss, by="who has seen that it is false", witness="the second person")
     dismiss.add_argument("award", metavar="AWARD")
-    dismiss.add_argument("--by", required=True, metavar="NAME", help="who has seen that it is false")
-    dismiss.add_argument("--witness", required=True, metavar="NAME", help="the second person")
-    dismiss.set_defaults(command=_dismiss)
 
-    account = commands.add_parser("account", help="draw up the meters' account; exit code 1 when it does not balance")
-    account.add_argument("--ledger", type=Path, required=True, metavar="FILE")
-    account.set_defaults(command=_account)
+    _add(commands, "account", "draw up the meters' account; exit code 1 when it does not balance", _account)
     return parser
+
+
+def _add(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser],
+    name: str,
+    help_: str,
+    command: Callable[[argparse.Namespace], int],
+    ledger: str | None = None,
+    by: str | None = None,
+    witness: str | None = None,
+) -> argparse.ArgumentParser:
+    """A command on a ledger. `by` and `witness`: what the command's help says of the people whom it asks for."""
+    added = commands.add_parser(name, help=help_)
+    added.add_argument("--ledger", type=Path, required=True, metavar="FILE", help=ledger)
+    for option, person in (("--by", by), ("--witness", witness)):
+        if person is not None:
+            added.add_argument(option, required=True, metavar="NAME", help=person)
+    added.set_defaults(command=command)
+    return added
 
 
 def _add_key(command: argparse.ArgumentParser) -> None:

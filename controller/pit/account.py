@@ -1,7 +1,7 @@
 """The account: whether the books follow from the events, to the cent.
 
-The sums are drawn up anew: what wagers gave from the events' own bodies, each balance from its entries, what is owed
-from the awards. Where any of it differs from what the books say, that is a finding.
+The sums are drawn up anew. What wagers gave is summed from the events' own bodies, each balance from its entries, and
+what is owed from the awards. Each difference from the books is a finding.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from controller.pit.meters import left_after, share_of
 
 @dataclass(frozen=True, slots=True)
 class MeterAccount:
-    """A meter's way to its level, in cents: level = seeds + contributions + from_reserve - awards + returned.
+    """How a meter came to its level, in cents: level = seeds + contributions + from_reserve - awards + returned.
 
-    `seeds` is what the house put in; contributions are less what voids took back; `returned` is of rejected awards,
-    also where it was shared by others then, and is among the awards again.
-    `carried` and `reserve_carried` are parts of a cent.
+    `seeds` is what the house put in. Contributions are less what voids took back. `returned` is what rejected awards
+    gave back. Where other hits then shared that amount, it is among the awards again. `carried` and `reserve_carried`
+    are parts of a cent.
     """
 
     meter: str
@@ -39,16 +39,16 @@ class MeterAccount:
 
     @property
     def balances(self) -> bool:
-        """Whether the level is what it should be."""
+        """Whether the level is the sum of what went in less what went out."""
         inwards = self.seeds_cents + self.contributions_cents + self.from_reserve_cents + self.returned_cents
         return self.level_cents == inwards - self.awards_cents
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Every meter's account; what is owed and paid in cents; and what does not balance, in words.
+    """Every meter's account; what is owed and paid, in cents; and what does not balance, in words.
 
-    `recalled_cents` is what the house added to awards that were recalled with another amount, less what it kept.
+    `recalled_cents` is what the house added to awards that were recalled with another amount, less what the house kept.
     """
 
     meters: tuple[MeterAccount, ...]
@@ -128,7 +128,7 @@ def _unbalanced(db: sqlite3.Connection, funds: _Funds, meters: tuple[MeterAccoun
 
 
 def _unfounded(db: sqlite3.Connection, funds: _Funds) -> Iterator[str]:
-    """What the events' own bodies say was given and taken back, beside what the books say."""
+    """Compare what wagers gave and voids took back: by the events' own bodies, and by the books."""
     given = _given_by_events(db)
     booked = dict(
         db.execute(
@@ -146,7 +146,7 @@ _UNDERSTOOD = "number NOT IN (SELECT event FROM alarm WHERE code = 'event_not_un
 
 
 def _given_by_events(db: sqlite3.Connection) -> dict[str, Fraction]:
-    """What each account was given by locked wagers less what voids took, exactly, from the events in their order."""
+    """What locked wagers gave to each account less what voids took back, exactly, from the events in their order."""
     given: dict[str, Fraction] = {}
     price: dict[tuple[Any, ...], int] = {}
     open_wagers: set[tuple[Any, ...]] = set()
@@ -196,7 +196,7 @@ def _given_by_events(db: sqlite3.Connection) -> dict[str, Fraction]:
 
 
 def _taken_back(db: sqlite3.Connection) -> list[tuple[Any, ...]]:
-    """The streams that were set aside, the last first: the event before which that was, the table, the epoch's name."""
+    """The streams that were set aside, the last first: the number of the next event, the table, the epoch's name."""
     return db.execute(
         "SELECT DISTINCT before_event, table_id, set_aside_as FROM adoption WHERE set_aside_as IS NOT NULL"
         " ORDER BY before_event DESC"
@@ -227,7 +227,7 @@ def _won(db: sqlite3.Connection) -> dict[str, list[tuple[int, int, Fraction]]]:
 
 
 def _locks_amiss(db: sqlite3.Connection) -> Iterator[str]:
-    """The levels won, beside the hits' own bodies and the awards that stand."""
+    """Compare the locked levels with the hits' own bodies and with the awards that stand."""
     by_events: dict[tuple[Any, ...], int] = {}
     for number, table, epoch, body in db.execute(
         f"SELECT number, table_id, epoch, body FROM event WHERE {_UNDERSTOOD} ORDER BY number"
@@ -246,12 +246,12 @@ def _locks_amiss(db: sqlite3.Connection) -> Iterator[str]:
     for (meter,) in db.execute(
         "SELECT name FROM meter WHERE generation != (SELECT count(*) FROM lock WHERE lock.meter = name AND NOT undone)"
     ):
-        yield f"{meter} counts as won more or less often than it is"
+        yield f"{meter} has another generation than it has locks"
     for (lock,) in db.execute(
         "SELECT lock.number FROM lock JOIN meter ON name = meter WHERE lock.generation = meter.generation - 1"
         " AND NOT undone AND NOT EXISTS (SELECT 1 FROM award WHERE award.lock = lock.number AND step != 'rejected')"
     ):
-        yield f"lock {lock} counts, and no award of it stands"
+        yield f"lock {lock} is not undone, and no award of it stands"
 
 
 def _recalled(db: sqlite3.Connection) -> int:

@@ -1,9 +1,9 @@
 """Which tables the pit hears, in which epoch and under which key: people's decisions, and what keys were seen.
 
-The last adoption of a table holds. Two decisions end one. A table that is *retired* is heard no more until somebody
-adopts it again; what it sent stands. An adoption that is *taken back* was wrong, as when a thief's key was adopted:
-what that key sent is set aside under another epoch's name, `ab12cd~3`, which no table can speak in. The adoption before
-it holds again.
+The last adoption of a table holds. Two decisions end an adoption. A table that is *retired* is heard no more until
+somebody adopts the table again; what the table sent stands. An adoption that is *taken back* was wrong, for example
+because a thief's key was adopted. What came under that key is set aside under another epoch's name such as `ab12cd~3`,
+in which no table can speak, and the adoption before holds again.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ CREATE TABLE adoption (
     ended_by TEXT,
     ended_why TEXT,
     set_aside_as TEXT, -- the epoch's name since the adoption was taken back, NULL for one that was not
-    before_event INTEGER -- it was taken back before the event of this number
+    before_event INTEGER -- the adoption was taken back before the event of this number
 ) STRICT;
 CREATE INDEX adoption_table ON adoption (table_id, number);
 """
@@ -53,14 +53,14 @@ _MOST_KEYS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Adoption:
-    """The epoch a table is heard in, and its public key, 32 bytes."""
+    """The epoch in which a table is heard, and the table's public key, 32 bytes."""
 
     epoch: str
     public_key: bytes
 
     @property
     def fingerprint(self) -> str:
-        """The key's, as the table shows it too."""
+        """The key's fingerprint, as `tablectl status` shows it at the table."""
         return fingerprint(self.public_key)
 
 
@@ -71,7 +71,7 @@ class Adoptions:
         self._db = db
 
     def of(self, table: str) -> Adoption | None:
-        """How the table is heard; None for one that was never adopted, or is retired."""
+        """The adoption that holds for the table; None where the table was never adopted, or is retired."""
         row = self._db.execute(
             "SELECT epoch, public_key, ended_at FROM adoption WHERE table_id = ? AND set_aside_as IS NULL"
             " ORDER BY number DESC LIMIT 1",
@@ -89,14 +89,14 @@ class Adoptions:
         return self._db.execute("SELECT 1 FROM adoption WHERE table_id = ?", (table,)).fetchone() is not None
 
     def key_of(self, table: str, epoch: str) -> bytes | None:
-        """The key that was adopted with an epoch, if that was not taken back."""
+        """The key that was adopted with an epoch; None where none was, or the adoption was taken back."""
         row = self._db.execute(
             "SELECT public_key FROM adoption WHERE table_id = ? AND epoch = ? AND set_aside_as IS NULL", (table, epoch)
         ).fetchone()
         return None if row is None else bytes(row[0])
 
     def adopt(self, table: str, epoch: str, public_key: bytes) -> None:
-        """Hear the table so from now on."""
+        """Hear the table in this epoch and under this key from now on."""
         if self.of(table) != Adoption(epoch, public_key):
             self._db.execute(
                 "INSERT INTO adoption (table_id, epoch, public_key) VALUES (?, ?, ?)", (table, epoch, public_key)
@@ -139,7 +139,7 @@ class Adoptions:
         return tuple(bytes(key) for (key,) in rows)
 
     def see_key(self, table: str, epoch: str, public_key: bytes) -> None:
-        """A state showed a key that `keys_seen` has not; it is kept while there is room."""
+        """Keep a key that a state showed and that `keys_seen` does not have, where there is room."""
         of_table, of_all = self._db.execute(
             "SELECT count(*) FILTER (WHERE table_id = ?), count(*) FROM key_seen", (table,)
         ).fetchone()

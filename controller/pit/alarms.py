@@ -1,7 +1,7 @@
-"""The alarms that the ledger keeps: those a committed event gave reason to, and those of what came and was not taken.
+"""The alarms that the ledger keeps: of committed events, and refusals of what was not taken.
 
-Of the latter there is room for so many of each table and code, and what found none is counted. Tables that were never
-adopted share one room: whoever invents tables does not fill the disk, nor the room of those that are there.
+There is room for so many refusals of each table and code. Refusals that find no room are counted. Tables that were
+never adopted share one room, so a person who invents tables fills neither the disk nor the room of the real tables.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ CREATE TABLE left_out ( -- how many refusals found no room
 """In form 3 `refusal` was made with the first of them, and `left_out` was not there."""
 
 MOST_OF_A_CODE = 1000
-"""So many refusals of one code are kept of each table: whoever floods the pit with new ones does not fill its disk."""
+"""So many refusals of one code are kept of each table, so that a flood of them does not fill the pit's disk."""
 
 _MOST_CHARACTERS = 1000  # of a wording: a topic's name may be of 65,535 bytes
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,12}Z")
@@ -45,8 +45,10 @@ _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,12}Z")
 
 @dataclass(frozen=True, slots=True)
 class KeptAlarm:
-    """An alarm as it is kept. `at`: the table's time of the event, the pit's of what was refused; `event` None: that
-    was refused, and no event."""
+    """An alarm that the ledger keeps.
+
+    `at` is the time of the event by the table's clock. A refusal has no `event`; its `at` is by the pit's clock.
+    """
 
     at: str
     table: str
@@ -64,7 +66,7 @@ class KeptAlarm:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """How many alarms of a table and a code found no room. An empty table: of all that were never adopted."""
+    """How many alarms of a table and a code found no room. An empty `table`: all tables that were never adopted."""
 
     table: str
     code: str
@@ -77,7 +79,7 @@ class LeftOut:
 
 
 def keep(db: sqlite3.Connection, table: str, refusal: TableError) -> bool:
-    """Keep what was refused, unless it is kept; inside the ledger's transaction. False where there is no room."""
+    """Keep a refusal that is not kept yet, inside the ledger's transaction. False where there is no room."""
     key = tuple(text[:_MOST_CHARACTERS] for text in (table, refusal.code, refusal.what))
     if db.execute("SELECT 1 FROM refusal WHERE table_id = ? AND code = ? AND what = ?", key).fetchone() is not None:
         return True
@@ -97,7 +99,7 @@ def keep(db: sqlite3.Connection, table: str, refusal: TableError) -> bool:
 
 
 def count_left_out(db: sqlite3.Connection, table: str, code: str, count: int) -> None:
-    """So many more found no room; inside the ledger's transaction. `table` is empty for those never adopted."""
+    """Count refusals that found no room, inside the ledger's transaction. `table` is as in `room_of`."""
     db.execute(
         "INSERT INTO left_out VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE"
         " SET count = count + excluded.count, last_at = excluded.last_at",
@@ -106,13 +108,13 @@ def count_left_out(db: sqlite3.Connection, table: str, code: str, count: int) ->
 
 
 def room_of(db: sqlite3.Connection, table: str) -> str:
-    """Whose room a table's refusals take: its own, or the empty name's that those never adopted share."""
+    """Whose room a table's refusals take: the table's own, or "", which all tables share that were never adopted."""
     known = db.execute("SELECT 1 FROM adoption WHERE table_id = ?", (table,)).fetchone() is not None
     return table if known else ""
 
 
 def left_out(db: sqlite3.Connection) -> list[LeftOut]:
-    """What found no room."""
+    """The counts of refusals that found no room."""
     if db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'left_out'").fetchone() is None:  # form 3
         return []
     return [LeftOut(*row) for row in db.execute("SELECT * FROM left_out ORDER BY table_id, code")]

@@ -1,16 +1,22 @@
-"""A hit's way through the pit: pending, verified, paid, or rejected. Each step has a time and a name, and is kept.
+"""The awards: each hit's way through the pit, from pending to verified to paid, or to rejected.
 
-Hits of one hand that win the same share of a meter divide what the first of them locked, equally; cents that cannot be
-divided go to the first hits. The hits come one by one: an award whose hand has more to come stays pending. When one of
-them is rejected and none is paid, the level is shared anew among those that stand.
+Every step is kept with its time and with the name of the person who took the step.
 
-A step is published until the table's own stream tells of it: an `award` event with the same hit, step, cents and name.
-Where the table's stream tells instead that the hit cannot have that amount, the award is disputed: its steps wait, and
-those of other awards do not. Two people at the table accept the amount, or the award is rejected here.
-A table's stream may tell of a step that this ledger does not have. Such a step was taken by a pit with a newer ledger,
-and this ledger is an older copy. For example: the table tells that award 7 is paid, and here award 7 is pending. The
-step is kept as a telling. A telling holds its award until a person recalls the award, so that what was paid is not paid
-again. Where nobody took the step, because the table believed a forged word, two people dismiss the telling.
+**Shared levels.** Several hits of one hand can win the same share of a meter. They divide equally what the first of
+them locked; cents that are left over go to the first hits. For example: three hits share $100.00 as $33.34, $33.33 and
+$33.33. The hits come one by one, so an award stays pending while hits of its hand are still to come. Where a hit is
+rejected and no other is paid, the level is shared anew among the hits that stand.
+
+**Steps are told to the table.** A step is published until the table's own stream tells of the step: an `award` event
+with the same hit, step, cents and name. The stream may tell instead that the hit cannot have that amount. The award is
+then disputed: its steps wait, and the steps of other awards go on. Two people at the table accept the amount, or a
+person rejects the award here.
+
+**Tellings.** A table's stream may tell of a step that this ledger does not have. A pit with a newer ledger took that
+step, and this ledger is an older copy. For example: the table tells that award 7 is paid, and here award 7 is pending.
+The step is kept as a telling. A telling holds its award: nobody decides on the award until a person recalls the award,
+so that nothing is paid twice. Perhaps nobody took the step and the table believed a forged word. Then two people
+dismiss the telling.
 """
 
 from __future__ import annotations
@@ -40,9 +46,9 @@ CREATE TABLE award (
     meter TEXT,
     lock INTEGER,
     cents INTEGER NOT NULL,
-    house_cents INTEGER NOT NULL DEFAULT 0, -- the part of it that the house added when it was recalled
+    house_cents INTEGER NOT NULL DEFAULT 0, -- the part of `cents` that the house added in a recall
     step TEXT NOT NULL,
-    spot TEXT NOT NULL DEFAULT 'royal9' -- that of the only bet there was until form 4
+    spot TEXT NOT NULL DEFAULT 'royal9' -- until form 4 the only progressive bet
 ) STRICT;
 CREATE INDEX award_table ON award (table_id);
 CREATE INDEX award_hand ON award (hand);
@@ -55,7 +61,7 @@ CREATE TABLE step (
     cents INTEGER NOT NULL,
     by_whom TEXT NOT NULL,
     at TEXT NOT NULL,
-    heard INTEGER NOT NULL DEFAULT 0, -- 1 once the table's stream told of it, 2 where it disputes the amount
+    heard INTEGER NOT NULL DEFAULT 0, -- 1: the table's stream told of the step, 2: it disputes the amount
     PRIMARY KEY (table_id, seq)
 ) STRICT;
 CREATE INDEX step_award ON step (award);
@@ -77,7 +83,7 @@ FROM_FORM_3 = """
 ALTER TABLE telling ADD COLUMN dismissed_by TEXT;
 ALTER TABLE telling ADD COLUMN dismissed_witness TEXT;
 """
-"""What form 3 of the ledger lacks."""
+"""The columns that form 3 of the ledger lacks."""
 
 FROM_FORM_4 = "ALTER TABLE award ADD COLUMN spot TEXT NOT NULL DEFAULT 'royal9'"
 
@@ -94,10 +100,7 @@ _AFTER: dict[Step, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """A step of an award that a table's event told of, and that this ledger had not taken.
-
-    A telling holds its award: nobody decides on the award until a person recalls it, or two people dismiss the telling.
-    """
+    """A step of an award that a table's event told of and that this ledger had not taken: see the head of this file."""
 
     award: str
     step: str
@@ -119,9 +122,10 @@ class Telling:
 
 @dataclass(frozen=True, slots=True)
 class Award:
-    """An award as it stands. `shoe` and `round` name its hand, `spot` its bet; `more` hits of that hand are to come.
+    """An award as it stands. `shoe` and `round` name its hand, `spot` its bet. `more` hits of that hand are to come.
 
-    `house_cents` of its amount are what the house added in a recall, so that it is what was told; below 0: kept.
+    A recall can give the award another amount than its part of the level. `house_cents` is the difference: what the
+    house added, or below 0 what the house kept.
     """
 
     number: int
@@ -158,9 +162,10 @@ class Awards:
     def hit(
         self, event: int, hit: str, hand: int, spot: str, seat: int, tier: str, won: tuple[str, Fraction] | int
     ) -> bool:
-        """A hit is committed: its award is pending. `won` is a meter and the share of it, or fixed cents.
+        """A hit is committed, and its award is pending. `won` is a meter and the share that is won, or fixed cents.
 
-        False when its level had been settled without it: the award is then of 0 cents, for people to judge.
+        False where people had decided on the level before this hit came. The award is then 0 cents, for people to
+        judge.
         """
         meter, lock, cents, settled = None, None, 0, False
         if isinstance(won, tuple):
@@ -189,11 +194,11 @@ class Awards:
         return not settled
 
     def take(self, id_: str, step: Step, by: str) -> Award:
-        """A person takes the award's next step; the award as it stands then.
+        """A person takes the award's next step. Returns the award as it stands then.
 
-        Raises TableError `award_unknown`, `name_missing`, `step_not_next`; `award_told`: the table told of steps that
-        are to be recalled first; `award_disputed`; or `award_incomplete`: hits of its hand are still to come, and may
-        share it.
+        Raises TableError `award_unknown`, `name_missing`, `step_not_next` or `award_disputed`; `award_told` where steps
+        that the table told of are to be recalled first; or `award_incomplete` where hits of the award's hand are still
+        to come, which may share the award.
         """
         award, by = self._award(id_), name(by)
         if (first := self._first_to_recall(award)) is not None:
@@ -206,8 +211,8 @@ class Awards:
         if award.more:
             raise TableError(
                 "award_incomplete",
-                f"Award {id_} is of a hand of which {award.more} more winning wagers are still to be told.",
-                f"Wait for table {award.table} to send the rest; see to its link.",
+                f"Table {award.table} has yet to tell of {award.more} more winning wagers of this award's hand.",
+                f"Wait until table {award.table} has sent them. If they do not come, check the table's link.",
             )
         if step == "rejected":
             self._reject(award, by)
@@ -218,7 +223,7 @@ class Awards:
         return self._award(id_)
 
     def recall(self, id_: str, by: str) -> Award:
-        """A person lets the ledger take over what the table told of the award; the award as it stands then.
+        """A person lets the ledger take over what the table told of the award. Returns the award as it stands then.
 
         The award gets the step that was told last, with its name and amount; where "paid" was ever told, the award is
         paid. For example: told are "verified" at $100 and "paid" at $120, and the award here is pending at $100. The
@@ -237,7 +242,7 @@ class Awards:
         )
         for telling in before:
             self._take(award.number, telling.step, telling.by, telling.cents)
-        self._db.execute("UPDATE step SET heard = 1 WHERE award = ?", (award.number,))  # the last says it all
+        self._db.execute("UPDATE step SET heard = 1 WHERE award = ?", (award.number,))  # the last step is told alone
         if last.step == "rejected":
             self._reject(award, last.by)
         else:
@@ -249,7 +254,7 @@ class Awards:
         return self._award(id_)
 
     def dismiss(self, id_: str, by: str, witness: str) -> Award:
-        """Two people say that nobody took the steps that the table told of the award. The award stays as it is here.
+        """Two people say that nobody took the steps that the table told of. The award stays as it is in this ledger.
 
         The table had believed a forged word, and is told anew how the award stands. Raises TableError
         `award_unknown`, `name_missing`, `witness_missing`, or `nothing_to_dismiss`.
@@ -267,22 +272,23 @@ class Awards:
         return self._award(id_)
 
     def take_back(self, table: str, epoch: str, set_aside_as: str, by: str) -> None:
-        """An adoption was wrong: no award of its stream stands, and nobody is told of those awards any more.
+        """An adoption was wrong: each award of its stream is rejected, and nobody is told of those awards any more.
 
-        What it told of them is forgotten with it: its events are kept. Raises TableError `award_paid`.
+        Their tellings are deleted; the events that told of them are kept. Raises TableError `award_paid`.
         """
         of_epoch = f"{table}/{epoch}/"
         awards = self.listed("instr(hit, ?) = 1", of_epoch)
         if paid := [award.id for award in awards if award.step == "paid"]:
             raise TableError(
                 "award_paid",
-                f"Of what table {table} sent in the epoch {epoch}, {', '.join(paid)} was paid: the adoption stands.",
-                "Settle by hand what is wrong; stop the machine that should not speak for the table, and give the table"
-                " a new journal with a new key, which has a new epoch.",
+                f"Table {table} sent the hits of {', '.join(paid)} in the epoch {epoch}, and these awards are paid."
+                " So the adoption cannot be taken back.",
+                "Settle by hand what is wrong. Stop the machine that should not speak for the table. Give the table a"
+                " new journal with a new key, which has a new epoch.",
             )
         for award in awards:
             self._db.execute("DELETE FROM telling WHERE award = ?", (award.number,))
-            standing = self._award(award.id)  # its part may be another one since the one before it was rejected
+            standing = self._award(award.id)  # rejecting an award before this one may have changed its part
             if standing.step != "rejected":
                 self._reject(standing, by)
             self._db.execute("UPDATE step SET heard = 1 WHERE award = ?", (award.number,))
@@ -290,7 +296,7 @@ class Awards:
             self._db.execute("UPDATE award SET hit = ? WHERE number = ?", (hit, award.number))
 
     def listed(self, wanted: str = "TRUE", *values: object) -> list[Award]:
-        """The awards that are wanted, in SQL, oldest first, each with what alarms there were about its hand."""
+        """The awards of this SQL condition, oldest first, each with its tellings and the alarms about its hand."""
         rows = self._db.execute(
             "SELECT award.number, id, award.table_id, hit, shoe, round, spot, seat, tier, meter, lock, cents,"
             " house_cents, step,"
@@ -305,15 +311,15 @@ class Awards:
         ]
 
     def hand_of(self, table: str, hit: str) -> int | None:
-        """The number of the hand that a table's hit, an event's id, is of; None when there is no award for it."""
+        """The number of the hand of a table's hit, which is named by its event's id; None where it has no award."""
         row = self._db.execute("SELECT hand FROM award WHERE hit = ? AND table_id = ?", (hit, table)).fetchone()
         return None if row is None else int(row[0])
 
     def heard(self, event: int, hit: str, step: str, cents: int, by: str) -> TableError | None:
-        """The event, committed under this number, tells of a step of a hit's award: it need not be said again.
+        """The event, committed under this number, tells of a step of a hit's award. The step need not be told again.
 
-        Returns the alarm `award_told` when this ledger has not taken that step. A pending one is the pit's own and
-        decides nothing, so it is no reason for any.
+        Returns the alarm `award_told` where this ledger has not taken that step. The step "pending" gives no reason for
+        an alarm: the pit takes that step by itself, and nothing is decided by it.
         """
         number, id_, table, stands = self._db.execute(
             "SELECT number, id, table_id, step FROM award WHERE hit = ?", (hit,)
@@ -342,15 +348,17 @@ class Awards:
             )
         return TableError(
             "award_told",
-            f"Table {table} tells that award {id_} was {step}, {money(cents)}, by {by}; this ledger has not done so.",
-            f"It is an older copy: see `award list`, and let it take over what is true: `award recall {id_} --by NAME`."
-            f" If nobody did so, two people dismiss it: `award dismiss {id_} --by NAME --witness NAME`."
+            f"Table {table} tells that award {id_} was {step}, {money(cents)}, by {by}. This ledger does not have that"
+            " step.",
+            "The ledger is an older copy. Look at `award list`. If the step is true, let the ledger take the step over:"
+            f" `award recall {id_} --by NAME`. If nobody took the step, two people dismiss what the table told:"
+            f" `award dismiss {id_} --by NAME --witness NAME`."
             if holds
-            else f"It is {stands} here, and that stands. Find out what was carried out, and settle by hand.",
+            else f"The award is {stands} in this ledger, and stays so. Find out what was paid, and settle by hand.",
         )
 
     def dispute(self, hit: str, cents: int) -> TableError:
-        """The table tells that a hit, of which there is an award, cannot have one of this amount. Returns the alarm."""
+        """The table tells that a hit's award cannot be of this amount. Returns the alarm."""
         number, id_, table = self._db.execute("SELECT number, id, table_id FROM award WHERE hit = ?", (hit,)).fetchone()
         self._db.execute(
             "UPDATE step SET heard = 2 WHERE award = ? AND cents = ? AND step != 'rejected' AND NOT heard",
@@ -359,10 +367,10 @@ class Awards:
         return _disputed(table, id_, cents)
 
     def unheard(self, table: str, after_seq: int) -> list[AwardStep]:
-        """The steps of a table's awards, numbered above this, that its stream has not told of; in order.
+        """The steps of a table's awards, numbered above `after_seq`, that the table's stream has not told of; in order.
 
-        Steps of a held award are left out, for the table knows more of that award than this ledger does. For example:
-        the table told that award 7 is paid; to tell the table that award 7 is verified would be false.
+        Steps of a held award are left out: the table knows more of that award than this ledger does. For example: the
+        table told that award 7 is paid. To tell the table that award 7 is verified would be false.
         """
         return [
             AwardStep(*row)
@@ -382,7 +390,7 @@ class Awards:
         return found[0]
 
     def _take(self, number: int, step: str, by: str, cents: int | None = None) -> None:
-        """Note the award's next step: at `cents`, or at the award's own amount where `cents` is None."""
+        """Note the award's next step, with `cents` as its amount; without `cents`, with the award's own amount."""
         self._db.execute("UPDATE award SET step = ? WHERE number = ?", (step, number))
         (table,) = self._db.execute("SELECT table_id FROM award WHERE number = ?", (number,)).fetchone()
         seq = self._next_seq(table)
@@ -399,14 +407,19 @@ class Awards:
         return next_number(last)
 
     def leaping(self) -> list[str]:
-        """The tables for which steps wait with numbers that no table takes: the pit's clock was wrong when it numbered
-        them."""
+        """The tables for which steps wait under numbers so high that no table takes them.
+
+        The pit's clock was wrong when the pit gave those numbers.
+        """
         leaping = "SELECT DISTINCT table_id FROM step WHERE NOT heard AND seq > ?"
         return [table for (table,) in self._db.execute(leaping, (highest_number(),))]
 
     def number_anew(self, table: str) -> None:
-        """A table takes no step that is older than one it has. The one it tells of may have come from a pit with
-        another copy of this ledger, under a number higher than those that wait here: they get new ones."""
+        """Give the steps that wait for the table new numbers, higher than any before.
+
+        A table takes no step whose number is below that of a step it has. The table may have a step from a pit with
+        another copy of this ledger, under a number above those that wait here.
+        """
         waiting = self._db.execute("SELECT seq FROM step WHERE table_id = ? AND NOT heard ORDER BY seq", (table,))
         for (seq,) in waiting.fetchall():
             anew = self._next_seq(table)
@@ -415,9 +428,10 @@ class Awards:
             )
 
     def _reject(self, award: Award, by: str) -> None:
-        """Its amount goes back on its meter, and from there to the hits that share the level, if none of them is paid.
+        """Reject the award. Its amount goes back to its meter, or to the house where the award is fixed.
 
-        What the house added in a recall is the house's again.
+        Where other hits share the level and none of them is paid, the amount goes on from the meter to those hits. What
+        the house added in a recall goes back to the house.
         """
         own_cents = award.cents - award.house_cents
         self._amount_to(award, own_cents)
@@ -432,7 +446,7 @@ class Awards:
         self._undo_locks(award, award.meter)
 
     def _share(self, awards: list[Award], cents: int) -> None:
-        """Share a level anew among its hits. An award whose part has changed is pending again."""
+        """Share a level anew among these awards. An award whose part has changed is pending again."""
         for award, part in zip(awards, split(cents, len(awards)), strict=True):
             if part != award.cents or award.house_cents:
                 self._books.add(award.number, -award.house_cents)
@@ -440,7 +454,7 @@ class Awards:
                 self._take(award.number, "pending", "pit")
 
     def _amount_to(self, award: Award, cents: int) -> None:
-        """Give the award an amount other than its part of the level: the house adds the rest, or keeps it."""
+        """Give the award this amount. The house adds, or keeps, the difference to its part of the level."""
         owed_cents = 0 if award.step == "rejected" else award.cents
         own_cents = 0 if award.step == "rejected" else award.cents - award.house_cents
         self._books.add(award.number, cents - owed_cents)
@@ -449,7 +463,7 @@ class Awards:
         )
 
     def _undo_locks(self, award: Award, meter: str) -> None:
-        """Undo the meter's last lock when no award of it stands, and the one before that, which is the last then."""
+        """Undo the meter's last lock where no award of that lock stands; then likewise the lock before, and so on."""
         standing = "SELECT 1 FROM award WHERE lock = ? AND step != 'rejected'"
         while (lock := self._books.last_lock(meter)) is not None:
             if self._db.execute(standing, (lock,)).fetchone() is not None:
@@ -457,7 +471,10 @@ class Awards:
             self._books.undo_lock(award.number, lock)
 
     def _withdraw(self, number: int) -> None:
-        """An award that was told as pending again is not verified any more; one that was paid or rejected is."""
+        """The table told that the award is pending again: remove what it told before, if that was "verified" alone.
+
+        Tellings stay where "paid" or "rejected" is among them: such an award does not become pending again.
+        """
         self._db.execute(
             f"DELETE FROM telling WHERE award = ? AND {_HOLDS} AND NOT EXISTS (SELECT 1 FROM telling AS last"
             " WHERE last.award = telling.award AND last.recalled_by IS NULL AND last.dismissed_by IS NULL"
@@ -472,7 +489,7 @@ class Awards:
         return row.fetchone() is not None
 
     def _first_to_recall(self, award: Award) -> Telling | None:
-        """The first telling that holds this award, or an award that shares its level."""
+        """The first telling that holds this award or an award that shares its level."""
         wanted = f"{_HOLDS} AND (award.number = ? OR award.lock = ?)"
         return next(iter(self._tellings(wanted, award.number, award.lock)), None)
 
@@ -493,9 +510,10 @@ class Awards:
 def _to_recall(telling: Telling) -> TableError:
     return TableError(
         "award_told",
-        f"The table told of award {telling.award}: {telling}. This ledger has not done so: it is an older copy.",
-        f"Do nothing of it twice. If it is true, let the ledger take it over: award recall {telling.award} --by NAME."
-        f" If nobody did so, two people dismiss it: award dismiss {telling.award} --by NAME --witness NAME.",
+        f"The table told of award {telling.award}: {telling}. This ledger, an older copy, does not have that step.",
+        "Pay nothing twice. If the step is true, let the ledger take the step over: award recall"
+        f" {telling.award} --by NAME. If nobody took the step, two people dismiss what the table told: award dismiss"
+        f" {telling.award} --by NAME --witness NAME.",
     )
 
 
@@ -503,6 +521,6 @@ def _disputed(table: str, award: str, cents: int) -> TableError:
     return TableError(
         "award_disputed",
         f"Table {table} does not believe that award {award} is {money(cents)}: its meter never showed so much there.",
-        "Compare the amount with the hit and the meter. If it is true, two people at the table accept it: tablectl"
-        f" accept-award {award} {cents} --by NAME. If not, reject it here: award reject {award} --by NAME.",
+        "Compare the amount with the hit and the meter. If the amount is true, two people at the table accept it:"
+        f" tablectl accept-award {award} {cents} --by NAME. If not, reject the award: award reject {award} --by NAME.",
     )

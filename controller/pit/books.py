@@ -1,17 +1,21 @@
 """The pit's books: what committed events and people's decisions do to the meters, as double entries.
 
-Every function works inside the ledger's transaction, so a meter has moved exactly when the event that moved it is
-committed. The accounts: `wagers` (negative: what locked wagers have given), `house` (negative: what it has added),
-`meter:NAME` and `reserve:NAME`, `awards` (owed), `paid`. Each posting sums to zero.
+Every function works inside the ledger's transaction, so a meter has moved exactly when the event that moved the meter
+is committed. The accounts are `wagers` (below zero: what locked wagers have given), `house` (below zero: what the house
+has added), `meter:NAME` and `reserve:NAME`, `awards` (what is owed) and `paid`. Each posting sums to zero.
 
-Every locked wager on a progressive bet gives its part to each meter that the bet awards. A hit wins a share of a
-level: all of it, or a part such as a tenth. The first hit of a hand locks that share; a meter's generation counts the
-locks that are not undone. A meter that was won whole begins again; of one that was won in part the rest stays on it.
+**Contributions.** Every locked wager on a progressive bet gives a part to each meter that the bet awards.
 
-Of what a wager gave, the share that has been won since cannot be taken off the meter again: when such a wager is
-voided, the house bears that share, and the meter the rest. For example, a wager gave 100 cents, a tenth of the meter
-was won, and then the wager was voided: the meter is 90 cents less, and the house bears 10. A lock that is undone was
-never won, and what the house bore for it is the meter's to bear.
+**Hits.** A hit wins a share of a meter's level: the whole, or a part such as a tenth. The first hit of a hand locks
+that share. A meter that was won whole begins again at its seed. Of a meter that was won in part, the rest stays on the
+meter. A meter's generation counts its locks that are not undone.
+
+**Voids.** What a wager gave is taken off the meter again, except for the share that has been won since. The house bears
+that share. For example: a wager gave 100 cents, then a tenth of the meter was won, then the wager was voided. The meter
+loses 90 cents, and the house bears 10.
+
+**Undone locks.** Where every award of a lock is rejected, the lock is undone: the level was never won. What the house
+bore because of that lock, the meter bears from then on.
 """
 
 from __future__ import annotations
@@ -79,7 +83,7 @@ CREATE TABLE stake ( -- a progressive bet of a hand whose wagers were locked
 CREATE TABLE wager (
     stake INTEGER NOT NULL REFERENCES stake,
     seat INTEGER NOT NULL,
-    voided_by INTEGER, -- the event that voided it, or before which its table's adoption was taken back
+    voided_by INTEGER, -- the event that voided the wager, or before which the adoption was taken back
     PRIMARY KEY (stake, seat)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE feeding ( -- on which terms a stake's wagers went on which generation of a meter
@@ -89,7 +93,7 @@ CREATE TABLE feeding ( -- on which terms a stake's wagers went on which generati
     generation INTEGER NOT NULL,
     PRIMARY KEY (stake, meter)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE lock ( -- a share of a level won by a hand, and what the meter began again with
+CREATE TABLE lock ( -- a share of a level that a hand won, and what the meter began again with
     number INTEGER PRIMARY KEY,
     event INTEGER NOT NULL, -- the hit
     hand INTEGER NOT NULL REFERENCES hand,
@@ -135,17 +139,17 @@ class Books:
         return {name: terms for name in names if (terms := self._terms_of(name)) is not None}
 
     def set_terms(self, meters: Mapping[str, Terms]) -> tuple[str, ...]:
-        """Run the meters on these terms from now on; one that is new begins at its seed. Returns what that changed,
-        in a line for people each.
+        """Run the meters on these terms from now on. A new meter begins at its seed. Returns each change as a line.
 
-        Raises TableError `meter_left_out`: a meter that holds money is not forgotten by leaving it out of a file.
+        Raises TableError `meter_left_out` where the terms of a known meter are missing: the meter holds money, which
+        must not vanish because a file does not name the meter.
         """
         left_out = sorted({name for (name,) in self._db.execute("SELECT name FROM meter")} - meters.keys())
         if left_out:
             raise TableError(
                 "meter_left_out",
-                f"The ledger has the meter {', '.join(left_out)}, of which the settings say nothing.",
-                "Give it its terms again. With the contribution 0:1 a meter grows no more.",
+                f"The ledger has the meter {', '.join(left_out)}, and the settings do not name that meter.",
+                "Write the meter's terms into the settings again. With the contribution 0:1 a meter grows no more.",
             )
         changes = []
         for name, terms in meters.items():
@@ -183,7 +187,7 @@ class Books:
         return sum((terms[name].contribution + terms[name].reserve for name in meters if name in terms), Fraction(0))
 
     def hand(self, table: str, epoch: str, shoe: int, round_: int) -> int:
-        """The number of a table's hand."""
+        """The number under which the ledger keeps a table's hand."""
         key = (table, epoch, shoe, round_)
         self._db.execute("INSERT OR IGNORE INTO hand (table_id, epoch, shoe, round) VALUES (?, ?, ?, ?)", key)
         row = self._db.execute(
@@ -194,8 +198,10 @@ class Books:
     def lock_wagers(
         self, event: int, hand: int, spot: str, seats: tuple[int, ...], price_cents: int, meters: Collection[str]
     ) -> bool:
-        """The wagers on a progressive bet at these seats are locked, and the meters that it awards grow. False when the
-        hand's wagers on it were locked before."""
+        """The wagers on a progressive bet at these seats are locked, and the meters that the bet awards grow.
+
+        False where the hand's wagers on that bet were locked before. Nothing changes then.
+        """
         cursor = self._db.execute(
             "INSERT OR IGNORE INTO stake (hand, spot, price_cents) VALUES (?, ?, ?)", (hand, spot, price_cents)
         )
@@ -212,9 +218,9 @@ class Books:
     def void_wagers(
         self, event: int, hand: int, spot: str, seats: tuple[int, ...], adoption: int | None = None
     ) -> tuple[int, ...]:
-        """What these seats' wagers gave is given back. Returns the seats that have no locked wager to void.
+        """Give back what these seats' wagers gave. Returns the seats that have no locked wager to void.
 
-        The event says so; or an adoption was taken back, before the event.
+        Either the event voids the wagers, or `adoption` was taken back before the event of that number.
         """
         stake, price_cents = self._db.execute(
             "SELECT number, price_cents FROM stake WHERE hand = ? AND spot = ?", (hand, spot)
@@ -233,7 +239,7 @@ class Books:
         return tuple(seat for seat in seats if seat not in voided)
 
     def take_back(self, table: str, epoch: str, set_aside_as: str, before_event: int, adoption: int) -> None:
-        """What a wrongly adopted stream's wagers gave is given back, and its hands are another epoch's now."""
+        """Void the wagers of a stream that was wrongly adopted, and file its hands under another epoch's name."""
         open_wagers = self._db.execute(
             "SELECT hand, spot, seat FROM wager JOIN stake ON stake.number = stake JOIN hand ON hand.number = hand"
             " WHERE table_id = ? AND epoch = ? AND voided_by IS NULL ORDER BY hand, stake, seat",
@@ -244,7 +250,7 @@ class Books:
         self._db.execute("UPDATE hand SET epoch = ? WHERE table_id = ? AND epoch = ?", (set_aside_as, table, epoch))
 
     def has_wager(self, hand: int, spot: str, seat: int) -> bool:
-        """Whether the seat has a locked wager on the bet in the hand, not voided."""
+        """Whether the seat has a locked wager on the bet in the hand that is not voided."""
         row = self._db.execute(
             "SELECT 1 FROM wager JOIN stake ON number = stake"
             " WHERE hand = ? AND spot = ? AND seat = ? AND voided_by IS NULL",
@@ -253,11 +259,12 @@ class Books:
         return row.fetchone() is not None
 
     def win(self, event: int, hand: int, meter: str, share: Fraction) -> tuple[int, int]:
-        """A hit of the hand wins this share of the meter: its lock's number, and the whole cents that were locked.
+        """A hit of the hand wins this share of the meter. Returns the number of the lock and the whole cents locked.
 
-        The hand's first hit locks its share of the level, and lets a meter that is won whole begin again. A later one
-        that wins the same share finds it locked: they divide it. One that wins another share of the same meter locks
-        that of what the meter holds by then.
+        The hand's first hit locks its share of the level. A meter that is won whole begins again. A later hit of the
+        hand that wins the same share gets the same lock, and the hits divide its cents. A later hit that wins another
+        share locks that share of what the meter holds by then. For example: on $1,000 a first hit wins a tenth and a
+        second hit wins the whole. They lock $100 and $900.
         """
         row: tuple[int, int] | None = self._db.execute(
             "SELECT number, cents FROM lock WHERE hand = ? AND meter = ? AND share = ?", (hand, meter, str(share))
@@ -282,7 +289,7 @@ class Books:
         return cursor.lastrowid, won
 
     def owe(self, event: int, cents: int) -> None:
-        """A fixed award: the house owes it."""
+        """A fixed award is won: the house owes its cents."""
         self.post("fixed", {"house": -cents}, "awards", event)
 
     def pay(self, award: int, cents: int) -> None:
@@ -290,19 +297,19 @@ class Books:
         self.post("paid", {"awards": -cents}, "paid", award=award)
 
     def give_back(self, award: int, cents: int, meter: str | None) -> None:
-        """An award is rejected: its amount goes back on its meter, a fixed one to the house."""
+        """An award is rejected: its amount goes back to its meter, that of a fixed award to the house."""
         self.post("rejected", {"awards": -cents}, "house" if meter is None else f"meter:{meter}", award=award)
 
     def share(self, award: int, cents: int, meter: str) -> None:
-        """What a rejected award gave back to its meter goes to the others that share the level."""
+        """What a rejected award gave back to its meter goes to the other awards that share the level."""
         self.post("shared", {f"meter:{meter}": -cents}, "awards", award=award)
 
     def add(self, award: int, cents: int) -> None:
-        """The house adds so much to an award that was recalled with another amount; negative takes it back."""
+        """The house adds so many cents to an award that was recalled with another amount; below 0, takes them back."""
         self.post("recalled", {"awards": cents}, "house", award=award)
 
     def last_lock(self, meter: str) -> int | None:
-        """The number of the lock since which the meter has not been won; None when it never was, or all are undone."""
+        """The number of the meter's last lock that is not undone; None where there is none."""
         row = self._db.execute(
             "SELECT number FROM lock JOIN meter ON name = meter"
             " WHERE name = ? AND lock.generation = meter.generation - 1 AND NOT undone",
@@ -311,10 +318,11 @@ class Books:
         return None if row is None else int(row[0])
 
     def undo_lock(self, award: int, lock: int) -> None:
-        """No hit of a meter's last lock stands: the meter goes on as if it had not been won.
+        """No hit of a meter's last lock stands: the meter goes on as if this level had not been won.
 
-        What it began again with goes back. What wagers gave before the lock can be voided again in full, and where that
-        was done meanwhile, the meter bears now what the house did for this lock.
+        What the meter began again with goes back to the reserve and the house. Wagers from before the lock can be
+        voided in full again. Where such a wager was voided since the lock, the house bore the share that had been won;
+        now the meter bears that share.
         """
         meter, event, share, generation, from_reserve_cents, from_house_cents = self._db.execute(
             "SELECT meter, event, share, generation, from_reserve_cents, from_house_cents FROM lock WHERE number = ?",
@@ -351,7 +359,7 @@ class Books:
         award: int | None = None,
         adoption: int | None = None,
     ) -> None:
-        """Add exact amounts to accounts. By as many whole cents as they have grown, `against` is less."""
+        """Add exact amounts to accounts. `against` loses as many whole cents as the other accounts have grown by."""
         entries: dict[str, int] = {against: 0}
         for account, amount in amounts.items():
             before = self._fund(account)
@@ -368,7 +376,7 @@ class Books:
             self._db.executemany("INSERT INTO entry VALUES (?, ?, ?)", [(number, *row) for row in rows])
 
     def _shares(self, stake: int, wagered_cents: int) -> dict[str, Fraction]:
-        """What so much of the stake's wagers is worth to each account; negative is taken from who has it now."""
+        """What each account gets of so many cents of the stake's wagers; below 0, what each account gives back."""
         shares: dict[str, Fraction] = {}
         for meter, contribution, reserve, fed, now in self._db.execute(
             "SELECT feeding.meter, contribution, reserve, feeding.generation, meter.generation FROM feeding"
@@ -386,9 +394,9 @@ class Books:
         return shares
 
     def _left(self, meter: str, since: int, until: int) -> tuple[Fraction, Fraction]:
-        """How much of what the meter and its reserve held in generation `since` is left in `until`.
+        """Which part of what the meter and its reserve held in generation `since` is left in generation `until`.
 
-        Each lock between took its share of the meter; one of the whole meter took the reserve too.
+        Each lock in between took its share of the meter. A lock of the whole meter took the reserve too.
         """
         locks = self._db.execute(
             "SELECT share FROM lock WHERE meter = ? AND generation >= ? AND generation < ? AND NOT undone",

@@ -14,27 +14,28 @@ def now_text() -> str:
 
 
 def next_number(after: int) -> int:
-    """A number that is higher than `after`, and than any given before: milliseconds since 1970, or one more.
+    """A number above `after` and above every number given before: milliseconds since 1970, or `after` + 1.
 
-    A ledger restored from a copy, or begun anew, does not know what it gave before; the clock does. Where the clock is
-    set back, numbers go on ahead of it; but not from one that is more than a day ahead, which no table takes.
+    A ledger that was restored from a copy, or begun anew, does not know which numbers it gave; the clock makes up for
+    that. Where the clock is set back, numbers go on ahead of the clock. A number more than a day ahead of the clock is
+    no start for the next number: no table takes such a number.
     """
     now_ms = _now_ms()
     return now_ms if after > now_ms + MOST_AHEAD_MS else max(after + 1, now_ms)
 
 
 def highest_number() -> int:
-    """The highest number that can have been given by now: a clock that went wrong gave those above it."""
+    """The highest number that can have been given by now. A clock that was wrong gave any number above this."""
     return _now_ms() + MOST_AHEAD_MS
 
 
 def number_text(number: int) -> str:
-    """When what has this number is said: now, or the number's own time where that is ahead of the clock."""
+    """The time to say with a number: now, or the number's own time where that is ahead of the clock."""
     return Stamp(max(number, _now_ms()), True).text()
 
 
 class Moments:
-    """Times for messages that are believed in their order: they go on growing where the clock is set back."""
+    """Times of messages that are believed in order: the times never go back, also where the clock is set back."""
 
     def __init__(self) -> None:
         self._last_ms = 0

@@ -10,7 +10,7 @@ from controller.contract.canonical import canonical, parse_object
 from controller.contract.envelope import CONTRACTS_READ
 from controller.errors import TableError
 
-# Whatever is not of these forms is shown to nobody: it could be made to play tricks on a terminal or a shell.
+# A name that does not have its form is never shown: such a name could play tricks on a terminal or a shell.
 FORMS = {
     "table": TABLE,
     "epoch": EPOCH,
@@ -21,12 +21,12 @@ FORMS = {
 
 
 class RefusedError(TableError):
-    """Something came that the pit does not take, and its people must look at."""
+    """A message that the pit does not take, and that people at the pit must look at."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableEvent:
-    """What a payload says, checked in itself: its names agree, its bytes are canonical. Its signature is unchecked."""
+    """An event whose names agree and whose bytes are canonical. Its signature has not been checked."""
 
     epoch: str
     seq: int
@@ -69,7 +69,7 @@ def read_event(table: str, payload: bytes) -> TableEvent:
         raise RefusedError(
             "event_id_differs",
             f"An event of {table} has an id that is not {table}/{epoch}/{seq}, which its fields say it is.",
-            "Find out which machine speaks for the table: no table controller makes such an event.",
+            "Find out which machine speaks for the table. No table controller makes such an event.",
         )
     if contract not in CONTRACTS_READ:
         raise RefusedError(
@@ -82,7 +82,10 @@ def read_event(table: str, payload: bytes) -> TableEvent:
 
 
 def _is_canonical(payload: bytes, message: dict[str, object]) -> bool:
-    """Whether a message has one body only: spaces or a doubled key would make others with the same signature."""
+    """Whether the payload is the message's one canonical form.
+
+    Spaces or a doubled key would make other bodies with the same signature.
+    """
     try:
         return canonical(message) == payload
     except (ValueError, RecursionError):
@@ -90,5 +93,5 @@ def _is_canonical(payload: bytes, message: dict[str, object]) -> bool:
 
 
 def in_form(**names: str) -> bool:
-    """Whether each name is of the form that its keyword names in FORMS."""
+    """Whether each name has the form that FORMS gives for its keyword."""
     return all(FORMS[name].fullmatch(value) for name, value in names.items())

@@ -1,8 +1,9 @@
-"""What each committed event means to the meters and awards, and what of it a person must look at.
+"""What each committed event does to the meters and the awards, and which alarms it gives reason to.
 
-A table's event stands, whatever it says: what contradicts what went before is committed and told as an alarm, which
-is kept beside the hand that it is about. One thing is not taken: a wager or a hit on a meter that the pit does not
-have. The table keeps it, and sends it again until the settings name the meter.
+A table's event stands, whatever it says. An event that contradicts the events before is committed, and an alarm tells
+of the contradiction; the alarm is kept beside the hand that it is about. Only one kind of event is not taken: a wager
+or a hit on a meter that the pit does not have. The table keeps that event, and sends it again until the settings name
+the meter.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class Intake:
         self._awards = awards
 
     def refuse_unknown_meter(self, table: str, event: TableEvent) -> None:
-        """Asked before the event is committed. Raises RefusedError `meter_unknown`."""
+        """Called before the event is committed. Raises RefusedError `meter_unknown`."""
         meters: list[object] = []
         match self._as_now(event).message:
             case {"type": "hit", "progressive": {"meter": meter}}:
@@ -71,16 +72,16 @@ class Intake:
                 raise RefusedError(
                     "meter_unknown",
                     f"Table {table} has a {_HAS[event.type]} on the meter {meter}, which this pit does not have.",
-                    "Add the meter to the settings and start the pit again: the table sends it until then.",
+                    "Add the meter to the settings and start the pit again. The table sends the event until then.",
                 )
 
     def take(self, number: int, table: str, event: TableEvent) -> tuple[TableError, ...]:
-        """Do what the event, committed under this number, means. Returns the alarms it gave reason to."""
+        """Do what the event, committed under this number, means. Returns the alarms that the event gave reason to."""
         try:
             alarms: tuple[tuple[int | None, TableError], ...] = tuple(self._take(number, table, self._as_now(event)))
         except _NotUnderstoodError as error:
             what = f"Event {table}/{event.epoch}/{event.seq}, a {event.type}, is not understood: {error}."
-            do = "It is in the ledger and changed no meter. Compare the table's version with the pit's."
+            do = "The event is in the ledger and changed no meter. Compare the table's version with the pit's version."
             alarms = ((None, TableError("event_not_understood", what, do)),)
         self._db.executemany(
             "INSERT INTO alarm (event, hand, code, what, do) VALUES (?, ?, ?, ?, ?)",
@@ -89,13 +90,13 @@ class Intake:
         return tuple(alarm for _, alarm in alarms)
 
     def _as_now(self, event: TableEvent) -> TableEvent:
-        """In the words of this version of the contract. Until version 2 a wager put its part on every meter."""
+        """The event in the words of this version of the contract. Until version 2 a wager fed every meter."""
         if event.message.get("contract") == CONTRACT_VERSION:
             return event
         return replace(event, message=as_now(event.message, [*self._books.levels()]))
 
     def _take(self, number: int, table: str, event: TableEvent) -> Iterator[tuple[int | None, TableError]]:
-        """The alarms, each with its hand. Whatever is not understood is so before anything is written."""
+        """Yields the alarms, each with its hand. Raises _NotUnderstoodError before anything is written."""
         message = event.message
         match event.type:
             case "wagers_locked":
@@ -107,7 +108,8 @@ class Intake:
                         yield hand, _contradiction(table, event, "locks the wagers of a hand whose wagers were locked")
                     if (part := self._books.part_taken(meters)) > 1:
                         what = (
-                            f"Table {table}: the meters of {spot} take {part} of each wager on it: more than all of it."
+                            f"Table {table}: of each wager on {spot} its meters take {part}, which is more than the"
+                            " wager."
                         )
                         do = "Correct the contributions and reserves in the settings, and start the pit again."
                         yield hand, TableError("meters_take_too_much", what, do)
@@ -124,8 +126,8 @@ class Intake:
             case "correction":
                 if message.get("awards") != message.get("awards_before"):
                     hand = self._hand(table, event)
-                    what = f"Table {table} corrected {_named(event)}, and its hits are now other ones."
-                    do = "Compare both with the felt. Reject what was no hit; settle by hand what was one."
+                    what = f"Table {table} corrected {_named(event)}. Its hits are others since the correction."
+                    do = "Compare the hits with the felt. Reject what was no hit, and settle a missing hit by hand."
                     yield hand, TableError("hits_corrected", what, do)
             case "award":
                 yield from self._award(number, table, event)
@@ -139,7 +141,10 @@ class Intake:
         has_hit = self._db.execute("SELECT 1 FROM award WHERE hand = ?", (hand,)).fetchone() is not None
         missing = {spot: self._books.void_wagers(number, hand, spot, seats) for spot, seats in wagers}
         if told := ", ".join(f"{spot} at {seat}" for spot, seats in missing.items() for seat in seats):
-            yield hand, _contradiction(table, event, f"voids wagers that no lock told of or were voided: {told}")
+            yield (
+                hand,
+                _contradiction(table, event, f"voids wagers that were never locked, or were voided before: {told}"),
+            )
         if has_hit:
             yield hand, _contradiction(table, event, "voids a hand that has had a hit")
 
@@ -152,7 +157,10 @@ class Intake:
         ).fetchone()
         told = f"{table}/{event.epoch}/{event.seq}"
         if not self._awards.hit(number, told, hand, spot, seat, tier, won):
-            yield hand, _contradiction(table, event, f"is a hit at seat {seat} on a level that was settled without it")
+            yield (
+                hand,
+                _contradiction(table, event, f"is a hit at seat {seat} on a level that was settled before"),
+            )
         if repeated is not None:
             yield hand, _contradiction(table, event, f"is a second hit of {spot} at seat {seat} in one hand")
         if not self._books.has_wager(hand, spot, seat):
@@ -190,7 +198,7 @@ def _contradiction(table: str, event: TableEvent, what: str) -> TableError:
     return TableError(
         "event_contradicts",
         f"Event {table}/{event.epoch}/{event.seq} ({_named(event)}) {what}.",
-        "Find out at the table what happened there before any award of the hand is paid.",
+        "Find out what happened at the table before any award of this hand is paid.",
     )
 
 
@@ -214,7 +222,7 @@ def _seat(value: object) -> int:
 
 
 def _bets(message: dict[str, object]) -> list[dict[str, object]]:
-    """What the event says of each progressive bet."""
+    """What the event says of each progressive bet, an object a bet."""
     bets = message.get("progressive")
     if not isinstance(bets, list) or not all(isinstance(bet, dict) for bet in bets):
         raise _NotUnderstoodError("progressive is no list of bets")
@@ -224,7 +232,7 @@ def _bets(message: dict[str, object]) -> list[dict[str, object]]:
 
 
 def _locked(bet: dict[str, object]) -> tuple[str, tuple[int, ...], int, list[str]]:
-    """Where the bet is, the seats that have a wager on it, its price in cents, and the meters that it feeds."""
+    """The bet's spot, the seats with a wager on the bet, its price in cents, and the meters that the bet feeds."""
     meters = bet.get("meters")
     if not isinstance(meters, list) or len(set(map(str, meters))) != len(meters):
         raise _NotUnderstoodError("meters is no list of meters")
@@ -262,4 +270,4 @@ def _won(message: dict[str, object]) -> tuple[str, Fraction] | int:
         case {"progressive": None, "fixed": dict() as fixed}:
             return _cents(fixed, "cents")
         case _:
-            raise _NotUnderstoodError("it is on a meter or of an amount, and never both")
+            raise _NotUnderstoodError("a hit wins either a share of a meter or a fixed amount")

@@ -1,10 +1,11 @@
 """The pit's ledger: every event of every adopted table, once, in order, byte for byte as it came.
 
-One SQLite file. A table is heard in one epoch at a time, the last one adopted for it, under the public key adopted
-with that epoch. How far a table has got is read from its committed events and kept nowhere beside them, so an
-acknowledgement can never be ahead of the disk.
+The ledger is one SQLite file. A table is heard in one epoch at a time, the epoch that was adopted last, under the
+public key that was adopted with the epoch. How far a table has got is read from its committed events and kept nowhere
+else, so an acknowledgement can never be ahead of the disk.
 
-What came and is not taken is a RefusedError, the ledger being well; any other TableError says that it is not well.
+A RefusedError says that a message is not taken; the ledger itself is well. Any other TableError says that the ledger is
+not well.
 """
 
 from __future__ import annotations
@@ -50,13 +51,13 @@ from controller.pit.meters import Terms
 from controller.pit.session import Session
 
 _BUSY_S = 5.0  # an adoption by a person holds the file for some milliseconds
-_MOST_KEYS_TRIED = 4  # of those seen in an epoch that nobody adopted: each costs a tenth of a millisecond an event
+_MOST_KEYS_TRIED = 4  # keys seen in an epoch that nobody adopted: each takes a tenth of a millisecond an event
 
 _SCHEMA = """
 CREATE TABLE event (
     number INTEGER PRIMARY KEY, -- the order of commitment, over all tables
     table_id TEXT NOT NULL,
-    epoch TEXT NOT NULL, -- or the name under which a stream was set aside
+    epoch TEXT NOT NULL, -- or the other name of an epoch whose stream was set aside
     seq INTEGER NOT NULL,
     body BLOB NOT NULL,
     UNIQUE (table_id, epoch, seq)
@@ -69,7 +70,7 @@ _FROM_FORM = {
     3: (adoptions.FROM_FORM_3, awards.FROM_FORM_3, books.FROM_FORM_3, alarms.SCHEMA, session.SCHEMA),
     4: (awards.FROM_FORM_4, books.FROM_FORM_4),
 }
-"""By the form of a ledger, what makes the next one of it."""
+"""By the form of a ledger, the statements that give the ledger the next form."""
 
 _HEX_OF_KEY = 64
 _KEY = re.compile("[0-9a-f]{32}|[0-9a-f]{64}")  # a fingerprint, or the key itself
@@ -77,9 +78,9 @@ _KEY = re.compile("[0-9a-f]{32}|[0-9a-f]{64}")  # a fingerprint, or the key itse
 
 @dataclass(frozen=True, slots=True)
 class Ack:
-    """How far a table is committed: everything of `epoch` through `seq`, whose chain is `chain`.
+    """How far a table is committed: every event of `epoch` through number `seq`, whose chain value is `chain`.
 
-    At seq 0 nothing is committed yet, and the chain is 64 zeros.
+    With `seq` 0 nothing is committed yet, and the chain value is 64 zeros.
     """
 
     epoch: str
@@ -87,13 +88,13 @@ class Ack:
     chain: str
 
     def payload(self, table: str, at: str, signer: Signer) -> bytes:
-        """As it is published to the table it is of."""
+        """The bytes that are published to the table."""
         return AckWord(table, self.epoch, self.seq, self.chain, at).payload(signer)
 
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """An event that is in the ledger now, and what alarms it gave reason to."""
+    """An event that is in the ledger now, and the alarms that the event gave reason to."""
 
     table: str
     seq: int
@@ -103,8 +104,11 @@ class Committed:
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """What became of a batch: the events committed, in order; how far each adopted table of the batch is; and what
-    was refused, each with the table whose topic it came on."""
+    """What became of a batch of messages.
+
+    `committed` are the events, in order. `acks` says how far each adopted table of the batch is. `refused` are the
+    messages that were not taken, each with the table on whose topic the message came.
+    """
 
     committed: tuple[Committed, ...]
     acks: dict[str, Ack]
@@ -112,8 +116,10 @@ class Received:
 
 
 class Ledger:
-    """An open ledger. Every method blocks on the disk, and raises TableError where the file will not do:
-    `ledger_locked`, `ledger_unusable`, `ledger_damaged`."""
+    """An open ledger. Every method waits for the disk.
+
+    Every method raises TableError where the file cannot be used: `ledger_locked`, `ledger_unusable`, `ledger_damaged`.
+    """
 
     def __init__(self, path: Path) -> None:
         """Open the ledger at `path`, or begin it. Also raises `ledger_of_another_program`, `ledger_too_old`,
@@ -131,7 +137,8 @@ class Ledger:
             self._begin_or_check()
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = FULL")
-            # A sync of an earlier run may have failed, and the kernel takes the log for written: write it anew.
+            # A sync of an earlier run may have failed. The kernel then takes the log for written, so write the log
+            # anew.
             self._db.execute("PRAGMA wal_checkpoint")
             leaping = self._awards.leaping()
         if leaping:
@@ -140,9 +147,10 @@ class Ledger:
                     self._awards.number_anew(table)
 
     def serve(self) -> None:
-        """Be the one pit that runs on this ledger, until it is closed. From now on it is known what this pit has heard.
+        """Be the one pit that runs on this ledger, until the ledger is closed. What this pit hears is noted from now
+        on.
 
-        Raises TableError `ledger_locked` when another pit runs on it.
+        Raises TableError `ledger_locked` where another pit runs on the ledger.
         """
         lock = PitLock(self._path)
         self._session.hold(lock)
@@ -151,11 +159,11 @@ class Ledger:
         lock.serve()
 
     def adopt(self, table: str, epoch: str, key: str) -> Adoption:
-        """Hear the table in this epoch from now on, under this key; a person's decision. How it is heard then.
+        """Hear the table in this epoch from now on, under this key: a person's decision. Returns the adoption.
 
-        The key is its 64 hex digits, or the fingerprint of one that the table's state showed with this epoch. Raises
-        RefusedError `adoption_malformed`; `key_unseen` for a fingerprint of no such key; or `epoch_of_another_key`: an
-        epoch has one key, unless its adoption is taken back.
+        `key` is the key's 64 hex digits, or the fingerprint of a key that the table's state showed with this epoch.
+        Raises RefusedError `adoption_malformed`; `key_unseen` where no key with that fingerprint was seen; or
+        `epoch_of_another_key` where the epoch was adopted with another key, and that adoption was not taken back.
         """
         adoption = self.offered(table, epoch, key)
         with self._asked():
@@ -167,7 +175,7 @@ class Ledger:
         return adoption
 
     def offered(self, table: str, epoch: str, key: str) -> Adoption:
-        """What `adopt` would adopt; raises what it raises, but for `epoch_of_another_key`."""
+        """The adoption that `adopt` would make. Raises as `adopt` does, but never `epoch_of_another_key`."""
         digits = "".join(key.split()).lower()
         for name, value, form in (
             ("table", table, FORMS["table"]),
@@ -178,7 +186,7 @@ class Ledger:
                 raise RefusedError(
                     "adoption_malformed",
                     f"{value!r} cannot be a {name}.",
-                    "Take the three words from what the pit says when the table speaks.",
+                    "Copy the three words from the pit's message about the table: `alarms` shows that message.",
                 )
         if len(digits) == _HEX_OF_KEY:
             return Adoption(epoch, bytes.fromhex(digits))
@@ -189,15 +197,16 @@ class Ledger:
         raise RefusedError(
             "key_unseen",
             f"The pit has seen no key of table {table} in the epoch {epoch} that has this fingerprint.",
-            "Compare it with `tablectl status` at the table, and see that the table reaches the pit's broker.",
+            "Compare the fingerprint with `tablectl status` at the table. Check that the table reaches the pit's"
+            " broker.",
         )
 
     def unadopt(self, table: str, epoch: str, by: str, why: str) -> str:
-        """An adoption was wrong: nothing that was sent under it counts any more. A person's decision.
+        """An adoption was wrong: nothing that was sent under the adoption counts any more. A person's decision.
 
-        Its wagers are voided and its awards rejected; its events are kept under the epoch's other name, which is
-        returned. The adoption before it holds again. Raises TableError `name_missing`, `reason_missing`,
-        `adoption_unknown`, or `award_paid` when something of it was paid.
+        The wagers that came under the adoption are voided, and the awards rejected. The events are kept under another
+        name of the epoch, which is returned. The adoption before this one holds again. Raises TableError
+        `name_missing`, `reason_missing`, `adoption_unknown`, or `award_paid` where one of the awards was paid.
         """
         by, why = people.name(by), people.reason(why)
         with self._asked():
@@ -220,7 +229,7 @@ class Ledger:
         return set_aside_as
 
     def retire(self, table: str, by: str, witness: str, why: str) -> None:
-        """A table is gone for good: it is neither heard nor waited for, until somebody adopts it again.
+        """A table is gone for good. The pit neither hears the table nor waits for it until somebody adopts it again.
 
         Raises TableError `name_missing`, `witness_missing`, `reason_missing`, `table_unknown`.
         """
@@ -229,15 +238,16 @@ class Ledger:
         with self._asked():
             if self._adoptions.of(table) is None and not self._session.waited_for(table):
                 heard = ", ".join(self._adoptions.heard()) or "none"
-                raise TableError("table_unknown", f"No table {table!r} is adopted; adopted are: {heard}.", "Check it.")
+                what = f"No table {table!r} is adopted; adopted are: {heard}."
+                raise TableError("table_unknown", what, "Check the table's name.")
             self._adoptions.retire(table, f"{by}, witness {witness}", why)
             self._session.forget(table)
 
     def meet(self, table: str, payload: bytes, adopt_new: bool) -> bool:
-        """Judge the state that a table retains; True when its epoch was adopted just now.
+        """Judge the state that a table retains at the broker. True where the state's epoch was adopted just now.
 
-        That happens with `adopt_new` alone, and for a table never heard of. Raises RefusedError `epoch_to_adopt` with
-        the command that adopts it, `epoch_of_another_key`, or `state_malformed`.
+        With `adopt_new` the pit itself adopts the epoch of a table that it never heard of. Raises RefusedError
+        `epoch_to_adopt` with the command that adopts the epoch, `epoch_of_another_key`, or `state_malformed`.
         """
         match parse_object(payload):
             case {"online": False}:
@@ -264,7 +274,7 @@ class Ledger:
         raise self._stranger(table, shown)
 
     def look_whether_heard(self, tables: Iterable[str]) -> None:
-        """Note which of these tables are heard to their heads now: a state came, or somebody adopted one of them."""
+        """Note which of these tables are heard to their heads now: a state came, or somebody adopted a table."""
         for table in tables:
             with told(self._path):
                 adopted = self._adoptions.of(table)
@@ -274,7 +284,7 @@ class Ledger:
                     self._note_progress(table)
 
     def _stranger(self, table: str, shown: Adoption) -> RefusedError:
-        """A table shows what was not adopted."""
+        """Why the epoch or the key that a table shows is not heard."""
         epoch = shown.epoch
         with self._transaction():
             adopted = self._adoptions.key_of(table, epoch)
@@ -290,15 +300,15 @@ class Ledger:
                 "epoch_of_another_key",
                 f"Table {table} speaks in the epoch {epoch} with two keys: now {shown.fingerprint}, and {shown_before}"
                 " before. One of them is not the table's.",
-                f"Look at the table what `tablectl status` says of its key. If that is {shown.fingerprint}, adopt it:"
-                f" {command}",
+                "Compare both with the key that `tablectl status` shows at the table. If that key is"
+                f" {shown.fingerprint}, adopt it: {command}",
             )
         return RefusedError(
             "epoch_to_adopt",
-            f"Table {table} speaks in the epoch {epoch}, which is not adopted, with the key {shown.fingerprint}; its"
-            " events are not committed.",
-            "If its journal is known to be new, and `tablectl status` at the table shows this very key, adopt it:"
-            f" {command}",
+            f"Table {table} speaks in the epoch {epoch} with the key {shown.fingerprint}. Nobody has adopted that"
+            " epoch, so the table's events are not committed.",
+            "If the table's journal is known to be new, and `tablectl status` at the table shows this very key, adopt"
+            f" it: {command}",
         )
 
     def _command(self, act: str, *words: str) -> str:
@@ -309,17 +319,18 @@ class Ledger:
         unadopt = self._command("unadopt", table, epoch)
         return RefusedError(
             "epoch_of_another_key",
-            f"Table {table} speaks in the epoch {epoch} with the key {fingerprint(key)}; adopted with it is {names}.",
+            f"Table {table} speaks in the epoch {epoch} with the key {fingerprint(key)}. The epoch was adopted with"
+            f" the key {names}.",
             "Find out which machine speaks for the table: `tablectl status` at the table shows its key. If the adopted"
-            f" one is not that, take the adoption back: {unadopt} --by NAME --reason TEXT",
+            f" key is another, take the adoption back: {unadopt} --by NAME --reason TEXT",
         )
 
     def receive(self, events: Sequence[tuple[str, bytes]]) -> Received:
         """Commit what may be committed of `events`, each a topic's table and a payload, in one transaction.
 
-        An event is committed when it is the next of its table's adopted epoch. One committed before is dropped, one
-        after a gap too: the table sends again what is not acknowledged. Refusals: `event_malformed`,
-        `event_of_another_table`, `event_id_differs`, `contract_unknown`, `event_of_another_epoch`,
+        An event is committed where it is the next event of its table's adopted epoch. An event that was committed
+        before is dropped, and so is an event after a gap: the table sends again what is not acknowledged. Refusals:
+        `event_malformed`, `event_of_another_table`, `event_id_differs`, `contract_unknown`, `event_of_another_epoch`,
         `signature_invalid`, `body_differs` for another body under the id of a committed event, and `event_not_booked`.
         """
         committed: list[Committed] = []
@@ -337,7 +348,7 @@ class Ledger:
         return Received(tuple(committed), acks, tuple(refused))
 
     def ack(self, table: str) -> Ack | None:
-        """How far the table's adopted epoch is committed; None when none is adopted."""
+        """How far the table's adopted epoch is committed; None where no epoch is adopted."""
         with told(self._path):
             return self._ack(table)
 
@@ -347,13 +358,16 @@ class Ledger:
             return self._ack_of(table, epoch)
 
     def acks(self) -> dict[str, Ack]:
-        """How far every adopted table is."""
+        """How far every adopted table is committed."""
         with told_of_nonsense(self._path):
             return self._acks(self._adoptions.heard())
 
     def said(self, table: str, payload: bytes) -> None:
-        """An ack of this pit's, which the broker retains for a table. Raises RefusedError `ledger_behind_acks` when the
-        ledger has less than that, and so is an older copy; or `ack_malformed`."""
+        """Judge an ack of this pit that the broker retains for a table.
+
+        Raises RefusedError `ledger_behind_acks` where the ledger has less than the ack says: the ledger is then an
+        older copy. Raises RefusedError `ack_malformed` where the message is no ack.
+        """
         match parse_object(payload):
             case {"epoch": str(epoch), "seq": int(seq), "chain": str(chain)} if is_count(seq, 0, MOST_SEQ) and in_form(
                 table=table, epoch=epoch, chain=chain
@@ -361,7 +375,7 @@ class Ledger:
                 pass
             case _:
                 if not payload:
-                    return  # nobody's word
+                    return  # an empty retained message: nobody said anything
                 raise RefusedError(
                     "ack_malformed",
                     f"What the broker retains on the ack topic of {table!r} is no acknowledgement.",
@@ -374,30 +388,30 @@ class Ledger:
         raise RefusedError(
             "ledger_behind_acks",
             f"This ledger is an older copy: the pit acknowledged table {table} through event {table}/{epoch}/{seq},"
-            " which it does not have.",
-            "Nobody can decide on an award until the tables have sent again what it lacks. If there is a newer copy of"
-            " the ledger, stop the pit and restore that one.",
+            " which is not in the ledger.",
+            "Nobody can decide on an award until the tables have sent again what the ledger lacks. If there is a newer"
+            " copy of the ledger, stop the pit and restore that copy.",
         )
 
     def _has(self, table: str, epoch: str, seq: int, chain: str) -> bool:
-        """Whether that is committed: in the table's own stream, or in one that was set aside."""
+        """Whether this event is committed: in the table's own stream, or in a stream that was set aside."""
         if self._head_seq(table, epoch) >= seq:
             return True
         bodies = (self._body(table, name, seq) for name in self._adoptions.set_aside(table, epoch))
         return any(body is not None and parse_object(body).get("chain") == chain for body in bodies)
 
     def refuse_if_taken_over(self) -> None:
-        """Raises TableError `ledger_replaced` where this pit's ledger is not the one that people see any more."""
+        """Raises TableError `ledger_replaced` where another file has the ledger's name by now."""
         with told(self._path):
             self._session.refuse_if_taken_over()
 
     def terms(self) -> dict[str, Terms]:
-        """The terms that the meters are run by; none in a ledger that has no meter yet."""
+        """The terms that the meters are run by; empty in a ledger that has no meter yet."""
         with self._reading():
             return self._books.terms()
 
     def set_terms(self, meters: Mapping[str, Terms]) -> tuple[str, ...]:
-        """Run the meters on these terms from now on. Returns what that changed, in a line for people each.
+        """Run the meters on these terms from now on. Returns each change as a line for people.
 
         Raises TableError `meter_left_out`.
         """
@@ -405,18 +419,20 @@ class Ledger:
             return self._books.set_terms(meters)
 
     def keep(self, table: str, refusal: RefusedError) -> bool:
-        """Keep what came on a table's topic and was refused, once per table, code and wording. False where so many of
-        them are kept that there is no room. Whatever it raises, the ledger is as it was."""
+        """Keep a refusal of what came on a table's topic, once per table, code and wording.
+
+        False where so many refusals are kept that there is no room. Whatever is raised, the ledger is as it was.
+        """
         with self._transaction():
             return alarms.keep(self._db, table, refusal)
 
     def count_left_out(self, table: str, code: str, count: int) -> None:
-        """So many more refusals found no room; an empty table: of all that were never adopted."""
+        """Count refusals that found no room. An empty `table` stands for all tables that were never adopted."""
         with self._transaction():
             alarms.count_left_out(self._db, table, code, count)
 
     def room_of(self, table: str) -> str:
-        """Whose room a table's alarms take: its own, or the empty name's that those never adopted share."""
+        """Whose room a table's alarms take: the table's own, or "", which all tables share that were never adopted."""
         with told(self._path):
             return alarms.room_of(self._db, table)
 
@@ -426,7 +442,7 @@ class Ledger:
             return self._books.levels()
 
     def meters_seqs(self, count: int) -> range:
-        """So many numbers for messages about the meters, that were given to nobody before."""
+        """So many numbers for messages about the meters, each given out for the first time."""
         with self._transaction():
             (next_seq,) = self._db.execute("SELECT next_seq FROM meters_message").fetchone()
             first = next_number(next_seq - 1)
@@ -439,18 +455,20 @@ class Ledger:
             return self._awards.listed()
 
     def take_step(self, award: str, step: Step, by: str) -> Award:
-        """A person decides on an award. Raises TableError as `Awards.take` does, and as `Session.refuse_decisions`."""
+        """A person decides on an award. Raises TableError as `Awards.take` and `Session.refuse_decisions` do."""
         with self._deciding():
             return self._awards.take(award, step, by)
 
     def recall(self, award: str, by: str) -> Award:
-        """A person lets the ledger take over what a table told of an award. Raises TableError as `Awards.recall`, and
-        as `Session.refuse_decisions`."""
+        """A person lets the ledger take over what a table told of an award.
+
+        Raises TableError as `Awards.recall` and `Session.refuse_decisions` do.
+        """
         with self._deciding():
             return self._awards.recall(award, by)
 
     def undecidable(self) -> TableError | None:
-        """Why nobody may decide on an award now, if so."""
+        """Why nobody may decide on an award now; None where people may."""
         with self._reading():
             try:
                 self._session.refuse_decisions(self._adoptions.heard())
@@ -459,25 +477,27 @@ class Ledger:
         return None
 
     def dismiss(self, award: str, by: str, witness: str) -> Award:
-        """Two people dismiss what a table told of an award. Raises TableError as `Awards.dismiss` and
-        `Session.refuse_decisions`."""
+        """Two people dismiss what a table told of an award.
+
+        Raises TableError as `Awards.dismiss` and `Session.refuse_decisions` do.
+        """
         with self._deciding():
             return self._awards.dismiss(award, by, witness)
 
     def unheard_steps(self, table: str, after_seq: int) -> list[AwardStep]:
-        """The steps of a table's awards after this one that its stream has not told of, in order."""
+        """The steps of a table's awards after `after_seq` that the table's stream has not told of, in order."""
         with told(self._path):
             return self._awards.unheard(table, after_seq)
 
     def others_wrote(self) -> bool:
-        """Whether somebody else has written to the file since this was asked last."""
+        """Whether another process has written to the file since the last call."""
         with told(self._path):
             (version,) = self._db.execute("PRAGMA data_version").fetchone()
         before, self._data_version = self._data_version, version
         return bool(version != before)
 
     def account(self) -> Account:
-        """The account of everything up to now. It may take long over a large ledger; the running pit is not held up."""
+        """The account of everything up to now. Over a large ledger this takes long. The running pit is not held up."""
         with self._reading():
             (sound,) = self._db.execute("PRAGMA integrity_check(1)").fetchone()
             if sound != "ok":
@@ -490,7 +510,7 @@ class Ledger:
         self._session.close()
 
     def _receive(self, table: str, payload: bytes) -> Iterator[Committed]:
-        """One event, inside the transaction: itself when it is committed, nothing when it is dropped."""
+        """Take one event, inside the transaction. Yields the event where it is committed, and nothing where dropped."""
         event = read_event(table, payload)
         adopted = self._adoptions.of(table)
         if adopted is None or adopted.epoch != event.epoch:
@@ -512,8 +532,10 @@ class Ledger:
         if body is not None:
             raise RefusedError(
                 "body_differs",
-                f"{table}/{event.epoch}/{event.seq} came with another body than the one committed, which stands.",
-                "Stop the table and verify its journal: its disk lost what it had written, or it was copied.",
+                f"Event {table}/{event.epoch}/{event.seq} came with another body than the committed body, which"
+                " stands.",
+                "Stop the table and verify its journal: the disk lost what the table had written, or the journal was"
+                " copied.",
             )
         if event.seq == head_seq + 1:
             self._intake.refuse_unknown_meter(table, event)
@@ -525,23 +547,24 @@ class Ledger:
             yield Committed(table, event.seq, event.type, self._intake.take(number, table, event))
 
     def _of_another_epoch(self, table: str, event: TableEvent) -> RefusedError:
-        """An event came of an epoch that is not adopted."""
+        """Why an event of an epoch that is not adopted is refused."""
         seen = self._adoptions.keys_seen(table, event.epoch)[:_MOST_KEYS_TRIED]
         if seen and not any(signature_holds(event.message, key) for key in seen):
             return RefusedError(
                 "epoch_of_another_key",
-                f"Table {table} speaks in the epoch {event.epoch} with two keys: an event is signed by none that its"
-                f" state showed, {' and '.join(map(fingerprint, seen))}.",
-                "One of them is not the table's. Adopt the one that `tablectl status` shows at the table, or none.",
+                f"Table {table} speaks in the epoch {event.epoch} with two keys: an event is not signed by the key"
+                f" that the table's state showed, {' nor by '.join(map(fingerprint, seen))}.",
+                "One of the keys is not the table's. Adopt the key that `tablectl status` shows at the table, or none.",
             )
         return RefusedError(
             "event_of_another_epoch",
-            f"Table {table} sends events of the epoch {event.epoch}, which is not the one adopted.",
-            "Adopt it if its journal is known to be new; otherwise find out which machine speaks for the table.",
+            f"Table {table} sends events of the epoch {event.epoch}, which is not the adopted epoch.",
+            "Adopt that epoch if the table's journal is known to be new. Otherwise find out which machine speaks for"
+            " the table.",
         )
 
     def _note_progress(self, table: str) -> None:
-        """Inside the transaction: perhaps the table is heard to its head now."""
+        """Inside the transaction, note whether the table is heard to its head now."""
         adopted = self._adoptions.of(table)
         if adopted is not None:
             self._session.note_progress(table, adopted, self._head_seq(table, adopted.epoch))
@@ -578,7 +601,7 @@ class Ledger:
                 self._make(_ROOMS)
                 self._db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         elif form_of(self._db, self._path) < FORM:
-            with self._transaction():  # nobody else has done it meanwhile, or it is done no more
+            with self._transaction():  # where another process has done so meanwhile, nothing is left to do
                 for form in range(form_of(self._db, self._path), FORM):
                     self._make(_FROM_FORM[form])
         form_of(self._db, self._path)
@@ -597,7 +620,7 @@ class Ledger:
 
     @contextmanager
     def _deciding(self) -> Iterator[None]:
-        """A transaction in which a person decides on an award, if that may be."""
+        """A transaction in which a person decides on an award, where people may."""
         with self._asked():
             self._session.refuse_decisions(self._adoptions.heard())
             yield
@@ -627,7 +650,7 @@ class Ledger:
 
     @contextmanager
     def _undone_if_nonsense(self, table: str) -> Iterator[None]:
-        """Inside the transaction: what cannot be reckoned with is one table's trouble, and the other tables go on."""
+        """Inside the transaction: an event that cannot be booked is undone, and the events of other tables go on."""
         self._db.execute("SAVEPOINT event")
         try:
             yield
@@ -636,25 +659,25 @@ class Ledger:
             raise RefusedError(
                 "event_not_booked",
                 f"An event of table {table} cannot be booked, and nothing of it is committed: {error!r:.200}.",
-                "The table keeps the event and what follows it, and sends them again. Draw up the `account`: it tells"
-                " whether the ledger is sound. If it is, report this to the maker.",
+                "The table keeps the event and all later events, and sends them again. Draw up the `account`, which"
+                " tells whether the ledger is sound. If the ledger is sound, report this to the maker.",
             ) from error
         self._db.execute("RELEASE event")
 
 
 def read_log(path: Path, table: str, epoch: str | None) -> Iterator[bytes]:
-    """The bodies of a table's events in one epoch, as they came, in order; with None, in the epoch adopted last.
+    """The bodies of a table's events in one epoch, as they came, in order; without `epoch`, in the epoch adopted last.
 
-    Reads only, the ledger as it stands at this moment, also while a pit runs on it. Raises TableError `table_unknown`
-    and `epoch_unknown`, and those of opening a ledger.
+    Only reads the ledger, as the ledger stands at this moment, also while a pit runs on it. Raises TableError
+    `table_unknown` or `epoch_unknown`, or as opening a ledger does.
     """
     with _read_only(path) as db:
         epochs = _epochs(db, path, table)
         if epoch is not None and epoch not in epochs:
             raise TableError(
                 "epoch_unknown",
-                f"Table {table} was never adopted in the epoch {epoch!r}; it was in {', '.join(epochs)}.",
-                "Give one of these; `tablectl verify JOURNAL` tells which is the journal's.",
+                f"Table {table} was never adopted in the epoch {epoch!r}. Its adopted epochs are {', '.join(epochs)}.",
+                "Name one of these epochs. `tablectl verify JOURNAL` tells which epoch the journal is of.",
             )
         of_epoch = (table, epochs[-1] if epoch is None else epoch)
         for (body,) in db.execute("SELECT body FROM event WHERE table_id = ? AND epoch = ? ORDER BY seq", of_epoch):
@@ -662,11 +685,10 @@ def read_log(path: Path, table: str, epoch: str | None) -> Iterator[bytes]:
 
 
 def read_alarms(path: Path, table: str | None) -> list[KeptAlarm | LeftOut]:
-    """The alarms that the ledger keeps, a table's or with None everybody's, oldest first; then how many it had no room
-    for.
+    """The alarms that the ledger keeps of a table, or of all tables, oldest first; then how many found no room.
 
-    Reads only, as `read_log` does. Raises TableError `table_unknown` for one never adopted and never refused, and those
-    of opening a ledger.
+    Only reads the ledger, as `read_log` does. Raises TableError `table_unknown` for a table that was never adopted and
+    never refused, or as opening a ledger does.
     """
     with _read_only(path) as db:
         every: list[KeptAlarm | LeftOut] = [*alarms.kept(db), *alarms.left_out(db)]
@@ -690,7 +712,7 @@ def _read_only(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _epochs(db: sqlite3.Connection, path: Path, table: str) -> list[str]:
-    """The epochs that were adopted for a table, the last of them last; before them, what was set aside."""
+    """The epochs that were adopted for a table, the last adopted last. Streams that were set aside come before."""
     adopted = db.execute(
         "SELECT epoch FROM adoption WHERE table_id = ? GROUP BY epoch ORDER BY max(number)", (table,)
     ).fetchall()
@@ -704,7 +726,7 @@ def _epochs(db: sqlite3.Connection, path: Path, table: str) -> list[str]:
         tables = [name for (name,) in db.execute("SELECT DISTINCT table_id FROM adoption ORDER BY table_id")]
         raise TableError(
             "table_unknown",
-            f"The ledger {path} knows no table {table!r}; it knows {', '.join(tables) or 'none'}.",
+            f"The ledger {path} knows no table {table!r}. Its tables are: {', '.join(tables) or 'none'}.",
             "Check the table's name and --ledger.",
         )
     return [epoch for (epoch,) in adopted]

@@ -1,9 +1,9 @@
-"""The ledger's file: what form it has, what is wrong with it in words for people, and which pit runs on it.
+"""The ledger's file: which form the file has, what is wrong with it in words for people, and which pit runs on it.
 
-A pit that runs holds the lock on a file beside the ledger, and writes into that which session it serves: the session's
-token, which stands in the ledger too, and the ledger's own place on the disk. So another process can tell whether the
-pit that runs serves this very file: a copy that was put in its place has another place, and one that was put there
-before the pit started has another token.
+A pit that runs holds the lock on a file beside the ledger. Into that lock file the pit writes which session it serves:
+the session's token, which stands in the ledger too, and the ledger's own place on the disk. So another process can tell
+whether the pit that runs serves this very file. A copy that was put under the ledger's name later lies at another
+place. A copy that was put there before the pit started has another token.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ APPLICATION_ID = 0x50495431  # "PIT1": a table's journal is an SQLite file too, 
 FORM = 5
 MIGRATED_FROM = 3
 
-_LOCK_TRIES, _LOCK_AGAIN_AFTER_S = 10, 0.05  # somebody who looks whether a pit runs holds the lock for a moment
+_LOCK_TRIES, _LOCK_AGAIN_AFTER_S = 10, 0.05  # a process that looks whether a pit runs holds the lock for a moment
 _LOCK_BYTES = 200
 NONSENSE = (ValueError, TypeError, LookupError, ArithmeticError, AssertionError, RecursionError, MemoryError)
 
@@ -32,7 +32,7 @@ class PitLock:
     """The lock that the one pit which runs on a ledger holds, until it is closed or its process is gone."""
 
     def __init__(self, path: Path) -> None:
-        """Raises TableError `ledger_locked` when another pit runs on it, `ledger_unusable` where it cannot be had."""
+        """Take the lock. Raises TableError `ledger_locked` where another pit runs on the ledger, `ledger_unusable`."""
         self.token = secrets.token_hex(16)
         self._path = path
         try:
@@ -50,7 +50,7 @@ class PitLock:
         raise locked(path)
 
     def serve(self) -> None:
-        """Say that this session serves the ledger, as it lies on the disk now."""
+        """Write that this session serves the ledger at its present place on the disk."""
         os.ftruncate(self._handle, 0)
         os.pwrite(self._handle, f"{self.token} {place_of(self._path)}\n".encode(), 0)
 
@@ -60,8 +60,8 @@ class PitLock:
 
 
 def refuse_linked(path: Path) -> None:
-    """Raises TableError `ledger_linked` for a file of two names: each would have a lock, and a log, of its own."""
-    with suppress(OSError):  # one that is not there yet, or cannot be had: SQLite tells
+    """Raises TableError `ledger_linked` for a file of two names: each name would have a lock and a log of its own."""
+    with suppress(OSError):  # the file is not there yet, or cannot be read, which SQLite tells
         if path.is_file() and (names := path.stat().st_nlink) > 1:
             raise TableError(
                 "ledger_linked",
@@ -71,7 +71,7 @@ def refuse_linked(path: Path) -> None:
 
 
 def served(path: Path) -> tuple[str, str] | None:
-    """The session that the running pit serves, and the place of its ledger; None where no pit runs."""
+    """The token of the session that the running pit serves, and its ledger's place; None where no pit runs."""
     try:
         handle = os.open(_lock_of(path), os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -88,7 +88,7 @@ def served(path: Path) -> tuple[str, str] | None:
 
 
 def place_of(path: Path) -> str:
-    """Where the file lies on the disk: another one under the same name lies elsewhere."""
+    """Where the file lies on the disk. Another file under the same name lies at another place."""
     try:
         status = path.stat()
     except OSError:
@@ -97,7 +97,7 @@ def place_of(path: Path) -> str:
 
 
 def form_of(db: sqlite3.Connection, path: Path) -> int:
-    """The form of a ledger that this program reads.
+    """The form of the ledger, where this program can read that form.
 
     Raises TableError `ledger_of_another_program`, `ledger_too_old` or `ledger_too_new`.
     """
@@ -113,14 +113,14 @@ def form_of(db: sqlite3.Connection, path: Path) -> int:
         raise TableError(
             "ledger_too_old",
             f"The ledger {path} has form {form}; this program knows form {FORM}.",
-            "Keep it for the audit, and begin a new one: the tables send their streams again, and what was decided on"
-            " an award is to be recalled (`award list`, `award recall`).",
+            "Keep that ledger for the audit, and begin a new ledger. The tables send their streams again, and people"
+            " recall what was decided on awards (`award list`, `award recall`).",
         )
     if form > FORM:
         raise TableError(
             "ledger_too_new",
             f"The ledger {path} has form {form}; this program knows form {FORM}.",
-            "Run the version of the pit that wrote it.",
+            "Run the version of the pit that wrote this ledger.",
         )
     return int(form)
 
@@ -142,9 +142,9 @@ def told(path: Path) -> Iterator[None]:
 
 @contextmanager
 def told_of_nonsense(path: Path) -> Iterator[None]:
-    """As `told`; and what stands in the file and cannot be reckoned with is damage too.
+    """As `told`. Values in the file that cannot be reckoned with are damage too.
 
-    Only around what works on nothing but the file: elsewhere such an exception is a defect of this program.
+    Only for code that works on nothing but the file: elsewhere such an exception is a defect of this program.
     """
     with told(path):
         try:
@@ -154,7 +154,7 @@ def told_of_nonsense(path: Path) -> Iterator[None]:
 
 
 def locked(path: Path) -> TableError:
-    """Somebody else has the file."""
+    """The error that another process has the file."""
     return TableError(
         "ledger_locked",
         f"Another process has the ledger {path}.",
@@ -163,7 +163,7 @@ def locked(path: Path) -> TableError:
 
 
 def unusable(path: Path, why: str | None) -> TableError:
-    """The file cannot be opened or written."""
+    """The error that the file cannot be opened or written."""
     return TableError(
         "ledger_unusable",
         f"The ledger {path} cannot be used: {why}.",
@@ -172,17 +172,17 @@ def unusable(path: Path, why: str | None) -> TableError:
 
 
 def damaged(path: Path, error: BaseException) -> TableError:
-    """What stands in the file is not what was written."""
-    why = str(error) if isinstance(error, sqlite3.Error) else f"what stands in it is no sense ({error!r:.200})"
+    """The error that the file does not hold what was written."""
+    why = str(error) if isinstance(error, sqlite3.Error) else f"a value in the file makes no sense ({error!r:.200})"
     return TableError(
         "ledger_damaged",
         f"The ledger {path} is not sound: {why}.",
-        "Keep the file for the audit and restore the last good copy: the tables send again what it lacks, and what"
-        " was decided on an award since is to be recalled (`award list`, `award recall`).",
+        "Keep the file for the audit and restore the last good copy. The tables send again what the copy lacks, and"
+        " people recall what was decided on awards since (`award list`, `award recall`).",
     )
 
 
 def _lock_of(path: Path) -> Path:
-    """The lock's file, beside the ledger itself whatever links lead to it."""
+    """The lock's file, beside the ledger itself, whichever links lead to the ledger."""
     whole = path.resolve()
     return whole.with_name(whole.name + ".lock")

@@ -1,7 +1,7 @@
 """The arithmetic of a progressive meter, exact to the cent. Pure.
 
-A wager's contribution need not be whole cents. A fund shows the whole cents it holds and carries the rest in its
-remainder, so nothing is rounded away: cents and remainder together are what went in, less what went out.
+A wager's contribution need not be whole cents. A fund shows the whole cents that it holds and carries the rest in its
+remainder, so nothing is rounded away: cents and remainder together are exactly what went in less what went out.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Terms:
     """A full reserve may begin the meter higher than its seed, up to this."""
 
     def told(self, before: Terms | None) -> str:
-        """These terms for people: what differs from those before, or all of a meter that is new."""
+        """These terms for people: what differs from the terms before, or everything of a new meter."""
         now = self._words()
         if before is None:
             return "new, " + ", ".join(f"{name} {value}" for name, value in now.items())
@@ -48,36 +48,36 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Fund:
-    """Whole cents, and the part of a cent (0 to below 1) that is carried until it is one."""
+    """Whole cents, and the part of a cent (from 0, below 1) that is carried until there is a whole cent."""
 
     cents: int = 0
     remainder: Fraction = Fraction(0)
 
     def plus(self, cents: Fraction | int) -> Fund:
-        """The fund after so many cents more; negative takes away."""
+        """The fund with so many cents more, or fewer where `cents` is below 0."""
         exact = self.cents + self.remainder + cents
         return Fund(floor(exact), exact - floor(exact))
 
 
 @dataclass(frozen=True, slots=True)
 class Reseed:
-    """What a meter begins again with, and where it is from."""
+    """What a meter begins again with: from its reserve, and from the house."""
 
     from_reserve_cents: int
     from_house_cents: int
 
 
 def reseed(terms: Terms, reserve_cents: int) -> Reseed:
-    """How a meter begins again: from its reserve first, the house adds what the seed still lacks."""
+    """How a meter begins again: from its reserve first. The house adds what the seed still lacks."""
     from_reserve = min(reserve_cents, terms.reseed_at_most_cents)
     return Reseed(from_reserve, max(0, terms.seed_cents - from_reserve))
 
 
 def left_after(shares: Iterable[Fraction]) -> tuple[Fraction, Fraction]:
-    """How much of what a meter and its reserve held is left on them once these shares of the meter were won.
+    """Which part of a meter, and of its reserve, is left once these shares of the meter were won one after the other.
 
-    A tenth and then a half leave 9/20 of the meter, and all of the reserve. The whole leaves nothing of either: the
-    meter is paid, and it begins again with its reserve.
+    A tenth and then a half leave 9/20 of the meter and all of the reserve. The whole leaves nothing of either: the
+    meter is paid, and begins again with its reserve.
     """
     won = [*shares]
     return prod((1 - share for share in won), start=Fraction(1)), Fraction(1 not in won)
@@ -90,18 +90,18 @@ def money(cents: int) -> str:
 
 
 def share_of(text: str) -> Fraction:
-    """The share of a wager or of a meter that settings and events write so: "12:100"."""
+    """A share of a wager or of a meter, which settings and events write as "12:100"."""
     part, _, whole = text.partition(":")
     return Fraction(int(part), int(whole))
 
 
 def _share(share: Fraction) -> str:
-    """A share of a wager as the settings have it: in hundredths where that is exact."""
+    """A share of a wager as settings write it: in hundredths where that is exact."""
     hundredths = share * 100
     return f"{hundredths}:100" if hundredths.denominator == 1 else f"{share.numerator}:{share.denominator}"
 
 
 def split(cents: int, hits: int) -> list[int]:
-    """An amount in equal parts, one a hit; the cents that are left over go to the first hits, one each."""
+    """An amount in equal parts, one for each hit. Cents that are left over go to the first hits, one cent each."""
     each, left = divmod(cents, hits)
     return [each + (place < left) for place in range(hits)]

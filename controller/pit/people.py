@@ -1,4 +1,4 @@
-"""The people who decide at the pit: their names and reasons, and that two of them are two."""
+"""The people who decide at the pit: their names, their reasons, and that two people are two persons."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def two_people(by: str, witness: str) -> tuple[str, str]:
         raise TableError(
             "witness_missing",
             f"{first!r} and {second!r} are one person, and this needs two.",
-            "Let a second person look at it, and give that person's name with --witness.",
+            "Let a second person look at this decision, and give that person's name with --witness.",
         )
     return first, second
 
@@ -37,6 +37,6 @@ def reason(text: str) -> str:
         raise TableError(
             "reason_missing",
             f"{text[:_MOST_CHARACTERS]!r} is no reason.",
-            f"Say why in one line of at most {_MOST_OF_A_REASON} characters: the next one who looks will ask.",
+            f"Say why in one line of at most {_MOST_OF_A_REASON} characters, for the people who look later.",
         )
     return text.strip()

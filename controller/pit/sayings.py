@@ -1,7 +1,7 @@
-"""How often people are told of one thing, however often it happens. Pure; the time comes in.
+"""How often people are told of alarms of one kind, however often they come. Pure: the time is an argument.
 
-Of each room (a table, or all that nobody adopted) and code the first alarms of a minute are said at once. Those that
-follow are counted, and one line tells of them when the minute is over.
+Alarms are told apart by their room (a table, or all tables that nobody adopted) and code. The first alarms of a minute
+are said at once. Further alarms are counted, and one line tells of them when the minute is over.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class _Minute:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What was not said in a minute. `left_out` of all alarms were not kept either."""
+    """`more` alarms of a minute that were not said. `left_out` of the minute's alarms were not kept in the ledger."""
 
     room: str
     code: str
@@ -46,7 +46,7 @@ class Sayings:
         self._minutes: dict[tuple[str, str], _Minute] = {}
 
     def may_say(self, room: str, alarm: TableError, kept: bool, now_s: float) -> bool:
-        """Whether to say it now; if not, it is counted. `kept`: whether the ledger had room for it."""
+        """Whether to say the alarm now; otherwise it is counted. `kept`: whether the ledger had room for the alarm."""
         minute = self._minutes.setdefault((room, alarm.code), _Minute(now_s))
         minute.left_out += not kept
         if minute.said < (_AT_ONCE if room else _AT_ONCE_OF_NEW_TABLES):
@@ -57,7 +57,7 @@ class Sayings:
         return False
 
     def over(self, now_s: float) -> list[Counted]:
-        """The minutes that are over, and in which something was counted."""
+        """The minutes that are over and in which alarms were counted."""
         over = {key: minute for key, minute in self._minutes.items() if now_s - minute.began_s >= MINUTE_S}
         for key in over:
             del self._minutes[key]

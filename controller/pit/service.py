@@ -1,20 +1,20 @@
 """The pit on its broker: what the tables send goes to the ledger, and what the ledger has committed is acknowledged.
 
-The meters are said on every change, and often enough without one that a table knows the pit to be well. The awards'
-steps are said once they are in the ledger, whoever put them there, a table's one after the other: each is said, and
-said again, until the table's stream has told of it.
+**What the pit says.** The meters are said on every change, and without a change often enough that the tables know the
+pit to be well. An award's step is said once it is in the ledger, whoever put it there. A table is told its steps one
+after the other: each step is said, and said again, until the table's stream has told of that step.
 
-Before it says a word on a connection the pit reads its own retained acks: one that is further than the ledger tells
-that the ledger is an older copy.
+**Older copies.** On each connection the pit first reads its own retained acks. An ack that is further than the ledger
+shows that the ledger is an older copy.
 
-One thread. The network is turned by hand, so that everything waiting in it becomes one transaction and one
-acknowledgement a table. What the network tells is only noted while it is turned: so trouble with the ledger ends the
-process, and whatever the network sends ends its connection at most.
+**One thread.** The pit turns the network by hand, so that all messages that wait become one transaction, and one
+acknowledgement for each table. While the network is turned, its messages are only noted. So trouble with the ledger
+ends the process, and whatever the network sends can end the connection at most.
 
-MQTT's own acknowledgement counts for nothing here: paho sends it as soon as `on_message` returns, and it says only that
-the broker may forget the message. What a table goes by is the pit's retained ack, published after the commit; what is
-lost in between it sends again. So there is no session to keep: each connection is a new client with a clean start,
-which also keeps paho from sending an old ack after a newer one.
+**Acknowledgements.** MQTT's own acknowledgement counts for nothing here: paho sends it as soon as `on_message` returns,
+and it says only that the broker may forget the message. A table goes by the pit's retained ack, which is published
+after the commit, and sends again what was lost before. So there is no session to keep. Each connection is a new client
+with a clean start, which also keeps paho from sending an old ack after a newer ack.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ from controller.pit.ledger import Ack, Ledger
 from controller.pit.sayings import Sayings
 
 _KEEPALIVE_S = 10
-_WAIT_S = 0.25  # for the network, when nothing comes; as often it is looked whether people have decided something
+_WAIT_S = 0.25  # for the network, where nothing comes; at this beat the pit looks whether people have decided
 _METERS_AT_MOST_EVERY_S = 0.25
 _METERS_AT_LEAST_EVERY_S = 1.5
 _STEP_AGAIN_AFTER_S = 5.0
-_METERS_SEQS = 1000  # numbers taken from the ledger at once: a restart leaves a gap, and costs no write a heartbeat
+_METERS_SEQS = 1000  # taken from the ledger at once: a heartbeat needs no write, and a restart leaves a gap
 _RETRY_S = 0.5
 _MOST_ALARMS_STANDING = 1000  # tables whose alarms are remembered as said: their names may be anybody's invention
 _BATCH = 500  # messages in one transaction at most, so that a flood cannot keep the pit from acknowledging
@@ -58,14 +58,14 @@ _LONGEST_TOLD = 200  # characters of a topic's name, which may have 65,535 bytes
 
 
 class _ConnectionEndedError(Exception):
-    """The connection will not do, and why."""
+    """The connection cannot be used any more; the text says why."""
 
 
 class Pit:
     """The reference pit for every table below `root`, on one broker.
 
-    Committed events go to standard output, a line each; alarms and the connection's fortunes to standard error. An
-    alarm that stands is said once, and again only when its table has had an event committed since.
+    Committed events go to standard output, a line each. Alarms, and what becomes of the connection, go to standard
+    error. An alarm that stands is said once, and again only after an event of its table was committed.
     """
 
     def __init__(
@@ -96,29 +96,31 @@ class Pit:
         self._arrived_bytes = 0
         self._unreadable: list[tuple[str, str]] = []  # topics of what is no message, and why, until people are told
         self._answered: list[tuple[int, int]] = []  # the broker's answers: paho's number, the reason code
-        self._acked: dict[str, Ack] = {}  # what each table was told last on this connection
+        self._acked: dict[str, Ack] = {}  # the last ack to each table on this connection
         self._on_the_way: dict[int, str] = {}  # what the broker has not answered: paho's number, the topic
-        self._stands = False  # this connection: what the broker retains has come
-        self._listening = False  # and was looked at
+        self._stands = False  # on this connection all that the broker retains has come
+        self._listening = False  # and the pit has looked at it
         self._ended: str | None = None  # why this connection came to its end
         self._rival = Rival()
-        self._rival_told = False  # in this spell
+        self._rival_told = False  # whether people know of the rival that is there now
         self._cuts = Cuts()
-        self._boots: dict[str, object] = {}  # which run of each table's program is there; None for none
+        self._boots: dict[str, object] = {}  # the run of each table's program; None where it does not run
         self._steps_due: set[str] = set()  # tables whose awards may have steps to say
-        self._steps_said: dict[str, tuple[int, float]] = {}  # each table's step that it has not told of, and when said
+        self._steps_said: dict[
+            str, tuple[int, float]
+        ] = {}  # by table, the step that waits to be told of, and when said
         self._meters_seqs = iter(range(0))
         self._meters_said: tuple[dict[str, int], float] | None = None  # on this connection: the levels, and when
         self._why_ended = ""  # what was said when the connection ended, until one stands again
-        self._alarms: dict[str, dict[str, TableError]] = {}  # that stand, by table and code
+        self._alarms: dict[str, dict[str, TableError]] = {}  # the alarms that stand, by table and code
         self._sayings = Sayings()
-        self._awards_wait: bool | None = None  # for tables to be heard, as people were told
-        self._awards_due = True  # to be looked at
+        self._awards_wait: bool | None = None  # whether people were told that decisions on awards wait
+        self._awards_due = True  # whether to look at that again
 
     def run(self) -> NoReturn:
-        """Serve until the process is ended. Raises TableError when the ledger will not do.
+        """Serve until the process is ended. Raises TableError where the ledger cannot be used.
 
-        Somebody may hold the ledger's file for a while: nothing is committed meanwhile, and it is tried again.
+        Another process may hold the ledger's file for a while. Nothing is committed meanwhile, and the pit tries again.
         """
         while True:
             try:
@@ -143,7 +145,7 @@ class Pit:
         self._forget()
         try:
             link.dial(self._tls_context())
-        except (OSError, ValueError) as error:  # the latter for a host that cannot be one
+        except (OSError, ValueError) as error:  # ValueError: the text cannot be a host
             raise _ConnectionEndedError(f"cannot reach the broker {self._host}:{self._port}: {error}") from error
         try:
             while True:
@@ -151,7 +153,7 @@ class Pit:
                 self._ledger.refuse_if_taken_over()
                 self._hear_answers()
                 if self._listening and self._ledger.others_wrote():
-                    self._follow_others(link)  # and only then commit a hit: its table has heard of what it can win
+                    self._follow_others(link)  # before a hit is committed: its table has heard what the hit can win
                 self._settle(link)
                 self._tell_what_was_counted()
                 if self._stands and not self._listening:
@@ -171,7 +173,7 @@ class Pit:
             link.hang_up()
 
     def _forget(self) -> None:
-        """What was of the connection before."""
+        """Forget what belongs to the connection before."""
         self._arrived.clear()
         self._unreadable.clear()
         self._answered.clear()
@@ -184,7 +186,7 @@ class Pit:
         self._meters_said = None
 
     def _take_in(self, link: Link) -> None:
-        """Wait for the network, then turn it until nothing more is waiting in it."""
+        """Wait for the network, then turn the network until no message waits in it."""
         before, wait_s = -1, _WAIT_S
         self._arrived_bytes = 0
         while before < len(self._arrived) < _BATCH and self._arrived_bytes < _BATCH_BYTES and self._ended is None:
@@ -194,16 +196,16 @@ class Pit:
             wait_s = 0.0
 
     def _look_for_rival(self) -> None:
-        """Say, once a spell, where another client takes the pit's place: with TLS the broker knows it by its name."""
+        """Tell people once where another client takes the pit's place, and once more where one comes after that."""
         there = self._rival.there(time.monotonic())
         if there and not self._rival_told:
             what = "Another client connects to the broker as the pit, or says its meters."
-            do = "Find it: a second pit, or somebody with a copy of the pit's certificate. Then give the pit a new one."
+            do = "Find that client, a second pit or a copy of the pit's certificate. Give the pit a new certificate."
             _print(str(TableError("client_id_taken", what, do)), sys.stderr)
         self._rival_told = there
 
     def _hear_answers(self) -> None:
-        """What the broker answered for what was said."""
+        """Look at the broker's answers to what the pit published."""
         answered, self._answered = self._answered, []
         for number, code in answered:
             topic = self._on_the_way.pop(number, None)
@@ -225,7 +227,7 @@ class Pit:
             )
 
     def _settle(self, link: Link) -> None:
-        """Bring what arrived to the ledger, then acknowledge, then tell people."""
+        """Take to the ledger what arrived, then acknowledge, then tell people."""
         arrived, self._arrived = self._arrived, []
         unreadable, self._unreadable = self._unreadable, []
         for topic, why in unreadable:
@@ -263,10 +265,10 @@ class Pit:
             self._alarm(table, refusal)
 
     def _hear_own_ack(self, table: str, payload: bytes) -> None:
-        """The broker retains what this pit said, perhaps when it had a newer ledger; or what nobody of its key said."""
+        """Judge what the broker retains on an ack topic: perhaps said over a newer ledger, perhaps not by this pit."""
         if payload and not any(signature_holds(parse_object(payload), key) for key in self._own_keys):
             what = f"What the broker retains on the ack topic of {table!r} is not signed by this pit's key."
-            do = "Find out who publishes there: only the pit may. It says nothing of this ledger, and is replaced."
+            do = "Find out who publishes there: only the pit may. The pit passes over the message and replaces it."
             self._alarm(table, RefusedError("ack_forged", what, do))
             return
         try:
@@ -275,13 +277,13 @@ class Pit:
             self._alarm(table, alarm)
 
     def _begin_to_speak(self, link: Link) -> None:
-        """The pit has read on this connection what it said before."""
+        """Begin to say things on this connection: the pit has read what it said before."""
         self._why_ended = ""
         if not self._cuts.often(time.monotonic()):
             _say(f"connected to the broker {self._host}:{self._port}, listening below {self._root}")
         self._listening = True
         key = PitKeyWord(self._key.public.hex(), now_text(), self._rotations).payload(self._key)
-        self._publish(link, self._every_table.pit_key, key, retain=True)  # before what is signed by it
+        self._publish(link, self._every_table.pit_key, key, retain=True)  # before any message that this key signs
         for table, ack in self._ledger.acks().items():
             self._acknowledge(link, table, ack)
             self._steps_due.add(table)
@@ -292,7 +294,7 @@ class Pit:
         self._steps_due.update(acks)
         self._ledger.look_whether_heard(acks)
         self._awards_due = True
-        for table, said in [*self._acked.items()]:  # of an epoch that was taken back nothing is committed any more
+        for table, said in [*self._acked.items()]:  # of an epoch that was taken back, nothing counts as committed
             acks.setdefault(table, self._ledger.ack_of(table, said.epoch))
         for table, ack in acks.items():
             if ack != self._acked.get(table):
@@ -300,7 +302,7 @@ class Pit:
         self._say_meters(link, at_most_every_s=0)
 
     def _look_whether_awards_wait(self) -> None:
-        """Tell people when they have to wait with decisions on awards, and when that is over."""
+        """Tell people that decisions on awards have to wait, and when the wait is over."""
         self._awards_due, why = False, self._ledger.undecidable()
         if why is not None and not self._awards_wait:
             self._awards_wait = True
@@ -310,12 +312,12 @@ class Pit:
             _say("every adopted table is heard: awards can be decided on")
 
     def _table_of(self, topic: str) -> str | None:
-        """Whose topic that is; None where it is no table's."""
+        """The table whose topic this is; None where the topic is no table's."""
         root, _, table = topic.rpartition("/")[0].rpartition("/")
         return table if root == self._root and len(topic) <= _LONGEST_TOLD else None
 
     def _meet(self, link: Link, table: str, payload: bytes) -> None:
-        """A table's state came: perhaps an epoch to adopt, or one that was adopted meanwhile."""
+        """A table's state came. Its epoch may wait to be adopted, or have been adopted meanwhile."""
         try:
             if self._ledger.meet(table, payload, self._adopt_new):
                 _say(f"adopted table {table}, which was new")
@@ -329,7 +331,7 @@ class Pit:
             self._acknowledge(link, table, ack)
 
     def _notice_return(self, table: str, state: bytes) -> None:
-        """A table that came back may have missed the step that it was told last: it is said again."""
+        """A table that came back may have missed the step that was said last, so that step is due again."""
         message = parse_object(state)
         boot = message.get("boot") if message.get("online") is True else None
         if boot is not None and boot != self._boots.get(table):
@@ -338,8 +340,11 @@ class Pit:
         self._boots[table] = boot
 
     def _say_steps(self, link: Link) -> None:
-        """Say each table the first step that its stream has not told of. A later one waits for that: a table takes no
-        step that is older than one it has, so what it missed could not be made good."""
+        """Say to each table the first step that the table's stream has not told of.
+
+        Later steps wait: a table takes no step whose number is below that of a step it has, so a missed step could not
+        be made good.
+        """
         now_s = time.monotonic()
         again = {table for table, (_, at_s) in self._steps_said.items() if now_s - at_s >= _STEP_AGAIN_AFTER_S}
         for table in sorted(self._steps_due | again):
@@ -394,9 +399,9 @@ class Pit:
                 _print(str(alarm), sys.stderr)
 
     def _keep(self, table: str, refusal: RefusedError) -> bool:
-        """Whether the ledger has room for what was refused.
+        """Whether the ledger has room for the refusal, which is then kept.
 
-        Where a full disk does not take it, the pit goes on: no table's stream hangs on it, and people are told.
+        Where a full disk does not take the refusal, the pit goes on and tells people: no table's stream depends on it.
         """
         try:
             return self._ledger.keep(table, refusal)
@@ -405,7 +410,7 @@ class Pit:
             return True
 
     def _tell_what_was_counted(self) -> None:
-        """Tell, once a minute, what was too much to be said one by one; and keep how much found no room."""
+        """Tell once a minute of the alarms that were counted, and keep the count of those that found no room."""
         for counted in self._sayings.over(time.monotonic()):
             if counted.more:
                 _print(str(counted), sys.stderr)
@@ -419,7 +424,7 @@ class Pit:
         every = self._every_table
         name = f"pit-{secrets.token_hex(4)}"
         topics = (every.event, every.state)
-        # What the broker retains of our own acks must be here before a table's state is judged.
+        # The acks that the broker retains must have come before a table's state is judged.
         return Link(self, self._host, self._port, name, _KEEPALIVE_S, topics, every.meters, self._run, (every.ack,))
 
     def _tls_context(self) -> ssl.SSLContext | None:
@@ -427,17 +432,17 @@ class Pit:
             return None
         try:
             return client_context(self._tls)
-        except TableError as error:  # a certificate that expired: the renewed one needs no restart
+        except TableError as error:  # after a certificate expired, the renewed certificate is read without a restart
             raise _ConnectionEndedError(f"no connection to the broker: {error.what}") from error
 
     # What the network tells while it is turned.
 
     def link_stands(self) -> None:
-        """We are subscribed."""
+        """The broker has taken the pit's subscriptions."""
         self._stands = True
 
     def link_ended(self, why: str) -> None:
-        """The connection is gone."""
+        """The connection has ended."""
         self._ended = why
 
     def link_message(self, topic: str, payload: bytes, retained: bool) -> None:
@@ -451,11 +456,11 @@ class Pit:
             self._unreadable.append((topic, why))
 
     def link_own_topic(self, ours: bool) -> None:
-        """A word on the meters: of ours, retained from the connection before, or of somebody else."""
+        """A message on the meters' topic: the pit's own, retained from before, or that of another client."""
         self._rival.own_topic(ours, time.monotonic())
 
     def link_answered(self, token: int, reason_code: int) -> None:
-        """The broker's answer."""
+        """The broker's answer to a message."""
         self._answered.append((token, reason_code))
 
 
@@ -464,6 +469,6 @@ def _say(what: str) -> None:
 
 
 def _print(line: str, to: TextIO) -> None:
-    """In one piece: a pit that is killed leaves no half line for the next one to go on with."""
+    """Write the line in one piece: a pit that is killed leaves no half line before the next pit's first."""
     to.write(f"{line}\n")
     to.flush()

@@ -1,9 +1,10 @@
 """What the running pit has heard since it started on its ledger, and so whether people may decide on awards.
 
-A ledger restored from an older copy does not know what was decided since: it would let an award be paid twice. The
-tables know, and so does the pit's own retained ack. So a decision waits until the pit that runs on this very file has
-heard every adopted table to its head, and until the file has all that this pit ever acknowledged. What was heard stays
-heard for the session: what a table tells later, it was told by this pit.
+A ledger that was restored from an older copy does not know what was decided since the copy was made: an award could be
+paid twice. The tables know, and so do the pit's own retained acks. So a decision waits until the pit that runs on this
+very file has heard every adopted table to its head, and until the file has all that this pit ever acknowledged. Once a
+table is heard to its head, it counts as heard for the whole session: whatever the table tells of awards later, this pit
+told the table.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from controller.pit.clock import now_text
 from controller.pit.ledger_file import PitLock, place_of, served
 
 SCHEMA = """
-CREATE TABLE session (token TEXT NOT NULL, since TEXT NOT NULL) STRICT; -- the pit's that runs, or ran last
-CREATE TABLE heard_to_head ( -- in this session
+CREATE TABLE session (token TEXT NOT NULL, since TEXT NOT NULL) STRICT; -- of the pit that runs, or ran last
+CREATE TABLE heard_to_head ( -- the tables heard to their heads in this session
     table_id TEXT PRIMARY KEY,
     epoch TEXT NOT NULL
 ) STRICT;
-CREATE TABLE said_before ( -- what this pit acknowledged and this ledger does not have, until it has it
+CREATE TABLE said_before ( -- events that this pit acknowledged and that this ledger does not have
     table_id TEXT PRIMARY KEY,
     epoch TEXT NOT NULL,
     seq INTEGER NOT NULL
@@ -43,17 +44,17 @@ class Session:
         self._heads: dict[str, tuple[Adoption, int]] = {}  # what each table's state said last
 
     def hold(self, lock: PitLock) -> None:
-        """Be the pit that runs, until this is closed."""
+        """Be the pit that runs, until `close`."""
         self._lock, self._place = lock, place_of(self._path)
 
     def begin(self, token: str) -> None:
-        """The pit that runs has heard nobody yet."""
+        """Begin a session: the pit has heard no table yet."""
         self._db.execute("DELETE FROM session")
         self._db.execute("DELETE FROM heard_to_head")
         self._db.execute("INSERT INTO session VALUES (?, ?)", (token, now_text()))
 
     def close(self) -> None:
-        """Run no more."""
+        """Let another pit run on the ledger."""
         if self._lock is not None:
             self._lock.close()
             self._lock = None
@@ -61,7 +62,7 @@ class Session:
     def refuse_if_taken_over(self) -> None:
         """Raises TableError `ledger_replaced` where another file has the ledger's name now, or another pit serves it.
 
-        What this pit would write, nobody would read.
+        Nobody would read what this pit writes.
         """
         if self._lock is None:
             return
@@ -69,15 +70,15 @@ class Session:
             raise TableError(
                 "ledger_replaced",
                 f"The ledger {self._path} was replaced, or another pit was started on it, while this pit ran on it.",
-                "See that one pit runs on it, and start that one again: it hears from the tables what the file lacks.",
+                "Let one pit alone run on the ledger, and start that pit again: the tables send what the file lacks.",
             )
 
     def head_told(self, table: str, state_of: Adoption, head_seq: int) -> None:
-        """A table's state names its last event."""
+        """Note the number of a table's last event, which the table's state names."""
         self._heads[table] = state_of, head_seq
 
     def said(self, table: str, epoch: str, seq: int) -> None:
-        """This pit acknowledged more than this ledger has."""
+        """Note an event that this pit acknowledged and this ledger does not have."""
         self._db.execute("INSERT OR REPLACE INTO said_before VALUES (?, ?, ?)", (table, epoch, seq))
 
     def has_news(self, table: str, adoption: Adoption, seq: int) -> bool:
@@ -87,7 +88,10 @@ class Session:
         )
 
     def note_progress(self, table: str, adoption: Adoption, seq: int) -> None:
-        """So far the table is committed: perhaps that is all that was said before, or all that the table has."""
+        """The table is committed through event `seq`. Note what that completes.
+
+        The ledger may now have all that this pit ever acknowledged of the table, and all that the table has.
+        """
         if self._lock is None:
             return
         if self._has_all_that_was_said(table, adoption, seq):
@@ -96,12 +100,12 @@ class Session:
             self._db.execute("INSERT OR REPLACE INTO heard_to_head VALUES (?, ?)", (table, adoption.epoch))
 
     def forget(self, table: str) -> None:
-        """The table is not heard as it was any more: nothing is waited for, and what was heard of it says nothing."""
+        """The table's adoption has ended: forget what the pit waits for, and what was heard of the table."""
         self._db.execute("DELETE FROM said_before WHERE table_id = ?", (table,))
         self._db.execute("DELETE FROM heard_to_head WHERE table_id = ?", (table,))
 
     def waited_for(self, table: str) -> bool:
-        """Whether something that was acknowledged of the table is waited for."""
+        """Whether the pit waits for events of the table that it once acknowledged."""
         return self._db.execute("SELECT 1 FROM said_before WHERE table_id = ?", (table,)).fetchone() is not None
 
     def refuse_decisions(self, heard: Mapping[str, Adoption]) -> None:
@@ -114,18 +118,18 @@ class Session:
             told = ", ".join(f"{table} through event {table}/{epoch}/{seq}" for table, epoch, seq in behind)
             raise TableError(
                 "ledger_behind_acks",
-                f"This ledger is an older copy: the pit acknowledged more than it has, of table {told}.",
-                "Bring these tables and their links up: they send it again, and a decision is possible then. Adopt an"
-                f" epoch that is not adopted here (`alarms` has the command). {_GONE}",
+                f"This ledger is an older copy: the pit acknowledged more than the ledger has, of table {told}.",
+                "Bring these tables and their links up: they send again what is missing, and then a decision is"
+                f" possible. Adopt an epoch that this ledger has not adopted (`alarms` has the command). {_GONE}",
             )
         if missing := [table for table, adoption in heard.items() if not self._is_heard(table, adoption)]:
             (since,) = self._db.execute("SELECT since FROM session").fetchone()
             raise TableError(
                 "tables_unheard",
-                f"Since it started at {since} the pit has not heard all that these tables have:"
-                f" {', '.join(map(self._last_heard, missing))}. They may know of awards that were paid.",
-                "Bring these tables' programs, of this pit's version, and their links up: a decision is possible once"
-                f" they are heard. {_GONE}",
+                f"Since the pit started at {since}, it has not heard all events of these tables:"
+                f" {', '.join(map(self._last_heard, missing))}. The tables may know of awards that were paid.",
+                "Bring the programs of these tables, in this pit's version, and their links up. A decision is possible"
+                f" once the tables are heard. {_GONE}",
             )
 
     def _refuse_unserved(self) -> None:
@@ -133,15 +137,15 @@ class Session:
         if running is None:
             raise TableError(
                 "pit_not_running",
-                f"No pit runs on the ledger {self._path}, so nobody knows whether it is the newest.",
-                "Start the pit (`run`), and decide once it has heard its tables.",
+                f"No pit runs on the ledger {self._path}, so nobody knows whether this ledger is the newest copy.",
+                "Start the pit (`run`), and decide once the pit has heard its tables.",
             )
         token, place = running
         if (token, place) != (self._token(), place_of(self._path)):
             raise TableError(
                 "ledger_replaced",
-                f"The pit that runs does not serve this file: {self._path} was replaced since it started.",
-                "Start the pit again: it hears from the tables what this file lacks. Then decide.",
+                f"The pit that runs does not serve this file: {self._path} was replaced since the pit started.",
+                "Start the pit again: the tables send what this file lacks. Then decide.",
             )
 
     def _last_heard(self, table: str) -> str:
@@ -149,7 +153,7 @@ class Session:
             "SELECT epoch, seq, body FROM event WHERE table_id = ? ORDER BY number DESC LIMIT 1", (table,)
         ).fetchone()
         if row is None:
-            return f"{table} (no event of it ever came)"
+            return f"{table} (no event of this table ever came)"
         return f"{table} (last event {table}/{row[0]}/{row[1]}, {time_of(row[2])})"
 
     def _token(self) -> str | None:
@@ -163,7 +167,7 @@ class Session:
         return said.fetchone() is not None
 
     def _has_come_to_its_head(self, table: str, adoption: Adoption, seq: int) -> bool:
-        """Whether it has for the first time in this session."""
+        """Whether the table is heard to its head for the first time in this session."""
         state_of, head_seq = self._heads.get(table, (None, 0))
         return state_of == adoption and head_seq <= seq and not self._is_heard(table, adoption)
 

@@ -125,7 +125,7 @@ def test_a_pit_whose_place_is_taken_says_so_once(tmp_path: Path) -> None:
         while not pit.err.empty():
             said.append(pit.err.get())
         assert sum(line.startswith("client_id_taken: ") for line in said) == 1
-        assert any(line.startswith("  what to do: Find it") for line in said)
+        assert any(line.startswith("  what to do: Find that client") for line in said)
 
 
 def test_a_pit_whose_broker_is_killed_again_and_again_sees_no_thief(tmp_path: Path) -> None:
