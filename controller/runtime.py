@@ -61,7 +61,7 @@ from controller.table.foreseen import foreseen
 from controller.table.lamps import Live, Pattern, lamps
 from controller.table.legality import Refuse
 from controller.table.public import PHASE_NAMES, Public, public
-from controller.table.requests import ByTwo, before, decide, not_answered
+from controller.table.requests import ByTwo, after, before, decide, not_answered
 from controller.table.states import StandingFault, Table
 from controller.table.step import gap_would_show, step
 from controller.table.stops import behind_pit_at
@@ -309,6 +309,9 @@ class Runtime:
                 self._refused_seats = frozenset()
             for believed in (*before(table, fact, ambient), fact):
                 table, more = _step_or_fail(table, believed, arrived.stamp, arrived.via)
+                entries += more
+            for follows in after(table, ambient):
+                table, more = _step_or_fail(table, follows, arrived.stamp, "controller")
                 entries += more
         return table, entries, answers
 

@@ -30,7 +30,7 @@ from controller.table.acts.seats import PlaceWager
 from controller.table.facts import CardDrawn, CardKept, CutCardDrawn, Fact, ShoeUnheard
 from controller.table.legality import Refuse
 from controller.table.public import Public, public
-from controller.table.requests import ByTwo, before, decide
+from controller.table.requests import ByTwo, after, before, decide
 from controller.table.states import Table, WagersOpen
 from controller.table.step import step
 from controller.words.language import language
@@ -132,13 +132,19 @@ class ScriptTable:
             fact = _fact(name)
         if isinstance(fact, Refuse):
             raise _TokenError(fact.code, language().refusal(fact.code), "Correct the script at this token.")
+        for event, body in self._with_its_company(fact, ambient):
+            yield body
+            if isinstance(event, events.Fault):
+                yield Told(token.line, token.place, token.text, event.code, *language().fault(event.code))
+            if isinstance(event, events.WagersLocked):
+                self._wagers = frozenset()
+
+    def _with_its_company(self, fact: Fact, ambient: Ambient) -> Iterator[tuple[events.Event, bytes]]:
+        """The fact, with the facts that it brings with it and those that follow."""
         for believed in (*before(self._table, fact, ambient), fact):
-            for event, body in self._believe(believed):
-                yield body
-                if isinstance(event, events.Fault):
-                    yield Told(token.line, token.place, token.text, event.code, *language().fault(event.code))
-                if isinstance(event, events.WagersLocked):
-                    self._wagers = frozenset()
+            yield from self._believe(believed)
+        for follows in after(self._table, ambient):
+            yield from self._believe(follows)
 
     def _believe(self, fact: Fact) -> Iterator[tuple[events.Event, bytes]]:
         """Step, and seal the events as a journal would, with a salt of zeros."""

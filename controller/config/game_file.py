@@ -86,6 +86,7 @@ def _check_shoe_rules(shoe: ShoeRules) -> Iterable[Told]:
         if shoe.fewest_cards_to_open > 52 * shoe.decks:
             yield "shoe.fewest_cards_to_open", "is more than the shoe holds", "Write 6, or little more."
     yield from check_range("shoe.hands_after_cut_card", shoe.hands_after_cut_card, 0, 10)
+    yield from check_range("shoe.cut_card_tolerance", shoe.cut_card_tolerance, 0, 624)
     if shoe.fewest_cards_to_open < HAND_AT_MOST:
         yield "shoe.fewest_cards_to_open", "is less than a hand can take", f"Write {HAND_AT_MOST} or more."
 

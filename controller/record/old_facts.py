@@ -87,6 +87,11 @@ def as_bets(rules: dict[str, Any]) -> dict[str, Any]:
     rules["wagers"] = {key: value for key, value in rules["wagers"].items() if key != "spots"}
     rules["bets"] = [rows[spot] for spot in _SPOTS if spot in rows]
     rules["sensed"] = "royal9" if "royal9" in rows else None
+    rules["procedure"] = 1
+    rules["shoe"] = rules["shoe"] | {
+        "cut_card_tolerance": 52 * rules["shoe"]["decks"],
+        "commission_before_new_shoe": False,
+    }
     return rules
 
 

@@ -89,18 +89,18 @@ def turn_first_card(table: Table, card: Card) -> Stepped:
     return burn(replace(table, phase=Burning(card, shoe_life.cards_to_burn(card, table.rules.shoe) + 1)))
 
 
-def take_card_in_error(table: Table, card: Card) -> Stepped:
-    """A card nobody needs, by the house's rule for it."""
+def take_cards_in_error(table: Table, cards: tuple[Card, ...]) -> Stepped:
+    """Cards nobody needs, by the house's rule for them."""
     match table.rules.shoe.drawn_in_error:
         case "simulated_hand":
             shoe = open_shoe(table)
             shoe = replace(shoe, rounds=shoe.rounds + 1)
             begun = replace(table, phase=HandInPlay((), wagers=None), shoe=shoe, kept=())
-            return deal_kept(begun, (*table.kept, card))
+            return deal_kept(begun, (*table.kept, *cards))
         case "burn":
             return after_hand(table)
         case "next_card":
-            return replace(table, kept=(*table.kept, card)), ()
+            return replace(table, kept=(*table.kept, *cards)), ()
         case never:
             assert_never(never)
 
@@ -141,7 +141,7 @@ def _go_on(table: Table) -> Stepped:
     assert isinstance(hand, HandInPlay)
     step = table.rules.play.next_step(hand.seating, hand.plays)
     if isinstance(step, Done):
-        return _finish(replace(table, kept=(*hand.kept, *table.kept)), hand, step)
+        return _finish(table, hand, step)
     if isinstance(step, Draw) and hand.kept:
         return deal(table, hand.kept[0], kept=hand.kept[1:])
     if isinstance(step, Draw) and cards_left(table) == 0:
@@ -170,7 +170,7 @@ def _finish(table: Table, hand: HandInPlay, done: Done) -> Stepped:
         )
     round_event = _round(table, finished, won)
     hit_events = tuple(_hit(round_event, hit, each.row) for hit, each in zip(hits, won, strict=True))
-    table, after = after_hand(table)
+    table, after = after_hand(table, hand.kept)
     return table, (round_event, *hit_events, *after)
 
 
@@ -241,13 +241,25 @@ def _run_out(table: Table) -> Stepped:
     return stopped, (void, close_event, *fault)
 
 
-def after_hand(table: Table) -> Stepped:
-    """Wagers open again, or the shoe is over. Kept cards are the next hand's, as those still in the shoe are."""
-    reason = shoe_life.ended(open_shoe(table), table.rules.shoe, cards_left(table) + len(table.kept))
-    if reason is None:
-        return replace(table, phase=WagersOpen()), ()
-    closed, event = close_shoe(table, reason, by="table")
-    return closed, (event,)
+def after_hand(table: Table, not_needed: tuple[Card, ...] = ()) -> Stepped:
+    """Wagers open again, or the shoe is over.
+
+    The kept cards that the hand did not need are the next hand's, as those still in the shoe are. What the shoe kept in
+    the course of the hand was drawn in error.
+    """
+    in_error = table.kept if isinstance(table.phase, HandInPlay) and table.rules.procedure > 1 else ()
+    table = replace(table, kept=(*not_needed, *(() if in_error else table.kept)))
+    left = cards_left(table) + len(table.kept) + len(in_error)
+    if reason := shoe_life.ended(open_shoe(table), table.rules.shoe, left):
+        closed, event = close_shoe(table, reason, by="table")
+        return closed, (event,)
+    table = replace(table, phase=WagersOpen())
+    if not in_error:
+        return table, ()
+    begun, made = take_cards_in_error(table, in_error)
+    if isinstance(begun.phase, HandInPlay):  # the shoe has yet to state the result of the hand before
+        begun = replace(begun, awaiting_result=table.awaiting_result)
+    return begun, made
 
 
 def close_shoe(table: Table, reason: str, by: str) -> tuple[Table, Event]:

@@ -18,7 +18,7 @@ from controller.table.stops import held_cards
 
 def comes_face_down(table: Table, row: Row) -> bool:
     """Whether nobody sees the card that comes now, by `row` of the table of legality."""
-    match legality(row, table.phase):
+    match legality(row, table.phase, table.rules.procedure):
         case Move.TURN_FIRST_CARD:
             return False
         case Move.DEAL_CARD:
@@ -48,7 +48,9 @@ def result_is_secret(table: Table) -> bool:
 
 def kept_make_a_hand(table: Table) -> bool:
     """Whether the shoe may have read a whole hand in cards kept for the next one, which nobody has seen."""
-    return isinstance(table.phase, WagersOpen) and len(table.kept) >= 4 and table.awaiting_result is None
+    if table.rules.procedure == 1 or table.awaiting_result is not None:
+        return False
+    return isinstance(table.phase, WagersOpen) and len(table.kept) >= 4
 
 
 def hides_cards(table: Table) -> bool:

@@ -94,6 +94,11 @@ class CardDrawn:
     index: int | None = None
     report: Report | None = None
 
+    @property
+    def is_first_of_shoe(self) -> bool:
+        """Whether the shoe says that a new one has begun with it."""
+        return self.target is Target.FIRST_CARD
+
 
 @dataclass(frozen=True, slots=True)
 class CardDrawnOutsideGame:

@@ -57,6 +57,7 @@ FAULTS: dict[str, FaultKind] = {
     "cut_card_in_burn": FaultKind((_CLEAR, _NEW_SHOE)),
     "second_cut_card": FaultKind((_CLEAR, _VOID, _NEW_SHOE)),
     "shoe_exhausted": FaultKind((_CLEAR,)),
+    "commission_owed": FaultKind((_NEW_SHOE, _CLEAR), new_shoe_takes_held=True, details=("seats", "owed_cents")),
     # Cards
     "unreadable_card": FaultKind(
         (_CARD, _CLEAR, _VOID, _NEW_SHOE), Clearing.BURN, card_ends_it=True, details=("where",)
@@ -91,6 +92,7 @@ FAULTS: dict[str, FaultKind] = {
 
 
 ALARMS: dict[str, tuple[str, ...]] = {
+    "cut_card_misplaced": ("cards_left", "cut_card_from_end"),
     "impossible_card": ("where", "card"),
     "publish_refused": ("seq", "reason_code"),
     "unacknowledged_many": ("waiting", "most"),

@@ -87,7 +87,7 @@ _M = Move
 _TABLE: dict[Row, tuple[Cell, ...]] = {
     #                            NoShoe                      FirstCardDue                Burning                     WagersOpen                  Locked                      HandInPlay                  ShoeEnded
     Row.CARD:                   (fault("card_without_shoe"), _M.TURN_FIRST_CARD,         _M.BURN_CARD,               _M.TAKE_CARD_IN_ERROR,      _M.DEAL_CARD,               _M.DEAL_CARD,               fault("card_after_shoe")),
-    Row.CARD_KEPT:              (fault("card_without_shoe"), _M.TURN_FIRST_CARD,         fault("burn_short"),        _M.KEEP_CARD,               _M.DEAL_CARD,               _M.KEEP_CARD,               fault("card_after_shoe")),
+    Row.CARD_KEPT:              (fault("card_without_shoe"), _M.TURN_FIRST_CARD,         fault("burn_short"),        _M.TAKE_CARD_IN_ERROR,      _M.DEAL_CARD,               _M.KEEP_CARD,               fault("card_after_shoe")),
     Row.CARD_OUTSIDE_GAME:      (fault("card_without_shoe"), fault("card_outside_game"), fault("card_outside_game"), fault("card_outside_game"), fault("card_outside_game"), fault("card_outside_game"), fault("card_after_shoe")),
     Row.CUT_CARD:               (_M.IGNORE,                  fault("cut_card_in_burn"),  fault("cut_card_in_burn"),  _M.NOTE_CUT_CARD,           _M.NOTE_CUT_CARD,           _M.NOTE_CUT_CARD,           _M.IGNORE),
     Row.BURN_COUNT:             (_M.IGNORE,                  _M.IGNORE,                  _M.COMPARE_BURN_COUNT,      _M.IGNORE,                  _M.IGNORE,                  _M.IGNORE,                  _M.IGNORE),
@@ -113,6 +113,11 @@ LEADS_TO: dict[Move, tuple[type[Phase], ...]] = {
 """The phases a move may end in. A move that is not here leaves the phase as it is."""
 
 
-def legality(row: Row, phase: Phase) -> Cell:
-    """What the table says of `row` happening in `phase`."""
-    return LEGALITY[row][type(phase)]
+_BY_PROCEDURE_1: dict[tuple[Row, type[Phase]], Cell] = {(Row.CARD_KEPT, WagersOpen): Move.KEEP_CARD}
+"""The cells that were others in f6a00a5, for a shoe that it opened (`TableRules.procedure`)."""
+
+
+def legality(row: Row, phase: Phase, procedure: int) -> Cell:
+    """What the table says of `row` happening in `phase`, of a shoe that folds by this procedure."""
+    before = _BY_PROCEDURE_1.get((row, type(phase))) if procedure == 1 else None
+    return before or LEGALITY[row][type(phase)]

@@ -13,7 +13,7 @@ from controller.table.acts.hand import lock
 from controller.table.acts.pit import AcceptAward
 from controller.table.acts.shoe import opened
 from controller.table.acts.stopped import CardNamed, ClearFault, FaultCleared
-from controller.table.facts import CardDrawn, Fact, LevelsNoted, Target
+from controller.table.facts import CardDrawn, CardKept, Fact, LevelsNoted, Target
 from controller.table.faults import FAULTS, Clearing, Exit
 from controller.table.legality import Refuse, refuse
 from controller.table.states import NoShoe, ShoeEnded, StandingFault, Table, WagersOpen
@@ -72,6 +72,13 @@ def before(table: Table, fact: Fact, ambient: Ambient) -> tuple[Fact, ...]:
     return (lock(table, "first_card", ambient, late=not _is_for_a_hand(fact)),)
 
 
+def after(table: Table, ambient: Ambient) -> tuple[Fact, ...]:
+    """The facts that follow by themselves once the table is so: the new shoe whose first card waited for commission
+    opens when the last seat has paid."""
+    waited = table.fault is not None and table.fault.code == "commission_owed" and not table.commission_owed
+    return (opened(table, "first_card", ambient),) if waited else ()
+
+
 def _meters_moved(table: Table, ambient: Ambient) -> bool:
     """Whether a hand plays for the meters, and they show otherwise than is noted. Unheard meters show nothing new."""
     wagers = table.locked_wagers
@@ -82,7 +89,8 @@ def _meters_moved(table: Table, ambient: Ambient) -> bool:
 
 def _announces_a_shoe(table: Table, fact: Fact) -> bool:
     closed = isinstance(table.phase, NoShoe | ShoeEnded) and table.fault is None
-    return closed and isinstance(fact, CardDrawn) and fact.target is Target.FIRST_CARD
+    first_of_shoe = isinstance(fact, CardDrawn) and fact.is_first_of_shoe
+    return closed and first_of_shoe and not table.owes_before_new_shoe
 
 
 def _deals_a_card(table: Table, fact: Fact) -> bool:
@@ -93,7 +101,7 @@ def _deals_a_card(table: Table, fact: Fact) -> bool:
         return False
     match fact:
         case CardNamed():
-            return True
+            return not (table.fault.raised_by and isinstance(table.fault.raised_by.fact, CardKept))
         case FaultCleared():
             return _raiser_is_dealt(table.fault) or any(_is_for_a_hand(held.fact) for held in table.held)
         case _:

@@ -41,6 +41,13 @@ class ShoeRules:
     """What becomes of a card that nobody needs. `"simulated_hand"`: a hand without wagers begins with the card.
     `"burn"`: the card is burned. `"next_card"`: the card is the next hand's first."""
 
+    cut_card_tolerance: int = 10
+    """Where the cutting card comes more than so many cards from its place, an alarm says how many cards were left. The
+    cutting card counts all the same."""
+
+    commission_before_new_shoe: bool = True
+    """Whether the commission owed is collected before a new shoe begins. A supervisor may let the commission stand."""
+
 
 @dataclass(frozen=True, slots=True)
 class Seat:
@@ -74,6 +81,9 @@ class TableRules:
     wagers: WagerRules
     rounding: Rounding
     bets: tuple[Bet, ...]
+    procedure: int = 2
+    """By which the shoe folds. By 1, that of commit f6a00a5, a card that the shoe kept is the next hand's first, and
+    what the shoe says of kept cards is compared at once."""
 
     @property
     def seat_numbers(self) -> tuple[int, ...]:

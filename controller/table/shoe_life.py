@@ -55,6 +55,11 @@ def after_cut_card(shoe: Shoe, rules: ShoeRules, in_wagered_hand: bool) -> Shoe:
     return replace(shoe, last_hand=shoe.wagered_hands + further)
 
 
+def near_its_place(cards_left: int, rules: ShoeRules) -> bool:
+    """Whether the cutting card may have been placed where so many cards are left."""
+    return abs(cards_left - rules.cut_card_from_end) <= rules.cut_card_tolerance
+
+
 def ended(shoe: Shoe, rules: ShoeRules, cards_left: int) -> str | None:
     """Why no further wagered hand may begin in this shoe; None while one may. `cards_left` can still be dealt to it."""
     if shoe.last_hand is not None and shoe.wagered_hands >= shoe.last_hand:

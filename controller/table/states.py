@@ -250,6 +250,11 @@ class Table:
         return self.phase.wagers if isinstance(self.phase, Locked | HandInPlay) else None
 
     @property
+    def owes_before_new_shoe(self) -> bool:
+        """Whether seats owe commission that is collected before a new shoe begins."""
+        return self.rules.shoe.commission_before_new_shoe and bool(self.commission_owed)
+
+    @property
     def cards_left(self) -> int | None:
         """Cards still in the shoe, none where more came than it holds; None without a shoe."""
         if self.shoe is None:

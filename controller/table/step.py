@@ -37,7 +37,7 @@ from controller.table.dealing import (
     deal_kept,
     following,
     owing,
-    take_card_in_error,
+    take_cards_in_error,
     turn_first_card,
     void_event,
 )
@@ -84,7 +84,6 @@ from controller.table.facts import (
     ShoeUnheard,
     ShoeUnplugged,
     StepFailed,
-    Target,
     WagersDiffered,
     WagersLocked,
 )
@@ -304,7 +303,7 @@ def _believe(table: Table, held: Held) -> Stepped:
 
 def _legally(table: Table, row: Row, fact: ShoeFact | OwnFact, details: dict[str, str | int] | None = None) -> Stepped:
     """Do with the report what the table of legality says for this phase."""
-    match legality(row, table.phase):
+    match legality(row, table.phase, table.rules.procedure):
         case RaiseFault(code):
             waits = row in (Row.CARD, Row.CARD_KEPT, Row.CARD_OUTSIDE_GAME, Row.SHOE_UNHEARD)
             return stop(table, code, details or {}, raised_by=Held(fact) if waits else None)
@@ -335,7 +334,11 @@ def _move(table: Table, move: Move, fact: ShoeFact | OwnFact) -> Stepped:
 def _card_came(table: Table, fact: CardDrawn | CardKept) -> Stepped:
     """A card left the shoe: is it legal, where the shoe says it is, readable and possible? Then it is placed."""
     row = Row.CARD if isinstance(fact, CardDrawn) else Row.CARD_KEPT
-    if isinstance(legality(row, table.phase), RaiseFault):
+    if _announces_too_soon(table, fact):
+        owed = table.commission_owed
+        seats = ", ".join(map(str, owed))
+        return stop(table, "commission_owed", {"seats": seats, "owed_cents": sum(owed.values())}, raised_by=Held(fact))
+    if isinstance(legality(row, table.phase, table.rules.procedure), RaiseFault):
         return _legally(table, row, fact)
     step = following(table)
     if isinstance(fact, CardDrawn) and not isinstance(step, Reveal) and (code := differing_target(table, fact)):
@@ -345,7 +348,7 @@ def _card_came(table: Table, fact: CardDrawn | CardKept) -> Stepped:
     if not shoe_life.can_still_come(open_shoe(table), table.rules.shoe, fact.card):
         return _impossible_card(table, row, fact)
     match fact, step:
-        case CardDrawn(), Reveal():
+        case _, Reveal() if isinstance(fact, CardDrawn) or table.rules.procedure > 1:
             return _wait_for_reveal(table, fact)
         case CardDrawn(), Choose(_, seat):
             return stop(table, "choice_due", {"seat": seat}, raised_by=Held(fact))
@@ -361,7 +364,13 @@ def _impossible_card(table: Table, row: Row, fact: CardDrawn | CardKept) -> Step
     return stopped, (alarm(table, "impossible_card", details), *fault)
 
 
-def _wait_for_reveal(table: Table, fact: CardDrawn | ShoeResultReported) -> Stepped:
+def _announces_too_soon(table: Table, fact: CardDrawn | CardKept) -> bool:
+    """Whether the shoe says that a new one has begun, while commission is owed that is collected before."""
+    first_of_shoe = isinstance(fact, CardDrawn) and fact.is_first_of_shoe
+    return first_of_shoe and isinstance(table.phase, ShoeEnded) and table.owes_before_new_shoe
+
+
+def _wait_for_reveal(table: Table, fact: CardDrawn | CardKept | ShoeResultReported) -> Stepped:
     """It came while cards lie face down that must be turned up first: what it does would tell them."""
     assert isinstance(table.phase, HandInPlay)
     return replace(table, phase=replace(table.phase, ahead=table.phase.ahead.then(Held(fact)))), ()
@@ -375,7 +384,7 @@ def _place_card(table: Table, move: Move, card: Card) -> Stepped:
         case Move.BURN_CARD:
             return burn(table)
         case Move.TAKE_CARD_IN_ERROR:
-            table, made = take_card_in_error(table, card)
+            table, made = take_cards_in_error(table, (card,))
             table, told = _release_kept_results(table)
             return table, (*made, *told)
         case Move.KEEP_CARD:
@@ -391,7 +400,13 @@ def _note_cut_card(table: Table) -> Stepped:
     if shoe.last_hand is not None:
         return stop(table, "second_cut_card", {})
     in_wagered_hand = isinstance(table.phase, HandInPlay) and table.phase.wagers is not None
-    return replace(table, shoe=shoe_life.after_cut_card(shoe, table.rules.shoe, in_wagered_hand)), ()
+    noted = replace(table, shoe=shoe_life.after_cut_card(shoe, table.rules.shoe, in_wagered_hand))
+    left = known_left(table)
+    assert left is not None, "only reached with a shoe open"
+    if shoe_life.near_its_place(left, table.rules.shoe):
+        return noted, ()
+    details: dict[str, str | int] = {"cards_left": left, "cut_card_from_end": table.rules.shoe.cut_card_from_end}
+    return noted, (alarm(table, "cut_card_misplaced", details),)
 
 
 # Acts.
@@ -505,9 +520,9 @@ def _void_hand(table: Table, by: str) -> Stepped:
     reason = table.fault.code if table.fault else "supervisor"
     made: tuple[Event, ...] = (void_event(table, by, reason),)
     waiting: tuple[Held, ...] = ()
+    not_needed: tuple[Card, ...] = ()
     if isinstance(table.phase, HandInPlay):
-        waiting = tuple(table.phase.ahead)
-        table = replace(table, kept=(*table.phase.kept, *table.kept))
+        waiting, not_needed = tuple(table.phase.ahead), table.phase.kept
     if table.fault is not None:
         made = (*made, cleared(table, by, Exit.VOID))
         waiting = (*waiting, *raiser(table.fault), *table.held)
@@ -515,7 +530,7 @@ def _void_hand(table: Table, by: str) -> Stepped:
     dead, others = _dead_with_the_hand(waiting)
     for held in dead:
         table = _out_of_shoe(table, held)
-    table, after = after_hand(table)
+    table, after = after_hand(table, not_needed)
     if any(held.after_gap for held in dead) and not isinstance(table.phase, ShoeEnded):
         table, stopped = stop(table, "reports_missed", {})  # a cutting card may have been among them
         return replace(table, held=Waiting(others)), (*made, *after, *stopped)
@@ -525,7 +540,7 @@ def _void_hand(table: Table, by: str) -> Stepped:
 
 def _dead_with_the_hand(waiting: tuple[Held, ...]) -> tuple[tuple[Held, ...], tuple[Held, ...]]:
     """The cards of a void hand, and what else waits: from a new shoe's first card on nothing is of that hand."""
-    is_new_shoes = [isinstance(held.fact, CardDrawn) and held.fact.target is Target.FIRST_CARD for held in waiting]
+    is_new_shoes = [isinstance(held.fact, CardDrawn) and held.fact.is_first_of_shoe for held in waiting]
     ends = is_new_shoes.index(True) if True in is_new_shoes else len(waiting)
     dead = tuple(filter(is_card, waiting[:ends]))
     return dead, (*filterfalse(is_card, waiting[:ends]), *waiting[ends:])
@@ -543,7 +558,7 @@ def _change_odd_card(table: Table, fate: OddCardFate) -> Stepped:
     shoe = open_shoe(table)
     cards = tuple(play for play in table.phase.plays if isinstance(play, Card))
     kept = cards if fate is OddCardFate.NEXT_CARD else ()
-    return after_hand(replace(table, shoe=replace(shoe, rounds=shoe.rounds - 1), kept=(*table.kept, *kept)))
+    return after_hand(replace(table, shoe=replace(shoe, rounds=shoe.rounds - 1)), kept)
 
 
 def _name_card(table: Table, card: Card, by: str) -> Stepped:

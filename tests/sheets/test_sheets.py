@@ -19,6 +19,7 @@ import pytest
 from controller.config import Config, load
 from controller.script import ScriptTable, Told
 from controller.table.faults import FAULTS
+from controller.words.language import language
 from tests.support.contract import check_event
 from tests.support.tables import TABLES
 
@@ -93,7 +94,8 @@ def as_played(example: Example, folder: Path) -> Config:
 
 def _lines(outcome: bytes | Told) -> list[str]:
     if isinstance(outcome, Told):
-        return [f"{'stopped' if outcome.code in FAULTS else 'refused'}: {outcome.code}"]
+        is_fault = outcome.code in FAULTS and outcome.what == language().fault(outcome.code).what
+        return [f"{'stopped' if is_fault else 'refused'}: {outcome.code}"]
     event = check_event(outcome, signed=False)
     match event["type"]:
         case "wagers_locked":

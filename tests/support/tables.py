@@ -32,7 +32,7 @@ from controller.table.facts import (
 )
 from controller.table.legality import Refuse
 from controller.table.public import Public, PublicHand, public
-from controller.table.requests import before, decide
+from controller.table.requests import after, before, decide
 from controller.table.rules import LockOn, TableRules
 from controller.table.states import Table
 from controller.table.step import step
@@ -94,6 +94,8 @@ class TableUnderTest:
         for fact in facts:
             for believed in (*before(self.table, fact, self.ambient), fact):
                 self._step(believed)
+            for follows in after(self.table, self.ambient):
+                self._step(follows)
         return self
 
     def ask(self, request: Request) -> str | None:

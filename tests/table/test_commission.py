@@ -14,7 +14,7 @@ from controller.table.acts.shoe import CloseShoe, NewShoe
 from controller.table.facts import CardDrawn, Target
 from tests.support.five_games import KANSAS_STAR, ROYAL9_SEEN_TWICE, SUGARHOUSE_MIDI, Watched, call, seats, wagers
 from tests.support.samples import examples
-from tests.support.tables import SUGARHOUSE, cards
+from tests.support.tables import SUGARHOUSE, cards, house
 
 BANKER_WINS, PLAYER_WINS, TIE = "4S TH 4D 9C", "4S TH 5D 8C", "4S TH 5D 9C"
 
@@ -73,10 +73,9 @@ def test_collecting_is_told_and_ends_it() -> None:
     assert table.replayed() == (table.table, None)
 
 
-def test_it_may_be_collected_at_any_moment_but_under_a_fault() -> None:
-    table = after(BANKER_WINS).lock().do(collect(2)).draw("4S").do(collect(3))
-    assert table.face.commission_owed == {}
-    assert after(BANKER_WINS).lock().draw("??").ask(collect(2)) == "fault_stands"
+def test_it_may_be_collected_at_any_moment() -> None:
+    table = after(BANKER_WINS).lock().do(collect(2)).draw("4S ??").do(collect(3))
+    assert (table.face.commission_owed, table.fault) == ({}, "unreadable_card")
 
 
 def test_a_player_who_leaves_pays_first() -> None:
@@ -108,15 +107,54 @@ def test_the_dealer_announces_no_new_shoe_before_it_is_collected() -> None:
     assert table.face.commission_owed == {}
 
 
-def test_a_supervisor_or_the_shoe_itself_may_and_it_is_still_owed_then() -> None:
-    by_key = after(BANKER_WINS).do(NewShoe("Smith"))
-    assert by_key.face.commission_owed == {"2": 100, "3": 175}
-    by_card = after(BANKER_WINS).do(CloseShoe("Smith")).believe(CardDrawn(cards("AS")[0], Target.FIRST_CARD, 0))
-    assert (by_card.face.shoe, by_card.face.commission_owed) == (2, {"2": 100, "3": 175})
-    for table in (by_key, by_card):
+NEW_SHOES = CardDrawn(cards("3S")[0], Target.FIRST_CARD, 0)
+
+
+def announced(rules: Any = SUGARHOUSE) -> Watched:
+    """The shoe says that a new one has begun, and seats 2 and 3 owe."""
+    return after(BANKER_WINS, rules=rules).do(CloseShoe("Smith")).believe(NEW_SHOES)
+
+
+def test_a_supervisor_may_and_it_is_still_owed_then() -> None:
+    for table in (after(BANKER_WINS).do(NewShoe("Smith")), announced().do(NewShoe("Smith"))):
+        assert (table.face.shoe, table.fault, table.face.commission_owed) == (2, None, {"2": 100, "3": 175})
         assert table.replayed() == (table.table, None), "a replay may begin at the new shoe"
         table.do(collect(2))
         assert table.replayed() == (table.table, None)
+
+
+def test_a_shoe_that_announces_itself_stops_the_table_until_the_last_seat_has_paid() -> None:
+    table = announced()
+    assert table.face.fault is not None
+    assert (table.fault, table.face.shoe, table.exits) == ("commission_owed", 1, {"new_shoe", "clear"})
+    assert table.face.fault.details == {"seats": "2, 3", "owed_cents": 275}
+    assert table.replayed() == (table.table, None)
+    table.do(collect(3)).believe(CardDrawn(cards("4C")[0], Target.BURN, 1))
+    assert (table.fault, table.face.shoe) == ("commission_owed", 1)
+    table.told()
+    table.do(collect(2))
+    assert table.told_types() == ["commission", "fault_cleared", "shoe_opened"]
+    assert (table.fault, table.face.shoe, table.face.first_card, table.face.burn_left) == (None, 2, "3S", 2)
+    assert table.replayed() == (table.table, None)
+
+
+def test_cleared_no_new_shoe_has_begun() -> None:
+    table = announced().clear()
+    assert (table.fault, table.face.phase, table.face.commission_owed) == (None, "shoe_ended", {"2": 100, "3": 175})
+    assert table.believe(NEW_SHOES).fault == "commission_owed"
+
+
+def test_nothing_owed_stops_nobody() -> None:
+    table = after(PLAYER_WINS).do(CloseShoe("Smith")).believe(NEW_SHOES)
+    assert (table.fault, table.face.shoe) == (None, 2)
+
+
+def test_another_house_collects_when_a_player_leaves_only() -> None:
+    lenient = house(SUGARHOUSE, commission_before_new_shoe=False)
+    by_dealer = after(BANKER_WINS, rules=lenient).do(CloseShoe("Smith"), NewShoe())
+    for table in (by_dealer, announced(lenient)):
+        assert (table.face.shoe, table.fault, table.face.commission_owed) == (2, None, {"2": 100, "3": 175})
+        assert table.ask(LeaveSeat(2, "dealer")) == "commission_owed"
 
 
 # A correction.

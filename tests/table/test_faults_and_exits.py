@@ -51,9 +51,10 @@ from controller.table.facts import (
     Target,
 )
 from controller.table.faults import FAULTS
+from controller.table.rules import LockOn
 from controller.table.states import Waiting
 from controller.table.stops import behind_pit_at
-from tests.support.tables import BACCARAT_ROYAL, TableUnderTest, hand, house, seen
+from tests.support.tables import BACCARAT_ROYAL, SUGARHOUSE, TableUnderTest, hand, house, seen
 
 PLAYER, BANKER, BURN, FIRST_CARD = Target.PLAYER, Target.BANKER, Target.BURN, Target.FIRST_CARD
 ONE_DECK = house(decks=1, drawn_in_error="burn")
@@ -91,6 +92,12 @@ def in_hand() -> TableUnderTest:
 
 def ended() -> TableUnderTest:
     return between().lock().draw("CUT 4S TH 5D 9C")
+
+
+def owing() -> TableUnderTest:
+    """SugarHouse: the shoe is over, and seat 2 owes the commission of a win on Banker."""
+    table = TableUnderTest(SUGARHOUSE).open_shoe().do(PlaceWager(Wager(2, "banker", 2000), "dealer"))
+    return table.lock().draw("CUT 4S TH 4D 9C")
 
 
 def seated() -> TableUnderTest:
@@ -142,6 +149,7 @@ IN: dict[str, list[Callable[[], TableUnderTest]]] = {
             .draw("TC 5D 4D 5C")
         )
     ],
+    "commission_owed": [lambda: owing().to(FIRST_CARD, 0, "KS")],
     "unreadable_card": [
         lambda: burning().draw("??"),
         lambda: in_hand().draw("??"),
@@ -494,9 +502,10 @@ def test_a_named_card_goes_where_it_lay_and_what_waited_follows() -> None:
     assert round_["cards_left"] == 410
 
 
-def test_a_named_card_that_was_kept_is_kept() -> None:
-    table = between().believe(CardKept(None, PLAYER, 1)).name("4S")
-    assert (table.face.phase, list(map(str, table.table.kept))) == ("wagers_open", ["4S"])
+@pytest.mark.parametrize("lock_on", ["deal", "first_card"])
+def test_a_named_card_that_was_kept_is_drawn_in_error(lock_on: LockOn) -> None:
+    table = TableUnderTest(house(lock_on=lock_on)).open_shoe().believe(CardKept(None, PLAYER, 1)).name("4S")
+    assert (table.face.simulated, hand(table.face, "player").cards) == (True, ("4S",))
 
 
 def test_a_card_drawn_outside_the_game_is_named_and_is_the_next_card() -> None:
@@ -691,7 +700,7 @@ def test_what_waited_is_believed_in_order_until_the_next_fault_and_the_rest_wait
     assert table.told_types() == ["fault_cleared", "fault unreadable_card"]
     assert [type(held.fact) for held in table.table.held] == [CutCardDrawn, CommitFailed]
     table.name("9C")
-    assert table.told_types() == ["fault_cleared", "round", "fault journal_failed"]
+    assert table.told_types() == ["fault_cleared", "round", "alarm", "fault journal_failed"]
     assert table.face.last_hand
     assert (table.clear().fault, table.table.held) == (None, Waiting())
 

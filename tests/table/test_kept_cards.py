@@ -160,12 +160,16 @@ def test_an_impossible_card_that_would_be_burned_or_kept_is_not_named(rules: Tab
 
 
 @EACH_GAME
-@pytest.mark.parametrize("first", ["", "KS"], ids=["between hands", "inside one"])
-def test_an_impossible_card_that_the_shoe_kept_is_not_named(rules: TableRules, first: str) -> None:
-    table = seated(house(rules, decks=1))
-    if first:
-        table.lock().draw(first)
+def test_an_impossible_card_that_the_shoe_kept_inside_a_hand_is_not_named(rules: TableRules) -> None:
+    table = seated(house(rules, decks=1)).lock().draw("KS")
     assert not names_it(table.believe(CardKept(Card.parse("2D"))), "2D")
+
+
+@EACH_GAME
+def test_one_that_it_kept_between_hands_is_named_where_it_opens_a_simulated_hand(rules: TableRules) -> None:
+    exposed = rules in (ROYAL9, KANSAS_STAR, SUGARHOUSE)
+    table = seated(house(rules, decks=1)).believe(CardKept(Card.parse("2D")))
+    assert names_it(table, "2D") == exposed
 
 
 @pytest.mark.parametrize("rules", [ROYAL9, KANSAS_STAR, SUGARHOUSE])

@@ -55,7 +55,7 @@ _REFUSALS = language().sections["refusal"]
 GRID = """
                         no_shoe            first_card_due     burning            wagers_open        wagers_locked      hand_in_play       shoe_ended
 card                    card_without_shoe  turned_up          burned             simulated          dealt              dealt              card_after_shoe
-card_kept               card_without_shoe  turned_up          burn_short         kept               dealt              kept               card_after_shoe
+card_kept               card_without_shoe  turned_up          burn_short         simulated          dealt              kept               card_after_shoe
 card_outside_game       card_without_shoe  card_outside_game  card_outside_game  card_outside_game  card_outside_game  card_outside_game  card_after_shoe
 cut_card                nothing            cut_card_in_burn   cut_card_in_burn   noted              noted              noted              nothing
 burn_count              nothing            nothing            nothing            nothing            nothing            nothing            nothing
@@ -234,6 +234,7 @@ EVENTS = {
     "corrected": "correction",
     "closed": "shoe_closed",
     "collected": "commission",
+    "noted": "alarm",  # in the shoe's first hands it cannot be in its place
 }
 TAKES_A_CARD = {"turned_up", "burned", "simulated", "dealt", "kept"}
 

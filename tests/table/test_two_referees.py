@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from controller.game.cards import Card
+from controller.game.cards import DECK, Card
+from controller.table.acts.hand import OddCardFate, TellOddCard
 from controller.table.acts.shoe import NewShoe
-from controller.table.facts import CardKept, ShoeResult, ShoeResultReported, Target
-from tests.support.tables import TableUnderTest, hand, house
+from controller.table.facts import CardKept, ShoeError, ShoeErrorRaised, ShoeResult, ShoeResultReported, Target
+from tests.support.five_games import Watched, call
+from tests.support.tables import MIDI, TableUnderTest, cards, hand, house
 
 PLAYER, BANKER, BURN, FIRST_CARD = Target.PLAYER, Target.BANKER, Target.BURN, Target.FIRST_CARD
 
@@ -125,23 +129,58 @@ def test_a_game_forced_to_its_end_where_none_was_is_nothing() -> None:
     assert between().lock().believe(result(ShoeResult.FORCE_QUIT)).fault is None
 
 
-@pytest.mark.parametrize("drawn_in_error", ["simulated_hand", "burn", "next_card"])
-def test_a_card_the_shoe_kept_is_the_next_hands_first(drawn_in_error: str) -> None:
-    table = TableUnderTest(house(drawn_in_error=drawn_in_error)).open_shoe()
-    table.believe(CardKept(Card.parse("2S"), PLAYER, 1))
-    assert (table.face.phase, table.face.hands, table.face.cards_left) == ("wagers_open", (), 413)
-    table.lock()
+KEPT = CardKept(Card.parse("2S"), PLAYER, 1)
+
+
+TOLD: dict[str, Callable[[TableUnderTest], TableUnderTest]] = {
+    "drawn between hands": lambda table: table.draw("2S"),
+    "kept between hands": lambda table: table.believe(KEPT),
+    "kept in a hand": lambda table: table.lock().draw("4S TH").believe(KEPT).draw("5D 9C"),
+    "kept in a void hand": lambda table: table.lock().draw("4S TH").believe(KEPT).void(),
+}
+HOWEVER_TOLD = pytest.mark.parametrize("told", TOLD.values(), ids=TOLD)
+"""Sheet 000 knows one card drawn in error, however a shoe tells of it."""
+
+
+@HOWEVER_TOLD
+def test_a_card_drawn_in_error_is_a_simulated_hands_first(told: Callable[[TableUnderTest], TableUnderTest]) -> None:
+    table = told(between())
+    assert (table.face.phase, table.face.simulated, table.face.odd_card) == ("hand_in_play", True, True)
     assert (hand(table.face, "player").cards, table.face.next_hand) == (("2S",), "banker")
     for placed in SIX_CARDS[1:]:
         table.to(*placed)
-    assert (table.fault, table.face.phase, table.face.cards_left) == (None, "wagers_open", 408)
+    rounds = table.of_type("round")
+    assert (table.fault, table.face.phase, rounds[-1]["simulated"]) == (None, "wagers_open", True)
+    assert rounds[-1]["player"]["cards"] == ["2S", "3D", "9D"]
+    assert table.replayed() == (table.table, None)
 
 
-def test_a_card_kept_inside_a_hand_waits_for_the_next() -> None:
-    table = between().lock().draw("4S TH").believe(CardKept(Card.parse("2S"), PLAYER, 1)).draw("5D 9C")
-    assert table.face.outcome == "tie"
+@HOWEVER_TOLD
+def test_unexposed_it_is_the_next_card(told: Callable[[TableUnderTest], TableUnderTest]) -> None:
+    table = told(between()).do(TellOddCard(OddCardFate.NEXT_CARD, "dealer"))
+    assert (table.face.phase, table.face.kept) == ("wagers_open", 1)
     table.lock()
-    assert hand(table.face, "player").cards == ("2S",)
+    assert (table.face.simulated, hand(table.face, "player").cards) == (False, ("2S",))
+
+
+@HOWEVER_TOLD
+@pytest.mark.parametrize(("drawn_in_error", "begins"), [("burn", ()), ("next_card", ("2S",))])
+def test_another_house_burns_it_or_deals_it(
+    told: Callable[[TableUnderTest], TableUnderTest], drawn_in_error: str, begins: tuple[str, ...]
+) -> None:
+    table = told(TableUnderTest(house(drawn_in_error=drawn_in_error)).open_shoe())
+    assert (table.fault, table.face.phase, table.face.kept) == (None, "wagers_open", len(begins))
+    table.lock()
+    assert tuple(card for each in table.face.hands for card in each.cards) == begins
+
+
+def test_the_last_hands_leftover_is_burned_and_the_shoe_is_over_with_too_few_cards() -> None:
+    not_dead = cards("AS 2D 4S TH 5D 9C 2S 3S 4H 6C 7D 8D")
+    others = [str(card) for card in DECK if card not in not_dead]
+    table = TableUnderTest(house(decks=1, drawn_in_error="burn")).open_shoe("AS 2D").lock()
+    table.believe(ShoeErrorRaised(ShoeError.CANNOT_READ)).draw(" ".join(others)).void()
+    table.lock().draw("4S TH").believe(KEPT).draw("5D 9C")
+    assert (table.face.phase, table.face.cards_left) == ("shoe_ended", 5)
 
 
 def test_a_kept_card_is_the_first_of_a_hand_already_locked() -> None:
@@ -149,32 +188,28 @@ def test_a_kept_card_is_the_first_of_a_hand_already_locked() -> None:
     assert table.face.next_hand == "banker"
 
 
-def test_a_void_hand_does_not_take_the_kept_card_with_it() -> None:
-    table = between().lock().draw("4S TH").believe(CardKept(Card.parse("2S"), PLAYER, 1)).void().lock()
-    assert hand(table.face, "player").cards == ("2S",)
+def test_where_the_first_card_locks_only_a_kept_card_is_known_to_be_drawn_in_error() -> None:
+    kept = TableUnderTest(house(lock_on="first_card")).open_shoe().believe(KEPT)
+    assert (kept.face.phase, kept.face.simulated) == ("hand_in_play", True)
+    drawn = TableUnderTest(house(lock_on="first_card")).open_shoe().draw("2S")
+    assert (drawn.face.phase, drawn.face.simulated) == ("hand_in_play", False)
 
 
-def test_where_the_first_card_locks_a_kept_card_waits_for_it() -> None:
-    table = TableUnderTest(house(lock_on="first_card")).open_shoe().believe(CardKept(Card.parse("2S"), PLAYER, 1))
-    assert table.face.phase == "wagers_open"
-    table.to(BANKER, 1, "TH")
-    assert (table.fault, table.face.next_hand) == (None, "player")
-
-
-def test_more_kept_cards_than_a_hand_takes_go_to_the_hand_after() -> None:
-    table = between()
-    for card in ("4S", "TH", "5D", "9C", "2S"):
-        table.believe(CardKept(Card.parse(card), PLAYER, 1))
-    table.lock()
-    assert (table.face.outcome, table.face.phase, table.face.cards_left) == ("tie", "wagers_open", 409)
-    table.lock().to(BANKER, 1, "TH")
-    assert (table.fault, table.face.next_hand) == (None, "player")
+def test_in_midi_a_kept_card_says_nothing_before_the_cards_are_turned_up() -> None:
+    """That the shoe kept one says that the hand takes no more."""
+    table = Watched(MIDI).open_shoe("2D 3H 4C").lock().draw("4S TH 5D 9C")
+    kept = table.face.kept
+    table.believe(KEPT)
+    assert (table.fault, table.face.phase, table.face.kept) == (None, "hand_in_play", kept)
+    table.do(call("reveal"))
+    assert (table.of_type("round")[-1]["outcome"], table.face.simulated, table.face.odd_card) == ("tie", True, True)
+    assert table.replayed() == (table.table, None)
 
 
 def test_an_impossible_kept_card_is_found_too() -> None:
     table = TableUnderTest(house(decks=1)).open_shoe("AS 2D").believe(CardKept(Card.parse("AS"), PLAYER, 1))
     assert table.fault == "impossible_card"
-    assert list(map(str, table.name("AH").table.kept)) == ["AH"]
+    assert hand(table.name("AH").face, "player").cards == ("AH",)
 
 
 def test_a_kept_card_left_when_the_shoe_ends_is_gone_with_it() -> None:

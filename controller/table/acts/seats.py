@@ -263,6 +263,7 @@ COMMISSION = Act(
     example="3 --by Smith",
     forms=(Form(CollectCommission, CollectCommission, (_SEAT,)),),
     becomes=(CommissionCollected,),
+    in_fault=True,
 )
 
 

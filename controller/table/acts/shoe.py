@@ -32,7 +32,8 @@ class NewShoe(Request):
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
         """The shoe's opening; a dealer's only once the commission of the shoe before is collected."""
-        if table.commission_owed and self.supervisor is None:
+        collected_first = ambient.rules.shoe.commission_before_new_shoe
+        if table.commission_owed and collected_first and self.supervisor is None:
             return refuse("commission_owed")  # sheet 004: collected before the cards are shuffled again
         return opened(table, self.supervisor or "dealer", ambient)
 
