@@ -110,7 +110,7 @@ def warnings(table: TableFile, game: GameFile) -> Iterable[str]:
             yield f"there is no input {name}, and {why}"
     if table.table.lock_on == "first_card":
         kept = " but on a card that the shoe reports as kept" if brand.deals else ""
-        yield f"a first card locks the wagers: shoe.drawn_in_error has no effect{kept}, for no other card can be in error"
+        yield f"a first card locks the wagers: shoe.drawn_in_error has no effect{kept}, as no other can be in error"
     if brand.deals and game.shoe.drawn_in_error == "burn":
         counts_it = f"{brand.called} takes a burned card for a hand's first: end the shoe's own game"
         yield f'shoe.drawn_in_error = "burn": {counts_it} after each such card, or the table stops at the next'

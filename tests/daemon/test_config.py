@@ -163,6 +163,29 @@ def test_the_digest_is_of_the_values_of_both_files(tmp_path: Path) -> None:
     assert load(changed(tmp_path, lambda v: v["pins"].update(debounce_ms=31))).digest != first
 
 
+@pytest.mark.parametrize(
+    ("shoe", "lock_on", "drawn_in_error", "told"),
+    [
+        ("angel_eye", "deal", "simulated_hand", []),
+        ("angel_eye", "first_card", "simulated_hand", ["no effect but on a card that the shoe reports as kept"]),
+        ("beetek", "first_card", "simulated_hand", ["no effect, as no other"]),
+        ("beetek", "deal", "burn", []),
+        ("angel_eye", "deal", "burn", ["takes a burned card for a hand's first"]),
+    ],
+)
+def test_what_drawn_in_error_cannot_do_is_a_warning(
+    shoe: str, lock_on: str, drawn_in_error: str, told: list[str], tmp_path: Path
+) -> None:
+    def in_table(values: Values) -> None:
+        values["shoe"] = {"driver": shoe, "port": "/dev/ttyUSB0"}
+        values["table"]["lock_on"] = lock_on
+
+    path = changed(tmp_path, in_table, lambda values: values["shoe"].update(drawn_in_error=drawn_in_error))
+    warnings = [warning for warning in load(path).warnings if "drawn_in_error" in warning]
+    assert len(warnings) == len(told)
+    assert all(words in warning for words, warning in zip(told, warnings, strict=True))
+
+
 def test_what_works_but_may_surprise_is_a_warning(tmp_path: Path) -> None:
     def unwire(values: Values) -> None:
         for name in ("seat_3", "void"):

@@ -1,0 +1,43 @@
+"""The cutting card's place in a shoe, and what is said where it comes elsewhere (sheet 000: 14 cards from the end)."""
+
+from __future__ import annotations
+
+import pytest
+
+from controller.game.cards import DECK
+from controller.table.facts import ShoeError, ShoeErrorRaised
+from tests.support.five_games import Watched
+from tests.support.tables import MIDI, TableUnderTest, house
+
+OTHERS = [str(card) for card in DECK if str(card) not in ["AS", "2D"]]
+
+
+def with_left(cards: int, tolerance: int) -> TableUnderTest:
+    """One deck, so many cards of it left: the others died with a hand that was void."""
+    table = TableUnderTest(house(decks=1, cut_card_tolerance=tolerance)).open_shoe("AS 2D").lock()
+    table.believe(ShoeErrorRaised(ShoeError.CANNOT_READ)).draw(" ".join(OTHERS[cards:])).void()
+    assert (table.face.phase, table.face.cards_left) == ("wagers_open", cards)
+    table.told()
+    return table
+
+
+@pytest.mark.parametrize(("tolerance", "silent"), [(0, {14}), (3, {11, 12, 13, 14, 15, 16, 17})])
+def test_far_from_its_place_an_alarm_says_how_many_cards_were_left(tolerance: int, silent: set[int]) -> None:
+    for left in range(6, 30):
+        table = with_left(left, tolerance).draw("CUT")
+        alarms = [(event["code"], event["details"]) for event in table.told()]
+        told = ("cut_card_misplaced", {"cards_left": left, "cut_card_from_end": 14})
+        assert alarms == ([] if left in silent else [told])
+        assert table.face.last_hand, "it is believed wherever it comes"
+
+
+def test_ten_cards_more_or_less_are_no_alarm_unless_the_house_says_otherwise() -> None:
+    tolerance = house().shoe.cut_card_tolerance
+    alarms = [left for left in range(6, 30) if with_left(left, tolerance).draw("CUT").told()]
+    assert alarms == [25, 26, 27, 28, 29]
+
+
+def test_cards_that_wait_for_a_reveal_have_left_the_shoe_too() -> None:
+    table = Watched(MIDI).open_shoe("2D 3H 4C").lock().draw("4S TH 5D 2C 3S 4H CUT")
+    (alarm,) = table.of_type("alarm")
+    assert alarm["details"]["cards_left"] == 8 * 52 - 3 - 6
