@@ -98,11 +98,16 @@ def take_cards_in_error(table: Table, cards: tuple[Card, ...]) -> Stepped:
             begun = replace(table, phase=HandInPlay((), wagers=None), shoe=shoe, kept=())
             return deal_kept(begun, (*table.kept, *cards))
         case "burn":
-            return after_hand(table)
+            return after_hand(burned_in_error(table))
         case "next_card":
             return replace(table, kept=(*table.kept, *cards)), ()
         case never:
             assert_never(never)
+
+
+def burned_in_error(table: Table) -> Table:
+    """A card drawn in error is burned, which a shoe with rules of its own takes for a hand's."""
+    return replace(table, awaiting_result="voided", burned_in_shoes_hand=True) if table.rules.procedure > 1 else table
 
 
 # The hand.

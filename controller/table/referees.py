@@ -30,15 +30,15 @@ def compare_burn_count(table: Table, count: int) -> Stepped:
 
 def compare_result(table: Table, fact: ShoeResultReported) -> Stepped:
     """The shoe's result of a hand beside ours."""
-    awaited = table.awaiting_result
-    table = replace(table, awaiting_result=None)
+    awaited, burned = table.awaiting_result, table.burned_in_shoes_hand
+    table = replace(table, awaiting_result=None, burned_in_shoes_hand=False)
     if awaited == "voided" or (awaited is None and fact.result is ShoeResult.FORCE_QUIT):
         return table, ()  # the shoe ends its own game of a hand that is void here, or one it never began
     ours = _in_words(awaited.outcome.value, awaited.player_pair, awaited.banker_pair) if awaited else "no finished hand"
     shoes = _in_words(fact.result.value, fact.player_pair, fact.banker_pair)
     if ours == shoes:
         return table, ()
-    if awaited is None and result_is_secret(table):
+    if burned or (awaited is None and result_is_secret(table)):
         return stop(table, "result_differs", {})  # the shoe has read cards that nobody here has seen
     return stop(table, "result_differs", {"shoe_says": shoes, "rules_say": ours})
 
@@ -64,7 +64,7 @@ def differing_target(table: Table, fact: CardDrawn) -> str | None:
 
 def both_opinions(table: Table, fact: CardDrawn) -> dict[str, str | int]:
     """Where the shoe and where our rules put the card, for people: nothing where that would tell a face-down card."""
-    if next_is_secret(table):
+    if next_is_secret(table) or table.burned_in_shoes_hand:
         return {}
     assert fact.target is not None
     expected, index = _expected_target(table)

@@ -207,9 +207,11 @@ class Table:
     cards that left the shoe already and are the next hand's first, `kept_results` what the shoe says of the hands they
     make. `held` is what came while the fault stood.
     `awaiting_result` is the hand whose result the shoe has yet to state, or "voided" when it may still state one for a
-    hand that was void. `last_report` is the one that the next follows in number, where the shoe was heard ever since;
-    where it was not, `unheard_since` is the one before, until another came. `seq_counts_zero` once the shoe, since it
-    was switched on, has gone on with 0 after 9: from then on it always does. `placed` are the chips for the next hand,
+    hand that was void or burned. `burned_in_shoes_hand` once a card was burned that the shoe counts into a hand: up to
+    that hand's result the shoe's opinions would tell of the card. `last_report` is the one that the next follows in
+    number, where the shoe was heard ever since; where it was not, `unheard_since` is the one before, until another
+    came. `seq_counts_zero` once the shoe, since it was switched on, has gone on with 0 after 9: from then on it always
+    does. `placed` are the chips for the next hand,
     `occupied` the seats with somebody at them, `commission_owed` cents by seat, `award_seq` the pit's last award step,
     `disputed` the awards of an impossible amount, `pit_key` the pit's public key in hex, None until a person has pinned
     one. `stops` counts the faults since this shoe was announced.
@@ -225,6 +227,7 @@ class Table:
     last_round: FinishedRound | None = None
     hits: tuple[SeatHit, ...] = ()
     awaiting_result: TwoHands | Literal["voided"] | None = None
+    burned_in_shoes_hand: bool = False
     fault: StandingFault | None = None
     held: Waiting = field(default_factory=Waiting)
     last_report: Report | None = None

@@ -31,6 +31,7 @@ from controller.table.correcting import correct
 from controller.table.dealing import (
     after_hand,
     burn,
+    burned_in_error,
     call,
     close_shoe,
     deal,
@@ -265,9 +266,10 @@ def _believe(table: Table, held: Held) -> Stepped:
             return _wait_for_reveal(table, fact)
         case ShoeResultReported(result) if result is not ShoeResult.FORCE_QUIT and kept_make_a_hand(table):
             return replace(table, kept_results=(*table.kept_results, Held(fact))), ()
-        case ShoeResultReported(result):
-            row = Row.SHOE_FORCE_QUIT if result is ShoeResult.FORCE_QUIT else Row.SHOE_RESULT
-            return _legally(table, row, fact)
+        case ShoeResultReported(ShoeResult.FORCE_QUIT):
+            return _legally(replace(table, burned_in_shoes_hand=False), Row.SHOE_FORCE_QUIT, fact)
+        case ShoeResultReported():
+            return _legally(table, Row.SHOE_RESULT, fact)
         case ShoeErrorRaised(error):
             # An overdraw says that the hand takes no more cards, which may still lie face down.
             return _legally(table, Row.SHOE_ERROR, fact, {} if next_is_secret(table) else {"error": error.value})
@@ -558,6 +560,7 @@ def _change_odd_card(table: Table, fate: OddCardFate) -> Stepped:
     shoe = open_shoe(table)
     cards = tuple(play for play in table.phase.plays if isinstance(play, Card))
     kept = cards if fate is OddCardFate.NEXT_CARD else ()
+    table = table if kept else burned_in_error(table)
     return after_hand(replace(table, shoe=replace(shoe, rounds=shoe.rounds - 1)), kept)
 
 

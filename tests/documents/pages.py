@@ -391,7 +391,8 @@ def _tablectl() -> str:
         "## Scripts",
         "",
         "`tablectl deal` plays a script. What the shoe says is written so: a card `KS`, the cutting card `CUT`, a card",
-        "that could not be read `??`, a card that the shoe kept after an overdraw `kept:KS`, a while unheard `UNHEARD`. An act:",
+        "that could not be read `??`, a card that it kept after an overdraw `kept:KS`, a while unheard `UNHEARD`.",
+        "An act:",
         "",
     ]
     lines += [f"- `{usage}`: {act.says}" for act in ACTS for usage in usages(act)]

@@ -45,6 +45,24 @@ def everything(broker: Broker | ExistingBroker, table: Table) -> Iterator[list[b
     client.loop_stop()
 
 
+@pytest.mark.table(example="sugarhouse_midi", game={"shoe": {"drawn_in_error": "burn"}})
+def test_a_whole_hand_burned_in_error_is_told_to_nobody(
+    everything: list[bytes], table: Table, shoe: FarShoe, pit: FarPit, dealer: Dealer, eventually: Eventually
+) -> None:
+    dealer.open_shoe()
+    shoe.deal("4S")
+    for card in "TH 5D 9C".split():  # the shoe's own hand goes on, and the table's has not begun
+        shoe.deal(card)
+        eventually(lambda: table.fault == "target_differs")
+        table.supervisor("clear")
+    eventually(lambda: any(fact["fact"] == "ShoeResultReported" for fact in table.facts()))
+    assert (table.phase, table.fault) == ("wagers_open", None)
+    assert [event["details"] for event in pit.told("fault")] == [{}] * 3
+    told = b"\n".join([*everything, json.dumps(table.status()).encode(), table.log.encode()])
+    assert set(_CARD.findall(_SIGNATURE.sub(b"", told))) <= _BURNED
+    assert b"tie" not in json.dumps(pit.told("fault")).encode()
+
+
 @pytest.mark.table(example="sugarhouse_midi")
 def test_no_card_is_told_before_it_is_revealed(
     everything: list[bytes],

@@ -10,8 +10,9 @@ from controller.game.cards import DECK, Card
 from controller.table.acts.hand import OddCardFate, TellOddCard
 from controller.table.acts.shoe import NewShoe
 from controller.table.facts import CardKept, ShoeError, ShoeErrorRaised, ShoeResult, ShoeResultReported, Target
+from controller.table.rules import TableRules
 from tests.support.five_games import Watched, call
-from tests.support.tables import MIDI, TableUnderTest, cards, hand, house
+from tests.support.tables import MIDI, ROYAL9, TableUnderTest, cards, hand, house
 
 PLAYER, BANKER, BURN, FIRST_CARD = Target.PLAYER, Target.BANKER, Target.BURN, Target.FIRST_CARD
 
@@ -217,3 +218,77 @@ def test_a_kept_card_left_when_the_shoe_ends_is_gone_with_it() -> None:
     table.believe(CardKept(Card.parse("2S"), PLAYER, 1)).draw("5D 9C")
     assert table.face.phase == "shoe_ended"
     assert table.open_shoe().lock().face.hands == ()
+
+
+# Cards that are burned in error: nobody has seen them, and the shoe counts them into a hand.
+
+BURNED_HANDS = ["4S TH 5D 9C", "4S TH 4D 9C", "9S TH 5D 2C"]
+"""A tie, a win of Banker's, and a hand that is not over."""
+
+
+def burned(cards_: str, rules: TableRules) -> Watched:
+    """These come between hands, each where the shoe's own hand puts it, and are burned."""
+    table = Watched(house(rules, drawn_in_error="burn")).open_shoe("2D 3H 4C")
+    places = [(PLAYER, 1), (BANKER, 1), (PLAYER, 2), (BANKER, 2)]
+    for (target, index), card in zip(places, cards_.split(), strict=False):
+        table.to(target, index, card)
+        if table.fault:
+            table.clear()
+    return table
+
+
+RESULTS = [
+    ShoeResultReported(ShoeResult.TIE, False, False),
+    ShoeResultReported(ShoeResult.BANKER, False, False),
+    ShoeResultReported(ShoeResult.PLAYER, True, False),
+]
+
+
+@pytest.mark.parametrize("rules", [ROYAL9, MIDI], ids=["mini", "midi"])
+@pytest.mark.parametrize("said", RESULTS, ids=lambda said: said.result.value)
+def test_the_shoes_result_of_burned_cards_is_of_no_hand_and_stops_nobody(
+    rules: TableRules, said: ShoeResultReported
+) -> None:
+    table = burned(BURNED_HANDS[0], rules)
+    as_it_was = (list(table.events), table.face)
+    table.believe(said)
+    assert (table.events, table.face) == as_it_was
+    table.lock().to(PLAYER, 1, "KS")
+    assert table.fault is None
+    assert table.replayed() == (table.table, None)
+
+
+@pytest.mark.parametrize("rules", [ROYAL9, MIDI], ids=["mini", "midi"])
+def test_what_the_shoe_says_of_a_hand_with_burned_cards_is_told_by_no_fault(rules: TableRules) -> None:
+    """The places of the cards after them, and the result, hang on what the burned ones are."""
+    seen_at = []
+    for cards_, place in zip(BURNED_HANDS, [(BANKER, 1), (PLAYER, 2), (PLAYER, 3)], strict=True):
+        table = burned(cards_, rules).lock().to(*place, "KS")
+        assert table.fault == "target_differs"
+        assert table.face.fault is not None
+        assert table.face.fault.details == {}
+        table.clear().believe(RESULTS[0])
+        assert table.fault == "result_differs"
+        assert table.face.fault.details == {}
+        seen_at.append(table.seen)
+        table.clear()
+        table.to(BANKER, 2, "KD")
+        assert table.face.fault is not None
+        assert table.face.fault.details != {}, "the shoe's next hand has no burned card"
+    assert seen_at[1:] == seen_at[:1] * 2
+
+
+@pytest.mark.parametrize("fate", OddCardFate)
+def test_a_card_told_to_be_burned_is_as_secret(fate: OddCardFate) -> None:
+    table = between().draw("2S").do(TellOddCard(fate, "dealer")).lock().to(BANKER, 3, "TH")
+    assert table.fault == "target_differs"
+    assert table.face.fault is not None
+    assert (table.face.fault.details == {}) == (fate is OddCardFate.BURN)
+
+
+def test_once_the_shoe_has_given_its_hand_up_it_is_heard_again() -> None:
+    table = burned("4S", ROYAL9).believe(ShoeResultReported(ShoeResult.FORCE_QUIT, False, False)).lock()
+    for placed in SIX_CARDS:
+        table.to(*placed)
+    assert table.fault is None
+    assert len(table.of_type("round")) == 1
