@@ -51,7 +51,7 @@ def test_a_whole_hand_burned_in_error_is_told_to_nobody(
 ) -> None:
     dealer.open_shoe()
     shoe.deal("4S")
-    for card in "TH 5D 9C".split():  # the shoe's own hand goes on, and the table's has not begun
+    for card in ("TH", "5D", "9C"):  # the shoe's own hand goes on, and the table's has not begun
         shoe.deal(card)
         eventually(lambda: table.fault == "target_differs")
         table.supervisor("clear")
