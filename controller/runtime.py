@@ -590,6 +590,11 @@ class Runtime:
         return self._table
 
     @property
+    def config(self) -> Config:
+        """The table's whole configuration."""
+        return self._config
+
+    @property
     def table_name(self) -> str:
         """What people call the table."""
         return self._config.file.table.name
@@ -616,6 +621,7 @@ class Runtime:
             "face": asdict(self.face),
             "lamps": {name: pattern.name.lower() for name, pattern in self._shown.items()},
             "sensors": sorted(self._live().sensed_seats),
+            "inputs": sorted(name for name, pressed in self._debouncer.settled.items() if pressed),
             "second_person": self.waits_for_second_person(),
             "shoe": {
                 "up": self.shoe_line.up,

@@ -149,12 +149,14 @@ def _roads(options: Namespace) -> int:
 def _add_screen(parser: ArgumentParser) -> None:
     where = "where it is served; 0.0.0.0:8080 lets other machines look, too (default: %(default)s)"
     parser.add_argument("--listen", default="127.0.0.1:8080", metavar="HOST:PORT", help=where)
+    mine = "show closed hands with their frames to whoever has the address that is printed; run it as a supervisor"
+    parser.add_argument("--supervisor", action="store_true", help=mine)
 
 
 def _screen(options: Namespace) -> int:
     from controller.cli.screen import screen
 
-    return screen(options.table, options.listen)
+    return screen(options.table, options.listen, options.supervisor)
 
 
 def _add_archive(parser: ArgumentParser) -> None:

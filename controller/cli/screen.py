@@ -6,18 +6,21 @@ from pathlib import Path
 
 from controller.config import load
 from controller.control.feed import feed_of
+from controller.control.past import past_of
 from controller.errors import TableError
 
 
-def screen(table: Path, listen: str) -> int:
-    """Serve the table's pages at `listen`, HOST:PORT. Raises TableError `screen_missing` without its libraries."""
+def screen(table: Path, listen: str, supervisor: bool = False) -> int:
+    """Serve the table's pages at `listen`, HOST:PORT; for a `supervisor`, closed hands too. Raises TableError
+    `screen_missing` without its libraries."""
     host, _, port = listen.rpartition(":")
     if not (host and port.isdecimal()):
         do = "Write HOST:PORT, for example 127.0.0.1:8080, or 0.0.0.0:8080 for other machines too."
         raise TableError("screen_address", f"{listen} is no address to listen at.", do)
     try:
-        from controller.screen.server import serve
+        from controller.screen.server import Sockets, serve
     except ImportError as error:
         do = "Install the project with its extra `screen`; tools/setup.sh does."
         raise TableError("screen_missing", f"The screen needs a library that is not installed: {error}.", do) from None
-    return serve(feed_of(Path(load(table).file.control.socket)), host.strip("[]"), int(port))
+    control = Path(load(table).file.control.socket)
+    return serve(Sockets(feed_of(control), past_of(control), control), host.strip("[]"), int(port), supervisor)

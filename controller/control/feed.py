@@ -1,9 +1,9 @@
 """The feed: a second socket, beside the control socket, which tells what is public and reads nothing.
 
 Whoever is on this machine may connect. A line of JSON has one key: `{"placard": ...}`, the table's rules;
-`{"rounds": ...}`, the finished hands of the open shoe as they are now, corrections among them; `{"status": ...}`. All
-three come at once, and then each as often as it is another, on the beat of `watchers.py`. So a reader needs nothing
-that was said before it came. The table's screen lives on this feed.
+`{"rounds": ...}`, the finished hands of the open shoe as they are now, corrections among them; `{"wiring": ...}`, which
+pin each lamp and input is on; `{"status": ...}`. All four come at once, and then each as often as it is another, on the
+beat of `watchers.py`. So a reader needs nothing that was said before it came. The table's screen lives on this feed.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from controller.config import Config
+from controller.pins.header_map import PHYSICAL
 from controller.runtime import Runtime
 from controller.table.placard import placard
 from controller.table.public import public_rounds
@@ -33,6 +35,7 @@ def feed_lines(runtime: Runtime) -> Callable[[], Sequence[bytes]]:
     finished: tuple[FinishedRound, ...] | None = None
     shoe: int | None = None
     placard_line = rounds_line = b""
+    wiring_line = _line("wiring", wiring(runtime.config))
 
     def lines() -> Sequence[bytes]:
         nonlocal rules, finished, shoe, placard_line, rounds_line
@@ -43,9 +46,19 @@ def feed_lines(runtime: Runtime) -> Callable[[], Sequence[bytes]]:
         if table.finished is not finished or table.shoes_opened != shoe:
             finished, shoe = table.finished, table.shoes_opened
             rounds_line = _line("rounds", {"shoe": shoe, "hands": [asdict(each) for each in public_rounds(table)]})
-        return placard_line, rounds_line, _line("status", runtime.status())
+        return placard_line, rounds_line, wiring_line, _line("status", runtime.status())
 
     return lines
+
+
+def wiring(config: Config) -> dict[str, object]:
+    """Each lamp's and input's BCM number and place on the header, and the configuration's digest, as JSON values."""
+    pins = config.file.pins
+    return {
+        "digest": config.digest,
+        "lamps": {name: [lamp.bcm, PHYSICAL.get(lamp.bcm)] for name, lamp in pins.lamps.items()},
+        "inputs": {name: [input_.bcm, PHYSICAL.get(input_.bcm)] for name, input_ in pins.inputs.items()},
+    }
 
 
 def _line(name: str, said: object) -> bytes:

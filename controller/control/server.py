@@ -6,7 +6,8 @@ One request is one line of JSON, `{"do": "status"}`, or an act as its entry says
 The socket's group may connect: who that is, is who may act as a supervisor from the shell. An act that leaves a fault
 names it, `"fault": "3-2"`, as the status shows it. An act by two people is answered `{"ok": true, "waits": {...}}`, and
 is done once a second one says `{"do": "witness", "proposal": 1, "by": ...}`. What an act would do is told, and nothing
-changed, for `{"do": "foresee", "act": {...}}`.
+changed, for `{"do": "foresee", "act": {...}}`. `{"do": "replay", "round": "3/12"}` is answered with a finished round's
+record (`hand_record.py`), frames and all.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any
 
 from controller.control.connections import IDLE_S, Connection, Connections
 from controller.control.feed import SUFFIX, feed_lines, feed_of
+from controller.control.past import Past, past_of
 from controller.control.watchers import Watchers
 from controller.errors import TableError
 from controller.runtime import Runtime
@@ -44,6 +46,7 @@ async def serving(runtime: Runtime, path: Path) -> AsyncIterator[None]:
     connections = Connections()
     watchers = Watchers(lambda: (_line({"ok": True, "status": runtime.status()}),))
     fed = Watchers(feed_lines(runtime))
+    past = Past(Path(runtime.config.file.journal.path))
     conversations: set[asyncio.Task[None]] = set()
 
     async def feed(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -52,6 +55,12 @@ async def serving(runtime: Runtime, path: Path) -> AsyncIterator[None]:
                 if connection is not None:
                     await fed.watch(writer)
 
+    async def events(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async with connections.of(writer) as connection:
+            with contextlib.suppress(ConnectionError, TimeoutError, ValueError, TableError):
+                if connection is not None:
+                    await past.tell(reader, writer)
+
     async def met(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         async with connections.of(writer) as connection:
             with contextlib.suppress(ConnectionError):
@@ -59,7 +68,7 @@ async def serving(runtime: Runtime, path: Path) -> AsyncIterator[None]:
                     full = _refusal("too_many_connections", "Every connection is waiting for its act.", "Try later.")
                     writer.write(_line(full))
                 else:
-                    await _converse(runtime, watchers, connection, reader)
+                    await _converse(runtime, past, watchers, connection, reader)
 
     def begin(met: _Met) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], None]:
         def with_task(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -74,7 +83,7 @@ async def serving(runtime: Runtime, path: Path) -> AsyncIterator[None]:
         stopped = "The table's program was stopped, and with it this view."
         last_word = _line(_refusal("table_stopped", stopped, "Start the table: systemctl start table-controller."))
         stack.callback(watchers.end, last_word)
-        for at, meet, mode in ((path, met, 0o660), (feed_of(path), feed, 0o666)):
+        for at, meet, mode in ((path, met, 0o660), (feed_of(path), feed, 0o666), (past_of(path), events, 0o666)):
             server = await asyncio.start_unix_server(begin(meet), sock=_bound(at, mode), limit=_LONGEST_LINE)
             stack.callback(server.close)
         yield
@@ -104,7 +113,9 @@ def _bound(path: Path, mode: int) -> socket.socket:
     return channel
 
 
-async def _converse(runtime: Runtime, watchers: Watchers, connection: Connection, reader: asyncio.StreamReader) -> None:
+async def _converse(
+    runtime: Runtime, past: Past, watchers: Watchers, connection: Connection, reader: asyncio.StreamReader
+) -> None:
     while True:
         try:
             line = await connection.line(reader)
@@ -127,6 +138,8 @@ async def _converse(runtime: Runtime, watchers: Watchers, connection: Connection
             await connection.say(_line({"ok": True, "status": runtime.status()}))
         elif request == "watch":
             await watchers.watch(connection.writer)
+        elif isinstance(request, _Replayed):
+            await connection.say(_line(await _replayed(past, request.round)))
         elif isinstance(request, _Foreseen):
             await connection.say(_line(_would(runtime, request.asked)))
         elif not isinstance(request, str):
@@ -147,6 +160,13 @@ async def _act(runtime: Runtime, asked: _Asked | _Confirmed, via: str) -> dict[s
     if answer.refused is not None:
         return _refusal(answer.refused, language().refusal(answer.refused), _LOOK)
     return {"ok": True}
+
+
+async def _replayed(past: Past, which: str) -> dict[str, object]:
+    try:
+        return {"ok": True, "hand": await past.hand(which)}
+    except TableError as error:
+        return _refusal(error.code, error.what, error.do)
 
 
 def _would(runtime: Runtime, asked: _Asked) -> dict[str, object]:
@@ -177,6 +197,13 @@ class _Foreseen:
 
 
 @dataclass(frozen=True, slots=True)
+class _Replayed:
+    """A question for a finished round, "3/12"."""
+
+    round: str
+
+
+@dataclass(frozen=True, slots=True)
 class _Confirmed:
     """A second person's word."""
 
@@ -184,7 +211,7 @@ class _Confirmed:
     by: str
 
 
-def parse(line: bytes) -> _Asked | _Foreseen | _Confirmed | str:
+def parse(line: bytes) -> _Asked | _Foreseen | _Replayed | _Confirmed | str:
     """What a line says: a request of the table's, a second person's word, "status" or "watch".
 
     Raises BadArgumentError with what is wrong where it says nothing.
@@ -198,6 +225,8 @@ def parse(line: bytes) -> _Asked | _Foreseen | _Confirmed | str:
     match value:
         case {"do": "status" | "watch" as look, **rest} if not rest:
             return str(look)
+        case {"do": "replay", "round": str(which), **rest} if not rest:
+            return _Replayed(which)
         case {"do": "witness", "proposal": int(proposal), "by": str(by), **rest} if not rest and type(proposal) is int:
             return _Confirmed(proposal, by)
         case {"do": "foresee", "act": {"do": str(do)}, **rest} if not rest and _keeps(value["act"]):

@@ -653,6 +653,39 @@ def read_open_shoe(path: Path) -> Iterator[Row]:
         yield from _open_shoe(db, path)
 
 
+def read_shoe(path: Path, shoe: int) -> Iterator[Row]:
+    """The rows of the shoe of this number, checked as by `read_rows`; none where the journal's own file has no such
+    shoe. Reads only, also while the table runs."""
+    with _reading(path) as db:
+        end = _LAST_ROW
+        opened = f"SELECT row, body FROM fact JOIN message USING (row) WHERE {_OPENED_A_SHOE} ORDER BY seq DESC"
+        for row, body in db.execute(opened).fetchall():
+            says = json.loads(body)
+            if says["type"] == "shoe_opened" and says["shoe"] == shoe:
+                yield from _signed(db, path, _rows(path, _kept(db, row, end), *_from(db, path, row)))
+                return
+            end = row - 1 if says["type"] == "shoe_opened" else end
+
+
+def _from(db: sqlite3.Connection, path: Path, row: int) -> tuple[bytes, int, int]:
+    """What the rows from this one on are checked against."""
+    head, seq = _before(db, path, row)
+    return head, row, seq
+
+
+def read_events(path: Path, after: int, rounds: int) -> list[bytes]:
+    """The events numbered past `after`, in order, and of these no more than the last `rounds` finished rounds hold;
+    none of them checked. Only what the journal's own file has; reads only, also while the table runs."""
+    found: list[bytes] = []
+    with _reading(path) as db:
+        for (body,) in db.execute("SELECT body FROM message WHERE seq > ? ORDER BY seq DESC", (after,)):
+            rounds -= b'"type":"round"' in body
+            if rounds < 0:
+                break
+            found.append(body)
+    return found[::-1]
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     """Whose a journal is, and up to which of its events the pit has acknowledged."""

@@ -25,16 +25,15 @@ _SIGNS = {
 def hand_view(placard: dict[str, Any], status: dict[str, Any]) -> dict[str, Any]:
     """What changes from card to card."""
     face = status["face"]
-    in_hand = face["phase"] in ("wagers_locked", "hand_in_play")
     hands = [] if face["phase"] == "wagers_locked" else face["hands"]
-    outcome = None if in_hand or face["simulated"] else face["outcome"]
+    outcome = _outcome(face)
     return {
         "shoe": face["shoe"],
         "round": face["round"],
         "outcome": outcome,
         "marks": [say("label", mark) for mark in ("simulated", "last_hand") if face[mark]],
         "hands": [_hand(hand, placard, face, outcome) for hand in hands],
-        "waits": _waits(face, outcome),
+        "waits": waits(face),
         "stop": _stop(face["fault"]),
         "seats": {seat: _seat(seat, face, status["lamps"]) for seat in face["seats"]},
         "hits": [_hit(hit, placard) for hit in face["hits"]],
@@ -79,9 +78,15 @@ def _holder(hand: str, face: dict[str, Any]) -> Text | None:
     return say("label", "seat", seat=seat) if seat else None
 
 
-def _waits(face: dict[str, Any], outcome: str | None) -> Text:
+def _outcome(face: dict[str, Any]) -> str | None:
+    """Who won the hand that lies on the layout, once it is over."""
+    in_hand = face["phase"] in ("wagers_locked", "hand_in_play")
+    return None if in_hand or face["simulated"] else face["outcome"]
+
+
+def waits(face: dict[str, Any]) -> Text:
     """What the table is waiting for, in a sentence."""
-    phase = face["phase"]
+    phase, outcome = face["phase"], _outcome(face)
     if (choice := face["choice"]) is not None:
         return _choice(choice)
     if face["reveal"]:

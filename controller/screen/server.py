@@ -1,23 +1,29 @@
 """`tablectl screen`: the pages of one table, for the monitor at the table and for whoever may look at it.
 
-The server reads the table's feed and answers GET alone. It opens no journal, asks the table nothing, and takes no word
-from a browser but that it is there.
+The server reads what the table tells everybody on this machine, and answers GET alone. It opens no journal and takes no
+word from a browser but that it is there. A supervisor may run one of his own, `--supervisor`: it runs as his account,
+so the table answers it on the control socket, and shows closed hands with their frames to whoever has its key.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
+import secrets
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from html import escape
 from operator import is_
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -26,10 +32,13 @@ from controller.errors import TableError
 from controller.notify import notify
 from controller.screen.audience import MOST, Audience
 from controller.screen.feed import Feed
+from controller.screen.figures import past_view, rounds_of
+from controller.screen.hand_page import hand_page
 from controller.screen.hands import hand_view, meters_view
+from controller.screen.past import Past
 from controller.screen.placards import placard_view
 from controller.screen.shoes import shoe_view
-from controller.screen.technicians import Ages, hand_rows, hands_csv, technician_view
+from controller.screen.technicians import Ages, rounds_csv, technician_view
 from controller.screen.wording import LANGUAGES, words
 
 _PAGES = Path(__file__).with_name("pages")
@@ -44,17 +53,51 @@ _HEADERS = {
     "Cache-Control": "no-store",
 }
 _PING_S = 2.0
+_LOOK_S = 1.0
+_PATIENCE_S = 20.0
+_MOST_ANSWER_BYTES = 10_000_000
+
+
+@dataclass(frozen=True)
+class Sockets:
+    """Where a table tells: its feed, its past, and the control socket where a supervisor's account asks for hands."""
+
+    feed: Path
+    past: Path
+    control: Path
 
 
 class Screen:
     """What the pages show, made anew with each line of the feed."""
 
-    def __init__(self, feed: Path) -> None:
-        self.feed = Feed(feed, self._changed)
+    def __init__(self, sockets: Sockets) -> None:
+        self.feed = Feed(sockets.feed, self._changed)
+        self.past = Past(sockets.past)
         self.players, self.technicians = Audience(), Audience()
         self._ages = Ages()
         self._made_of: dict[str, list[object]] = {}
+        self._looked_back: tuple[str, int] | None = None
+        self._one_look = asyncio.Lock()
         self._changed()
+
+    async def look_back(self) -> None:
+        """Have the past as far as the table has told of it. What is known stays known where nobody answers."""
+        async with self._one_look:
+            if (status := self.feed.said.get("status")) is None:
+                return
+            head = status["pit"]["epoch"], status["pit"]["head_seq"]
+            if head != self._looked_back:
+                with contextlib.suppress(OSError, ValueError, TimeoutError):
+                    await self.past.catch_up(head[0])
+                    self._looked_back = head
+                    self.technicians.show("past", past_view(self.past.events))
+
+    async def keep_looking_back(self) -> None:
+        """While a technician looks, once a second where there is something new."""
+        while True:
+            if self.technicians.browsers:
+                await self.look_back()
+            await asyncio.sleep(_LOOK_S)
 
     def _changed(self) -> None:
         said = self.feed.said
@@ -65,9 +108,10 @@ class Screen:
             if None not in sources and not _same(self._made_of.get(part), sources):
                 self._made_of[part] = sources
                 self.players.show(part, view(*sources))
-        if {"placard", "rounds", "status"} <= said.keys():
-            told = technician_view(said["placard"], said["rounds"], said["status"], self._ages)
-            self.technicians.show("now", told)
+        if "wiring" in said:
+            self.technicians.show("wiring", said["wiring"])
+        if {"placard", "status"} <= said.keys():
+            self.technicians.show("now", technician_view(said["placard"], said["status"], self._ages))
 
 
 _PLAYERS_PARTS: dict[str, tuple[Callable[..., object], *tuple[str, ...]]] = {
@@ -83,8 +127,19 @@ def _same(before: list[object] | None, now: list[object]) -> bool:
     return before is not None and all(map(is_, before, now))
 
 
-def application(screen: Screen) -> ASGIApp:
-    """The pages, and what feeds them."""
+def application(screen: Screen, control: Path | None = None, key: str | None = None) -> ASGIApp:
+    """The pages, and what feeds them. With a `key`, the technician's page is shown to whoever has it, and closed hands
+    are asked for at the socket `control`."""
+
+    def for_technicians(answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+        async def guarded(request: Request) -> Response:
+            if key is not None and not secrets.compare_digest(
+                request.query_params.get("key", "").encode(), key.encode()
+            ):
+                return PlainTextResponse("Take the address that `tablectl screen --supervisor` printed.\n", 403)
+            return await answer(request)
+
+        return guarded
 
     async def page(_request: Request) -> Response:
         return HTMLResponse(_PLAYERS)
@@ -103,11 +158,28 @@ def application(screen: Screen) -> ASGIApp:
     async def technician_events(_request: Request) -> Response:
         return streamed(screen.technicians)
 
-    async def hands(request: Request) -> Response:
-        rounds = screen.feed.said.get("rounds", {"shoe": None, "hands": []})
+    async def rounds(request: Request) -> Response:
+        await screen.look_back()
+        rows = rounds_of(screen.past.events)
         if request.url.path.endswith(".csv"):
-            return PlainTextResponse(hands_csv(rounds), media_type="text/csv")
-        return JSONResponse(hand_rows(rounds))
+            return PlainTextResponse(rounds_csv(rows), media_type="text/csv")
+        return JSONResponse(rows)
+
+    async def hand(request: Request) -> Response:
+        if control is None or key is None:
+            do = "A supervisor sees a hand with its frames on a screen of his own: tablectl screen TABLE.toml"
+            return PlainTextResponse(f"{do} --supervisor\n", 403)
+        try:
+            answer = await _asked(control, {"do": "replay", "round": request.query_params.get("round", "")})
+        except (OSError, ValueError, TimeoutError) as error:
+            return PlainTextResponse(f"The table does not answer: {error}\n", 503)
+        if not answer["ok"]:
+            return PlainTextResponse(f"{answer['what']} {answer['do']}\n", 404)
+        inline = _HEADERS["Content-Security-Policy"].replace("style-src 'self'", "style-src 'unsafe-inline'")
+        return HTMLResponse(hand_page(answer["hand"]), headers={"Content-Security-Policy": inline})
+
+    async def icon(_request: Request) -> Response:
+        return FileResponse(_PAGES / "icon.svg")
 
     async def help_(request: Request) -> Response:
         language = request.query_params.get("lang", "both")
@@ -117,19 +189,33 @@ def application(screen: Screen) -> ASGIApp:
         routes=[
             Route("/", page),
             Route("/events", events),
-            Route("/technician", technician),
-            Route("/technician/events", technician_events),
-            Route("/technician/hands.csv", hands),
-            Route("/technician/hands.json", hands),
+            Route("/technician", for_technicians(technician)),
+            Route("/technician/events", for_technicians(technician_events)),
+            Route("/technician/rounds.csv", for_technicians(rounds)),
+            Route("/technician/rounds.json", for_technicians(rounds)),
+            Route("/technician/hand", for_technicians(hand)),
             Route("/help", help_),
+            Route("/favicon.ico", icon),
             Mount("/pages", StaticFiles(directory=_PAGES)),
         ]
     )
     return _Headed(app, _HEADERS)
 
 
+async def _asked(control: Path, request: dict[str, str]) -> dict[str, Any]:
+    """The table's answer. Raises OSError, ValueError or TimeoutError where there is none."""
+    reader, writer = await asyncio.open_unix_connection(control, limit=_MOST_ANSWER_BYTES)
+    try:
+        writer.write(json.dumps(request).encode() + b"\n")
+        async with asyncio.timeout(_PATIENCE_S):
+            answer: dict[str, Any] = json.loads(await reader.readline())
+            return answer
+    finally:
+        writer.close()
+
+
 class _Headed:
-    """Every answer with these headers."""
+    """Every answer with these headers, where it has none of its own."""
 
     def __init__(self, app: ASGIApp, headers: Mapping[str, str]) -> None:
         self._app, self._headers = app, headers
@@ -137,7 +223,9 @@ class _Headed:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def headed(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(self._headers)
+                headers = MutableHeaders(scope=message)
+                for name, said in self._headers.items():
+                    headers.setdefault(name, said)
             await send(message)
 
         await self._app(scope, receive, headed)
@@ -168,8 +256,11 @@ def _help(languages: tuple[str, ...]) -> str:
 _PLAYERS = _filled("players.html")
 
 
-def serve(feed: Path, host: str, port: int) -> int:
-    """Serve the pages until SIGTERM or Ctrl-C. Raises TableError `screen_address` where nobody can listen there."""
+def serve(sockets: Sockets, host: str, port: int, supervisor: bool = False) -> int:
+    """Serve the pages until SIGTERM or Ctrl-C; a supervisor's show closed hands to whoever has their address's key.
+
+    Raises TableError `screen_address` where nobody can listen there.
+    """
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listening = socket.create_server((host, port), family=family, backlog=512)
@@ -177,14 +268,17 @@ def serve(feed: Path, host: str, port: int) -> int:
         do = "Give a free port of this machine, for example --listen 127.0.0.1:8080."
         raise TableError("screen_address", f"Nobody can listen at {host}:{port}: {error}.", do) from None
     shown = f"[{host}]" if ":" in host else host
-    print(f"The screen is at http://{shown}:{listening.getsockname()[1]}/", flush=True)
-    asyncio.run(_serve(Screen(feed), listening))
+    key = secrets.token_urlsafe(24) if supervisor else None
+    where = f"technician?key={key}" if key else ""
+    print(f"The screen is at http://{shown}:{listening.getsockname()[1]}/{where}", flush=True)
+    asyncio.run(_serve(sockets, listening, key))
     return 0
 
 
-async def _serve(screen: Screen, listening: socket.socket) -> None:
+async def _serve(sockets: Sockets, listening: socket.socket, key: str | None) -> None:
+    screen = Screen(sockets)
     config = uvicorn.Config(
-        application(screen),
+        application(screen, sockets.control, key),
         lifespan="off",
         log_level="warning",
         access_log=False,
@@ -192,7 +286,7 @@ async def _serve(screen: Screen, listening: socket.socket) -> None:
         timeout_graceful_shutdown=1,
     )
     server = uvicorn.Server(config)
-    beside = [asyncio.create_task(work) for work in (screen.feed.run(), _keep_pinging())]
+    beside = [asyncio.create_task(work) for work in (screen.feed.run(), screen.keep_looking_back(), _keep_pinging())]
     for task in beside:
         task.add_done_callback(lambda _task: setattr(server, "should_exit", True))  # it never ends by itself
     notify("READY=1")

@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import time
+from collections.abc import Iterable
 from typing import Any
 
+from controller.screen.hands import waits
+from controller.screen.placards import meters_of
 from controller.words.events import asked
 from controller.words.language import language
 
-_HAND_COLUMNS = ("shoe", "hand", "outcome", "natural", "player_pair", "banker_pair", "simulated", "cards")
+_ROUND_COLUMNS = ("shoe", "round", "at", "outcome", "marks", "cards", "left")
 
 _ACTS = {"new_shoe": "new-shoe", "count": "count CARDS", "card": "card KS"}
 """How an exit is typed, where that is not its name."""
@@ -31,14 +34,12 @@ class Ages:
         return int(time.monotonic() - since_s)
 
 
-def technician_view(
-    placard: dict[str, Any], rounds: dict[str, Any], status: dict[str, Any], ages: Ages
-) -> dict[str, Any]:
-    """Everything at once: it changes every second anyway."""
+def technician_view(placard: dict[str, Any], status: dict[str, Any], ages: Ages) -> dict[str, Any]:
+    """How the table is now, all at once: it changes every second anyway."""
     face, shoe, pit, journal = status["face"], status["shoe"], status["pit"], status["journal"]
     return {
         "title": f"{placard['name']}: {placard['game']}",
-        "phase": face["phase"].replace("_", " "),
+        "waits": "Stopped" if face["fault"] else waits(face)["en"],
         "fault": _fault(face["fault"]),
         "links": [
             _link("Card shoe", shoe["up"], shoe["why"], ages),
@@ -47,12 +48,13 @@ def technician_view(
             _link("Journal", journal["error"] is None, journal["error"] or "written", ages),
         ],
         "facts": {
+            "Phase": face["phase"].replace("_", " "),
             "Shoe and hand": f"{face['shoe'] or '–'} / {face['round'] or '–'}",
             "Cards left in the shoe": _told(face["cards_left"]),
             "Burned cards to come": _told(face["burn_left"]),
             "Last hand of the shoe": "yes" if face["last_hand"] else "no",
             "Events acknowledged": f"{pit['acked_seq']} of {pit['head_seq']}",
-            "Events that wait": f"{pit['unacknowledged']}, of {pit['most_unacknowledged']} that may",
+            "Events that wait": _waiting(pit, ages),
             "Bad bytes on the shoe's line": ", ".join(f"{n} {why}" for why, n in shoe["bad_bytes"].items()) or "none",
             "Second person": asked(status["second_person"], language()) if status["second_person"] else "nothing waits",
             "Covered sensors": ", ".join(map(str, status["sensors"])) or "none",
@@ -61,36 +63,27 @@ def technician_view(
             "The table's key": status["key_fingerprint"],
             "The pit's key": _told(pit["key"]["pinned"]),
         },
-        "meters": dict(sorted(pit["meters"].items())),
+        "fresh": pit["meters_fresh"],
+        "meters": {meter: pit["meters"].get(meter) for meter in meters_of(placard)},
         "lamps": status["lamps"],
-        "hands": hand_rows(rounds),
+        "inputs": status["inputs"],
     }
 
 
-def hand_rows(rounds: dict[str, Any]) -> list[dict[str, Any]]:
-    """The open shoe's hands, the last one first, a row each."""
-    return [
-        {
-            "shoe": rounds["shoe"],
-            "hand": hand["number"],
-            "outcome": hand["outcome"] or "",
-            "natural": hand["natural"],
-            "player_pair": hand["player_pair"],
-            "banker_pair": hand["banker_pair"],
-            "simulated": hand["simulated"],
-            "cards": "; ".join(f"{each['hand']} {' '.join(each['cards'])} = {each['total']}" for each in hand["hands"]),
-        }
-        for hand in reversed(rounds["hands"])
-    ]
-
-
-def hands_csv(rounds: dict[str, Any]) -> str:
-    """The same as a table for a spreadsheet."""
+def rounds_csv(rows: Iterable[dict[str, Any]]) -> str:
+    """Rounds as a table for a spreadsheet."""
     told = io.StringIO()
-    rows = csv.DictWriter(told, _HAND_COLUMNS, lineterminator="\n")
-    rows.writeheader()
-    rows.writerows(hand_rows(rounds))
+    table = csv.DictWriter(told, _ROUND_COLUMNS, lineterminator="\n", extrasaction="ignore")
+    table.writeheader()
+    table.writerows(row | {"marks": " ".join(row["marks"])} for row in rows)
     return told.getvalue()
+
+
+def _waiting(pit: dict[str, Any], ages: Ages) -> str:
+    """How many events wait for the pit's acknowledgement, and for how long the first of them at least."""
+    waits_s = ages.of("acknowledgement", (pit["acked_seq"], pit["unacknowledged"] > 0))
+    many = f"{pit['unacknowledged']}, of {pit['most_unacknowledged']} that may"
+    return f"{many}; the first for {waits_s} s" if pit["unacknowledged"] else many
 
 
 def _link(name: str, up: bool, why: str, ages: Ages) -> dict[str, Any]:

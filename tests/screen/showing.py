@@ -16,6 +16,7 @@ from controller.errors import TableError
 from controller.record.journal import read_rows
 from tests.daemon.daemon_world import eventually_now
 
+_SCREEN = ("-m", "controller.cli.main", "screen")
 LETTER = {"player": "P", "banker": "B", "tie": "T"}
 
 
@@ -55,9 +56,17 @@ class Showing:
         """The screen's server, which listens."""
         log = self.folder / "screen.log"
         log.unlink(missing_ok=True)
-        screen = self._started("screen", "-m", "controller.cli.main", "screen", str(self.table), "--listen", self._at)
+        screen = self._started("screen", *_SCREEN, str(self.table), "--listen", self._at)
         eventually_now(lambda: self.url in log.read_text("utf-8"), "the screen's server")
         return screen
+
+    def supervisors_url(self) -> str:
+        """The address of a supervisor's own screen, which is started."""
+        port = str(surroundings.free_port())
+        self._started("own", *_SCREEN, str(self.table), "--supervisor", "--listen", f"127.0.0.1:{port}")
+        log = self.folder / "own.log"
+        eventually_now(lambda: "http" in log.read_text("utf-8"), "the supervisor's screen")
+        return log.read_text("utf-8").split()[-1]
 
     def people(self, rounds: int | None, *, seed: int = 7, speed: float = 0) -> subprocess.Popen[bytes]:
         """The dealer and the players, for so many rounds; None: a whole shoe."""

@@ -146,10 +146,12 @@ def test_the_page_beside_the_journal(tmp_path: Path, browser: Browser) -> None:
         assert browser.text(".zone.player .title [lang=vi]") == words("vi")["label"]["player"]
         assert browser.read("getComputedStyle(document.querySelector('#says [lang=en]')).display") == "none"
 
-        browser.open(f"{showing.url}technician")
-        browser.until("document.querySelectorAll('#hands tr').length >= 1")
+        browser.open(showing.supervisors_url())
+        browser.until(f"document.querySelectorAll('#rounds tr').length === {len(rounds)}")
         assert "shoe_unheard" in browser.text("#fault b")
-        assert browser.read("document.querySelectorAll('#hands tr').length") >= len(rounds)
+        assert browser.read("document.querySelector('[data-lamp=fault]').classList.contains('dark')") is False
+        browser.open(browser.read("document.querySelector('#rounds a').href"))
+        assert browser.read("document.querySelectorAll('li code').length") >= len(rounds[-1]["player"]["cards"])
 
 
 @pytest.mark.proof

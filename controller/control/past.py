@@ -1,0 +1,81 @@
+"""What a running table tells of its past: its events to anybody on this machine, a finished round to supervisors.
+
+Both are read from the journal's file by a connection of their own, on a thread of their own, one at a time: no commit
+waits behind them. What an archive holds is left to `tablectl rounds` and `replay`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from controller.hand_record import hand_record, round_named
+from controller.record.journal import read_events, read_origin, read_shoe
+
+SUFFIX = ".past"
+
+MOST_ROUNDS = 500
+"""Events are told as far back as so many finished rounds."""
+
+_TYPES = (
+    "shoe_opened",
+    "round",
+    "void",
+    "correction",
+    "hit",
+    "award",
+    "fault",
+    "fault_cleared",
+    "alarm",
+    "shoe_closed",
+)
+_LEFT_OUT = ("signature", "contract", "settlement", "settlement_before", "exits")
+_LONGEST_LINE = 64
+_PATIENCE_S = 5.0
+
+
+def past_of(control: Path) -> Path:
+    """The path of the socket that tells events, beside the control socket's."""
+    return control.with_name(control.name + SUFFIX)
+
+
+class Past:
+    """The past in the journal at this path."""
+
+    def __init__(self, journal: Path) -> None:
+        self._journal = journal
+        self._one_at_a_time = asyncio.Lock()
+
+    async def tell(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer one line, the number of the last event that the other end knows, with the events after it.
+
+        Each is a line of JSON without its signature and its money. Raises TimeoutError, or ValueError for a line that
+        is no number.
+        """
+        async with asyncio.timeout(_PATIENCE_S):
+            line = await reader.readline()
+        if len(line) > _LONGEST_LINE or not line.strip().isdigit():
+            raise ValueError("no number")
+        async with self._one_at_a_time:
+            told = await asyncio.to_thread(lambda: list(_events(self._journal, int(line))))
+        for place in range(0, len(told), 100):
+            writer.write(b"".join(told[place : place + 100]))
+            async with asyncio.timeout(_PATIENCE_S):
+                await writer.drain()
+
+    async def hand(self, which: str) -> dict[str, Any]:
+        """The record of the finished round "3/12". Raises TableError as `hand_record`."""
+        shoe, _ = round_named(which)
+        path = self._journal
+        async with self._one_at_a_time:
+            return await asyncio.to_thread(lambda: hand_record(read_shoe(path, shoe), read_origin(path), which))
+
+
+def _events(journal: Path, after: int) -> Iterator[bytes]:
+    for body in read_events(journal, after, MOST_ROUNDS):
+        event = json.loads(body)
+        if event["type"] in _TYPES:
+            yield json.dumps({name: said for name, said in event.items() if name not in _LEFT_OUT}).encode() + b"\n"

@@ -1,0 +1,37 @@
+"""The screen's end of the table's past: its events, as far back as the table tells them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+MOST_ROUNDS = 500
+_PATIENCE_S = 20.0
+_MOST_LINE_BYTES = 1_000_000
+
+
+class Past:
+    """The events of the table whose past is told at `path`, the last `MOST_ROUNDS` rounds of them."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._epoch: str | None = None
+        self.events: list[dict[str, Any]] = []
+
+    async def catch_up(self, epoch: str) -> None:
+        """Ask for what is new in this epoch. Raises OSError or ValueError where nobody answers, or not so."""
+        if epoch != self._epoch:
+            self._epoch, self.events = epoch, []
+        reader, writer = await asyncio.open_unix_connection(self._path, limit=_MOST_LINE_BYTES)
+        try:
+            writer.write(b"%d\n" % (self.events[-1]["seq"] if self.events else 0))
+            async with asyncio.timeout(_PATIENCE_S):
+                while line := await reader.readline():
+                    self.events.append(json.loads(line))
+        finally:
+            writer.close()
+        rounds = [place for place, event in enumerate(self.events) if event["type"] == "round"]
+        if len(rounds) > MOST_ROUNDS:
+            del self.events[: rounds[-MOST_ROUNDS]]

@@ -1,0 +1,140 @@
+"""The technician's figures: rounds as corrected, stops, and a test of the shoe's cards that does not cry wolf."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from fractions import Fraction
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+from controller.screen.figures import ONCE_IN_SHOES, RANKS, FairShoe, past_view, rounds_of
+from controller.screen.technicians import rounds_csv
+from controller.table.acts.corrections import CorrectRound
+from tests.support.tables import LUCKY9, ROYAL9, TableUnderTest, cards
+
+
+def a_shoe(rng: random.Random, decks: int = 8) -> list[str]:
+    """The cards of a fair shoe that are seen: a dozen are burned first, and sixty stay behind the cutting card."""
+    shoe = [rank + suit for rank in RANKS for suit in "SHDC"] * decks
+    rng.shuffle(shoe)
+    return shoe[12:-60]
+
+
+def test_a_round_stands_as_corrected_and_a_void_one_as_void() -> None:
+    table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("9H 2C KS 5D").lock().draw("8H").void()
+    table.do(CorrectRound(1, tuple(cards("9H 9S")), tuple(cards("2C 5D")), "Smith", "Jones"))
+    first, second = rounds_of(table.events)
+    assert (first["outcome"], first["cards"]) == ("player", "player 9H 9S = 8; banker 2C 5D = 7")
+    assert "corrected" in first["marks"]
+    assert (second["outcome"], second["cards"]) == ("void", "")
+    assert rounds_csv([first, second]).splitlines() == [
+        "shoe,round,at,outcome,marks,cards,left",
+        f"1,1,{first['at']},player,natural corrected,player 9H 9S = 8; banker 2C 5D = 7,409",
+        f"1,2,{second['at']},void,,,",
+    ]
+
+
+def test_stops_misreads_and_the_shoe_are_counted_from_the_events() -> None:
+    table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("9H ??")
+    table.name("2C").draw("KS 5D")
+    view = past_view(table.events)
+    (stop,) = view["stops"]
+    assert (stop["code"], stop["times"], stop["minutes"]) == ("unreadable_card", 1, 0.0)
+    assert view["rates"] == {"hands": 1, "misreads": 1000.0, "corrections": 0.0, "stops": 1000.0}
+    assert view["shoe"]["before_the_first_hand"] == 3
+    assert view["shoe"]["left"] == 416 - 3 - 4
+    assert view["head"]["chain"] == table.events[-1]["chain"]
+
+
+def test_a_shown_progressive_stands_beside_what_the_pit_awarded() -> None:
+    table = (
+        TableUnderTest(ROYAL9, levels={"banker_personal": 1_000_160}).open_shoe("2H 3H 4H").lock(4).draw("6D KC 5C 9C")
+    )
+    (hit,) = past_view(table.events)["awards"]
+    assert (hit["seat"], hit["tier"], hit["here_cents"], hit["pit_cents"]) == (4, "banker_personal", 1_000_160, None)
+    award = {
+        "type": "award",
+        "hit": next(e["id"] for e in table.events if e["type"] == "hit"),
+        "cents": 999,
+        "step": "verified",
+    }
+    more = [*table.events, table.events[-1] | award]
+    assert past_view(more)["awards"][0]["pit_cents"] == 999
+
+
+def test_lucky_9_has_its_figures_too() -> None:
+    table = TableUnderTest(LUCKY9)
+    assert past_view(table.events)["rounds"] == []
+    assert json.dumps(past_view(table.events))
+
+
+# The cards against a fair shoe.
+
+
+def test_the_chance_of_a_rank_is_that_of_a_shoe_some_of_whose_cards_were_burned() -> None:
+    """A deck of five cards, one of them burned unseen: every order of it counted."""
+    deck = "AAKKK"
+    for seen in ("A", "K", "AK", "KK"):
+        orders = [order for order in permutations(deck) if "".join(order[1 : 1 + len(seen)]) == seen]
+        for rank in "AK":
+            counted = Fraction(sum(order[1 + len(seen)] == rank for order in orders), len(orders))
+            left = deck.count(rank) - seen.count(rank)
+            assert counted == Fraction(left, len(deck) - len(seen))
+
+
+def test_a_bet_against_a_fair_shoe_expects_no_gain() -> None:
+    test, rng = FairShoe(), random.Random(1)
+    test.shoe(8, a_shoe(rng))
+    for _ in range(50):
+        chances = {rank: rng.random() for rank in RANKS}
+        whole = sum(chances.values())
+        chances = {rank: share / whole for rank, share in chances.items()}
+        guess = test.guess(chances)
+        assert math.isclose(sum(chances[rank] * (guess[rank] / chances[rank]) for rank in RANKS), 1)
+
+
+def test_fair_shoes_are_not_accused() -> None:
+    """Of fair tables of seven shoes, at most one in twenty may ever come to twenty: the theorem, seen."""
+    rng = random.Random(7)
+    came = []
+    for _ in range(60):
+        test = FairShoe()
+        for _ in range(3):
+            test.shoe(8, a_shoe(rng))
+        came.append(test.most)
+    assert sum(most >= math.log(20) for most in came) <= 60 / 20
+    assert not any(most >= math.log(ONCE_IN_SHOES) for most in came)
+
+
+@pytest.mark.parametrize("rank", ["9", "K"])
+def test_a_shoe_that_reads_one_rank_as_another_is_found_in_five_hundred_hands(rank: str) -> None:
+    """A fifth of the 4s are read as another rank."""
+    rng = random.Random(3)
+    test = FairShoe()
+    for _ in range(7):
+        test.shoe(8, [rank + card[1] if card[0] == "4" and rng.random() < 0.2 else card for card in a_shoe(rng)])
+    assert test.unfair
+    assert not _fair(rng).unfair
+
+
+def _fair(rng: random.Random) -> FairShoe:
+    test = FairShoe()
+    for _ in range(7):
+        test.shoe(8, a_shoe(rng))
+    return test
+
+
+def test_a_shoe_with_more_cards_of_a_rank_than_it_holds_is_left_to_the_table() -> None:
+    test = FairShoe()
+    test.shoe(1, ["9S"] * 6)
+    assert test.dealt["9"] == 4
+
+
+def test_the_figures_are_json() -> None:
+    table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("9H 2C KS 5D")
+    view: dict[str, Any] = past_view(table.events)
+    assert json.loads(json.dumps(view)) == view
