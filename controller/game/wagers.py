@@ -1,4 +1,4 @@
-"""Wagers: which may stand together, by the limits of the house and its bets. Money is whole cents."""
+"""Wagers: which wagers may stand together, by the limits of the house and its bets. Money is whole cents."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from controller.game.bets import Bet, bet_on
 
 @dataclass(frozen=True, slots=True)
 class Wager:
-    """Chips on a spot of a seat's circle: the seated player's, or the back bettor's behind that seat."""
+    """Chips on a spot at a seat: the seated player's, or with `back` those of the back bettor behind that seat."""
 
     seat: int
     spot: str
@@ -62,7 +62,7 @@ class WagerRules:
 
 
 def place(placed: Sequence[Wager], wager: Wager) -> tuple[Wager, ...]:
-    """The wagers with this one in place of the bettor's earlier one on the spot; one of no cents takes it away."""
+    """The wagers with this one in place of the bettor's earlier wager on the spot. With 0 cents the chips are gone."""
     others = tuple(other for other in placed if _chips(other) != _chips(wager))
     return (*others, wager) if wager.cents else others
 
@@ -75,10 +75,11 @@ def placing(
     wager: Wager,
     actives: Collection[int] = (),
 ) -> str | None:
-    """The code that refuses this wager at once, None when it may be put down beside those placed.
+    """The code that refuses this wager at once; None where the wager may be put down beside the wagers in `placed`.
 
-    `seats` are those that may bet; `actives` the two of them that play each other, in Baccarat Royal. Only what chips
-    still to come cannot mend is refused here: minimums, and what needs another wager, are for `stand`.
+    `seats` are the seats that may bet. `actives` are the two seats that play each other in Baccarat Royal. A wager is
+    refused here only for what further chips cannot mend. For example: a wager over the maximum is refused at once. A
+    wager under the minimum is not, for more chips may follow: `stand` judges minimums, and bets that need another bet.
     """
     bet = bet_on(bets, wager.spot)
     if wager.seat not in seats:
@@ -90,7 +91,7 @@ def placing(
     if wager.cents == 0:
         return None
     if wager.back and (not rules.back_bettors or bet.price_cents is not None or bet.between_actives):
-        return "no_back_bettors"  # an award is the seat's, and so is what is printed there
+        return "no_back_bettors"  # an award is won by the seat, whose printed pair of cards decides
     if (wager.seat in actives) != bet.between_actives:
         return "active_seat" if wager.seat in actives else "not_active"
     if bet.price_cents is not None:
@@ -110,11 +111,13 @@ def stand(
     placed: Sequence[Wager],
     actives: Collection[int] = (),
 ) -> tuple[tuple[Wager, ...], tuple[RefusedWager, ...]]:
-    """At lock: the wagers that play, and those that do not with the first reason found, both in the order placed.
+    """At the lock: the wagers that play, and the refused wagers with the first reason found, in the order placed.
 
-    `placed` holds one wager a bettor and spot, as `place` leaves them; `seats` and `actives` as for `placing`. Every
-    wager is judged anew as by `placing`, beside those kept before it. Then refusing one may take away what another
-    needs, or bring its circle under the minimum, until all that are left stand.
+    `placed` holds one wager for each bettor and spot, as `place` leaves them. `seats` and `actives` are as for
+    `placing`. First every wager is judged as by `placing`, beside the wagers that were kept before it. Then wagers that
+    lack another wager, or are under a minimum, fall. A wager that falls may take away what another wager needs, so this
+    goes on until all that are left stand. For example: a banker wager under the minimum falls, and the Dragon Bonus of
+    the same bettor falls with it.
     """
     refused: dict[Wager, str] = {}
     standing: tuple[Wager, ...] = ()
@@ -130,15 +133,17 @@ def stand(
 
 
 def squeezing(wagers: Sequence[Wager]) -> tuple[int | None, int | None]:
-    """The seats that are handed Player's cards and Banker's: each side's largest circle, None for the dealer.
+    """The seats that are handed Player's and Banker's cards: the seat with the largest circle on each side.
 
-    A seated and a back bet in one circle count together, and of equals the lowest seat number squeezes (choices).
+    None where nobody bet on that side: the dealer turns the cards. A seated and a back bet in one circle count
+    together. Of equal circles the lowest seat number squeezes. The sheets leave both to the house; these are our
+    choices.
     """
     return _largest(wagers, "player"), _largest(wagers, "banker")
 
 
 def _falls(rules: WagerRules, bets: Sequence[Bet], standing: Sequence[Wager], wager: Wager) -> str | None:
-    """Why this wager, of those still standing, does not play; None when nothing is against it."""
+    """Why this one of the wagers still standing does not play; None where the wager stands."""
     bet, own = bet_on(bets, wager.spot), _spots_of(wager, standing)
     assert bet is not None, "it stands"
     if bet.needs and own.isdisjoint(bet.needs):
@@ -161,24 +166,28 @@ _NEEDS = {
     "dragon_player": "dragon_needs_main",
     "dragon_banker": "dragon_needs_main",
 }
-"""The codes of the five sheets' bets that need another; every other bet's is `needs_another`."""
+"""The codes for bets of the five sheets that need another bet. Every other such bet has the code `needs_another`."""
 
 _OTHER_SIDE = {"player": "banker", "banker": "player"}
 
 
 def _beside_the_seated(standing: Sequence[Wager], back: Wager, circles: Collection[str]) -> bool:
-    """The seated player has a wager in the back bettor's circle; beside any other spot, any wager at all (choice)."""
+    """Whether the seated player has the wager that a back bettor's wager needs beside it.
+
+    A back bet in a circle needs the seated player's wager in that circle. A back bet on any other spot needs any wager
+    of the seated player. The sheets leave that to the house; this is our choice.
+    """
     seated = {wager.spot for wager in standing if wager.seat == back.seat and not wager.back}
     return back.spot in seated if back.spot in circles else bool(seated)
 
 
 def _spots_of(bettor: Wager, wagers: Sequence[Wager]) -> set[str]:
-    """Every spot on which the bettor of this wager has one."""
+    """Every spot on which the bettor of this wager has a wager."""
     return {other.spot for other in wagers if (other.seat, other.back) == (bettor.seat, bettor.back)}
 
 
 def _together(wager: Wager, wagers: Sequence[Wager]) -> int:
-    """The cents on this wager's spot of its seat, seated and back."""
+    """The cents on this wager's spot at its seat, those of the seated player and the back bettor together."""
     return sum(other.cents for other in wagers if (other.seat, other.spot) == (wager.seat, wager.spot))
 
 
@@ -189,5 +198,5 @@ def _largest(wagers: Sequence[Wager], side: str) -> int | None:
 
 
 def _chips(wager: Wager) -> tuple[int, bool, str]:
-    """Where a wager's chips lie and whose they are: there is one wager at a time."""
+    """Where a wager's chips lie and whose they are. There is at most one such wager at a time."""
     return wager.seat, wager.back, wager.spot

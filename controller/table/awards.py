@@ -1,8 +1,9 @@
 """How far a hit has come at the pit, and what becomes of an award that its hit cannot have.
 
-An award of an impossible amount is disputed: it is told as an alarm, and not believed. The pit tells the steps of other
-hits meanwhile. Two people at the table accept the amount where it is true; where it is not, people at the pit reject
-the award, which pays nothing and so is believed at any amount.
+An award of an impossible amount is disputed: the table tells an alarm, and does not believe the award. The pit goes on
+with the steps of other hits. Where the amount is true, two people at the table accept it. Where the amount is false,
+people at the pit reject the award. A rejection pays nothing, so the table believes a rejection at any amount. For
+example: the meter never showed more than $9,000.00, and the pit says that the hit is worth $90,000.00.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ _DECIDED = ("paid", "rejected")
 
 
 def is_possible(table: Table, step: AwardStepped, least_cents: int, most_cents: int) -> bool:
-    """Whether the step's amount can be: it is within its bounds, was told of the hit before, or was accepted."""
+    """Whether the step's amount is possible: within its bounds, told of this hit before, or accepted by people."""
     told = {hit.cents for hit in table.hits if _is_of_hit(step, hit)}
     accepted = {other.step.cents for other in table.disputed if other.accepted and other.step.hit == step.hit}
     return step.step == "rejected" or least_cents <= step.cents <= most_cents or step.cents in told | accepted
 
 
 def disputed(table: Table, award: str) -> DisputedAward | None:
-    """What is disputed of the award, and not accepted yet."""
+    """The dispute about the award that people have not accepted yet; None where there is none."""
     return next((other for other in table.disputed if other.step.award == award and not other.accepted), None)
 
 
@@ -35,7 +36,7 @@ def is_disputed(table: Table, step: AwardStepped) -> bool:
 
 
 def step_award(table: Table, fact: AwardStepped) -> Stepped:
-    """The pit's word on a hit, told again in our own stream: so the pit knows that we know."""
+    """Believe the pit's word on a hit, and tell it in the table's own stream, so that the pit knows it was heard."""
     event = events.Award(
         shoe=fact.shoe,
         round=fact.round,
@@ -56,7 +57,7 @@ def step_award(table: Table, fact: AwardStepped) -> Stepped:
 
 
 def refuse_award(table: Table, fact: AwardRefused) -> Stepped:
-    """The award is disputed now, in place of what was disputed of its hit before."""
+    """Dispute the award. This dispute takes the place of any other dispute about the same hit."""
     step = fact.step
     others = tuple(other for other in table.disputed if other.step.hit != step.hit)
     details: dict[str, str | int] = {
@@ -71,7 +72,7 @@ def refuse_award(table: Table, fact: AwardRefused) -> Stepped:
 
 
 def accept_award(table: Table, award: str) -> Stepped:
-    """The disputed step is believed; so is what follows of that award at the same amount."""
+    """Believe the disputed step, and from now on every step of that award with the same amount."""
     dispute = disputed(table, award)
     assert dispute is not None, "asked before"
     others = tuple(other for other in table.disputed if other != dispute)

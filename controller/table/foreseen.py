@@ -1,7 +1,7 @@
-"""What an act would do, told before anybody says yes to it. Pure, and nothing is changed.
+"""What an act would do, told before a person says yes to the act. Pure: nothing is changed.
 
-Only an act whose entry names the event that is shown before it (`Act.shows`) is foreseen. Example: a correction shows
-the event `correction` that it would send, the hands as they were told, and whether hands can lie so by the rules.
+Only an act whose entry names an event (`Act.shows`) is foreseen. For example: a correction shows the event `correction`
+that it would send, the hands as they were told before, and whether hands can lie so by the rules.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from controller.table.states import Table
 from controller.table.step import step
 
 _SECOND = "?"
-"""Stands for the second person, who is not known yet: no name is the same as this."""
+"""Stands for the second person, who is not known yet. No person's name is the same as this one."""
 
 
 def foreseen(table: Table, request: Request, ambient: Ambient) -> dict[str, object] | Refuse:
-    """The event that the request would make, as JSON values, with what it is compared with; or why it is refused."""
+    """The event that the request would make, as JSON values, with what to compare the event with; or the refusal."""
     if isinstance(request, CorrectRound | CorrectSeatsRound):
         request = replace(request, witness=_SECOND)
     fact = decide(table, request, ambient)
@@ -43,7 +43,7 @@ def foreseen(table: Table, request: Request, ambient: Ambient) -> dict[str, obje
 
 
 def _beside_correction(table: Table, fact: CorrectionFact) -> dict[str, Any]:
-    """The hands as they were told, whether the new ones can lie so by the rules, and what each award is worth."""
+    """The hands as they were told before, whether the new hands can lie so by the rules, and each award's worth."""
     told = finished_round(table, fact.round)
     assert told is not None, "only asked of a finished round"
     done = table.rules.play.corrected(told.done, fact.read)

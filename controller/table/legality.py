@@ -1,9 +1,9 @@
-"""What may happen when: the literal table of reports against phases, and what refusals say.
+"""What may happen when: the literal table of reports against phases.
 
 `step` does what this table says, and the documents' table is drawn from it. A row is what the shoe or the controller
-reported, a column the phase in which the report came. A cell is a `Move` or `fault("…")`. A standing fault comes before
-this table: reports are then held. What a person may do in which phase stands in each act's own entry (`acts`): a yes,
-or the code of a refusal.
+reported. A column is the phase in which the report came. A cell is a `Move` or `fault("…")`. While a fault stands, this
+table is not asked: reports are held. Which acts of people are allowed in which phase stands in each act's own entry
+(`acts`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from controller.table.states import (
 
 
 class Row(Enum):
-    """What happened, as far as the table below tells it apart."""
+    """What the shoe or the controller reported, as far as the table below tells reports apart."""
 
     CARD = auto()
     CARD_KEPT = auto()
@@ -40,7 +40,7 @@ class Row(Enum):
 
 
 class Move(Enum):
-    """What the core does."""
+    """What the table does with a report that is possible in this phase."""
 
     IGNORE = auto()
     TURN_FIRST_CARD = auto()
@@ -55,14 +55,14 @@ class Move(Enum):
 
 @dataclass(frozen=True, slots=True)
 class RaiseFault:
-    """The report is impossible here: this fault."""
+    """The report is impossible in this phase: the table stops with this fault."""
 
     code: str
 
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """The request is not allowed, for this reason."""
+    """The request is not allowed. The code says why."""
 
     code: str
 
@@ -114,7 +114,7 @@ LEADS_TO: dict[Move, tuple[type[Phase], ...]] = {
 
 
 _BY_PROCEDURE_1: dict[tuple[Row, type[Phase]], Cell] = {(Row.CARD_KEPT, WagersOpen): Move.KEEP_CARD}
-"""The cells that were others in f6a00a5, for a shoe that it opened (`TableRules.procedure`)."""
+"""The cells that were different in commit f6a00a5, for a shoe opened by that version (`TableRules.procedure`)."""
 
 
 def legality(row: Row, phase: Phase, procedure: int) -> Cell:

@@ -1,4 +1,4 @@
-"""The moment wagers are locked: which of them play, and which are refused and why."""
+"""The moment when wagers are locked: which wagers play, and which are refused and why."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from controller.table.states import Table
 
 
 def refusal(table: Table, wager: Wager) -> str | None:
-    """Why the wager may not lie there, as far as it can be told before the lock; None when it may."""
+    """Why the wager may not lie there, as far as can be told before the lock; None where the wager may lie there."""
     if not table.rules.bet_recognition:
         return "no_wagers_known"
     rules = table.rules
@@ -24,7 +24,7 @@ def lies(table: Table, wager: Wager) -> bool:
 
 
 def wagers_differ(table: Table, sensed: AbstractSet[int]) -> tuple[int, ...]:
-    """The seats where the sensor and bet recognition disagree on the wager that it senses."""
+    """The seats where the sensor and bet recognition disagree whether a wager lies on the spot that is sensed."""
     if not table.rules.bet_recognition:
         return ()
     seen = {wager.seat for wager in table.placed if wager.spot == table.rules.sensed}
@@ -32,8 +32,11 @@ def wagers_differ(table: Table, sensed: AbstractSet[int]) -> tuple[int, ...]:
 
 
 def lock(table: Table, by: str, sensed: AbstractSet[int], pit_fresh: bool, *, late: bool = False) -> WagersLocked:
-    """The lock as the wagers lie. Without a fresh pit there is no progressive to bet on; `late`, the hand's first card
-    came unseen, and nobody knows what lay at the seats then."""
+    """The lock of the wagers as they lie.
+
+    Without a fresh pit no progressive wager plays. Nor does any where the lock is `late`: the hand's first card came
+    unseen, and nobody knows which chips lay at the seats then.
+    """
     rules = table.rules
     code = "locked_late" if late else None if pit_fresh else "pit_stale"
     if not rules.bet_recognition:
@@ -67,7 +70,10 @@ def lock(table: Table, by: str, sensed: AbstractSet[int], pit_fresh: bool, *, la
 def _on(
     spot: str, stands: Iterable[Wager], refused: Iterable[RefusedWager], differ: Iterable[int]
 ) -> ProgressiveWagers:
-    """The wagers on a progressive bet: those that stand, those refused, and those seen by one and not by the other."""
+    """The wagers on a progressive bet: the seats whose wagers stand, and the seats whose wagers are refused and why.
+
+    `differ` are the seats where the sensor and bet recognition disagree.
+    """
     codes = {each.wager.seat: each.code for each in refused if each.wager.spot == spot}
     codes |= dict.fromkeys(differ, "wagers_differ")
     seats = tuple(sorted(wager.seat for wager in stands if wager.spot == spot))

@@ -1,7 +1,8 @@
-"""What becomes of a request, and what the shoe's report asks for before it can be believed.
+"""What becomes of a request, and which facts a shoe's report brings with it.
 
-A request becomes a fact only when its act's entry, or the standing fault's exits, allow it. Otherwise it is refused,
-with a code that says why. Pure: what is ambient (sensors, the pit's link) comes in as `Ambient`.
+A request becomes a fact only where its act's entry allows the act in this phase, or where the act is an exit of the
+standing fault. Otherwise the request is refused, with a code that says why. For example: `lock` inside a hand is
+refused with `already_locked`. Pure: sensors and the pit's link come in as `Ambient`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from controller.table.states import NoShoe, ShoeEnded, StandingFault, Table, Wag
 from controller.table.stops import exits, waits_for_pit
 
 ByTwo = ClearFault | CorrectRound | CorrectSeatsRound | AcceptAward
-"""What two people ask for: `witness` is the second one, None until there is one."""
+"""The requests that need two people. `witness` is the second person; None until there is one."""
 
 
 def decide(table: Table, request: Request, ambient: Ambient) -> Fact | Refuse:
@@ -30,7 +31,7 @@ def decide(table: Table, request: Request, ambient: Ambient) -> Fact | Refuse:
 
 
 def _refused(table: Table, request: Request, act: Act) -> Refuse | None:
-    """Why the act is not allowed as the table is now; None where it is."""
+    """Why the act is not allowed as the table is now; None where the act is allowed."""
     nameless = getattr(request, "supervisor", "") is None
     if nameless and (act.who is not Who.DEALER or table.fault is not None):
         return refuse("no_supervisor")
@@ -45,9 +46,10 @@ def _refused(table: Table, request: Request, act: Act) -> Refuse | None:
 
 
 def not_answered(table: Table, request: Request, fault: str | None) -> Refuse | None:
-    """Why a supervisor's word may not be taken for the fault that stands: it answers `fault`, another one or None.
+    """Why a supervisor's act, which answers the fault named `fault`, may not leave the fault that stands.
 
-    What stands was perhaps never seen by who answers: somebody else left the fault that was shown, and the next came.
+    The person who answers has perhaps never seen the standing fault. For example: fault "3-1" was shown to Smith. Jones
+    left "3-1", and fault "3-2" came. Smith's act for "3-1" must not leave "3-2".
     """
     standing = table.fault.id if table.fault else None
     act = act_of(request)
@@ -57,10 +59,12 @@ def not_answered(table: Table, request: Request, fault: str | None) -> Refuse | 
 
 
 def before(table: Table, fact: Fact, ambient: Ambient) -> tuple[Fact, ...]:
-    """The facts that a fact brings with it, to be believed first.
+    """The facts that a fact brings with it, which are believed before it.
 
-    The shoe's own first-card report announces a new shoe; on a table that locks on the first card, that card locks
-    the wagers. Whatever comes while a hand plays for the meters may decide it: what they show by now is noted first.
+    - The shoe's own report of a first card announces a new shoe.
+    - On a table that locks on the first card, that card locks the wagers.
+    - While a hand plays for progressive meters, any fact may decide the hand. So what the meters show by now is noted
+      before every fact.
     """
     if _announces_a_shoe(table, fact):
         return (opened(table, "first_card", ambient),)
@@ -80,7 +84,10 @@ def after(table: Table, ambient: Ambient) -> tuple[Fact, ...]:
 
 
 def _meters_moved(table: Table, ambient: Ambient) -> bool:
-    """Whether a hand plays for the meters, and they show otherwise than is noted. Unheard meters show nothing new."""
+    """Whether a hand plays for the meters, and the meters show other amounts than those noted.
+
+    Meters that were never heard show nothing new.
+    """
     wagers = table.locked_wagers
     if wagers is None or not any(on.seats for on in wagers.progressive) or not ambient.levels:
         return False
@@ -94,7 +101,7 @@ def _announces_a_shoe(table: Table, fact: Fact) -> bool:
 
 
 def _deals_a_card(table: Table, fact: Fact) -> bool:
-    """Whether the fact deals a card to a hand: one drawn, or a person's word on one that waits or was missed."""
+    """Whether the fact deals a card to a hand: a drawn card, or a person's word on a card that waits or was missed."""
     if _is_for_a_hand(fact):
         return True
     if table.fault is None:
@@ -122,5 +129,5 @@ def _raiser_is_dealt(fault: StandingFault) -> bool:
 
 
 def _is_for_a_hand(fact: Fact) -> bool:
-    """Whether the shoe, if it has an opinion, puts the card drawn in a hand."""
+    """Whether the fact is a drawn card that the shoe, if it has an opinion, puts in a hand."""
     return isinstance(fact, CardDrawn) and fact.target not in (Target.FIRST_CARD, Target.BURN)

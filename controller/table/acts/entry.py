@@ -1,10 +1,10 @@
-"""What an act is: a thing that a person can do with a table, in one entry.
+"""What an act is: one thing that a person can do with a table, in one entry.
 
-An entry says the act's name, its arguments, who may do it, in which phases it is refused (its row of the table of
-legality), the fact it becomes, the buttons that mean it, and a sentence with an example for help. The socket,
-`tablectl`, scripts, buttons and documents are made from the entries (`every.py` lists them). To add an act, write its
-entry in one of the files beside this one: its fact, its request with `becomes`, its `Act`. Then say in `step.py` what
-the fact does.
+An entry says the act's name and arguments, who may do the act, in which phases the act is refused (its row of the table
+of legality), the fact that the act becomes, the buttons that mean the act, and a sentence with an example for help. The
+socket, `tablectl`, scripts, buttons and documents are made from the entries, which `every.py` lists. To add an act,
+write its entry in one of the files beside this one: the fact, the request with `becomes`, and the `Act`. Then say in
+`step.py` what the fact does.
 """
 
 from __future__ import annotations
@@ -27,17 +27,21 @@ from controller.table.rules import TableRules
 from controller.table.states import Burning, FirstCardDue, HandInPlay, Locked, NoShoe, Phase, ShoeEnded, Table
 
 LOTS = lcm(*range(1, 15))
-"""How many lots there are to draw by: a multiple of the ordered pairs of any 2 to 14 seats, so each is as likely."""
+"""How many lots there are to draw by. Of any 2 to 14 seats, each ordered pair gets the same number of lots."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ambient:
     """What decides a request and is not the table's own state.
 
-    `sensed_seats` are those whose sensor sees a wager now. `pit_fresh` is false when the pit has been silent
-    beyond its limit: there is then no progressive to bet on. `levels` are the meters' cents as shown; `lot` is a random
-    number, to draw by; `offered_pit_key` is the key, in hex, that is offered as the pit's, and `latest_seq` the highest
-    number that a word of the pit can have by now. The rest is what a new shoe would open with.
+    - `sensed_seats`: the seats whose sensor sees a wager now.
+    - `pit_fresh`: false where the pit has been silent beyond its limit. No progressive can be bet on then.
+    - `levels`: the meters' cents as they are shown.
+    - `lot`: a random number, to draw seats by.
+    - `offered_pit_key`: the key, in hex, that is offered as the pit's.
+    - `latest_seq`: the highest number that a word of the pit can have by now.
+
+    A new shoe would open with the other fields.
     """
 
     sensed_seats: frozenset[int]
@@ -52,13 +56,13 @@ class Ambient:
 
 
 class Request(ABC):
-    """What somebody asks of the table. A supervisor's has a field `supervisor`, None where nobody said a name."""
+    """What a person asks of the table. A supervisor's request has a field `supervisor`: None without a name."""
 
     __slots__ = ()
 
     @abstractmethod
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The fact that the request becomes where its act is allowed, or why it is refused all the same."""
+        """The fact that the request becomes where its act is allowed, or why the request is refused all the same."""
 
 
 class Who(Enum):
@@ -79,15 +83,15 @@ class When(Enum):
 
 
 DEALER = "dealer"
-"""The name a dealer's act is journalled under when a button asked for it."""
+"""The name under which a dealer's act is journalled where a button asked for the act."""
 
 KEY = "key"
-"""The name a supervisor's act is journalled under when it is made with the key at the table."""
+"""The name under which a supervisor's act is journalled where the key at the table was turned for the act."""
 
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """Pressing `button`, with the key turned or not, at this moment, makes this request."""
+    """A press of `button` that makes `request`, with the key turned or not, at the moments `when`."""
 
     button: str
     key_turned: bool
@@ -97,7 +101,7 @@ class Press:
 
 
 class BadArgumentError(ValueError):
-    """An argument that is none: what is wrong with it, and what to write."""
+    """An argument cannot be understood: what is wrong with the argument, and what to write."""
 
     def __init__(self, what: str, do: str) -> None:
         super().__init__(what)
@@ -129,7 +133,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One way to say an act. `make` takes the arguments' values in order, and then the name where `named`."""
+    """One way to say an act. `make` takes the values of the arguments in order, and last the name where `named`."""
 
     request: type[Request]
     make: Callable[..., Request]
@@ -138,7 +142,7 @@ class Form:
 
     @property
     def said(self) -> set[str]:
-        """The names of all that is said in this way, `by` among them where `named`."""
+        """The names of everything that is said in this way, with `by` where `named`."""
         return {*(argument.name for argument in self.arguments), *(["by"] * self.named)}
 
 
@@ -148,7 +152,7 @@ IN_A_HAND: Mapping[type[Phase], str] = {Locked: "already_locked", HandInPlay: "h
 
 
 def everywhere(code: str, but: tuple[type[Phase], ...] = ()) -> Mapping[type[Phase], str]:
-    """The row of an act that each phase refuses with this code, but for these."""
+    """The row of an act that every phase refuses with this code, except for the phases in `but`."""
     return {phase: code for phase in Phase.__args__ if phase not in but}
 
 
@@ -156,10 +160,11 @@ def everywhere(code: str, but: tuple[type[Phase], ...] = ()) -> Mapping[type[Pha
 class Act:
     """One act.
 
-    `refused` is the act's row of the table of legality: the code of the refusal by phase; in a phase that is not named
-    the act is allowed. `leads_to` are the phases in which the act may end; where none is named the phase stays. While a
-    fault stands the act is refused, unless the act is an `exit` of that fault or is allowed `in_fault` too. An act that
-    is not `on_socket` is made by a button or in a script alone. A `look` said without its arguments shows what is.
+    `refused` is the act's row of the table of legality: by phase, the code of the refusal. In a phase that `refused`
+    does not name, the act is allowed. `leads_to` are the phases in which the act may end; where none is named, the
+    phase stays. While a fault stands the act is refused, unless the act is an `exit` of that fault or is allowed
+    `in_fault`. An act that is not `on_socket` is made by a button or in a script alone. An act with `look`, said
+    without its arguments, shows how things are: `tablectl pit-key` shows the pit's keys.
     """
 
     name: str
@@ -194,7 +199,7 @@ class Act:
 
 
 def by_two(request: Any, fact: Fact) -> Fact | Refuse:
-    """The fact of an act that would be allowed, once two people ask for it: a supervisor and a witness."""
+    """The fact of an act that is allowed, where two people ask for the act: a supervisor and a witness."""
     if request.witness is None:
         return refuse("second_person_due")
     return refuse("not_two_people") if same_name(request.supervisor or "", request.witness) else fact
@@ -204,7 +209,7 @@ def by_two(request: Any, fact: Fact) -> Fact | Refuse:
 
 
 def whole(name: str, word: str, says: str, least: int, most: int) -> Argument:
-    """A whole number between these two."""
+    """An argument that is a whole number from `least` to `most`."""
 
     def read(value: Any) -> int:
         if not is_count(value, least, most):
@@ -222,7 +227,7 @@ def number(text: str) -> int:
 
 
 def seat(name: str, says: str = "the seat's number", flag: str | None = None) -> Argument:
-    """A seat's number. Whether the table has that seat is for the table to say."""
+    """An argument that is a seat's number. The table judges later whether the table has that seat."""
     return replace(whole(name, "SEAT", says, 1, 99), flag=flag)
 
 

@@ -1,4 +1,4 @@
-"""What is asked in the pit's matters: its key pinned by a person; and its own word on a hit's award."""
+"""The acts about the pit: a person pins the pit's key; two people accept an award. And the pit's word on an award."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from controller.table.states import Table
 
 @dataclass(frozen=True, slots=True)
 class PitKeyPinned(ByPerson):
-    """A person compared the pit's key (64 hex digits) at both ends: from now on what it signed is the pit's word."""
+    """A person compared the pit's key (64 hex digits) at both ends. From now on that key signs the pit's word."""
 
     public_key: str
     by: str
@@ -31,7 +31,7 @@ class PinPitKey(Request):
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The key that is offered, if it is the one whose fingerprint a person read at the pit."""
+        """The key that is offered, where its fingerprint is the one that a person read at the pit."""
         offered = ambient.offered_pit_key
         if offered is None:
             return refuse("no_pit_key")
@@ -69,9 +69,9 @@ PIT_KEY = Act(
 
 @dataclass(frozen=True, slots=True)
 class SeeAward(Request):
-    """The pit's word on how far a hit of this journal's has come, and what that hit's award can be, in cents.
+    """The pit's word on how far a hit of this journal has come, and the least and most cents that the award can be.
 
-    No person asks for it, so it is no act: at any moment of the table it is believed or refused.
+    No person asks for this, so it is no act. In every phase of the table the word is believed or refused.
     """
 
     step: AwardStepped
@@ -79,9 +79,10 @@ class SeeAward(Request):
     most_cents: int = MOST_CENTS
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The step, unless it is old; a dispute where its amount cannot be.
+        """The step, unless the step is old; a dispute where its amount is impossible.
 
-        A number that no pit can have given by now was forged, before the pit signed its words: it makes no step old.
+        A step is old where its number is not above that of the last step. The last step's number may be one that no pit
+        can have given by now: it was forged before pits signed their words. Such a number makes no step old.
         """
         step = self.step
         if step.seq <= table.award_seq <= ambient.latest_seq:
@@ -95,7 +96,7 @@ class SeeAward(Request):
 
 @dataclass(frozen=True, slots=True)
 class AwardAccepted(ByPerson):
-    """Two people compared a disputed award with the hit and the pit's books: its amount is true, and it is believed."""
+    """Two people compared a disputed award with the hit and the pit's books. The amount is true, and is believed."""
 
     award: str
     by: str

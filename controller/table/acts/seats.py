@@ -1,4 +1,4 @@
-"""The acts of the seats: who plays, in which role, the chips that lie there, the commission and the hits."""
+"""The acts about seats: who plays and in which role, the chips at a seat, the commission owed and the hits."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class TakeSeats(Request):
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The seats, unless one that is left owes commission."""
+        """The seats, unless a player who leaves a seat owes commission."""
         if not set(self.seats) <= set(table.rules.seat_numbers):
             return refuse("no_such_seat")
         if set(table.occupied) & table.commission_owed.keys() - set(self.seats):
@@ -111,7 +111,7 @@ LEAVE = Act(
 
 @dataclass(frozen=True, slots=True)
 class ActivesChosen(ByPerson):
-    """Baccarat Royal's two active seats, drawn by lot or named (`by`: "lot", or who named them)."""
+    """The two active seats of Baccarat Royal. `by` is "lot" where they were drawn, otherwise who named them."""
 
     actives: Actives
     by: str
@@ -125,7 +125,7 @@ class ChooseActives(Request):
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The two seats, of those that are occupied."""
+        """Two of the occupied seats: as named, or drawn by lot."""
         if not table.rules.play.roles_play:
             return refuse("not_this_game")
         if len(table.occupied) < 2:
@@ -167,7 +167,7 @@ ACTIVES = Act(
 
 @dataclass(frozen=True, slots=True)
 class WagerPlaced(ByPerson):
-    """Chips lie on a spot now, in place of what lay there before; 0 cents: none do any more."""
+    """Chips lie on a spot now, in place of what lay there before. 0 cents: the chips were taken away."""
 
     wager: Wager
     by: str
@@ -175,13 +175,16 @@ class WagerPlaced(ByPerson):
 
 @dataclass(frozen=True, slots=True)
 class PlaceWager(Request):
-    """Chips lie on a spot, in place of what lay there; 0 cents: they were taken away. `by` is whoever saw it."""
+    """Chips lie on a spot, in place of what lay there. 0 cents: the chips were taken away. `by` saw them."""
 
     wager: Wager
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The wager, where it may lie. A simulated hand is nobody's: wagers for the next one may be placed."""
+        """The wager, where it may lie.
+
+        A simulated hand has no wagers, so wagers for the next hand may be placed meanwhile.
+        """
         if isinstance(table.phase, HandInPlay) and table.phase.wagers is not None:
             return refuse("already_locked")
         if locking.lies(table, self.wager):
@@ -191,7 +194,7 @@ class PlaceWager(Request):
 
 
 def _bettor(value: Any) -> tuple[int, bool]:
-    """A seat's number, and whether the back bettor behind it is meant."""
+    """A seat's number, and whether the back bettor behind that seat is meant: "3b" is 3 and True."""
     text = str(value) if type(value) is int else value
     if isinstance(text, str):
         digits, back = text.removesuffix("b"), text.endswith("b")
@@ -269,7 +272,7 @@ COMMISSION = Act(
 
 @dataclass(frozen=True, slots=True)
 class HitsReset(ByPerson):
-    """Somebody saw to a seat's hit, or to every one: the lamp goes out."""
+    """A supervisor saw to a seat's hit, or with None to every hit: the lamp goes out."""
 
     seat: int | None
     by: str
@@ -277,7 +280,7 @@ class HitsReset(ByPerson):
 
 @dataclass(frozen=True, slots=True)
 class ResetHits(Request):
-    """A seat's hit has been seen to, or every one (None): its lamp may go out."""
+    """A seat's hit, or with None every hit, has been seen to: its lamp may go out."""
 
     seat: int | None
     by: str
