@@ -1,9 +1,9 @@
 """The MQTT broker through paho, MQTT 5 at QoS 1.
 
-paho keeps messages in memory and re-sends them after a reconnect even on a clean session. The journal's outbox is the
-only queue here, so each connection gets a new client that is thrown away with it, and nothing is published without
-one. paho runs in a thread of its own; whatever that thread does is hopped over to the event loop, and as much as has
-not landed there is bounded.
+paho keeps messages in memory and re-sends them after a reconnect, even on a clean session. But the journal's outbox
+must be the only queue. So each connection gets a new client, which is thrown away with the connection, and nothing is
+published without a connection. paho runs in a thread of its own. Whatever that thread hears is handed to the event
+loop, and what waits for the loop is bounded.
 """
 
 from __future__ import annotations
@@ -36,26 +36,28 @@ _log = logging.getLogger(__name__)
 
 _FIRST_RETRY_S = 0.2
 _LONGEST_RETRY_S = 5.0
-_RIVAL_RETRY_S = 10.0  # whoever has our id comes back too, and hurrying would only push each other out
+_RIVAL_RETRY_S = 10.0  # the client with our id comes back too: in a hurry, the two would only push each other out
 _GOODBYE_S = 1.0
-_MOST_WAITING_BYTES = 1_000_000  # of what came and was not heard yet: thousands of messages where a pit has a few
-_HOP_BYTES = 500  # what one costs beside its payload
+_MOST_WAITING_BYTES = 1_000_000  # of messages that wait for the loop: thousands, where a pit sends a few
+_HOP_BYTES = 500  # what a message costs beside its payload
 
 
 @dataclass(frozen=True, slots=True)
 class Will:
-    """What the broker publishes, retained, when this connection ends without a word; published on a clean end too.
+    """The message that the broker publishes, retained, where this connection ends without a goodbye.
 
-    Nobody else speaks on its topic."""
+    On a clean end the table publishes the same message. No other client speaks on its topic.
+    """
 
     topic: str
     payload: bytes
 
 
 class MqttBroker:
-    """One table's connection to its broker. `topics` are subscribed to on every connection before it counts as up.
+    """One table's connection to its broker. A connection counts as up once `topics` are subscribed to.
 
-    `tls` makes the context of each connection anew, or raises TableError; there is then never one in the clear.
+    `tls` makes the TLS context of each connection anew, or raises TableError. With `tls` no connection is ever made in
+    the clear.
     """
 
     def __init__(
@@ -79,12 +81,12 @@ class MqttBroker:
         self._run = new_run()
         self._rival = Rival()
         self._cuts = Cuts()
-        self._connection: _Connection | None = None  # the one that is made, or stands
+        self._connection: _Connection | None = None  # the connection that is being made, or stands
         self._link: Link | None = None  # while the connection is up
-        self._own_words: set[int] = set()  # the tokens of what was said on our own topic and is not answered
+        self._own_words: set[int] = set()  # the tokens of unanswered messages on our own topic
 
     async def run(self, listener: BrokerListener) -> None:
-        """Keep connected and tell the listener, until cancelled; then say goodbye with the will's words."""
+        """Keep connected and tell the listener, until cancelled; then say goodbye with the will's message."""
         now_s = asyncio.get_running_loop().time
         retry_s = _FIRST_RETRY_S
         told = ""
@@ -114,7 +116,7 @@ class MqttBroker:
             retry_s = min(2 * retry_s, max(retry_s, _LONGEST_RETRY_S))
 
     def publish(self, topic: str, payload: bytes, retain: bool = False, event_type: str | None = None) -> int | None:
-        """Publish at QoS 1; `event_type` goes into a user property. The token is answered by `broker_answered`."""
+        """Publish at QoS 1. `event_type` goes into a user property. Returns the token that `broker_answered` names."""
         if self._link is None:
             return None
         own = topic == self._will.topic
@@ -126,12 +128,12 @@ class MqttBroker:
         return info.mid
 
     def drop(self, why: str) -> None:
-        """End the connection; the next one is made as after any end."""
+        """End the connection. The next connection is made as after any end."""
         if self._connection is not None:
             self._connection.end(why)
 
     def often_cut(self) -> str:
-        """That the connection is cut often, for people; empty where it is not."""
+        """A sentence for people where the connection is cut often; empty where it is not."""
         return self._cuts.often(asyncio.get_running_loop().time())
 
     async def _connect(self, link: Link, connection: _Connection) -> None:
@@ -145,7 +147,7 @@ class MqttBroker:
             connection.end(f"{broker} is not to be trusted: {error.verify_message}")
         except ssl.SSLError as error:
             connection.end(f"no TLS with {broker}: {error.reason or error}")
-        except (OSError, ValueError) as error:  # the latter for a host that cannot be one
+        except (OSError, ValueError) as error:  # ValueError: the text cannot be a host
             connection.end(f"cannot reach {broker}: {error}")
 
     def _dial(self, link: Link) -> None:
@@ -168,7 +170,7 @@ class MqttBroker:
         return link
 
     def _end(self, link: Link, say_goodbye: bool) -> None:
-        """Let go of a link, in a thread: paho joins its own."""
+        """Let go of a link. Runs in a thread, because paho waits for its own thread to end."""
         if say_goodbye and link.is_connected():
             info = link.publish(self._will.topic, self._will.payload, 1, True, _own(self._run))
             try:
@@ -182,7 +184,7 @@ class MqttBroker:
     # What the connection tells, on the loop.
 
     def came_up(self, connection: _Connection, listener: BrokerListener) -> None:
-        """The connection stands. Told at once: the messages retained for it are next in line."""
+        """The connection stands. The listener hears so at once, before the retained messages."""
         if connection.ended.done():
             return
         _log.log(logging.DEBUG if self.often_cut() else logging.INFO, "connected to the broker %s", self.address)
@@ -200,26 +202,26 @@ class MqttBroker:
         listener.broker_answered(token, reason_code)
 
     def own_topic(self, listener: BrokerListener, ours: bool) -> None:
-        """A word on our own topic, of this run or of somebody else."""
+        """A message on our own topic: of this run, or of another client."""
         if self._rival.own_topic(ours, asyncio.get_running_loop().time()):
             listener.broker_id_taken()
 
 
 @cache
 def _event(event_type: str | None) -> Properties:
-    """A publish's properties, which are the same for all events of a type: paho takes its time to make them."""
+    """The properties of an event's publish, made once for each type of event: paho takes long to make them."""
     named = {} if event_type is None else {"type": event_type}
     return user_properties(PacketTypes.PUBLISH, **named)
 
 
 @cache
 def _own(run: str) -> Properties:
-    """The properties of a word on our own topic."""
+    """The properties of a message on our own topic."""
     return user_properties(PacketTypes.PUBLISH, **{RUN: run})
 
 
 class _Connection:
-    """One connection's way from paho's thread to the loop: up once, ended once."""
+    """The way of one connection from paho's thread to the loop. A connection comes up once and ends once."""
 
     link: Link
 
@@ -253,7 +255,7 @@ class _Connection:
         self._hop(self._broker.answered, self._listener, token, reason_code)
 
     def _hop(self, call: Callable[..., None], *args: object, extra_bytes: int = 0) -> None:
-        """Call on the loop; what it raises ends `run`. After the loop's end nobody is told."""
+        """Call on the loop. What the call raises ends `run`. After the loop's end nothing is called."""
         size = _HOP_BYTES + extra_bytes
         if self._taken_bytes - self._landed_bytes > _MOST_WAITING_BYTES and call != self.end:
             raise LinkBrokenError("sends more than this table can hear")
@@ -269,17 +271,17 @@ class _Connection:
         self._landed_bytes += size
         try:
             call(*args)
-        except Exception as error:  # noqa: BLE001  # whatever it is, it goes on in `run`
+        except Exception as error:  # noqa: BLE001  # whatever was raised, `run` raises it again
             if not self.ended.done():
                 self.ended.set_exception(error)
 
     def end(self, why: str) -> None:
-        """The connection is over, and why; told once."""
+        """The connection has ended, for this reason. Only the first reason counts."""
         if not self.ended.done():
             self.ended.set_result(why)
 
     async def stands(self) -> bool:
-        """Wait for the connection to stand; one that does not in time has ended."""
+        """Wait for the connection to stand. A connection that does not stand in time has ended."""
         await asyncio.wait((self.up, self.ended), timeout=CONNECT_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED)
         if not self.up.done():
             self.end("the broker took the connection and did not answer")

@@ -8,12 +8,15 @@ from controller.contract.bounds import MOST_WAGER_CENTS, NAME, is_count
 from controller.game.wagers import Wager
 
 BET_RECOGNITION = "bet recognition"
-"""Who saw a wager that came over the network."""
+"""The name under which a wager that came over the network is journalled."""
 
 
 def wager_from_json(value: Mapping[str, object]) -> Wager | None:
-    """`{"seat": 3, "back": false, "spot": "tie", "cents": 500}` as a wager, `back` being false when left out; None when
-    it is none. Whether the game has such a spot is for the table to say. 0 cents: the chips were taken away."""
+    """The wager of a message such as `{"seat": 3, "back": false, "spot": "tie", "cents": 500}`; None where it is none.
+
+    Without `back` the wager is the seated player's. 0 cents: the chips were taken away. The table judges later whether
+    the game has such a spot.
+    """
     match value:
         case {"seat": int(seat), "spot": str(spot), "cents": int(cents), **rest} if (
             rest.keys() <= {"back"}

@@ -1,16 +1,19 @@
-"""The delivery guarantee: what of the outbox to send now, and how far the pit has got. Pure; the time comes in.
+"""The delivery guarantee: which events to send now, and how far the pit has got. Pure: the time is an argument.
 
-The stream is numbered without gaps and the pit acknowledges cumulatively, with the chain hash of the event it has got
-to. So nothing is lost while the pit's word is missing, nothing is doubled that the pit can tell apart by its number,
-and a journal that is not the one the pit was told from is found out: it would have to forge the chain. An event's chain
-holds all that came before it, and not the event. So where a journal lost its last event alone, and wrote another in its
-place, the chain fits; but the pit then acknowledges what this program has not sent.
+The stream is numbered without gaps. The pit acknowledges cumulatively: its ack names the last event that the pit has
+committed, and that event's chain value.
+
+- Nothing is lost: an event is sent again until the pit acknowledges it.
+- Nothing counts twice: the pit drops an event whose number it has.
+- A journal that is not the one the pit heard is found out: it would have to forge the chain. The chain value of an
+  event covers all events before it, and not the event itself. So where a journal lost its last event alone and wrote
+  another event in its place, the chain fits. But then the pit acknowledges an event that this program has not sent.
 
     OFFLINE ─ connected ─> ASKING ─ the pit's retained ack, or word that there is none ─> STREAMING <─> REFUSED
                              ├─── an ack that this journal cannot have earned ──> BEHIND ─────┘ a later one that fits
                              └─ an event that is not as it was signed, until the next connection > ALTERED
 
-Whether an ack is the pit's own is not judged here: what comes in has been signed by its key.
+Whether an ack is the pit's own is judged before: each ack that comes here was signed by the pit's key.
 """
 
 from __future__ import annotations
@@ -21,13 +24,13 @@ from enum import Enum, auto
 from controller.contract.pit_words import AckWord
 
 WINDOW = 50
-"""At most so many events are on their way without the pit's acknowledgement."""
+"""At most so many events are sent without the pit's acknowledgement."""
 
 RESEND_AFTER_S = 2.0
-"""The pit was silent for so long on what it was sent: all of it is sent again."""
+"""After so long without an acknowledgement, all unacknowledged events of the window are sent again."""
 
 RETRY_REFUSED_AFTER_S = 5.0
-"""After the broker refused an event, the oldest is offered again so much later."""
+"""After the broker refused an event, the oldest unacknowledged event is offered again so much later."""
 
 REFUSED_FROM = 0x80
 """MQTT 5 reason codes from here on are refusals."""
@@ -51,8 +54,11 @@ class Phase(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Behind:
-    """The pit's word does not fit this journal: past the last event it can have from here, `head_seq`, or another chain
-    at that place. `at` is when the pit said it, by its clock."""
+    """The pit's ack does not fit this journal.
+
+    Either the ack is past `head_seq`, the last event that the pit can have from here, or its chain value is another.
+    `at` is the time of the ack by the pit's clock.
+    """
 
     acked_seq: int
     head_seq: int
@@ -62,7 +68,7 @@ class Behind:
 
 @dataclass(frozen=True, slots=True)
 class TookBack:
-    """The pit's later word fits this journal again: what it said before was wrong."""
+    """A later ack of the pit fits this journal again. The ack that did not fit was wrong."""
 
     acked_seq: int
     at: str
@@ -70,7 +76,7 @@ class TookBack:
 
 @dataclass(frozen=True, slots=True)
 class Older:
-    """The word was said before one that was believed: somebody says it again. `last_at` is when that one was said."""
+    """The ack is older than the last believed ack, so somebody repeats it. `last_at` is the time of the last ack."""
 
     last_at: str
 
@@ -78,7 +84,7 @@ class Older:
 class Delivery:
     """One table's stream to the pit. Times are seconds of a monotonic clock.
 
-    `behind_at` is when the pit said what this journal could not have earned, while a fault stands for that; else None.
+    `behind_at` is the time of an ack that did not fit this journal, while the fault for that ack stands; else None.
     """
 
     def __init__(
@@ -88,17 +94,17 @@ class Delivery:
         self.acked_seq = acked_seq
         self.head_seq = head_seq
         self.phase = Phase.OFFLINE if behind_at is None else Phase.BEHIND
-        self._last_at = behind_at or ""  # when the pit said what it said last, by its clock
+        self._last_at = behind_at or ""  # the time of the pit's last ack, by its clock
         self._stale_after_s = stale_after_s
-        self._known_seq = head_seq  # the last event the pit can know: an earlier run may have sent all there was
-        self._sent_seq = acked_seq  # sent on this connection and not taken back for a resend
-        self._act_at_s = 0.0  # when to send again what the pit is silent on, or to offer again what was refused
+        self._known_seq = head_seq  # the last event that the pit can know: an earlier run may have sent every event
+        self._sent_seq = acked_seq  # the last event that was sent on this connection, and need not be sent again
+        self._act_at_s = 0.0  # when to send events again, or to offer a refused event again
         self._streamed_s: float | None = None  # when the stream last worked
-        self._silent_since_s: float | None = None  # since when events wait without any progress
+        self._silent_since_s: float | None = None  # since when events wait without progress
 
     @property
     def unacknowledged(self) -> int:
-        """Events the pit has not acknowledged."""
+        """How many events the pit has not acknowledged."""
         return self.head_seq - self.acked_seq
 
     def committed(self, head_seq: int, now_s: float) -> None:
@@ -113,28 +119,28 @@ class Delivery:
             self.phase = Phase.ASKING
 
     def disconnected(self, now_s: float) -> None:
-        """The connection is gone; what was on its way counts as unsent."""
+        """The connection is gone. Events that were on their way count as unsent."""
         if self.phase is Phase.STREAMING:
             self._streamed_s = now_s
         if self.phase is not Phase.BEHIND:
             self.phase = Phase.OFFLINE
 
     def nothing_retained(self, now_s: float) -> None:
-        """The broker keeps no word of the pit for this epoch: the journal's own mark stands."""
+        """The broker retains no ack for this table. So the acknowledgement that the journal has noted holds."""
         if self.phase is Phase.ASKING:
             self._stream(now_s)
 
     def acked(
         self, ack: AckWord, own_chain: str | None, now_s: float, latest_at: str = _END_OF_TIME
     ) -> Behind | TookBack | Older | None:
-        """The pit's word came.
+        """An ack of the pit came.
 
-        `own_chain` is the chain of our event `ack.seq`, None when there is none. `latest_at` is the latest time that a
-        word can have by now: one that was said later makes no other old.
+        `own_chain` is the chain value of our event `ack.seq`; None where we have no such event. `latest_at` is the
+        latest time that an ack can have by now. An ack of a still later time was wrong, and makes no other ack old.
 
-        A word on another epoch says nothing about this stream. A word that goes back is followed: a pit that lost
-        events 5 to 9 says 4, and is sent 5 to 9 again. Returns `Behind` where this journal cannot have earned the word,
-        `TookBack` where a later word fits after such a word, and `Older` where the word was said before the last one.
+        An ack of another epoch says nothing about this stream. An ack that goes back is followed: a pit that lost
+        events 5 to 9 acknowledges 4, and is sent 5 to 9 again. Returns `Behind` where the ack does not fit this
+        journal, `TookBack` where an ack fits after one that did not, and `Older` where the ack is older than the last.
         """
         if self.phase is Phase.OFFLINE or ack.epoch != self.epoch:
             return None
@@ -158,11 +164,11 @@ class Delivery:
         return TookBack(ack.seq, ack.at)
 
     def _follow(self, ack: AckWord, now_s: float) -> None:
-        """The pit has got to where it says."""
+        """Take over how far the pit says that it has got."""
         if ack.seq > self.acked_seq:
             self._silent_since_s = now_s if ack.seq < self.head_seq else None
         elif ack.seq < self.acked_seq and self._silent_since_s is None:
-            self._silent_since_s = now_s  # it went back; going back again is no sign of life
+            self._silent_since_s = now_s  # the pit went back. If it goes back again, that is no progress either
         if ack.seq != self.acked_seq:
             self._act_at_s = now_s + RESEND_AFTER_S
         self.acked_seq = ack.seq
@@ -172,7 +178,7 @@ class Delivery:
             self._stream(now_s)
 
     def due(self, now_s: float) -> range:
-        """The numbers of the events to send now; they count as sent. Often empty."""
+        """The numbers of the events to send now, which count as sent from here on. Often there is none."""
         if self.phase is Phase.REFUSED and now_s >= self._act_at_s:
             self._act_at_s = now_s + RETRY_REFUSED_AFTER_S
             return self._sending(self.acked_seq + 1, min(self.head_seq, self.acked_seq + 1))
@@ -193,9 +199,10 @@ class Delivery:
         return range(first, last + 1)
 
     def published(self, seq: int, reason_code: int, now_s: float) -> bool:
-        """The broker answered for event `seq`. True when it refused and the stream stopped just now.
+        """The broker answered for event `seq`. True where the broker refused the event and the stream stopped just now.
 
-        Only its taking the oldest one sets the stream going again: others may have been taken beside a refused one.
+        The stream goes on only once the broker takes the oldest unacknowledged event. A later event may have been taken
+        although an event before it was refused.
         """
         if reason_code < REFUSED_FROM:
             if self.phase is Phase.REFUSED and seq == self.acked_seq + 1:
@@ -209,15 +216,17 @@ class Delivery:
         return True
 
     def altered(self, now_s: float) -> None:
-        """The journal does not hold an event as it was signed: it is not sent, nor anything after it. The next
-        connection asks again."""
+        """The journal does not hold an event as it was signed. Neither that event nor any later event is sent.
+
+        The next connection reads the journal again.
+        """
         if self.phase is Phase.STREAMING:
             self._streamed_s = now_s
         if self.phase not in (Phase.OFFLINE, Phase.BEHIND):
             self.phase = Phase.ALTERED
 
     def fresh(self, now_s: float) -> bool:
-        """Whether there is a pit to bet a progressive with: the stream works and the pit keeps up, within the limit."""
+        """Whether progressives can be bet on: the stream works and the pit keeps up, or did so within the limit."""
         if self._silent_since_s is not None and now_s - self._silent_since_s >= self._stale_after_s:
             return False
         if self.phase is Phase.STREAMING:
@@ -225,11 +234,11 @@ class Delivery:
         return self._streamed_s is not None and now_s - self._streamed_s < self._stale_after_s
 
     def waits_s(self, now_s: float) -> float:
-        """For how long events wait without any progress; 0.0 where none waits."""
+        """For how long events have waited without progress; 0.0 where none waits."""
         return 0.0 if self._silent_since_s is None else now_s - self._silent_since_s
 
     def next_due_s(self, now_s: float) -> float | None:
-        """How long until `due` may have something without anything else happening; None for never."""
+        """How long until `due` may return events though nothing else happens; None where it never will."""
         if self.phase in (Phase.STREAMING, Phase.REFUSED) and self.unacknowledged:
             return max(0.0, self._act_at_s - now_s)
         return None

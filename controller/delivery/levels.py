@@ -1,7 +1,8 @@
-"""The progressive levels as the pit says them, and whether they are fresh enough to bet on. Pure: time comes in.
+"""The progressive levels as the pit says them, and whether they are fresh enough to bet on. Pure: time is an argument.
 
-The pit says them every two seconds, each time with a higher number. The broker keeps the last word and hands it to
-whoever connects, whether or not the pit still lives: so the first word on a connection tells amounts and no more.
+The pit says the levels every two seconds, each time with a higher number. The broker retains the last message and hands
+it to every new connection, whether or not the pit still runs. So the first message on a connection tells the amounts,
+and does not prove that a pit runs.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from controller.contract.pit_words import MetersWord, moment_ms
 from controller.delivery.pit_trust import latest_ms, leaps
 
 _ONE_STEP_WAGERS = 1000
-"""So many wagers no two words on the meters lie apart: it takes more than a hundred full tables a second."""
+"""Fewer wagers than this come between two messages of the meters, even from a hundred full tables a second."""
 
 
 class Levels:
-    """What is known of the levels. `meters` are those that a wager here can win; without any, no level is stale.
+    """What is known of the levels.
 
-    `wager_cents` is the highest price of a wager that a meter grows by, in part.
+    `meters` are the meters that a wager at this table can win. Without such meters, no level is ever stale.
+    `wager_cents` is the highest price of a wager that feeds a meter.
     """
 
     def __init__(self, meters: Collection[str], stale_after_s: float, wager_cents: int = 0) -> None:
@@ -30,8 +32,9 @@ class Levels:
         self._seq = 0
         self._heard_on_connection = False
         self._fresh_at_s: float | None = None
-        self._peaks: dict[str, list[tuple[int, int]]] = {}  # of each meter: what it showed at most since the start (0),
-        # and since an event of this table that hit it; so they fall, and a hit that has none has that of the one before
+        # By meter, the most that it showed since the start (event 0) and since each hit of this table (that event).
+        # The amounts fall from entry to entry. For a hit without an entry, the entry before holds.
+        self._peaks: dict[str, list[tuple[int, int]]] = {}
         self.cents: dict[str, int] = {}
 
     @property
@@ -40,11 +43,11 @@ class Levels:
         return bool(self._meters)
 
     def disconnected(self) -> None:
-        """The connection is gone: what comes first on the next one may be an old word."""
+        """The connection is gone. The first message on the next connection may be an old one."""
         self._heard_on_connection = False
 
     def heard(self, said: MetersWord, now_s: float, now: Stamp) -> str | None:
-        """Take the pit's word; why it is refused, None when it is taken."""
+        """Take the pit's message. Returns why the message is refused; None where it is taken."""
         if (why := leaps(said, now)) is not None:
             return why
         at_ms = moment_ms(said.at)
@@ -52,9 +55,9 @@ class Levels:
         if now.synchronised and at_ms < now.at_ms - MOST_AHEAD_MS:
             return f"its time {said.at} is more than a day ago"
         if self._seq > latest_ms(now) + MOST_LEAP_MS:
-            self._seq = 0  # the clock has been set since: it was no number of this time
+            self._seq = 0  # the clock was wrong when that number came, and has been set since
         if said.seq < self._seq:
-            return f"it is older ({said.seq}) than one already seen ({self._seq})"
+            return f"its number {said.seq} is below the number {self._seq}, which came before"
         if said.seq == self._seq:
             self._heard_on_connection = True
             return None
@@ -71,18 +74,19 @@ class Levels:
         return None
 
     def hit(self, meter: str, seq: int) -> None:
-        """This table hit the meter, by its event of this number: what the meter showed before bounds no award of it."""
+        """Event `seq` of this table hit the meter. What the meter showed before that hit bounds no later award."""
         cents = self.cents.get(meter, 0)
         peaks = self._peaks.setdefault(meter, [(0, cents)])
         if peaks[-1][1] > cents:
             peaks.append((seq, cents))
 
     def most_cents(self, meter: str, shown_cents: int | None, seq: int) -> int:
-        """The most that an award of a hit, the event of this number, can be: what its meter has shown since the hit, or
-        since the start where that was later, and one step more.
+        """The most that the award of a hit, event `seq`, can be.
 
-        The meter is locked when the pit hears of the hit. Until then it grows by other tables' wagers, and between two
-        words on it by so much at most. `shown_cents` is what it was shown at for the hit; None where nobody knows.
+        That is the most that the meter has shown since the hit (or since the start, where the program started later),
+        and one step more: the pit locks the meter when it hears of the hit, and until then other tables' wagers make
+        the meter grow. Between two messages the meter grows by one step at most. `shown_cents` is what the meter showed
+        at the hit; None where nobody knows.
         """
         if shown_cents is None:
             return MOST_CENTS

@@ -1,9 +1,9 @@
-"""One end of the link to the broker: paho for one connection, held to what a broker may do to it.
+"""One end of the link to the broker: paho for one connection, with bounds on what a broker can do to a client.
 
-paho alone takes a packet of 256 MB, ends its thread at a string that is no UTF-8, and lets one message that it cannot
-read end the connection, though the broker keeps that message and hands it over again on every new one. The table and
-the pit both use what is here. The broker is not trusted with more than the link: whatever comes from it costs at most
-the connection.
+paho alone takes a packet of 256 MB. It ends its thread at a string that is no UTF-8. And one message that it cannot
+read ends its connection, though the broker retains that message and sends it again on every new connection. The table
+and the pit both use this module. The broker is trusted with the link alone: whatever comes from the broker costs at
+most the connection.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from controller.contract.bounds import MOST_PACKET_BYTES
 
 CONNECT_TIMEOUT_S = 5.0
 _IN_FLIGHT = 100  # more than the stream's window and the states beside it: paho must not queue
-_MOST_UNSENT = 1000  # packets: a broker that sends and does not read fills no memory with our answers
+_MOST_UNSENT = 1000  # packets: where a broker sends and does not read, our answers do not fill the memory
 _SILENT_KEEPALIVES = 1.5  # without a byte from the broker; the broker drops a client after as many
 _UNANSWERED_KEEPALIVES = 3.0  # a message of ours without its PUBACK, though other things come
 _SESSION_TAKEN_OVER = 0x8E  # MQTT 5
@@ -39,44 +39,45 @@ _CUTS_COUNT_FOR_S = 600.0
 _CUTS_TOLD_EVERY_S = 60.0
 _OFTEN = 3
 _SIGNS_COUNT_FOR_S = 600.0
-_SIGNS = 2  # one alone has an innocent cause: a broker that was restarted and kept what it retained, or a second one
+_SIGNS = 2  # a single sign has innocent causes: a restart of a broker that keeps what it retains, or a second broker
 
 RUN = "run"
-"""The user property by which a client knows its own words on its own topic: who writes there names its run."""
+"""The user property by which a client knows its own messages on its own topic: each message names a run."""
 
 
 class LinkBrokenError(Exception):
-    """What the broker did that ends the connection: words for people that go on after its name."""
+    """The broker did something that ends the connection. The text goes on after the broker's name."""
 
 
 class LinkListener(Protocol):
-    """Whoever hears a connection, in the thread that turns it. It may raise LinkBrokenError and nothing else."""
+    """Hears a connection, in the thread that turns the connection. May raise LinkBrokenError and nothing else."""
 
     def link_stands(self) -> None:
-        """The subscriptions are made; told before anything that comes on them."""
+        """The broker has taken the subscriptions. Called before any message that comes on them."""
 
     def link_ended(self, why: str) -> None:
-        """The connection is gone; `why` is a sentence for people, without its full stop. Told once."""
+        """The connection is gone. `why` is a sentence for people without its full stop. Called once."""
 
     def link_message(self, topic: str, payload: bytes, retained: bool) -> None:
         """A message on a topic that was subscribed to."""
 
     def link_unreadable(self, topic: str, why: str) -> None:
-        """A message came that cannot be read. The broker is told that it came, and nothing else comes of it."""
+        """A message came that cannot be read. The broker has got its acknowledgement all the same."""
 
     def link_own_topic(self, ours: bool) -> None:
-        """A word came on our own topic: one that this run of the program said, or somebody else's."""
+        """A message came on our own topic: from this run of the program (`ours`), or from another client."""
 
     def link_answered(self, token: int, reason_code: int) -> None:
-        """The broker's PUBACK for what was published under this token."""
+        """The broker's PUBACK for the message that was published under this token."""
 
 
 class Link(Client):
-    """One connection to the broker at `host`, MQTT 5 at QoS 1, thrown away with its end.
+    """One connection to the broker at `host`, MQTT 5 at QoS 1. When it ends, the object is thrown away.
 
-    `own_topic` is the topic on which only we speak. The broker is asked for it too: what it retains there shows whether
-    it is the broker of before, and whether somebody else spoke there. `run` is this run's name in our words there.
-    What the broker retains on `first`, without what we say there now, comes before anything on `topics`.
+    `own_topic` is the topic on which only this client may speak. The client subscribes to that topic too: what the
+    broker retains there shows whether this is the broker of before, and whether another client spoke there. `run` is
+    the name of this run in our messages on that topic. What the broker retains on the topics in `first` comes before
+    any message on `topics`; messages that we publish on `first` do not come back.
     """
 
     def __init__(
@@ -112,10 +113,10 @@ class Link(Client):
         self._silence_s = _SILENT_KEEPALIVES * keepalive_s
         self.in_clear = True
         self.taken_over = False
-        """The broker said that another client took our place."""
+        """Whether the broker said that another client took our place."""
         self.closed_by_broker = False
-        """The broker itself ended the connection, without a reason: TLS tells that from a line that was cut. An older
-        Mosquitto does so where another client takes our place."""
+        """Whether the broker itself ended the connection without a reason, as an older Mosquitto does where another
+        client takes our place. Over TLS that is told from a line that was cut."""
         self.connect_timeout = CONNECT_TIMEOUT_S
         self.max_inflight_messages_set(_IN_FLIGHT)
         self.on_socket_open = self._opened
@@ -126,7 +127,7 @@ class Link(Client):
         self.on_publish = self._answered
 
     def dial(self, tls: ssl.SSLContext | None) -> None:
-        """Connect, blocking. What the broker answers comes with the turns of the loop. Raises OSError, ValueError."""
+        """Connect, blocking. The broker's answer comes with the turns of the loop. Raises OSError or ValueError."""
         if tls is not None:
             self.in_clear = False
             self.tls_set_context(tls)
@@ -137,24 +138,25 @@ class Link(Client):
         self._heard_s = time.monotonic()
 
     def leave(self, patience_s: float) -> None:
-        """Say goodbye to the broker, and wait so long at most until that is on its way; another thread turns."""
+        """Say goodbye, and wait at most so long until that has been sent. Another thread turns the connection."""
         self.disconnect()
         until_s = time.monotonic() + patience_s
         while self.socket() is not None and time.monotonic() < until_s:
             time.sleep(0.005)
 
     def hang_up(self) -> None:
-        """End the line at once, whoever turns the connection; nobody is told."""
+        """End the line at once, from any thread. The listener is not told."""
         self._over = True
         line = self.socket()
         if isinstance(line, socket.socket):
             with contextlib.suppress(OSError):  # the broker was quicker
                 line.shutdown(socket.SHUT_RDWR)
 
-    # What paho has for subclasses to change is private; tests with a hostile broker hold it in place.
+    # These methods are private in paho and meant for subclasses. Tests with a hostile broker fail where paho changes
+    # them.
 
     def _loop(self, timeout: float = 1.0) -> MQTTErrorCode:
-        """paho's turn of the network. Whatever it raises is the connection's end, and told."""
+        """paho's turn of the network. Whatever paho raises ends the connection, and people are told why."""
         try:
             outcome = super()._loop(min(timeout, self._keepalive_s / 4))
             if outcome is MQTTErrorCode.MQTT_ERR_SUCCESS:
@@ -165,7 +167,7 @@ class Link(Client):
             self._end(f"{self._broker} {words}")
             self._sock_close()
         if outcome is not MQTTErrorCode.MQTT_ERR_SUCCESS:
-            self._end(f"{self._broker} went away")  # had paho not told why
+            self._end(f"{self._broker} went away")  # where paho has not told why
         return outcome
 
     def _look_for_life(self) -> None:
@@ -179,15 +181,15 @@ class Link(Client):
             raise LinkBrokenError(f"has not answered a message for {unanswered_s:g} s")
 
     def _sock_recv(self, bufsize: int) -> bytes:
-        """What of a packet is there. paho first asks for as much as the packet says it is long."""
+        """The bytes of a packet that have come. paho first asks for the length that the packet says."""
         if bufsize > MOST_PACKET_BYTES:
             raise LinkBrokenError(f"sent a packet of {bufsize} bytes, and no message has more than {MOST_PACKET_BYTES}")
         if self._over:
-            raise ConnectionError  # what had come before the end is not for us
+            raise ConnectionError  # bytes that are read after the end are left alone
         data = super()._sock_recv(bufsize)
         now_s = time.monotonic()
         if now_s - self._heard_s > self._silence_s:
-            self._slow_s = now_s  # we slept, or it did: it may end the connection for that
+            self._slow_s = now_s  # one side stood still, and the broker may end the connection for that
         self._heard_s = now_s
         self.closed_by_broker = not data and not self.in_clear and now_s - self._slow_s > self._silence_s
         return data
@@ -198,7 +200,7 @@ class Link(Client):
         return super()._packet_handle()
 
     def _handle_publish(self) -> MQTTErrorCode:
-        """A message. What another client made unreadable for us is not the broker's doing, and must not cut us off."""
+        """A message. Where another client made the message unreadable, that must not end our connection."""
         qos = (self._in_packet["command"] >> 1) & 3
         if qos > 1:
             raise LinkBrokenError(f"sent a message at QoS {qos}, which nobody subscribed to")
@@ -206,7 +208,7 @@ class Link(Client):
             return super()._handle_publish()
         except LinkBrokenError:
             raise
-        except Exception as error:  # paho's, for our own callback only passes the message on
+        except Exception as error:  # raised by paho: our own callback only passes the message on
             body = bytes(self._in_packet["packet"])
             after_topic = 2 + int.from_bytes(body[:2])
             token = body[after_topic : after_topic + 2]
@@ -220,9 +222,9 @@ class Link(Client):
 
     def _opened(self, _client: Client, _data: Any, line: Any) -> None:
         if isinstance(line, ssl.SSLSocket):
-            # A cut line raises then, and only the broker's own end reads as one.
+            # So a cut line raises, and only an end by the broker itself reads as an end.
             line.suppress_ragged_eofs = False  # type: ignore[attr-defined]  # typeshed leaves it out
-        # A packet does not wait for the one before to have arrived: the kernel may take 40 ms to say so.
+        # A packet does not wait until the packet before has arrived, which the kernel may take 40 ms to say.
         line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def _connected(self, _client: Client, _data: Any, _flags: Any, reason: ReasonCode, _properties: Any) -> None:
@@ -240,7 +242,7 @@ class Link(Client):
 
     def _subscribed(self, _client: Client, _data: Any, mid: int, codes: list[ReasonCode], _properties: Any) -> None:
         first, self._asked_first = mid == self._asked_first, None
-        asked = self._first if first else self._topics  # our own topic comes last, and may be refused
+        asked = self._first if first else self._topics  # the own topic comes last, and may be refused
         refused = [topic for topic, code in zip(asked, codes, strict=False) if code.is_failure]
         if refused:
             self._end(f"the broker refused the subscription to {', '.join(refused)}")
@@ -261,7 +263,7 @@ class Link(Client):
     def _came(self, _client: Client, _data: Any, message: Any) -> None:
         if message.topic != self._own_topic:
             self._listener.link_message(message.topic, bytes(message.payload), message.retain)
-        elif message.payload:  # an empty one only takes back what was retained
+        elif message.payload:  # an empty message only takes back what was retained
             said = getattr(message.properties, "UserProperty", [])
             self._listener.link_own_topic((RUN, self._run) in said)
 
@@ -275,22 +277,22 @@ class Link(Client):
 
 
 def _without_ours() -> SubscribeOptions:
-    """What others say, and what the broker retains."""
+    """The options of a subscription to what others say and to what the broker retains."""
     return SubscribeOptions(qos=1, noLocal=True)
 
 
 def new_run() -> str:
-    """A name for this run of the program, which no other has."""
+    """A name for this run of the program that no other run has."""
     return secrets.token_hex(8)
 
 
 def _properties(packet: int) -> Properties:
-    """None yet, for a packet of this of paho's PacketTypes."""
+    """Empty properties for a packet of this type, one of paho's PacketTypes."""
     return Properties(packet)  # type: ignore[no-untyped-call]  # paho, typed elsewhere, gives this constructor no types
 
 
 def user_properties(packet: int, **named: str) -> Properties:
-    """These user properties for a packet of this of paho's PacketTypes."""
+    """These user properties for a packet of this type, one of paho's PacketTypes."""
     properties = _properties(packet)
     for pair in named.items():
         properties.UserProperty = pair
@@ -298,14 +300,14 @@ def user_properties(packet: int, **named: str) -> Properties:
 
 
 class Cuts:
-    """How often a connection that stood came to its end of late. Times are seconds of a monotonic clock."""
+    """How often connections that stood have ended lately. Times are seconds of a monotonic clock."""
 
     def __init__(self) -> None:
         self._at_s: deque[float] = deque()
         self._told_at_s: float | None = None
 
     def cut(self, now_s: float) -> bool:
-        """One more. Whether people are to be told now: of a link that is cut often, once a minute."""
+        """Count one more end. Returns whether to tell people now: at most once a minute."""
         self._at_s.append(now_s)
         self._forget(now_s)
         if self._told_at_s is not None and now_s - self._told_at_s < _CUTS_TOLD_EVERY_S:
@@ -314,7 +316,7 @@ class Cuts:
         return True
 
     def often(self, now_s: float) -> str:
-        """That the link is cut often, for people; empty where it is not."""
+        """A sentence for people where the link is cut often; empty where it is not."""
         self._forget(now_s)
         if len(self._at_s) < _OFTEN:
             return ""
@@ -328,12 +330,12 @@ class Cuts:
 
 
 class Rival:
-    """Whether another client takes our place at the broker, by what only such a client brings about. Pure.
+    """Whether another client takes our place at the broker, judged by signs that only such a client causes. Pure.
 
-    How often a connection ends is no sign of it: lines are cut. Signs are a word on our own topic that is not ours,
-    after the broker had taken one of ours; and a connection that the broker itself closed, over TLS and without a
-    reason, though the next one finds it with all that it retained. MQTT 5 has a word for it, which is enough alone;
-    Mosquitto says it from 2.0.15 on.
+    How often a connection ends is no sign: lines are cut. There are two signs. One is a message on our own topic that
+    is not ours, after the broker had taken a message of ours there. The other is a connection that the broker itself
+    closed, over TLS and without a reason, while the next connection finds everything still retained. MQTT 5 also has a
+    reason code for this case, which is enough alone. Mosquitto sends that code from 2.0.15 on.
     """
 
     def __init__(self) -> None:
@@ -342,27 +344,27 @@ class Rival:
         self._signs_s: deque[float] = deque(maxlen=_SIGNS)
 
     def wrote(self) -> None:
-        """The broker took a word of ours on our own topic."""
+        """The broker took a message of ours on our own topic."""
         self._wrote = True
 
     def ended(self, taken_over: bool, closed_by_broker: bool, now_s: float) -> bool:
-        """A connection that stood is over. Like the next one, tells whether there is another client."""
+        """A connection that stood has ended. Returns whether there is another client, as `own_topic` does."""
         self._closed = closed_by_broker
         if taken_over:
             self._signs_s.extend([now_s] * _SIGNS)
         return self.there(now_s)
 
     def own_topic(self, ours: bool, now_s: float) -> bool:
-        """A word came on our own topic."""
+        """A message came on our own topic. Returns whether there is another client."""
         if not self._wrote:
-            return False  # an earlier run's, perhaps
+            return False  # perhaps the message of an earlier run
         if not ours or self._closed:
             self._signs_s.append(now_s)
         self._closed = False
         return self.there(now_s)
 
     def there(self, now_s: float) -> bool:
-        """Whether there is another client, by the signs of late."""
+        """Whether there is another client, judged by the signs of the last minutes."""
         return len(self._signs_s) == _SIGNS and now_s - self._signs_s[0] <= _SIGNS_COUNT_FOR_S
 
 

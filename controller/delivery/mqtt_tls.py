@@ -1,6 +1,7 @@
 """Mutual TLS with the broker: the PEM files, everything that may be wrong with them, and the context made of them.
 
-The table and the pit both use it. The broker's access list knows each client by the common name of its certificate.
+The table and the pit both use this module. The broker's access list knows each client by the common name (CN) of the
+client's certificate.
 """
 
 from __future__ import annotations
@@ -18,13 +19,15 @@ if TYPE_CHECKING:
     from cryptography.x509 import Certificate, CertificateRevocationList
 
 Wrong = tuple[str, str, str]
-"""Which file (its key in `[pit]`), what is wrong with it, what to do."""
+"""The file's key in `[pit]`, what is wrong with the file, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class TlsFiles:
-    """Whom we trust, and who we are: PEM files, the certificate's followed by its chain if it has one. `crl` is the
-    CA's list of the certificates that it has revoked: a broker whose certificate is on it is not spoken to."""
+    """The PEM files: the CA that we trust, our certificate (followed by its chain, if it has one) and its key.
+
+    `crl` is the CA's list of revoked certificates. A broker whose certificate is on that list is refused.
+    """
 
     ca: Path
     certificate: Path
@@ -33,10 +36,10 @@ class TlsFiles:
 
 
 def client_context(files: TlsFiles, name: str | None = None) -> ssl.SSLContext:
-    """A context that proves who we are and takes only a broker whose certificate is of our CA and names its host.
+    """A TLS context that proves who we are, and takes only a broker whose certificate is of our CA and names its host.
 
-    It is made of the files as they are now, so a renewed certificate needs no restart. `name` is the one the
-    certificate must have. Raises TableError `tls_unusable`.
+    The context is made of the files as they are now, so a renewed certificate needs no restart. `name` is the common
+    name that our certificate must have. Raises TableError `tls_unusable`.
     """
     for _, what, do in wrong_with(files, name):
         raise TableError("tls_unusable", what, do)
@@ -44,14 +47,14 @@ def client_context(files: TlsFiles, name: str | None = None) -> ssl.SSLContext:
 
 
 def wrong_with(files: TlsFiles, name: str | None = None) -> Iterator[Wrong]:
-    """Everything that keeps these files from working, now and with this name."""
+    """Everything that keeps these files from working now, with this common name."""
     found = [*_unreadable(files)] or [*_unusable(files, name)]
     yield from found
     if not found:
         try:
             _context(files)
         except ssl.SSLError as error:
-            do = "Have it made anew, with a key and a hash of today's strength."
+            do = "Have the certificate made anew, with a key and a hash of today's strength."
             yield "certificate", f"{files.certificate} is refused by OpenSSL: {error.reason}", do
 
 
@@ -69,13 +72,13 @@ def _unreadable(files: TlsFiles) -> Iterator[Wrong]:
     for key, path in (*named, *([("crl", files.crl)] if files.crl is not None else [])):
         try:
             path.read_bytes()
-        except (OSError, ValueError) as error:  # the latter for a NUL in its name
+        except (OSError, ValueError) as error:  # ValueError: a NUL in the file's name
             why = error.strerror if isinstance(error, OSError) else str(error)
             yield key, f"{str(path)!r} cannot be read: {why}", "Name a PEM file that this user may read."
 
 
 def _unusable(files: TlsFiles, name: str | None) -> Iterator[Wrong]:
-    from cryptography import x509  # not before there is TLS: a table without it need not load this
+    from cryptography import x509  # only here: a table without TLS need not load this
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
@@ -102,13 +105,13 @@ def _unusable(files: TlsFiles, name: str | None) -> Iterator[Wrong]:
         yield "certificate", f"{files.certificate} is not a PEM certificate", "Name the certificate made for this key."
         return
     if now > own.not_valid_after_utc:
-        do = "Have it renewed; a running table takes the new one by itself."
+        do = "Have the certificate renewed. A running table takes the new certificate by itself."
         yield "certificate", f"{files.certificate} expired on {own.not_valid_after_utc:%Y-%m-%d}", do
     elif now < own.not_valid_before_utc:
         do = "Look at this machine's clock, or wait."
         yield "certificate", f"{files.certificate} is valid only from {own.not_valid_before_utc:%Y-%m-%d %H:%M} UTC", do
     if revoked is not None and revoked.get_revoked_certificate_by_serial_number(own.serial_number) is not None:
-        do = "Have a new one made. Find out why this one was revoked: somebody may hold a copy."
+        do = "Have a new certificate made. Find out why this certificate was revoked: somebody may hold a copy."
         yield "certificate", f"{files.certificate} was revoked: {files.crl} lists it", do
     names = [str(name.value) for name in own.subject.get_attributes_for_oid(x509.NameOID.COMMON_NAME)]
     if name is not None and names != [name]:
@@ -116,8 +119,8 @@ def _unusable(files: TlsFiles, name: str | None) -> Iterator[Wrong]:
         yield "certificate", f"{files.certificate} is for {' and '.join(names) or 'nobody'}, not for {name}", do
     try:
         key = load_pem_private_key(files.private_key.read_bytes(), password=None)
-    except (ValueError, TypeError, UnsupportedAlgorithm):  # TypeError: it asks for a pass phrase
-        do = "Name the certificate's key, as PEM and without a pass phrase: nobody is there to type it."
+    except (ValueError, TypeError, UnsupportedAlgorithm):  # TypeError: the key asks for a pass phrase
+        do = "Name the certificate's key, as PEM and without a pass phrase, which nobody would be there to type."
         yield "private_key", f"{files.private_key} is not a private key in the clear", do
         return
     if key.public_key() != own.public_key():
@@ -127,12 +130,12 @@ def _unusable(files: TlsFiles, name: str | None) -> Iterator[Wrong]:
 def _unusable_list(
     files: TlsFiles, revoked: CertificateRevocationList, trusted: Sequence[Certificate], now: datetime
 ) -> Iterator[Wrong]:
-    """Why OpenSSL would take no broker's certificate by this list."""
+    """Why OpenSSL would refuse every broker's certificate with this list."""
     keys = [ca.public_key() for ca in trusted if ca.subject == revoked.issuer]
     if trusted and not any(revoked.is_signature_valid(key) for key in keys):  # type: ignore[arg-type]  # a CA's can sign
         yield "crl", f"{files.crl} is not signed by {files.ca}", "Name the list of the CA that signed the broker's."
     if revoked.next_update_utc is not None and now > revoked.next_update_utc:
-        do = "Have the house's CA sign a new list, even where nothing was added; a running table takes it by itself."
+        do = "Have the house's CA sign a new list, even where nothing was added. A running table takes it by itself."
         yield "crl", f"{files.crl} expired on {revoked.next_update_utc:%Y-%m-%d}", do
     elif now < revoked.last_update_utc:
         do = "Look at this machine's clock, or wait."

@@ -1,4 +1,4 @@
-"""How full the outbox is, and what is told of it. Pure: what waits there waits on the disk, and is never dropped."""
+"""How full the outbox is, and what people are told of that. Pure. No event that waits is ever dropped."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from controller.table.facts import OutboxFilling, OutboxFull
 
 
 class OutboxWatch:
-    """Tells once when four fifths of `most` events wait for the pit, and again only after fewer than half did."""
+    """Tells once that four fifths of `most` events wait for the pit, and again only after fewer than half waited."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._told = False
 
     def look(self, waiting: int) -> tuple[OutboxFilling | OutboxFull, ...]:
-        """What the table must know of so many events waiting: that they are many, and each time that they are full."""
+        """The facts for the table while so many events wait: once "filling", and each time "full"."""
         if 2 * waiting < self._most:
             self._told = False
         filling = not self._told and 5 * waiting >= 4 * self._most

@@ -1,7 +1,7 @@
-"""A journal held against a pit's log: what the pit committed is a witness that nobody at the table can change.
+"""A journal compared with a pit's log. The log is a witness that nobody at the table can change.
 
-The log is a file with one event a line, JSON, in order from the epoch's first. White space and the order of keys are
-of no account: what was signed, and is compared, is the canonical form.
+The log is a file with one event a line, in JSON, in order from the epoch's first event. White space and the order of
+keys do not matter: the canonical form was signed, and is compared.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from controller.errors import TableError
 from controller.keys import signature_holds
 from controller.record.journal import Message, Spoken, reading_messages
 
-_ASK_THE_PIT = "Have the pit write its log again. If it stays so, the pit's own ledger is to be looked into."
+_ASK_THE_PIT = "Have the pit write its log again. If the new log is like this one, examine the pit's own ledger."
 _KEEP_IT = "Keep the journal and the log for the audit, and find out who could write to the journal's disk."
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """An event of the log: the line it stands on, what it says, and its canonical bytes."""
+    """An event of the log: its line's number, its values, and its canonical bytes."""
 
     number: int
     event: dict[str, Any]
@@ -31,12 +31,12 @@ class _Line:
 
 
 def compare(journal: Path, log: Path, archive: Path | None = None) -> int:
-    """The number of the log's last event, when the journal has every event of the log just as the log has it.
+    """The number of the log's last event, where the journal has every event of the log exactly as the log has it.
 
-    Reads only, also while the table runs. Raises TableError: about the log `log_unreadable`, `log_empty`,
-    `log_unsound`, `log_of_another_journal`; about the journal `journal_lacks_event`, `journal_shorter_than_log`,
-    `journal_differs_from_log`; and those of reading a journal. What the log alone says counts against the journal
-    only where its signature holds. `archive` is the folder of the journal's archives, as in `journal.verify`.
+    Only reads, also while the table runs. Raises TableError about the log: `log_unreadable`, `log_empty`,
+    `log_unsound`, `log_of_another_journal`; about the journal: `journal_lacks_event`, `journal_shorter_than_log`,
+    `journal_differs_from_log`; and as reading a journal does. An event of the log counts against the journal only where
+    the event's signature holds. `archive` is the folder of the journal's archives, as in `journal.verify`.
     """
     seq = 0
     with reading_messages(journal, archive) as spoken:
@@ -55,11 +55,11 @@ def compare(journal: Path, log: Path, archive: Path | None = None) -> int:
 
 
 def _lines(log: Path, spoken: Spoken) -> Iterator[_Line]:
-    """The log's events, each of this journal's stream and numbered on from the one before."""
+    """The log's events. Each is of this journal's stream, and its number follows the number before."""
     for seq, (number, text) in enumerate(_texts(log), 1):
         line = _parsed(number, text)
         if line is None:
-            raise _unsound(log, number, "it is no event in JSON, or not a whole one")
+            raise _unsound(log, number, "it is not a whole event in JSON")
         told = tuple(line.event.get(name) for name in ("table", "epoch"))
         if told != (spoken.table, spoken.epoch):
             raise TableError(
@@ -95,12 +95,12 @@ def _parsed(number: int, text: bytes) -> _Line | None:
 
 def _check_signature(line: _Line, log: Path, spoken: Spoken) -> None:
     if not signature_holds(line.event, spoken.public_key):
-        why = "its signature does not hold with the journal's key: it was changed, or the journal was made with another"
+        why = "its signature does not hold with the journal's key: the line was changed, or another key signed it"
         raise _unsound(log, line.number, why)
 
 
 def _last_seq(seq: int, rest: Iterator[_Line], log: Path, spoken: Spoken) -> int:
-    """The number of the log's last event, each from `seq` on being signed."""
+    """The number of the log's last event. Checks the signature of each event from `seq` on."""
     for line in rest:
         seq += 1
         _check_signature(line, log, spoken)
@@ -110,8 +110,8 @@ def _last_seq(seq: int, rest: Iterator[_Line], log: Path, spoken: Spoken) -> int
 def _shorter(journal: Path, journal_head: int, log_head: int) -> TableError:
     return TableError(
         "journal_shorter_than_log",
-        f"The journal {journal} ends with event {journal_head}; the pit has committed {log_head}, "
-        f"so the last {log_head - journal_head} were cut off.",
+        f"The journal {journal} ends with event {journal_head}, and the pit has committed events up to {log_head}. "
+        f"So the last {log_head - journal_head} events of the journal were cut off.",
         _KEEP_IT,
     )
 
@@ -119,7 +119,7 @@ def _shorter(journal: Path, journal_head: int, log_head: int) -> TableError:
 def _lacking(journal: Path, seq: int, next_seq: int) -> TableError:
     return TableError(
         "journal_lacks_event",
-        f"Event {seq} is missing in the journal {journal}, which goes on with event {next_seq}; the pit has it.",
+        f"Event {seq}, which the pit has, is missing in the journal {journal}, which goes on with event {next_seq}.",
         _KEEP_IT,
     )
 
@@ -132,22 +132,22 @@ def _differing(journal: Path, line: _Line, message: Message) -> TableError:
         how = f"they differ in {', '.join(map(_shown, names))}" if names else "its bytes are not canonical"
     return TableError(
         "journal_differs_from_log",
-        f"Event {line.event['seq']} in the journal {journal} is not the one the pit committed: {how}.",
+        f"Event {line.event['seq']} in the journal {journal} is not the event that the pit committed: {how}.",
         _KEEP_IT,
     )
 
 
 def _differ(name: str, *events: dict[str, Any]) -> bool:
-    """Whether a field is not the same in both, or in one alone. As canonical bytes: to Python 1 and true are equal."""
+    """Whether a field differs between two events. Canonical bytes are compared: to Python, 1 and true are equal."""
     one, other = (canonical({name: event[name]} if name in event else {}) for event in events)
     return one != other
 
 
 def _unsound(log: Path, number: int, why: str) -> TableError:
-    return TableError("log_unsound", f"Line {number} of the log {log} will not do: {why}.", _ASK_THE_PIT)
+    return TableError("log_unsound", f"Line {number} of the log {log} cannot be used: {why}.", _ASK_THE_PIT)
 
 
 def _shown(value: object) -> str:
-    """Somebody else's word, short and in letters that play no tricks on a terminal."""
+    """A text of the log, short and in letters that play no tricks on a terminal."""
     text = value if isinstance(value, str) and value.isascii() and value.isprintable() else ascii(value)
     return text if len(text) <= 40 else f"{text[:40]}..."

@@ -1,7 +1,8 @@
-"""Whose word the table takes for the pit's: the key that a person pinned, and what that key has signed. Pure.
+"""Whose word the table takes for the pit's: what the key has signed that a person pinned. Pure.
 
-The pit offers its key on a topic of its own, and anybody could. So a person compares its fingerprint with the one that
-the pit shows and pins it; from then on a rotation, which the former key has signed, is all that changes the key.
+The pit offers its key on a topic of its own, where other clients could offer a key too. So a person compares the
+offered key's fingerprint with the fingerprint that the pit shows, and pins the key. After that the key changes only by
+a rotation, which the former key has signed.
 """
 
 from __future__ import annotations
@@ -17,24 +18,24 @@ from controller.keys import signature_holds
 
 
 class Offer(Enum):
-    """What a key that came on the pit's topic is to the table."""
+    """How a key that came on the pit's topic stands to the pinned key."""
 
     MALFORMED = auto()
-    UNPINNED = auto()  # no key is pinned, so a person is to compare it
+    UNPINNED = auto()  # no key is pinned yet: a person has to compare the offered key
     PINNED = auto()
-    ROTATED = auto()  # the pinned key has signed it, or one that has
-    DIFFERS = auto()  # the pinned key knows nothing of it
+    ROTATED = auto()  # the pinned key has handed over to the offered key, directly or through other keys
+    DIFFERS = auto()  # the pinned key has not handed over to the offered key
 
 
 class PitTrust:
-    """The pit's key as the table knows it: `pinned`, and `offered` last, each None where there is none."""
+    """The pit's key as the table knows it: `pinned`, and what was `offered` last. None where there is none."""
 
     def __init__(self, pinned: bytes | None) -> None:
         self.pinned = pinned
         self.offered: bytes | None = None
 
     def offer(self, payload: bytes) -> Offer:
-        """A key came on the pit's topic. One that the pinned key hands over to is pinned in its place."""
+        """A key came on the pit's topic. A key that the pinned key hands over to is pinned in its place."""
         message = parse_object(payload)
         word = PitKeyWord.read(message)
         if word is None or not signature_holds(message, bytes.fromhex(word.public_key)):
@@ -55,7 +56,7 @@ class PitTrust:
 
 
 def _handed_over(pinned: bytes, word: PitKeyWord) -> bytes:
-    """The key that the rotations lead to from the pinned one."""
+    """The key to which the rotations lead from the pinned key."""
     key = pinned
     for rotation in word.rotations:
         if rotation.former == key.hex() and _holds(rotation):
@@ -69,7 +70,11 @@ def _holds(rotation: Rotation) -> bool:
 
 
 def leaps(word: AckWord | AwardStep | MetersWord, now: Stamp) -> str | None:
-    """Why the word cannot be of this time; None where it can. Its number, where it has one, is a time too."""
+    """Why the pit cannot have said this message by now; None where it can.
+
+    The number of a message is a time too, so neither may be ahead of the clock. For example: at 12:00 on 3 May a
+    message with the time 5 May is refused, and so is a message with a number that stands for 5 May.
+    """
     at_ms = moment_ms(word.at)
     assert at_ms is not None, "a word that was read has a moment"
     if isinstance(word, AwardStep | MetersWord) and word.seq > at_ms + MOST_LEAP_MS:
@@ -80,13 +85,13 @@ def leaps(word: AckWord | AwardStep | MetersWord, now: Stamp) -> str | None:
 
 
 def latest_ms(now: Stamp) -> int:
-    """The latest time that a word said by now can have. Where the table's clock is not set, any time there is."""
+    """The latest time that a message can have by now. Where the table's clock is not set, any time is possible."""
     return now.at_ms + MOST_AHEAD_MS if now.synchronised else _LAST_MOMENT_MS
 
 
 def latest_at(now: Stamp) -> str:
-    """The same as an `at`."""
+    """The same as text, for comparison with the `at` of a message."""
     return Stamp(latest_ms(now), now.synchronised).text()
 
 
-_LAST_MOMENT_MS = 253_402_300_799_999  # the year 9999 ends: no message tells a later one
+_LAST_MOMENT_MS = 253_402_300_799_999  # the end of the year 9999, the last moment that a message can tell

@@ -1,8 +1,9 @@
-"""How the table finds the pit: one code, and what people are told with it. Pure; the time comes in.
+"""How the table finds the pit: one code, and the details that people are told with it. Pure: the time is an argument.
 
-The broker keeps the pit's last words and hands them to whoever connects, so that such a word does not prove that a pit
-runs. Only a word that the pit's key has signed, and that the broker did not keep, is *heard*. For example: a table that
-gets the kept acknowledgement of yesterday, and nothing else for ten seconds, finds no pit.
+The broker retains the pit's last messages and hands them to every new connection, so a retained message does not prove
+that a pit runs. The pit is *heard* only by a message that the pit's key has signed and that the broker did not retain.
+For example: a table that gets the retained acknowledgement of yesterday, and nothing else for ten seconds, finds no
+pit.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import math
 from dataclasses import dataclass, field
 
 GOOD = frozenset({"well", "listening"})
-"""The codes that ask nobody to do anything."""
+"""The codes after which nobody needs to do anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +49,8 @@ class PitHeard:
     def standing(self, stale_after_s: float, waits_s: float, says_meters: bool, now_s: float) -> Standing:
         """How the pit is found on a connection on which nothing is refused.
 
-        `waits_s` is for how long events wait without progress, 0.0 where none waits; `says_meters`: the pit has meters
-        to say here, so that a silent pit is no quiet pit.
+        `waits_s` is for how long events have waited without progress; 0.0 where none waits. With `says_meters` the pit
+        has meters to say at this table, so it should be heard all the time.
         """
         on_connection = self.heard_s >= self.since_s
         silent_s = now_s - max(self.heard_s, self.since_s)

@@ -1,7 +1,7 @@
-"""The table's side of the stream to the pit: the delivery's decisions put to the broker and the journal.
+"""The table's side of the stream to the pit.
 
-What to send and when is `guarantee.py`'s to say. Here its answers become publishes, the pit's acknowledgements its
-questions, and what neither can mend a fact for the table.
+`guarantee.py` decides what to send and when. Here those decisions are carried out with the broker and the journal, the
+pit's messages are judged, and what neither can mend becomes a fact for the table.
 """
 
 from __future__ import annotations
@@ -68,21 +68,21 @@ _STATE_EVERY_S = 0.25
 _RETRY_READ_S = 1.0
 _NOT_AUTHORISED = 0x87  # MQTT 5
 _MOST_UNJUDGED = 1000
-"""Messages of the network that wait for the table: a pit has a few, bet recognition one for each spot of the layout."""
+"""So many messages of the network may wait for the table. A pit sends a few; bet recognition one for each spot."""
 _ALARM_AGAIN_AFTER_S = 600.0
-"""Two that push each other off the broker do it for as long as they run, and so does who forges the pit's words: people
+"""Two clients of one id push each other off the broker for as long as they run, and a forger forges on and on. People
 are told of each at most so often."""
 
 _TRUSTED_UNASKED = "trust_first_key"
-"""Who pinned the first key offered, where the table's file lets it be pinned unasked."""
+"""The name under which the first offered key is pinned where the table's file has `trust_first_key`."""
 
 _T = TypeVar("_T")
 
 
 class PitStream:
-    """One table's stream and state, on one broker. `tell` takes what the table must know as facts.
+    """One table's stream and state, on one broker. `tell` takes the facts that the table must know.
 
-    `pit_key` is the pit's pinned key in hex; `behind_at` as in `Delivery`.
+    `pit_key` is the pit's pinned key in hex; `behind_at` is as in `Delivery`.
     """
 
     def __init__(
@@ -116,25 +116,25 @@ class PitStream:
         self._stale_after_s = float(pit.stale_after_s)
         self._watch = OutboxWatch(pit.most_unacknowledged)
         self._marked_seq = journal.acked_seq
-        self._outbox: dict[int, Message] = {}  # the next events of the window, by seq; the rest is on the disk
-        self._on_the_way: dict[int, int] = {}  # the broker's tokens for events, to their seq
-        self._altered = 0  # the event that the journal was last found not to hold as it was signed; people were told
-        self._unheard: set[int] = set()  # hits already known to have had no listener
-        self._acks: list[tuple[bytes, bool]] = []  # come and not judged yet, and whether the broker had kept them
-        self._awards: list[bytes] = []  # likewise
-        self._wagers_asked = 0  # and not answered yet
-        self._unbelieved_ack: tuple[bytes, bool] | None = None  # the last one, while no key is pinned to believe it by
+        self._outbox: dict[int, Message] = {}  # the next events of the window, by seq; later events are on the disk
+        self._on_the_way: dict[int, int] = {}  # by the broker's token, the seq of the event
+        self._altered = 0  # the event that was last found altered in the journal, of which people were told
+        self._unheard: set[int] = set()  # hits that had no listener at the broker, of which people were told
+        self._acks: list[tuple[bytes, bool]] = []  # acks to be judged, and whether the broker had retained each
+        self._awards: list[bytes] = []  # steps of awards to be judged
+        self._wagers_asked = 0  # wagers that the table has not answered yet
+        self._unbelieved_ack: tuple[bytes, bool] | None = None  # the last ack, while no key is pinned to judge it by
         self._forged: Counter[str] = Counter()  # messages that the pinned key has not signed, by the topic's last word
         self._something_happened = asyncio.Event()
-        self._at_rest = False  # whether the delivering task awaits just that
+        self._at_rest = False  # whether the delivering task waits for that event
         self._connections = 0
         self._connected = False
         self._why_down = "not connected yet"
         self._heard = PitHeard(time.monotonic())
-        self._unread = ""  # why what is to be sent, or judged by, cannot be read
-        self._refused = 0, 0  # the event that the broker refused last, and its reason code
+        self._unread = ""  # why the journal cannot be read; empty where it can
+        self._refused = 0, 0  # the event that the broker refused last, and the reason code
         self._alarmed_at_s: dict[str, float] = {}  # when people were last told of something that goes on and on
-        self._barrier: int | None = None  # the token whose answer says that no retained ack is coming
+        self._barrier: int | None = None  # once this publish is answered, no retained ack comes any more
         self._state_sent = b""
         self._state_token: int | None = None
         self._state: Callable[[], dict[str, object]] = dict
@@ -150,7 +150,7 @@ class PitStream:
         return None if self._trust.offered is None else self._trust.offered.hex()
 
     def fresh(self) -> bool:
-        """Whether there is a pit to bet a progressive with, and its levels are known."""
+        """Whether progressives can be bet on: a pit is heard, and its levels are known."""
         now_s = time.monotonic()
         return self._trust.pinned is not None and self._delivery.fresh(now_s) and self.levels.fresh(now_s)
 
@@ -216,18 +216,19 @@ class PitStream:
         return {"offered": _shown(self._trust.offered) or "", "pinned": _shown(self._trust.pinned) or ""}
 
     def _why_not(self) -> str:
-        """Why no events flow, and what to do; or that the link is cut often; empty where people are told otherwise."""
+        """Why no events flow, and what to do; or that the link is cut often; empty where events flow."""
         if self._unread:
             return f"the stream waits, for the journal cannot be read: {self._unread}"
         if self._delivery.phase is Phase.ALTERED:
-            return f"event {self._altered} is not in the journal as it was signed: nothing is sent from there on"
+            return f"event {self._altered} is not in the journal as it was signed. No event is sent from that event on"
         if self._delivery.phase is not Phase.REFUSED:
             return self._why_down or self._broker.often_cut()
         seq, code = self._refused
         why, do = f"0x{code:02x}", "look at the broker's log"
         if code == _NOT_AUTHORISED:
             why, do = f"{why}, not authorised", f"let this table publish on {self._topics.event} in its access list"
-        return f"the broker refuses event {seq} ({why}): {do}. It is offered again every {RETRY_REFUSED_AFTER_S:g} s"
+        again = f"The event is offered again every {RETRY_REFUSED_AFTER_S:g} s"
+        return f"the broker refuses event {seq} ({why}): {do}. {again}"
 
     async def run(self, state: Callable[[], dict[str, object]]) -> None:
         """Keep connected and deliver, until cancelled. `state` is the table's part of its retained state."""
@@ -238,9 +239,12 @@ class PitStream:
             tasks.create_task(self._keep_state_published())
 
     def committed(self, messages: Sequence[Message], pit_key: str | None) -> None:
-        """The journal has these events, if any, and this pinned key. The events are sent at once, unless an
-        acknowledgement is to be judged first, or an earlier event, which is on the disk alone, is to be sent first."""
-        if pit_key != self._journalled_key:  # and not one from before a rotation that is being journalled
+        """The journal has these new events, if any, and this pinned key.
+
+        The events are sent at once, unless an acknowledgement waits to be judged, or an earlier event waits to be sent
+        that has yet to be read from the disk.
+        """
+        if pit_key != self._journalled_key:  # while a rotation is being journalled, the journal still has the old key
             self._journalled_key = pit_key
             self._pinned(pit_key)
         for message in messages:
@@ -256,18 +260,21 @@ class PitStream:
             self._look_at_outbox()
 
     def _look_at_outbox(self) -> None:
-        """Tell the table when too many events wait. Called only where their number has changed: a fact without an event
-        may be the result of cards that lie face down, and nothing may be said at the moment of its commit."""
+        """Tell the table where too many events wait. Called only where the number of waiting events has changed.
+
+        A fact without an event may be the shoe's result of cards that lie face down. Nothing may be said at the moment
+        when such a fact is committed.
+        """
         for fact in self._watch.look(self._delivery.unacknowledged):
             self._tell(fact)
 
     def _pinned(self, pit_key: str | None) -> None:
-        """A person has pinned a key, perhaps. The pit's last acknowledgement can then be judged by that key."""
+        """Take over a newly pinned key. The pit's last acknowledgement can then be judged by that key."""
         if pit_key is None or bytes.fromhex(pit_key) == self._trust.pinned:
             return
         _log.info("the pit's key is pinned: %s", fingerprint(bytes.fromhex(pit_key)))
         self._trust.pinned = bytes.fromhex(pit_key)
-        self._heard.link(self._connected, time.monotonic())  # what came before was nobody's word
+        self._heard.link(self._connected, time.monotonic())  # messages that came before were not known to be the pit's
         if self._unbelieved_ack is not None:
             self._acks.append(self._unbelieved_ack)
             self._unbelieved_ack = None
@@ -304,7 +311,7 @@ class PitStream:
         self.levels.disconnected()
 
     def broker_id_taken(self) -> None:
-        """Another client took this table's place at the broker: somebody has its certificate or a copy of it."""
+        """Another client took this table's place at the broker, so it has a copy of the table's certificate."""
         what = f"another client connected to the broker as table {self._table_id}"
         self._alarm("client_id_taken", ClientIdTaken(), what)
 
@@ -318,12 +325,12 @@ class PitStream:
             self._tell(fact)
 
     def broker_message(self, topic: str, payload: bytes, retained: bool) -> None:
-        """The pit's word came: an acknowledgement, a step of an award, the levels; or bet recognition's."""
+        """A message came: an acknowledgement, a step of an award or the levels; or a wager of bet recognition."""
         topics = self._topics
         if len(payload) > MOST_PAYLOAD_BYTES.get(topic.rpartition("/")[2], 0):
             _log.warning("a message of %d bytes on %.100r is refused unread", len(payload), topic)
         elif topic != topics.meters and len(self._acks) + len(self._awards) + self._wagers_asked >= _MOST_UNJUDGED:
-            self._broker.drop("more comes on this table's topics than it can judge")
+            self._broker.drop("more messages come on this table's topics than the table can judge")
         elif topic == topics.ack:
             self._acks.append((payload, retained))
             self._something_happened.set()
@@ -335,18 +342,18 @@ class PitStream:
         elif topic == topics.pit_key:
             self._see_pit_key(payload)
         elif topic == topics.wager and retained:
-            _log.warning("a message on %s is refused: the broker kept it, so the chips lay there once", topic)
+            _log.warning("a message on %s is refused: the broker retained it, so it may be of long ago", topic)
         elif topic == topics.wager:
             self._see_wager(payload)
         else:
             _log.warning("a message on %s is not for this table and is refused", topic)
 
     def broker_unreadable(self, topic: str, why: str) -> None:
-        """What came is no message: the log says so."""
+        """A message cannot be read. The log says so."""
         _log.warning("a message on %r is refused: it cannot be read (%s)", topic, why)
 
     def broker_answered(self, token: int, reason_code: int) -> None:
-        """The broker took or refused what we published."""
+        """The broker took or refused a message that the table published."""
         if token in (self._barrier, self._state_token) and reason_code >= REFUSED_FROM:
             _log.warning("the broker refuses the table's state (0x%02x): look at its access list", reason_code)
         if token == self._barrier:
@@ -368,7 +375,7 @@ class PitStream:
         self._something_happened.set()
 
     async def _keep_delivering(self) -> None:
-        """Judge the pit's acks and send what is due, whenever something happened or time has passed."""
+        """Judge the pit's acks and send the events that are due, whenever something happened or a time has come."""
         while True:
             wait_s = self._delivery.next_due_s(time.monotonic())
             self._at_rest = True
@@ -377,7 +384,7 @@ class PitStream:
                     await self._something_happened.wait()
             self._at_rest = False
             self._something_happened.clear()
-            if self._connected:  # the broker may bring the retained word before it confirms the subscription
+            if self._connected:  # a retained ack may come before the broker has confirmed the subscription
                 acks, self._acks = self._acks, []
                 connection = self._connections
                 for payload, retained in acks:
@@ -396,7 +403,7 @@ class PitStream:
         offer = self._trust.offer(payload)
         match offer:
             case Offer.MALFORMED:
-                _log.warning("a message on %s is refused: it is no key that signed itself", self._topics.pit_key)
+                _log.warning("a message on %s is refused: it is no key with its own signature", self._topics.pit_key)
             case Offer.UNPINNED if self._trust_first_key:
                 self._ask(PinPitKey(_shown(self._trust.offered) or "", _TRUSTED_UNASKED))
             case Offer.ROTATED:
@@ -412,13 +419,13 @@ class PitStream:
                 pass
 
     def _is_the_pits(self, topic: str, message: dict[str, object]) -> bool:
-        """Whether the pinned key signed the message. Until a key is pinned nothing is the pit's, nor forged."""
+        """Whether the pinned key signed the message. While no key is pinned, no message is the pit's, nor forged."""
         if self._trust.signed(message):
             return True
         if self._trust.pinned is not None:
             kind = topic.rpartition("/")[2]
             self._forged[kind] += 1
-            self._alarm(f"pit_word_forged on {topic}", PitWordForged(kind), "the pit's key has not signed what came")
+            self._alarm(f"pit_word_forged on {topic}", PitWordForged(kind), "the pit's key has not signed this message")
         return False
 
     def _see_meters(self, payload: bytes, retained: bool) -> None:
@@ -426,16 +433,18 @@ class PitStream:
         said = MetersWord.read(message)
         if said is not None and not self._is_the_pits(self._topics.meters, message):
             return
-        not_one = "it is no word on the meters"
-        why = not_one if said is None else self.levels.heard(said, time.monotonic(), stamp_now())
+        malformed = "it is no message of the meters"
+        why = malformed if said is None else self.levels.heard(said, time.monotonic(), stamp_now())
         if why is not None:
             _log.warning("a message on %s is refused: %s", self._topics.meters, why)
         elif not retained:
             self._heard.word(time.monotonic())
 
     async def _judge_ack(self, payload: bytes, retained: bool, connection: int) -> None:
-        """Follow the pit's acknowledgement, unless the connection that brought it has ended: the next connection begins
-        with the acknowledgement that the broker retains."""
+        """Follow the pit's acknowledgement, unless the connection that brought the acknowledgement has ended.
+
+        The next connection begins with the acknowledgement that the broker retains.
+        """
         message = parse_object(payload)
         ack = AckWord.read(message)
         if ack is None:
@@ -451,7 +460,7 @@ class PitStream:
             self._heard.word(time.monotonic())
         if not self._heard.adopted:
             told = f"{ack.table}/{ack.epoch}"
-            _log.warning("an acknowledgement of epoch %.40r is refused: it is not this journal's", told)
+            _log.warning("an acknowledgement of epoch %.40r is refused: that is not this journal's epoch", told)
             return
         now = stamp_now()
         if (why := leaps(ack, now)) is not None:
@@ -461,7 +470,7 @@ class PitStream:
         own = await self._message(ack.seq) if ours else None
         own_chain = None if own is None else str(own.says["chain"])
         if connection != self._connections or (own is None and ours and ack.seq > 0):
-            return  # such a word cannot be judged: it is on an event that is altered
+            return  # the event of this ack is altered, so the ack cannot be judged
         before_seq = self._delivery.acked_seq
         match self._delivery.acked(ack, own_chain, time.monotonic(), latest_at(now)):
             case Behind(acked_seq, head_seq, chain_differs, at):
@@ -469,15 +478,17 @@ class PitStream:
             case TookBack(acked_seq, at):
                 self._tell(PitTookBack(acked_seq, at))
             case Older(last_at):
-                _log.warning("an acknowledgement of %s is refused: one of %s has been believed", ack.at, last_at)
+                _log.warning("an acknowledgement of %s is refused: one of %s was believed before", ack.at, last_at)
             case None if self._delivery.acked_seq < before_seq:
-                _log.warning("the pit went back from event %d to %d; it is sent again", before_seq, ack.seq)
+                _log.warning(
+                    "the pit went back from event %d to %d: the events between are sent again", before_seq, ack.seq
+                )
         self._look_at_outbox()
         for seq in [seq for seq in self._outbox if seq <= self._delivery.acked_seq]:
             del self._outbox[seq]
 
     async def _see_award(self, payload: bytes) -> None:
-        """A step of an award: it must be the pit's, and of a hit that this journal holds."""
+        """Judge a step of an award: the step must be the pit's, and of a hit that this journal holds."""
         message = parse_object(payload)
         said = AwardStep.read(message)
         hit = None
@@ -510,14 +521,14 @@ class PitStream:
         self._ask(SeeAward(step, *self._possible_cents(event)))
 
     def _possible_cents(self, hit: dict[str, Any]) -> tuple[int, int]:
-        """Between what amounts the award of a hit, an event, can be."""
+        """The least and the most cents that the award of this hit, an event, can be."""
         if hit["fixed"] is not None:
             return hit["fixed"]["cents"], hit["fixed"]["cents"]
         won = hit["progressive"]
         return 0, int(ratio(won["share"]) * self.levels.most_cents(won["meter"], won["shown_cents"], hit["seq"]))
 
     def _see_wager(self, payload: bytes) -> None:
-        """Chips that bet recognition saw. A wager that is refused is told back, and the others stand."""
+        """Place a wager that bet recognition saw. Bet recognition is told of a refusal; its other wagers stand."""
         wager = wager_from_json(parse_object(payload))
         if wager is None:
             _log.warning("a message on %s is refused: it is no wager", self._topics.wager)
@@ -540,16 +551,15 @@ class PitStream:
         return message
 
     def _found_altered(self, seq: int) -> None:
-        """Event `seq` is not in the journal as it was signed. The journal has every event up to its head, so that event
-        was altered."""
+        """Event `seq` is not in the journal as it was signed, so the event was altered: a journal has no gaps."""
         self._delivery.altered(time.monotonic())
         if seq != self._altered:
             self._altered = seq
-            _log.error("event %d is not in the journal as it was signed; it is not sent, nor anything after it", seq)
+            _log.error("event %d is not in the journal as it was signed: neither it nor any later event is sent", seq)
             self._tell(JournalAltered(seq))
 
     async def _read(self, work: Callable[[], _T]) -> _T:
-        """Read from the journal. A disk that fails is tried again: the stream waits, and the table goes on."""
+        """Read from the journal. Where the disk fails, try again: the stream waits meanwhile, and the table goes on."""
         while True:
             try:
                 read = await self._on_journal(work)
@@ -582,8 +592,10 @@ class PitStream:
                 self._on_the_way[token] = seq
 
     async def _mark_acked(self) -> None:
-        """Mark in the journal how far the pit has got. A mark that is lost costs a resend and no more, so marking waits
-        until nothing else is to do."""
+        """Mark in the journal how far the pit has got, once nothing else is to do.
+
+        Without the mark a restart sends events again, and nothing worse.
+        """
         seq = self._delivery.acked_seq
         if seq > self._marked_seq and not self._acks:
             try:
@@ -619,7 +631,7 @@ class PitStream:
 
 
 def _shown(key: bytes | None) -> str | None:
-    """A key as people compare it."""
+    """A key as the fingerprint that people compare."""
     return None if key is None else fingerprint(key)
 
 

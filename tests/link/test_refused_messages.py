@@ -73,7 +73,7 @@ def test_more_acknowledgements_than_the_table_can_judge_end_the_connection(tmp_p
             assert world.status["pit"]["connected"]
             world.broker.say(ack("another", 1, "x"))
             assert not world.status["pit"]["connected"]
-            assert world.status["pit"]["why"] == "more comes on this table's topics than it can judge"
+            assert world.status["pit"]["why"] == "more messages come on this table's topics than the table can judge"
             world.broker.connect()
             await world.open_shoe()
             await eventually(lambda: world.journal.acked_seq == 1)
