@@ -3,6 +3,8 @@
 The pit says the levels every two seconds, each time with a higher number. The broker retains the last message and hands
 it to every new connection, whether or not the pit still runs. So the first message on a connection tells the amounts,
 and does not prove that a pit runs.
+
+Nor does a message that is old by its own time: somebody may send again what the pit once signed.
 """
 
 from __future__ import annotations
@@ -68,10 +70,19 @@ class Levels:
                 if peaks[place][1] >= cents:
                     break
                 peaks[place] = peaks[place][0], cents
-        if self._heard_on_connection:
+        if self._heard_on_connection and self.said_lately(said, now):
             self._fresh_at_s = now_s
         self._heard_on_connection = True
         return None
+
+    def said_lately(self, said: MetersWord, now: Stamp) -> bool:
+        """Whether the word is no older than levels may be, by its own time.
+
+        Where the table's clock is not set, any word may be new: then only the order of the words tells.
+        """
+        at_ms = moment_ms(said.at)
+        assert at_ms is not None, "a word that was read has a moment"
+        return not now.synchronised or at_ms >= now.at_ms - 1000 * self._stale_after_s
 
     def hit(self, meter: str, seq: int) -> None:
         """Event `seq` of this table hit the meter. What the meter showed before that hit bounds no later award."""

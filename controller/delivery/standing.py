@@ -28,19 +28,21 @@ class PitHeard:
     """What was heard of the pit. Times are seconds of a monotonic clock.
 
     `since_s` is when the connection to the broker was made, or was lost. `adopted` is what the pit's last
-    acknowledgement on this connection says of this journal, None without any.
+    acknowledgement on this connection says of this journal, None without any. `meters_old` is when the pit said its
+    last word on the meters, where that is too long ago by this table's clock.
     """
 
     since_s: float
     connected: bool = False
     adopted: bool | None = None
     heard_s: float = -math.inf
+    meters_old: str | None = None
 
     def link(self, connected: bool, now_s: float) -> None:
         """The connection to the broker is there, or is not."""
         if connected or self.connected:
             self.since_s = now_s
-        self.connected, self.adopted = connected, None
+        self.connected, self.adopted, self.meters_old = connected, None, None
 
     def word(self, now_s: float) -> None:
         """The pit said something just now."""
@@ -57,6 +59,8 @@ class PitHeard:
         expected = says_meters or waits_s > 0
         if self.adopted is False or (on_connection and self.adopted is None):
             return Standing("not_adopted")
+        if self.meters_old is not None:
+            return Standing("meters_old", {"at": self.meters_old})
         if expected and silent_s >= stale_after_s:
             return Standing("silent" if on_connection else "no_pit", {"for_s": int(silent_s)})
         if waits_s >= stale_after_s:

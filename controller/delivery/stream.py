@@ -434,11 +434,14 @@ class PitStream:
         if said is not None and not self._is_the_pits(self._topics.meters, message):
             return
         malformed = "it is no message of the meters"
-        why = malformed if said is None else self.levels.heard(said, time.monotonic(), stamp_now())
-        if why is not None:
+        now_s, now = time.monotonic(), stamp_now()
+        why = malformed if said is None else self.levels.heard(said, now_s, now)
+        if why is not None or said is None:
             _log.warning("a message on %s is refused: %s", self._topics.meters, why)
         elif not retained:
-            self._heard.word(time.monotonic())
+            self._heard.meters_old = None if self.levels.said_lately(said, now) else said.at
+            if self._heard.meters_old is None:
+                self._heard.word(now_s)
 
     async def _judge_ack(self, payload: bytes, retained: bool, connection: int) -> None:
         """Follow the pit's acknowledgement, unless the connection that brought the acknowledgement has ended.

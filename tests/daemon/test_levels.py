@@ -49,6 +49,33 @@ def test_the_second_tells_that_the_pit_lives(levels: Levels) -> None:
     assert levels.cents["player_personal"] == 250_100
 
 
+def old_words_again(levels: Levels, now: Stamp) -> list[bool]:
+    """Whether each is fresh: somebody sends what the pit signed an hour ago to a table that was started anew."""
+    fresh = []
+    for number in range(20):
+        assert levels.heard(said(7 + number, at="2025-12-31T23:00:00.000Z"), 2.0 * number, now) is None
+        fresh.append(levels.fresh(2.0 * number))
+    return fresh
+
+
+def test_words_that_are_old_by_their_own_time_are_shown_and_never_fresh(levels: Levels) -> None:
+    assert not any(old_words_again(levels, NOW))
+    assert levels.cents == METERS
+    levels.heard(said(30), 40.0, NOW)
+    assert levels.fresh(40.0), "the pit's own word after them is"
+
+
+@pytest.mark.parametrize(("late_ms", "fresh"), [(-60_000, True), (0, True), (10_000, True), (10_001, False)])
+def test_a_word_counts_as_long_as_levels_may_be_old(levels: Levels, late_ms: int, fresh: bool) -> None:
+    for number in (7, 8):
+        levels.heard(said(number), 0.0, replace(NOW, at_ms=NOW.at_ms + late_ms))
+    assert levels.fresh(0.0) is fresh
+
+
+def test_a_clock_that_is_not_set_knows_no_old_word(levels: Levels) -> None:
+    assert any(old_words_again(levels, replace(NOW, synchronised=False)))
+
+
 @pytest.mark.parametrize(("later_s", "fresh"), [(LIMIT_S - 0.1, True), (LIMIT_S, True), (LIMIT_S + 0.1, False)])
 def test_silence_makes_them_stale(levels: Levels, later_s: float, fresh: bool) -> None:
     levels.heard(said(7), 0.0, NOW)

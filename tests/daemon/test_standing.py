@@ -52,6 +52,15 @@ def test_what_is_heard_and_what_is_not(
     assert (standing.code, standing.details.get("for_s")) == (code, for_s)
 
 
+def test_old_words_on_the_meters_are_told_before_silence_and_forgotten_with_the_connection() -> None:
+    found = heard(adopted=True, word_s=120.0)
+    found.meters_old = "2026-01-01T00:00:00.000Z"
+    standing = found.standing(STALE_S, 0.0, says_meters=True, now_s=200.0)
+    assert (standing.code, standing.details) == ("meters_old", {"at": "2026-01-01T00:00:00.000Z"})
+    found.link(False, 210.0)
+    assert found.meters_old is None
+
+
 def test_a_lost_connection_forgets_what_was_acknowledged_and_counts_from_its_end() -> None:
     found = heard(adopted=True, word_s=120.0)
     found.link(False, 130.0)

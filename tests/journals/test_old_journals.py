@@ -18,15 +18,20 @@ from controller.cli.client import ask
 from controller.cli.main import main
 from controller.clock import stamp_now
 from controller.config import load
+from controller.contract import events as events_of
 from controller.contract.envelope import Stamp
 from controller.errors import TableError
 from controller.game.bets import Bet, Row
+from controller.game.cards import Card
 from controller.game.hands import SeatHand, SeatHands
 from controller.game.seating import NOBODY
 from controller.keys import load_or_make_key
 from controller.record.journal import SCHEMA_VERSION, Entry, Journal, read_rows, verify
 from controller.record.replay import replay
-from controller.table.facts import CommitFailed, ShoeOpened
+from controller.table.acts.stopped import FaultCleared
+from controller.table.facts import CardDrawn, CardKept, CommitFailed, CutCardDrawn, ShoeOpened, ShoeResultReported
+from controller.table.public import public
+from controller.table.states import Table
 from controller.table.step import step
 from tests.journals.old_journals import NAMES, OldJournal, copied, original
 from tests.support.bets import bets_of, decided
@@ -58,6 +63,31 @@ def test_a_table_goes_on_from_it(name: str, tmp_path: Path) -> None:
     assert (last.fact, last.stamp, last.via) == (fact, stamp, "controller")
     with closing(sqlite3.connect(old.journal)) as db:
         assert db.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
+
+
+def test_an_open_shoe_folds_by_the_procedure_of_then(tmp_path: Path) -> None:
+    """What the shoe says of kept cards stopped the table, and a card that the shoe kept is the next hand's first."""
+    old = copied("royal9-kept", tmp_path)
+    facts = [row.fact for row in read_rows(old.journal)]
+    assert {ShoeResultReported, FaultCleared, CutCardDrawn, CardKept} <= set(map(type, facts))
+    table = opened_again(old)
+    assert (table.fault, list(map(str, table.kept))) == (None, ["7C"])
+    for fact in (CardDrawn(Card.parse("4D")), CardDrawn(Card.parse("5H"))):
+        table, _ = step(table, fact)
+    assert (public(table).phase, table.kept) == ("hand_in_play", tuple(cards("7C")))
+    _, events = step(table, CardDrawn(Card.parse("6H")))
+    assert [type(event) for event in events] == [events_of.Round, events_of.ShoeClosed]
+
+
+def opened_again(old: OldJournal) -> Table:
+    """The table as its open shoe makes it, which must come out as it was stored."""
+    key = load_or_make_key(old.key)
+    whose = verify(old.journal).table
+    journal = Journal(old.journal, whose, key, key.public)
+    table, differs = replay(journal.open_shoe(), load(TABLES / "royal9.toml").rules, whose, journal.epoch)
+    journal.close()
+    assert differs is None
+    return table
 
 
 def table_over(old: OldJournal, name: str, folder: Path) -> Path:
