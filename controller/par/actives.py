@@ -225,10 +225,10 @@ def _by_also_drawing(
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """The bets, and the best play in words; no words where none was found."""
+    """The bets, and the best play; none where choices stay open."""
 
     bets: tuple[Odds, ...]
-    play: tuple[str, ...]
+    play: Play | None
 
 
 _OWN: Mapping[Hand, Names] = {
@@ -259,11 +259,11 @@ def solved(game: BaccaratRoyal, bets: Sequence[Bet], shoe: Shoe) -> Solved:
             ends = outcomes(bet, rounds[seen].by_row(bet, under[seen], names))
             bounds = rounds[seen].bounds(bet, [ending.net for ending in ends], names)
             found.append(Odds(bet.spot, seats, ends if settled else (), bounds))
-    return Solved(tuple(found), tuple(_told(play)) if settled else ())
+    return Solved(tuple(found), play if settled else None)
 
 
-def _told(play: Play) -> Iterator[str]:
-    """The play in words, a line for each total."""
+def told(play: Play) -> Iterator[str]:
+    """A play in words, a line for each total."""
     players: dict[int, dict[bool, list[str]]] = {}
     for points, draws in sorted(play.player.items()):
         players.setdefault(sum(points) % 10, {}).setdefault(draws, []).append(_cards(points))

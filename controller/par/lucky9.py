@@ -66,8 +66,10 @@ class Seat:
         self.cards = {card.rank: card for card in shoe if self._ranks[card.rank]}
         """A card of each rank, for all that are alike to the seat."""
 
-        self._after = game.most_cards(1) - 3
-        """The cards of a deal besides the three that a seat knows when it acts."""
+        self.most_cards = game.most_cards(1)
+        """The cards of a deal."""
+
+        self._after = self.most_cards - 3
 
         self._is_pair, self._most_hands = cache(self._makes_a_pair), cache(self._comes_to)
         self.splits = cache(partial(Splits, self._dealer, self.hand))
@@ -225,10 +227,10 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """The bets that can be counted, the best play in words, and the spots that are left out."""
+    """The seat with its best play, the bets that can be counted, and the spots that are left out."""
 
+    seat: Seat
     bets: tuple[Odds, ...]
-    play: tuple[str, ...]
     left_out: tuple[str, ...]
     by_cards: dict[int, Fraction]
     """How often a seat takes so many cards."""
@@ -259,7 +261,7 @@ def best(game: Lucky9, bets: Sequence[Bet], shoe: Shoe) -> Best:
             found.append(seat.odds(bet))
         else:
             left_out.append(bet.spot)
-    return Best(tuple(found), tuple(_told(seat)), tuple(left_out), seat.by_cards(split), seat.dealers())
+    return Best(seat, tuple(found), tuple(left_out), seat.by_cards(split), seat.dealers())
 
 
 def _by_row(bet: Bet, rows: Sequence[int]) -> tuple[Outcome, ...]:
@@ -311,18 +313,18 @@ def _by_up_card(bet: Bet, shoe: Shoe, after: int) -> Counter[int | None]:
     return rows
 
 
-def _told(seat: Seat) -> Iterator[str]:
-    """The best play in words: a line for each total, for each pair that may be split, and for those that follow it."""
-    told: dict[str, dict[str, set[Call]]] = {}
+def told(seat: Seat) -> Iterator[str]:
+    """A seat's best play in words: a line for each total, each pair that may be split, and each that may be again."""
+    calls_on: dict[str, dict[str, set[Call]]] = {}
     for turn, spot in seat.turns.items():
         if len(spot.options) == 1:
             continue
         total_, pair = (turn.first.points + turn.second.points) % 10, f"pair of {turn.first.letter}"
         hand = f"{total_}, no pair" if spot.pair is None else f"a {pair}"
-        told.setdefault(hand, {}).setdefault(turn.up.letter, set()).add(seat.play[spot])
+        calls_on.setdefault(hand, {}).setdefault(turn.up.letter, set()).add(seat.play[spot])
         if seat.play[spot] is Call.SPLIT and spot.pair is not None and (calls := seat.splits(spot.pair).on_new_pairs()):
-            told.setdefault(f"a new {pair}", {})[turn.up.letter] = calls
-    for hand, by_up in sorted(told.items()):
+            calls_on.setdefault(f"a new {pair}", {})[turn.up.letter] = calls
+    for hand, by_up in sorted(calls_on.items()):
         ups: dict[str, list[str]] = {}
         for up, calls in by_up.items():
             which = " or ".join(sorted(call.value for call in calls))

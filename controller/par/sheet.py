@@ -18,9 +18,8 @@ from controller.game.bets import Bet, Row, When
 from controller.game.cards import DECK, PersonalK9
 from controller.game.games import Game
 from controller.game.lucky9 import Lucky9
-from controller.par.actives import solved
+from controller.par import actives, lucky9
 from controller.par.counting import Sight, by_row, kinds, sight, tableau_draws
-from controller.par.lucky9 import best
 from controller.par.odds import Odds, Outcome, outcomes
 from controller.par.shoe import Shoe, fresh
 from controller.table.rules import Seat, ShoeRules
@@ -121,14 +120,15 @@ def par(of: Subject, shoe: Shoe | None = None) -> Par:
                 ((_, by_cards),) = _counted({_CARDS: [sight(_CARDS)]}, tableau, cards).items()
                 hands = (_hands(of, _by_cards(by_cards)),)
         case BaccaratRoyal() as game:
-            both = solved(game, (*of.bets, _CARDS), cards)
+            both = actives.solved(game, (*of.bets, _CARDS), cards)
             *bets, of_cards = both.bets
-            found, play, method = tuple(bets), both.play, f"{method} {_BEST_PLAY if both.play else _NO_PLAY}"
-            if shoe is None and both.play:
+            found, method = tuple(bets), f"{method} {_NO_PLAY if both.play is None else _BEST_PLAY}"
+            play = () if both.play is None else tuple(actives.told(both.play))
+            if shoe is None and play:
                 hands = (_hands(of, _by_cards({row: each.ways for row, each in enumerate(of_cards.outcomes)})),)
         case Lucky9() as game:
-            seat = best(game, of.bets, cards)
-            found, play = seat.bets, seat.play
+            seat = lucky9.best(game, of.bets, cards)
+            found, play = seat.bets, tuple(lucky9.told(seat.seat))
             left_out = f" Not counted: {', '.join(seat.left_out)}." if seat.left_out else ""
             method = f"{method} {_SEAT}{left_out}"
             if shoe is None:

@@ -52,17 +52,7 @@ class BaccaratRoyal:
         """Deal a whole round between the two active seats."""
         assert bets is not None, "a round needs its players"
         assert bets.actives is not None, "a round needs its active seats"
-        banker = [felt.card("banker"), felt.card("banker")]
-        player = [felt.card("player"), felt.card("player")]
-        if not (rules.is_natural(player) or rules.is_natural(banker)):
-            if felt.choice(bets.actives.player, player_options(player), rules.total(player)) == "hit":
-                player.append(felt.card("player"))
-            felt.reveal("banker")
-            options = banker_options(banker, player, corrected=self.corrected)
-            must = options[0] if len(options) == 1 else None
-            if (must or felt.choice(bets.actives.banker, options, rules.total(banker))) == "hit":
-                banker.append(felt.card("banker"))
-            felt.reveal("player")
+        player, banker = self.played(felt, bets.actives)
         paid = self._pay(bets, {"player": player, "banker": banker})
         told = two_hands_told(player, banker) | book.awards(self.bets, bets, {"player": player, "banker": banker}, {})
         told |= {
@@ -71,6 +61,21 @@ class BaccaratRoyal:
             "settlement": cashier.settlement(paid),
         }
         return Dealt(rules.outcome(player, banker), told)
+
+    def played(self, felt: Felt, actives: Actives) -> tuple[list[str], list[str]]:
+        """Player's hand and Banker's, as the two active seats play them."""
+        banker = [felt.card("banker"), felt.card("banker")]
+        player = [felt.card("player"), felt.card("player")]
+        if not (rules.is_natural(player) or rules.is_natural(banker)):
+            if felt.choice(actives.player, player_options(player), rules.total(player)) == "hit":
+                player.append(felt.card("player"))
+            felt.reveal("banker")
+            options = banker_options(banker, player, corrected=self.corrected)
+            must = options[0] if len(options) == 1 else None
+            if (must or felt.choice(actives.banker, options, rules.total(banker))) == "hit":
+                banker.append(felt.card("banker"))
+            felt.reveal("player")
+        return player, banker
 
     def _pay(self, bets: Bets, hands: book.Hands) -> list[Paid]:
         """Every wager of a round: the active seats play each other, the others the house."""

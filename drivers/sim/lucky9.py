@@ -32,16 +32,7 @@ class Lucky9:
     def deal(self, felt: Felt, bets: Bets | None) -> Dealt:
         """Deal a whole round to every seat with a wager on its hand."""
         assert bets is not None, "a round needs its players"
-        first_two: dict[int, list[str]] = {wager.seat: [] for wager in sorted(bets.on("hand"), key=lambda w: w.seat)}
-        dealer: list[str] = []
-        for _ in range(2):
-            for seat, cards in first_two.items():
-                cards.append(felt.card(f"seat_{seat}"))
-            dealer.append(felt.card("dealer"))
-        hands = {seat: _play(felt, seat, list(cards)) for seat, cards in first_two.items()}
-        felt.reveal("dealer")
-        if rules.total(dealer) < 5:
-            dealer.append(felt.card("dealer"))
+        first_two, hands, dealer = played(felt, sorted(wager.seat for wager in bets.on("hand")))
         paid = [each for wager in bets.standing or () for each in self.pay(wager, hands[wager.seat], first_two, dealer)]
         told: dict[str, object] = {
             "dealer": rules.hand_told(dealer),
@@ -72,6 +63,21 @@ class Lucky9:
             )
             for number, hand in enumerate(hands if bet.get("each_hand") else hands[:1], 1)
         ]
+
+
+def played(felt: Felt, seats: Sequence[int]) -> tuple[dict[int, list[str]], dict[int, list[SeatHand]], list[str]]:
+    """A round with these seats in play: each seat's first two cards, its hands at the end, and the dealer's."""
+    first_two: dict[int, list[str]] = {seat: [] for seat in seats}
+    dealer: list[str] = []
+    for _ in range(2):
+        for seat, cards in first_two.items():
+            cards.append(felt.card(f"seat_{seat}"))
+        dealer.append(felt.card("dealer"))
+    hands = {seat: _play(felt, seat, list(cards)) for seat, cards in first_two.items()}
+    felt.reveal("dealer")
+    if rules.total(dealer) < 5:
+        dealer.append(felt.card("dealer"))
+    return first_two, hands, dealer
 
 
 def _play(felt: Felt, seat: int, cards: list[str]) -> list[SeatHand]:

@@ -1,0 +1,211 @@
+"""Baccarat Royal and Lucky 9 counted a second time: rounds of the simulated house, dealt at random from eight decks.
+
+The house deals by its own reading of the sheets and judges by its own evaluator. Where a seat is free, the best play
+that the par sheet found says what it calls.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import cache
+from random import Random
+from typing import Any
+
+import pytest
+
+from controller.game.baccarat_royal import BaccaratRoyal
+from controller.game.cards import Card
+from controller.game.lucky9 import Lucky9
+from controller.par import actives, lucky9
+from controller.par.sheet import subject
+from controller.par.shoe import fresh
+from drivers.sim import baccarat_royal as royal_house
+from drivers.sim import bets as simulated
+from drivers.sim import lucky9 as lucky9_house
+from drivers.sim import rules
+from drivers.sim.wagers import Actives
+from tests.daemon.test_config import read
+from tests.par.test_second_count import ONE_DECK, Cards, farthest_off
+from tests.support.best_play import lucky9_call, lucky9_splits_again
+from tests.support.tables import TABLES
+
+SHOE = ONE_DECK * 8
+GAMES = TABLES.parent / "games"
+CARD = {text: Card.parse(text) for text in ONE_DECK}
+
+HANDS = pytest.mark.parametrize(
+    "hands", [4_000, pytest.param(10_000_000, marks=pytest.mark.proof)], ids=["a few", "ten million"]
+)
+
+
+POINTS = {card: rules.points(card) for card in ONE_DECK}
+EXAMPLES: dict[object, Cards] = {}
+"""A hand of each look: the house is asked once of those that look alike."""
+
+
+Look = tuple[int, int, bool]
+
+
+def look(hand: Sequence[str]) -> Look:
+    """What the bets see of a hand: its cards, its total, and whether a ten or a face card is in it."""
+    points = [POINTS[card] for card in hand]
+    seen = len(points), sum(points) % 10, 0 in points
+    if seen not in EXAMPLES:
+        EXAMPLES[seen] = tuple(hand)
+    return seen
+
+
+class Felt:
+    """Cards at random from eight decks."""
+
+    def __init__(self, random: Random, most: int) -> None:
+        self._random, self._most = random, most
+        self.dealt: dict[str, list[str]] = {}
+
+    def shuffle(self) -> None:
+        """Begin a round."""
+        self._cards = iter(self._random.sample(SHOE, self._most))
+        self.dealt = {}
+
+    def card(self, to: str) -> str:
+        card = next(self._cards)
+        self.dealt.setdefault(to, []).append(card)
+        return card
+
+    def reveal(self, *_: str) -> None:
+        """Whoever calls here calls by the play, which looks at nothing it may not see."""
+
+
+# Baccarat Royal.
+
+
+class RoyalFelt(Felt):
+    """Player is seat 1, Banker seat 2."""
+
+    def __init__(self, random: Random, play: actives.Play) -> None:
+        super().__init__(random, 6)
+        self._play = play
+
+    def choice(self, seat: int, options: Sequence[str], _: int) -> str:
+        if len(options) == 1:
+            return options[0]
+        player, banker = self.dealt["player"], self.dealt["banker"]
+        if seat == 1:
+            draws = self._play.player[_hole(player)]
+        else:
+            draws = self._play.banker[_hole(banker), rules.points(player[2]) if len(player) == 3 else None]
+        return "hit" if draws else "stand"
+
+
+def _hole(cards: Sequence[str]) -> tuple[int, ...]:
+    return tuple(sorted(rules.points(card) for card in cards[:2]))
+
+
+@HANDS
+@pytest.mark.parametrize("printed", [True, pytest.param(False, marks=pytest.mark.proof)], ids=["printed", "corrected"])
+def test_baccarat_royal_comes_as_often_as_was_counted(printed: bool, hands: int, figure: Callable[[str], None]) -> None:
+    file = GAMES / ("baccarat_royal.toml" if printed else "baccarat_royal_corrected.toml")
+    of, bets = subject(file), {bet["spot"]: bet for bet in read(file)["bets"]}
+    assert isinstance(of.play, BaccaratRoyal)
+    found = actives.solved(of.play, of.bets, fresh(8))
+    assert found.play is not None
+    house, felt = royal_house.BaccaratRoyal((), corrected=not printed), RoyalFelt(Random(21), found.play)
+    came: Counter[tuple[Look, Look]] = Counter()
+    for _ in range(hands):
+        felt.shuffle()
+        player, banker = house.played(felt, Actives(player=1, banker=2))
+        came[look(player), look(banker)] += 1
+
+    outcomes = []
+    for odds in found.bets:
+        rows = [0] * len(odds.outcomes)
+        for (player_, banker_), many in came.items():
+            lie = {"player": EXAMPLES[player_], "banker": EXAMPLES[banker_]}
+            if odds.seats:
+                lie["own"] = lie["player" if odds.seats == ("the seat that is Player",) else "banker"]
+            rows[_row(bets[odds.spot], lie)] += many
+        outcomes.append((" ".join((odds.spot, *odds.seats)), rows, [each.ways for each in odds.outcomes]))
+    figure(farthest_off(hands, outcomes))
+
+
+def _row(bet: Any, hands: simulated.Hands, *, split: bool = False) -> int:
+    """The place of the row that decides; -1: none does."""
+    row = simulated.row_for(bet, hands, split=split)
+    return -1 if row is None else bet["rows"].index(row)
+
+
+# Lucky 9.
+
+
+class Lucky9Felt(Felt):
+    """One seat, seat 1, calls as it best does."""
+
+    def __init__(self, random: Random, seat: lucky9.Seat) -> None:
+        super().__init__(random, seat.most_cards)
+        self._call = cache(lambda *cards: lucky9_call(seat, *(CARD[card] for card in cards)).value)
+        self._again = cache(
+            lambda pair, up, drawn, hands: lucky9_splits_again(
+                seat, CARD[pair], CARD[up], [CARD[card] for card in drawn], hands
+            )
+        )
+        self._drawn: list[str] = []
+        self._hands = 1
+
+    def choice(self, _seat: int, options: Sequence[str], _: int) -> str:
+        own, (_down, up) = self.dealt["seat_1"], self.dealt["dealer"]
+        if len(own) == 2:
+            self._splits_at: list[int] = []
+            return self._call(*own, up)
+        # Since the first split every card but those that were split again has stayed where it was drawn.
+        drawn = [card for place, card in enumerate(own[2:-1]) if place not in self._splits_at]
+        if self._again(own[0], up, tuple(sorted(drawn)), 2 + len(self._splits_at)):
+            self._splits_at.append(len(own) - 3)
+            return "split"
+        return "stand"
+
+
+@HANDS
+def test_lucky9_comes_as_often_as_was_counted(hands: int, figure: Callable[[str], None]) -> None:
+    """One seat against the dealer."""
+    file = GAMES / "lucky9.toml"
+    of, bets = subject(file), {bet["spot"]: bet for bet in read(file)["bets"]}
+    assert isinstance(of.play, Lucky9)
+    found = lucky9.best(of.play, of.bets, fresh(8))
+    felt = Lucky9Felt(Random(22), found.seat)
+    rounds: Counter[tuple[tuple[Look, ...], Look]] = Counter()
+    threes: Counter[Cards] = Counter()
+    for _ in range(hands):
+        felt.shuffle()
+        first_two, played, dealer = lucky9_house.played(felt, [1])
+        rounds[tuple([look(hand.cards) for hand in played[1]]), look(dealer)] += 1
+        threes[tuple(sorted((*first_two[1], dealer[1])))] += 1
+
+    rows: dict[str, Counter[object]] = {spot: Counter() for spot in bets}
+    for (own, dealer_), many in rounds.items():
+        split = len(own) > 1
+        lie = [{"own": EXAMPLES[each], "dealer": EXAMPLES[dealer_]} for each in own]
+        places = [_row(bets["hand"], each, split=split) for each in lie]
+        rows["hand"][sum(_up(bets["hand"], place) for place in places) if split else f"row {places[0]}"] += many
+        rows["tie"][f"row {_row(bets['tie'], lie[0], split=split)}"] += many
+    for three, many in threes.items():
+        seen = {"own": three[:2], "dealer": three[:2], "with_up_card": three}
+        rows["lucky9_bonus"][f"row {_row(bets['lucky9_bonus'], seen)}"] += many
+
+    outcomes = []
+    for odds in found.bets:
+        alone = len(bets[odds.spot]["rows"])
+        together = [each.net for each in odds.outcomes[alone + 1 :]]
+        names = [*(f"row {place}" for place in range(alone)), "row -1", *together]
+        assert rows[odds.spot].keys() <= {*names}
+        came = [rows[odds.spot][name] for name in names]
+        outcomes.append((odds.spot, came, [each.ways for each in odds.outcomes]))
+    figure(farthest_off(hands, outcomes))
+
+
+def _up(bet: Any, place: int) -> Fraction:
+    if place == -1 or bet["rows"][place].get("result") == "lose":
+        return Fraction(-1)
+    to, one = map(int, bet["rows"][place].get("pays", "0:1").split(":"))
+    return Fraction(to, one)
