@@ -6,7 +6,7 @@ export PATH := $(PATH):/usr/sbin
 # Without its bytecode beside it, the whole program is compiled anew for each of the hundreds of daemons a test starts.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test proof bench pages pictures lint lock clean
+.PHONY: help demo test proof bench pages pictures docs lint lock clean
 
 help:  ## what there is to make
 	@sed -n 's/^\([a-z0-9]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 8
@@ -24,11 +24,14 @@ proof: .venv/.dev  ## the long measurements, into proof/FIGURES.md
 bench: .venv/.dev  ## what a table costs: latency, CPU, disk, start, memory, scale, into bench/FIGURES.md; QUICK=1 prints small samples
 	$(VENV)/python -m tests.bench $(if $(QUICK),--quick) $(ARGS)
 
-pages: .venv/.dev  ## the documents that are made from the code: six pages of docs/, and the contract's sentences
+pages: .venv/.dev  ## what is made from the code: pages of docs/, the picture of a table, and the contract's sentences
 	$(VENV)/python -m tests.documents.pages
 
 pictures: .venv/.dev  ## the pictures of the screen in docs/, of tables that are played for it
 	$(VENV)/python -m tests.documents.pictures
+
+docs: .venv/.docs  ## the documents as a site, in site/; a link that leads nowhere fails
+	NO_MKDOCS_2_WARNING=1 $(VENV)/mkdocs --quiet build --strict
 
 lint: .venv/.dev  ## ruff and mypy
 	$(VENV)/ruff check .
@@ -36,7 +39,7 @@ lint: .venv/.dev  ## ruff and mypy
 	$(VENV)/mypy
 
 # The stamp makes every run but the first instant.
-.venv/.demo .venv/.dev: .venv/.%: requirements/%.lock requirements/build.lock pyproject.toml tools/setup.sh
+.venv/.demo .venv/.dev .venv/.docs: .venv/.%: requirements/%.lock requirements/build.lock pyproject.toml tools/setup.sh
 	@tools/setup.sh $*
 	@$(if $(filter dev,$*),$(VENV)/python -m pytest --collect-only -q >/dev/null)  # else each worker compiles every test
 	@touch $@
@@ -48,11 +51,11 @@ lock:  ## write requirements/*.lock anew from pyproject.toml; ARGS=--upgrade tak
 	sed -n '/^\[build-system\]/,/^\[project\]/s/^requires = \["\(.*\)"\]$$/\1/p' pyproject.toml \
 	  | $(COMPILE) $(ARGS) - --output-file requirements/build.lock
 	$(COMPILE) $(ARGS) pyproject.toml --extra dev --output-file requirements/dev.lock
-	for extra in demo pi pi5; do \
+	for extra in demo docs pi pi5; do \
 	  $(COMPILE) $(ARGS) pyproject.toml --extra $$extra --constraints requirements/dev.lock \
 	    --output-file requirements/$$extra.lock || exit; \
 	done
 
 clean:  ## away with .venv and everything made by running
-	rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv build site *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -65,8 +65,10 @@ def test_the_account_is_made(unit: ConfigParser) -> None:
     assert [line[:2] for line in lines] == [["g", "gpio"], ["u", unit["Service"]["User"]]]  # Debian itself has dialout
 
 
-def test_the_readmes_steps_put_the_units_files_where_no_folder_is_yet(tmp_path: Path) -> None:
-    steps = [line.strip() for line in (ROOT / "README.md").read_text("utf-8").splitlines() if " systemd/" in line]
+def test_the_documents_steps_put_the_units_files_where_no_folder_is_yet(tmp_path: Path) -> None:
+    steps = [
+        line.strip() for line in (ROOT / "docs" / "set-up.md").read_text("utf-8").splitlines() if " systemd/" in line
+    ]
     assert len(steps) == 3
     for step in steps:
         copies = step.partition("&&")[0].replace(" /etc/", f" {tmp_path}/etc/")

@@ -1,10 +1,10 @@
 #!/bin/bash
-# tools/setup.sh demo|dev|pi|pi5 makes .venv and installs exactly what requirements/*.lock names, checked by hash.
+# tools/setup.sh demo|dev|docs|pi|pi5 makes .venv and installs exactly what requirements/*.lock names, checked by hash.
 # What it needs from Debian it installs itself when run by root; otherwise it names the one command to run, and stops.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 profile=${1:-}
-[[ $profile =~ ^(demo|dev|pi|pi5)$ ]] || { echo "usage: tools/setup.sh demo|dev|pi|pi5" >&2; exit 2; }
+[[ $profile =~ ^(demo|dev|docs|pi|pi5)$ ]] || { echo "usage: tools/setup.sh demo|dev|docs|pi|pi5" >&2; exit 2; }
 PATH=$PATH:/usr/sbin  # Debian keeps Mosquitto there, where an ordinary user's PATH does not look
 
 has() { command -v "$1" >/dev/null; }
@@ -51,7 +51,7 @@ python_can 'import sys; assert sys.version_info >= (3, 11) and sys.maxsize > 2**
 echo "Setting up .venv ($profile)"
 case $profile in
     # So that a demo never needs a compiler, everything in it must come as a wheel. The project is run where it lies.
-    demo) clear=() wheels=(--only-binary :all:) editable=(--editable) ;;
+    demo | docs) clear=() wheels=(--only-binary :all:) editable=(--editable) ;;
     dev) clear=() wheels=() editable=(--editable) ;;
     # A table runs a byte-compiled copy in a new environment; `build` could hold files the project no longer has.
     pi) clear=(--clear) wheels=() editable=(); rm -rf build ;;

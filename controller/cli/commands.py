@@ -103,6 +103,18 @@ def _demo(options: Namespace) -> int:
     return demo(options.rounds, options.speed, options.seed, options.game, options.shoe)
 
 
+def _add_practice(parser: ArgumentParser) -> None:
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="where its files are; made where there is none")
+    dealt = "an example table, by its file's name (default: %(default)s)"
+    parser.add_argument("--game", default="royal9", metavar="GAME", help=dealt)
+
+
+def _practice(options: Namespace) -> int:
+    from controller.cli.practice import practice
+
+    return practice(options.folder, options.game)
+
+
 def _add_deal(parser: ArgumentParser) -> None:
     parser.add_argument("script", nargs="?", default="-", metavar="SCRIPT", help="a file, or - for standard input")
     parser.add_argument("--words", action="store_true", help="for people, with what became of each wager")
@@ -347,6 +359,14 @@ COMMANDS: tuple[Command, ...] = (
         "--game lucky9 --speed 4",
         _demo,
         _add_demo,
+    ),
+    Command(
+        "practice",
+        _PLAY,
+        "a table on this machine that you deal by hand, at a prompt",
+        "/tmp/practice",
+        _practice,
+        _add_practice,
     ),
     Command(
         "deal",

@@ -47,13 +47,14 @@ def sim_shoe(
 
 def sim_pins(table: Path) -> int:
     """The front of the table of this file, whose pins are simulated; does what standard input says."""
-    pins = _simulated_pins(load(table))
+    pins = simulated_pins(load(table))
     console.prompt("the table's buttons, sensors and lamps")
     console.converse(console.pins_verbs(pins), sys.stdin)
     return 0
 
 
-def _simulated_pins(config: Config) -> SimulatedPins:
+def simulated_pins(config: Config) -> SimulatedPins:
+    """The front of a table whose pins are simulated. Raises TableError `sim_not_simulated` for any other."""
     wiring = config.file.pins
     if wiring.page is None:
         do = 'Set pins.driver = "simulated" and pins.page, or press the real buttons.'

@@ -19,7 +19,7 @@ def watch_table(table: Path) -> int:
     Raises TableError with the reason where the table ends the view.
     """
     if not sys.stdout.isatty():
-        for line in _changes(watch(table), table):
+        for line in changes(watch(table), table):
             print(f"{datetime.now().astimezone():%H:%M:%S}  {line}", flush=True)
         return 0
     from rich.live import Live
@@ -33,7 +33,7 @@ def watch_table(table: Path) -> int:
     return 0
 
 
-def _changes(statuses: Iterable[dict[str, Any]], table: Path) -> Iterator[str]:
+def changes(statuses: Iterable[dict[str, Any]], table: Path) -> Iterator[str]:
     """The lines of each status that the one before had not."""
     told: list[str] = []
     before: dict[str, Any] = {}

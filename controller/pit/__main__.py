@@ -24,7 +24,7 @@ from controller.pit.settings import DEFAULT, load
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit code. Trouble is told on standard error, with what to do."""
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     try:
         code: int = options.command(options)
     except TableError as error:
@@ -36,7 +36,8 @@ def main(arguments: list[str] | None = None) -> int:
     return code
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
+    """The parser of all commands of the pit."""
     parser = argparse.ArgumentParser(
         prog="python -m controller.pit", description="The reference pit: commits every event of its tables, in order."
     )

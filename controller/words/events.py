@@ -116,11 +116,12 @@ def locked_lines(event: dict[str, Any]) -> list[str]:
 
 
 def _refused_seats(event: dict[str, Any]) -> list[str]:
-    """Where the table knows no wagers but its sensors'."""
-    if event["refused"] or not event["refused_seats"]:
-        return []
-    seats = ", ".join(map(str, event["refused_seats"]))
-    return [f"seat {seats}: refused: {language().refusal(event['refusal'])}"]
+    """The progressive wagers that are refused, where the table knows no wagers but its sensors'."""
+    return [
+        f"seat {', '.join(map(str, bet['refused_seats']))} {bet['spot']}: refused: {language().refusal(bet['refusal'])}"
+        for bet in event["progressive"]
+        if bet["refused_seats"] and not event["refused"]
+    ]
 
 
 def _lying(wager: dict[str, Any]) -> str:

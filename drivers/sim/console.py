@@ -6,6 +6,7 @@ Each device has one table of verbs; `help` prints it. A line that cannot be done
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -21,7 +22,8 @@ _MOST_SEQ = 999_999_999
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """What a word does. `arguments` names what follows it; `do` takes those words and may return what to tell."""
+    """What a word does. `arguments` names what follows it, the last with "…" where more of it may follow; `do` takes
+    those words and may return what to tell."""
 
     arguments: str
     help: str
@@ -32,13 +34,13 @@ Verbs = dict[str, Verb]
 
 
 def converse(verbs: Verbs, lines: TextIO) -> None:
-    """Do what each line says until the lines end.
+    """Do what each line says until the lines end. `#` begins a comment.
 
     `lines` is a terminal, a pipe or a file, of which nobody has read yet.
     """
     verbs = {**verbs, "help": Verb("", "this", lambda: _help(verbs))}
     for line in _lines(lines.fileno()):
-        told = _do(verbs, line.split())
+        told = _do(verbs, re.sub(r"(^|\s)#.*", "", line).split())
         if told:
             print(told, flush=True)
 
@@ -62,7 +64,8 @@ def _do(verbs: Verbs, words: list[str]) -> str | None:
     verb = verbs.get(name)
     if verb is None:
         return f"{name} is no verb here; `help` names them"
-    if len(arguments) != len(verb.arguments.split()):
+    least, many = len(verb.arguments.split()), verb.arguments.endswith("…")
+    if len(arguments) < least or (len(arguments) > least and not many):
         return f"write: {name} {verb.arguments}"
     try:
         return verb.do(*arguments)

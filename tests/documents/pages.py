@@ -28,6 +28,7 @@ from controller.table.states import Phase
 from controller.words.language import LANGUAGES, language
 from tests.documents.configuration_page import configuration_page
 from tests.documents.contract_page import DOCUMENT, contract_page, fresh_document
+from tests.documents.table_picture import table_picture
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 SENTENCES = DOCUMENT.with_name("sentences.json")
@@ -59,7 +60,7 @@ _CLEARING = {
 
 
 def pages() -> dict[str, str]:
-    """Every made document: its file name in `docs` and its text."""
+    """Every made document, and the picture of a table: its file name in `docs` and its text."""
     return {
         "legality.md": _legality(),
         "faults.md": _faults(),
@@ -68,6 +69,7 @@ def pages() -> dict[str, str]:
         "contract.md": _contract(),
         "wiring.md": _wiring(),
         "configuration.md": _text(*configuration_page()),
+        "table.svg": table_picture(),
     }
 
 

@@ -40,7 +40,7 @@ from controller.table.facts import (
 from drivers.line.bad_bytes import BadBytes
 from drivers.shoe.angel_eye import AngelEyeCodec
 from drivers.shoe.beetek import BeeTekCodec
-from drivers.sim.console import Verbs, cable_verbs, converse, pins_verbs, pit_verbs
+from drivers.sim.console import Verb, Verbs, cable_verbs, converse, pins_verbs, pit_verbs
 from drivers.sim.line import PtyLine, SerialLine
 from drivers.sim.pins import INPUT, OUTPUT, PULL_DOWN, PULL_UP, PinsPage, SimulatedPins
 from drivers.sim.pit import SimulatedPit
@@ -248,8 +248,8 @@ def test_every_verb_of_the_shoes_is_tried(angel_eye: Verbs, beetek: Verbs) -> No
     ("line", "told"),
     [
         ("shuffle", "shuffle is no verb here; `help` names them"),
-        ("draw", "write: draw CARD"),
-        ("draw KS 9H", "write: draw CARD"),
+        ("draw", "write: draw CARD…"),
+        ("unreadable KS 9H", "write: unreadable CARD"),
         ("cut KS", "write: cut"),
         ("draw XS", "draw cannot be done: XS is no card; write rank then suit: KS 9H TD AC"),
         ("draw K", "draw cannot be done: K is no card; write rank then suit: KS 9H TD AC"),
@@ -581,3 +581,16 @@ def test_a_pit_that_must_prove_itself_is_left_alone(tmp_path: Path, capsys: pyte
             server.accept()
     assert said.startswith("sim_pit_tls: ")
     assert "python -m controller.pit run" in said
+
+
+def test_a_line_may_end_in_a_comment_and_draw_may_name_several_cards(capsys: pytest.CaptureFixture[str]) -> None:
+    drawn: list[str] = []
+    verbs = {"draw": Verb("CARD…", "", lambda *cards: drawn.extend(cards)), "cut": Verb("", "", lambda: None)}
+    say(verbs, "draw KS 2D  # Player, Banker;# nothing;draw 9S;draw;cut it")
+    assert drawn == ["KS", "2D", "9S"]
+    assert capsys.readouterr().out.splitlines() == ["write: draw CARD…", "write: cut "]
+
+
+def test_a_practice_table_is_of_an_example(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["practice", str(tmp_path), "--game", "roulette"]) == 1
+    assert "lucky9, pairs" in capsys.readouterr().err

@@ -18,7 +18,7 @@ from controller.table.facts import HitUnheard, ShoeError, ShoeErrorRaised
 from controller.table.faults import ALARMS, FAULTS
 from controller.table.lamps import Pattern, SeatSign
 from controller.words import language as languages
-from controller.words.events import asked
+from controller.words.events import asked, locked_lines
 from controller.words.language import LANGUAGES, language
 from tests.support.tables import EPOCH, ROYAL9, TableUnderTest
 
@@ -148,3 +148,12 @@ def stopped_in_a_hand() -> TableUnderTest:
     """A table that had an alarm, and stopped with a wager locked."""
     table = TableUnderTest().open_shoe().lock(2).draw("KS")
     return table.believe(HitUnheard(2), ShoeErrorRaised(ShoeError.OVERDRAW))
+
+
+def test_the_wagers_that_a_sensor_sees_and_the_lock_refuses_are_told_bet_by_bet() -> None:
+    bets = [
+        {"spot": "grand", "seats": [1], "refused_seats": [], "refusal": None},
+        {"spot": "fortune", "seats": [], "refused_seats": [2, 5], "refusal": "pit_stale"},
+    ]
+    told = locked_lines({"actives": None, "in_play": [], "wagers": [], "refused": [], "progressive": bets})
+    assert told == [f"seat 2, 5 fortune: refused: {language().refusal('pit_stale')}"]

@@ -178,6 +178,10 @@ class SimulatedAngelEye:
         """Lose whole reports: their Seq digits are used up and nothing is sent."""
         self._reports += reports
 
+    def _draw_each(self, *cards: str) -> None:
+        for card in [rules.a_card(card) for card in cards]:
+            self.draw(card)
+
     def verbs(self) -> Verbs:
         """An Angel Eye, good and bad."""
 
@@ -190,9 +194,9 @@ class SimulatedAngelEye:
 
         return {
             "draw": Verb(
-                "CARD",
-                "draw it; the shoe's own game says where it goes, and reports a hand's result",
-                lambda card: self.draw(rules.a_card(card)),
+                "CARD…",
+                "draw it, or several; the shoe's own game says where each goes, and reports a hand's result",
+                self._draw_each,
             ),
             "cut": Verb("", "the cutting card comes", self.cut_card),
             "new-shoe": Verb("", "the next card is a new shoe's first", self.new_shoe),

@@ -77,10 +77,14 @@ class SimulatedBeeTek:
     def cut_card(self) -> None:
         """Draw the cutting card: it says nothing."""
 
+    def _draw_each(self, *cards: str) -> None:
+        for card in [rules.a_card(card) for card in cards]:
+            self.draw(card)
+
     def verbs(self) -> Verbs:
         """A BeeTek, which says nothing but its cards."""
         return {
-            "draw": Verb("CARD", "draw it", lambda card: self.draw(rules.a_card(card))),
+            "draw": Verb("CARD…", "draw it, or several", self._draw_each),
             "lose": Verb("CARD", "draw it, and nothing reaches the wire", lambda card: self.lose(rules.a_card(card))),
             "damage": Verb(
                 "CARD", "draw it, and its line comes with a byte wrong", lambda card: self.damage(rules.a_card(card))

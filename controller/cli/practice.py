@@ -1,0 +1,74 @@
+"""`tablectl practice`: a whole table on this machine whose dealer and players are the person at the prompt.
+
+The daemon, Mosquitto and the reference pit are real; shoe and pins are simulated. All files stay in the folder that the
+person names, so that a table can be stopped and gone on with, and every other command can be tried on it.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+from controller.cli import surroundings
+from controller.cli.client import ask, watch
+from controller.cli.sim import simulated_pins
+from controller.cli.watch import changes
+from controller.config import load
+from controller.errors import TableError
+from drivers.sim import console
+from drivers.sim.line import PtyLine
+from drivers.sim.shoe import maker
+
+_PATIENCE_S = 20.0
+
+
+def practice(folder: Path, game: str) -> int:
+    """Run the table of an example game in `folder`, and do what standard input says until it ends.
+
+    Raises TableError `practice_options` for a game without an example table.
+    """
+    if not (example := surroundings.example_table(game)).exists():
+        tables = ", ".join(sorted(path.stem for path in example.parent.glob("*.toml")))
+        raise TableError("practice_options", f"There is no example table {game}.", f"The tables are: {tables}.")
+    folder.mkdir(parents=True, exist_ok=True)
+    port = surroundings.free_port()
+    table = surroundings.simulated_table(folder.resolve(), port, example)
+    config, ledger = load(table), folder.resolve() / "ledger"
+    pit = ["-m", "controller.pit", "run", "--broker", f"127.0.0.1:{port}", "--ledger", str(ledger), "--adopt-new"]
+    with ExitStack() as stack:
+        stack.enter_context(surroundings.mosquitto(folder, port))
+        stack.enter_context(surroundings.started(surroundings.python(*pit), folder / "pit.log"))
+        line = PtyLine(Path(config.file.shoe.port))
+        stack.callback(line.unplug)
+        shoe, pins = maker(config.file.shoe.driver.name)(line), simulated_pins(config)
+        run = surroundings.python("-m", "controller.cli.main", "run", str(table))
+        daemon = stack.enter_context(surroundings.started(run, folder / "table.log"))
+        _await_pit(table, daemon, folder / "table.log")
+        print(f"In another terminal: export TABLE_CONTROLLER_TABLE={table}")
+        print(f"The pit's ledger: {ledger}")
+        console.prompt(f"{config.file.table.name}, whose dealer is you")
+        threading.Thread(target=_tell, args=(table,), daemon=True).start()
+        console.converse(console.pins_verbs(pins) | console.cable_verbs(line) | shoe.verbs(), sys.stdin)
+    return 0
+
+
+def _await_pit(table: Path, daemon: subprocess.Popen[bytes], log: Path) -> None:
+    """Wait until the table runs and hears the pit. Raises TableError `practice_failed`."""
+    deadline = time.monotonic() + _PATIENCE_S
+    while time.monotonic() < deadline and daemon.poll() is None:
+        with suppress(TableError):
+            if ask(table, {"do": "status"})["status"]["pit"]["fresh"]:
+                return
+        time.sleep(0.05)
+    raise TableError("practice_failed", "The table did not start, or does not hear its pit.", f"Read {log}.")
+
+
+def _tell(table: Path) -> None:
+    """Say what changes at the table, a line each."""
+    with suppress(TableError):  # the table's end is the end of the prompt too
+        for line in changes(watch(table), table):
+            print(f"  {line}", flush=True)

@@ -1,0 +1,306 @@
+"""Every command in every document: run in a scratch copy, or, where it cannot be run here, read by its own parser."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import tempfile
+import threading
+import time
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from controller.cli.main import every_command, parser_of
+from controller.cli.manual import parsers
+from controller.pit.__main__ import parser as pit_parser
+from tests.documents.blocks import DOCUMENTS, ROOT, Block, blocks, without_code
+
+_PATIENCE_S = 30.0
+_ORDINARY = {
+    "apt-get",
+    "cd",
+    "chmod",
+    "chown",
+    "cp",
+    "echo",
+    "export",
+    "git",
+    "install",
+    "journalctl",
+    "ls",
+    "man",
+    "mkdir",
+    "pip",
+    "raspi-config",
+    "rm",
+    "sed",
+    "systemctl",
+    "systemd-sysusers",
+    "tools/setup.sh",
+}
+"""Programs that are not ours: only that they are meant is known."""
+
+_RUN = [page for page in DOCUMENTS if any(each.kind == "sh" and not each.not_run for each in blocks(page))]
+
+_LONG = (ROOT / "docs" / "practice.md",)
+"""Pages that take seconds, and whose commands other pages and tests run too."""
+
+
+def _name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+# Reading.
+
+
+def _commands(text: str) -> Iterator[list[str]]:
+    """The words of each simple command of a block, without what goes before it (`sudo`, variables)."""
+    joined = re.sub(r"<<'(\w+)'(.*?)^\1$", "", text.replace("\\\n", " "), flags=re.MULTILINE | re.DOTALL)
+    for line in joined.splitlines():
+        lexer = shlex.shlex(line, posix=True, punctuation_chars="&|;<>")
+        lexer.whitespace_split = True
+        words: list[str] = []
+        for word in [*lexer, ";"]:
+            if set(word) <= set("&|;"):
+                if words:
+                    yield _bare(words)
+                words = []
+            else:
+                words.append(word)
+
+
+def _bare(words: list[str]) -> list[str]:
+    while words and (words[0] == "sudo" or re.match(r"[A-Z_]+=", words[0])):
+        words = words[1:]
+    if words[:1] == ["runuser"]:
+        words = words[words.index("--") + 1 :]
+    end = next((place for place, word in enumerate(words) if set(word) <= set("<>")), len(words))
+    return words[:end]
+
+
+_TABLECTL = parser_of(every_command())
+
+
+def _wrong_with(words: list[str]) -> str:
+    """Why this cannot be a command; "" where it can."""
+    match words:
+        case [program, *arguments] if Path(program).name == "tablectl":
+            return _parses(_TABLECTL, _with_file(arguments))
+        case [python, "-m", "controller.pit", *arguments] if Path(python).name == "python":
+            return _parses(pit_parser(), arguments)
+        case [python, "-m", "pytest", *paths] if Path(python).name == "python":
+            named = [path for path in paths if path.startswith("tests/")]
+            return "".join(f"there is no {path}" for path in named if not (ROOT / path).exists())
+        case ["make", target, *variables]:
+            return _wrong_with_make(target, variables)
+        case [program, *_] if program in _ORDINARY:
+            return ""
+    return f"{words[0]} is a program that nobody knows"
+
+
+def _parses(parser: ArgumentParser, arguments: list[str]) -> str:
+    try:
+        parser.parse_args(arguments)
+    except SystemExit as told:
+        return "" if told.code == 0 else f"its parser refuses {shlex.join(arguments)}"
+    return ""
+
+
+def _with_file(arguments: list[str]) -> list[str]:
+    """The arguments with the table's file or journal, which a machine's own table needs not be told."""
+    command = next((each for each in every_command() if arguments[: len(each.name.split())] == each.name.split()), None)
+    if command is None or command.file is None or "--help" in arguments:
+        return arguments
+    place = len(command.name.split())
+    said = arguments[place:]
+    if any(word.endswith((".toml", ".journal")) or word in ("JOURNAL", "TABLE.toml") for word in said[:1]):
+        return arguments
+    return [*arguments[:place], "TABLE.toml", *said]
+
+
+def _wrong_with_make(target: str, variables: list[str]) -> str:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    if not re.search(rf"^{re.escape(target)}:", makefile, re.MULTILINE):
+        return f"there is no target {target}"
+    names = [variable.partition("=")[0] for variable in variables]
+    return "".join(f"nothing reads {name}" for name in names if f"$({name})" not in makefile)
+
+
+@pytest.mark.parametrize("page", DOCUMENTS, ids=_name)
+def test_each_command_can_be_one(page: Path) -> None:
+    wrong = [
+        f"line {block.line}: {shlex.join(words)}: {told}"
+        for block in blocks(page)
+        if block.kind == "sh"
+        for words in _commands(block.text)
+        if (told := _wrong_with(words))
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("page", DOCUMENTS, ids=_name)
+def test_each_command_in_a_sentence_has_a_name_and_options_that_there_are(page: Path) -> None:
+    own = parsers(_TABLECTL)
+    wrong = []
+    for said in re.findall(r"`(?:\.venv/bin/)?tablectl ([^`]+)`", without_code(page.read_text("utf-8"))):
+        words = said.replace("\\|", "|").partition("|")[0].split()
+        name = " ".join(words[:2]) if " ".join(words[:2]) in own else words[0]
+        if name in ("COMMAND", "--help", "--version", "sim"):
+            continue
+        known = own[name].format_help() if name in own else ""
+        wrong += [said for word in words if name not in own or (word.startswith("--") and word not in known)]
+    assert wrong == []
+
+
+def test_no_document_has_commands_outside_of_a_fence() -> None:
+    for page in DOCUMENTS:
+        indented = re.findall(
+            r"^ {4}+(?:\.venv/|make |tablectl |sudo ).*$", without_code(page.read_text("utf-8")), re.M
+        )
+        assert indented == [], f"{_name(page)}: put them into a fence of the kind sh"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("tablectl clear --by Smith", ""),
+        ("sudo tablectl clear --buy Smith", "its parser refuses"),
+        ("make test ARGS=-x", ""),
+        ("make tests", "there is no target tests"),
+        ("make demo ROUND=5", "nothing reads ROUND"),
+        (".venv/bin/python -m pytest tests/hill", "there is no tests/hill"),
+        (".venv/bin/python -m controller.pit award pays A --ledger L --by N", "its parser refuses"),
+        ("frobnicate", "is a program that nobody knows"),
+    ],
+)
+def test_a_command_that_cannot_be_one_is_found(words: str, told: str) -> None:
+    (command,) = _commands(words)
+    wrong = _wrong_with(command)
+    assert (told in wrong) if told else wrong == ""
+
+
+# Running.
+
+
+class _Scratch:
+    """A copy of the project in which a page's commands are run, in the page's order and in one environment."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self._folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="doc-")))
+        self._env = {name: value for name, value in os.environ.items() if not name.startswith("TABLE_CONTROLLER")}
+        self._copy = self._folder / "copy"
+        self._copy.mkdir()
+        for path in ROOT.iterdir():
+            if path.name not in (".git", "site"):
+                (self._copy / path.name).symlink_to(path)
+        self._table: _PracticeTable | None = None
+
+    def do(self, block: Block, printed: str | None) -> None:
+        """Run a block of commands, whose output is `printed`, or type one at the practice table."""
+        if block.kind == "practice":
+            assert self._table is not None, f"line {block.line}: no practice table runs"
+            self._table.type(block)
+        elif re.search(r"tablectl practice", block.text):
+            command = shlex.split(self._here(block.text))
+            self._table = self._stack.enter_context(_PracticeTable(command, self._copy, self._env).running())
+        else:
+            self._run(block, printed)
+
+    def _run(self, block: Block, printed: str | None) -> None:
+        text = self._here(block.text)
+        self._env |= dict(re.findall(r"^export (\w+)=(\S+)$", text, re.MULTILINE))
+        run = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", text],
+            cwd=self._copy,
+            env=self._env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+        assert run.returncode == 0, f"line {block.line}: {block.text}\n{run.stdout}{run.stderr}"
+        if printed is not None:
+            assert run.stdout.replace(f"{self._folder}/", "/tmp/") == printed, f"line {block.line}: what is printed"
+
+    def _here(self, text: str) -> str:
+        return text.replace("/tmp/", f"{self._folder}/").replace(" /etc/", f" {self._folder}/etc/")
+
+
+class _PracticeTable:
+    """`tablectl practice`, with a person at its prompt who waits for what the page says that the table says."""
+
+    def __init__(self, command: list[str], folder: Path, env: dict[str, str]) -> None:
+        self._started = command, folder, env
+        self._said = ""
+        self._read = 0
+        self._more = threading.Condition()
+
+    @contextmanager
+    def running(self) -> Iterator[_PracticeTable]:
+        command, folder, env = self._started
+        self._process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        threading.Thread(target=self._listen, daemon=True).start()
+        try:
+            self._await("In another terminal", "")
+            yield self
+        finally:
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+            ended = self._process.wait(_PATIENCE_S)
+        assert ended == 0
+
+    def type(self, block: Block) -> None:
+        """Type each line, and wait for what its comment says."""
+        assert self._process.stdin is not None
+        for line in block.text.splitlines():
+            verb, _, comment = line.partition("#")
+            with self._more:
+                self._read = len(self._said) if verb.strip() else self._read
+            self._process.stdin.write(f"{line}\n")
+            self._process.stdin.flush()
+            self._await(comment.strip(), line)
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            with self._more:
+                self._said += line
+                self._more.notify_all()
+
+    def _await(self, told: str, line: str) -> None:
+        deadline = time.monotonic() + _PATIENCE_S
+        with self._more:
+            while told not in self._said[self._read :]:
+                left_s = deadline - time.monotonic()
+                more = left_s > 0 and self._more.wait(left_s)
+                assert more, f"{line}: {told!r} was not said, but\n{self._said}"
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=[pytest.mark.proof] * (page in _LONG)) for page in _RUN], ids=_name
+)
+def test_the_commands_of_a_page_do_what_they_say(page: Path, request: pytest.FixtureRequest) -> None:
+    of_page = blocks(page)
+    with ExitStack() as stack:
+        scratch = _Scratch(stack)
+        for block, after in zip(of_page, [*of_page[1:], None], strict=True):
+            if block.kind not in ("sh", "practice") or block.not_run:
+                continue
+            if not block.proof or request.config.getoption("--proof"):
+                scratch.do(block, after.text if after is not None and after.kind == "text" else None)
