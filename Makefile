@@ -6,7 +6,7 @@ export PATH := $(PATH):/usr/sbin
 # Without its bytecode beside it, the whole program is compiled anew for each of the hundreds of daemons a test starts.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test proof bench pages pictures docs lint lock clean
+.PHONY: help demo test proof bench package pages pictures docs lint lock clean
 
 help:  ## what there is to make
 	@sed -n 's/^\([a-z0-9]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 8
@@ -23,6 +23,9 @@ proof: .venv/.dev  ## the long measurements, into proof/FIGURES.md
 
 bench: .venv/.dev  ## what a table costs: latency, CPU, disk, start, memory, scale, into bench/FIGURES.md; QUICK=1 prints small samples
 	$(VENV)/python -m tests.bench $(if $(QUICK),--quick) $(ARGS)
+
+package: .venv/.dev  ## Debian packages into dist/; RELEASES=, ARCHITECTURES= choose some, SIGN=KEY signs their digests
+	@SIGN=$(SIGN) $(if $(ARCHITECTURES),ARCHITECTURES="$(ARCHITECTURES)") tools/package.sh $(RELEASES)
 
 pages: .venv/.dev  ## what is made from the code: pages of docs/, the picture of a table, and the contract's sentences
 	$(VENV)/python -m tests.documents.pages
@@ -51,11 +54,11 @@ lock:  ## write requirements/*.lock anew from pyproject.toml; ARGS=--upgrade tak
 	sed -n '/^\[build-system\]/,/^\[project\]/s/^requires = \["\(.*\)"\]$$/\1/p' pyproject.toml \
 	  | $(COMPILE) $(ARGS) - --output-file requirements/build.lock
 	$(COMPILE) $(ARGS) pyproject.toml --extra dev --output-file requirements/dev.lock
-	for extra in demo docs pi pi5; do \
+	for extra in demo docs package pi pi5; do \
 	  $(COMPILE) $(ARGS) pyproject.toml --extra $$extra --constraints requirements/dev.lock \
 	    --output-file requirements/$$extra.lock || exit; \
 	done
 
 clean:  ## away with .venv and everything made by running
-	rm -rf .venv build site *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv build site dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

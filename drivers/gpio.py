@@ -7,7 +7,9 @@ kernels from 6.6, and debounces differently in `rpi-lgpio`.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Protocol, cast
 
 from controller.errors import TableError
@@ -97,6 +99,7 @@ def load_rpi_gpio() -> GpioModule:
     Raises TableError: `gpio_missing` when no such package is installed, `gpio_not_a_pi` when it finds no Raspberry Pi
     beneath it, `gpio_folder` when the Pi 5's may not write to the folder the daemon was started in.
     """
+    _choose_library(Path(sys.prefix, "pins"))
     try:
         import RPi.GPIO
     except ImportError as error:
@@ -118,3 +121,21 @@ def load_rpi_gpio() -> GpioModule:
             "start the daemon in a folder its user may write to (WorkingDirectory= in the systemd unit)",
         ) from error
     return cast(GpioModule, RPi.GPIO)
+
+
+_BOARD = Path("/proc/device-tree/compatible")
+_GPIOMEM = Path("/dev/gpiomem")
+
+
+def _choose_library(folder: Path, board: Path = _BOARD, gpiomem: Path = _GPIOMEM) -> None:
+    """Where an installation brings both libraries, in folders of their own: put this board's on the path.
+
+    RPi.GPIO drives the Pi 4 and earlier through /dev/gpiomem; the Pi 5, and kernels without that device, need
+    rpi-lgpio. The board is looked at each time, as a card may be moved to another one.
+    """
+    if not folder.is_dir():
+        return
+    is_pi_5 = board.is_file() and b"brcm,bcm2712" in board.read_bytes()
+    library = str(folder / ("rpi_gpio" if gpiomem.exists() and not is_pi_5 else "rpi_lgpio"))
+    if library not in sys.path:
+        sys.path.append(library)

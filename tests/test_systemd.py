@@ -18,7 +18,7 @@ UNIT = ROOT / "systemd" / "table-controller.service"
 SCREEN = ROOT / "systemd" / "table-screen.service"
 UNITS = sorted((ROOT / "systemd").glob("*.service"))
 SYSUSERS = ROOT / "systemd" / "table-controller.sysusers"
-TABLECTL = "/opt/table-controller/.venv/bin/tablectl"
+TABLECTL = "/opt/table-controller/current/bin/tablectl"
 TABLE_FILE = "/etc/table-controller/table.toml"
 
 
@@ -63,20 +63,6 @@ def test_the_pins_and_a_shoe_plugged_in_later_stay_in_reach(unit: ConfigParser) 
 def test_the_account_is_made(unit: ConfigParser) -> None:
     lines = [line.split() for line in SYSUSERS.read_text("utf-8").splitlines() if not line.startswith("#")]
     assert [line[:2] for line in lines] == [["g", "gpio"], ["u", unit["Service"]["User"]]]  # Debian itself has dialout
-
-
-def test_the_documents_steps_put_the_units_files_where_no_folder_is_yet(tmp_path: Path) -> None:
-    steps = [
-        line.strip() for line in (ROOT / "docs" / "set-up.md").read_text("utf-8").splitlines() if " systemd/" in line
-    ]
-    assert len(steps) == 3
-    for step in steps:
-        copies = step.partition("&&")[0].replace(" /etc/", f" {tmp_path}/etc/")
-        subprocess.run(copies, shell=True, cwd=ROOT, check=True)
-    (made,) = (tmp_path / "etc" / "sysusers.d").iterdir()
-    assert made.read_bytes() == SYSUSERS.read_bytes()
-    for each in (UNIT, SCREEN):
-        assert (tmp_path / "etc" / "systemd" / "system" / each.name).read_bytes() == each.read_bytes()
 
 
 def test_the_example_table_keeps_its_files_where_the_service_may_write(unit: ConfigParser) -> None:

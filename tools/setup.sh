@@ -1,10 +1,10 @@
 #!/bin/bash
-# tools/setup.sh demo|dev|docs|pi|pi5 makes .venv and installs exactly what requirements/*.lock names, checked by hash.
+# tools/setup.sh demo|dev|docs makes .venv and installs exactly what requirements/*.lock names, checked by hash.
 # What it needs from Debian it installs itself when run by root; otherwise it names the one command to run, and stops.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 profile=${1:-}
-[[ $profile =~ ^(demo|dev|docs|pi|pi5)$ ]] || { echo "usage: tools/setup.sh demo|dev|docs|pi|pi5" >&2; exit 2; }
+[[ $profile =~ ^(demo|dev|docs)$ ]] || { echo "usage: tools/setup.sh demo|dev|docs" >&2; exit 2; }
 PATH=$PATH:/usr/sbin  # Debian keeps Mosquitto there, where an ordinary user's PATH does not look
 
 has() { command -v "$1" >/dev/null; }
@@ -15,7 +15,7 @@ stop() { printf '%s\n' "$@" >&2; exit 1; }
 missing() {
     python_can 'import ensurepip, venv' || echo python3-venv
     case $profile in demo | dev) has mosquitto || echo mosquitto ;; esac
-    case $profile in dev | pi)  # RPi.GPIO comes as source, and the tests compile a stand-in for the chip under it
+    case $profile in dev)  # RPi.GPIO comes as source, and the tests compile a stand-in for the chip under it
         has gcc || echo gcc libc6-dev
         python_can 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' || echo python3-dev ;;
     esac
@@ -45,21 +45,15 @@ fi
 python_can 'import sys; assert sys.version_info >= (3, 11) and sys.maxsize > 2**32' ||
     stop "A 64-bit Python 3.11 or newer is needed; this is $(python3 --version)." "Debian 12 and the 64-bit Raspberry Pi OS have it."
 
-[[ $profile != pi5 ]] || python_can 'import sys; assert sys.version_info < (3, 13)' ||
-    stop "lgpio, the Pi 5's pin library, has no wheel for $(python3 --version)." "Take the Raspberry Pi OS of Debian 12."
-
 echo "Setting up .venv ($profile)"
+# So that a demo never needs a compiler, everything in it must come as a wheel.
 case $profile in
-    # So that a demo never needs a compiler, everything in it must come as a wheel. The project is run where it lies.
-    demo | docs) clear=() wheels=(--only-binary :all:) editable=(--editable) ;;
-    dev) clear=() wheels=() editable=(--editable) ;;
-    # A table runs a byte-compiled copy in a new environment; `build` could hold files the project no longer has.
-    pi) clear=(--clear) wheels=() editable=(); rm -rf build ;;
-    pi5) clear=(--clear) wheels=(--only-binary :all:) editable=(); rm -rf build ;;
+    demo | docs) wheels=(--only-binary :all:) ;;
+    dev) wheels=() ;;
 esac
-python3 -m venv "${clear[@]}" .venv
+python3 -m venv .venv
 pip() { .venv/bin/python -m pip --quiet --disable-pip-version-check "$@"; }
 # Setuptools comes first, from its own lock: an isolated build would fetch one that nobody checked.
 pip install --require-hashes --only-binary :all: -r requirements/build.lock
 pip install --require-hashes "${wheels[@]}" --no-build-isolation --use-pep517 -r "requirements/$profile.lock"
-pip install --no-deps --no-build-isolation "${editable[@]}" .
+pip install --no-deps --no-build-isolation --editable . # the project is run where it lies

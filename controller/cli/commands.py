@@ -290,6 +290,39 @@ def _manual(options: Namespace) -> int:
     return manual(parser_of(commands), commands, options.completion)
 
 
+def _versions(_options: Namespace) -> int:
+    from controller.cli.versions import versions
+
+    return versions()
+
+
+def _add_now(parser: ArgumentParser) -> None:
+    parser.add_argument("--now", action="store_true", help="inside of a shoe too; the table then asks for its cards")
+
+
+def _add_update(parser: ArgumentParser) -> None:
+    parser.add_argument("version", nargs="?", metavar="VERSION", help="default: the one that was installed last")
+    _add_now(parser)
+
+
+def _update(options: Namespace) -> int:
+    from controller.cli.versions import update
+
+    return update(options.version, options.now)
+
+
+def _rollback(options: Namespace) -> int:
+    from controller.cli.versions import rollback
+
+    return rollback(options.now)
+
+
+def _switch(_options: Namespace) -> int:
+    from controller.cli.versions import switch
+
+    return switch()
+
+
 _LOOK, _TABLE, _RECORD, _PLAY = "Look", "The table itself", "The record", "Without hardware"
 
 COMMANDS: tuple[Command, ...] = (
@@ -325,6 +358,10 @@ COMMANDS: tuple[Command, ...] = (
         _add_new_journal,
         File.TABLE,
     ),
+    Command("versions", _TABLE, "the installed versions of the program, and which one runs", "", _versions),
+    Command("update", _TABLE, "run another version once no shoe is open", "0.2.0", _update, _add_update),
+    Command("rollback", _TABLE, "return to the version before, once no shoe is open", "", _rollback, _add_now),
+    Command("switch", _TABLE, "do the update or rollback that was asked for; systemd runs this", "", _switch),
     Command(
         "certs",
         _TABLE,

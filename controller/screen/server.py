@@ -37,11 +37,9 @@ from controller.screen.hand_page import hand_page
 from controller.screen.hands import hand_view, meters_view
 from controller.screen.past import Past
 from controller.screen.placards import placard_view
-from controller.screen.rules import rules_page
 from controller.screen.shoes import shoe_view
 from controller.screen.technicians import Ages, rounds_csv, technician_view
-from controller.screen.wording import words
-from controller.words.language import LANGUAGES
+from controller.screen.wording import LANGUAGES, words
 
 _PAGES = Path(__file__).with_name("pages")
 _HEADERS = {
@@ -185,8 +183,7 @@ def application(screen: Screen, control: Path | None = None, key: str | None = N
 
     async def help_(request: Request) -> Response:
         language = request.query_params.get("lang", "both")
-        shown = (language,) if language in LANGUAGES else LANGUAGES
-        return HTMLResponse(rules_page(screen.feed.said.get("placard"), shown))
+        return HTMLResponse(_help(LANGUAGES if language not in LANGUAGES else (language,)))
 
     app = Starlette(
         routes=[
@@ -245,6 +242,15 @@ def _filled(name: str) -> str:
 
 def _spans(section: str, key: str) -> str:
     return "".join(f'<span lang="{each}">{escape(str(words(each)[section][key]))}</span>' for each in LANGUAGES)
+
+
+def _help(languages: tuple[str, ...]) -> str:
+    columns = []
+    for language in languages:
+        told = words(language)["help"]
+        parts = (f"<h2>{escape(part['title'])}</h2><p>{escape(part['text'])}</p>" for part in told["part"])
+        columns.append(f'<section lang="{language}"><h1>{escape(told["title"])}</h1>{"".join(parts)}</section>')
+    return (_PAGES / "help.html").read_text("utf-8").replace("{{columns}}", "".join(columns))
 
 
 _PLAYERS = _filled("players.html")

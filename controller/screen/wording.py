@@ -5,9 +5,11 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 
-from controller.words.language import FOLDER, LANGUAGES
+LANGUAGES = ("en", "vi")
+"""The languages, by the names of their files in `words/`."""
 
 SUIT_SIGNS = {"S": "♠", "H": "♥", "D": "♦", "C": "♣"}
 
@@ -17,8 +19,8 @@ Text = dict[str, str]
 
 @cache
 def words(language: str) -> dict[str, Any]:
-    """The screen's file of this language: its sections, each with words by key."""
-    return tomllib.loads((FOLDER / f"{language}.screen.toml").read_text("utf-8"))
+    """The file of this language: its sections, each with words by key."""
+    return tomllib.loads((Path(__file__).with_name("words") / f"{language}.toml").read_text("utf-8"))
 
 
 def say(section: str, key: str, **filled: str | int | Text) -> Text:

@@ -650,6 +650,81 @@ def test_more_bets_than_an_event_can_tell_are_refused(tmp_path: Path) -> None:
     assert (told.key, "at most 12" in told.do) == ("bets", True)
 
 
+# What `check` alone looks for: rows that can decide no hand. The spot, its rows, the row told, words.
+UNREACHABLE: dict[str, tuple[str, list[Values], int, str]] = {
+    "a margin of a tie": ("tie", [{"when": {"winner": "tie", "margin": 2}, "pays": "8:1"}], 0, "no hand is so"),
+    "a natural on three cards": (
+        "tie",
+        [{"when": {"either": {"natural": True, "cards": 3}}, "pays": "8:1"}],
+        0,
+        "no hand is so",
+    ),
+    "Banker's three cards after Player's natural": (
+        "tie",
+        [{"when": {"player": {"natural": True}, "banker": {"cards": 3}}, "pays": "8:1"}],
+        0,
+        "no hand is so",
+    ),
+    "a perfect pair of aces that is no pair": (
+        "tie",
+        [{"when": {"player": {"pair": False, "first_two": ["A", "A"]}}, "pays": "8:1"}],
+        0,
+        "no hand is so",
+    ),
+    "a better row behind the rest": (
+        "tie",
+        [
+            {"when": {"either": {"pair": True}}, "pays": "5:1"},
+            {"when": {"both": {"pair": True, "suited": True}}, "pays": "200:1"},
+        ],
+        1,
+        "a row of tie before it holds",
+    ),
+    "a row behind all hands": (
+        "tie",
+        [{"when": {}, "pays": "5:1"}, {"when": {"cards": 4}, "pays": "6:1"}],
+        1,
+        "before",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNREACHABLE)
+def test_a_row_that_can_decide_no_hand_is_told(case: str, tmp_path: Path) -> None:
+    spot, rows, number, words = UNREACHABLE[case]
+    path = changed(tmp_path, in_game=lambda v: _bet(v, spot).update(rows=rows))
+    load(path)
+    with pytest.raises(ConfigError) as caught:
+        load(path, reaching=True)
+    (told,) = caught.value.problems
+    assert (Path(told.file).name, told.key) == ("game.toml", f"bets.2.rows.{number}")
+    assert words in told.what
+
+
+REACHABLE: list[Values] = [
+    {"identical": True},
+    {"identical": False},
+    {"both": {"seat_pair": "another"}},
+    {"both": {"seat_pair": "own"}, "identical": True},
+    {"player": {"seat_pair": "own"}, "banker": {"seat_pair": "another"}},
+    {"exactly_one": {"seat_pair": "own", "suited": True}},
+    {"both": {"cards": 3, "same_rank": True, "same_suit": True}},
+    {"both": {"cards": 3, "total": 7}},
+    {"cards": 6, "color": ["red"]},
+    {"color": "black", "winner": "tie", "total_sum": 18},
+    {"winning": {"third": "9", "pair": True}, "losing": {"first_two": ["T", "J"]}},
+    {"margin": 9, "natural": False},
+    {"either": {"first_two_total": 5, "color": "red", "same_suit": False}},
+]
+
+
+@pytest.mark.parametrize("when", REACHABLE, ids=str)
+def test_a_row_that_some_hand_reaches_is_let_be(when: Values, tmp_path: Path) -> None:
+    load(
+        changed(tmp_path, in_game=lambda v: _bet(v, "tie").update(rows=[{"when": when, "pays": "8:1"}])), reaching=True
+    )
+
+
 def test_a_section_of_the_wrong_form_hides_no_mistake_in_another(tmp_path: Path) -> None:
     def spoil_table(values: Values) -> None:
         values["shoe"]["bauds"] = 1

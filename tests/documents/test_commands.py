@@ -23,6 +23,7 @@ from tests.documents.blocks import DOCUMENTS, ROOT, Block, blocks, without_code
 
 _PATIENCE_S = 30.0
 _ORDINARY = {
+    "apt",
     "apt-get",
     "cd",
     "chmod",
@@ -31,6 +32,7 @@ _ORDINARY = {
     "echo",
     "export",
     "git",
+    "gpg",
     "install",
     "journalctl",
     "ls",
@@ -40,8 +42,10 @@ _ORDINARY = {
     "raspi-config",
     "rm",
     "sed",
+    "sha256sum",
     "systemctl",
-    "systemd-sysusers",
+    "tee",
+    "tools/repository.sh",
     "tools/setup.sh",
 }
 """Programs that are not ours: only that they are meant is known."""

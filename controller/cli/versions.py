@@ -1,0 +1,228 @@
+"""The versions of the program that stand side by side on a table's machine, and the switch from one to another.
+
+In /opt/table-controller each version is a folder of its own. The link `current` names the version that runs. The link
+`before` names the one that ran before; that version is known to work, so that version does the switch. The file `next`
+says what is asked for ("0.2.0", or "0.2.0 now"), and stays through a power cut until the switch has come to its end.
+The file `told` says what became of the last switch.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from controller.cli.client import ask
+from controller.cli.files import default_table
+from controller.errors import TableError
+from controller.record.journal_file import sync_folder
+
+FOLDER = Path("/opt/table-controller")
+PACKAGED = Path("/usr/lib/table-controller")
+"""What the package brought, a folder named after its version. dpkg takes it away with the next version."""
+TABLE, SCREEN, SWITCH = "table-controller.service", "table-screen.service", "table-controller-switch.service"
+_ACCOUNT = "table-controller"
+_POLL_S = 5.0
+_BETWEEN_SHOES = ("no_shoe", "shoe_ended")
+_NO_TABLE = ("no_table", "table_not_running")
+
+
+class Versions:
+    """The versions in `folder`. `systemctl` runs it with these words and says whether it went well."""
+
+    def __init__(self, folder: Path = FOLDER, systemctl: Callable[..., bool] | None = None) -> None:
+        self.folder = folder
+        self._systemctl = systemctl or _systemctl
+
+    def installed(self) -> list[str]:
+        """Every version that can be switched to, by name."""
+        return sorted(
+            path.parents[1].name for path in self.folder.glob("*/bin/tablectl") if not path.parents[1].is_symlink()
+        )
+
+    def link(self, name: str) -> str | None:
+        """The version that `current` or `before` names."""
+        path = self.folder / name
+        return path.readlink().name if path.is_symlink() else None
+
+    def asked(self) -> tuple[str | None, bool]:
+        """The version that is to run next, and whether inside of a shoe too."""
+        try:
+            version, _, now = (self.folder / "next").read_text("utf-8").strip().partition(" ")
+        except FileNotFoundError:
+            return None, False
+        return version, now == "now"
+
+    def told(self) -> str:
+        """What became of the last switch."""
+        path = self.folder / "told"
+        return path.read_text("utf-8").strip() if path.is_file() else ""
+
+    def ask_for(self, version: str, now: bool) -> None:
+        """Note which version is to run. Raises TableError `version_unknown`, `not_root`."""
+        if version not in self.installed():
+            what = f"Version {version} of the program is not installed; {' and '.join(self.installed()) or 'none'} is."
+            raise TableError(
+                "version_unknown", what, "Name one of those, or install the package of that version first."
+            )
+        self._write("next", f"{version} now" if now else version)
+
+    def switch(self, shoe_is_open: Callable[[], bool], unfit: Callable[[Path], str | None]) -> bool:
+        """Do what is asked for, and go back where the version that was asked for does not become ready.
+
+        `unfit` says of a version's folder why that one cannot run this table. Returns whether the version asked for
+        runs. Where `current` names that version already, an earlier switch was cut off: it is brought to its end.
+        """
+        wanted, now = self.asked()
+        runs = True
+        while wanted is not None and wanted != self.link("current"):
+            if not now and shoe_is_open():
+                time.sleep(_POLL_S)
+                wanted, now = self.asked()
+                continue
+            if (why := unfit(self.folder / wanted)) is not None:
+                return self._end(
+                    f"Version {wanted} cannot run this table, so {self.link('current')} stays. {why}", False
+                )
+            runs = self._systemctl("is-active", "--quiet", TABLE)
+            self._systemctl("stop", TABLE)
+            self._point("before", self.link("current") or wanted)
+            self._point("current", wanted)
+        if wanted is None:
+            return True
+        if runs and not self._systemctl("start", TABLE):  # it returns once the table is ready, or will not be
+            back = self.link("before") or wanted
+            self._systemctl("stop", TABLE)
+            self._point("current", back)
+            self._systemctl("start", TABLE)
+            return self._end(f"Version {wanted} did not become ready, so {back} runs again. {_last_words()}", False)
+        return self._end(f"Version {wanted} {'runs' if runs else 'will run when the table is started'}.", True)
+
+    def _end(self, told: str, done: bool) -> bool:
+        self._systemctl("try-restart", SCREEN)
+        self._write("told", told)
+        (self.folder / "next").unlink(missing_ok=True)
+        print(told)
+        return done
+
+    def _point(self, name: str, version: str) -> None:
+        """Let the link name this version: at every moment it names the old one or the new one."""
+        new = self.folder / f".{name}"
+        new.unlink(missing_ok=True)
+        new.symlink_to(version)
+        new.replace(self.folder / name)
+        self._synced()
+
+    def _write(self, name: str, text: str) -> None:
+        try:
+            new = self.folder / f".{name}"
+            with new.open("w", encoding="utf-8") as file:
+                file.write(text + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+            new.replace(self.folder / name)
+            self._synced()
+        except PermissionError as error:
+            do = "Say the same command again after sudo."
+            raise TableError("not_root", f"Only root may switch versions: {error}.", do) from error
+
+    def _synced(self) -> None:
+        """Have what was just named on the disk."""
+        sync_folder(self.folder / "next")
+
+
+def versions() -> int:
+    """Print which versions are installed, which one runs, and what became of the last switch."""
+    there = Versions()
+    current, before, (wanted, now) = there.link("current"), there.link("before"), there.asked()
+    for version in there.installed():
+        notes = [
+            *(["runs"] if version == current else []),
+            *(["the version before: `tablectl rollback` returns to it"] if version == before != current else []),
+            *([f"is to run {'now' if now else 'once no shoe is open'}"] if version == wanted else []),
+        ]
+        print(f"{version:<12} {', '.join(notes)}".rstrip())
+    if told := there.told():
+        print(f"The last switch: {told}")
+    return 0
+
+
+def update(version: str | None, now: bool) -> int:
+    """Ask for this version, or for the one that the package brought last; wait for the switch between shoes."""
+    there = Versions()
+    return _switch_to(there, version or max((path.name for path in PACKAGED.iterdir()), default=""), now)
+
+
+def rollback(now: bool) -> int:
+    """Ask for the version before."""
+    there = Versions()
+    before = there.link("before")
+    if before is None or before == there.link("current"):
+        what = f"There is no version before the one that runs; installed: {', '.join(there.installed()) or 'none'}."
+        raise TableError("no_version_before", what, "To run another one: tablectl update VERSION")
+    return _switch_to(there, before, now)
+
+
+def switch() -> int:
+    """Do what is asked for; the unit table-controller-switch runs this."""
+    return 0 if Versions().switch(_shoe_is_open, _unfit) else 1
+
+
+def _switch_to(there: Versions, version: str, now: bool) -> int:
+    there.ask_for(version, now)
+    if not Path("/run/systemd/system").is_dir():  # an image is being made: nothing runs
+        return 0 if there.switch(lambda: False, lambda _version: None) else 1
+    if not now and version != there.link("current") and _shoe_is_open():
+        _systemctl("start", "--no-block", SWITCH)
+        print(f"Version {version} will run once the open shoe has ended. At once: tablectl update --now {version}")
+        return 0
+    done = _systemctl("start", SWITCH)
+    print(there.told(), file=sys.stdout if done else sys.stderr)
+    return 0 if done else 1
+
+
+def _shoe_is_open() -> bool:
+    """Whether a running table has an open shoe. A table that does not answer as it should may have one."""
+    try:
+        phase: str = ask(default_table(), {"do": "status"})["status"]["face"]["phase"]
+    except TableError as error:
+        return error.code not in _NO_TABLE
+    return phase not in _BETWEEN_SHOES
+
+
+def _unfit(version: Path) -> str | None:
+    """Why this version cannot run this machine's table, in its own words; None where it can.
+
+    It is asked before anything is stopped, by the account that the table runs under.
+    """
+    try:
+        table = str(default_table())
+    except TableError:
+        return None
+    check = _asked(version, "check", table)
+    if check.returncode != 0:
+        return check.stderr.strip()
+    journal = _asked(version, "verify")
+    return journal.stderr.strip() if journal.stderr.startswith("journal_too_new") else None
+
+
+def _asked(version: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [str(version / "bin" / "tablectl"), *words]
+    return subprocess.run(command, user=_ACCOUNT, capture_output=True, text=True, check=False)
+
+
+def _systemctl(*words: str) -> bool:
+    return subprocess.run(["systemctl", *words], check=False).returncode == 0
+
+
+def _last_words() -> str:
+    """What the table's program said last, from the log."""
+    command: Sequence[str] = ("journalctl", "--unit", TABLE, "--lines", "5", "--output", "cat", "--no-pager")
+    if shutil.which(command[0]) is None:
+        return ""
+    said = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    return f"Its last words:\n{said}" if said else ""

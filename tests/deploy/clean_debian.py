@@ -1,0 +1,109 @@
+"""A clean Debian with systemd as its init, in a container without network: what a table's machine is before anything.
+
+Made once by mmdebstrap into `build/roots`; each test gets a layer of its own on top of that.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+_PACKAGES = "systemd,systemd-sysv,dbus,python3,udev"
+_BOOTS_WITHIN_S = 120.0
+_POLL_S = 0.2
+
+
+def lacking() -> str:
+    """What this machine lacks for such a container; empty where nothing is missing."""
+    programs = [name for name in ("mmdebstrap", "systemd-nspawn", "nsenter") if shutil.which(name) is None]
+    return ", ".join(programs + (["root"] if os.geteuid() else []))
+
+
+def clean_root(release: str) -> Path:
+    """The folder of a clean Debian of this release."""
+    root = ROOT / "build" / "roots" / f"clean-{release}"
+    if not root.is_dir():
+        root.parent.mkdir(parents=True, exist_ok=True)
+        new = root.with_name(f"{root.name}.new")
+        shutil.rmtree(new, ignore_errors=True)
+        command = ["mmdebstrap", "--quiet", "--variant=apt", "--format=directory", f"--include={_PACKAGES}", release]
+        subprocess.run([*command, str(new)], check=True)
+        new.rename(root)
+    return root
+
+
+class Machine:
+    """A booted container. `run` runs a command in it as root."""
+
+    def __init__(self, root: Path, leader: int) -> None:
+        self.root = root
+        self._enter = ["nsenter", f"--target={leader}", "--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup"]
+
+    def command(self, *words: str) -> list[str]:
+        """The command that runs these words in the container."""
+        return [*self._enter, "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LC_ALL=C.UTF-8", *words]
+
+    def run(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """What these words do in the container. With `check` they must succeed."""
+        done = subprocess.run(self.command(*words), capture_output=True, text=True, check=False, cwd="/", timeout=300)
+        assert not check or done.returncode == 0, f"{' '.join(words)}\n{done.stdout}\n{done.stderr}\n{self.log()}"
+        return done
+
+    def log(self) -> str:
+        """The end of the machine's log."""
+        return self.run("journalctl", "--lines", "40", "--output", "short-monotonic", "--no-pager", check=False).stdout
+
+
+@contextmanager
+def layer(lower: Sequence[Path], folder: Path) -> Iterator[Path]:
+    """A folder with the content of `lower`, the uppermost first, on which whatever is written stays in `folder`."""
+    for name in ("root", "over", "work"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    options = f"lowerdir={':'.join(map(str, lower))},upperdir={folder / 'over'},workdir={folder / 'work'}"
+    subprocess.run(["mount", "-t", "overlay", "overlay", "-o", options, str(folder / "root")], check=True)
+    try:
+        yield folder / "root"
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder / "root")], check=True)
+
+
+@contextmanager
+def booted(root: Path, name: str, state: Path) -> Iterator[Machine]:
+    """The container of this root, booted; killed at the end, as by a power cut.
+
+    `state` is its /var/lib/table-controller, which lies apart from the system.
+    """
+    state.mkdir(exist_ok=True)
+    options = ["--quiet", "--register=no", "--keep-unit", "--private-network", f"--machine={name}"]
+    command = ["systemd-nspawn", *options, f"--bind={state}:/var/lib/table-controller", "--boot", "-D", str(root)]
+    with ExitStack() as ends:
+        log = ends.enter_context((state.parent / f"{name}.log").open("ab"))
+        nspawn = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+        ends.callback(nspawn.wait)
+        ends.callback(nspawn.kill)
+        leader = _leader(nspawn)
+        ends.callback(os.kill, leader, signal.SIGKILL)
+        machine = Machine(root, leader)
+        deadline = time.monotonic() + _BOOTS_WITHIN_S
+        while machine.run("systemctl", "is-system-running", check=False).stdout.strip() not in ("running", "degraded"):
+            assert time.monotonic() < deadline, "the container did not boot"
+            time.sleep(_POLL_S)
+        yield machine
+
+
+def _leader(nspawn: subprocess.Popen[bytes]) -> int:
+    children = Path(f"/proc/{nspawn.pid}/task/{nspawn.pid}/children")
+    deadline = time.monotonic() + _BOOTS_WITHIN_S
+    while time.monotonic() < deadline and nspawn.poll() is None:
+        for child in children.read_text().split():
+            if (Path("/proc") / child / "comm").read_text().strip() == "systemd":
+                return int(child)
+        time.sleep(_POLL_S)
+    raise AssertionError(f"the container did not start: {nspawn.poll()}")

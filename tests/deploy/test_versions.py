@@ -1,0 +1,153 @@
+"""Which version runs after an update, a rollback, a version that does not start, and a power cut at each step.
+
+The systemd here is a few lines of the test; test_package.py does the same with the package and the real one.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from controller.cli import versions
+from controller.cli.versions import Versions
+from controller.errors import TableError
+
+
+class PowerCut(BaseException):
+    pass
+
+
+class Machine:
+    """A table's machine: which version's program runs. `broken` versions do not become ready."""
+
+    def __init__(self, folder: Path, broken: tuple[str, ...] = (), power_cut_after: int | None = None) -> None:
+        self.folder, self.broken, self.left = folder, broken, power_cut_after
+        self.runs: str | None = "1"
+        self.versions = Versions(folder, self.systemctl)
+        for name in ("1", "2", "3"):
+            (folder / name / "bin").mkdir(parents=True)
+            (folder / name / "bin" / "tablectl").touch()
+        (folder / "current").symlink_to("1")
+        (folder / "before").symlink_to("1")
+
+    def systemctl(self, *words: str) -> bool:
+        if self.left is not None:
+            self.left -= 1
+            if self.left < 0:
+                raise PowerCut
+        match words[0]:
+            case "is-active":
+                return self.runs is not None
+            case "stop":
+                self.runs = None
+            case "start":
+                self.boot()
+                return self.runs is not None
+        return True
+
+    def boot(self) -> None:
+        current = self.versions.link("current")
+        self.runs = None if current in self.broken else current
+
+    def switch(self, shoe: list[bool] | None = None, unfit: str | None = None) -> bool:
+        """`shoe`: whether one is open, each time that somebody asks."""
+        opens = iter(shoe or [])
+        return self.versions.switch(lambda: next(opens, False), lambda _version: unfit)
+
+
+@pytest.fixture(autouse=True)
+def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(versions, "_POLL_S", 0)
+
+
+def test_an_update_runs_the_new_version_and_keeps_the_one_before(tmp_path: Path) -> None:
+    table = Machine(tmp_path)
+    table.versions.ask_for("2", False)
+    assert table.switch()
+    assert (table.runs, table.versions.link("current"), table.versions.link("before")) == ("2", "2", "1")
+    table.versions.ask_for("1", False)
+    assert table.switch()
+    assert (table.runs, table.versions.link("current"), table.versions.link("before")) == ("1", "1", "2")
+
+
+def test_an_update_waits_for_the_end_of_the_shoe(tmp_path: Path) -> None:
+    table = Machine(tmp_path)
+    table.versions.ask_for("2", False)
+    ran: list[str | None] = []
+    opens = iter([True, True, False])
+
+    def shoe_is_open() -> bool:
+        ran.append(table.runs)
+        return next(opens)
+
+    assert table.versions.switch(shoe_is_open, lambda _version: None)
+    assert ran == ["1", "1", "1"]
+    assert table.runs == "2"
+
+
+def test_an_update_told_to_be_now_does_not_ask_for_the_shoe(tmp_path: Path) -> None:
+    table = Machine(tmp_path)
+    table.versions.ask_for("2", True)
+    assert table.switch([True] * 100)
+    assert table.runs == "2"
+
+
+def test_what_is_asked_for_last_counts_while_a_shoe_is_open(tmp_path: Path) -> None:
+    table = Machine(tmp_path)
+    table.versions.ask_for("2", False)
+
+    def shoe_is_open() -> bool:
+        table.versions.ask_for("3", True)
+        return True
+
+    assert table.versions.switch(shoe_is_open, lambda _version: None)
+    assert table.runs == "3"
+
+
+def test_a_version_that_does_not_become_ready_is_left_by_itself(tmp_path: Path) -> None:
+    table = Machine(tmp_path, broken=("2",))
+    table.versions.ask_for("2", False)
+    assert not table.switch()
+    assert (table.runs, table.versions.link("current"), table.versions.asked()) == ("1", "1", (None, False))
+    assert "Version 2 did not become ready, so 1 runs again." in table.versions.told()
+
+
+def test_a_version_that_says_it_cannot_run_this_table_is_not_tried(tmp_path: Path) -> None:
+    table = Machine(tmp_path)
+    table.versions.ask_for("2", False)
+    assert not table.switch(unfit="journal_too_new: The journal has form 9.")
+    assert (table.runs, table.versions.link("current")) == ("1", "1")
+    assert "journal_too_new" in table.versions.told()
+
+
+def test_a_stopped_table_stays_stopped(tmp_path: Path) -> None:
+    table = Machine(tmp_path)
+    table.runs = None
+    table.versions.ask_for("2", False)
+    assert table.switch()
+    assert (table.runs, table.versions.link("current")) == (None, "2")
+
+
+def test_a_version_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TableError) as refused:
+        Machine(tmp_path).versions.ask_for("4", False)
+    assert refused.value.code == "version_unknown"
+
+
+@pytest.mark.parametrize("broken", [(), ("2",)], ids=["good", "broken"])
+@pytest.mark.parametrize("after", range(6))
+def test_after_a_power_cut_at_any_step_the_switch_comes_to_its_end(
+    tmp_path: Path, after: int, broken: tuple[str, ...]
+) -> None:
+    table = Machine(tmp_path, broken, power_cut_after=after)
+    table.versions.ask_for("2", False)
+    try:
+        table.switch()
+    except PowerCut:
+        table.left = None
+        table.boot()
+        if table.versions.asked()[0] is not None:  # what the unit table-controller-switch.path looks for
+            table.switch()
+    assert table.runs == ("1" if broken else "2")
+    assert table.versions.asked() == (None, False)
