@@ -15,7 +15,8 @@ def refusal(table: Table, wager: Wager) -> str | None:
     if not table.rules.bet_recognition:
         return "no_wagers_known"
     rules = table.rules
-    return placing(rules.wagers, rules.bets, rules.seat_numbers, table.placed, wager, _actives(table))
+    code = placing(rules.wagers, rules.bets, rules.seat_numbers, table.placed, wager, _actives(table))
+    return code or (None if wager.cents == 0 or _sits(table, wager.seat) else "not_occupied")
 
 
 def lies(table: Table, wager: Wager) -> bool:
@@ -40,11 +41,13 @@ def lock(table: Table, by: str, sensed: AbstractSet[int], pit_fresh: bool, *, la
     rules = table.rules
     code = "locked_late" if late else None if pit_fresh else "pit_stale"
     if not rules.bet_recognition:
-        seats = tuple(sorted(sensed & set(rules.seat_numbers)))
-        spot = rules.sensed or ""
-        on = ProgressiveWagers(spot, seats) if code is None else ProgressiveWagers(spot, (), seats, code)
+        wagered = sorted(sensed & set(rules.seat_numbers))
+        seats = tuple(seat for seat in wagered if code is None and _sits(table, seat))
+        refused_seats = tuple(seat for seat in wagered if seat not in seats)
+        refusal = (code or "not_occupied") if refused_seats else None
+        on = ProgressiveWagers(rules.sensed or "", seats, refused_seats, refusal)
         in_play = table.occupied if rules.play.seats_play else ()
-        return WagersLocked(by, (on,) if seats else (), in_play=in_play)
+        return WagersLocked(by, (on,) if wagered else (), in_play=in_play)
     on_each_hand = {bet.spot for bet in rules.bets if bet.each_hand}
     differ = wagers_differ(table, sensed)
     progressives = [bet.spot for bet in rules.progressives]
@@ -52,7 +55,7 @@ def lock(table: Table, by: str, sensed: AbstractSet[int], pit_fresh: bool, *, la
         wager: "wagers_differ" if wager.spot == rules.sensed and wager.seat in differ else code
         for wager in table.placed
         if wager.spot in progressives
-    }
+    } | {wager: "not_occupied" for wager in table.placed if not _sits(table, wager.seat)}
     refused = [RefusedWager(wager, why) for wager, why in unfit.items() if why is not None]
     placed = [wager for wager in table.placed if unfit.get(wager) is None]
     stands, falls = stand(rules.wagers, rules.bets, rules.seat_numbers, placed, _actives(table))
@@ -78,6 +81,11 @@ def _on(
     codes |= dict.fromkeys(differ, "wagers_differ")
     seats = tuple(sorted(wager.seat for wager in stands if wager.spot == spot))
     return ProgressiveWagers(spot, seats, tuple(sorted(codes)), next(iter(codes.values()), None))
+
+
+def _sits(table: Table, seat: int) -> bool:
+    """Whether somebody may sit there: at a table that was never told who sits where, at any seat."""
+    return not table.occupied or seat in table.occupied
 
 
 def _actives(table: Table) -> tuple[int, ...]:

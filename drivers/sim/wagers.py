@@ -94,6 +94,7 @@ class Bettors:
         self._limits = limits
         self._seats = seats
         self._mistakes = mistakes
+        self._empty: list[int] = []
 
     def choose(
         self, occupied: Collection[int], covered: Mapping[int, bool], actives: Actives | None
@@ -102,6 +103,7 @@ class Bettors:
 
         `covered` says at which seats the sensor is covered: there the chips are seen, too.
         """
+        self._empty = sorted(set(self._seats) - set(occupied))
         turns = [self._turn(seat, covered.get(seat, False), actives) for seat in self._rng.sample(*_all(occupied))]
         if "hand" in self._limits.spots and not any(self._plays(turn) for turn in turns):
             turns = [_Turn([self._main(min(occupied), "hand")])]  # somebody must, or there is no round
@@ -217,6 +219,8 @@ class Bettors:
         ]
         if step > 1:
             mistakes.append((replace(good, cents=good.cents + 1), "not_in_increment"))
+        if self._empty and actives is None:  # nobody sits there; where seats have roles, an empty one has none
+            mistakes.append((replace(good, seat=self._empty[0]), "not_occupied"))
         if not limits.back_bettors:
             mistakes.append((replace(good, back=True), "no_back_bettors"))
         if good.spot in _SIDES:

@@ -111,7 +111,7 @@ def test_the_broker_may_bring_the_kept_word_before_it_has_greeted(levels: Levels
 def test_an_older_word_is_refused_and_changes_nothing(levels: Levels) -> None:
     levels.heard(said(7), 0.0, NOW)
     levels.heard(said(8, player_personal=1), 2.0, NOW)
-    assert "older" in (levels.heard(said(7), 3.0, NOW) or "")
+    assert "below" in (levels.heard(said(7), 3.0, NOW) or "")
     assert levels.cents["player_personal"] == 1
 
 

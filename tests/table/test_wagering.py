@@ -460,3 +460,41 @@ def test_no_cent_appears_or_is_lost(
             owed = table.of_type("correction")[0]["settlement"]["totals"]["commission_owed_cents"]
             assert sum(table.face.commission_owed.values()) == owed
     assert table.replayed() == (table.table, None)
+
+
+# Seats where nobody sits.
+
+
+@pytest.mark.parametrize("game", RULES)
+def test_at_a_table_that_knows_its_seats_nobody_wagers_at_an_empty_one(game: str) -> None:
+    table = opened(game)
+    spot = "hand" if game == "lucky9" else "player"
+    if game != "baccarat_royal":
+        assert table.ask(wager(f"1 {spot} 2000")) is None, "nobody has told who sits where"
+        table.do(wager(f"1 {spot} 0"), seats(2, 5, 6))
+    assert [table.ask(wager(f"{seat} {spot} 2000")) for seat in (1, 3, 4, 6, 7)] == [
+        "not_occupied",
+        "not_occupied",
+        "not_occupied",
+        None,
+        "not_occupied",
+    ]
+
+
+def test_chips_that_somebody_left_behind_do_not_play_and_can_be_taken_away() -> None:
+    table = opened("sugarhouse").do(seats(2, 5), wager("2 player 2000"), wager("5 player 2000"), seats(2))
+    assert table.ask(wager("5 player 2500")) == "not_occupied"
+    event = lock(table)
+    assert [(each["seat"], each["code"]) for each in event["refused"]] == [(5, "not_occupied")]
+    assert [each["seat"] for each in event["wagers"]] == [2]
+    table = opened("sugarhouse").do(seats(2, 5), wager("5 player 2000"), seats(2), wager("5 player 0"))
+    assert table.face.wagers == ()
+
+
+@pytest.mark.parametrize(("pit_fresh", "refused", "why"), [(True, [3], "not_occupied"), (False, [2, 3], "pit_stale")])
+def test_a_sensor_at_an_empty_seat_sees_no_wager_that_plays(pit_fresh: bool, refused: list[int], why: str) -> None:
+    table = TableUnderTest(ROYAL9, pit_fresh=pit_fresh).open_shoe().do(seats(2, 5)).lock(2, 3)
+    (locked,) = table.of_type("wagers_locked")
+    (royal9,) = locked["progressive"]
+    assert (royal9["refused_seats"], royal9["refusal"]) == (refused, why)
+    assert royal9["seats"] == [seat for seat in (2, 3) if seat not in refused]
