@@ -43,9 +43,12 @@ def _new_journal(options: Namespace) -> int:
 def _add_check(parser: ArgumentParser) -> None:
     limit = "warn of a bet of which the house keeps more (default: %(default)s)"
     parser.add_argument("--highest-edge", type=float, default=30, metavar="PERCENT", help=limit)
+    seeds = "the pit's settings: a meter must begin at what the awards below its own are worth"
+    parser.add_argument("--pit-settings", type=Path, metavar="FILE", help=seeds)
 
 
 def _check(options: Namespace) -> int:
+    from controller.cli.meters import meters_told
     from controller.cli.par import edges_told
     from controller.config import load
     from controller.config.problems import ConfigError, Problem
@@ -58,7 +61,8 @@ def _check(options: Namespace) -> int:
         if told := [Problem(str(options.table), f"pit.{key}", what, do) for key, what, do in wrong]:
             raise ConfigError(told)
     pins = config.file.pins
-    for warning in (*config.warnings, *overlaid(pins.lamps, pins.inputs, CONFIG_TXT)):
+    of_meters = meters_told(config.rules, options.pit_settings)
+    for warning in (*config.warnings, *of_meters, *overlaid(pins.lamps, pins.inputs, CONFIG_TXT)):
         print(painted(f"warning: {warning}", "yellow", sys.stdout))
     for line in edges_told(options.table, options.highest_edge / 100):
         print(line)

@@ -1,4 +1,5 @@
-"""Which rows of a bet can ever decide a hand: so that a row no hand reaches is found before the cards are.
+"""Which rows of a bet can ever decide a hand: so that a row no hand reaches is found before the cards are. And what a
+row that is passed over would have paid.
 
 Hands that no row can tell apart are tried once. So few cards stand for all: one for each point value, and more only
 where a row looks at ranks, suits or colours. Every hand tried is one that the game deals. Where a bet's rows look at so
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement, product
+from math import ceil
 from random import Random
 from typing import Literal
 
@@ -57,6 +59,22 @@ def unreachable(game: Game, bets: Sequence[Bet], decks: int) -> tuple[Unreachabl
                 if row not in deciding and tries.are_all
             ]
     return tuple(found)
+
+
+def least_meters(game: Game, bets: Sequence[Bet], decks: int) -> dict[str, int]:
+    """The cents at which each meter begins at least, so that the row which decides is always the best that holds.
+
+    Example: a seat's own King and 9 in one suit, beside another suited Royal 9, wins a meter. That Royal 9 alone would
+    have paid $1,500, so that the meter begins at $1,500 or more.
+    """
+    names, least = _names(game), dict[str, int]()
+    for bet in bets:
+        for seen in _Tries(bet, decks, game.naturals, game.shapes()).seen(names) if bet.meters else ():
+            rows = [each for each in bet.rows if holds(each.when, seen)]
+            if rows and (meter := rows[0].meter) is not None:
+                best_cents = max(each.cents or 0 for each in rows)
+                least[meter] = max(least.get(meter, 0), ceil(best_cents / rows[0].share))
+    return least
 
 
 def _names(game: Game) -> Sequence[_Names]:

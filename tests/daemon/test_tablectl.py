@@ -104,9 +104,35 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
 def test_check_a_table_that_is_right() -> None:
     done = tablectl("check", EXAMPLE)
     assert (done.returncode, done.stderr) == (0, "")
-    edges, right = done.stdout.splitlines()
+    meters, edges, right = done.stdout.splitlines()
+    assert meters.startswith("warning: the pit must begin the meter banker_personal at $1,500.00 or more, and ")
     assert edges.startswith("house edges: player 1.235%, banker 1.058%, tie 14.360%, ")
     assert right == "royal9-01 plays Royal 9 Mini Baccarat: 7 seats, 8 decks. No mistakes."
+
+
+@pytest.mark.parametrize(
+    ("seed_cents", "told"),
+    [
+        ("150000", []),
+        ("149999", ["meters.player_personal.seed_cents: 149999 is less", "Write 150000 or more."]),
+        (None, ["meters.player_personal: is missing, and this table awards it"]),
+    ],
+)
+def test_a_meter_begins_at_what_the_awards_below_its_own_are_worth(
+    seed_cents: str | None, told: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Sheet 000's first three rows win a meter: each is the best that holds, so none may pay less than $1,500."""
+    text = (EXAMPLE.parents[1] / "pit.toml").read_text("utf-8")
+    own = "[meters.player_personal]\nseed_cents = 1000000"
+    assert own in text
+    settings = tmp_path / "pit.toml"
+    settings.write_text(
+        text.replace(own, own.replace("1000000", seed_cents or "1") if seed_cents else "[meters.other]\nseed_cents = 1")
+    )
+    assert main(["check", str(EXAMPLE), "--pit-settings", str(settings)]) == (78 if told else 0)
+    out, err = capsys.readouterr()
+    assert "the pit must begin" not in out
+    assert all(words in err for words in told)
 
 
 def test_check_tells_warnings_and_is_content(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

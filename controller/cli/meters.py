@@ -1,0 +1,38 @@
+"""Where each progressive meter begins, beside what the awards below its own are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from controller.config.problems import ConfigError, Problem
+from controller.game.reach import least_meters
+from controller.pit.settings import load
+from controller.table.rules import TableRules
+from controller.words.events import dollars
+
+
+def meters_told(rules: TableRules, settings: Path | None) -> list[str]:
+    """Warnings about the meters that the table awards. Their seeds stand in the pit's `settings`.
+
+    Without the settings there is no more than a warning. Raises ConfigError where a seed is too low or missing, and
+    TableError where the settings cannot be read.
+    """
+    least_cents = least_meters(rules.play, rules.bets, rules.shoe.decks)
+    if settings is None:
+        least = [f"{meter} at {dollars(cents)} or more" for meter, cents in sorted(least_cents.items()) if cents]
+        compares = "`--pit-settings FILE` compares the pit's settings"
+        return [f"the pit must begin the meter {', and '.join(least)}: {compares}"] if least else []
+    if problems := [*_wrong(least_cents, settings)]:
+        raise ConfigError(problems)
+    return []
+
+
+def _wrong(least_cents: dict[str, int], settings: Path) -> Iterator[Problem]:
+    terms = load(settings)
+    for meter, least in sorted(least_cents.items()):
+        if meter not in terms:
+            yield Problem(str(settings), f"meters.{meter}", "is missing, and this table awards it", "Add its terms.")
+        elif terms[meter].seed_cents < least:
+            what = f"{terms[meter].seed_cents} is less than an award below the meter's own can be worth"
+            yield Problem(str(settings), f"meters.{meter}.seed_cents", what, f"Write {least} or more.")

@@ -1,0 +1,24 @@
+"""Where a meter begins at least: a row that is passed over pays no more than the one that decides."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from controller.game.bets import Bet, HandIs, Row, When
+from controller.game.reach import least_meters
+from tests.support.tables import ROYAL9
+
+
+def test_a_meter_begins_at_what_the_best_row_below_its_own_pays() -> None:
+    """Sheet 000: with a personal King-9 there may lie a suited Royal 9 on the other side, which pays $1,500; the $5,000
+    are for another seat's. A tenth of a meter is as much as all of one that is ten times as high."""
+    assert least_meters(ROYAL9.play, ROYAL9.bets, 8) == dict.fromkeys(ROYAL9.meters, 150_000)
+    perfect, pair = HandIs(pair=True, suited=True), HandIs(pair=True)
+    rows = (
+        Row(When(both=perfect), award="both", meter="all"),
+        Row(When(both=pair), award="tenth", meter="all", share=Fraction(1, 10)),
+        Row(When(either=pair), award="pair", cents=2_001),
+        Row(When(natural=True), award="natural", cents=7_000),
+    )
+    assert least_meters(ROYAL9.play, [Bet("x", rows=rows[:3])], 8) == {"all": 20_010}
+    assert least_meters(ROYAL9.play, [Bet("x", rows=rows)], 8) == {"all": 70_000}, "two pairs of fours are naturals"
