@@ -16,6 +16,7 @@ from tests.support.unit_filter import read_unit
 ROOT = Path(__file__).resolve().parents[1]
 UNIT = ROOT / "systemd" / "table-controller.service"
 SCREEN = ROOT / "systemd" / "table-screen.service"
+KIOSK = ROOT / "systemd" / "table-kiosk.service"
 UNITS = sorted((ROOT / "systemd").glob("*.service"))
 SYSUSERS = ROOT / "systemd" / "table-controller.sysusers"
 TABLECTL = "/opt/table-controller/current/bin/tablectl"
@@ -83,6 +84,16 @@ def test_the_screen_can_reach_the_feed_and_nothing_else_of_the_table(unit: Confi
     assert unit["Service"]["RuntimeDirectoryMode"] == "0751", "others pass through, and see no names"
 
 
+def test_the_kiosk_reaches_the_page_and_the_monitor_and_nothing_of_the_table(unit: ConfigParser) -> None:
+    kiosk, screen = read_unit(KIOSK)["Service"], read_unit(SCREEN)["Service"]
+    at = kiosk["ExecStart"].split()[2].removeprefix("http://").rstrip("/")
+    assert screen["ExecStart"].endswith(f"--listen {at}")
+    assert kiosk["DynamicUser"] == "yes"
+    assert kiosk["IPAddressAllow"] == "localhost"
+    kept = {f"-/var/lib/{unit['Service']['StateDirectory']}", f"-/run/{unit['Service']['RuntimeDirectory']}"}
+    assert set(kiosk["InaccessiblePaths"].split()) == kept
+
+
 def _complaints(unit: str, folder: Path, name: str = UNIT.name) -> list[str]:
     """What systemd has to say about this unit; it reads the machine's others too, and may complain of those."""
     copy = folder / name
@@ -105,4 +116,5 @@ def test_systemd_itself_finds_nothing_wrong(tmp_path: Path) -> None:
     good = UNIT.read_text("utf-8")
     assert _complaints(good, tmp_path) == []
     assert _complaints(good.replace("WatchdogSec=10", "WatchdogSec=ten"), tmp_path) != []
-    assert _complaints(SCREEN.read_text("utf-8"), tmp_path, SCREEN.name) == []
+    for each in (SCREEN, KIOSK):
+        assert _complaints(each.read_text("utf-8"), tmp_path, each.name) == []

@@ -175,6 +175,19 @@ def _screen(options: Namespace) -> int:
     return screen(options.table, options.listen, options.supervisor)
 
 
+def _add_kiosk(parser: ArgumentParser) -> None:
+    parser.add_argument("url", metavar="URL", help="the screen's address: http://127.0.0.1:8080/")
+    browser = "the browser's command, behind `--`; the address is added at its end"
+    parser.add_argument("command", nargs="+", metavar="COMMAND", help=browser)
+
+
+def _kiosk(options: Namespace) -> int:
+    from controller.screen.kiosk import keep_showing
+
+    keep_showing(options.url, options.command)
+    return 0
+
+
 def _add_archive(parser: ArgumentParser) -> None:
     where = "where its archives are (default: where the journal says, or beside it)"
     parser.add_argument("--archive", type=Path, metavar="FOLDER", help=where)
@@ -430,6 +443,14 @@ COMMANDS: tuple[Command, ...] = (
         _screen,
         _add_screen,
         File.TABLE,
+    ),
+    Command(
+        "kiosk",
+        _LOOK,
+        "a browser on the attached monitor, started again when it died or stays black",
+        "http://127.0.0.1:8080/ -- cage -s -- chromium --kiosk",
+        _kiosk,
+        _add_kiosk,
     ),
     Command(
         "sim shoe",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator
 
 BEAT_S = 5.0
@@ -11,6 +12,28 @@ BEAT_S = 5.0
 
 MOST = 300
 """Browsers at once, on both pages together."""
+
+
+_MOST_KIOSKS = 20
+
+
+class Kiosks:
+    """When the page of each attached monitor's browser painted last, by the name that its browser was started with."""
+
+    def __init__(self) -> None:
+        self._painted_s: dict[str, float] = {}
+
+    def painted(self, name: str) -> None:
+        """The page has just painted. Of too many names the one heard longest ago is forgotten."""
+        self._painted_s.pop(name, None)
+        self._painted_s[name] = time.monotonic()
+        if len(self._painted_s) > _MOST_KIOSKS:
+            del self._painted_s[next(iter(self._painted_s))]
+
+    def age_s(self, name: str) -> float | None:
+        """How long ago that was; None for a name that is not known."""
+        painted_s = self._painted_s.get(name)
+        return None if painted_s is None else time.monotonic() - painted_s
 
 
 class Audience:

@@ -30,7 +30,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from controller.errors import TableError
 from controller.notify import notify
-from controller.screen.audience import MOST, Audience
+from controller.screen.audience import MOST, Audience, Kiosks
 from controller.screen.feed import Feed
 from controller.screen.figures import past_view, rounds_of
 from controller.screen.hand_page import hand_page
@@ -74,6 +74,7 @@ class Screen:
         self.feed = Feed(sockets.feed, self._changed)
         self.past = Past(sockets.past)
         self.players, self.technicians = Audience(), Audience()
+        self.kiosks = Kiosks()
         self._ages = Ages()
         self._made_of: dict[str, list[object]] = {}
         self._looked_back: tuple[str, int] | None = None
@@ -178,6 +179,13 @@ def application(screen: Screen, control: Path | None = None, key: str | None = N
         inline = _HEADERS["Content-Security-Policy"].replace("style-src 'self'", "style-src 'unsafe-inline'")
         return HTMLResponse(hand_page(answer["hand"]), headers={"Content-Security-Policy": inline})
 
+    async def alive(request: Request) -> Response:
+        screen.kiosks.painted(request.path_params["kiosk"])
+        return Response(status_code=204)
+
+    async def age(request: Request) -> Response:
+        return JSONResponse({"age_s": screen.kiosks.age_s(request.path_params["kiosk"])})
+
     async def icon(_request: Request) -> Response:
         return FileResponse(_PAGES / "icon.svg")
 
@@ -195,6 +203,8 @@ def application(screen: Screen, control: Path | None = None, key: str | None = N
             Route("/technician/rounds.json", for_technicians(rounds)),
             Route("/technician/hand", for_technicians(hand)),
             Route("/help", help_),
+            Route("/alive/{kiosk}", alive),
+            Route("/alive/{kiosk}/age", age),
             Route("/favicon.ico", icon),
             Mount("/pages", StaticFiles(directory=_PAGES)),
         ]

@@ -5,6 +5,7 @@ const HIT_MS = 10000;
 const TURN_MS = 9000; // how long the long lists stand in one language
 const SILENT_MS = 11000; // the server says something every five seconds
 const ROLL_MS = 900;
+const KIOSK_MS = 4000;
 const SHORT = 16; // letters of a line of a pay table, two of which stand side by side
 const STILL = matchMedia("(prefers-reduced-motion: reduce)").matches;
 
@@ -423,6 +424,11 @@ page.dataset.turn = "en";
 if (page.dataset.lang !== "both") { page.lang = page.dataset.lang; $("help").href += `?lang=${page.dataset.lang}`; }
 setInterval(() => { page.dataset.turn = page.dataset.turn === "en" ? "vi" : "en"; }, TURN_MS);
 setInterval(standing, 1000);
+// On an attached monitor: what starts the browser is told that a frame was painted, or starts it again.
+if (asked.get("kiosk")) {
+  document.body.classList.add("kiosk");
+  setInterval(() => requestAnimationFrame(() => fetch(`/alive/${encodeURIComponent(asked.get("kiosk"))}`).catch(() => {})), KIOSK_MS);
+}
 addEventListener("resize", () => { if (known.shoe && known.placard) drawShoe(); });
 new ResizeObserver(() => fit($("pays"))).observe($("pays"));
 connect();

@@ -1,0 +1,149 @@
+"""The kiosk: a browser that died, or paints nothing, is started again; one whose server is away is left alone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from controller.cli import surroundings
+from tests.daemon.daemon_world import eventually_now
+from tests.screen.browser import PROGRAM, needs_a_browser
+
+_KIOSK = """
+import sys
+from controller.screen.kiosk import keep_showing
+keep_showing(sys.argv[1], sys.argv[4:], float(sys.argv[2]), float(sys.argv[3]))
+"""
+
+_PAINTS = """
+import pathlib, sys, time, urllib.request
+folder, how, url = sys.argv[1:]
+started = pathlib.Path(folder, "started")
+started.write_text(started.read_text() + "1" if started.exists() else "1")
+alive = url.replace("?kiosk=", "alive/")
+for painted in range(3 if how == "freezes" else 10**9):
+    if how == "dies" and painted == 2:
+        sys.exit(3)
+    try:
+        urllib.request.urlopen(alive)
+    except OSError:
+        pass
+    time.sleep(0.2)
+time.sleep(1000)
+"""
+"""What stands in for a browser: it says that its page paints, until it dies or freezes."""
+
+
+class Monitor:
+    """A screen's server before no table, and a kiosk in front of it."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        self.folder, self._stack = folder, stack
+        self._at = f"127.0.0.1:{surroundings.free_port()}"
+        self._table = surroundings.simulated_table(folder, 1)
+        self.server = self.serve()
+
+    def serve(self) -> subprocess.Popen[bytes]:
+        """The server, which listens."""
+        log = self.folder / "screen.log"
+        log.unlink(missing_ok=True)
+        command = surroundings.python("-m", "controller.cli.main", "screen", str(self._table), "--listen", self._at)
+        server = self._stack.enter_context(surroundings.started(command, log))
+        eventually_now(lambda: self._at in log.read_text("utf-8"), "the server")
+        return server
+
+    def kiosk(self, *browser: str, first_s: float = 30, silent_s: float = 3) -> subprocess.Popen[bytes]:
+        """The kiosk with this browser."""
+        command = [sys.executable, "-c", _KIOSK, f"http://{self._at}", str(first_s), str(silent_s), *browser]
+        return self._stack.enter_context(surroundings.started(command, self.folder / "kiosk.log"))
+
+    def stand_in(self, how: str) -> subprocess.Popen[bytes]:
+        """The kiosk with a stand-in for a browser that dies, freezes or goes on."""
+        return self.kiosk(sys.executable, "-c", _PAINTS, str(self.folder), how)
+
+    @property
+    def starts(self) -> int:
+        """How often the stand-in was started."""
+        started = self.folder / "started"
+        return len(started.read_text("utf-8")) if started.exists() else 0
+
+    def said(self) -> str:
+        """What the kiosk said."""
+        return (self.folder / "kiosk.log").read_text("utf-8")
+
+
+@pytest.fixture
+def monitor(tmp_path: Path) -> Iterator[Monitor]:
+    with ExitStack() as stack:
+        yield Monitor(tmp_path, stack)
+
+
+@pytest.mark.parametrize(("how", "why"), [("dies", "it ended with 3"), ("freezes", "its page has painted nothing")])
+def test_a_browser_that_is_gone_is_started_again(monitor: Monitor, how: str, why: str) -> None:
+    kiosk = monitor.stand_in(how)
+    eventually_now(lambda: monitor.starts >= 2, "another browser")
+    assert f"The browser is started again: {why}" in monitor.said()
+    surroundings.stop(kiosk)
+    assert kiosk.returncode == 0
+    assert _children_of(monitor.folder) == []
+
+
+@pytest.mark.proof
+def test_while_the_server_is_away_the_browser_is_left_alone(monitor: Monitor) -> None:
+    monitor.stand_in("goes on")
+    eventually_now(lambda: monitor.starts == 1, "the browser")
+    monitor.server.kill()
+    monitor.server.wait()
+    time.sleep(4)  # longer than a page may paint nothing
+    monitor.serve()
+    time.sleep(4)
+    assert (monitor.starts, monitor.said()) == (1, "")
+
+
+def test_a_browser_that_is_not_installed_is_told(monitor: Monitor) -> None:
+    kiosk = monitor.kiosk("no-such-browser")
+    assert kiosk.wait(30) == 1
+    assert "no-such-browser cannot be run" in monitor.said()
+
+
+@pytest.mark.proof
+@needs_a_browser
+def test_a_killed_chromium_comes_back(monitor: Monitor) -> None:
+    profile = str(monitor.folder / "profile")
+    headless = ("--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}")
+    monitor.kiosk(str(PROGRAM), *headless, first_s=15, silent_s=6)
+    eventually_now(lambda: _children_of(monitor.folder), "chromium")
+    for stopped in (signal.SIGKILL, signal.SIGSTOP):  # dead, and black
+        before = _children_of(monitor.folder)
+        for process in before:
+            os.kill(process, stopped)
+        eventually_now(partial(_others, monitor.folder, before), "another browser")
+
+
+def _others(folder: Path, before: list[int]) -> bool:
+    now = _children_of(folder)
+    return bool(now) and not set(before) & set(now)
+
+
+def _children_of(folder: Path) -> list[int]:
+    """The browsers, which have this folder among their arguments."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            said = (process / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        mine = str(folder).encode()
+        ours = any(b"keep_showing" in word or b"controller.cli" in word for word in said)
+        if not ours and any(mine in word for word in said):
+            found.append(int(process.name))
+    return found
