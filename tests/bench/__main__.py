@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from controller.errors import TableError
-from tests.bench import backlog, core, latency, odds, running, scale, syncs
+from tests.bench import backlog, core, latency, odds, running, scale, screen, syncs
 from tests.bench.house import house
 from tests.bench.report import Report, Section
 
@@ -99,12 +99,18 @@ def _scale(folder: Path, samples: Samples) -> Iterator[Section]:
     yield from scale.measure(folder, samples.tables, samples.spell_s, samples.paced_rounds)
 
 
+def _screen(folder: Path, samples: Samples) -> Iterator[Section]:
+    with house(folder / "screen") as one:
+        yield from screen.measure(one, samples.hands // 3, samples.quiet_s)
+
+
 _MEASURES: dict[str, _Measure] = {
     "latency": _latency,
     "running": _running,
     "backlog": _backlog,
     "core": _core,
     "odds": _odds,
+    "screen": _screen,
     "scale": _scale,
 }
 

@@ -31,6 +31,11 @@ def main() -> None:
             browser.until(f"document.getElementById('round').textContent >= '{rounds}'")
             browser.until("document.getElementById('hit').hidden")
             browser.small_picture(name)
+            if house == "royal9":
+                browser.open(f"{showing.url}technician")
+                browser.until("document.querySelector('#rounds tr')")
+                browser.size("tall")
+                browser.small_picture(f"{name}-technician")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,114 @@
+"""The screen: from a hand's last card at the table to its mark on the page, and what browsers cost the table."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from datetime import datetime
+
+from controller.cli import surroundings
+from controller.cli.client import ask
+from controller.record.journal import read_open_shoe
+from tests.bench.house import House, cpu_ms, until
+from tests.bench.report import Section, spread
+from tests.screen.browser import DRIVER, PROGRAM, Browser, chromium
+
+_SPEED = 0.1
+_MANY = 99
+
+_NOTE_MARKS = """
+window.marks = [];
+new MutationObserver(() => {
+  const many = document.querySelectorAll('#bead_plate [data-mark]').length;
+  if (many === (window.marks.at(-1)?.[0] ?? 0)) return;
+  const mark = [many, null];
+  window.marks.push(mark);
+  requestAnimationFrame(() => requestAnimationFrame(() => { mark[1] = performance.timeOrigin + performance.now(); }));
+}).observe(document.getElementById('bead_plate'), { childList: true });
+"""
+"""Each hand on the bead plate, and when the frame after the one that painted it began."""
+
+_READERS = """
+import selectors, socket, sys
+host, port, many = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+poll = selectors.DefaultSelector()
+for _ in range(many):
+    line = socket.create_connection((host, port))
+    line.sendall(b"GET /events HTTP/1.1\\r\\nHost: screen\\r\\n\\r\\n")
+    poll.register(line, selectors.EVENT_READ)
+print("all are there", flush=True)
+while True:
+    for key, _ in poll.select():
+        key.fileobj.recv(65536)
+"""
+"""Browsers that read what the players' page is sent, and draw nothing."""
+
+
+def measure(house: House, hands: int, quiet_s: float) -> Iterator[Section]:
+    """A page in Chromium before a table that is dealt, alone and with 99 other readers. Nothing where there is none."""
+    if not (PROGRAM and DRIVER):
+        return
+    at = f"127.0.0.1:{surroundings.free_port()}"
+    latencies, costs = [], []
+    with house.daemon() as (daemon, _), ExitStack() as stack:
+        until(lambda: ask(house.table, {"do": "status"})["status"]["pit"]["meters_fresh"], "the pit")
+        costs.append(("no screen", *_at_rest(daemon, None, quiet_s)))
+        log = house.folder / "screen.log"
+        command = surroundings.python("-m", "controller.cli.main", "screen", str(house.table), "--listen", at)
+        server = stack.enter_context(surroundings.started(command, log))
+        until(lambda: at in log.read_text("utf-8"), "the screen")
+        browser = stack.enter_context(chromium(house.folder))
+        browser.size("monitor")
+        for browsers in (1, 1 + _MANY):
+            if browsers > 1:
+                readers = surroundings.python("-c", _READERS, *at.split(":"), str(_MANY))
+                said = house.folder / "readers.log"
+                stack.enter_context(surroundings.started(readers, said))
+                until(lambda said=said: "all are there" in said.read_text("utf-8"), "the readers")  # type: ignore[misc]
+                ask(house.table, {"do": "close_shoe", "by": "bench"})
+            delays_ms = _delays_ms(house, browser, f"http://{at}/", hands)
+            median, p99 = spread(delays_ms)
+            latencies.append((str(browsers), str(len(delays_ms)), f"{median:.0f}", f"{p99:.0f}"))
+            costs.append((f"{browsers} on the screen", *_at_rest(daemon, server.pid, quiet_s)))
+    yield Section(
+        "From the table to pixels",
+        "From the moment at which a hand's last card came to the frame after the one that painted its mark in Chromium "
+        "at 1920 x 1080, drawn without a graphics card. The commit and the feed's beat of 200 ms are in it.",
+        ("browsers", "hands", "median ms", "p99 ms"),
+        latencies,
+    )
+    yield Section(
+        "What browsers cost",
+        f"CPU of the table and of the screen's server, in % of one core over {quiet_s:g} s with wagers open.",
+        ("browsers", "table %", "screen's server %"),
+        costs,
+    )
+
+
+def _at_rest(daemon: int, server: int | None, quiet_s: float) -> tuple[str, str]:
+    processes = [daemon] if server is None else [daemon, server]
+    before, begun_s = [cpu_ms(each) for each in processes], time.monotonic()
+    time.sleep(quiet_s)
+    lasted_ms = 1000 * (time.monotonic() - begun_s)
+    shares = [100 * (cpu_ms(each) - was) / lasted_ms for each, was in zip(processes, before, strict=True)]
+    return f"{shares[0]:.2f}", "-" if server is None else f"{shares[1]:.2f}"
+
+
+def _delays_ms(house: House, browser: Browser, url: str, hands: int) -> list[float]:
+    browser.open(url)
+    browser.run(_NOTE_MARKS)
+    people = ["-m", "drivers.sim", str(house.table), "--account", str(house.folder / "account"), "--seed", "2"]
+    subprocess.run(surroundings.python(*people, "--speed", str(_SPEED), "--rounds", str(hands)), check=True)
+    until(lambda: int(browser.text("[data-count=hands]") or 0) >= hands, "the last hand")
+    until(lambda: browser.read("window.marks.at(-1)[1]"), "its frame")
+    came_ms = [
+        datetime.fromisoformat(event["at"].replace("Z", "+00:00")).timestamp() * 1000
+        for row in read_open_shoe(house.folder / "table.journal")
+        for event in map(json.loads, row.messages)
+        if event["type"] == "round" and not event["simulated"]
+    ]
+    marks: list[tuple[int, float]] = browser.read("window.marks")
+    return [painted_ms - came_ms[many - 1] for many, painted_ms in marks if 0 < many <= len(came_ms)]
