@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections import Counter
 from importlib.util import resolve_name
 from pathlib import Path
 from typing import NamedTuple
@@ -85,6 +86,13 @@ ROOMS = {
         ("controller.par", "controller.game", "controller.table", "controller.config", "controller.errors"),
         third_party=False,
     ),
+    "controller.conformance": Room(  # the kit knows a pit by the contract alone
+        ("controller",),
+        never=(
+            *("controller.pit", "controller.app", "controller.cli", "controller.bench", "controller.table"),
+            *("controller.config", "controller.record", "controller.runtime", "controller.delivery.stream"),
+        ),
+    ),
     "controller.cli": Room(("controller", "drivers"), never=("controller.bench",)),
     "controller.bench": Room(("controller", "drivers")),
     "drivers.shoe": Room(("drivers.shoe", "drivers.line", "controller.table.facts", "controller.game.cards")),
@@ -108,6 +116,7 @@ NOT_IN_THE_DAEMON = {
     "hypothesis",
     "jsonschema",
     "controller.pit",
+    "controller.conformance",
     "controller.par",
     "controller.cli",
     "drivers.sim",
@@ -186,3 +195,9 @@ def test_every_folder_of_tests_says_what_it_proves() -> None:
     told = (ROOT / "tests" / "README.md").read_text("utf-8")
     folders = {path.parent.name for path in (ROOT / "tests").glob("*/*.py")}
     assert {name for name in folders if f"`{name}`" not in told} == set()
+
+
+def test_no_two_files_of_tests_have_one_name() -> None:
+    """The folders are no packages: pytest would take the second file for the first, and stop."""
+    names = Counter(path.name for path in (ROOT / "tests").rglob("test_*.py"))
+    assert {name for name, count in names.items() if count > 1} == set()

@@ -50,6 +50,15 @@ def contract_page() -> Iterator[str]:
     yield "journal's first form: there it is `at_ms`, `clock_synchronised` and `fact`. The row's messages are each"
     yield "`body` of `message` with that `row`, in the order of `seq`."
     yield ""
+    yield "## Clauses"
+    yield ""
+    yield "What a pit promises. A number keeps its meaning for ever. The [conformance kit](conformance.md) tries each."
+    yield ""
+    yield "| clause | what a pit does |"
+    yield "|---|---|"
+    for clause in document["x-clauses"]:
+        yield f"| {clause['number']} | {clause['text']} |"
+    yield ""
     yield "## Channels"
     yield ""
     yield server["description"]

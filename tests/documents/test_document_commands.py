@@ -18,6 +18,7 @@ import pytest
 
 from controller.cli.main import every_command, parser_of
 from controller.cli.manual import parsers
+from controller.conformance.main import parser as conformance_parser
 from controller.pit.__main__ import parser as pit_parser
 from tests.documents.blocks import DOCUMENTS, ROOT, Block, blocks, without_code
 
@@ -101,6 +102,8 @@ def _wrong_with(words: list[str]) -> str:
         case [python, "-m", "pytest", *paths] if Path(python).name == "python":
             named = [path for path in paths if path.startswith("tests/")]
             return "".join(f"there is no {path}" for path in named if not (ROOT / path).exists())
+        case [program, *arguments] if Path(program).name == "table-controller-conformance":
+            return _parses(conformance_parser(), arguments)
         case ["make", target, *variables]:
             return _wrong_with_make(target, variables)
         case [program, *_] if program in _ORDINARY:

@@ -1,0 +1,30 @@
+"""The clauses of the contract that a pit keeps: number and text, as `asyncapi.json` has them, in its order."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import controller.contract
+from controller.contract.envelope import CONTRACT_VERSION
+
+_DOCUMENT = Path(controller.contract.__file__).with_name("asyncapi.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One promise of a pit. `number` never changes its meaning; `text` says what the pit does."""
+
+    number: str
+    text: str
+
+
+def clauses() -> tuple[Clause, ...]:
+    """Every clause, in the contract's order."""
+    listed = json.loads(_DOCUMENT.read_text("utf-8"))["x-clauses"]
+    return tuple(Clause(each["number"], each["text"]) for each in listed)
+
+
+CONTRACT = f"version {CONTRACT_VERSION}"
+"""The contract that the clauses are of."""

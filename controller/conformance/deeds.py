@@ -1,0 +1,70 @@
+"""What is done at the pit and not over the wire: adopting a table, deciding on an award, ending the program.
+
+Each pit has its own commands for them. The kit runs the command that a file names, or asks a person at the terminal.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+from controller.errors import TableError
+
+DEEDS = {
+    "adopt": "Adopt table {table}, epoch {epoch}, public key {key} (fingerprint {fingerprint}).",
+    "verify": "Verify the award {award} of table {table}.",
+    "pay": "Pay the award {award} of table {table}.",
+    "reject": "Reject the award {award} of table {table}.",
+    "restart": "End the pit as a power cut would (kill -9), and start it again on the same books.",
+}
+"""The deeds, and what a person is asked to do. The names in braces may stand in a command, too."""
+
+_WITHIN_S = 60
+
+
+class NotTriedError(Exception):
+    """A clause cannot be tried, and why."""
+
+
+class Deeds:
+    """The commands of one pit. A deed without a command is asked of a person where `asks`."""
+
+    def __init__(self, commands: Mapping[str, str], asks: bool) -> None:
+        self._commands = commands
+        self._asks = asks
+
+    def do(self, deed: str, **names: str) -> None:
+        """Have it done. Raises NotTriedError where nobody can do it or its command fails."""
+        command = self._commands.get(deed)
+        if command is None:
+            if not self._asks:
+                raise NotTriedError(f"no command for {deed!r} was given, and there is nobody to ask")
+            print(DEEDS[deed].format(**names), file=sys.stderr)
+            input("Press Enter when it is done: ")
+            return
+        line = command
+        for name, value in names.items():
+            line = line.replace("{" + name + "}", value)
+        try:
+            run = subprocess.run(line, shell=True, capture_output=True, text=True, timeout=_WITHIN_S, check=False)
+        except subprocess.TimeoutExpired:
+            raise NotTriedError(f"the command for {deed!r} did not end within {_WITHIN_S} s: {line}") from None
+        if run.returncode != 0:
+            said = (run.stderr or run.stdout).strip()[-300:]
+            raise NotTriedError(f"the command for {deed!r} ended with {run.returncode}: {line}: {said}")
+
+
+def read_commands(path: Path) -> dict[str, str]:
+    """The commands in a TOML file, by deed. Raises TableError `deeds_unusable`."""
+    try:
+        found = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise TableError("deeds_unusable", f"{path} cannot be read: {error}.", "Give a TOML file.") from error
+    wrong = [name for name, value in found.items() if name not in DEEDS or not isinstance(value, str)]
+    if wrong:
+        do = f"Each line is a deed and its command in quotes. The deeds are {', '.join(DEEDS)}."
+        raise TableError("deeds_unusable", f"{path}: {', '.join(wrong)} is no deed with a command.", do)
+    return found

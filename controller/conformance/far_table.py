@@ -1,0 +1,311 @@
+"""A table's end of the wire, without a table: it says what a check has it say, signed as a table's events are.
+
+The events are those of the contract's own examples, with what a check puts in their place.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from paho.mqtt.client import Client, MQTTMessage
+from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.properties import Properties
+
+from controller.contract.canonical import canonical, parse_object
+from controller.contract.envelope import CONTRACT_VERSION
+from controller.contract.pit_words import AckWord, AwardStep, MetersWord
+from controller.contract.signing import signed
+from controller.contract.topics import Topics, offline_state
+from controller.delivery.mqtt_tls import TlsFiles, client_context
+from controller.errors import TableError
+from controller.keys import SigningKey
+
+NO_CHAIN = "0" * 64
+_CONNECTED_WITHIN_S = 10.0
+_PRICE_CENTS = 500
+
+Message = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A message that came: its topic, its bytes, whether the broker had kept it, and when (monotonic seconds)."""
+
+    topic: str
+    payload: bytes
+    retained: bool
+    at_s: float
+
+    @property
+    def message(self) -> Message:
+        """The JSON object in it; an empty one where there is none."""
+        return parse_object(self.payload)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where the broker is, and how it is spoken to."""
+
+    host: str
+    port: int
+    root: str
+    tls: TlsFiles | None = None
+
+
+class Wire:
+    """A connection to the broker that hears `topics`; `heard` grows while it stands. Raises TableError `no_broker`."""
+
+    def __init__(self, address: Address, topics: Sequence[str], will: tuple[str, bytes] | None = None) -> None:
+        self.heard: list[Heard] = []
+        self._came = threading.Condition()
+        self._up = threading.Event()
+        self._client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
+        self._client.max_inflight_messages_set(1000)
+        if address.tls is not None:
+            self._client.tls_set_context(client_context(address.tls))
+        if will is not None:
+            self._client.will_set(*will, qos=1, retain=True)
+        self._client.on_connect = lambda client, *_: client.subscribe([(topic, 1) for topic in topics])
+        self._client.on_subscribe = lambda *_: self._up.set()
+        self._client.on_message = self._hear
+        limits = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
+        limits.MaximumPacketSize = 262_144
+        try:
+            self._client.connect(address.host, address.port, clean_start=True, properties=limits)
+        except OSError as error:
+            raise _no_broker(address, str(error)) from error
+        self._client.loop_start()
+        if not self._up.wait(_CONNECTED_WITHIN_S):
+            self.close()
+            raise _no_broker(address, "it does not answer a subscription")
+
+    def _hear(self, _client: Client, _data: object, message: MQTTMessage) -> None:
+        with self._came:
+            self.heard.append(Heard(message.topic, bytes(message.payload), message.retain, time.monotonic()))
+            self._came.notify_all()
+
+    def wait(self, holds: Callable[[], bool], within_s: float) -> bool:
+        """Whether `holds` comes true in time; it is asked after each message that comes."""
+        with self._came:
+            return self._came.wait_for(holds, within_s)
+
+    def say(self, topic: str, payload: bytes, retain: bool = False) -> None:
+        """Publish, until the broker has it."""
+        self._client.publish(topic, payload, qos=1, retain=retain).wait_for_publish(_CONNECTED_WITHIN_S)
+
+    def send(self, topic: str, payloads: Sequence[bytes]) -> None:
+        """Publish all of them without waiting for the broker between them, as a table does."""
+        for payload in payloads:
+            self._client.publish(topic, payload, qos=1)
+
+    def close(self) -> None:
+        """Leave, with a goodbye."""
+        self._client.disconnect()
+        self._client.loop_stop()
+
+
+def _no_broker(address: Address, why: str) -> TableError:
+    what = f"The broker {address.host}:{address.port} cannot be used: {why}."
+    return TableError("no_broker", what, "Start the broker, or correct --broker and the certificates.")
+
+
+class FarTable:
+    """A table on the wire: its id, its epoch, its key, and the events that it has made so far.
+
+    `next_seq` numbers the next event. `chain_of(seq)` is the chain of the event that was made with that number.
+    """
+
+    def __init__(self, address: Address, table: str, key: SigningKey | None = None, epoch: str | None = None) -> None:
+        self.topics = Topics(address.root, table)
+        self.table = table
+        self.epoch = epoch or os.urandom(5).hex()
+        self.key = key or SigningKey(os.urandom(32))
+        self.made: list[bytes] = []
+        self.round = 0
+        self._boot = 0
+        self._address = address
+        self.come()
+
+    @property
+    def next_seq(self) -> int:
+        """The number of the event that is made next."""
+        return len(self.made) + 1
+
+    def come(self) -> None:
+        """Connect, and say the table's state, as at each start of its program."""
+        self._boot += 1
+        topics = (self.topics.ack, self.topics.award, self.topics.meters, self.topics.pit_key)
+        self.wire = Wire(self._address, topics, (self.topics.state, offline_state(self.table, self.epoch, self._boot)))
+        self.say_state()
+
+    def go(self) -> None:
+        """Say goodbye and leave."""
+        self.wire.say(self.topics.state, offline_state(self.table, self.epoch, self._boot), retain=True)
+        self.wire.close()
+
+    def say_state(self, key: SigningKey | None = None) -> None:
+        """Say the state; with another key, as a thief of the table's name would."""
+        state = {
+            "online": True,
+            "table": self.table,
+            "epoch": self.epoch,
+            "boot": self._boot,
+            "contract": CONTRACT_VERSION,
+            "version": "conformance",
+            "config_digest": NO_CHAIN,
+            "public_key": (key or self.key).public.hex(),
+            "phase": "wagers_open",
+            "shoe": 1,
+            "round": self.round or None,
+            "fault": None,
+            "links": {"shoe": True, "journal": True},
+            "pit": "well",
+            "head_seq": len(self.made),
+            "unacknowledged": 0,
+            "oldest_unacknowledged_at": None,
+        }
+        self.wire.say(self.topics.state, canonical(state), retain=True)
+
+    # Making events.
+
+    def event(self, body: Mapping[str, object], seq: int | None = None, **other: object) -> bytes:
+        """An event's bytes, not sent and not remembered: the next one, or number `seq`. `other` replaces fields."""
+        seq = seq or self.next_seq
+        message: Message = {
+            "id": f"{self.table}/{self.epoch}/{seq}",
+            "contract": CONTRACT_VERSION,
+            "table": self.table,
+            "epoch": self.epoch,
+            "seq": seq,
+            "at": now_text(),
+            "clock_synchronised": True,
+            "shoe": 1,
+            "round": None,
+            "chain": self.chain_of(seq),
+            **body,
+        }
+        return signed({**message, **other}, self.key)
+
+    def make(self, body: Mapping[str, object], **other: object) -> bytes:
+        """The next event's bytes, remembered as made."""
+        self.made.append(self.event({**body, **other}))
+        return self.made[-1]
+
+    def chain_of(self, seq: int) -> str:
+        """The chain of event `seq`; 64 zeros at 0."""
+        return hashlib.sha256(f"{self.table}/{self.epoch}/{seq}".encode()).hexdigest() if seq else NO_CHAIN
+
+    def reset(self) -> Message:
+        """An event that moves nothing: somebody saw to the hit of seat 1."""
+        return {"type": "hit_reset", "seats": [1], "by": "Kit"}
+
+    def lock(self, meter: str, seats: Sequence[int], price_cents: int = _PRICE_CENTS) -> Message:
+        """Wagers of the next round are locked: these seats wager on a bet that feeds this meter."""
+        self.round += 1
+        bet = {"spot": "kit", "price_cents": price_cents, "meters": [meter], "refused_seats": [], "refusal": None}
+        return {
+            "type": "wagers_locked",
+            "round": self.round,
+            "by": "dealer",
+            "progressive": [{**bet, "seats": list(seats)}],
+            "wagers": [],
+            "refused": [],
+            "in_play": [],
+            "actives": None,
+        }
+
+    def void(self, seats: Sequence[int]) -> Message:
+        """The round is over without an outcome: these seats' wagers go back."""
+        return {
+            "type": "void",
+            "round": self.round,
+            "by": "Kit",
+            "reason": "misdeal",
+            "simulated": False,
+            "progressive": [{"spot": "kit", "seats": list(seats)}],
+            "settlement": None,
+        }
+
+    def dealt(self, seats: Sequence[int], winners: Sequence[int]) -> Message:
+        """The round is dealt: Banker wins with a natural, and the bets of `winners` win."""
+        return {
+            "type": "round",
+            "round": self.round,
+            "outcome": "banker",
+            **_HANDS,
+            "natural": True,
+            "margin": 4,
+            "pairs": {"player": False, "banker": False},
+            "simulated": False,
+            "last_hand": False,
+            "cards_left": 400,
+            "dragon_bonus": None,
+            "progressive": [{"spot": "kit", "seats": list(seats)}],
+            "awards": [{"spot": "kit", "seat": seat, "tier": "kit"} for seat in winners],
+            "actives": None,
+            "settlement": None,
+        }
+
+    def hit(self, seat: int, won: tuple[str, str, int] | int) -> Message:
+        """A hit of the round: of a meter (its name, the share, what was shown), or of a fixed amount in cents."""
+        progressive, fixed = None, None
+        if isinstance(won, int):
+            fixed = {"cents": won}
+        else:
+            meter, share, shown_cents = won
+            progressive = {"meter": meter, "share": share, "shown_cents": shown_cents}
+        bet = {"spot": "kit", "seat": seat, "tier": "kit", "progressive": progressive, "fixed": fixed}
+        return {"type": "hit", "round": self.round, **_HANDS, **bet}
+
+    def told(self, step: AwardStep) -> Message:
+        """The table's echo of an award's step: it has it in its journal."""
+        fields = ("award", "hit", "seat", "tier", "meter", "cents", "step", "by")
+        return {"type": "award", "round": self.round, "spot": "kit", **{name: getattr(step, name) for name in fields}}
+
+    # Sending them, and hearing.
+
+    def send(self, *bodies: Mapping[str, object]) -> int:
+        """Make these events and send them; the number of the last."""
+        self.wire.send(self.topics.event, [self.make(body) for body in bodies])
+        return len(self.made)
+
+    def send_bytes(self, *payloads: bytes) -> None:
+        """Send what is no event of this table's stream, or one of it again."""
+        self.wire.send(self.topics.event, payloads)
+
+    def acks(self, since: int = 0) -> list[AckWord]:
+        """The acks of this epoch that came, from message number `since` on."""
+        came = [AckWord.read(heard.message) for heard in self.wire.heard[since:] if heard.topic == self.topics.ack]
+        return [ack for ack in came if ack is not None and ack.epoch == self.epoch]
+
+    def steps(self, since: int = 0) -> list[AwardStep]:
+        """The awards' steps that came, from message number `since` on."""
+        came = [AwardStep.read(heard.message) for heard in self.wire.heard[since:] if heard.topic == self.topics.award]
+        return [step for step in came if step is not None]
+
+    def meters(self, since: int = 0) -> list[MetersWord]:
+        """The words on the meters that came, from message number `since` on."""
+        came = [
+            MetersWord.read(heard.message) for heard in self.wire.heard[since:] if heard.topic == self.topics.meters
+        ]
+        return [word for word in came if word is not None]
+
+    def heard_on(self, topic: str, since: int = 0) -> list[Heard]:
+        """Every message that came on a topic, from message number `since` on."""
+        return [heard for heard in self.wire.heard[since:] if heard.topic == topic]
+
+
+_HANDS: Message = {"player": {"cards": ["2S", "3D"], "total": 5}, "banker": {"cards": ["KH", "9H"], "total": 9}}
+
+
+def now_text() -> str:
+    """Now, RFC 3339 in UTC, to the millisecond."""
+    now = datetime.now(UTC)
+    return now.strftime("%Y-%m-%dT%H:%M:%S.") + f"{now.microsecond // 1000:03d}Z"

@@ -1,0 +1,317 @@
+"""Defects that are planted in a copy of the reference pit, one at a time: the kit must find each at its clause.
+
+A defect is a text of the program and what stands there instead. A copy with the defect runs as the pit does.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Defect:
+    """What is wrong with the pit, the clause that it breaks, and the change that plants it (or the two changes)."""
+
+    name: str
+    clause: str
+    file: str
+    text: str
+    instead: str
+    and_text: str | None = None  # of the same file
+    and_instead: str = ""
+
+    def planted(self) -> str:
+        """The file's text with the defect. Each text that is changed stands in the file once."""
+        whole = (ROOT / "controller" / self.file).read_text("utf-8")
+        for text, instead in ((self.text, self.instead), (self.and_text, self.and_instead)):
+            if text is not None:
+                assert whole.count(text) == 1, f"{self.name}: {self.file} holds {text!r} {whole.count(text)} times"
+                whole = whole.replace(text, instead)
+        return whole
+
+    def plant(self, folder: Path) -> Path:
+        """A copy of the program with the defect, in `folder`: what the pit is started from."""
+        for package in ("controller", "drivers", "config"):
+            shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
+        (folder / "controller" / self.file).write_text(self.planted(), "utf-8")
+        return folder
+
+
+_SERVICE, _LEDGER, _BOOKS = "pit/service.py", "pit/ledger.py", "pit/books.py"
+
+DEFECTS = (
+    Defect(
+        "the key is not retained",
+        "P01",
+        _SERVICE,
+        "self._every_table.pit_key, key, retain=True",
+        "self._every_table.pit_key, key",
+    ),
+    Defect("the first ack has a chain", "P02", _LEDGER, "chain = GENESIS.hex() if body", "chain = 'ab' * 32 if body"),
+    Defect(
+        "acks are signed by nobody's key",
+        "P03",
+        _SERVICE,
+        "ack.payload(table, self._moments.next(), self._key)",
+        "ack.payload(table, self._moments.next(), SigningKey(bytes(32)))",
+    ),
+    Defect(
+        "acks are not retained",
+        "P04",
+        _SERVICE,
+        "Topics(self._root, table).ack, payload, retain=True",
+        "Topics(self._root, table).ack, payload",
+    ),
+    Defect(
+        "acks are one ahead",
+        "P04",
+        _LEDGER,
+        "return Ack(epoch, seq, chain)",
+        "return Ack(epoch, seq + 1 if seq else seq, chain)",
+    ),
+    Defect(
+        "an ack has the chain of another event",
+        "P04",
+        _LEDGER,
+        "body = self._body(table, epoch, seq)\n        chain",
+        "body = self._body(table, epoch, max(1, seq - 1))\n        chain",
+    ),
+    Defect(
+        "what comes after a gap is committed",
+        "P05",
+        _LEDGER,
+        "if event.seq == head_seq + 1:",
+        "if event.seq > head_seq:",
+    ),
+    Defect(
+        "a gap is not answered",
+        "P05",
+        _LEDGER,
+        "acks = self._acks(table for table, _ in events)",
+        "acks = self._acks(one.table for one in committed)",
+    ),
+    Defect(
+        "a repeated lock counts again",
+        "P06",
+        _LEDGER,
+        "if body == payload:\n            return",
+        "if body == payload:\n"
+        "            self._db.execute(\"UPDATE fund SET cents = cents + 1 WHERE account LIKE 'meter:%'\")\n"
+        "            return",
+    ),
+    Defect(
+        "another body is booked",
+        "P07",
+        _LEDGER,
+        "if body is not None:\n            raise RefusedError(",
+        "if body is not None:\n            self._intake.take(1, table, event)\n            raise RefusedError(",
+    ),
+    Defect(
+        "a window is committed as it comes",
+        "P08",
+        _LEDGER,
+        "if event.seq == head_seq + 1:",
+        "if event.seq > head_seq and event.seq <= head_seq + 20:",
+    ),
+    Defect(
+        "signatures are not looked at",
+        "P09",
+        _LEDGER,
+        "if not signature_holds(event.message, adopted.public_key):",
+        "if False:",
+    ),
+    Defect(
+        "bytes need not be canonical", "P10", "pit/incoming.py", "return canonical(message) == payload", "return True"
+    ),
+    Defect("a table's topic is not looked at", "P11", "pit/incoming.py", "if name != table:", "if False:"),
+    Defect("ids are not looked at", "P12", "pit/incoming.py", 'if id_ != f"{name}/{epoch}/{seq}":', "if False:"),
+    Defect("every version is read", "P13", "pit/incoming.py", "if contract not in CONTRACTS_READ:", "if False:"),
+    Defect(
+        "older versions are refused",
+        "P14",
+        "pit/incoming.py",
+        "if contract not in CONTRACTS_READ:",
+        "if contract != 3:",
+    ),
+    Defect(
+        "every table is adopted",
+        "P15",
+        _SERVICE,
+        "self._ledger.meet(table, payload, self._adopt_new)",
+        "self._ledger.meet(table, payload, True)",
+    ),
+    Defect(
+        "the state's newest key is believed",
+        "P16",
+        _LEDGER,
+        "        if adopted == shown:\n",
+        "        if adopted is not None and adopted.epoch == shown.epoch and adopted != shown:\n"
+        "            with self._asked():\n"
+        "                self._adoptions.adopt(table, shown.epoch, shown.public_key)\n"
+        "            adopted = shown\n"
+        "        if adopted == shown:\n",
+    ),
+    Defect(
+        "the former epoch goes on",
+        "P17",
+        _LEDGER,
+        "if adopted is None or adopted.epoch != event.epoch:",
+        "if adopted is not None and (key := self._adoptions.key_of(table, event.epoch)) is not None:\n"
+        "            adopted = Adoption(event.epoch, key)\n"
+        "        if adopted is None or adopted.epoch != event.epoch:",
+    ),
+    Defect(
+        "garbage ends the pit",
+        "P18",
+        "pit/incoming.py",
+        "message = parse_object(payload)\n    match message:",
+        "message = parse_object(payload)\n    if not message:\n        raise SystemExit(1)\n    match message:",
+    ),
+    Defect(
+        "no event is too long",
+        "P19",
+        _SERVICE,
+        "elif len(payload) > MOST_PAYLOAD_BYTES[kind]:",
+        "elif len(payload) > 10**9:",
+    ),
+    Defect(
+        "the last event is lost at a start",
+        "P20",
+        _LEDGER,
+        "    def serve(self) -> None:",
+        "    def serve(self) -> None:\n"
+        "        self._db.execute('DELETE FROM event WHERE number = (SELECT max(number) FROM event)')\n"
+        "        self._serve()\n\n"
+        "    def _serve(self) -> None:",
+    ),
+    Defect(
+        "the time of acks goes back",
+        "P21",
+        "pit/clock.py",
+        "return Stamp(self._last_ms, True).text()",
+        "self._less = getattr(self, '_less', 0) + 1000\n        return Stamp(self._last_ms - self._less, True).text()",
+    ),
+    Defect("the meters come late", "P22", _SERVICE, "_METERS_AT_LEAST_EVERY_S = 1.5", "_METERS_AT_LEAST_EVERY_S = 4.0"),
+    Defect(
+        "the meters are not retained",
+        "P22",
+        _SERVICE,
+        "self._every_table.meters, payload, retain=True",
+        "self._every_table.meters, payload, retain=False",
+    ),
+    Defect(
+        "the meters' numbers begin anew",
+        "P23",
+        _SERVICE,
+        "payload = MetersWord(seq,",
+        "self._count = getattr(self, '_count', 0) + 1\n        payload = MetersWord(self._count,",
+    ),
+    Defect(
+        "parts of a cent are lost",
+        "P24",
+        _BOOKS,
+        "wagered_cents * Fraction(part) * bears",
+        "int(wagered_cents * Fraction(part)) * bears",
+    ),
+    Defect(
+        "refused wagers count",
+        "P25",
+        "pit/intake.py",
+        'return _word(bet, "spot"), _seats(bet),',
+        'return _word(bet, "spot"), tuple(bet["seats"]) + tuple(bet["refused_seats"]),',
+    ),
+    Defect(
+        "a void takes too little back",
+        "P26",
+        _BOOKS,
+        "self._shares(stake, -price_cents * len(voided))",
+        "self._shares(stake, -price_cents * (len(voided) - 1))",
+    ),
+    Defect(
+        "a meter that is won stays",
+        "P27",
+        _BOOKS,
+        'self.post("hit", {f"meter:{meter}": -won}, "awards", event)',
+        'self.post("hit", {"house": -won}, "awards", event)\n        again = Reseed(0, 0)',
+    ),
+    Defect("a fixed award is of a dollar more", "P28", "pit/awards.py", "cents = won\n", "cents = won + 100\n"),
+    Defect(
+        "the first hit has the whole level",
+        "P29",
+        "pit/meters.py",
+        "return [each + (place < left) for place in range(hits)]",
+        "return [cents] + [0] * (hits - 1)",
+    ),
+    Defect(
+        "every share is the whole",
+        "P30",
+        "pit/intake.py",
+        "            if not 0 < won <= 1:",
+        "            won = Fraction(1)\n            if not 0 < won <= 1:",
+    ),
+    Defect(
+        "a repeated hit has a second award",
+        "P31",
+        _SERVICE,
+        "        received = self._ledger.receive(events)\n",
+        "        received = self._ledger.receive(events)\n"
+        "        for table, payload in events:\n"
+        "            for step in getattr(self, '_told', ()) if parse_object(payload).get('type') == 'hit' else ():\n"
+        "                again = __import__('dataclasses').replace(step, award=step.award + '0', seq=step.seq + 1)\n"
+        "                self._publish(link, Topics(self._root, table).award, again.payload(self._key))\n",
+        "self._steps_said[table] = step.seq, now_s",
+        "self._steps_said[table] = step.seq, now_s\n                self._told = [step]",
+    ),
+    Defect(
+        "a step is said once",
+        "P32",
+        _SERVICE,
+        "self._steps_said.pop(table, None)\n            self._steps_due.add(table)",
+        "pass",
+        "_STEP_AGAIN_AFTER_S = 5.0",
+        "_STEP_AGAIN_AFTER_S = 1e9",
+    ),
+    Defect(
+        "a step is said for ever",
+        "P32",
+        "pit/awards.py",
+        "UPDATE step SET heard = 1 WHERE award = ? AND seq <= ?",
+        "UPDATE step SET heard = 0 WHERE award = ? AND seq <= ?",
+    ),
+    Defect(
+        "steps have one number",
+        "P33",
+        _SERVICE,
+        "step.payload(self._key)",
+        "__import__('dataclasses').replace(step, seq=1).payload(self._key)",
+    ),
+    Defect(
+        "a rejected amount is the house's",
+        "P34",
+        _BOOKS,
+        '"house" if meter is None else f"meter:{meter}", award=award',
+        '"house", award=award',
+    ),
+    Defect(
+        "awards are retained",
+        "P35",
+        _SERVICE,
+        "Topics(self._root, table).award, step.payload(self._key))",
+        "Topics(self._root, table).award, step.payload(self._key), retain=True)",
+    ),
+    Defect(
+        "the newest ack is every table's",
+        "P36",
+        _SERVICE,
+        "        self._acked[table] = ack\n",
+        "        for other, before in [*self._acked.items()]:\n"
+        "            wrong = type(ack)(before.epoch, ack.seq, ack.chain).payload(other, now_text(), self._key)\n"
+        "            self._publish(link, Topics(self._root, other).ack, wrong, retain=True)\n"
+        "        self._acked[table] = ack\n",
+    ),
+)
+"""Every clause has a defect of its own at least."""

@@ -1,0 +1,96 @@
+"""A pit to be tried: any program that is one, on a broker of the tests' own, started again whenever it ends."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from controller.conformance.clauses import clauses
+from controller.conformance.deeds import Deeds
+from controller.conformance.far_table import Address, Wire
+from controller.conformance.main import try_pit
+from controller.conformance.report import Report
+from tests.pit.house import PATIENCE_S, ROOT, Broker
+
+
+class RunningPit:
+    """A pit's program on `broker`. It is started again whenever it ends, until `close`."""
+
+    def __init__(self, command: Sequence[str], folder: Path, home: Path) -> None:
+        self._pid, self._home, self._command = folder / "pit.pid", home, command
+        self._log = (folder / "pit.log").open("wb")
+        self._ends = False
+        self._start()
+        self._watch = threading.Thread(target=self._keep)
+        self._watch.start()
+
+    def _start(self) -> None:
+        environment = {**os.environ, "PYTHONPATH": str(self._home)}
+        self._process = subprocess.Popen(
+            self._command, cwd=self._home, env=environment, stdout=self._log, stderr=self._log
+        )
+        self._pid.write_text(str(self._process.pid))
+
+    def _keep(self) -> None:
+        while not self._ends:
+            self._process.wait()
+            if not self._ends:
+                self._start()
+
+    def close(self) -> None:
+        """End it for good."""
+        self._ends = True
+        self._process.send_signal(signal.SIGKILL)
+        self._watch.join()
+        self._process.kill()
+        self._process.wait()
+        self._log.close()
+
+
+def try_reference_pit(folder: Path, home: Path = ROOT, only: Sequence[str] = ()) -> Report:
+    """What the kit says of the pit that lies in `home`, on a broker and a ledger of its own."""
+    program = [sys.executable, "-m", "controller.pit"]
+    ledger = str(folder / "ledger.sqlite")
+    act = f"cd {shlex.quote(str(home))} && PYTHONPATH=. {shlex.join(program)}"
+    awards = {
+        deed: f"{act} award {deed} --ledger {shlex.quote(ledger)} {{award}} --by Ann"
+        for deed in ("verify", "pay", "reject")
+    }
+    adopt = f"{act} adopt --ledger {shlex.quote(ledger)} {{table}} {{epoch}} {{key}} --yes"
+    return try_program(
+        [*program, "run", "--broker", "{broker}", "--ledger", ledger], {"adopt": adopt, **awards}, folder, home, only
+    )
+
+
+def try_program(command: Sequence[str], deeds: dict[str, str], folder: Path, home: Path, only: Sequence[str]) -> Report:
+    """What the kit says of this program; {broker} in its command is where the broker is."""
+    broker = Broker(folder)
+    pit = RunningPit([word.replace("{broker}", f"127.0.0.1:{broker.port}") for word in command], folder, home)
+    kill = f"kill -9 $(cat {shlex.quote(str(folder / 'pit.pid'))})"
+    wanted = [clause for clause in clauses() if not only or clause.number in only]
+    try:
+        address = Address("127.0.0.1", broker.port, "pit/v1")
+        up = Wire(address, ["pit/v1/pit-key"])
+        assert up.wait(lambda: bool(up.heard), PATIENCE_S), "the pit does not come"
+        up.close()
+        return try_pit(address, Deeds({**deeds, "restart": kill}, asks=False), wanted, lambda line: None)
+    finally:
+        pit.close()
+        broker.stop()
+
+
+def try_tiny_pit(folder: Path, only: Sequence[str] = ()) -> Report:
+    """What the kit says of the second pit."""
+    program = [sys.executable, "-m", "tests.conformance.tiny_pit"]
+    ledger = str(folder / "tiny.sqlite")
+    act = f"cd {shlex.quote(str(ROOT))} && {shlex.join(program)}"
+    steps = {"verify": "verified", "pay": "paid", "reject": "rejected"}
+    decisions = {deed: f"{act} {step} {shlex.quote(ledger)} {{award}}" for deed, step in steps.items()}
+    adopt = f"{act} adopt {shlex.quote(ledger)} {{table}} {{epoch}} {{key}}"
+    return try_program([*program, "run", ledger, "{broker}"], {"adopt": adopt, **decisions}, folder, ROOT, only)

@@ -1,0 +1,101 @@
+"""The kit tells a pit that keeps the contract from one that does not, clause by clause."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from controller.conformance.clauses import clauses
+from controller.conformance.pit_checks import CHECKS
+from controller.conformance.report import Line, Report, Result
+from controller.contract.canonical import parse_object
+from controller.keys import SigningKey, signature_holds
+from tests.conformance.defects import DEFECTS, Defect
+from tests.conformance.house import try_reference_pit, try_tiny_pit
+from tests.pit.house import MOSQUITTO
+
+needs_mosquitto = pytest.mark.skipif(MOSQUITTO is None, reason="needs mosquitto, which is not installed here")
+
+_AT_ONCE = ("P01", "P03", "P04", "P05", "P07", "P09", "P18", "P20")
+"""Clauses that are tried in a few seconds."""
+
+
+def _told(report: Report) -> list[str]:
+    return [f"{line.clause.number} {line.result.value}: {line.why}" for line in report.lines if line.why]
+
+
+def test_every_clause_has_one_check_and_one_defect_at_least() -> None:
+    numbers = [clause.number for clause in clauses()]
+    assert sorted(CHECKS) == numbers == sorted({*numbers})
+    assert {defect.clause for defect in DEFECTS} == {*numbers}
+
+
+@pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name)
+def test_a_defect_can_be_planted(defect: Defect) -> None:
+    compile(defect.planted(), defect.file, "exec")
+
+
+@needs_mosquitto
+def test_the_reference_pit_keeps_the_clauses_of_a_sample(tmp_path: Path) -> None:
+    report = try_reference_pit(tmp_path, only=_AT_ONCE)
+    assert not _told(report)
+    assert len(report.lines) == len(_AT_ONCE)
+
+
+@needs_mosquitto
+def test_a_defect_of_a_sample_is_found_at_its_clause(tmp_path: Path) -> None:
+    (defect,) = (defect for defect in DEFECTS if defect.name == "what comes after a gap is committed")
+    report = try_reference_pit(tmp_path, defect.plant(tmp_path / "copy"), ["P04", defect.clause])
+    assert [line.result for line in report.lines] == [Result.KEPT, Result.BROKEN]
+
+
+def test_a_report_says_every_line_in_each_form_and_is_signed() -> None:
+    one, other, third = clauses()[:3]
+    lines = (
+        Line(one, Result.KEPT, "", 0.1),
+        Line(other, Result.BROKEN, "An ack of <7> came.", 0.2),
+        Line(third, Result.NOT_TRIED, "nobody could restart it", 0.3),
+    )
+    report = Report.of("127.0.0.1:1883", lines)
+    suite = ElementTree.fromstring(report.junit())
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("3", "1", "1")
+    assert [case.get("classname") for case in suite] == [one.number, other.number, third.number]
+    assert "An ack of &lt;7&gt; came." in report.page()
+    assert "An ack of <7> came." in report.text()
+    key = SigningKey(bytes(32))
+    message = parse_object(report.signed(key, key.public.hex()))
+    assert signature_holds(message, key.public)
+    assert not signature_holds({**message, "at": "2000-01-01T00:00:00.000Z"}, key.public)
+
+
+@needs_mosquitto
+def test_a_second_pit_of_other_libraries_keeps_the_clauses_of_a_sample(tmp_path: Path) -> None:
+    assert not _told(try_tiny_pit(tmp_path, only=_AT_ONCE))
+
+
+@pytest.mark.proof
+@needs_mosquitto
+def test_a_second_pit_of_other_libraries_keeps_every_clause(tmp_path: Path, figure: Callable[[str], None]) -> None:
+    report = try_tiny_pit(tmp_path)
+    assert not _told(report)
+    figure(f"{report.summary} of {len(clauses())} clauses")
+
+
+@pytest.mark.proof
+@needs_mosquitto
+def test_the_reference_pit_keeps_every_clause(tmp_path: Path, figure: Callable[[str], None]) -> None:
+    report = try_reference_pit(tmp_path)
+    assert not _told(report)
+    figure(f"{report.summary} of {len(clauses())} clauses")
+
+
+@pytest.mark.proof
+@needs_mosquitto
+@pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name)
+def test_a_defect_is_found_at_its_clause(defect: Defect, tmp_path: Path, figure: Callable[[str], None]) -> None:
+    report = try_reference_pit(tmp_path, defect.plant(tmp_path / "copy"), [defect.clause])
+    assert [line.result for line in report.lines] == [Result.BROKEN], (tmp_path / "pit.log").read_text("utf-8")[-2000:]
+    figure(f"found at {defect.clause}: {report.lines[0].why}")
