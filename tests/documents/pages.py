@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable
+from html import escape
 from pathlib import Path
 
 from controller.cli.command import EXIT_CODES, GROUPS
@@ -382,9 +383,9 @@ def _tablectl() -> str:
     for group in GROUPS:
         lines += [f"## {group}", "", "| example | who | what it does |", "|---|---|---|"]
         for command in (each for each in every_command() if each.group == group):
-            example = f"tablectl {command.name} {command.example}".rstrip().replace("|", "\\|")
+            example = _code(f"tablectl {command.name} {command.example}".rstrip())
             who = acts[command.name].who.value if command.name in acts else ""
-            lines.append(f"| `{example}` | {who} | {command.says} |")
+            lines.append(f"| {example} | {who} | {command.says} |")
         lines.append("")
     lines += ["## Exit codes", "", "| exit | what it says |", "|---|---|"]
     lines += [f"| {code} | {says} |" for code, says in EXIT_CODES]
@@ -399,6 +400,11 @@ def _tablectl() -> str:
     ]
     lines += [f"- `{usage}`: {act.says}" for act in ACTS for usage in usages(act)]
     return _text(*lines)
+
+
+def _code(text: str) -> str:
+    """The text as code in a table, whose cells a bar would part."""
+    return f"<code>{escape(text).replace('|', '&#124;')}</code>" if "|" in text else f"`{text}`"
 
 
 def _contract() -> str:
