@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, make_dataclass
+from functools import cache
 from typing import Any, Literal
 
 from controller.config.problems import Problem, Told, check_range
@@ -61,7 +62,11 @@ def of_kind(values: dict[str, Any]) -> type[GameFile]:
     Where the file names no kind that is known, the type has the section of each known kind that stands in the file.
     """
     said = [kind for kind in KINDS if kind == values.get("kind")]
-    kinds = said or [kind for kind in KINDS if kind in values]
+    return _with_sections(*(said or [kind for kind in KINDS if kind in values]))
+
+
+@cache  # cattrs makes its code for each type anew
+def _with_sections(*kinds: str) -> type[GameFile]:
     kind_type = Literal[tuple(KINDS)]  # type: ignore[valid-type]  # the games that there are say what it may be
     sections = [("kind", kind_type), *((kind, KINDS[kind]) for kind in kinds)]
     return make_dataclass("GameFile", sections, bases=(GameFile,), frozen=True)

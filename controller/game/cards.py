@@ -114,5 +114,6 @@ class PersonalK9:
 
     def matches(self, cards: Sequence[Card]) -> bool:
         """Whether the two `cards`, in either order, are this King and this 9."""
-        first, second = cards
-        return {first, second} == {Card(Rank.KING, self.king), Card(Rank.NINE, self.nine)}
+        one, other = cards
+        king, nine = (one, other) if one.rank is Rank.KING else (other, one)
+        return (king.rank, king.suit, nine.rank, nine.suit) == (Rank.KING, self.king, Rank.NINE, self.nine)

@@ -37,9 +37,11 @@ from controller.screen.hand_page import hand_page
 from controller.screen.hands import hand_view, meters_view
 from controller.screen.past import Past
 from controller.screen.placards import placard_view
+from controller.screen.rules import rules_page
 from controller.screen.shoes import shoe_view
 from controller.screen.technicians import Ages, rounds_csv, technician_view
-from controller.screen.wording import LANGUAGES, words
+from controller.screen.wording import words
+from controller.words.language import LANGUAGES
 
 _PAGES = Path(__file__).with_name("pages")
 _HEADERS = {
@@ -191,7 +193,8 @@ def application(screen: Screen, control: Path | None = None, key: str | None = N
 
     async def help_(request: Request) -> Response:
         language = request.query_params.get("lang", "both")
-        return HTMLResponse(_help(LANGUAGES if language not in LANGUAGES else (language,)))
+        shown = (language,) if language in LANGUAGES else LANGUAGES
+        return HTMLResponse(rules_page(screen.feed.said.get("placard"), shown))
 
     app = Starlette(
         routes=[
@@ -252,15 +255,6 @@ def _filled(name: str) -> str:
 
 def _spans(section: str, key: str) -> str:
     return "".join(f'<span lang="{each}">{escape(str(words(each)[section][key]))}</span>' for each in LANGUAGES)
-
-
-def _help(languages: tuple[str, ...]) -> str:
-    columns = []
-    for language in languages:
-        told = words(language)["help"]
-        parts = (f"<h2>{escape(part['title'])}</h2><p>{escape(part['text'])}</p>" for part in told["part"])
-        columns.append(f'<section lang="{language}"><h1>{escape(told["title"])}</h1>{"".join(parts)}</section>')
-    return (_PAGES / "help.html").read_text("utf-8").replace("{{columns}}", "".join(columns))
 
 
 _PLAYERS = _filled("players.html")

@@ -5,11 +5,9 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-LANGUAGES = ("en", "vi")
-"""The languages, by the names of their files in `words/`."""
+from controller.words.language import FOLDER, LANGUAGES
 
 SUIT_SIGNS = {"S": "♠", "H": "♥", "D": "♦", "C": "♣"}
 
@@ -19,8 +17,8 @@ Text = dict[str, str]
 
 @cache
 def words(language: str) -> dict[str, Any]:
-    """The file of this language: its sections, each with words by key."""
-    return tomllib.loads((Path(__file__).with_name("words") / f"{language}.toml").read_text("utf-8"))
+    """The screen's file of this language: its sections, each with words by key."""
+    return tomllib.loads((FOLDER / f"{language}.screen.toml").read_text("utf-8"))
 
 
 def say(section: str, key: str, **filled: str | int | Text) -> Text:

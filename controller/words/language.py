@@ -1,7 +1,7 @@
 """The sentences that people read, in their language: found by the code that an event, a fault or a refusal carries.
 
-A language is one file beside this one. Nothing that is recorded holds a sentence of it, so a sentence may be mended
-while a shoe is open.
+A language is a file beside this one, and one more for the pages. Nothing that is recorded holds a sentence of it, so a
+sentence may be mended while a shoe is open.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 LANGUAGES = ("en", "vi")
-"""The languages there are, by the name of their file: English, and Vietnamese for what people at the table read."""
+"""The languages there are, by the name of their files: English, and Vietnamese for what people at the table read."""
+
+FOLDER = Path(__file__).parent
+"""Where the files of each language are: `en.toml`, and `en.screen.toml` for the pages, which no daemon loads."""
 
 
 class Sentences(NamedTuple):
@@ -63,4 +66,4 @@ class Language:
 @cache
 def language(name: str = "en") -> Language:
     """The language of this name, one of `LANGUAGES`."""
-    return Language(tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text("utf-8")))
+    return Language(tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8")))

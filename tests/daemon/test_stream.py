@@ -327,7 +327,7 @@ def test_a_wager_that_the_broker_kept_is_refused(tmp_path: Path, caplog: pytest.
             world.broker.say(wager, topic, retained=True)
             await world.settle()
             assert world.status["face"]["wagers"] == ()
-            assert f"{topic} is refused: the broker kept it" in caplog.text
+            assert f"{topic} is refused: the broker retained it" in caplog.text
             world.broker.say(wager, topic)
             await world.settle()
             assert [seen["seat"] for seen in world.status["face"]["wagers"]] == [2]
@@ -681,7 +681,9 @@ def test_the_pits_word_on_an_altered_event_is_a_fault_of_the_journal_and_not_of_
             assert (fault.code, fault.details) == ("journal_altered", {"event": 2})
             status = world.runtime.stream.status()
             assert status["stream"] == "altered"
-            assert status["why"] == "event 2 is not in the journal as it was signed: nothing is sent from there on"
+            assert (
+                status["why"] == "event 2 is not in the journal as it was signed. No event is sent from that event on"
+            )
             assert "does not hold event 2 as this table signed it" in pit_lines(world.status, Path("t.toml"))[0]
             world.broker.say(ack(world.journal.epoch, 2, world.pit.ledger[1]["chain"]))
             await world.do(ClearFault("Smith"))

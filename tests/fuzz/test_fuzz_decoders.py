@@ -26,16 +26,16 @@ from tests.fuzz.fuzzing import TOKENS, FoundError, Run, Target, fuzz, growth, mu
 from tests.fuzz.targets import TARGETS
 
 _SLOW = {
-    "pit_log": 300,
-    "pit_state": 300,
-    "angel_eye": 300,
-    "beetek": 300,
-    "table_file": 75,
-    "game_file": 50,
+    "pit_log": 120,
+    "pit_state": 120,
+    "angel_eye": 120,
+    "beetek": 120,
+    "table_file": 40,
+    "game_file": 25,
     "script": 100,
 }
-_SAMPLE = 1_000
-_PROOF_TIMES, _SEEDS = 30, 5
+_SAMPLE = 400
+_PROOF_TIMES, _SEEDS = 75, 5
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -62,7 +62,7 @@ def _led_on(target: Target, run: Run) -> bool:
 
 # How many inputs there are in a lot, and how many bytes of each may seem to be kept. Python takes more for one that is,
 # and a few kilobytes of what was freed for the next match statement, which tracemalloc cannot tell from what is held.
-_SHORT, _LONG = (300, 30), (25, 700)
+_SHORT, _LONG = (100, 90), (25, 700)
 _LOTS = {"table_file": _LONG, "game_file": _LONG, "script": _LONG, "pit_settings": _LONG, "pit_state": (150, 100)}
 
 
@@ -139,7 +139,7 @@ def test_a_decoder_with_one_way_alone_leads_nowhere() -> None:
 def test_the_fuzzer_finds_a_decoder_that_takes_any_number(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pit_words, "is_count", lambda *_: True)
     with pytest.raises(FoundError, match=f"{name}, seed 1, input"):
-        fuzz(TARGETS[name], 1, _SAMPLE)
+        fuzz(TARGETS[name], 1, 1_000)
 
 
 def test_the_fuzzer_finds_an_exception_behind_a_narrow_way_and_finds_it_again() -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from controller.config.problems import ConfigError
 from controller.game.bets import Bet, CardsAre, HandIs, Has, Row, When
 from controller.game.reach import unreachable
 from controller.table.rules import TableRules
+from tests.game.test_bets import loaded
 from tests.support.tables import BACCARAT_ROYAL, LUCKY9, ROYAL9
 
 THREES = CardsAre(ranks=("3", "3", "3"))
@@ -35,3 +39,70 @@ def test_the_rows_that_no_hand_reaches(
 ) -> None:
     bet = Bet("x", rows=tuple(Row(when, pays=Fraction(1)) for when in whens))
     assert {each.row: each.why for each in unreachable(rules.play, [bet], decks)} == cannot
+
+
+# What `check` alone looks for: rows that can decide no hand. The bet's rows, the row told, words.
+UNREACHABLE: dict[str, tuple[list[dict[str, Any]], int, str]] = {
+    "a margin of a tie": ([{"when": {"winner": "tie", "margin": 2}, "pays": "8:1"}], 0, "no hand is so"),
+    "a natural on three cards": (
+        [{"when": {"either": {"natural": True, "cards": 3}}, "pays": "8:1"}],
+        0,
+        "no hand is so",
+    ),
+    "Banker's three cards after Player's natural": (
+        [{"when": {"player": {"natural": True}, "banker": {"cards": 3}}, "pays": "8:1"}],
+        0,
+        "no hand is so",
+    ),
+    "a perfect pair of aces that is no pair": (
+        [{"when": {"player": {"pair": False, "first_two": ["A", "A"]}}, "pays": "8:1"}],
+        0,
+        "no hand is so",
+    ),
+    "a better row behind the rest": (
+        [
+            {"when": {"either": {"pair": True}}, "pays": "5:1"},
+            {"when": {"both": {"pair": True, "suited": True}}, "pays": "200:1"},
+        ],
+        1,
+        "a row of other before it holds",
+    ),
+    "a row behind all hands": (
+        [{"when": {}, "pays": "5:1"}, {"when": {"cards": 4}, "pays": "6:1"}],
+        1,
+        "before",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNREACHABLE)
+def test_a_row_that_can_decide_no_hand_is_told(case: str, tmp_path: Path) -> None:
+    rows, number, words = UNREACHABLE[case]
+    loaded(tmp_path, [{"spot": "other", "rows": rows}])
+    with pytest.raises(ConfigError) as caught:
+        loaded(tmp_path, [{"spot": "other", "rows": rows}], reaching=True)
+    (told,) = caught.value.problems
+    assert (Path(told.file).name, told.key) == ("game.toml", f"bets.0.rows.{number}")
+    assert words in told.what
+
+
+REACHABLE: list[dict[str, Any]] = [
+    {"identical": True},
+    {"identical": False},
+    {"both": {"seat_pair": "another"}},
+    {"both": {"seat_pair": "own"}, "identical": True},
+    {"player": {"seat_pair": "own"}, "banker": {"seat_pair": "another"}},
+    {"exactly_one": {"seat_pair": "own", "suited": True}},
+    {"both": {"cards": 3, "same_rank": True, "same_suit": True}},
+    {"both": {"cards": 3, "total": 7}},
+    {"cards": 6, "color": ["red"]},
+    {"color": "black", "winner": "tie", "total_sum": 18},
+    {"winning": {"third": "9", "pair": True}, "losing": {"first_two": ["T", "J"]}},
+    {"margin": 9, "natural": False},
+    {"either": {"first_two_total": 5, "color": "red", "same_suit": False}},
+]
+
+
+@pytest.mark.parametrize("when", REACHABLE, ids=str)
+def test_a_row_that_some_hand_reaches_is_let_be(when: dict[str, Any], tmp_path: Path) -> None:
+    loaded(tmp_path, [{"spot": "other", "rows": [{"when": when, "pays": "8:1"}]}], reaching=True)

@@ -32,11 +32,9 @@ TABLEAU = ROYAL9.play.tableau
 Hands = tuple[tuple[str, ...], tuple[str, ...]]
 
 # Few cards, so that each order of them can be dealt, and chosen so that what is rare comes.
-SHOES = (
-    "KS KS 9S 9S KH 9H 4D",
-    "2D 2H 6D 3D QD 4H 7D",
-)
+SHOES = ("KS KS 9S 9S KH 9H 4D",)
 MORE_SHOES = (
+    "2D 2H 6D 3D QD 4H 7D",
     "KH 9S KH 9S 3H 3H 5H",
     "8H 8D 8S AS AS TC JC",
     "KS KH 9S 9H 4D 4D AC 2S",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import asdict
+from html import unescape
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -17,13 +18,15 @@ from controller.game.bets import CardsAre, HandIs, When
 from controller.screen.figures import past_view
 from controller.screen.hands import hand_view, meters_view
 from controller.screen.placards import award_cents, meters_of, placard_view, when_words
+from controller.screen.rules import parts_of, rules_page
 from controller.screen.shoes import shoe_view
 from controller.screen.technicians import Ages, technician_view
-from controller.screen.wording import LANGUAGES, words
+from controller.screen.wording import words
 from controller.table.faults import FAULTS
 from controller.table.lamps import lamps
 from controller.table.placard import placard
 from controller.table.public import PHASE_NAMES, public_rounds
+from controller.words.language import LANGUAGES
 from tests.support.five_games import HEALTHY, SUGARHOUSE_MIDI, call, wagers
 from tests.support.tables import BACCARAT_ROYAL, ROYAL9, TABLES, TableUnderTest
 
@@ -65,7 +68,7 @@ def test_every_language_has_the_same_words_with_the_same_places_to_fill(language
             if isinstance(text, str):
                 places = sorted(re.findall(r"\{\w+\}", text))
                 assert places == sorted(re.findall(r"\{\w+\}", other[section][key])), (section, key)
-    assert len(first["help"]["part"]) == len(other["help"]["part"])
+    assert [part.get("of") for part in first["help"]["part"]] == [part.get("of") for part in other["help"]["part"]]
 
 
 def test_players_are_told_of_every_fault_and_every_phase() -> None:
@@ -106,6 +109,37 @@ def test_a_placard_of_every_house_in_words(path: Path) -> None:
                 assert f"{row.pays.numerator}:{row.pays.denominator}" in paid
             if row.cents is not None:
                 assert f"${row.cents // 100:,}" in paid
+
+
+@pytest.mark.parametrize(
+    ("table", "has", "has_not"),
+    [
+        (
+            "royal9",
+            ("Royal 9", "Dragon Bonus", "Banker, after Player drew"),
+            ("Midi", "Lucky 9 and", "Two players act"),
+        ),
+        ("kansas_star", ("Dragon Bonus", "Banker, after Player drew"), ("Royal 9", "Midi", "Two players act")),
+        ("sugarhouse_midi", ("Midi", "Banker, after Player drew"), ("Royal 9", "Two players act", "Lucky 9 and")),
+        ("baccarat_royal", ("Two players act",), ("Banker, after Player drew", "Midi", "Royal 9", "Dragon Bonus")),
+        ("lucky9", ("Lucky 9 and natural 9", "Another card"), ("The bets", "Banker, after", "Midi", "Two players act")),
+    ],
+)
+def test_the_rules_page_tells_the_rules_of_the_tables_own_game(
+    table: str, has: tuple[str, ...], has_not: tuple[str, ...]
+) -> None:
+    sign = json.loads(json.dumps({"name": "Table 1"} | placard(load(TABLES / f"{table}.toml").rules)))
+    titles = [part["title"] for part in parts_of(sign, "en")]
+    assert all(any(title.startswith(start) for title in titles) for start in has)
+    assert not any(title.startswith(start) for title in titles for start in has_not)
+    page = rules_page(sign, LANGUAGES)
+    assert page.count("<section") == len(LANGUAGES)
+    assert unescape(page).count(placard_view(sign)["limits"][0]["text"]["en"]) == len(LANGUAGES)
+
+
+def test_without_a_table_the_rules_page_has_what_holds_for_every_game() -> None:
+    assert "The cards decide" in rules_page(None, ("en",))
+    assert "Banker" not in rules_page(None, ("en",))
 
 
 def test_rows_in_words() -> None:
@@ -214,7 +248,7 @@ def test_baccarat_royal_says_whose_choice_it_is() -> None:
     assert rules["seat_hands"] is False
 
 
-@settings(max_examples=30)
+@settings(max_examples=15, deadline=None)
 @given(st.lists(st.sampled_from([rank + suit for rank in "A23456789TJQK" for suit in "SHDC"]), min_size=8, max_size=8))
 def test_nothing_that_the_pages_are_sent_hangs_on_a_card_that_lies_face_down(dealt: list[str]) -> None:
     """Two hands of other cards: until they are turned up, every part of every page is the same, bit by bit."""

@@ -11,7 +11,7 @@ from tests.simulation.people import People
 from tests.simulation.run import Failure, Record, play_again, play_seed, smallest
 from tests.simulation.world import Action, Happening, World
 
-FEW, MANY, AT_ONCE = 10, 2000, 199
+FEW, MANY, AT_ONCE = 6, 1996, 199
 
 _CRASHES = {"kill", "lose_power", "cut_at_commit", "cut_at_publish", "crash_in_copies"}  # of a table
 _BREAKS = {"weather", "broker", "drop", "cable"}  # of the links
@@ -21,9 +21,8 @@ def _first_failure(seeds: range, record: Record | None = None) -> Failure | None
     return next(filter(None, (play_seed(seed, record=record) for seed in seeds)), None)
 
 
-@pytest.mark.parametrize("first", range(0, FEW, 10))
-def test_whatever_happens_what_is_promised_holds(first: int) -> None:
-    failure = _first_failure(range(first, first + 10))
+def test_whatever_happens_what_is_promised_holds() -> None:
+    failure = _first_failure(range(FEW))
     assert failure is None, f"\n{smallest(failure)}"
 
 

@@ -30,12 +30,10 @@ on = False
 """Whether programs are forked now."""
 
 _PROGRAMS = ("controller.cli.main", "controller.pit", "drivers.sim")
+_ANYWHERE = ("pytest",)  # in another folder too: the bench, as another repository has it
 _IMPORTED = (
-    "controller.app",
-    "controller.cli.acts",
-    "controller.cli.history",
-    "controller.pit.service",
-    "drivers.sim.run",
+    *("controller.app", "controller.cli.acts", "controller.cli.history", "controller.pit.service", "drivers.sim.run"),
+    *("jsonschema", "pytest"),
 )
 _READ_BY_A_START = ("LD_", "LC_", "LANG", "PYTHON", "TZ")  # variables whose names begin so
 _SHIM = "gpio_shim.so"  # the only library that forkers are started with, too
@@ -50,40 +48,38 @@ class Popen(_Popen[Any]):
     def _execute_child(self, *given: Any) -> None:
         """In the place of CPython's own, whose arguments these are."""
         args, executable, preexec, _, pass_fds, cwd, env, _, _, shell, *pipes = given[:16]
-        _, gid, gids, uid, umask, new_session, process_group = given[16:]
+        _, gid, gids, uid, umask, new_session, group = given[16:]
+        plain = not (executable or preexec or pass_fds or shell or gid or gids or uid) and umask == group == -1
         environment = dict(os.environ if env is None else env)
-        plain = not (executable or preexec or pass_fds or shell or gid or gids or uid) and (umask, process_group) == (
-            -1,
-            -1,
-        )
-        folder = Path(cwd or "").absolute()
-        if not (on and plain and _is_ours(args) and folder == ROOT and _can_be_forked_with(environment)):
+        folder = str(Path(cwd or "").absolute())
+        if not (on and plain and _is_ours(args, folder) and _can_be_forked_with(environment)):
             super()._execute_child(*given)  # type: ignore[misc]
             return
         stdin, _, _, stdout, _, stderr = pipes
-        request = {"module": args[2], "arguments": args[3:], "environment": environment, "new_session": new_session}
+        become = {"module": args[2], "arguments": args[3:], "folder": folder, "new_session": new_session}
         files = [own if file == -1 else file for own, file in enumerate((stdin, stdout, stderr))]
-        self.pid = _forker(environment.get("LD_PRELOAD")).fork(request, files)
+        self.pid = _forker(environment.get("LD_PRELOAD")).fork(become | {"environment": environment}, files)
         self._child_created = True
         self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]
 
 
-def _is_ours(args: Any) -> bool:
-    return isinstance(args, list) and args[:2] == [sys.executable, "-m"] and args[2] in _PROGRAMS
+def _is_ours(args: Any, folder: str) -> bool:
+    if not isinstance(args, list) or args[:2] != [sys.executable, "-m"]:
+        return False
+    return args[2] in _ANYWHERE or (args[2] in _PROGRAMS and folder == str(ROOT))
 
 
 def _can_be_forked_with(environment: Mapping[str, str]) -> bool:
     """Whether a forker's Python began with this, in all that is read then and not later."""
-    preload = environment.get("LD_PRELOAD")
-    return (preload is None or (":" not in preload and Path(preload).name == _SHIM)) and _read_by_a_start(
-        environment
-    ) == _read_by_a_start(os.environ)
+    preload = environment.get("LD_PRELOAD", _SHIM)
+    if ":" in preload or Path(preload).name != _SHIM:
+        return False
+    return _read_by_a_start(environment) == _read_by_a_start(os.environ)
 
 
 def _read_by_a_start(environment: Mapping[str, str]) -> dict[str, str]:
-    return {
-        key: value for key, value in environment.items() if key.startswith(_READ_BY_A_START) and key != "LD_PRELOAD"
-    }
+    names = {name for name in environment if name.startswith(_READ_BY_A_START)} - {"LD_PRELOAD"}
+    return {name: environment[name] for name in names}
 
 
 class _Forker:
@@ -161,6 +157,8 @@ def _main() -> None:
         os.setsid()
     os.environ.clear()
     os.environ.update(asked["environment"])
+    os.chdir(asked["folder"])
+    sys.path[0] = asked["folder"]
     sys.argv = ["-m", *asked["arguments"]]
     assert isinstance(sys.stdout, io.TextIOWrapper)
     sys.stdout.reconfigure(line_buffering=os.isatty(1))

@@ -1,0 +1,69 @@
+"""The rules of the table's own game, in every language: a page of sentences and of what the table's file says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from controller.screen.placards import placard_view
+from controller.screen.wording import words
+
+_PAGE = Path(__file__).with_name("pages") / "help.html"
+
+
+def rules_page(placard: dict[str, Any] | None, languages: Iterable[str]) -> str:
+    """The page, a column a language. Without a placard (no table was heard yet) it has what holds for every game."""
+    columns = "".join(_column(placard, language) for language in languages)
+    return _PAGE.read_text("utf-8").replace("{{columns}}", columns)
+
+
+def parts_of(placard: dict[str, Any] | None, language: str) -> list[dict[str, str]]:
+    """The sentences about this game, each part with a `title` and a `text`."""
+    has = _kinds(placard) if placard else set()
+    return [part for part in words(language)["help"]["part"] if part.get("of") is None or part["of"] in has]
+
+
+def _kinds(placard: dict[str, Any]) -> set[str]:
+    """What a part of the page can be of, as far as the table's game has it."""
+    spots = [bet["spot"] for bet in placard["bets"]]
+    rows = [row for bet in placard["bets"] for row in bet["rows"]]
+    kinds = {
+        "seat_hands": placard["seat_hands"],
+        "two_hands": not placard["seat_hands"],
+        "roles": placard["roles"],
+        "tableau": not placard["seat_hands"] and not placard["roles"],
+        "face_down": placard["dealt_face_down"] and not placard["roles"],
+        "dragon_bonus": any(spot.startswith("dragon_") and spot[7:] in ("player", "banker") for spot in spots),
+        "personal_pair": "seat_pair" in str(rows),
+    }
+    return {kind for kind, there in kinds.items() if there}
+
+
+def _column(placard: dict[str, Any] | None, language: str) -> str:
+    told = words(language)["help"]
+    parts = "".join(
+        f"<h2>{escape(part['title'])}</h2><p>{escape(part['text'])}</p>" for part in parts_of(placard, language)
+    )
+    title = told["title"].format(game=placard["game"] if placard else "baccarat")
+    return f'<section lang="{language}"><h1>{escape(title)}</h1>{parts}{_printed(placard, language)}</section>'
+
+
+def _printed(placard: dict[str, Any] | None, language: str) -> str:
+    """Limits and pay tables, as the table's file says them."""
+    if placard is None:
+        return ""
+    told, view = words(language)["help"], placard_view(placard)
+    limits = _rows((limit["label"][language], limit["text"][language]) for limit in view["limits"])
+    boards = "".join(
+        f"<h3>{escape(board['title'][language])}</h3>"
+        + _rows((line["when"][language], line["pays"][language]) for line in board["lines"])
+        for board in view["pays"]
+    )
+    pays = f"<h2>{escape(told['pays'])}</h2>{boards}" if boards else ""
+    return f"<h2>{escape(told['limits'])}</h2>{limits}{pays}"
+
+
+def _rows(pairs: Iterable[tuple[str, str]]) -> str:
+    return f"<table>{''.join(f'<tr><td>{escape(name)}<td>{escape(said)}' for name, said in pairs)}</table>"
