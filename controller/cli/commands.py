@@ -225,9 +225,13 @@ def _replay(options: Namespace) -> int:
 
 
 def _add_status(parser: ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="everything, as one JSON object")
+    _add_language(parser)
+
+
+def _add_language(parser: ArgumentParser) -> None:
     from controller.words.language import LANGUAGES
 
-    parser.add_argument("--json", action="store_true", help="everything, as one JSON object")
     parser.add_argument("--language", choices=LANGUAGES, default="en", help="of the sentences (default: English)")
 
 
@@ -240,7 +244,7 @@ def _status(options: Namespace) -> int:
 def _watch(options: Namespace) -> int:
     from controller.cli.watch import watch_table
 
-    return watch_table(options.table)
+    return watch_table(options.table, options.language)
 
 
 def _add_witness(parser: ArgumentParser) -> None:
@@ -345,7 +349,7 @@ _LOOK, _TABLE, _RECORD, _PLAY = "Look", "The table itself", "The record", "Witho
 COMMANDS: tuple[Command, ...] = (
     Command("status", "Look", "how a running table is", "", _status, _add_status, File.TABLE),
     Command("manual", "Look", "the manual page of all commands, for `man -l -`", "| man -l -", _manual, _add_manual),
-    Command("watch", "Look", "a running table, live in the terminal", "", _watch, file=File.TABLE),
+    Command("watch", "Look", "a running table, live in the terminal", "", _watch, _add_language, File.TABLE),
     Command(
         "witness",
         "The hand",

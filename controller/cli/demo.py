@@ -1,7 +1,8 @@
 """`tablectl demo`: the real daemon on this machine, and the far end of each of its wires simulated.
 
-A private Mosquitto, the reference pit, a simulated shoe on a pty, a dealer and players on simulated pins. What is
-shown comes from where a person or the pit would get it: the control socket and the broker.
+A private Mosquitto, the reference pit, a simulated shoe on a pty, a dealer and players on simulated pins. The first
+shoe is a story (`drivers/sim/story.py`); then the people deal on at random. What is shown comes from where a person or
+the pit would get it: the control socket and the broker.
 """
 
 from __future__ import annotations
@@ -9,46 +10,54 @@ from __future__ import annotations
 import json
 import queue
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol
 
 from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
+from rich.live import Live
+from rich.text import Text
 
 from controller.cli import surroundings
-from controller.cli.client import ask, watch
+from controller.cli.cable import NetworkCable
+from controller.cli.client import ask
+from controller.cli.picture import Picture, keys_unseen
 from controller.config import Config, load
 from controller.config.problems import ConfigError
 from controller.contract.topics import Topics
 from controller.errors import TableError
+from controller.pit.ledger import Ledger
 from controller.record.journal import verify
+from controller.table.rules import TableRules
 from controller.words.events import event_line
+from controller.words.language import language
+from drivers.sim.run import Habits, run_table
 
 _START_PATIENCE_S = 20.0
 _ACK_PATIENCE_S = 10.0
-_REFRESH_S = 0.1
-_LAST_EVENTS = 10
+_REFRESH_S = 0.1  # the shortest stretch of a lamp's pattern is 120 ms
+_POLL_S = 0.02
 _SCREEN_PORT = 8080
-
-_Show = Callable[[dict[str, Any], list[dict[str, Any]], int], None]
-"""Shows a status, the events since the last one, and how far the pit has acknowledged."""
+_SLIPS = 0.03
 
 
 def demo(rounds: int | None, speed: float, seed: int | None, game: str, shoe: str | None) -> int:
     """Run the demo until `rounds` wagered rounds are dealt, or Ctrl-C; 0 when it ended as it should.
 
-    `game` names an example table or an example game; `shoe` None is the table's own. Raises TableError `demo_options`
-    for what does not go together.
+    `speed` 2 is twice as fast as people, 0 has no pauses. `game` names an example table or an example game; `shoe` None
+    is the table's own. Raises TableError `demo_options` for what does not go together.
     """
     if (rounds is not None and rounds < 1) or speed < 0:
         raise TableError("demo_options", "ROUNDS is at least 1, and SPEED at least 0.", "For example ROUNDS=5 SPEED=0.")
@@ -56,18 +65,18 @@ def demo(rounds: int | None, speed: float, seed: int | None, game: str, shoe: st
         raise TableError("demo_options", f"There is no example game {game}.", f"GAME is one of: {', '.join(names)}.")
     seed = random.SystemRandom().randrange(1_000_000) if seed is None else seed
     with tempfile.TemporaryDirectory(prefix="table-demo-") as name, _stop_signals() as stopping:
-        return _Demo(Path(name), rounds, speed, seed, game, shoe).run(stopping)
+        return _Demo(Path(name), rounds, speed, seed, game, shoe, stopping).run()
 
 
 @contextmanager
 def _stop_signals() -> Iterator[threading.Event]:
-    """Ctrl-C and SIGTERM as an event, so that everything is taken down in order."""
+    """Ctrl-C, SIGTERM and a closed terminal as an event, so that everything is taken down in order."""
     stopping = threading.Event()
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
         stopping.set()
 
-    before = {signal_: signal.signal(signal_, stop) for signal_ in (signal.SIGINT, signal.SIGTERM)}
+    before = {signal_: signal.signal(signal_, stop) for signal_ in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
         yield stopping
     finally:
@@ -75,52 +84,141 @@ def _stop_signals() -> Iterator[threading.Event]:
             signal.signal(signal_, handler)
 
 
-class _Demo:
-    """The processes of a demo, and what has been heard of them."""
+class _LeftError(Exception):
+    """The people leave the table in the middle of what they do."""
 
-    def __init__(self, folder: Path, rounds: int | None, speed: float, seed: int, game: str, shoe: str | None) -> None:
+
+class _Until:
+    """A clock at which the people stand still once `stopping` is set, and leave once they are `gone`."""
+
+    def __init__(self, stopping: threading.Event, gone: threading.Event) -> None:
+        self._stopping = stopping
+        self._gone = gone
+        self.monotonic = time.monotonic
+
+    def sleep(self, seconds: float, /) -> None:
+        """Let so many seconds go by. Raises _LeftError."""
+        if self._stopping.wait(seconds):
+            self._gone.wait()
+            raise _LeftError
+
+
+class _People(threading.Thread):
+    """The dealer and the players. `done` is set when they deal no more; `trouble` says why they gave up."""
+
+    def __init__(self, deal: Callable[[], None], done: threading.Event) -> None:
+        super().__init__(name="people", daemon=True)
+        self._deal = deal
+        self._done = done
+        self.trouble: str | None = None
+
+    def run(self) -> None:
+        try:
+            self._deal()
+        except (TableError, OSError) as error:
+            self.trouble = str(error)
+        except _LeftError:
+            pass
+        self._done.set()
+
+
+class _Show(Protocol):
+    """Where the demo is seen."""
+
+    def line(self, text: str, *, caption: bool = False) -> None:
+        """A line that stays."""
+
+    def status(self, status: dict[str, Any]) -> None:
+        """How the table is now."""
+
+
+class _Demo:
+    """The processes of a demo, and what has been heard of them. It is the stage of its story."""
+
+    def __init__(
+        self,
+        folder: Path,
+        rounds: int | None,
+        speed: float,
+        seed: int,
+        game: str,
+        shoe: str | None,
+        stopping: threading.Event,
+    ) -> None:
         self._folder = folder
-        self._rounds = rounds
-        self._speed = speed
-        self._seed = seed
+        self._habits = Habits(seed=seed, rounds=rounds, speed=speed, error_rate=_SLIPS)
         self._game = game
         self._shoe = shoe
-        self._heard: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+        self._stopping = stopping
+        self._done, self._gone = threading.Event(), threading.Event()
+        self._lines: queue.SimpleQueue[tuple[str, bool]] = queue.SimpleQueue()
         self._counted: Counter[str] = Counter()
-        self._acked_seq = 0
+        self._heard_seq = 0
 
-    def run(self, stopping: threading.Event) -> int:
+    def run(self) -> int:
         port = surroundings.free_port()
-        table, config = self._table(port)
+        self._cable = NetworkCable(surroundings.free_port(), port)
+        table, config = self._table(self._cable.port)
         at = f"127.0.0.1:{surroundings.free_port(_SCREEN_PORT)}"
         print(f"The table's screen: http://{at}/", flush=True)
+        for line in _legend(config.rules):
+            print(_wrapped(line, 34), flush=True)
         with ExitStack() as stack:
             stack.enter_context(surroundings.mosquitto(self._folder, port))
-            pit = [
-                "-m",
-                "controller.pit",
-                "run",
-                "--broker",
-                f"127.0.0.1:{port}",
-                "--ledger",
-                str(self._folder / "pit"),
-            ]
-            self._start(stack, "pit", surroundings.python(*pit, "--adopt-new"))
-            stack.enter_context(self._listening(config))
-            daemon = self._start(stack, "table", surroundings.python("-m", "controller.cli.main", "run", str(table)))
-            self._start(
-                stack, "screen", surroundings.python("-m", "controller.cli.main", "screen", str(table), "--listen", at)
-            )
-            self._await_table(table, daemon, stopping)
-            people = self._start(stack, "people", surroundings.python("-m", "drivers.sim", str(table), *self._habits()))
-            with _view(config, self._seed) as show:
-                self._watch(table, people, daemon, stopping, show)
-                done = people.poll()
-                surroundings.stop(people)
+            stack.callback(self._cable.pull)
+            pit = ("controller.pit", "run", "--broker", f"127.0.0.1:{port}", "--ledger", str(self._ledger))
+            self._start(stack, "pit", *pit, "--adopt-new")
+            stack.enter_context(self._listening(config, port))
+            tablectl = "controller.cli.main"
+            daemon = self._start(stack, "table", tablectl, "run", str(table))
+            self._start(stack, "screen", tablectl, "screen", str(table), "--listen", at)
+            self._await_table(table, daemon)
+            account = self._folder / "account"
+            clock = _Until(self._stopping, self._gone)
+            people = _People(lambda: run_table(table, account, self._habits, stage=self, clock=clock), self._done)
+            with _view(config, self._habits.seed) as show:
+                people.start()
+                self._watch(table, daemon, show)
+                self._stopping.set()
+                self._cable.plug()
                 everything_acked = self._await_acks(table)
-                if daemon.poll() is None:
-                    show(ask(table, {"do": "status"})["status"], self._take_heard(), self._acked_seq)
-        return self._sum_up(config, done, everything_acked)
+                self._show(table, show)
+            surroundings.stop(daemon)  # before the shoe is gone, which a table would tell
+            self._gone.set()
+            people.join()
+        return self._sum_up(config, people.trouble, everything_acked)
+
+    @property
+    def _ledger(self) -> Path:
+        return self._folder / "pit"
+
+    # The stage.
+
+    def say(self, caption: str) -> None:
+        """Show a line."""
+        self._lines.put((caption, True))
+
+    def pay(self) -> None:
+        """Verify and pay what may be verified and paid now: the pit decides nothing before it has heard of all hits."""
+        with closing(Ledger(self._ledger)) as ledger, suppress(TableError):
+            for award in ledger.awards():
+                if award.step == "pending":
+                    ledger.take_step(award.id, "verified", "Ana")
+                if award.step in ("pending", "verified"):
+                    ledger.take_step(award.id, "paid", "Ben")
+
+    def pull_cable(self) -> None:
+        """Pull the table's network cable."""
+        self._cable.pull()
+
+    def plug_cable(self) -> None:
+        """Put it back."""
+        self._cable.plug()
+
+    def leave(self) -> None:
+        """Wait until the table has been stopped."""
+        self._done.set()
+        self._gone.wait()
 
     def _table(self, port: int) -> tuple[Path, Config]:
         """The table file of the game, with wagers that are known and paid. A game without a table of its own is played
@@ -143,26 +241,26 @@ class _Demo:
         )
         raise TableError("demo_options", what, "Leave SHOE out, or choose another GAME.")
 
-    def _habits(self) -> list[str]:
-        habits = ["--seed", str(self._seed), "--speed", str(self._speed), "--error-rate", "0.03"]
-        habits += ["--account", str(self._folder / "account")]
-        return habits + (["--rounds", str(self._rounds)] if self._rounds else [])
-
-    def _start(self, stack: ExitStack, name: str, command: list[str]) -> subprocess.Popen[bytes]:
+    def _start(self, stack: ExitStack, name: str, *module: str) -> subprocess.Popen[bytes]:
+        command = surroundings.python("-m", *module)
         return stack.enter_context(surroundings.started(command, self._folder / f"{name}.log"))
 
     @contextmanager
-    def _listening(self, config: Config) -> Iterator[None]:
-        """Hear the table's events and the pit's acknowledgements as any subscriber may."""
+    def _listening(self, config: Config, port: int) -> Iterator[None]:
+        """Hear the table's events as any subscriber may. What the table sends again is heard once."""
         topics = Topics(config.file.pit.root, config.file.table.id)
         client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
 
         def on_message(_client: Client, _data: object, message: MQTTMessage) -> None:
-            self._heard.put(json.loads(message.payload) | {"topic": message.topic.rpartition("/")[2]})
+            event = json.loads(message.payload)
+            if event["seq"] > self._heard_seq:
+                self._heard_seq = event["seq"]
+                self._counted[event["type"]] += 1
+                self._lines.put((event_line(event), False))
 
         client.on_message = on_message
-        client.connect(config.file.pit.host, config.file.pit.port)
-        client.subscribe([(topics.event, 1), (topics.ack, 1)])
+        client.connect(config.file.pit.host, port)
+        client.subscribe(topics.event, 1)
         client.loop_start()
         try:
             yield
@@ -170,98 +268,147 @@ class _Demo:
             client.disconnect()
             client.loop_stop()
 
-    def _await_table(self, table: Path, daemon: subprocess.Popen[bytes], stopping: threading.Event) -> None:
+    def _await_table(self, table: Path, daemon: subprocess.Popen[bytes]) -> None:
         deadline = time.monotonic() + _START_PATIENCE_S
-        while time.monotonic() < deadline and daemon.poll() is None and not stopping.is_set():
+        while time.monotonic() < deadline and daemon.poll() is None and not self._stopping.is_set():
             with suppress(TableError):
-                if ask(table, {"do": "status"})["status"]["pit"]["fresh"]:
+                if _pit(table)["fresh"]:
                     return  # before the pit has said its levels, progressive wagers would be refused
-            time.sleep(0.02)
-        if not stopping.is_set():
+            time.sleep(_POLL_S)
+        if not self._stopping.is_set():
             raise TableError("demo_failed", "The table did not start:\n" + self._log("table"), "Report this.")
 
-    def _watch(
-        self,
-        table: Path,
-        people: subprocess.Popen[bytes],
-        daemon: subprocess.Popen[bytes],
-        stopping: threading.Event,
-        show: _Show,
-    ) -> None:
-        """Show the table until its people have left, something died, or somebody stops the demo."""
-        shown_s = 0.0
-        for status in watch(table):
-            if people.poll() is not None or daemon.poll() is not None or stopping.is_set():
+    def _watch(self, table: Path, daemon: subprocess.Popen[bytes], show: _Show) -> None:
+        """Show the table until its people deal no more, the daemon died, or somebody stops the demo."""
+        while not self._done.is_set() and daemon.poll() is None:
+            self._show(table, show)
+            if self._stopping.wait(_REFRESH_S):
                 return
-            fresh = self._take_heard()
-            if fresh or time.monotonic() - shown_s >= _REFRESH_S:
-                show(status, fresh, self._acked_seq)
-                shown_s = time.monotonic()
 
-    def _take_heard(self) -> list[dict[str, Any]]:
-        fresh: list[dict[str, Any]] = []
-        while not self._heard.empty():
-            message = self._heard.get()
-            if message["topic"] == "ack":
-                self._acked_seq = message["seq"]
-            else:
-                self._counted[message["type"]] += 1
-                fresh.append(message)
-        return fresh
+    def _show(self, table: Path, show: _Show) -> None:
+        while not self._lines.empty():
+            text, caption = self._lines.get()
+            show.line(text, caption=caption)
+        with suppress(TableError):  # a table that ends
+            show.status(ask(table, {"do": "status"})["status"])
 
     def _await_acks(self, table: Path) -> bool:
         """Whether the pit acknowledges all that the table said."""
         deadline = time.monotonic() + _ACK_PATIENCE_S
         while time.monotonic() < deadline:
             try:
-                if ask(table, {"do": "status"})["status"]["pit"]["unacknowledged"] == 0:
+                if _pit(table)["unacknowledged"] == 0:
                     return True
             except TableError:
                 return False
-            time.sleep(0.05)
+            time.sleep(_POLL_S)
         return False
 
-    def _sum_up(self, config: Config, done: int | None, everything_acked: bool) -> int:
-        self._take_heard()
+    def _sum_up(self, config: Config, trouble: str | None, everything_acked: bool) -> int:
         journal = verify(Path(config.file.journal.path))
+        rounds, hits = self._counted["round"], self._counted["hit"]
+        acked = "all of them" if everything_acked else "not all of them"
         print(
-            f"{self._counted['round']} rounds, {self._counted['hit']} hits, {journal.messages} events in the journal "
-            f"(verified); the pit acknowledged {'all of them' if everything_acked else f'up to {self._acked_seq}'}. "
-            f"SEED={self._seed} repeats this shoe."
+            f"{_many(rounds, 'round')}, {_many(hits, 'hit')}, {_many(journal.messages, 'event')} in the journal "
+            f"(verified); the pit acknowledged {acked}.\nSEED={self._habits.seed} repeats this shoe."
         )
-        if done not in (None, 0):
-            print(
-                f"The dealer gave up:\n{self._log('people')}\nThe table's log ends:\n{self._log('table')}",
-                file=sys.stderr,
-            )
-        return 0 if done in (None, 0) and everything_acked else 1
+        if trouble is not None:
+            print(f"The dealer gave up: {trouble}\nThe table's log ends:\n{self._log('table')}", file=sys.stderr)
+        return 0 if trouble is None and everything_acked else 1
 
     def _log(self, name: str) -> str:
         lines = (self._folder / f"{name}.log").read_text("utf-8", "replace").splitlines()
         return "\n".join(f"  {line}" for line in lines[-12:])
 
 
+def _pit(table: Path) -> dict[str, Any]:
+    pit: dict[str, Any] = ask(table, {"do": "status"})["status"]["pit"]
+    return pit
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+class _Plain:
+    """Plain lines, for a file or a pipe."""
+
+    def line(self, text: str, *, caption: bool = False) -> None:
+        """Print it, a caption with a mark before it."""
+        print(f"* {text}" if caption else text, flush=True)
+
+    def status(self, status: dict[str, Any]) -> None:
+        """Nothing is painted."""
+
+
+class _Live:
+    """On a terminal the lines scroll above the table's live picture."""
+
+    def __init__(self, picture: Picture, live: Live) -> None:
+        self._picture = picture
+        self._live = live
+
+    def line(self, text: str, *, caption: bool = False) -> None:
+        """Print it above the picture, whole."""
+        style = "bold bright_cyan" if caption else "dim"
+        self._live.console.print(Text(_wrapped(text, 8), style=style), soft_wrap=True)
+
+    def status(self, status: dict[str, Any]) -> None:
+        """Paint the table."""
+        self._picture.status = status
+        self._live.refresh()
+
+
+def _wrapped(text: str, indent: int) -> str:
+    """The line as it fits the terminal's width, which a pipe does not have."""
+    if not sys.stdout.isatty():
+        return text
+    width = shutil.get_terminal_size().columns
+    return textwrap.fill(text, width, subsequent_indent=" " * indent, break_long_words=False)
+
+
+def _legend(rules: TableRules) -> Iterator[str]:
+    """What the lamps say in this very game, and two words that people ask for."""
+    simulated = rules.shoe.drawn_in_error == "simulated_hand"
+    turns = rules.play.calls or rules.play.squeezed
+    patterns = {
+        "seat": [
+            *(["flash", "slow_blink", "steady"] if rules.progressives else []),
+            *(["double_flash"]),
+            *(["fast_blink"] if rules.progressives else []),
+            *(["long_flash"] if turns else []),
+        ],
+        "draw": [
+            "steady",
+            "both",
+            *(["slow_blink"] if simulated else []),
+            *(["double_flash"] if rules.play.deals_face_down else []),
+        ],
+        "fault": ["fast_blink", "slow_blink"],
+    }
+    words = language()
+    yield "What the lamps say:"
+    for lamp, shown in patterns.items():
+        for pattern in shown:
+            how = "both lit" if pattern == "both" else words.name("pattern", pattern)
+            says = words.sections["lamp"][lamp][pattern]
+            if pattern == "double_flash" and lamp == "seat" and not rules.progressives:
+                says = words.sections["sign"][pattern]
+            yield f"  {lamp:<6}{how:<25}{says}"
+    if any(seat.k9 for seat in rules.seats):
+        yield "Two cards stand at each seat, its own King and 9: with them its player wins most."
+    yield "house: what the casino won with a round's wagers, or lost (-)." + " A meter's award is apart." * bool(
+        rules.meters
+    )
+
+
 @contextmanager
 def _view(config: Config, seed: int) -> Iterator[_Show]:
     """A live picture on a terminal; plain lines anywhere else."""
     if not sys.stdout.isatty():
-        yield _plain
+        yield _Plain()
         return
-    from rich.live import Live
-
-    from controller.cli.picture import picture
-
-    last: deque[str] = deque(maxlen=_LAST_EVENTS)
     title = f"{config.file.table.name} - demo, SEED={seed}, Ctrl-C ends it"
-    with Live(auto_refresh=False) as live:
-
-        def show(status: dict[str, Any], fresh: list[dict[str, Any]], acked_seq: int) -> None:
-            last.extend(map(event_line, fresh))
-            live.update(picture(title, status, list(last), acked_seq), refresh=True)
-
-        yield show
-
-
-def _plain(_status: dict[str, Any], fresh: list[dict[str, Any]], acked_seq: int) -> None:
-    for event in fresh:
-        print(f"{event_line(event)}  [acknowledged {acked_seq}]", flush=True)
+    picture = Picture(title, config.rules, language())
+    with keys_unseen(), Live(picture, auto_refresh=False) as live:
+        yield _Live(picture, live)

@@ -1,20 +1,28 @@
-"""The live picture of a table in a terminal: phase, cards, lamps, hits and what the pit has acknowledged."""
+"""The live picture of a table in a terminal: what it waits for, cards, lamps, hits and what the pit has acknowledged.
+
+The picture is made for 80 columns and uses more where there are more. Its lamps burn as the table's do.
+"""
 
 from __future__ import annotations
 
+import sys
+import termios
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from rich.columns import Columns
 from rich.console import Group, RenderableType
 from rich.panel import Panel
-from rich.table import Table
 from rich.text import Text
 
-from controller.cli.status import waiting
+from controller.cli.status import hand_name, place, waiting
 from controller.screen.wording import SUIT_SIGNS
 from controller.table.lamps import LAMPS, Pattern
+from controller.table.rules import TableRules
 from controller.words.events import commission_line, hit_line, meters_line
-from controller.words.language import language
+from controller.words.language import Language
 
 _COLOURS = {
     "player": "bright_blue",
@@ -25,90 +33,113 @@ _COLOURS = {
 }
 
 
-def picture(title: str, status: dict[str, Any], last_events: list[str], acked_seq: int) -> RenderableType:
-    """One frame. `status` is the daemon's, `last_events` lines for people, `acked_seq` the pit's word."""
-    face, pit = status["face"], status["pit"]
-    return Panel(
-        Group(
-            Text(waiting(status, language()), style="bold yellow"),
-            _headline(face),
-            Text(),
-            *(_hand(hand, face) for hand in face["hands"]),
-            *_pit(pit),
-            *_commission(face),
-            Text(),
-            _lamps(status["lamps"], face["seats"]),
-            Text(),
-            *(Text(line, overflow="ellipsis", no_wrap=True) for line in last_events),
-            Text(),
-            Text(
-                f"shoe {'up' if status['shoe']['up'] else 'DOWN'}   pit {pit['stream']}, "
-                f"{acked_seq} of {pit['head_seq']} events acknowledged",
-                style="dim",
-            ),
-            Text(f"meters  {meters_line(pit) or '-'}", style="dim"),
-        ),
-        title=title,
-    )
+@contextmanager
+def keys_unseen() -> Iterator[None]:
+    """What is typed meanwhile, Ctrl-C too, does not stand in the picture."""
+    before = termios.tcgetattr(sys.stdin) if sys.stdin.isatty() else None
+    if before is not None:
+        termios.tcsetattr(sys.stdin, termios.TCSANOW, [*before[:3], before[3] & ~termios.ECHO, *before[4:]])
+    try:
+        yield
+    finally:
+        if before is not None:
+            termios.tcsetattr(sys.stdin, termios.TCSANOW, before)
 
 
-def _headline(face: dict[str, Any]) -> Text:
-    text = Text(f"shoe {face['shoe'] or '-'}  round {face['round'] or '-'}  ", style="bold")
-    text.append(language().name("phase", face["phase"]), style="bold yellow")
-    if face["burn_left"] is not None:
-        text.append(f"  first card {_card(face['first_card'])}, {face['burn_left']} to burn")
-    if face["cards_left"] is not None:
-        text.append(f"  {face['cards_left']} cards left", style="dim")
-    for mark, shown in (("simulated hand", face["simulated"]), ("last hand", face["last_hand"])):
-        if shown:
-            text.append(f"  {mark}", style="magenta")
-    for hit in face["hits"]:
-        text.append(f"\nHIT: {hit_line(hit)}", style="bold black on bright_yellow")
-    if face["fault"]:
-        what, do = language().fault(face["fault"]["code"])
-        text.append(f"\nFAULT {face['fault']['code']}: {what}\n{do}", style="bold red")
-    return text
+class Picture:
+    """A table's picture, which burns its lamps anew each time that it is painted.
+
+    `status` is the daemon's, None before the first one.
+    """
+
+    def __init__(self, title: str, rules: TableRules, words: Language) -> None:
+        self._title = title
+        self._words = words
+        self._printed = {seat.number: str(seat.k9).split() for seat in rules.seats if seat.k9 is not None}
+        self.status: dict[str, Any] | None = None
+
+    def __rich__(self) -> RenderableType:
+        if self.status is None:
+            return Text()
+        return Panel(Group(*self._parts(self.status)), title=self._title)
+
+    def _parts(self, status: dict[str, Any]) -> Iterator[RenderableType]:
+        face, pit, words = status["face"], status["pit"], self._words
+        yield Text(waiting(status, words), style="bold yellow")
+        yield Text(place(face, words))
+        if face["simulated"]:
+            yield Text(words.name("say", "simulated"), style="magenta")
+        for hit in face["hits"]:
+            yield Text(f"HIT: {hit_line(hit)}", style="bold black on bright_yellow")
+        if face["fault"]:
+            what, do = words.fault(face["fault"]["code"])
+            yield Text(f"FAULT {face['fault']['code']}: {what}\n{do}", style="bold red")
+        yield from self._hands(face)
+        if (do := words.pit(pit["standing"]["code"]).do) and pit["standing"]["code"] != "no_broker":
+            yield Text(do.format(**pit["standing"]["details"], fingerprint=status["key_fingerprint"]), style="yellow")
+        yield from (Text(line, style="yellow") for line in [commission_line(face)] if line)
+        yield Text()
+        wide = len("● ") + max(map(len, words.sections["sign"].values()))
+        yield Columns([self._seat(seat, status["lamps"]) for seat in face["seats"]], width=wide, padding=(0, 1))
+        yield Columns([_lamp(name, status["lamps"]) for name in LAMPS], padding=(0, 2))
+        yield Text()
+        yield Text(self._links(status), style="dim")
+        yield from (Text(line, style="dim") for line in [_meters(pit, words)] if line)
+
+    def _hands(self, face: dict[str, Any]) -> Iterator[RenderableType]:
+        """The two hands, or the dealer's, each on a line; the seats' beside each other."""
+        sides = [hand for hand in face["hands"] if not hand["hand"].startswith("seat")]
+        seats = [hand for hand in face["hands"] if hand["hand"].startswith("seat")]
+        yield from (self._hand(hand, face) for hand in sides)
+        if seats:
+            yield Columns([self._hand(hand, face) for hand in seats], padding=(0, 3))
+
+    def _hand(self, hand: dict[str, Any], face: dict[str, Any]) -> Text:
+        name = hand["hand"]
+        text = Text(f"{hand_name(name, self._words)}  ", style=_COLOURS.get(name, "bright_cyan"))
+        for card in hand["cards"]:
+            text.append(f"{_card(card)} ", style="bright_red" if card[-1] in "HD" else "bright_white")
+        text.append("" if hand["total"] is None or not hand["cards"] else f"= {hand['total']}")
+        if face["outcome"] in (name, "tie"):
+            text.append(f"  {self._words.name('outcome', face['outcome'])}", style="bold")
+        return text
+
+    def _seat(self, seat: int, patterns: dict[str, str]) -> Text:
+        """A seat's number, what is printed there, its lamp, and what the lamp says, in a word."""
+        name = f"seat_{seat}"
+        text = Text(hand_name(name, self._words), style="bright_cyan")
+        if self._printed:
+            text.append(f"\n{' '.join(map(_card, self._printed.get(seat, [])))}", style="bright_white")
+        if name in patterns:
+            text.append("\n").append(_burning(name, patterns[name]))
+            text.append(f" {self._words.name('sign', patterns[name])}", style="dim")
+        return text
+
+    def _links(self, status: dict[str, Any]) -> str:
+        say, pit = self._words.sections["say"], status["pit"]
+        if status["shoe"]["up"]:
+            shoe = say["shoe_up"].format(where="").rstrip(", ")
+        else:
+            shoe = say["shoe_down"].format(why=status["shoe"]["why"].partition(";")[0])
+        told = self._words.pit(pit["standing"]["code"]).what.format(**pit["standing"]["details"])
+        counts = say["acked"].format(acked=pit["acked_seq"], head=pit["head_seq"])
+        return f"{shoe}; {say['pit']} {counts}" + ("" if pit["standing"]["code"] == "well" else f". {told}")
 
 
-def _hand(hand: dict[str, Any], face: dict[str, Any]) -> Text:
-    name = hand["hand"]
-    text = Text(f"{name.replace('_', ' '):>13}  ", style=_COLOURS.get(name, "bright_cyan"))
-    for card in hand["cards"]:
-        text.append(f"{_card(card)} ", style="bright_red" if card[-1] in "HD" else "bright_white")
-    text.append("" if hand["total"] is None or not hand["cards"] else f"= {hand['total']}")
-    if face["outcome"] == name:
-        text.append("  wins", style="bold")
-    elif face["outcome"] == "tie":
-        text.append("  tie", style=_COLOURS["tie"])
-    return text
+def _meters(pit: dict[str, Any], words: Language) -> str:
+    levels = meters_line(pit)
+    return str(words.sections["say"]["meters"].format(levels=levels)) if levels else ""
 
 
-def _pit(pit: dict[str, Any]) -> list[Text]:
-    """What is not well with the pit."""
-    standing = pit["standing"]
-    what, do = language().pit(standing["code"])
-    return [Text(f"pit: {what.format(**standing['details'])}", style="yellow")] if do else []
+def _lamp(name: str, patterns: dict[str, str]) -> Text:
+    return _burning(name, patterns[name]).append(f" {name.replace('_', ' ')}")
 
 
-def _commission(face: dict[str, Any]) -> list[Text]:
-    line = commission_line(face)
-    return [Text(line, style="yellow")] if line else []
-
-
-def _lamps(patterns: dict[str, str], seats: list[int]) -> Table:
-    """Every lamp as it burns at this moment, and what its pattern is called."""
-    now_ms = time.monotonic_ns() // 1_000_000
-    table = Table.grid(padding=(0, 2))
-    names = [*(f"seat_{seat}" for seat in seats), *LAMPS]
-    for row in (names[: len(seats)], names[len(seats) :]):
-        cells = []
-        for name in row:
-            pattern = patterns[name]
-            lit = Pattern[pattern.upper()].lit(now_ms)
-            style = _COLOURS.get(name.removeprefix("draw_"), "bright_yellow") if lit else "dim"
-            cells.append(Text(f"{'●' if lit else '○'} {name}", style=style))
-        table.add_row(*cells)
-    return table
+def _burning(name: str, pattern: str) -> Text:
+    """A lamp as it is at this moment."""
+    lit = Pattern[pattern.upper()].lit(time.monotonic_ns() // 1_000_000)
+    style = _COLOURS.get(name.removeprefix("draw_"), "bright_yellow") if lit else "dim"
+    return Text("●" if lit else "○", style=style)
 
 
 def _card(text: str) -> str:

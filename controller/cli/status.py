@@ -30,9 +30,9 @@ def status_lines(told: dict[str, Any], table: Path, words: Language | None = Non
     ]
 
 
-def happening_lines(told: dict[str, Any], table: Path) -> list[str]:
+def happening_lines(told: dict[str, Any], table: Path, words: Language) -> list[str]:
     """Of those lines the ones that change only when something happens: none that counts, and no lamp's."""
-    words, face = language(), told["face"]
+    face = told["face"]
     return [
         waiting(told, words),
         *_table(face, words),
@@ -143,18 +143,24 @@ def second_person_lines(waits: dict[str, Any], table: Path, words: Language | No
     ]
 
 
+def place(face: dict[str, Any], words: Language) -> str:
+    """Where the table is: what it does, in which shoe and round, with how many cards left."""
+    say = words.sections["say"]
+    parts = [words.name("phase", face["phase"])]
+    if face["shoe"] is not None:
+        parts.append(say["shoe"].format(shoe=face["shoe"]))
+    if face["round"] is not None:
+        parts.append(say["round"].format(round=face["round"]))
+    if face["cards_left"] is not None:
+        parts.append(say["cards_left"].format(cards=face["cards_left"]))
+    if face["last_hand"]:
+        parts.append(say["last_hand"])
+    return ", ".join(parts)
+
+
 def _table(face: dict[str, Any], words: Language) -> Iterator[str]:
     say = words.sections["say"]
-    place = [words.name("phase", face["phase"])]
-    if face["shoe"] is not None:
-        place.append(say["shoe"].format(shoe=face["shoe"]))
-    if face["round"] is not None:
-        place.append(say["round"].format(round=face["round"]))
-    if face["cards_left"] is not None:
-        place.append(say["cards_left"].format(cards=face["cards_left"]))
-    if face["last_hand"]:
-        place.append(say["last_hand"])
-    yield f"{face['table']}, {face['game']}: {', '.join(place)}"
+    yield f"{face['table']}, {face['game']}: {place(face, words)}"
     if face["hands"]:
         hands = "; ".join(_laid(hand, words) for hand in face["hands"])
         in_play = face["phase"] == "hand_in_play"

@@ -11,35 +11,41 @@ from typing import Any
 from controller.cli.client import watch
 from controller.cli.status import happening_lines
 from controller.config import load
+from controller.words.language import Language, language
+
+_A_SECOND = 10  # pictures: the shortest stretch of a lamp's pattern is 120 ms
 
 
-def watch_table(table: Path) -> int:
+def watch_table(table: Path, language_name: str) -> int:
     """Show the table until Ctrl-C or its end: a live picture on a terminal, otherwise a line a change with its time.
 
     Raises TableError with the reason where the table ends the view.
     """
+    words = language(language_name)
     if not sys.stdout.isatty():
-        for line in changes(watch(table), table):
+        for line in changes(watch(table), table, words):
             print(f"{datetime.now().astimezone():%H:%M:%S}  {line}", flush=True)
         return 0
     from rich.live import Live
 
-    from controller.cli.picture import picture
+    from controller.cli.picture import Picture, keys_unseen
 
-    title = f"{load(table).file.table.name} - Ctrl-C ends this view, not the table"
-    with Live(auto_refresh=False) as live:
+    config = load(table)
+    title = f"{config.file.table.name} - Ctrl-C ends this view, not the table"
+    picture = Picture(title, config.rules, words)
+    with keys_unseen(), Live(picture, refresh_per_second=_A_SECOND):
         for status in watch(table):
-            live.update(picture(title, status, [], status["pit"]["acked_seq"]), refresh=True)
+            picture.status = status
     return 0
 
 
-def changes(statuses: Iterable[dict[str, Any]], table: Path) -> Iterator[str]:
+def changes(statuses: Iterable[dict[str, Any]], table: Path, words: Language) -> Iterator[str]:
     """The lines of each status that the one before had not."""
     told: list[str] = []
     before: dict[str, Any] = {}
     for status in statuses:
         if before and before["pit"]["standing"]["code"] == status["pit"]["standing"]["code"]:
             status["pit"]["standing"] = before["pit"]["standing"]  # else for how long would be a change each second
-        lines = happening_lines(status, table)
+        lines = happening_lines(status, table, words)
         yield from (line for line in lines if line not in told)
         told, before = lines, status

@@ -44,6 +44,10 @@ class Levels:
         """Whether the game at this table has meters, which a pit says again and again."""
         return bool(self._meters)
 
+    def of_this_game(self) -> dict[str, int]:
+        """The levels that a wager here can win: a pit tells those of every game."""
+        return {meter: cents for meter, cents in self.cents.items() if meter in self._meters}
+
     def disconnected(self) -> None:
         """The connection is gone. The first message on the next connection may be an old one."""
         self._heard_on_connection = False

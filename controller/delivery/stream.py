@@ -168,7 +168,7 @@ class PitStream:
             "acked_seq": delivery.acked_seq,
             "unacknowledged": delivery.unacknowledged,
             "most_unacknowledged": self._most_unacknowledged,
-            "meters": self.levels.cents,
+            "meters": self.levels.of_this_game(),
             "meters_fresh": self.levels.fresh(time.monotonic()),
             "key": {
                 "pinned": _shown(self._trust.pinned),

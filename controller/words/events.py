@@ -26,7 +26,8 @@ def event_sentence(event: dict[str, Any]) -> str:
             return f"{hands} (by {event['by']} and {event['witness']})"
         case "wagers_locked":
             wagers = [f"{len(event['wagers'])} wagers"] if event["wagers"] else []
-            return ", ".join([*map(_progressive, event["progressive"]), *wagers])
+            on = [bet for bet in event["progressive"] if bet["seats"] or bet["refused_seats"]]
+            return ", ".join([*map(_progressive, on), *wagers]) or "no wagers"
         case "hit":
             fixed, meter = event["fixed"], event["progressive"]
             pays = f"${fixed['cents'] / 100:,.0f}" if fixed else of_meter(meter)

@@ -21,6 +21,12 @@ _HITS_BELOW = 5
 _WISE = 0.6  # of the choices; the others are anything that the table must allow
 
 
+def wise_choice(options: Sequence[str], points: int) -> str:
+    """What a player with so many points does well to choose."""
+    wise = "split" if "split" in options else "hit" if points < _HITS_BELOW else "stand"
+    return wise if wise in options else options[0]
+
+
 class Crowd:
     """The players of the seats. `roles`: two of them are active, by lot at first and then in turn."""
 
@@ -38,6 +44,12 @@ class Crowd:
 
     def come_and_go(self) -> None:
         """Before the first hand most seats are taken; before the others somebody comes or goes now and then."""
+        self._move()
+        if self._roles and (self._actives is None or not set(self._actives.both) <= self.occupied):
+            self._do(do="actives", by="dealer")
+            self._actives = Actives(**self._screen.face()["actives"])
+
+    def _move(self) -> None:
         if not self.occupied:
             self._sit(set(self._rng.sample(self._seats, max(_FEWEST, len(self._seats) - 1))))
         elif self._rng.random() < _COMES_OR_GOES:
@@ -46,9 +58,6 @@ class Crowd:
                 self._sit(self.occupied | {seat})
             elif len(self.occupied) > _FEWEST:
                 self._leave(seat)
-        if self._roles and (self._actives is None or not set(self._actives.both) <= self.occupied):
-            self._do(do="actives", by="dealer")
-            self._actives = Actives(**self._screen.face()["actives"])
 
     def wager(self, covered: Mapping[int, bool], pause: Callable[[int], None]) -> Bets:
         """Everybody wagers; `pause` lets the share of so many wagers go by. `covered`: whose sensor is."""
@@ -62,8 +71,8 @@ class Crowd:
 
     def choose(self, options: Sequence[str], points: int) -> str:
         """What a player with so many points does: mostly what is wise."""
-        wise = "split" if "split" in options else "hit" if points < _HITS_BELOW else "stand"
-        return wise if wise in options and self._rng.random() < _WISE else self._rng.choice(options)
+        wise = wise_choice(options, points)
+        return wise if self._rng.random() < _WISE else self._rng.choice(options)
 
     def hand_over(self, outcome: str) -> None:
         """The roles go round."""

@@ -1,7 +1,7 @@
 """The people at a simulated table: a dealer and players who look at its lamps, press its buttons and draw its cards.
 
 A seed alone decides the cards, the wagers and the dealer's slips, so the same seed gives the same shoes. Every pause
-is a human one, in seconds at a real table, and is multiplied by the run's `speed`: 1 can be watched, 0 has no pauses.
+is a human one, in seconds at a real table, and is divided by the run's `speed`: 2 is twice as fast, 0 has no pauses.
 """
 
 from __future__ import annotations
@@ -58,10 +58,14 @@ Lamps = Mapping[str, bool]
 
 
 class Deck:
-    """The cards of one shoe in their order, with the cutting card so many cards from the end."""
+    """The cards of one shoe in their order, with the cutting card so many cards from the end.
 
-    def __init__(self, cards: Sequence[str], cut_card_from_end: int) -> None:
+    `slips`: whether the dealer may draw one of them in error.
+    """
+
+    def __init__(self, cards: Sequence[str], cut_card_from_end: int, *, slips: bool = True) -> None:
         at = len(cards) - cut_card_from_end
+        self.slips = slips
         self._next = list(reversed([*cards[:at], CUT, *cards[at:]]))
 
     @property
@@ -74,13 +78,23 @@ class Deck:
         return self._next.pop()
 
 
-def shuffled_decks(seed: int, decks: int, cut_card_from_end: int) -> Iterator[Deck]:
-    """Shoe after shoe without end, each of so many 52-card decks."""
+def paused_s(human_s: float, speed: float) -> float:
+    """How long a pause is in a run of this speed: 2 is twice as fast as people, 0 has no pauses."""
+    return human_s / speed if speed else 0.0
+
+
+def shuffled(seed: int, decks: int) -> Iterator[list[str]]:
+    """The cards of shoe after shoe without end, each of so many 52-card decks."""
     rng = random.Random(f"{seed} cards")
     while True:
         cards = [rank + suit for rank in rules.RANKS for suit in rules.SUITS] * decks
         rng.shuffle(cards)
-        yield Deck(cards, cut_card_from_end)
+        yield cards
+
+
+def shuffled_decks(seed: int, decks: int, cut_card_from_end: int) -> Iterator[Deck]:
+    """Shoe after shoe without end, each of so many 52-card decks."""
+    return (Deck(cards, cut_card_from_end) for cards in shuffled(seed, decks))
 
 
 class Players:
@@ -404,7 +418,7 @@ class TableCues:
         return True
 
     def _pause(self, human_s: float) -> None:
-        self._wait(human_s * self._speed)
+        self._wait(paused_s(human_s, self._speed))
 
     def _wait(self, seconds: float) -> None:
         until_s = self._clock.monotonic() + seconds
@@ -544,7 +558,7 @@ class Dealer:
         """A slip with fewer cards left could leave too few for the hand that is still to come."""
         takes = 1 if self._procedure.slips_are_burned else _A_HAND
         enough = self._shoe.deck.cards_left >= takes + self._procedure.fewest_cards_to_open
-        return enough and self._slips.random() < self._error_rate
+        return self._shoe.deck.slips and enough and self._slips.random() < self._error_rate
 
     def _slip(self) -> None:
         """A card that nobody was waiting for: burned, or dealt out as a hand without wagers."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TextIO
 
@@ -17,11 +18,12 @@ from drivers.sim.felt import Game
 from drivers.sim.house import House, ShoeProcedure, read_house
 from drivers.sim.line import Line, PtyLine
 from drivers.sim.lucky9 import Lucky9
-from drivers.sim.people import Dealer, Pace, Players, TableCues, shuffled_decks
+from drivers.sim.people import Clock, Cues, Dealer, Deck, Pace, Players, TableCues, shuffled_decks
 from drivers.sim.pins import SimulatedPins
 from drivers.sim.punto_banco import PuntoBanco
 from drivers.sim.screen import Screen
-from drivers.sim.shoe import maker
+from drivers.sim.shoe import CardShoe, maker
+from drivers.sim.story import Stage, StoryCues, StoryShoe, cast_for, planned
 from drivers.sim.wagers import Bettors
 
 _LISTENING_POLL_S = 0.02
@@ -33,7 +35,6 @@ class Habits:
 
     seed: int = 0
     rounds: int | None = None
-    shoes: int | None = None
     speed: float = 1.0
     error_rate: float = 0.0
     wrap: int = 0
@@ -41,10 +42,13 @@ class Habits:
     patience_s: float = 60.0
 
 
-def run_table(table_file: Path, account_file: Path, habits: Habits) -> None:
+def run_table(
+    table_file: Path, account_file: Path, habits: Habits, *, stage: Stage | None = None, clock: Clock = time
+) -> None:
     """Be the far end of every wire of the table that a table file describes: its shoe, its pins and its people.
 
-    Raises TableError when the file cannot be read or is not of a simulated table, and when the table does not play on.
+    With a `stage` the first shoe is a story told there (`story.py`). Raises TableError when the file cannot be read or
+    is not of a simulated table, and when the table does not play on.
     """
     house = read_house(table_file)
     if house.tells_wagers and not habits.watch_lamps:
@@ -58,31 +62,46 @@ def run_table(table_file: Path, account_file: Path, habits: Habits) -> None:
         screen = Screen(house.socket, habits.patience_s)
         at_the_end.callback(screen.close)
         account = Account(at_the_end.enter_context(account_file.open("w", encoding="utf-8")))
-        shoe = maker(house.driver)(line, wrap=habits.wrap, speed=habits.speed)
-        cues = TableCues(
+        shoe: CardShoe = maker(house.driver)(line, wrap=habits.wrap, speed=habits.speed)
+        game, seed = _game(house), habits.seed
+        decks: Iterable[Deck] = shuffled_decks(seed, house.shoe.decks, house.shoe.cut_card_from_end)
+        players = Players(seed, house.sensors, house.limits.sensed)
+        crowd = _crowd(house, screen, account, seed) if house.tells_wagers else None
+        cast = None
+        if stage is not None:
+            cast = cast_for(planned(house, game, seed), seed, screen, account)
+            players, crowd = cast.players, cast.crowd
+            decks = chain([cast.plan.deck(seed)], decks)
+        cues: Cues = TableCues(
             pins,
-            Players(habits.seed, house.sensors, house.limits.sensed),
+            players,
             debounce_s=house.debounce_s,
             speed=habits.speed,
             watch_lamps=habits.watch_lamps,
             patience_s=habits.patience_s,
+            clock=clock,
             screen=screen,
-            crowd=_crowd(house, screen, account, habits.seed) if house.tells_wagers else None,
+            crowd=crowd,
         )
+        if stage is not None and cast is not None:
+            cues = told = StoryCues(cues, cast, stage, screen, speed=habits.speed, clock=clock)
+            shoe = StoryShoe(shoe, told)
         dealer = Dealer(
             shoe,
-            islice(shuffled_decks(habits.seed, house.shoe.decks, house.shoe.cut_card_from_end), habits.shoes),
+            islice(decks, habits.shoes),
             cues,
             account,
-            game=_game(house),
+            game=game,
             procedure=house.shoe,
-            seed=habits.seed,
+            seed=seed,
             error_rate=habits.error_rate,
         )
         if habits.watch_lamps:
-            _await_listener(line, habits.patience_s)
+            _await_listener(line, habits.patience_s, clock)
         shoe.power_up()
         dealer.play(habits.rounds)
+        if stage is not None:
+            stage.leave()
 
 
 def run_shoe_alone(line: Line, seed: int, pace_s: float, rounds: int | None, out: TextIO, driver: str) -> None:
@@ -118,14 +137,14 @@ def _release_all(pins: SimulatedPins, house: House) -> None:
         pins.release(name)
 
 
-def _await_listener(line: PtyLine, patience_s: float) -> None:
+def _await_listener(line: PtyLine, patience_s: float, clock: Clock) -> None:
     """Wait until the controller has the shoe's port open: what is said before is lost."""
-    gives_up_s = time.monotonic() + patience_s
+    gives_up_s = clock.monotonic() + patience_s
     while not line.heard:
-        if time.monotonic() >= gives_up_s:
+        if clock.monotonic() >= gives_up_s:
             raise TableError(
                 "sim_unheard",
                 f"nobody has opened the simulated shoe's port for {patience_s:g} s",
                 "start the controller with the same table file",
             )
-        time.sleep(_LISTENING_POLL_S)
+        clock.sleep(_LISTENING_POLL_S)

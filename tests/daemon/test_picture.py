@@ -17,7 +17,7 @@ from rich.console import Console
 
 from controller.cli import watch as watching
 from controller.cli.main import every_command, main, parser_of
-from controller.cli.picture import picture
+from controller.cli.picture import Picture
 from controller.cli.status import status_lines
 from controller.table.acts.shoe import NewShoe, SeeCutCard
 from controller.table.facts import ShoeError, ShoeErrorRaised
@@ -70,12 +70,12 @@ def status(table: TableUnderTest, *, shoe_up: bool = True, meters_fresh: bool = 
     return returned
 
 
-def painted(table: TableUnderTest, *last_events: str, acked_seq: int = 10, **links: bool) -> list[str]:
+def painted(table: TableUnderTest, words: str = "en", **links: bool) -> list[str]:
     """The picture's lines between the frame's sides, without the empty ones, as they stand on the screen."""
     screen = StringIO()
-    Console(file=screen, width=WIDTH).print(
-        picture("Royal 9, table 1", status(table, **links), list(last_events), acked_seq)
-    )
+    picture = Picture("Royal 9, table 1", table.rules, language(words))
+    picture.status = status(table, **links)
+    Console(file=screen, width=WIDTH).print(picture)
     title, *inside, foot = screen.getvalue().splitlines()
     assert " Royal 9, table 1 " in title
     assert all(len(line) == WIDTH for line in (title, *inside, foot))

@@ -40,7 +40,7 @@ class ShoeMaker(Protocol):
 
     def __call__(self, line: Line, *, wrap: int = 0, speed: float = 0.0) -> CardShoe:
         """A shoe on `line`. `wrap` is the number after 9, 0 or 1, for one that numbers its reports; `speed` 1 takes the
-        time its reports take on the wire, 0 takes none."""
+        time its reports take on the wire, 2 half of it, 0 none."""
 
 
 def maker(driver: str) -> ShoeMaker:

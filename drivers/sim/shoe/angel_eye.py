@@ -76,7 +76,7 @@ class SimulatedAngelEye:
     """The shoe: it numbers its reports, and tells each card's target and each hand's result by its own tableau.
 
     `wrap` is the Seq digit after 9, 0 or 1, by which the digits also begin. `speed` 1 takes the time three copies take
-    on a 4800 baud wire, 0 takes none, and what lies between takes that share. `corrupt(copy, frame)`, when set, gives
+    on a 4800 baud wire, 2 half of it, 0 none. `corrupt(copy, frame)`, when set, gives
     the bytes that reach the line for copy 0, 1 or 2.
     """
 
@@ -278,7 +278,7 @@ class SimulatedAngelEye:
             if goes_out:
                 self.line.write(self.corrupt(copy, sent) if self.corrupt else sent)
             if self._speed:
-                self._sleep(self._speed * len(sent) * _BYTE_S)
+                self._sleep(len(sent) * _BYTE_S / self._speed)
 
 
 def _target_byte(target: Target, index: int) -> int:

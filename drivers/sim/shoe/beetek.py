@@ -36,7 +36,7 @@ def card_line(card: str) -> bytes:
 class SimulatedBeeTek:
     """The shoe. It has no game of its own, so what is not a card drawn it says nothing of.
 
-    `speed` 1 takes the time a line takes on a 9600 baud wire, 0 takes none, and what lies between takes that share.
+    `speed` 1 takes the time a line takes on a 9600 baud wire, 2 half of it, 0 none.
     `wrap` means nothing to it. `corrupt(line)`, when set, gives the bytes that reach the host for a line; none, and the
     line is lost.
     """
@@ -96,7 +96,7 @@ class SimulatedBeeTek:
         corrupt = corrupt or self.corrupt
         self.line.write(corrupt(whole) if corrupt else whole)
         if self._speed:
-            self._sleep(self._speed * len(whole) * _BYTE_S)
+            self._sleep(len(whole) * _BYTE_S / self._speed)
 
 
 SHOE: ShoeMaker = SimulatedBeeTek

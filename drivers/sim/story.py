@@ -1,0 +1,508 @@
+"""The first shoe of a demonstration, with a caption for whatever happens in it.
+
+Its cards, its wagers and one reading that fails are arranged beforehand, so that a viewer sees within two minutes what
+else takes weeks. All else is as always: the shoe's reports, the lamps, the table's answers. After that shoe the same
+people go on with random cards and wagers.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from controller.errors import TableError
+from drivers.sim import rules
+from drivers.sim.account import Account
+from drivers.sim.crowd import Crowd, wise_choice
+from drivers.sim.felt import Dealt, Game
+from drivers.sim.house import House, Limits
+from drivers.sim.line import Line, PtyLine
+from drivers.sim.people import Clock, Cues, Deck, Players, paused_s, shuffled
+from drivers.sim.screen import Screen
+from drivers.sim.shoe import CardShoe
+from drivers.sim.wagers import Actives, Bets, Bettors, Refusal, Wager
+
+_READ_S = 2.2  # to read a caption, at speed 1
+_TRIES = 4000
+_MOST_CARDS = 60  # of a hand: seven seats that split
+_FIRST_CARD = "2"  # two more are burned: a short burn
+_MISREAD_CARD = 3  # of its hand
+_SHOWN, _MISREAD = 1, 2  # the hands by what is seen in them; the shoe's last is the one without a link
+_POLL_S = 0.02
+_PATIENCE_S = 60.0
+_SUPERVISOR = "Smith"
+
+
+class Stage(Protocol):
+    """Who shows the story, and what in it is not at the table."""
+
+    def say(self, caption: str) -> None:
+        """Show a line."""
+
+    def pay(self) -> None:
+        """At the pit people verify and pay every award that they may decide on now."""
+
+    def pull_cable(self) -> None:
+        """Pull the table's network cable."""
+
+    def plug_cable(self) -> None:
+        """Put it back."""
+
+    def leave(self) -> None:
+        """All rounds are dealt: wait until the people may leave the table, and take the shoe with them."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The shoe: its hands' cards in order, and whose chips are seen in the first of them."""
+
+    house: House
+    occupied: tuple[int, ...]
+    covered: tuple[int, ...]
+    burned: tuple[str, ...]
+    hands: tuple[tuple[str, ...], ...]
+
+    @property
+    def last(self) -> int:
+        """The number of the shoe's last hand, from 1."""
+        return len(self.hands)
+
+    def deck(self, seed: int) -> Deck:
+        """The shoe's cards: these first, then the others as they were shuffled, and the cutting card among these."""
+        first = [*self.burned, *(card for hand in self.hands for card in hand)]
+        rest = next(shuffled(seed, self.house.shoe.decks))
+        for card in first:
+            rest.remove(card)
+        into_its_hand = 2 if self.house.shoe.hands_after_cut_card else 0
+        before_cut = len(self.burned) + sum(map(len, self.hands[: self._cut_in - 1])) + into_its_hand
+        return Deck([*first, *rest], len(first) + len(rest) - before_cut, slips=False)
+
+    @property
+    def _cut_in(self) -> int:
+        return self.last - self.house.shoe.hands_after_cut_card
+
+
+def planned(house: House, game: Game, seed: int) -> Plan:
+    """A shoe in whose first hand a bet of this very game wins: one with a meter where the game has any."""
+    rng = random.Random(f"{seed} story")
+    occupied = house.seats[: 5 if house.kind == "punto_banco" else 3]
+    covered = tuple(seat for seat in occupied if seat in house.sensors)[:2]
+    burned = (
+        _FIRST_CARD + rng.choice(rules.SUITS),
+        *(rng.choice("34567") + suit for suit in rng.sample(rules.SUITS, 2)),
+    )
+    left = [rank + suit for rank in rules.RANKS for suit in rules.SUITS] * house.shoe.decks
+    for card in burned:
+        left.remove(card)
+    hands: list[tuple[str, ...]] = []
+    for number in range(1, 4 + house.shoe.hands_after_cut_card):
+        bets = _foreseen_bets(house.limits, occupied, covered if number == _SHOWN else (), number)
+        hands.append(_stacked(game, bets, left, rng, house.limits, shows=number == _SHOWN))
+        for card in hands[-1]:
+            left.remove(card)
+    return Plan(house, occupied, covered, burned, tuple(hands))
+
+
+def _stacked(
+    game: Game, bets: Bets, left: Sequence[str], rng: random.Random, limits: Limits, *, shows: bool
+) -> tuple[str, ...]:
+    """The cards of some hand; where it `shows` the game, of one on which such a bet wins, if such a hand is found."""
+    for _ in range(_TRIES):
+        felt = _Foreseen(rng.sample(left, _MOST_CARDS))
+        dealt = game.deal(felt, bets)
+        fits = _shown(dealt, limits) >= _most_shown(limits) if shows else not _told(dealt, "awards")
+        if fits and len(felt.drawn) > _MISREAD_CARD:
+            break
+    return tuple(felt.drawn)
+
+
+class _Foreseen:
+    """Where a hand is dealt that nobody sees."""
+
+    def __init__(self, cards: Sequence[str]) -> None:
+        self._cards = iter(cards)
+        self.drawn: list[str] = []
+
+    def card(self, to: str) -> str:
+        self.drawn.append(next(self._cards))
+        return self.drawn[-1]
+
+    def choice(self, seat: int, options: Sequence[str], points: int) -> str:
+        return wise_choice(options, points)
+
+    def reveal(self, *hands: str) -> None:
+        """They are seen by nobody."""
+
+
+def _most_shown(limits: Limits) -> int:
+    rows = [row for bet in limits.bets for row in bet.get("rows", [])]
+    return 3 if any("meter" in row for row in rows) else 2 if limits.prices_cents else 1
+
+
+def _shown(dealt: Dealt, limits: Limits) -> int:
+    """How much of the game a hand shows: an award of a meter (3), an award (2), another side bet that wins (1)."""
+    awards = [_row(limits, won) for won in _told(dealt, "awards")]
+    if awards:
+        return 3 if any("meter" in row for row in awards) else 2
+    return int(_best_side(dealt, limits) is not None)
+
+
+def _told(dealt: Dealt, what: str) -> list[dict[str, Any]]:
+    told: Any = dealt.told.get(what, [])
+    return list(told)
+
+
+def _row(limits: Limits, won: Mapping[str, Any]) -> Mapping[str, Any]:
+    rows = (row for bet in limits.bets if bet["spot"] == won["spot"] for row in bet["rows"])
+    return next(row for row in rows if row.get("award") == won["tier"])
+
+
+def _best_side(dealt: Dealt, limits: Limits) -> dict[str, Any] | None:
+    """The side bet that won most for its chips, the tie left out: it is in every game."""
+    settlement: Any = dealt.told["settlement"]
+    sides = {bet["spot"] for bet in limits.bets if bet.get("limits") != "circle"} - {"tie"}
+    won = [each for each in settlement["wagers"] if each["spot"] in sides and each["result"] == "won"]
+    return max(won, key=lambda each: each["pays_cents"] / each["cents"], default=None)
+
+
+def _foreseen_bets(limits: Limits, occupied: Sequence[int], covered: Collection[int], hand: int) -> Bets:
+    actives = Actives(*occupied[:2]) if "stake" in limits.spots else None
+    made = tuple(_wagers(limits, occupied, covered, hand, actives))
+    on = {spot: tuple(wager.seat for wager in made if wager.spot == spot) for spot in limits.prices_cents}
+    return Bets({spot: seats for spot, seats in on.items() if seats}, made, (), actives)
+
+
+def _wagers(
+    limits: Limits, occupied: Collection[int], covered: Collection[int], hand: int, actives: Actives | None
+) -> Iterator[Wager]:
+    """What lies on the layout: every seat's main wager, and in the first hand the side bets among the seats."""
+    others = [bet["spot"] for bet in limits.bets if bet.get("limits") != "circle" and bet["spot"] != limits.sensed]
+    seats = [seat for seat in sorted(occupied) if actives is None or seat not in actives.both]
+    for seat in actives.both if actives else ():
+        yield Wager(seat, "stake", _least(limits, limits.circle_minimum_cents))
+    for place, seat in enumerate(seats):
+        main = "hand" if "hand" in limits.spots else ("player", "banker")[place % 2]
+        yield Wager(seat, main, _least(limits, limits.circle_minimum_cents))
+        sides = others[place :: len(seats)] if hand == _SHOWN else []
+        for spot in [*sides, *([limits.sensed] if limits.sensed and seat in covered else [])]:
+            yield Wager(seat, spot, limits.prices_cents.get(spot) or _least(limits, limits.side_minimum_cents))
+
+
+def _least(limits: Limits, minimum_cents: int) -> int:
+    return minimum_cents + -minimum_cents % limits.increment_cents
+
+
+class StoryPlayers(Players):
+    """Players who put down what is planned while the story lasts. `hand` is None once it is over."""
+
+    hand: int | None = 0
+
+    def __init__(self, seed: int, plan: Plan) -> None:
+        super().__init__(seed, plan.house.sensors, plan.house.limits.sensed)
+        self._plan = plan
+
+    def choose(self) -> dict[int, bool]:
+        """Whose sensor is covered."""
+        if self.hand is None:
+            return super().choose()
+        return {seat: self.hand == _SHOWN and seat in self._plan.covered for seat in self._plan.house.sensors}
+
+
+class StoryBettors(Bettors):
+    """The same for the chips that bet recognition sees."""
+
+    hand: int | None = 0
+
+    def choose(
+        self, occupied: Collection[int], covered: Mapping[int, bool], actives: Actives | None
+    ) -> tuple[list[Wager], tuple[Refusal, ...]]:
+        """The next hand's wagers."""
+        if self.hand is None:
+            return super().choose(occupied, covered, actives)
+        seen = [seat for seat, is_covered in covered.items() if is_covered]
+        return [*_wagers(self._limits, occupied, seen, self.hand, actives)], ()
+
+
+class StoryCrowd(Crowd):
+    """Players of few seats, who do what is wise; once the story is over, all others come."""
+
+    over = False
+    first: Collection[int] = ()
+
+    def choose(self, options: Sequence[str], points: int) -> str:
+        """What a player with so many points does."""
+        return super().choose(options, points) if self.over else wise_choice(options, points)
+
+    def _move(self) -> None:
+        if self.over:
+            super()._move()
+        elif not self.occupied:
+            self._sit(set(self.first))
+
+    def story_ends(self) -> None:
+        """Everybody may come."""
+        self.over = True
+        self._sit(set(self._seats))
+
+
+@dataclass(frozen=True)
+class Cast:
+    """The people of the story, who all know the plan."""
+
+    plan: Plan
+    players: StoryPlayers
+    bettors: StoryBettors
+    crowd: StoryCrowd
+
+    def hand_begins(self, hand: int | None) -> None:
+        """The hand of this number is next; None: the story is over."""
+        self.players.hand = self.bettors.hand = hand
+        if hand is None:
+            self.crowd.story_ends()
+
+
+def cast_for(plan: Plan, seed: int, screen: Screen, account: Account) -> Cast:
+    """The people for a plan."""
+    house = plan.house
+    bettors = StoryBettors(seed, house.limits, house.seats)
+    crowd = StoryCrowd(seed, screen, account, bettors, house.seats, roles=house.kind == "baccarat_royal")
+    crowd.first = plan.occupied
+    return Cast(plan, StoryPlayers(seed, plan), bettors, crowd)
+
+
+class StoryCues:
+    """A dealer's cues, told: a caption before what happens or after it. Once the story is over, nothing is said."""
+
+    def __init__(self, cues: Cues, cast: Cast, stage: Stage, screen: Screen, *, speed: float, clock: Clock) -> None:
+        self._cues = cues
+        self._cast = cast
+        self._plan = cast.plan
+        self._stage = stage
+        self._screen = screen
+        self._speed = speed
+        self._clock = clock
+        self._hand: int | None = 0
+        self._cards = 0  # of the hand, or of the burn
+        self._said: set[str] = set()
+
+    def announce_shoe(self) -> None:
+        """Scene 1."""
+        if self._hand == 0:
+            self._say("1/6 A new shoe. The dealer shuffles and presses new_shoe; both draw lamps light.")
+        self._cues.announce_shoe()
+
+    def card_due(self, to: str) -> None:
+        """In the burn, and in the shoe's last hand."""
+        if self._hand is not None:
+            self._cards += 1
+            if to == "burn" and self._cards == 2:
+                self._say("    The first card is a 2, so two more are burned. Nobody is told which.")
+            if self._hand == self._plan.last and self._cards == 2:
+                self._say("6/6 The table's network cable is pulled. The fault lamp blinks slowly.")
+                self._stage.pull_cable()
+                self._say("    Baccarat goes on, and what the pit must know waits in the journal.")
+        self._cues.card_due(to)
+
+    def take_wagers(self) -> Bets:
+        """Scene 2, and the hand is counted."""
+        if self._hand is not None:
+            self._hand, self._cards = self._hand + 1, 0
+            self._cast.hand_begins(self._hand)
+        if self._hand == _SHOWN:
+            if (sensed := self._plan.house.limits.sensed) is not None:
+                self._say(f"2/6 Wagers. A seat's lamp flashes: a chip may go on {_plain(sensed)}.")
+            else:
+                self._say("2/6 Wagers. Bet recognition tells the table every chip.")
+        bets = self._cues.take_wagers()
+        if self._hand == _SHOWN and bets.actives is not None:
+            actives = bets.actives
+            self._say(f"    By lot, seat {actives.player} plays Player's hand and seat {actives.banker} Banker's.")
+        return bets
+
+    def lock_wagers(self) -> None:
+        """The end of scene 2."""
+        if self._hand == _SHOWN:
+            lamps = " A lamp that is lit plays." if self._plan.covered else ""
+            self._say(f"    The dealer presses deal: no more wagers.{lamps}")
+        self._cues.lock_wagers()
+        if self._hand == _SHOWN:
+            self._say("3/6 A hand. A lamp says where the next card goes.")
+
+    def cut_card_out(self) -> None:
+        """Said by the shoe."""
+        self._cues.cut_card_out()
+
+    def choice(self, seat: int, options: Sequence[str], points: int) -> str:
+        """A seat chooses; the first time, it is told how."""
+        self._say_once(f"    Seat {seat} may choose. Its lamp is lit with short pauses.")
+        chosen = self._cues.choice(seat, options, points)
+        self._say_once(f"    Its player says {chosen}, and the dealer presses that button.")
+        return chosen
+
+    def reveal(self, hands: Sequence[str]) -> None:
+        """Cards are turned up; the first time, it is told how."""
+        self._say_once("    Cards lie face down. The table tells nobody which, until reveal is pressed.")
+        self._cues.reveal(hands)
+
+    def hand_over(self, dealt: Dealt) -> None:
+        """What the first hand won, to the end."""
+        self._cues.hand_over(dealt)
+        if self._hand != _SHOWN:
+            return
+        awards = _told(dealt, "awards")
+        for won in awards:
+            row = _row(self._plan.house.limits, won)
+            wins = f"on the meter {_plain(row['meter'])}" if "meter" in row else _dollars(row["cents"])
+            self._say(f"    Seat {won['seat']} wins {_plain(won['spot'])}, {_plain(won['tier'])}, {wins}.")
+        if awards:
+            self._paid(sorted({won["seat"] for won in awards if "meter" in _row(self._plan.house.limits, won)}))
+        elif (side := _best_side(dealt, self._plan.house.limits)) is not None:
+            staked, won_cents = _dollars(side["cents"]), _dollars(side["pays_cents"])
+            self._say(f"    Seat {side['seat']} wins {_plain(side['spot'])}: {won_cents} for {staked}.")
+
+    def shoe_over(self) -> None:
+        """The end of the last scene, and of the story."""
+        if self._hand is not None and self._face()["commission_owed"]:
+            self._say("    The shoe is over. Each seat pays the commission that it owes.")
+        self._cues.shoe_over()
+        if self._hand is None:
+            return
+        self._say(
+            f"    {self._unacknowledged()} events wait. The cable is put back, and the table sends them in order."
+        )
+        self._stage.plug_cable()
+        self._until(lambda: self._unacknowledged() == 0)
+        self._say("    The pit has acknowledged every event: none was lost, and none counts twice.")
+        self._say("The story is over. From here on cards and wagers are random. Ctrl-C ends the demo.")
+        self._hand = None
+        self._cast.hand_begins(None)
+
+    # What the shoe does in it.
+
+    @property
+    def cards_in_shoe(self) -> int:
+        """How many cards the shoe began with."""
+        return len(rules.RANKS) * len(rules.SUITS) * self._plan.house.shoe.decks
+
+    @property
+    def misreads(self) -> bool:
+        """Whether the shoe cannot read the card that is drawn now."""
+        return self._hand == _MISREAD and self._cards == _MISREAD_CARD
+
+    def cutting_card_comes(self) -> None:
+        """Scene 5."""
+        if self._hand is not None:
+            then = (
+                "this hand is finished, and one more is dealt"
+                if self._hand < self._plan.last
+                else "this hand is the last"
+            )
+            self._say(f"5/6 The cutting card comes: {then}.")
+
+    def misread(self, what: str, card: str, cards_left: int) -> None:
+        """Scene 4: the table has stopped, and a supervisor cures it by the exits that the fault names."""
+        self._until(lambda: self._face()["fault"] is not None)
+        self._say(f"4/6 {what} The table guesses nothing: it stops.")
+        self._until(lambda: bool(self._status()["shoe"]["up"]))
+        by = f"--by {_SUPERVISOR}"
+        named = False
+        while (fault := self._face()["fault"]) is not None:
+            answers = {"by": _SUPERVISOR, "fault": fault["id"]}
+            if "card" in fault["exits"] and not named:
+                self._say(f"    A supervisor reads the felt: tablectl card {card} {by}")
+                self._screen.ask(do="card", card=card, **answers)
+                named = True
+            elif "count" in fault["exits"]:
+                self._say(f"    Nobody heard the shoe, so its cards are counted: tablectl count {cards_left} {by}")
+                self._screen.ask(do="count", left=cards_left, **answers)
+            else:
+                self._say(f"    Felt and display agree: tablectl clear {by}")
+                self._screen.ask(do="clear", **answers)
+        self._say("    The hand goes on where it stood.")
+
+    def _paid(self, on_meters: Sequence[int]) -> None:
+        self._say("    The lamps of winning seats blink fast. At the pit, Ana verifies, and Ben pays.")
+        self._until(self._all_paid)
+        for seat in on_meters:
+            self._say(f"    Paid. Smith puts seat {seat}'s lamp out: tablectl reset-hit {seat} --by {_SUPERVISOR}")
+            self._screen.ask(do="reset_hit", seat=seat, by=_SUPERVISOR)
+
+    def _face(self) -> dict[str, Any]:
+        return self._screen.face()
+
+    def _status(self) -> dict[str, Any]:
+        status: dict[str, Any] = self._screen.ask(do="status")["status"]
+        return status
+
+    def _unacknowledged(self) -> int:
+        return int(self._status()["pit"]["unacknowledged"])
+
+    def _all_paid(self) -> bool:
+        self._stage.pay()
+        return all(hit["step"] == "paid" for hit in self._face()["hits"])
+
+    def _until(self, so: Callable[[], bool]) -> None:
+        gives_up_s = self._clock.monotonic() + _PATIENCE_S
+        while not so():
+            if self._clock.monotonic() >= gives_up_s:
+                what = f"in {_PATIENCE_S:g} s the table did not come to what the story shows next"
+                raise TableError("sim_not_seen", what, "see what the table's log says")
+            self._clock.sleep(_POLL_S)
+
+    def _say_once(self, caption: str) -> None:
+        """What is told of a kind of thing only where it happens first."""
+        kind = caption.lstrip().partition(" ")[0]
+        if self._hand == _SHOWN and kind not in self._said:
+            self._said.add(kind)
+            self._say(caption)
+
+    def _say(self, caption: str) -> None:
+        self._stage.say(caption)
+        self._clock.sleep(paused_s(_READ_S, self._speed))
+
+
+class StoryShoe:
+    """The shoe, which once in the story does not tell a card: an Angel Eye cannot read it, another's cable slips."""
+
+    def __init__(self, shoe: CardShoe, cues: StoryCues) -> None:
+        self._shoe = shoe
+        self._cues = cues
+        self._drawn = 0
+        self.line: Line = shoe.line
+        self.tells_cut_card = shoe.tells_cut_card
+        self.power_up = shoe.power_up
+        self.new_shoe = shoe.new_shoe
+        self.verbs = shoe.verbs
+
+    def draw(self, card: str) -> None:
+        """Draw a card."""
+        self._drawn += 1
+        if not self._cues.misreads:
+            self._shoe.draw(card)
+            return
+        unreadable: Callable[[str], None] | None = getattr(self._shoe, "unreadable", None)
+        if unreadable is not None:
+            what = "The shoe cannot read a card."
+            unreadable(card)
+        else:
+            what = "The shoe's cable slips, and a card is not told."
+            assert isinstance(self.line, PtyLine), "a demonstration's shoe is on a pty"
+            self.line.unplug()
+            self._shoe.draw(card)
+            self.line.plug()
+        self._cues.misread(what, card, self._cues.cards_in_shoe - self._drawn)
+
+    def cut_card(self) -> None:
+        """Draw the cutting card."""
+        self._cues.cutting_card_comes()
+        self._shoe.cut_card()
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _dollars(cents: int) -> str:
+    return f"{'-' if cents < 0 else ''}${abs(cents) // 100:,}.{abs(cents) % 100:02}"
