@@ -6,6 +6,20 @@ export PATH := $(PATH):/usr/sbin
 # Without its bytecode beside it, the whole program is compiled anew for each of the hundreds of daemons a test starts.
 unexport PYTHONDONTWRITEBYTECODE
 
+# A variable that a target does not have would do nothing, and nobody would know why.
+KNOWN_demo := GAME ROUNDS SPEED SEED SHOE
+KNOWN_bench := QUICK ARGS
+KNOWN_test := ARGS
+KNOWN_proof := ARGS
+KNOWN_lock := ARGS
+said := $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))
+known := $(foreach goal,$(MAKECMDGOALS),$(KNOWN_$(goal)))
+unknown := $(firstword $(filter-out $(known) VENV,$(said)))
+upper = $(shell echo $(unknown) | tr a-z A-Z)
+ifneq ($(unknown),)
+$(error $(MAKECMDGOALS) knows no variable $(unknown). $(if $(filter $(upper),$(known)),Write $(upper)=$($(unknown)),Its variables: $(or $(known),none)))
+endif
+
 .PHONY: help demo test proof bench package pages pictures docs lint lock clean
 
 help:  ## what there is to make

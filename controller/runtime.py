@@ -409,7 +409,7 @@ class Runtime:
         for message in messages:
             event, level = message.says, _LEVELS.get(message.says["type"], logging.INFO)
             where = message.seq, event["shoe"] or "-", event["round"] or "-", event["type"], event_sentence(event)
-            _log.log(level, "event %d, shoe %s, hand %s: %s: %s", *where, extra=EVERY_ONE)
+            _log.log(level, "event %d, shoe %s, round %s: %s: %s", *where, extra=EVERY_ONE)
 
     def _on_journal(self, work: Callable[[], _T]) -> Awaitable[_T]:
         """Do `work` in the one thread that may touch the journal."""

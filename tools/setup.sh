@@ -45,15 +45,26 @@ fi
 python_can 'import sys; assert sys.version_info >= (3, 11) and sys.maxsize > 2**32' ||
     stop "A 64-bit Python 3.11 or newer is needed; this is $(python3 --version)." "Debian 12 and the 64-bit Raspberry Pi OS have it."
 
-echo "Setting up .venv ($profile)"
+echo "Setting up .venv ($profile), once: it takes 10 to 60 seconds."
 # So that a demo never needs a compiler, everything in it must come as a wheel.
 case $profile in
     demo | docs) wheels=(--only-binary :all:) ;;
     dev) wheels=() ;;
 esac
 python3 -m venv .venv
-pip() { .venv/bin/python -m pip --quiet --disable-pip-version-check "$@"; }
+pip() { .venv/bin/python -m pip --disable-pip-version-check --no-input "$@"; }
+# On a terminal one line tells how far pip has got; a log gets none of that.
+progress() {
+    local of=$1 count=0 word name
+    while read -r word name _; do
+        [[ $word == Collecting || $word == Requirement ]] && count=$((count + 1))
+        [[ $word == Installing ]] && name="putting them in place"
+        if [[ -t 1 && $word =~ ^(Collecting|Installing) ]]; then printf '\r\033[K  package %d of %d: %s' "$count" "$of" "${name%%[=;]*}"; fi
+    done
+    if [[ -t 1 ]]; then printf '\r\033[K'; fi
+}
+install() { pip install --require-hashes "$@" | progress "$(grep -c '^[a-z].*==' "${@: -1}")"; }
 # Setuptools comes first, from its own lock: an isolated build would fetch one that nobody checked.
-pip install --require-hashes --only-binary :all: -r requirements/build.lock
-pip install --require-hashes "${wheels[@]}" --no-build-isolation --use-pep517 -r "requirements/$profile.lock"
-pip install --no-deps --no-build-isolation --editable . # the project is run where it lies
+install --only-binary :all: -r requirements/build.lock
+install "${wheels[@]}" --no-build-isolation --use-pep517 -r "requirements/$profile.lock"
+pip --quiet install --no-deps --no-build-isolation --editable . # the project is run where it lies

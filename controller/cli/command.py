@@ -10,7 +10,7 @@ from enum import Enum
 GROUPS = (
     "Look",
     "The shoe",
-    "The hand",
+    "The round",
     "When the table has stopped",
     "Seats and money",
     "The table itself",

@@ -352,7 +352,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("watch", "Look", "a running table, live in the terminal", "", _watch, _add_language, File.TABLE),
     Command(
         "witness",
-        "The hand",
+        "The round",
         "confirm, as the second person, what another one asked for",
         "--by Jones",
         _witness,

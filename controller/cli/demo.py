@@ -21,6 +21,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
+from difflib import get_close_matches
 from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol
@@ -62,7 +63,9 @@ def demo(rounds: int | None, speed: float, seed: int | None, game: str, shoe: st
     if (rounds is not None and rounds < 1) or speed < 0:
         raise TableError("demo_options", "ROUNDS is at least 1, and SPEED at least 0.", "For example ROUNDS=5 SPEED=0.")
     if game not in (names := surroundings.example_names()):
-        raise TableError("demo_options", f"There is no example game {game}.", f"GAME is one of: {', '.join(names)}.")
+        likely = "".join(f"Did you mean {name}? " for name in get_close_matches(game, names, 1))
+        do = f"{likely}GAME is one of: {', '.join(names)}."
+        raise TableError("demo_options", f"There is no example game {game}.", do)
     seed = random.SystemRandom().randrange(1_000_000) if seed is None else seed
     with tempfile.TemporaryDirectory(prefix="table-demo-") as name, _stop_signals() as stopping:
         return _Demo(Path(name), rounds, speed, seed, game, shoe, stopping).run()
@@ -110,16 +113,18 @@ class _People(threading.Thread):
         super().__init__(name="people", daemon=True)
         self._deal = deal
         self._done = done
-        self.trouble: str | None = None
+        self.trouble: str | None = "Their program failed: see above."
 
     def run(self) -> None:
         try:
             self._deal()
+            self.trouble = None
         except (TableError, OSError) as error:
             self.trouble = str(error)
         except _LeftError:
-            pass
-        self._done.set()
+            self.trouble = None
+        finally:
+            self._done.set()
 
 
 class _Show(Protocol):

@@ -17,11 +17,11 @@ from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
-from controller.cli.status import hand_name, place, waiting
+from controller.cli.status import place, waiting
 from controller.screen.wording import SUIT_SIGNS
 from controller.table.lamps import LAMPS, Pattern
 from controller.table.rules import TableRules
-from controller.words.events import commission_line, hit_line, meters_line
+from controller.words.events import commission_line, hand_name, hit_line, meters_line
 from controller.words.language import Language
 
 _COLOURS = {
@@ -121,7 +121,7 @@ class Picture:
             shoe = say["shoe_up"].format(where="").rstrip(", ")
         else:
             shoe = say["shoe_down"].format(why=status["shoe"]["why"].partition(";")[0])
-        told = self._words.pit(pit["standing"]["code"]).what.format(**pit["standing"]["details"])
+        told = self._words.pit(pit["standing"]["code"]).what.format(**pit["standing"]["details"]).partition(". ")[0]
         counts = say["acked"].format(acked=pit["acked_seq"], head=pit["head_seq"])
         return f"{shoe}; {say['pit']} {counts}" + ("" if pit["standing"]["code"] == "well" else f". {told}")
 

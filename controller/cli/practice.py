@@ -19,6 +19,7 @@ from controller.cli.sim import simulated_pins
 from controller.cli.watch import changes
 from controller.config import load
 from controller.errors import TableError
+from controller.words.language import language
 from drivers.sim import console
 from drivers.sim.line import PtyLine
 from drivers.sim.shoe import maker
@@ -70,5 +71,5 @@ def _await_pit(table: Path, daemon: subprocess.Popen[bytes], log: Path) -> None:
 def _tell(table: Path) -> None:
     """Say what changes at the table, a line each."""
     with suppress(TableError):  # the table's end is the end of the prompt too
-        for line in changes(watch(table), table):
+        for line in changes(watch(table), table, language()):
             print(f"  {line}", flush=True)

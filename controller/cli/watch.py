@@ -33,9 +33,10 @@ def watch_table(table: Path, language_name: str) -> int:
     config = load(table)
     title = f"{config.file.table.name} - Ctrl-C ends this view, not the table"
     picture = Picture(title, config.rules, words)
-    with keys_unseen(), Live(picture, refresh_per_second=_A_SECOND):
+    with keys_unseen(), Live(picture, refresh_per_second=_A_SECOND) as live:
         for status in watch(table):
             picture.status = status
+            live.refresh()
     return 0
 
 

@@ -277,7 +277,7 @@ def _list_awards(options: argparse.Namespace) -> int:
         for telling in award.tellings:
             print(f"    told by the table: {telling}, {_became(telling)}")
         if award.more:
-            print(f"    {award.more} more winning wagers of this hand are still to be told")
+            print(f"    {award.more} more winning wagers of this round are still to be told")
         for alarm in award.alarms:
             print(f"    ! {alarm}")
     if not shown:
@@ -334,8 +334,8 @@ def _account(options: argparse.Namespace) -> int:
 
 def _told(award: Award) -> str:
     won = award.meter or "fixed"
-    hand = f"shoe {award.shoe} hand {award.round} seat {award.seat}"
-    return f"{award.id}  {award.step:<8}  {money(award.cents):>14}  {hand}  {award.spot} {award.tier} ({won})"
+    where = f"shoe {award.shoe} round {award.round} seat {award.seat}"
+    return f"{award.id}  {award.step:<8}  {money(award.cents):>14}  {where}  {award.spot} {award.tier} ({won})"
 
 
 def _became(telling: Telling) -> str:

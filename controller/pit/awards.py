@@ -211,7 +211,7 @@ class Awards:
         if award.more:
             raise TableError(
                 "award_incomplete",
-                f"Table {award.table} has yet to tell of {award.more} more winning wagers of this award's hand.",
+                f"Table {award.table} has yet to tell of {award.more} more winning wagers of this award's round.",
                 f"Wait until table {award.table} has sent them. If they do not come, check the table's link.",
             )
         if step == "rejected":

@@ -105,7 +105,7 @@ class Intake:
                 ]:
                     hand = self._hand(table, event)
                     if not self._books.lock_wagers(number, hand, spot, seats, price_cents, meters):
-                        yield hand, _contradiction(table, event, "locks the wagers of a hand whose wagers were locked")
+                        yield hand, _contradiction(table, event, "locks the wagers of a round whose wagers were locked")
                     if (part := self._books.part_taken(meters)) > 1:
                         what = (
                             f"Table {table}: of each wager on {spot} its meters take {part}, which is more than the"
@@ -146,7 +146,7 @@ class Intake:
                 _contradiction(table, event, f"voids wagers that were never locked, or were voided before: {told}"),
             )
         if has_hit:
-            yield hand, _contradiction(table, event, "voids a hand that has had a hit")
+            yield hand, _contradiction(table, event, "voids a round that has had a hit")
 
     def _hit(self, number: int, table: str, event: TableEvent) -> Iterator[tuple[int | None, TableError]]:
         message = event.message
@@ -198,13 +198,13 @@ def _contradiction(table: str, event: TableEvent, what: str) -> TableError:
     return TableError(
         "event_contradicts",
         f"Event {table}/{event.epoch}/{event.seq} ({_named(event)}) {what}.",
-        "Find out what happened at the table before any award of this hand is paid.",
+        "Find out what happened at the table before any award of this round is paid.",
     )
 
 
 def _named(event: TableEvent) -> str:
     shoe, hand = (value if type(value := event.message.get(key)) is int else "?" for key in ("shoe", "round"))
-    return f"shoe {shoe}, hand {hand}"
+    return f"shoe {shoe}, round {hand}"
 
 
 def _whole(value: object, least: int, most: int, meant: str) -> int:

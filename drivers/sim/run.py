@@ -35,6 +35,7 @@ class Habits:
 
     seed: int = 0
     rounds: int | None = None
+    shoes: int | None = None
     speed: float = 1.0
     error_rate: float = 0.0
     wrap: int = 0
@@ -63,7 +64,7 @@ def run_table(
         at_the_end.callback(screen.close)
         account = Account(at_the_end.enter_context(account_file.open("w", encoding="utf-8")))
         shoe: CardShoe = maker(house.driver)(line, wrap=habits.wrap, speed=habits.speed)
-        game, seed = _game(house), habits.seed
+        game, seed = game_of(house), habits.seed
         decks: Iterable[Deck] = shuffled_decks(seed, house.shoe.decks, house.shoe.cut_card_from_end)
         players = Players(seed, house.sensors, house.limits.sensed)
         crowd = _crowd(house, screen, account, seed) if house.tells_wagers else None
@@ -116,7 +117,7 @@ def run_shoe_alone(line: Line, seed: int, pace_s: float, rounds: int | None, out
     Dealer(shoe, decks, Pace(pace_s), Account(out)).play(rounds)
 
 
-def _game(house: House) -> Game:
+def game_of(house: House) -> Game:
     """The game of the house."""
     match house.kind:
         case "lucky9":

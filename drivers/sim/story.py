@@ -25,7 +25,7 @@ from drivers.sim.shoe import CardShoe
 from drivers.sim.wagers import Actives, Bets, Bettors, Refusal, Wager
 
 _READ_S = 2.2  # to read a caption, at speed 1
-_TRIES = 4000
+_TRIES = 1000
 _MOST_CARDS = 60  # of a hand: seven seats that split
 _FIRST_CARD = "2"  # two more are burned: a short burn
 _MISREAD_CARD = 3  # of its hand
@@ -99,18 +99,31 @@ def planned(house: House, game: Game, seed: int) -> Plan:
     hands: list[tuple[str, ...]] = []
     for number in range(1, 4 + house.shoe.hands_after_cut_card):
         bets = _foreseen_bets(house.limits, occupied, covered if number == _SHOWN else (), number)
-        hands.append(_stacked(game, bets, left, rng, house.limits, shows=number == _SHOWN))
+        pairs = [house.printed[seat].split() for seat in covered if seat in house.printed] if number == _SHOWN else []
+        hands.append(_stacked(game, bets, left, rng, house.limits, pairs, shows=number == _SHOWN))
         for card in hands[-1]:
             left.remove(card)
     return Plan(house, occupied, covered, burned, tuple(hands))
 
 
 def _stacked(
-    game: Game, bets: Bets, left: Sequence[str], rng: random.Random, limits: Limits, *, shows: bool
+    game: Game,
+    bets: Bets,
+    left: Sequence[str],
+    rng: random.Random,
+    limits: Limits,
+    pairs: Sequence[Sequence[str]],
+    *,
+    shows: bool,
 ) -> tuple[str, ...]:
-    """The cards of some hand; where it `shows` the game, of one on which such a bet wins, if such a hand is found."""
+    """The cards of some hand; where it `shows` the game, of one on which such a bet wins, if such a hand is found. Of
+    `pairs` one is dealt to Player or to Banker, where there are any."""
     for _ in range(_TRIES):
-        felt = _Foreseen(rng.sample(left, _MOST_CARDS))
+        cards = rng.sample(left, _MOST_CARDS)
+        if pairs:
+            side = rng.randrange(2)
+            cards[side], cards[side + 2] = rng.choice(pairs)
+        felt = _Foreseen(cards)
         dealt = game.deal(felt, bets)
         fits = _shown(dealt, limits) >= _most_shown(limits) if shows else not _told(dealt, "awards")
         if fits and len(felt.drawn) > _MISREAD_CARD:
@@ -302,7 +315,7 @@ class StoryCues:
             if self._hand == self._plan.last and self._cards == 2:
                 self._say("6/6 The table's network cable is pulled. The fault lamp blinks slowly.")
                 self._stage.pull_cable()
-                self._say("    Baccarat goes on, and what the pit must know waits in the journal.")
+                self._say("    The game goes on, and what the pit must know waits in the journal.")
         self._cues.card_due(to)
 
     def take_wagers(self) -> Bets:
@@ -328,7 +341,7 @@ class StoryCues:
             self._say(f"    The dealer presses deal: no more wagers.{lamps}")
         self._cues.lock_wagers()
         if self._hand == _SHOWN:
-            self._say("3/6 A hand. A lamp says where the next card goes.")
+            self._say("3/6 A round. A lamp says where the next card goes.")
 
     def cut_card_out(self) -> None:
         """Said by the shoe."""
@@ -395,9 +408,9 @@ class StoryCues:
         """Scene 5."""
         if self._hand is not None:
             then = (
-                "this hand is finished, and one more is dealt"
+                "this round is finished, and one more is dealt"
                 if self._hand < self._plan.last
-                else "this hand is the last"
+                else "this round is the last"
             )
             self._say(f"5/6 The cutting card comes: {then}.")
 
@@ -420,7 +433,7 @@ class StoryCues:
             else:
                 self._say(f"    Felt and display agree: tablectl clear {by}")
                 self._screen.ask(do="clear", **answers)
-        self._say("    The hand goes on where it stood.")
+        self._say("    The round goes on where it stood.")
 
     def _paid(self, on_meters: Sequence[int]) -> None:
         self._say("    The lamps of winning seats blink fast. At the pit, Ana verifies, and Ben pays.")

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from io import StringIO
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +21,10 @@ from controller.cli.status import status_lines
 from controller.table.acts.shoe import NewShoe, SeeCutCard
 from controller.table.facts import ShoeError, ShoeErrorRaised
 from controller.table.lamps import lamps
+from controller.table.rules import TableRules
 from controller.words.language import language
 from tests.support.five_games import HEALTHY, SUGARHOUSE_MIDI, call, dealt, wagers
-from tests.support.tables import LUCKY9, SUGARHOUSE, TABLE_FILE, TableUnderTest
+from tests.support.tables import LUCKY9, ROYAL9, SUGARHOUSE, TABLE_FILE, TableUnderTest
 from tests.table.test_faults_and_exits import EACH
 
 LEVELS = {"personal_vs_personal": 1_000_000, "banker_personal": 500_000, "player_personal": 250_000}
@@ -90,19 +90,22 @@ def headline(table: TableUnderTest) -> str:
 
 
 def test_a_table_without_a_shoe() -> None:
-    assert headline(TableUnderTest()) == "shoe -  round -  no shoe"
+    assert headline(TableUnderTest()) == "no shoe"
 
 
 def test_the_burn_is_counted_down_from_the_first_card() -> None:
     table = TableUnderTest().open_shoe("3H KC")
-    assert headline(table) == "shoe 1  round -  the burn  first card 3♥, 2 to burn  414 cards left"
+    assert painted(table)[:2] == [
+        "The table waits for the burn: the first card was 3H, and 2 more to burn.",
+        "the burn, shoe 1, 414 cards left",
+    ]
     lit = _lit(painted(table))
     assert {"draw_player", "draw_banker"} <= lit
 
 
 def test_the_last_hand_is_said() -> None:
     assert headline(TableUnderTest().open_shoe().do(SeeCutCard())) == (
-        "shoe 1  round -  wagers are open  414 cards left  last hand"
+        "wagers are open, shoe 1, 414 cards left, this is the shoe's last round"
     )
 
 
@@ -111,8 +114,15 @@ def test_the_last_hand_is_said() -> None:
 
 def _lit(lines: list[str]) -> set[str]:
     """The lamps that are steadily lit: only those of patterns that do not blink may be asked for."""
-    words = " ".join(line for line in lines if LIT in line or DARK in line).split()
-    return {name for dot, name in pairwise(words) if dot == LIT}
+    numbers, *_ = (line.split()[1::2] for line in lines if line.startswith("seat 1 "))
+    signs = next(line for line in lines if re.fullmatch(f"([{LIT}{DARK}] [a-z-]+ *){{{len(numbers)}}}", line))
+    others = next(line for line in lines if "draw player" in line)
+    seats = {
+        f"seat_{number}"
+        for number, lamp in zip(numbers, re.findall(f"[{LIT}{DARK}]", signs), strict=True)
+        if lamp == LIT
+    }
+    return seats | {name.strip().replace(" ", "_") for name in re.findall(f"{LIT} ([a-z ]+)", others)}
 
 
 def test_a_hand_in_play_shows_its_cards_its_totals_and_whose_card_is_next() -> None:
@@ -120,9 +130,9 @@ def test_a_hand_in_play_shows_its_cards_its_totals_and_whose_card_is_next() -> N
     lines = painted(table)
     assert lines[:4] == [
         "The table waits for a card for Banker.",
-        "shoe 1  round 1  a hand is being dealt  411 cards left",
-        "player  K♠ 4♥ = 4",
-        "banker  2♦ = 2",
+        "a round is being dealt, shoe 1, round 1, 411 cards left",
+        "Player  K♠ 4♥ = 4",
+        "Banker  2♦ = 2",
     ]
     assert _lit(lines) == {"seat_1", "draw_banker"}
     assert _lit(painted(table.draw("3C"))) == {"seat_1", "draw_player"}  # Player's 4 draws
@@ -132,9 +142,9 @@ def test_a_hand_in_play_shows_its_cards_its_totals_and_whose_card_is_next() -> N
 @pytest.mark.parametrize(
     ("dealt", "lines", "lamp"),
     [
-        ("9C TD TC 5D", ["player  9♣ T♣ = 9  wins", "banker  T♦ 5♦ = 5"], "player"),
-        ("TC 4D TD 4H", ["player  T♣ T♦ = 0", "banker  4♦ 4♥ = 8  wins"], "banker"),
-        ("6C 2D TC 4H", ["player  6♣ T♣ = 6  tie", "banker  2♦ 4♥ = 6  tie"], "tie"),
+        ("9C TD TC 5D", ["Player  9♣ T♣ = 9  Player wins", "Banker  T♦ 5♦ = 5"], "player"),
+        ("TC 4D TD 4H", ["Player  T♣ T♦ = 0", "Banker  4♦ 4♥ = 8  Banker wins"], "banker"),
+        ("6C 2D TC 4H", ["Player  6♣ T♣ = 6  tie", "Banker  2♦ 4♥ = 6  tie"], "tie"),
     ],
 )
 def test_a_finished_hand_shows_who_won(dealt: str, lines: list[str], lamp: str) -> None:
@@ -143,8 +153,8 @@ def test_a_finished_hand_shows_who_won(dealt: str, lines: list[str], lamp: str) 
     assert _lit(shown) & {"player", "banker", "tie"} == {lamp}
 
 
-def test_a_hand_that_nobody_wagered_on_is_called_simulated() -> None:
-    assert "  simulated hand" in headline(TableUnderTest().open_shoe().draw("4C"))
+def test_a_hand_that_nobody_wagered_on_is_told_as_that() -> None:
+    assert language().name("say", "simulated") in painted(TableUnderTest().open_shoe().draw("4C"))
 
 
 # What stops the table, and what a player has won.
@@ -154,10 +164,10 @@ def test_a_fault_says_what_to_do() -> None:
     lines = painted(TableUnderTest().open_shoe().lock().draw("KS ??"))
     assert lines[:5] == [
         "The table has stopped and waits for a supervisor. The shoe could not read a card.",
-        "shoe 1  round 1  a hand is being dealt  412 cards left",
+        "a round is being dealt, shoe 1, round 1, 412 cards left",
         "FAULT unreadable_card: The shoe could not read a card.",
         language().fault("unreadable_card").do,
-        "player  K♠ = 0",
+        "Player  K♠ = 0",
     ]
     assert not _lit(lines) & {"draw_player", "draw_banker"}
 
@@ -172,7 +182,7 @@ def test_a_hit_is_shown_with_its_amount_and_how_far_it_has_come() -> None:
     table = TableUnderTest(levels=LEVELS).open_shoe().lock(2).draw("KH 2S 9H 3D")
     lines = painted(table)
     assert lines[2] == "HIT: seat 2 royal9, player personal, meter player personal $2,500.00: hit"
-    assert lines[3] == "player  K♥ 9♥ = 9  wins"
+    assert lines[3] == "Player  K♥ 9♥ = 9  Player wins"
 
 
 # Cards that lie face down.
@@ -185,8 +195,7 @@ def test_a_card_that_lies_face_down_is_never_shown(reveal: Any) -> None:
     for card in ("KS", "7H", "QC", "6D"):
         told = "\n".join(painted(table.draw(card)))
         assert not any(sign in told for sign in ("♠", "♥", "♦", "♣", "= ")), "no card and no total"
-    assert "player  -- --" in painted(table)
-    assert "banker  -- --" in painted(table)
+    assert {"Player  -- --", "Banker  -- --"} <= {*painted(table)}
 
 
 def test_what_is_to_be_turned_up_and_who_holds_it_is_told() -> None:
@@ -196,8 +205,7 @@ def test_what_is_to_be_turned_up_and_who_holds_it_is_told() -> None:
     assert painted(table)[0] == due
     table.do(call("reveal"))
     lines = painted(table)
-    assert "player  K♠ Q♣ = 0" in lines
-    assert "banker  7♥ 6♦ = 3" in lines
+    assert {"Player  K♠ Q♣ = 0", "Banker  7♥ 6♦ = 3"} <= {*lines}
     assert not any("turned up" in line for line in lines)
 
 
@@ -205,33 +213,57 @@ def test_a_choice_names_the_seat_and_what_it_may_choose() -> None:
     table = TableUnderTest(LUCKY9).open_shoe().do(*wagers("2 hand 1000")).lock().draw("2S TD 3S 4D")
     lines = painted(table)
     assert "seat 2  2♠ 3♠ = 5" in lines
-    assert "dealer  -- 4♦" in lines, "the hole card lies face down"
+    assert "the dealer  -- 4♦" in lines, "the hole card lies face down"
     assert lines[0] == "The table waits for seat 2 to choose: hit or stand."
 
 
 # Around the table.
 
 
-def test_the_foot_tells_links_and_meters_and_the_last_events_stand_above_it() -> None:
+def test_the_foot_tells_links_and_meters() -> None:
     table = TableUnderTest(levels=LEVELS).open_shoe()
-    assert painted(table, "first told", "then told", acked_seq=11)[-4:] == [
-        "first told",
-        "then told",
-        "shoe up   pit streaming, 11 of 12 events acknowledged",
-        "meters  personal vs personal $10,000.00, banker personal $5,000.00, player personal $2,500.00",
-    ]
+    levels = "meters: personal vs personal $10,000.00, banker personal $5,000.00, player personal $2,500.00"
+    assert painted(table)[-2:] == ["card shoe: connected; pit: 10 of 12 events acknowledged", levels]
     assert painted(table, shoe_up=False, meters_fresh=False)[-2:] == [
-        "shoe DOWN   pit streaming, 10 of 12 events acknowledged",
-        "meters  personal vs personal $10,000.00, banker personal $5,000.00, player personal $2,500.00 (not fresh)",
+        "card shoe: NOT CONNECTED: reports come; pit: 10 of 12 events acknowledged",
+        f"{levels} (not fresh)",
     ]
-    assert painted(TableUnderTest())[-1] == "meters  -"
+    assert painted(TableUnderTest())[-1].startswith("card shoe: connected")
 
 
-def test_every_lamp_has_its_place() -> None:
-    lines = painted(TableUnderTest())
-    seats, others = [line.replace(LIT, "").replace(DARK, "").split() for line in lines if LIT in line or DARK in line]
-    assert seats == [f"seat_{seat}" for seat in range(1, 8)]
-    assert others == ["player", "tie", "banker", "draw_player", "draw_banker", "fault"]
+def test_every_lamp_has_its_place_and_every_seat_what_is_printed_there() -> None:
+    table = TableUnderTest(levels=LEVELS).open_shoe().lock(2)
+    seats, printed, signs, others = painted(table)[-6:-2]
+    assert re.split(" {2,}", seats) == [f"seat {seat}" for seat in range(1, 8)]
+    assert re.split(" {2,}", printed) == ["K♠ 9♠", "K♥ 9♥", "K♦ 9♦", "K♣ 9♣", "K♠ 9♥", "K♥ 9♠", "K♦ 9♣"]
+    assert re.split(" {2,}", signs) == [f"{DARK} -", f"{LIT} plays", *[f"{DARK} -"] * 5]
+    lamps_there = ["player", "tie", "banker", "draw player", "draw banker", "fault"]
+    assert re.split(" {2,}", others) == [f"{LIT if lamp == 'draw player' else DARK} {lamp}" for lamp in lamps_there]
+
+
+@pytest.mark.parametrize("table", [TableUnderTest(LUCKY9), TableUnderTest(SUGARHOUSE)])
+def test_a_game_without_printed_cards_or_meters_shows_none(table: TableUnderTest) -> None:
+    assert not any(sign in line for line in painted(table) for sign in ("♠", "meters"))
+
+
+def test_the_picture_is_said_in_vietnamese() -> None:
+    lines = painted(TableUnderTest().open_shoe().lock().draw("KS ??"), "vi")
+    words = language("vi")
+    assert lines[0].endswith(words.fault("unreadable_card").what)
+    assert words.name("phase", "hand_in_play") in lines[1]
+
+
+@pytest.mark.parametrize("width", [80, 160])
+@pytest.mark.parametrize("rules", [LUCKY9, ROYAL9])
+def test_nothing_of_the_picture_is_cut_off(rules: TableRules, width: int) -> None:
+    screen = StringIO()
+    picture = Picture("t", rules, language())
+    picture.status = status(TableUnderTest(rules, levels=LEVELS).open_shoe(), shoe_up=False)
+    Console(file=screen, width=width).print(picture)
+    lines = screen.getvalue().splitlines()
+    assert all(len(line) == width for line in lines)
+    assert "…" not in screen.getvalue()
+    assert len(lines) <= 24, "as many as an ordinary terminal has"
 
 
 # The status in sentences.
@@ -243,7 +275,7 @@ def test_every_lamp_has_its_place() -> None:
         (TableUnderTest(), "a new shoe to be announced."),
         (TableUnderTest().do(NewShoe()), "the new shoe's first card, which says how many cards are burned."),
         (TableUnderTest().open_shoe("3H KC"), "the burn: the first card was 3H, and 2 more to burn."),
-        (TableUnderTest().open_shoe(), "wagers, and for the dealer to begin the hand."),
+        (TableUnderTest().open_shoe(), "wagers, and for the dealer to begin the round."),
         (TableUnderTest().open_shoe().lock(1), "a card for Player."),
         (TableUnderTest().open_shoe().lock(1).draw("KS"), "a card for Banker."),
         (TableUnderTest(dealt(SUGARHOUSE_MIDI, "hand_end")).open_shoe("2D 3H 4C").lock().draw("KS 7H QC 6D"), None),
@@ -315,7 +347,7 @@ def test_on_a_terminal_the_picture_is_painted(
     assert main(["watch", str(TABLE_FILE)]) == 0
     seen = capsys.readouterr().out
     assert "Ctrl-C ends this view, not the table" in seen
-    assert seen.index("wagers are locked") < seen.index("a hand is being dealt")
+    assert seen.index("wagers are locked") < seen.index("a round is being dealt")
     assert "K♠" in seen
 
 
@@ -333,12 +365,12 @@ def test_elsewhere_a_line_is_printed_for_each_change_with_its_time(
     shoe, pit = "card shoe: connected, reports come", "pit: The pit has every event that it can have by now."
     assert list(lines) == [
         "The table waits for a card for Player.",
-        "sugarhouse-01, SugarHouse Mini/Midi Baccarat: wagers are locked, shoe 1, hand 1, 414 cards left",
+        "sugarhouse-01, SugarHouse Mini/Midi Baccarat: wagers are locked, shoe 1, round 1, 414 cards left",
         "wagers on the layout: 1, together $20.00",
         *(shoe, pit),
-        "The table waits for wagers, and for the dealer to begin the hand.",
-        "sugarhouse-01, SugarHouse Mini/Midi Baccarat: wagers are open, shoe 1, hand 1, 410 cards left",
-        "the last hand: Player 2S KS (2); Banker 9D TD (9); Banker wins",
+        "The table waits for wagers, and for the dealer to begin the round.",
+        "sugarhouse-01, SugarHouse Mini/Midi Baccarat: wagers are open, shoe 1, round 1, 410 cards left",
+        "the last round: Player 2S KS (2); Banker 9D TD (9); Banker wins",
         "commission owed: seat 2 $1.00",
         f"pit: {language().pit('silent').what.format(for_s=10)}",
     ]

@@ -32,7 +32,7 @@ from controller.table.faults import Exit
 from controller.table.legality import Refuse, refuse
 from controller.table.states import HandInPlay, Locked, ShoeEnded, Table, WagersOpen
 
-GROUP = "The hand"
+GROUP = "The round"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +51,13 @@ class LockWagers(Request):
         return locked
 
 
-_NO_MORE_WAGERS = "no more wagers: the hand begins"
+_NO_MORE_WAGERS = "no more wagers: the round begins"
 
 DEAL = Act(
     name="deal",
     group=GROUP,
     who=Who.DEALER,
-    says="lock the wagers: the hand begins",
+    says="lock the wagers: the round begins",
     example="",
     forms=(Form(LockWagers, LockWagers, named=False),),
     becomes=(WagersLocked, WagersDiffered),
@@ -160,7 +160,7 @@ VOID = Act(
     name="void",
     group=GROUP,
     who=Who.SUPERVISOR,
-    says="end the hand and return its wagers",
+    says="end the round and return its wagers",
     example="--by Smith",
     forms=(Form(VoidHand, VoidHand),),
     becomes=(HandVoided,),
@@ -170,7 +170,7 @@ VOID = Act(
     exit=Exit.VOID,
     presses=(
         Press("void", False, "nothing: the key must be turned", lambda: VoidHand(None)),
-        Press("void", True, "the hand is over and wagers go back", lambda: VoidHand(KEY)),
+        Press("void", True, "the round is over and wagers go back", lambda: VoidHand(KEY)),
     ),
 )
 
@@ -220,7 +220,7 @@ ODD_CARD = Act(
         Form(
             TellOddCard,
             TellOddCard,
-            (Argument("fate", "FATE", "next_card: the next hand's first card; or burn: burned", _fate),),
+            (Argument("fate", "FATE", "next_card: the next round's first card; or burn: burned", _fate),),
         ),
     ),
     becomes=(OddCardTold,),
@@ -230,7 +230,7 @@ ODD_CARD = Act(
         Press(
             "void",
             False,
-            "nobody saw that card: it is the next hand's first",
+            "nobody saw that card: it is the next round's first",
             lambda: TellOddCard(OddCardFate.NEXT_CARD, DEALER),
             When.ODD_CARD,
         ),
