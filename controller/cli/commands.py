@@ -86,7 +86,9 @@ def _certs(options: Namespace) -> int:
 
 def _add_demo(parser: ArgumentParser) -> None:
     parser.add_argument("--rounds", type=int, metavar="N", help="stop after N wagered rounds (default: at Ctrl-C)")
-    parser.add_argument("--speed", type=float, default=1.0, help="scales time; 0 is as fast as the wire allows")
+    parser.add_argument(
+        "--speed", type=float, default=1.0, help="2: twice as fast as people (default: 1); 0: no pauses"
+    )
     parser.add_argument("--seed", type=int, help="repeats a shoe exactly (default: another shoe each time)")
     dealt = "an example game or table, by its file's name; a wrong one tells them all (default: %(default)s)"
     parser.add_argument("--game", default="royal9", metavar="GAME", help=dealt)

@@ -315,7 +315,7 @@ class _Demo:
         acked = "all of them" if everything_acked else "not all of them"
         print(
             f"{_many(rounds, 'round')}, {_many(hits, 'hit')}, {_many(journal.messages, 'event')} in the journal "
-            f"(verified); the pit acknowledged {acked}.\nSEED={self._habits.seed} repeats this shoe."
+            f"(verified);\nthe pit acknowledged {acked}. SEED={self._habits.seed} repeats this shoe."
         )
         if trouble is not None:
             print(f"The dealer gave up: {trouble}\nThe table's log ends:\n{self._log('table')}", file=sys.stderr)

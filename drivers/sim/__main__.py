@@ -46,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=0, help="decides the cards, the wagers and the dealer's slips")
     parser.add_argument("--rounds", type=int, help="stop after so many wagered rounds (default: never)")
     parser.add_argument("--shoes", type=int, help="stop after so many shoes (default: never)")
-    parser.add_argument("--speed", type=float, default=1.0, help="what human pauses are multiplied by; 0: no pauses")
+    parser.add_argument("--speed", type=float, default=1.0, help="2: twice as fast as people; 0: no pauses")
     parser.add_argument("--error-rate", type=float, default=0.0, help="chance of a card drawn in error after a hand")
     parser.add_argument("--wrap", type=int, choices=(0, 1), default=0, help="the shoe's Seq digit after 9")
     parser.add_argument("--blind", action="store_true", help="deal by the human times alone, looking at no lamp")

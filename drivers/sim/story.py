@@ -413,6 +413,7 @@ class StoryCues:
                 else "this round is the last"
             )
             self._say(f"5/6 The cutting card comes: {then}.")
+            self._say("    For the story it lies near the front of the shoe, and an alarm tells that.")
 
     def misread(self, what: str, card: str, cards_left: int) -> None:
         """Scene 4: the table has stopped, and a supervisor cures it by the exits that the fault names."""

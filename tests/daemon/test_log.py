@@ -34,12 +34,12 @@ def test_what_happened_is_told_with_its_place_code_and_sentence(
     ours = [record for record in caplog.records if record.name == "controller.runtime"]
     told = [f"{record.levelname} {record.message}" for record in ours if "no_supervisor" not in record.message]
     assert told == [
-        "INFO event 1, shoe 1, hand -: shoe_opened: by dealer",
-        "INFO event 2, shoe 1, hand 1: wagers_locked: royal9 at seats []",
-        "INFO event 3, shoe 1, hand 1: round: player KS 9S = 9  banker 2D 7D = 9  -> tie (natural)",
-        "INFO event 4, shoe 1, hand 2: wagers_locked: royal9 at seats []",
-        f"ERROR event 5, shoe 1, hand 2: fault: shoe_error: {language().fault('shoe_error').what}",
+        "INFO event 1, shoe 1, round -: shoe_opened: by dealer",
+        "INFO event 2, shoe 1, round 1: wagers_locked: no wagers",
+        "INFO event 3, shoe 1, round 1: round: player KS 9S = 9  banker 2D 7D = 9  -> tie (natural)",
+        "INFO event 4, shoe 1, round 2: wagers_locked: no wagers",
+        f"ERROR event 5, shoe 1, round 2: fault: shoe_error: {language().fault('shoe_error').what}",
         f"INFO refused clear: fault_unnamed: {language().refusal('fault_unnamed')}",
-        "WARNING event 6, shoe 1, hand 2: void: by Smith",
-        "WARNING event 7, shoe 1, hand 2: fault_cleared: by Smith",
+        "WARNING event 6, shoe 1, round 2: void: by Smith",
+        "WARNING event 7, shoe 1, round 2: fault_cleared: by Smith",
     ]

@@ -92,7 +92,7 @@ def test_a_correction_that_took_away_a_hit_without_an_award_is_listed_with_all_t
     assert ledger.awards() == [], "`award list` could not show it"
     assert printed(path, capsys) == [
         f"2026-01-01T20:00:00.000Z  {TABLE}  {TABLE}/{EPOCH}/3  hits_corrected",
-        f"    Table {TABLE} corrected shoe 1, hand 1. Its hits are others since the correction.",
+        f"    Table {TABLE} corrected shoe 1, round 1. Its hits are others since the correction.",
         "    what to do: Compare the hits with the felt. Reject what was no hit, and settle a missing hit by hand.",
     ]
 
