@@ -275,7 +275,7 @@ def test_what_an_act_would_do_is_shown_and_a_yes_asked_for(
             assert await said("void", answer="yes") == (
                 1,
                 [
-                    "no_hand: There is no hand to void.",
+                    "no_hand: There is no round to void.",
                     "what to do: See `tablectl status` for what the table waits for.",
                 ],
             )
@@ -333,7 +333,7 @@ def test_a_refusal_says_what_and_what_to_do(tmp_path: Path) -> None:
             assert answer == {
                 "ok": False,
                 "code": "no_hand",
-                "what": "There is no hand to void.",
+                "what": "There is no round to void.",
                 "do": "See `tablectl status` for what the table waits for.",
             }
 

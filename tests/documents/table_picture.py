@@ -7,7 +7,8 @@ from unittest.mock import patch
 
 from rich.console import Console
 
-from controller.cli.picture import picture
+from controller.cli.picture import Picture
+from controller.words.language import language
 from tests.daemon.test_picture import LEVELS, status
 from tests.support.tables import TableUnderTest
 
@@ -28,6 +29,8 @@ def table_picture() -> str:
     """The picture as SVG. Lamps that blink are lit in it."""
     table = TableUnderTest(levels=LEVELS).open_shoe("3H 8C KD 2S").lock(2, 5).draw("KH 2C 9H 5D")
     console = Console(record=True, width=_COLUMNS, file=StringIO())
+    picture = Picture("Royal 9, table 1", table.rules, language())
+    picture.status = status(table)
     with patch("controller.cli.picture.time.monotonic_ns", lambda: 0):
-        console.print(picture("Royal 9, table 1", status(table), [], 10))
+        console.print(picture)
     return console.export_svg(title="", code_format=_FORM, unique_id="table")
