@@ -12,6 +12,7 @@ KNOWN_bench := QUICK ARGS
 KNOWN_test := ARGS
 KNOWN_proof := ARGS
 KNOWN_lock := ARGS
+KNOWN_package := RELEASES ARCHITECTURES SIGN
 said := $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))
 known := $(foreach goal,$(MAKECMDGOALS),$(KNOWN_$(goal)))
 unknown := $(firstword $(filter-out $(known) VENV,$(said)))
