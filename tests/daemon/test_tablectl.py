@@ -35,7 +35,8 @@ ACTS_OF_PEOPLE = [act.name for act in ACTS if act.on_socket]
 COMMANDS = [
     *ACTS_OF_PEOPLE,
     *("status", "watch", "witness", "run", "check", "dark", "new-journal", "certs", "rounds", "replay", "verify"),
-    *("demo", "deal", "manual", "par", "practice", "roads", "screen", "sim"),
+    *("demo", "deal", "kiosk", "manual", "par", "practice", "roads", "screen", "sim"),
+    *("rollback", "switch", "update", "versions"),
 ]
 DEVICES = ["sim shoe", "sim pins", "sim pit"]
 
