@@ -314,19 +314,35 @@ def _by_up_card(bet: Bet, shoe: Shoe, after: int) -> Counter[int | None]:
 
 
 def told(seat: Seat) -> Iterator[str]:
-    """A seat's best play in words: a line for each total, each pair that may be split, and each that may be again."""
-    calls_on: dict[str, dict[str, set[Call]]] = {}
+    """A seat's best play in words, a line for all hands that are played alike."""
+    calls_on: dict[str, dict[str, dict[str, set[Call]]]] = {"without a pair": {}, "pair": {}, "new pair": {}}
     for turn, spot in seat.turns.items():
-        if len(spot.options) == 1:
-            continue
-        total_, pair = (turn.first.points + turn.second.points) % 10, f"pair of {turn.first.letter}"
-        hand = f"{total_}, no pair" if spot.pair is None else f"a {pair}"
-        calls_on.setdefault(hand, {}).setdefault(turn.up.letter, set()).add(seat.play[spot])
-        if seat.play[spot] is Call.SPLIT and spot.pair is not None and (calls := seat.splits(spot.pair).on_new_pairs()):
-            calls_on.setdefault(f"a new {pair}", {})[turn.up.letter] = calls
-    for hand, by_up in sorted(calls_on.items()):
-        ups: dict[str, list[str]] = {}
-        for up, calls in by_up.items():
-            which = " or ".join(sorted(call.value for call in calls))
-            ups.setdefault(f"{which}, by the cards drawn," if len(calls) > 1 else which, []).append(up)
-        yield f"On {hand}: " + "; ".join(f"{which} against {', '.join(each)}" for which, each in ups.items())
+        up, pair = turn.up.letter, spot.pair
+        if len(spot.options) > 1:
+            hand = str((turn.first.points + turn.second.points) % 10) if pair is None else turn.first.letter
+            on = calls_on["without a pair" if pair is None else "pair"].setdefault(hand, {})
+            on.setdefault(up, set()).add(seat.play[spot])
+            if pair is not None and seat.play[spot] is Call.SPLIT and (calls := seat.splits(pair).on_new_pairs()):
+                calls_on["new pair"].setdefault(hand, {})[up] = calls
+    for kind, hands in calls_on.items():
+        alike: dict[str, list[str]] = {}
+        for hand, by_up in hands.items():
+            alike.setdefault(_against(by_up, every=len(seat.cards)), []).append(hand)
+        for calls_, which in alike.items():
+            of = (
+                f"{', '.join(sorted(which))} without a pair"
+                if kind == "without a pair"
+                else f"a {kind} of {', '.join(which)}"
+            )
+            yield f"On {of}: {calls_}"
+
+
+def _against(by_up: Mapping[str, set[Call]], every: int) -> str:
+    """What is called on a hand, by the dealer's up card."""
+    ups: dict[str, list[str]] = {}
+    for up, calls in by_up.items():
+        which = " or ".join(sorted(call.value for call in calls))
+        ups.setdefault(f"{which}, by the cards drawn," if len(calls) > 1 else which, []).append(up)
+    return "; ".join(
+        f"{which} against {'any card' if len(each) == every else ', '.join(each)}" for which, each in ups.items()
+    )

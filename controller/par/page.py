@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from html import escape
 from typing import Any
@@ -145,10 +145,9 @@ def html(of: Par, levels: Levels) -> str:
     bets = "\n".join(_bet_html(bet, levels) for bet in of.bets)
     rows = "".join(
         f"<tr><td>{escape(_name(bet))}<td>{escape(_edge(bet, levels))}"
-        + (f"<td>{bet.deviation(levels):.5f}<td>{percent(bet.hit_frequency)}" if bet.outcomes else "<td><td>")
+        + (f"{_number(f'{bet.deviation(levels):.5f}')}{_number(percent(bet.hit_frequency))}" if bet.outcomes else "")
         for bet in of.bets
     )
-    hands = "".join(f"<p>{escape(line)}</p>" for line in (*of.play, *_hands(of)))
     return f"""<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -157,38 +156,49 @@ def html(of: Par, levels: Levels) -> str:
 body {{ font: 10pt/1.4 serif; max-width: 60em; margin: 2em auto; padding: 0 1em; }}
 table {{ border-collapse: collapse; width: 100%; }}
 th, td {{ border-bottom: 1px solid #bbb; padding: .2em .6em .2em 0; text-align: left; vertical-align: top; }}
-td.number {{ text-align: right; font-variant-numeric: tabular-nums; }}
+.number {{ text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }}
+ul {{ padding-left: 1.2em; }}
 section {{ break-inside: avoid; }}
 .exact {{ overflow-wrap: anywhere; font-size: 8pt; }}
 </style>
 <h1>{escape(of.subject.name)}: par sheet</h1>
 <p>Rule sheet {escape(of.subject.sheet)}. {escape(_cards(of))}.</p>
 <p>Configuration, SHA-256: <span class="exact">{of.subject.digest}</span></p>
+<h2>Method</h2>
 <p>{escape(of.method)}</p>
-<table><tr><th>bet<th>house edge<th>standard deviation<th>wins{rows}</table>
-{hands}
+<h2>Bets</h2>
+<table><tr><th>bet<th>house edge<th class="number">standard deviation<th class="number">wins{rows}</table>
+{_list("The best play", of.play)}
+{_list("Hands", _hands(of))}
 {bets}
 </html>
 """
 
 
+def _list(heading: str, lines: Iterable[str]) -> str:
+    said = "".join(f"<li>{escape(line)}" for line in lines)
+    return f"<section><h2>{heading}</h2><ul>{said}</ul></section>" if said else ""
+
+
+def _number(text: str) -> str:
+    return f'<td class="number">{text}'
+
+
 def _bet_html(bet: Odds, levels: Levels) -> str:
     rows = "".join(_outcome_html(outcome, bet) for outcome in bet.outcomes)
-    meters = "".join(f"<p>{escape(line)}</p>" for line in (*_bounds(bet), *_meter_lines(bet, levels)))
+    notes = "".join(f"<p>{escape(line)}</p>" for line in (*_bounds(bet), *_meter_lines(bet, levels)))
     exact = f', exactly <span class="exact">{bet.edge(levels)}</span>' if bet.outcomes else ""
+    head = '<tr><th>when<th>result<th class="number">deals<th class="number">probability'
     return f"""<section>
 <h2>{escape(_name(bet))}</h2>
 <p>House edge {escape(_edge(bet, levels))}{exact}</p>
-<table><tr><th>when<th>result<th>deals<th>probability{rows}</table>
-{meters}</section>"""
+{f"<table>{head}{rows}</table>" if rows else ""}
+{notes}</section>"""
 
 
 def _outcome_html(outcome: Outcome, bet: Odds) -> str:
     often = percent(Fraction(outcome.ways, bet.deals))
-    return (
-        f"<tr><td>{escape(outcome.when)}<td>{escape(outcome.result)}"
-        f'<td class="number">{outcome.ways:,}<td class="number">{often}'
-    )
+    return f"<tr><td>{escape(outcome.when)}<td>{escape(outcome.result)}{_number(f'{outcome.ways:,}')}{_number(often)}"
 
 
 def _title(of: Par) -> str:
