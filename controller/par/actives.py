@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
 from math import lcm, perm
+from operator import mul
 
 from controller.errors import TableError
 from controller.game.baccarat_royal import BaccaratRoyal
@@ -68,8 +69,8 @@ class _AnyPlay:
 _WORTH = [Card.parse(rank + "S") for rank in "TA23456789"]
 """A card for each number of points."""
 
-_Ends = dict[bool, Counter[Alike]]
-"""By whether Banker draws, the deals that follow, and how many of each sort there are."""
+_Ends = dict[bool, dict[int, int]]
+"""By whether Banker draws, the deals that follow: how many of each sort there are, by its number."""
 
 _Tree = dict[Points, dict[bool, dict[Turn, _Ends]]]
 """By Player's cards, by whether he draws, and by Banker's turn."""
@@ -85,38 +86,40 @@ class Round:
     def __init__(self, of: Kinds, shoe: Shoe, game: BaccaratRoyal) -> None:
         self._of = of
         self._deals = perm(sum(shoe.values()), 6)
-        self._naturals: Counter[Alike] = Counter()
+        self._sorts: dict[Alike, int] = {}
+        self._naturals: dict[int, int] = {}
         self._tree: _Tree = {}
         self._examples: dict[Alike, Deal] = {}
         any_play = _AnyPlay(game)
         for deal in deals(of, of.in_shoe(shoe), any_play):
             alike = of.seen(deal)
-            self._examples.setdefault(alike, deal)
-            if any_play.natural(deal.player, deal.banker):
-                self._naturals[alike] += deal.ways
-                continue
-            third = None if deal.player_third is None else of.points[deal.player_third]
-            turns = self._tree.setdefault(deal.player.points, {}).setdefault(third is not None, {})
-            ends = turns.setdefault((deal.banker.points, third), {})
-            ends.setdefault(deal.banker_third is not None, Counter())[alike] += deal.ways
+            if alike not in self._examples:
+                self._sorts[alike], self._examples[alike] = len(self._sorts), deal
+            sort = self._sorts[alike]
+            sorts = self._naturals
+            if not any_play.natural(deal.player, deal.banker):
+                third = None if deal.player_third is None else of.points[deal.player_third]
+                turns = self._tree.setdefault(deal.player.points, {}).setdefault(third is not None, {})
+                ends = turns.setdefault((deal.banker.points, third), {})
+                sorts = ends.setdefault(deal.banker_third is not None, {})
+            sorts[sort] = sorts.get(sort, 0) + deal.ways
 
-    def under(self, play: Play) -> Counter[Alike]:
-        """The deals by what is seen of them, under a play that leaves nothing open."""
+    def under(self, play: Play) -> Counter[int]:
+        """The deals by their sort, under a play that leaves nothing open."""
         found = Counter(self._naturals)
         for points, drawn in self._tree.items():
             for draws, turns in drawn.items():
                 for turn, ends in turns.items():
-                    for also, alike in ends.items():
+                    for also, sorts in ends.items():
                         if play.player.get(points, draws) is draws and play.banker.get(turn, also) is also:
-                            found.update(alike)
+                            found.update(sorts)
         return found
 
-    def by_row(self, bet: Bet, under: Mapping[Alike, int], names: Names = NAMES) -> Counter[int | None]:
+    def by_row(self, bet: Bet, under: Mapping[int, int], names: Names = NAMES) -> Counter[int | None]:
         """The deals that each of the bet's rows decides, of those `under` a play."""
-        row_of = self._of.rows(bet, self._examples, names)
-        rows: Counter[int | None] = Counter()
-        for alike, ways in under.items():
-            rows[row_of[alike]] += ways
+        decides, rows = self._rows(bet, names), Counter[int | None]()
+        for sort, ways in under.items():
+            rows[decides[sort]] += ways
         return rows
 
     def bounds(self, bet: Bet, net: Net, names: Names = NAMES) -> tuple[Fraction, Fraction]:
@@ -126,7 +129,7 @@ class Round:
             for drawn in self.values(bet, net, names).values()
         ]
         worth = self._worth(bet, net, names)
-        fixed = sum(ways * worth[alike] for alike, ways in self._naturals.items())
+        fixed = _summed(worth, self._naturals)
         most = fixed + sum(max(sum(map(max, turns)) for turns in drawn) for drawn in values)
         least = fixed + sum(min(sum(map(min, turns)) for turns in drawn) for drawn in values)
         units = self._deals * _parts(net)
@@ -138,21 +141,26 @@ class Round:
         return {
             points: {
                 draws: {
-                    turn: {
-                        also: sum(ways * worth[each] for each, ways in alike.items()) for also, alike in ends.items()
-                    }
-                    for turn, ends in turns.items()
+                    turn: {also: _summed(worth, sorts) for also, sorts in ends.items()} for turn, ends in turns.items()
                 }
                 for draws, turns in drawn.items()
             }
             for points, drawn in self._tree.items()
         }
 
-    def _worth(self, bet: Bet, net: Net, names: Names) -> dict[Alike, int]:
+    def _worth(self, bet: Bet, net: Net, names: Names) -> list[int]:
         """What each sort of deal is worth, in whole parts of a unit."""
         whole = [int(each * _parts(net)) for each in net]
+        return [whole[-1 if row is None else row] for row in self._rows(bet, names)]
+
+    def _rows(self, bet: Bet, names: Names) -> list[int | None]:
+        """The row that decides the bet after each sort of deal."""
         row_of = self._of.rows(bet, self._examples, names)
-        return {alike: whole[-1 if (row := row_of[alike]) is None else row] for alike in self._examples}
+        return [row_of[alike] for alike in self._sorts]
+
+
+def _summed(worth: Sequence[int], sorts: Mapping[int, int]) -> int:
+    return sum(map(mul, map(worth.__getitem__, sorts), sorts.values()))
 
 
 def _parts(net: Net) -> int:
@@ -251,7 +259,7 @@ def solved(game: BaccaratRoyal, bets: Sequence[Bet], shoe: Shoe) -> Solved:
     rounds = {seen: Round(kinds(seen, game.naturals, True), shoe, game) for seen in dict.fromkeys(sights.values())}
     net = [ending.net for ending in outcomes(stake, {})]
     play, settled = best_play(*(rounds[sights[stake]].values(stake, net, names) for names in _OWN.values()))
-    under = {seen: of.under(play) if settled else Counter[Alike]() for seen, of in rounds.items()}
+    under = {seen: of.under(play) if settled else Counter[int]() for seen, of in rounds.items()}
     roles = {(f"the seat that is {role.capitalize()}",): names for role, names in _OWN.items()}
     found = []
     for bet, seen in sights.items():
