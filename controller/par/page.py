@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from html import escape
 from typing import Any
@@ -49,7 +50,7 @@ def differences(one: Par, other: Par, levels: Levels) -> Iterator[str]:
             said, bet = ("no longer offered", was) if is_ is None else ("new", is_)
             assert bet is not None
             yield f"{name}: {said}; house edge {_edge(bet, levels)}"
-        elif was == is_:
+        elif _figures(was) == _figures(is_):
             yield f"{name}: as it was; house edge {_edge(was, levels)}"
         elif not was.outcomes or not is_.outcomes:
             yield f"{name}: house edge {_edge(was, levels)} -> {_edge(is_, levels)}"
@@ -58,6 +59,12 @@ def differences(one: Par, other: Par, levels: Levels) -> Iterator[str]:
             yield _changed("house edge", was.edge(levels), is_.edge(levels))
             yield _changed("wins", was.hit_frequency, is_.hit_frequency)
             yield f"  standard deviation {was.deviation(levels):.5f} -> {is_.deviation(levels):.5f}"
+            yield from (f"  {when}: {line}" for when, bet in (("before", was), ("after", is_)) for line in _bounds(bet))
+
+
+def _figures(bet: Odds) -> object:
+    """All that is told of the bet, however many cards a deal has."""
+    return bet.bounds, [(replace(each, ways=0), Fraction(each.ways, bet.deals)) for each in bet.outcomes]
 
 
 def _changed(what: str, was: Fraction, is_: Fraction) -> str:
