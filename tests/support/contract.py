@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +30,21 @@ def check_event(body: bytes, *, signed: bool = True) -> dict[str, Any]:
     An event that no table signed (a script's) must keep everything else, and have no signature.
     """
     event: dict[str, Any] = json.loads(body)
-    broken = [f"{error.json_path}: {error.message}" for error in (_SIGNED if signed else _UNSIGNED).iter_errors(event)]
+    broken = _broken(_CHAIN.sub(_ANY_CHAIN, body), signed)
     assert not broken, f"{event.get('type')} breaks the contract: {'; '.join(broken)}"
     assert event["id"] == f"{event['table']}/{event['epoch']}/{event['seq']}"
     again = json.dumps(event, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
     assert body == again, "a receiver that writes an event again gets the same bytes"
     return event
+
+
+_CHAIN, _ANY_CHAIN = re.compile(rb'"chain":"[0-9a-f]{64}"'), b'"chain":"%s"' % (b"0" * 64)
+
+
+@cache  # tables that play alike differ in the chain alone, and a look into the schema is slow
+def _broken(body: bytes, signed: bool) -> list[str]:
+    errors = (_SIGNED if signed else _UNSIGNED).iter_errors(json.loads(body))
+    return [f"{error.json_path}: {error.message}" for error in errors]
 
 
 def check_message(topic: str, body: bytes) -> dict[str, Any]:
