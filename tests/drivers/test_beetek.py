@@ -17,6 +17,7 @@ from controller.game.cards import DECK, Card
 from controller.table.facts import CardDrawn, Report
 from drivers.line.bad_bytes import BadBytes
 from drivers.shoe.beetek import BeeTekCodec
+from tests.support import samples
 
 ACE_OF_CLUBS = b"*0D21D7\r\n"
 
@@ -222,11 +223,11 @@ def garbage(size: int, rng: random.Random) -> bytes:
     return b"".join(pieces)
 
 
-def test_a_million_bytes_of_noise_around_good_lines() -> None:
+def test_much_noise_around_good_lines() -> None:
     rng = random.Random(20240902)
     pieces: list[bytes] = []
     planted: list[str] = []
-    while sum(map(len, pieces)) < 1_000_000:
+    while sum(map(len, pieces)) < (1_000_000 if samples.at_length else 300_000):
         suit, rank = rng.randrange(4), rng.randrange(1, 14)
         planted.append("?A23456789TJQK"[rank] + "HDCS"[suit])
         pieces += [garbage(rng.randrange(4000), rng), line(b"0D%d%X" % (suit, rank))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,7 @@ def check_event(body: bytes, *, signed: bool = True) -> dict[str, Any]:
 _CHAIN, _ANY_CHAIN = re.compile(rb'"chain":"[0-9a-f]{64}"'), b'"chain":"%s"' % (b"0" * 64)
 
 
-@cache  # tables that play alike differ in the chain alone, and a look into the schema is slow
+@lru_cache(10_000)  # tables that play alike differ in the chain alone, and a look into the schema is slow
 def _broken(body: bytes, signed: bool) -> list[str]:
     errors = (_SIGNED if signed else _UNSIGNED).iter_errors(json.loads(body))
     return [f"{error.json_path}: {error.message}" for error in errors]

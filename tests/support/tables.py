@@ -7,6 +7,7 @@ the journal's rows are kept, so that any test can ask for the replay.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -68,6 +69,9 @@ def cards(text: str) -> list[Card]:
 def hand(face: Public, name: str) -> PublicHand:
     """The hand of that name, which must be on the layout: `hand(face, "banker")`."""
     return {hand.hand: hand for hand in face.hands}[name]
+
+
+_read = lru_cache(10_000)(fact_from_json)  # tables under test live through the same again and again
 
 
 @dataclass
@@ -156,7 +160,8 @@ class TableUnderTest:
         self._journal(fact, made)
 
     def _journal(self, fact: Fact, made: tuple[Event, ...]) -> None:
-        read_back = fact_from_json(fact_to_json(fact))
+        as_json = fact_to_json(fact)
+        read_back = _read(as_json)
         assert read_back == fact, "the journal gives the fact back as it was"
         stamp = Stamp(1000 * (len(self.rows) + 1), synchronised=False)
         first = len(self.events) + 1
@@ -167,7 +172,7 @@ class TableUnderTest:
         )
         self.events += [check_event(body, signed=False) for body in bodies]
         self.rows.append(Row(len(self.rows) + 1, stamp, read_back, bodies, self._head, first))
-        self._head = chain_head(self._head, fact_to_json(fact), bodies, bytes(16))
+        self._head = chain_head(self._head, as_json, bodies, bytes(16))
 
     # What it says.
 
