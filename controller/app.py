@@ -33,7 +33,7 @@ from drivers.mqtt import MqttBroker, Will
 _log = logging.getLogger(__name__)
 
 _SWITCH_S = 0.0005
-"""A thread that has something to send waits at most so long for the loop to let it, and not Python's own 5 ms."""
+"""A thread that has something to send waits at most so long for the loop's thread. Python's own value is 5 ms."""
 
 
 def run_table(path: Path) -> int:
@@ -92,7 +92,7 @@ async def _run(config: Config, log: CountedLog) -> None:
             async with serving(runtime, Path(file.control.socket)):
                 _log.info("table %s is ready: shoe %s, phase %s", file.table.id, table.shoes_opened, runtime.face.phase)
                 gc.collect()
-                gc.freeze()  # what start-up made is there for good: no later collection goes through it in a hand
+                gc.freeze()  # objects made at the start stay: no collection during a hand goes through them
                 sys.setswitchinterval(_SWITCH_S)
                 notify("READY=1")
                 await asyncio.wait([running])
@@ -108,7 +108,7 @@ async def _run(config: Config, log: CountedLog) -> None:
 
 
 def _close(journal: Journal) -> None:
-    """Let go of the journal, once it is where it belongs. Raises TableError `journal_gone`."""
+    """Close the journal, first written to its place where it is gone. Raises TableError `journal_gone`."""
     try:
         if (missing := journal.missing()) is not None:
             _log.error("the journal is not where it was, and is written there again: %s", missing)
@@ -123,5 +123,5 @@ def _close(journal: Journal) -> None:
 
 
 def _mark(control: Path) -> Mark:
-    """Until when the shoe was heard stands beside the control socket, in memory, and means nothing after a boot."""
+    """The mark of until when the shoe was heard: a file in memory, beside the control socket, gone after a boot."""
     return Mark(control.with_name(f"{control.name}.heard"), boot_id())

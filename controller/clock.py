@@ -27,8 +27,7 @@ def since_boot_ms() -> int:
 def slept_ms() -> int:
     """For how many milliseconds the machine was suspended since it started.
 
-    Two clocks tell it, and the program may have to wait between reading the one and the other: they are then read
-    again.
+    Two clocks together tell this. Where the program had to wait between reading them, both are read again.
     """
     while True:
         awake_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
@@ -39,7 +38,7 @@ def slept_ms() -> int:
 
 @cache
 def boot_id() -> str:
-    """The kernel's name of this run of the machine, 32 hex digits; empty where it tells none."""
+    """The kernel's name of this run of the machine, 32 hex digits; empty where the kernel tells none."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip().replace("-", "")
     except (OSError, UnicodeDecodeError):
@@ -47,7 +46,7 @@ def boot_id() -> str:
 
 
 def _synchronised() -> bool:
-    """What the kernel says, told by whichever time daemon runs. Where it may not be asked, nobody knows: no."""
+    """Whether a time daemon has told the kernel that the clock is right. False where the kernel may not be asked."""
     state: int = _adjtimex(_TIMEX)  # -1: refused
     return 0 <= state != _TIME_ERROR
 

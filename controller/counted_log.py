@@ -1,9 +1,9 @@
-"""The log of a table whose surroundings may not fill it: of each kind of line the first at once, then one a minute.
+"""A log that the outside cannot fill: of each kind of line the first is written at once, then one line a minute.
 
-What the outside can cause as often as it likes (bad messages, refused requests, noise on the shoe's line) would be a
-line each. Here a line that says the same as one of the last minute is counted, and the count is told when the minute is
-over. Lines of one wording that differ in what they name are told apart up to `_DIFFERENT`; beyond that they are counted
-together. Every line of the daemon passes here, so a new one needs nothing of its own.
+The outside can cause some lines as often as it likes: bad messages, refused requests, noise on the shoe's line. A line
+that equals a line of the last minute is counted, and the count is written when the minute is over. Lines of one wording
+that name different things are counted apart, up to `_DIFFERENT` of them, and together beyond that. Every line of the
+daemon passes through here, so a new line needs nothing of its own.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 EVERY_ONE = {"every_one": True}
-"""`extra=` of a line of which each is written: the outside cannot cause it without an act that is journalled."""
+"""`extra=` of a line that is always written: the outside causes such a line only by an act that is journalled."""
 
 _MINUTE_S = 60.0
 _DIFFERENT = 8
@@ -25,7 +25,7 @@ _LOOK_EVERY_S = 5.0
 
 @dataclass(slots=True)
 class _Kind:
-    """Lines of one kind since `told_s`: how many more came, and the last of them."""
+    """Lines of one kind since `told_s`: how many more came, and the last one."""
 
     told_s: float
     more: int = 0

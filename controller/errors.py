@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class TableError(Exception):
-    """Something a person has to know of and can act on.
+    """Something that a person has to know and can act on.
 
     `code` is stable and never reworded (scripts and documents name it); `what` says what happened, in one
     sentence; `do` says what to do about it. The text form is all three, ready for a terminal.

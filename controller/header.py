@@ -1,7 +1,7 @@
 """The header under a table: the driver that the table's file names, and what its lamps say once the program is gone.
 
-Darkening needs the pins' wiring and nothing else of the table: importing this loads next to nothing, and a mistake
-elsewhere in the table's file leaves no lamp lit.
+Darkening needs the pins' wiring and nothing else of the table. So importing this module loads next to nothing, and a
+mistake elsewhere in the table's file leaves no lamp lit.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def take_pins(
 
 
 def darken(path: Path, light_fault: bool) -> None:
-    """Darken every lamp of the table of this file, whatever ran before; `light_fault`: but for the fault lamp, steady.
+    """Darken every lamp of this table, whatever ran before. With `light_fault` the fault lamp alone is lit, steadily.
 
     Raises TableError: `config_invalid` where the file does not say how the lamps are wired.
     """

@@ -1,11 +1,12 @@
-"""Until when the shoe was certainly heard. Pure but for the mark, which outlives the program, and not a boot.
+"""Until when the shoe was certainly heard. Pure, except for the mark: a file that outlives the program, and no boot.
 
-Moments are milliseconds since the machine started (`clock.since_boot_ms`), which nobody sets. The loop beats every few
-milliseconds; the shoe's line is looked at between two beats, so what is lost is noticed within one: at the beat before
-the last the line was certainly served, also where the program then stood still, or the line was lost meanwhile.
+Moments are milliseconds since the machine started (`clock.since_boot_ms`), a clock that nobody sets. The loop beats
+every few milliseconds, and looks at the shoe's line between two beats. A loss is noticed within one beat. So at the
+beat before the last the line was certainly served, even where the program then stood still or the line was lost.
 
-While the program alone stands still, the kernel keeps what comes on the line, up to the size of its buffer. While the
-machine is suspended nobody does: a second of that can lose a card, and a shoe without numbers never shows it.
+While the program alone stands still, the kernel keeps the bytes of the line, up to the size of its buffer. While the
+machine is suspended, nobody keeps them. One second of that can lose a card, and a shoe without numbers never shows the
+loss.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ import os
 from pathlib import Path
 
 _MARK_EVERY_MS = 1000
-_SUSPENDED_MS = 50  # two clocks that are read one after the other differ by less, and no machine sleeps so shortly
+_SUSPENDED_MS = 50  # two clocks, read one after the other, differ by less; a machine sleeps for longer
 
 
 class Mark:
-    """The moment as it stands in a file that lives in memory, so that whoever starts next knows it.
+    """The moment until which the shoe was heard, in a file that lives in memory, for the program that starts next.
 
-    Written over in place once a second, and never synced: it is to cost no disk anything. A mark that cannot be
-    written is none: the next start then goes by the journal.
+    The file is written over in place once a second and never synced, so that no disk wears. Where the file cannot be
+    written there is no mark, and the next start goes by the journal.
     """
 
     def __init__(self, path: Path, boot_id: str) -> None:
@@ -30,7 +31,7 @@ class Mark:
         self._file: int | None = None
 
     def read(self, now_ms: int) -> int | None:
-        """What the run before this one wrote; None where the machine was started anew since, or nothing is there."""
+        """The moment that the run before wrote; None where there is none, or the machine was started anew since."""
         try:
             boot_id, heard_ms = self._path.read_text("ascii").split()
             heard = int(heard_ms)
@@ -55,7 +56,7 @@ class Mark:
 
 
 class Hearing:
-    """One run's hearing of the shoe. `heard_ms` is what is known from the run before; None where nothing is."""
+    """Until when this run has heard the shoe. `heard_ms` is the moment of the run before; None where unknown."""
 
     def __init__(self, heard_ms: int | None, mark: Mark, kept_unread_ms: int) -> None:
         self._heard_ms = heard_ms
@@ -66,7 +67,7 @@ class Hearing:
         self._slept_ms = 0  # until then
 
     def unheard_ms(self, now_ms: int) -> int | None:
-        """For how long at most the shoe was not heard; None where nobody knows."""
+        """For how many milliseconds at most the shoe was not heard; None where nobody knows."""
         return None if self._heard_ms is None else now_ms - self._heard_ms
 
     def line_up(self, now_ms: int, slept_ms: int) -> None:
@@ -78,8 +79,10 @@ class Hearing:
         self._beat_ms = None
 
     def stood_still(self, now_ms: int, slept_ms: int) -> bool:
-        """Whether nobody kept what came on the line: the loop did not look for longer than the kernel keeps it, or the
-        machine was suspended. `slept_ms` is for how long it was since it started.
+        """Whether bytes of the line may be lost.
+
+        Either the loop did not look at the line for longer than the kernel keeps its bytes, or the machine was
+        suspended. `slept_ms` is for how long the machine was suspended since it started.
         """
         if self._beat_ms is None:
             return False

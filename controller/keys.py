@@ -1,7 +1,7 @@
 """The Ed25519 keys of tables and pits: made once, kept in a file that only their own user can read.
 
-A table's key lies beside its journal, the pit's beside its ledger. The pit's may be rotated: then the former key has
-signed the new one, and the file beside it, `KEY.rotations`, keeps that for those who know the former one.
+A table's key lies beside its journal, the pit's key beside its ledger. The pit's key may be rotated: the former key
+signs the new key. The file `KEY.rotations` keeps these signatures for tables that know the former key.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SIZE = 32
 
 
 class SigningKey:
-    """A signing key. `public` is its public half, 32 bytes: what the other side adopts or pins."""
+    """A signing key. `public` is its public half, 32 bytes, which the other side adopts or pins."""
 
     def __init__(self, private: bytes) -> None:
         self._key = Ed25519PrivateKey.from_private_bytes(private)
@@ -48,7 +48,7 @@ def signature_holds(message: Mapping[str, object], public_key: bytes) -> bool:
 
 
 def load_or_make_key(path: Path) -> SigningKey:
-    """The key in the file at `path`, 32 raw bytes; made there when there is none.
+    """The key in the file at `path`, 32 raw bytes. Where there is no file, a key is made there.
 
     Raises TableError `signing_key_unusable` when the file is not a key, is open to others, or cannot be made.
     """
@@ -72,7 +72,7 @@ def load_or_make_key(path: Path) -> SigningKey:
 
 
 def rotations_of(path: Path, public_key: bytes) -> tuple[Rotation, ...]:
-    """How the key in the file at `path`, of this public half, came to be that, the oldest rotation first.
+    """The rotations that led to the key in the file at `path`, which has this public half; the oldest first.
 
     Raises TableError `signing_key_unusable` where the file beside it cannot be read.
     """
@@ -94,7 +94,7 @@ def rotations_of(path: Path, public_key: bytes) -> tuple[Rotation, ...]:
 
 
 def rotate_key(path: Path) -> SigningKey:
-    """Put a new key in the place of the one at `path`, which signs it; the former one is gone then.
+    """Put a new key in the place of the key at `path`. The former key signs the new key, and is then gone.
 
     Raises TableError `signing_key_unusable`.
     """
@@ -104,7 +104,7 @@ def rotate_key(path: Path) -> SigningKey:
     rotation = Rotation.by(former.public.hex(), former, key.public.hex())
     rotations = (*rotations_of(path, former.public), rotation)[-MOST_ROTATIONS:]
     try:
-        # The word on the new key first: should the power go in between, it is of a key that never came to be.
+        # The rotation is written first. After a power cut in between, it names a key that never came to be.
         write_whole(_rotations_file(path), canonical({"rotations": [asdict(each) for each in rotations]}))
         write_whole(path, private)
     except OSError as error:

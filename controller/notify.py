@@ -10,9 +10,9 @@ _log = logging.getLogger(__name__)
 
 
 def notify(state: str) -> None:
-    """Send `READY=1`, `WATCHDOG=1`, `STOPPING=1` and the like to whoever started us, if it wants to know.
+    """Send `READY=1`, `WATCHDOG=1`, `STOPPING=1` and the like to systemd, where it asked for them.
 
-    Never waits: whoever does not read its datagrams must not stop the table.
+    Never waits: where nobody reads the datagrams, that must not stop the table.
     """
     address = os.environ.get("NOTIFY_SOCKET")
     if not address:

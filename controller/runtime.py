@@ -1,9 +1,9 @@
 """The loop: facts in, one commit at a time, then events, lamps and answers.
 
-Everything that comes (the shoe's reports, buttons, requests over the socket, what the links notice) waits in one inbox.
-One task takes what waits, folds it, and has it committed by the one thread that may touch the journal; what comes
-meanwhile is the next batch. Events, lamps and answers follow only what is committed. Pins are sampled on a clock of
-their own, whatever the disk does.
+Everything that comes waits in one inbox: the shoe's reports, buttons, requests over the socket, what the links notice.
+One task takes what waits, folds it, and has the one thread commit it that may touch the journal. What comes meanwhile
+is the next batch. Events, lamps and answers wait for their commit. Pins are sampled on a clock of their own, whatever
+the disk does.
 """
 
 from __future__ import annotations
@@ -75,10 +75,10 @@ _PING_S = 1.0
 _LAMP_TEST_MS = 5000
 
 _COPIES_COME_WITHIN_S = 0.5
-"""All copies of a report have come by then: three take 75 ms at most, and the shoe may pause between them."""
+"""All copies of a report have come after so long: three copies take 75 ms at most, with pauses between them."""
 
 _AT_REST = 3
-"""While no input changes, the pins are sampled at so many times `sample_ms`."""
+"""While no input changes, the pins are sampled only every so many times `sample_ms`."""
 
 _LEVELS = {
     "fault": logging.ERROR,
@@ -87,7 +87,7 @@ _LEVELS = {
     "correction": logging.WARNING,
     "fault_cleared": logging.WARNING,
 }
-"""How loud an event is in the log, by its type; any other is said at INFO."""
+"""The log's level for an event, by its type; INFO for every other type."""
 
 _DEALING = ("burning", "hand_in_play")
 _BETWEEN_HANDS = ("no_shoe", "first_card_due", "wagers_open", "shoe_ended")
@@ -98,7 +98,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class _Arrived:
-    """What waits in the inbox, with what decided it when it came: a chip put down later plays no part in it."""
+    """An item of the inbox, with the ambient state when the item came: a chip put down later does not count."""
 
     what: Fact | _Asked
     ambient: Ambient
@@ -108,7 +108,7 @@ class _Arrived:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A request in the inbox, and whoever waits for its answer."""
+    """A request in the inbox, and the future that waits for its answer."""
 
     request: Request
     fault: str | None  # the id of the fault it answers
@@ -117,8 +117,11 @@ class _Asked:
 
 @dataclass(slots=True)
 class ShoeLine:
-    """How the line to the shoe is, for people. `untold` are bad bytes of which nobody may know yet, and so are those
-    that `just_came`: other copies of what they may be are still to come."""
+    """How the line to the shoe is, for people.
+
+    `untold` are bad bytes of which nobody may know yet. So are those that `just_came`: they may be a damaged copy of a
+    report whose other copies are still to come.
+    """
 
     up: bool = False
     why: str = "not opened yet"
@@ -130,9 +133,9 @@ class ShoeLine:
 class Runtime:
     """A running table.
 
-    `table` is the state replayed from `journal`; `differs` the row where that replay did not give the stored events;
-    `mark` is where the run before said until when it heard the shoe.
-    `alive` is called from the loop about once a second while facts are being folded (the watchdog).
+    `table` is the state replayed from `journal`. `differs` is the row where the replay did not give the stored events.
+    `mark` holds until when the run before heard the shoe. `alive` is the watchdog's ping, which the loop calls about
+    once a second while facts are being folded.
     """
 
     def __init__(
@@ -198,7 +201,7 @@ class Runtime:
         self._note_unheard(now_ms)
 
     async def run(self) -> None:
-        """Run the table until cancelled, then darken the lamps. What the shell cannot handle ends it by raising."""
+        """Run the table until cancelled, then darken the lamps. Raises what the shell cannot handle."""
         try:
             self._sample_pins()  # so that the first render already knows the sensors
             self._render()
@@ -219,21 +222,22 @@ class Runtime:
             self._pins.close()
 
     async def ask(self, request: Request, via: str = "socket", fault: str | None = None) -> Answer:
-        """Put a request to the table; answered once its fact is committed, or refused. `via` as in `Entry`.
+        """Put a request to the table. The answer comes once the fact is committed, or refused. `via` is as in `Entry`.
 
-        `fault` is the id of the fault that was shown to whoever asks. A request that is an exit leaves that one alone.
+        `fault` is the id of the fault that was shown to the person who asks. A request that is an exit leaves that
+        fault and no other.
         """
         return await self._asked(request, via, fault)
 
     async def confirm(self, proposal: int, by: str, via: str) -> Answer:
-        """A second person confirms the request that was shown under this number; answered as `ask` is."""
+        """A second person confirms the request that was shown under this number. The answer comes as in `ask`."""
         confirmed = self._second_person.confirm(proposal, by, via, self._moment(), time.monotonic())
         if isinstance(confirmed, Refuse):
             return Answer(confirmed.code)
         return await self._asked(confirmed.request, confirmed.via, confirmed.fault)
 
     def foresee(self, request: Request, fault: str | None) -> dict[str, object] | Refuse:
-        """What the request would do as the table is now, as JSON values, or why it would be refused."""
+        """What the request would do as the table is now, as JSON values; or why it would be refused."""
         refused = not_answered(self._table, request, fault)
         return refused or foreseen(self._table, request, self._ambient(stamp_now()))
 
@@ -243,7 +247,7 @@ class Runtime:
         return answer
 
     def _moment(self) -> tuple[int | None, int | None, str]:
-        """Where the table is: what waits for a second person holds only there."""
+        """The table's shoe, round and phase. A request that waits for a second person is valid only while they last."""
         return self.face.shoe, self.face.round, self.face.phase
 
     # Facts in, one commit at a time.
@@ -278,7 +282,7 @@ class Runtime:
     def _fold(
         self, inbox: list[_Arrived | Callable[[], None]]
     ) -> tuple[Table, list[Entry], list[tuple[asyncio.Future[Answer], Answer]]]:
-        """What waits in the inbox, folded: the table after it, the rows to commit, the answers to give then."""
+        """Fold what waits in the inbox: the table after it, the rows to commit, and the answers to give after that."""
         table, entries = self._table, []
         answers: list[tuple[asyncio.Future[Answer], Answer]] = []
         for arrived in inbox:
@@ -316,7 +320,7 @@ class Runtime:
         return table, entries, answers
 
     def _note_fault(self, after: Table) -> None:
-        """A fault comes or is left: until people can have seen that, they answer what they saw before."""
+        """Note that a fault came or was left. Until people can have seen that, they answer what they saw before."""
         if (after.fault and after.fault.id) != (self._table.fault and self._table.fault.id):
             self._fault_before, self._fault_since_s = self._fault_seen(), time.monotonic()
 
@@ -326,7 +330,7 @@ class Runtime:
         return self._table.fault if seen else self._fault_before
 
     def _note_wager(self, request: Request, refused: str | None) -> None:
-        """A wager refused is shown at its seat, until one there is taken or wagers are locked."""
+        """A refused wager is shown at its seat until a wager there is accepted, or wagers are locked."""
         if isinstance(request, PlaceWager) and refused is None:
             self._refused_seats -= {request.wager.seat}
         elif isinstance(request, PlaceWager) and refused != "wager_lies_there":
@@ -348,12 +352,11 @@ class Runtime:
         )
 
     async def _commit(self, entries: list[Entry]) -> list[Message]:
-        """Have the rows committed. A disk that would not is tried again, and a file that is gone is written again: what
-        waits is kept, and shown as waiting.
+        """Have the rows committed. Where the disk fails, try again; where the file is gone, write the file again.
 
-        It is shown at once, also where the rows are of cards that lie face down: the shoe's result, which nothing else
-        gives away, would be noticed at that moment of a disk that begins to fail with it. To keep the result in memory
-        until the cards are up would hide that, and lose the shoe's opinion of the hand with the power.
+        The rows are kept meanwhile, and people see at once that rows wait. That holds also for rows of cards that lie
+        face down. The moment at which a disk begins to fail could then tell that the shoe's result came. The other way,
+        to keep such a result in memory until the cards are up, would lose the result with the power.
         """
         failed: OSError | None = None
         gone: JournalGoneError | None = None
@@ -385,22 +388,23 @@ class Runtime:
             return messages
 
     def _waits_for_journal(self, why: str) -> None:
-        """Say that rows wait for the journal."""
+        """Show that rows wait for the journal."""
         self._journal_error = why
         self._alive()
         self._render()
 
     async def _with_pings(self, work: Awaitable[_T]) -> _T:
-        """The result of work that may take longer than the watchdog waits, and goes on."""
+        """The result of work that may take longer than the watchdog's patience, with pings meanwhile."""
         doing = asyncio.ensure_future(work)
         while not (await asyncio.wait([doing], timeout=_PING_S))[0]:
             self._alive()
         return doing.result()
 
     def _committed(self, messages: list[Message]) -> None:
-        """What follows a commit: the events on their way, the log, and the lamps where they are others.
+        """What follows a commit: send the events, write the log, and set the lamps that change.
 
-        A lamp that blinks keeps to the beat of the sampling: an edge at the moment of a commit would show the commit.
+        A blinking lamp goes on and off at the beat of the sampling alone. If it did so at the moment of a commit, the
+        lamp would show that something was committed.
         """
         self.stream.committed(messages, self._table.pit_key)
         face, self.face = self.face, public(self._table)
@@ -416,13 +420,13 @@ class Runtime:
         return asyncio.get_running_loop().run_in_executor(self._commit_thread, work)
 
     def _quiet(self) -> bool:
-        """Whether the table is between hands and nothing waits: what can be done later may be done now."""
+        """Whether the table is between hands and nothing waits, so that work which can wait may be done now."""
         return self.face.phase in _BETWEEN_HANDS and self.face.fault is None and not self._inbox
 
     # Pins.
 
     async def _keep_sampling(self) -> None:
-        """Beat until a beat raises, which ends this too. A timer beats: turns of this task would cost twice as much."""
+        """Beat until a beat raises, which ends this task. A timer beats: turns of this task would cost twice that."""
         loop = asyncio.get_running_loop()
         sample_s = self._config.file.pins.sample_ms / 1000
         ended: asyncio.Future[None] = loop.create_future()
@@ -435,7 +439,7 @@ class Runtime:
             now_ms, asleep_ms = since_boot_ms(), slept_ms()
             try:
                 if not after_standstill and self._hearing.stood_still(now_ms, asleep_ms):
-                    again(sample_s, True)  # what the kernel kept of the line is read meanwhile: it came first
+                    again(sample_s, True)  # bytes that the kernel kept came first, and are read meanwhile
                     return
                 if after_standstill:
                     self._note_unheard(now_ms)
@@ -443,7 +447,7 @@ class Runtime:
                 self._sample_pins()
                 self._render()
                 again(self._until_next_beat_s(sample_s))
-            except BaseException as error:  # noqa: BLE001  # whatever it is, it goes on in `run`
+            except BaseException as error:  # noqa: BLE001  # whatever was raised, `run` raises it again
                 if not ended.done():
                     ended.set_exception(error)
 
@@ -454,7 +458,7 @@ class Runtime:
             timers[0].cancel()
 
     def _until_next_beat_s(self, sample_s: float) -> float:
-        """Soon while an input changes; otherwise at rest, or at the moment when a lamp changes by its pattern."""
+        """The time to the next beat: short while an input changes, else until the pause ends or a lamp changes."""
         if self._debouncer.changing:
             return sample_s
         if self._lamps_change_at_ms is None:
@@ -462,7 +466,7 @@ class Runtime:
         return min(sample_s * _AT_REST, max(0.0, self._lamps_change_at_ms / 1000 - time.monotonic()))
 
     def _sample_pins(self) -> None:
-        """Read every input, and ask for what a button pressed just now asks for."""
+        """Read every input, and make the requests of the buttons that were pressed just now."""
         first = not self._debouncer.settled
         changed = self._debouncer.sample(self._pins.read(), time.monotonic_ns() // 1_000_000)
         if first or changed:
@@ -473,7 +477,7 @@ class Runtime:
                 self._pressed(name)
 
     def _pressed(self, name: str) -> None:
-        """A button was pressed, which means what it meant for what was seen; or the key was turned."""
+        """A button was pressed, and means what it meant for the lamps that people could see; or the key was turned."""
         if name == KEY:
             confirmed = self._second_person.turn_key(self._moment(), time.monotonic())
             if not isinstance(confirmed, Refuse):
@@ -495,7 +499,7 @@ class Runtime:
         )
 
     def _render(self) -> None:
-        """Write the lamps that are not as they should be at this moment; nothing where none can have changed."""
+        """Write the lamps that are not as they should be at this moment."""
         now_ms = time.monotonic_ns() // 1_000_000
         live, testing = self._live(), now_ms < self._lamp_test_ends_ms
         if (self.face, live, testing) != self._lamps_of:
@@ -515,7 +519,7 @@ class Runtime:
     # The shoe.
 
     def shoe_reported(self, fact: Fact) -> None:
-        """A report of the shoe. Its row says the brand, by which the frame can be read again."""
+        """A report of the shoe came. Its row names the brand, so that the frame can be read again."""
         self._put(fact, f"shoe {self._config.file.shoe.driver.name}")
 
     def shoe_link(self, up: bool, why: str) -> None:
@@ -530,18 +534,18 @@ class Runtime:
         self.shoe_line.up, self.shoe_line.why = up, why
 
     def _note_unheard(self, now_ms: int) -> None:
-        """Nothing was heard of the shoe until now, since it was heard last."""
+        """The shoe was not heard from the last time that it was heard until now."""
         unheard_ms = self._hearing.unheard_ms(now_ms)
         if self._numbers_came_round(unheard_ms) and PHASE_NAMES[type(self._table.phase)] in _SHOE_OPEN:
             self._shoe.forget()
         self._put(ShoeUnheard(unheard_ms, self._last_heard_at if unheard_ms is None else None))
 
     def _numbers_came_round(self, unheard_ms: int | None) -> bool:
-        """Whether that may be, so that no gap in the shoe's numbers would tell of a report that was missed."""
+        """Whether the shoe went unheard for so long that a gap in its numbers need not show a missed report."""
         return unheard_ms is None or unheard_ms >= self._shoe.gap_shows_within_ms
 
     def _is_fact_here(self, noticed: Fact, table: Table) -> bool:
-        """Whether what was noticed is a fact at this moment of the table."""
+        """Whether what the controller noticed is a fact in this phase of the table."""
         match noticed:
             case ShoeUnplugged():
                 return PHASE_NAMES[type(table.phase)] in _DEALING
@@ -556,16 +560,17 @@ class Runtime:
                 return True
 
     def shoe_noise(self, reason: str, count: int) -> None:
-        """Bytes that became no fact: counted, and logged when they begin.
+        """Bytes that became no fact are counted, and logged where they begin.
 
-        They may be a damaged copy of a report of a card that nobody sees, or of the shoe's result, which says that the
-        hand is complete. Another copy may yet be believed. So the bytes take their place in the inbox only when all
-        copies have come: whether they may be told is asked of a table that has committed the report, if it was one.
+        The bytes may be a damaged copy of a report: of a card that nobody sees, or of the shoe's result, which tells
+        that the hand is complete. Another copy of that report may yet be believed. So the bytes go into the inbox only
+        after all copies can have come. Whether people may be told of them is decided then, by a table that has
+        committed the report.
         """
         self.shoe_line.just_came[reason] += count
 
     async def _keep_noting_noise(self) -> None:
-        """Note on a clock's beat the bad bytes that came before the last beat."""
+        """At a clock's beat, put the bad bytes into the inbox that came before the last beat."""
         while True:
             came, self.shoe_line.just_came = self.shoe_line.just_came, Counter()
             await asyncio.sleep(_COPIES_COME_WITHIN_S)
@@ -573,7 +578,7 @@ class Runtime:
                 self._put(partial(self.shoe_line.untold.update, came))
 
     def _tell_noise(self) -> None:
-        """Tell of the bad bytes noted so far, unless they may tell cards. What came before them is committed."""
+        """Tell of the bad bytes noted so far, unless they may tell cards. All reports before them are committed."""
         if hides_cards(self._table):
             return
         for reason, count in self.shoe_line.untold.items():
@@ -586,7 +591,7 @@ class Runtime:
 
     @property
     def table(self) -> Table:
-        """The table as it was committed last. It holds cards that nobody has seen: only public views of it go out."""
+        """The table as committed last. It holds cards that nobody has seen, so only public views of it may go out."""
         return self._table
 
     @property
@@ -640,7 +645,7 @@ class Runtime:
         }
 
     def waits_for_second_person(self) -> dict[str, object] | None:
-        """What one person asked for and a second one has yet to confirm, as JSON values."""
+        """The request that waits for a second person, as JSON values; None where none waits."""
         return self._second_person.status(self._moment(), time.monotonic())
 
     async def _keep_pinging(self) -> None:
@@ -651,22 +656,22 @@ class Runtime:
 
 
 def _price_cents(config: Config) -> int:
-    """What a wager on the meters costs at most; 0 where the game has none."""
+    """The highest price of a wager that feeds a meter; 0 where the game has no meter."""
     return max((bet.price_cents or 0 for bet in config.rules.progressives), default=0)
 
 
 def _decide(table: Table, asked: _Asked, ambient: Ambient) -> Fact | Refuse:
-    """The fact the request becomes. A supervisor's word is good for the fault that was shown, and no later one."""
+    """The fact that the request becomes. A supervisor's act is valid for the fault that was shown, and no other."""
     return not_answered(table, asked.request, asked.fault) or decide(table, asked.request, ambient)
 
 
 def _step_or_fail(table: Table, fact: Fact, stamp: Stamp, via: str) -> tuple[Table, list[Entry]]:
-    """Step over the fact; should that raise, the fact and its failure are journalled side by side."""
+    """Step over the fact. Where the step raises, the fact and its failure are journalled together."""
     try:
         after, events = step(table, fact)
-    except Exception as error:  # noqa: BLE001  # step is total; whatever this is must stop the table, not the program
+    except Exception as error:  # noqa: BLE001  # step is total, so this is a defect: the table stops, and not the program
         failure = StepFailed(f"{type(error).__name__} in {type(fact).__name__}", getattr(fact, "report", None))
-        # The exception's own words could tell a face-down card: where it happened is enough.
+        # The exception's own text could tell a face-down card. The types say where it happened.
         _log.error("the step failed: %s\n%s", failure.error, "".join(traceback.format_tb(error.__traceback__)))
         after, events = step(table, failure)
         return after, [Entry(stamp, fact, (), via), Entry(stamp, failure, events, "controller")]

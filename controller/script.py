@@ -42,7 +42,7 @@ _KEPT = "kept:"
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Something a token could not do, or a fault it made: where, and what to do about it."""
+    """A token could not be played, or made a fault: where, and what to do about it."""
 
     line: int
     place: int  # of the token in the script, from 1
@@ -159,12 +159,12 @@ class ScriptTable:
         yield from zip(made, bodies, strict=True)
 
     def _sensed(self) -> frozenset[int]:
-        """The seats whose sensor sees a wager: where bet recognition tells of one, so does its sensor."""
+        """The seats whose sensor sees a wager. Where bet recognition sees one, the seat's sensor does too."""
         told = {wager.seat for wager in self._table.placed if wager.spot == self._config.rules.sensed}
         return self._wagers | (told & set(self._config.rules.sensors))
 
     def _cover_sensor(self, wager: Wager) -> None:
-        """A chip put down before `!deal`, where the table knows no wagers but its sensors'."""
+        """A chip that is put down before `!deal`, where the table knows only what its sensors see."""
         rules = self._config.rules
         sensed = bet_on(rules.bets, rules.sensed or "")
         if sensed is None:
@@ -206,8 +206,10 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 
 def _taken(name: str, said: list[str]) -> int:
-    """How many of the words that follow are the command's arguments: those of the longest form that they fit, or where
-    none fits as many as its first form has."""
+    """How many of the words that follow are the command's arguments.
+
+    Of the forms that the words fit, the longest counts; where they fit none, the command's first form.
+    """
     if not said:
         return 0
     counts = [len(usage.split()) - 1 for usage in usages(_ACTS[name])]

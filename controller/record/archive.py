@@ -1,8 +1,8 @@
 """An archive: a run of the journal's rows in a file of their own, compressed, and signed with the table's key.
 
-The first line is the header, JSON: whose rows these are, from which to which, the chain's heads at both ends, and the
-SHA-256 of what follows. That is xz with a line of JSON a row: `tail -n +2 FILE | xz -dc` shows it without this program.
-The heads between are left out: who reads the rows makes them again, and must come to the header's last.
+The first line is the header, in JSON: whose rows these are, the first and the last row, the chain's heads at both ends,
+and the SHA-256 of the rest. The rest is xz with a line of JSON for each row: `tail -n +2 FILE | xz -dc` shows the rows
+without this program. The heads in between are left out. A reader makes them again, and must come to the header's last.
 """
 
 from __future__ import annotations
@@ -26,14 +26,16 @@ from controller.record.journal_file import sync_folder
 from controller.record.stored_row import StoredRow
 
 _FORM = 1
-# Of a shoe's rows a larger dictionary finds no more, and costs the table its memory.
+# With a larger dictionary a shoe's rows pack no better, and the table needs more memory.
 _XZ = [{"id": lzma.FILTER_LZMA2, "preset": 6, "dict_size": 1 << 20}]
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Rows `first_row` to `last_row` of a journal. Their messages are `first_seq` to `last_seq`, which is one less
-    where they have none; the heads are the chain's before the first row and after the last."""
+    """Rows `first_row` to `last_row` of a journal, with messages `first_seq` to `last_seq`.
+
+    Without messages `last_seq` is `first_seq` - 1. The heads are the chain's before the first row and after the last.
+    """
 
     table: str
     epoch: str
@@ -47,7 +49,7 @@ class Run:
 
     @property
     def file_name(self) -> str:
-        """What the archive of these rows is called."""
+        """The name of the archive of these rows."""
         return f"{self.table}-{self.epoch}-{self.first_row:010d}-{self.last_row:010d}.archive"
 
     def header(self) -> dict[str, object]:
@@ -74,8 +76,9 @@ def beside(journal: Path) -> Path:
 def write_archive(folder: Path, run: Run, rows: Sequence[StoredRow], signer: Signer) -> Path:
     """Write the rows' archive, have it on the disk for good, read it back, and return its path.
 
-    One that is there already, from an attempt that the power cut short, is taken when it holds just these rows, and is
-    never written over. Raises OSError where the disk would not, TableError `archive_in_the_way` or `archive_damaged`.
+    An archive of that name may be there already, from an attempt that a power cut ended. Where it holds just these rows
+    it is taken, and it is never written over. Raises OSError where the disk fails, TableError `archive_in_the_way` or
+    `archive_damaged`.
     """
     path = folder / run.file_name
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -161,7 +164,7 @@ def _check_header(path: Path, line: bytes, packed: bytes, run: Run) -> None:
 
 
 def _chained(lines: list[dict[str, Any]], run: Run) -> list[StoredRow]:
-    """The lines as rows, each with the head that it comes to and the numbers of its messages."""
+    """The lines as rows, each with the chain head after it and the numbers of its messages."""
     rows: list[StoredRow] = []
     head, seq = run.head_before, run.first_seq
     for said in lines:
@@ -183,8 +186,8 @@ def _chained(lines: list[dict[str, Any]], run: Run) -> list[StoredRow]:
 
 
 def _write_new(path: Path, run: Run, data: bytes) -> None:
-    """Write the whole file or nothing of it: under its own name it is complete and synced."""
-    half = path.with_name(f"{run.table}-{run.epoch}.archive.new")  # one a journal: what a power cut left goes
+    """Write the whole file or nothing: under its own name a file is complete and synced."""
+    half = path.with_name(f"{run.table}-{run.epoch}.archive.new")  # a power cut may have left one
     half.unlink(missing_ok=True)
     handle = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:

@@ -1,7 +1,8 @@
 """Archiving while the table runs: old shoes leave the journal for their archives, a portion at a time, between hands.
 
-What must not wait for it does not: the copy is made on a thread of its own, and the journal's thread only deletes what
-the copy holds. A shoe is closed every hour or so; a journal that has grown long while nothing could go takes longer.
+The table does not wait for archiving: the copy is made on a thread of its own, and the journal's thread only deletes
+the rows that the copy holds. A shoe is closed every hour or so. A journal that grew long while nothing could go takes
+longer.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _T = TypeVar("_T")
 
 
 class Archivist:
-    """Keeps one journal short. `quiet` says whether the table is between hands; `tell` takes what it must know."""
+    """Keeps a journal short. `quiet`: whether the table is between hands. `tell` takes facts for the table."""
 
     def __init__(
         self,
@@ -57,7 +58,7 @@ class Archivist:
                 pause_s = await self._portion_or_why_not()
 
     async def _portion_or_why_not(self) -> float:
-        """One portion; how long to wait for the next. A failure is told once, until one succeeds."""
+        """Archive one portion. Returns the pause before the next. A failure is told once, until a portion succeeds."""
         try:
             went = await self._portion()
         except (OSError, TableError) as error:
@@ -70,7 +71,7 @@ class Archivist:
         return _BETWEEN_PORTIONS_S if went else _LOOK_EVERY_S
 
     async def _portion(self) -> bool:
-        """Have the oldest rows that may go archived, if there are any; whether there may be more to do."""
+        """Archive the oldest rows that may go, if there are any. Returns whether there may be more to do."""
         journal, most = self._journal, self._most_bytes
         used = await self._on_journal(lambda: journal.used_bytes)
         keep = 0 if used > most else self._keep_shoes
@@ -84,7 +85,7 @@ class Archivist:
         return True
 
     def _look_at_size(self, used: int, nothing_may_go: bool) -> None:
-        """Tell once that the journal is larger than it may be, and again only after it was not."""
+        """Tell once that the journal is larger than allowed, and again only after it was not."""
         if used <= self._most_bytes:
             self._large_told = False
         elif nothing_may_go and not self._large_told:
@@ -93,7 +94,7 @@ class Archivist:
 
 
 async def _to_its_end(copy: Coroutine[Any, Any, _T]) -> _T:
-    """The copy's result. Where the table is stopped meanwhile it waits: no thread writes for a journal let go of."""
+    """The copy's result. A table that is stopped waits for it: no thread may write for a closed journal."""
     task = asyncio.create_task(copy)
     try:
         return await asyncio.shield(task)

@@ -1,7 +1,8 @@
 """Which journals a table's key has begun: a note beside the key, so that a journal that vanished is missed.
 
-Each journal has an epoch of its own. The note is a line of JSON for each journal begun, the last one's epoch last. An
-empty note is there before the key is; a key without a note is older than notes, and began the journal beside it.
+Each journal has an epoch of its own. The note has a line of JSON for each journal that was begun, the latest last. The
+note is made empty before the key is made. So a key without a note is older than such notes, and has begun the journal
+beside it.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from controller.record.journal import Journal, rescued
 def open_journal(
     path: Path, key_path: Path, table_id: str, archive: Path | None = None, new_by: str | None = None
 ) -> tuple[SigningKey, Journal]:
-    """The table's key and its journal: the last that the key has begun, or its first.
+    """The table's key and its journal: the last journal that the key has begun, or its first.
 
-    `archive` is as `Journal` takes it. `new_by` is who wants a new journal; the old one is no longer at `path` then.
+    `archive` is as in `Journal`. `new_by` is the person who wants a new journal; the old journal must be away from
+    `path` then.
     Raises TableError as `Journal` and `load_or_make_key` do, and `journal_lost`, `journal_of_another_epoch`,
     `journal_note_unusable`.
     """

@@ -1,11 +1,11 @@
 """The journal: every fact in the order it was believed, the events it made, and how far the pit has acknowledged.
 
-One SQLite file. A fact and its events are one row and its messages in one transaction, committed before anything acts
-on them. Each row is chained to the one before by a salted hash (`contract.envelope.chain_head`). Rows are kept for
-ever: those of old shoes in archives (`archive.py`), of which the file knows which rows each holds, and where. The
-outbox is the events past the pit's acknowledgement.
+The journal is one SQLite file. A fact and its events are one row and its messages, in one transaction that is committed
+before anything acts on them. Each row is chained to the row before by a salted hash (`contract.envelope.chain_head`).
+Rows are kept for ever. The rows of old shoes go to archives (`archive.py`), and the file notes which rows each archive
+holds, and where the archive is. The outbox is the events after the pit's acknowledgement.
 
-Every method blocks on the disk: the daemon calls them on its one commit thread, all but `write_archive`.
+Every method waits for the disk. The daemon calls all methods but `write_archive` on its one commit thread.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from controller.record.stored_row import StoredRow, stamped
 from controller.table.facts import Fact
 
 SCHEMA_VERSION = 2
-"""Form 2 holds how each fact came, the machine's own clock, and which rows archives hold; a journal of form 1 is
-brought to it when opened."""
+"""Form 2 also holds how each fact came, the machine's own clock, and which rows archives hold. Opening a journal of
+form 1 gives the journal form 2."""
 
 _KEY_BYTES = 32
 _LAST_ROW = 2**63 - 1
-_MOST_MS = 253_402_300_800_000  # the year 10000, of which no clock says anything
+_MOST_MS = 253_402_300_800_000  # the year 10000, which no clock tells
 _CHECKPOINT_PAGES = 1000  # SQLite's own
 _SHARED_MEMORY_BYTES = 32768  # the least of SQLite's -shm file
 _PAGES_GIVEN_BACK_AT_ONCE = 500
@@ -93,7 +93,7 @@ CREATE INDEX message_row ON message (row);
 {_ARCHIVE_TABLE};
 """
 
-# One whose step failed opened nothing.
+# A `ShoeOpened` whose step failed opened no shoe.
 _OPENED_A_SHOE = """
 kind = 'ShoeOpened' AND NOT EXISTS
 (SELECT 1 FROM fact AS next WHERE next.row = fact.row + 1 AND next.kind = 'StepFailed')
@@ -159,15 +159,15 @@ class OnJournal(Protocol):
 
 
 def rescued(path: Path, epoch: str) -> Path:
-    """Where a journal is written whose file was removed, before the copy takes the file's place."""
+    """Where the copy of a journal is written whose file was removed, before the copy takes the file's place."""
     return path.with_name(f"{path.name}.rescued-{epoch}")
 
 
 class Journal:
     """An open journal, written by this process alone.
 
-    `epoch` names this journal's stream; `boot` counts its openings; `acked_seq` is the pit's acknowledgement as marked;
-    `head_seq` the last event's number; `archived_rows` how many of the first rows are in archives.
+    `epoch` names this journal's stream. `boot` counts its openings. `acked_seq` is the pit's acknowledgement as marked.
+    `head_seq` is the last event's number. `archived_rows` says how many of the first rows are in archives.
     """
 
     def __init__(
@@ -179,16 +179,17 @@ class Journal:
         archive: Path | None = None,
         epoch: str | None = None,
     ) -> None:
-        """Open the journal at `path`, or begin it. `archive` is the folder of its archives, by default beside it;
-        `epoch`: open the journal of this epoch alone.
+        """Open the journal at `path`, or begin one there. With `epoch`, open no journal but the one of this epoch.
+
+        `archive` is the folder of the journal's archives; without it, they are beside the journal.
 
         Raises TableError: `journal_in_use`, `journal_of_another_table`, `journal_of_another_key`,
         `journal_of_another_epoch`, `journal_too_new`, `journal_damaged`, `journal_linked`, `journal_unusable`.
         """
         self._path = path
         self._archive = archive or beside(path)
-        self._archive_read: tuple[int, list[Message]] | None = None  # the one read last, by its first row
-        self._kept_as: str | None = None  # what was set aside by a `put_back` that has not come to its end
+        self._archive_read: tuple[int, list[Message]] | None = None  # the last read, by its first row
+        self._kept_as: str | None = None  # the name of a file that an unfinished `put_back` set aside
         self._signer = signer
         self._public_key = public_key
         self._table_id = table_id
@@ -259,8 +260,11 @@ class Journal:
                 self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
     def append(self, entries: Sequence[Entry]) -> list[Message]:
-        """Commit the entries, all or none, and return their messages. Raises OSError when the disk would not, and
-        JournalGoneError, having committed nothing, where the file is not at its place: see `put_back`."""
+        """Commit the entries, all or none, and return their messages.
+
+        Raises OSError where the disk fails. Raises JournalGoneError, having committed nothing, where the file is not at
+        its place: `put_back` mends that.
+        """
         row, head, seq = self._row, self._head, self.head_seq
         made: list[Message] = []
         if (missing := self.missing()) is not None:
@@ -298,7 +302,7 @@ class Journal:
         return made
 
     def missing(self) -> JournalGoneError | None:
-        """What of the file is not at its place; None where nothing is amiss. Raises OSError."""
+        """Which part of the file is not at its place; None where all is well. Raises OSError."""
         return self._file.missing() if self._open else JournalGoneError(self._path.name, "not_opened")
 
     def put_back(self) -> str | None:
@@ -306,11 +310,11 @@ class Journal:
 
         All that was committed to a file that was removed or replaced can still be read by the process that has it open.
         What stands in the file's place is given another name, which is returned; None where nothing stood there. Raises
-        OSError when the disk would not: to be tried again.
+        OSError where the disk fails: try again.
         """
         try:
             if self._open:
-                self._begin_log_anew()  # whatever its name is, the file that is held holds everything now
+                self._begin_log_anew()  # the open file, whatever its name, holds everything now
                 stands = self._file.stands()
                 copy = None if stands else self._copied()
                 if (aside := set_aside(self._file.path, itself=not stands)) is not None:
@@ -345,10 +349,10 @@ class Journal:
         return copy
 
     def _begin_log_anew(self) -> None:
-        """Copy what the write-ahead log holds into the file, and sync that.
+        """Copy the content of the write-ahead log into the file, and sync the file.
 
-        A sync fails once: the kernel then takes for written what it could not write of the log, and the next sync says
-        nothing of it. It can still be read, and is written anew elsewhere.
+        A failed sync is reported once: the kernel then takes the unwritten pages of the log for written, and the next
+        sync passes them over. The pages can still be read, so they are written to another place.
         """
         busy, *_ = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
@@ -365,10 +369,10 @@ class Journal:
         return None if last is None else Stamp(last[0], bool(last[1]), *last[2:])
 
     def messages_after(self, seq: int, limit: int) -> list[Message]:
-        """The messages numbered after `seq`, in order, at most `limit`, up to the first that is not as it was signed;
-        also those that are archived.
+        """The messages numbered after `seq`, in order, at most `limit`, also from archives.
 
-        Raises OSError when the disk would not, or an archive that holds one is not there or damaged.
+        They end before the first message that is not as it was signed. Raises OSError where the disk fails, or where an
+        archive that is needed is missing or damaged.
         """
         found: list[Message] = []
         while len(found) < limit and (archived := self._archived(seq + 1 + len(found))):
@@ -376,15 +380,14 @@ class Journal:
         return found + self._messages(range(seq + 1 + len(found), min(seq + limit, self.head_seq) + 1))
 
     def message(self, seq: int) -> Message | None:
-        """The message of that number, if the journal or an archive has it as it was signed. Raises OSError as
-        `messages_after`."""
+        """The message of this number as it was signed; None where there is none. Raises OSError as `messages_after`."""
         return next((message for message in self.messages_after(seq - 1, 1) if message.seq == seq), None)
 
     def _archived(self, seq: int) -> list[Message]:
-        """The messages from `seq` on of the archive that holds that one; none where none does.
+        """The messages from `seq` on of the archive that holds message `seq`; empty where no archive does.
 
-        A commit waits behind it. Unpacking takes 6 ms for the 240 rows of a short shoe on a PC's core, once an archive:
-        a pit that went back takes longer to acknowledge that many events.
+        Commits wait meanwhile. Unpacking the 240 rows of a short shoe takes 6 ms on a PC's core, once for each archive.
+        A pit that went back takes longer to acknowledge so many events.
         """
         with self._telling():
             first = self._db.execute("SELECT min(seq) FROM message").fetchone()[0]
@@ -402,8 +405,11 @@ class Journal:
         return []
 
     def _messages(self, seqs: range) -> list[Message]:
-        """These messages from the disk, each held against its signature and its place, up to the first that is not
-        what this table sent or would send: the pit would refuse it and all that follow."""
+        """These messages from the disk, each checked against its signature and its place in the chain.
+
+        They end before the first message that is not as this table made it: the pit would refuse that message and all
+        later ones.
+        """
         good: list[Message] = []
         try:
             for seq, (stored, row, body, head) in zip(
@@ -428,13 +434,14 @@ class Journal:
         return good
 
     def mark_acked(self, seq: int) -> None:
-        """Mark everything through `seq` as acknowledged by the pit. Raises OSError when the disk would not.
+        """Mark everything through `seq` as acknowledged by the pit. Raises OSError where the disk fails.
 
-        Not synced to the disk: a mark that is lost costs a resend, which the pit drops, and the next fact syncs it.
+        The mark is not synced: the next fact's commit syncs it. Where the mark is lost, events are sent again, and the
+        pit drops them.
         """
         with self._telling():
             self._db.execute("PRAGMA synchronous = NORMAL")
-            self._db.execute("PRAGMA wal_autocheckpoint = 0")  # nobody would hear of its sync that failed
+            self._db.execute("PRAGMA wal_autocheckpoint = 0")  # its sync could fail without anybody hearing of it
             try:
                 self._db.execute("UPDATE journal SET acked_seq = ?", (seq,))
             finally:
@@ -444,7 +451,7 @@ class Journal:
 
     @property
     def used_bytes(self) -> int:
-        """What the file's rows take, without the room that archived ones left in it."""
+        """The bytes that the file's rows take, without the room that archived rows left in the file."""
         pages, free, page_bytes = self._pages()
         return (pages - free) * page_bytes
 
@@ -456,10 +463,10 @@ class Journal:
             )
 
     def next_to_archive(self, keep_shoes: int, at_most_rows: int) -> Run | None:
-        """The oldest rows that may go to an archive: of whole shoes where so many rows hold one.
+        """The oldest rows that may go to an archive, at most so many: whole shoes where they fit.
 
-        The last shoe stays, and so do the `keep_shoes` before it and every shoe with an event that the pit has not
-        acknowledged. Raises OSError when the disk would not.
+        The last shoe stays, and so do the `keep_shoes` before it, and every shoe with an event that the pit has not
+        acknowledged. Raises OSError where the disk fails.
         """
         with self._telling():
             return self._next_to_archive(keep_shoes, at_most_rows)
@@ -473,7 +480,7 @@ class Journal:
             return None
         (stays,) = kept
         waiting = db.execute("SELECT row FROM message WHERE seq > ? ORDER BY seq LIMIT 1", (self.acked_seq,)).fetchone()
-        if waiting is not None and waiting[0] <= stays:  # a shoe's opening tells too that the one before was closed
+        if waiting is not None and waiting[0] <= stays:  # a shoe's opening also tells that the shoe before closed
             query = "SELECT coalesce(max(row), 0) FROM fact WHERE kind = 'ShoeOpened' AND row < ?"
             stays = db.execute(query, waiting).fetchone()[0]
         first: int = db.execute("SELECT min(row) FROM fact").fetchone()[0]
@@ -488,10 +495,10 @@ class Journal:
         return Run(*whose, first, end - 1, seq + 1, last_seq, head_before, head_after)
 
     def write_archive(self, run: Run) -> Path:
-        """Copy the rows of `next_to_archive` into their archive, and return its path; they stay here too.
+        """Copy the rows of `next_to_archive` into their archive, and return its path. The rows also stay here.
 
-        May be called on a thread of its own: it reads by a connection of its own. Raises OSError where the disk would
-        not, TableError where the rows are damaged, or an archive is in the way or cannot be read back.
+        May be called on any thread: it reads over a connection of its own. Raises OSError where the disk fails, and
+        TableError where the rows are damaged, or where an archive is in the way or cannot be read back.
         """
         with _reading(self._path) as db:
             rows = []
@@ -504,9 +511,9 @@ class Journal:
         return write_archive(self._archive, run, rows, self._signer)
 
     def leave_to_archive(self, run: Run, archive: Path) -> None:
-        """Delete the rows that `write_archive` put into `archive`, and note where they are; both or neither.
+        """Delete the rows that `write_archive` put into `archive`, and note where the rows are: both or neither.
 
-        Raises OSError when the disk would not.
+        Raises OSError where the disk fails.
         """
         with self._commit():
             first = self._db.execute("SELECT min(row) FROM fact").fetchone()[0]
@@ -532,9 +539,10 @@ class Journal:
         self.archived_rows = run.last_row
 
     def give_back_room(self, most_bytes: int) -> bool:
-        """Make the file a little shorter where it is longer than `most_bytes` and has room that no row takes.
+        """Make the file a little shorter where it is longer than `most_bytes` and has unused room. Returns whether it
+        did.
 
-        True when it did. A file of form 1 keeps its length, and its room is used again. Raises OSError.
+        A file that was begun in form 1 keeps its length, and its room is used again. Raises OSError.
         """
         pages, free, page_bytes = self._pages()
         if pages * page_bytes <= most_bytes or not free:
@@ -552,8 +560,10 @@ class Journal:
             yield from _open_shoe(self._db, self._path)
 
     def open_shoe_begun_by(self) -> str | None:
-        """The version of the program that opened the open shoe, as its row says, whether or not the rest of the row can
-        be read; None where no shoe was opened."""
+        """The version of the program that opened the open shoe; None where no shoe was opened.
+
+        The version can be read where the rest of the shoe's first row cannot.
+        """
         with _told(self._path):
             row = self._db.execute(f"SELECT fact FROM fact WHERE {_OPENED_A_SHOE} ORDER BY row DESC LIMIT 1").fetchone()
             return None if row is None else json.loads(row[0]).get("version")
@@ -570,7 +580,7 @@ class Journal:
 
     @contextmanager
     def _commit(self) -> Iterator[None]:
-        """A transaction that is on the disk when it ends. Raises OSError when the disk would not."""
+        """A transaction that is on the disk when it ends. Raises OSError where the disk fails."""
         try:
             if self._log_in_doubt:
                 self._begin_log_anew()
@@ -582,7 +592,7 @@ class Journal:
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
-        """Raises OSError, in words for people, where the disk would not."""
+        """Turns SQLite's errors into OSError, in words for people."""
         try:
             yield
         except sqlite3.Error as error:
@@ -602,8 +612,10 @@ class Journal:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What `verify` found good: rows of facts, messages, and the epoch and head they end in; how many of the rows are
-    in archives, and in how many."""
+    """What `verify` found good: how many rows and messages, and the epoch and chain head at the end.
+
+    Also how many of the rows are in archives, and in how many archives.
+    """
 
     table: str
     epoch: str
@@ -617,8 +629,8 @@ class Verified:
 def verify(path: Path, archive: Path | None = None) -> Verified:
     """Read the whole journal and its archives, and check each row: numbering, chain, message ids, signatures.
 
-    Archives are looked for in the folder `archive`; where none is given, where the journal says they are, or beside it.
-    Reads only, also while the table runs. Raises TableError `journal_damaged` naming the first bad row,
+    Archives are looked for in the folder `archive`; without it, where the journal says that they are, or beside it.
+    Only reads, also while the table runs. Raises TableError `journal_damaged` naming the first bad row,
     `journal_missing`, `archive_missing`, `archive_unreadable` or `archive_damaged`.
     """
     with _reading(path) as db:
@@ -641,21 +653,26 @@ def verify(path: Path, archive: Path | None = None) -> Verified:
 
 
 def read_rows(path: Path, archive: Path | None = None) -> Iterator[Row]:
-    """Every row of a journal and its archives, their chain and signatures checked; reads only, also while the table
-    runs. `archive` and what it raises: as `verify`."""
+    """Every row of a journal and its archives, with chain and signatures checked. Only reads, also while the table
+    runs.
+
+    `archive`, and what is raised, are as in `verify`.
+    """
     with _reading(path) as db:
         yield from _signed_rows(db, path, archive)
 
 
 def read_open_shoe(path: Path) -> Iterator[Row]:
-    """The rows from the last shoe's opening on, as `Journal.open_shoe`; reads only, also while the table runs."""
+    """The rows from the last shoe's opening on, as `Journal.open_shoe`. Only reads, also while the table runs."""
     with _reading(path) as db:
         yield from _open_shoe(db, path)
 
 
 def read_shoe(path: Path, shoe: int) -> Iterator[Row]:
-    """The rows of the shoe of this number, checked as by `read_rows`; none where the journal's own file has no such
-    shoe. Reads only, also while the table runs."""
+    """The rows of this shoe, checked as by `read_rows`; empty where the journal's own file does not have the shoe.
+
+    Only reads, also while the table runs.
+    """
     with _reading(path) as db:
         end = _LAST_ROW
         opened = f"SELECT row, body FROM fact JOIN message USING (row) WHERE {_OPENED_A_SHOE} ORDER BY seq DESC"
@@ -674,8 +691,10 @@ def _from(db: sqlite3.Connection, path: Path, row: int) -> tuple[bytes, int, int
 
 
 def read_events(path: Path, after: int, rounds: int) -> list[bytes]:
-    """The events numbered past `after`, in order, and of these no more than the last `rounds` finished rounds hold;
-    none of them checked. Only what the journal's own file has; reads only, also while the table runs."""
+    """The events numbered above `after`, in order, of at most the last `rounds` finished rounds. None is checked.
+
+    Only events in the journal's own file. Only reads, also while the table runs.
+    """
     found: list[bytes] = []
     with _reading(path) as db:
         for (body,) in db.execute("SELECT body FROM message WHERE seq > ? ORDER BY seq DESC", (after,)):
@@ -697,7 +716,7 @@ class Origin:
 
 
 def read_origin(path: Path) -> Origin:
-    """The origin of this journal; reads only, also while the table runs."""
+    """The origin of this journal. Only reads, also while the table runs."""
     with _reading(path) as db:
         (acked_seq,) = db.execute("SELECT acked_seq FROM journal").fetchone()
         return Origin(*_whose(db, path), acked_seq)
@@ -711,7 +730,7 @@ def _open_shoe(db: sqlite3.Connection, path: Path) -> Iterator[Row]:
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """What a journal says it sent: whose it is, and its messages in order, none of them checked."""
+    """What a journal says that its table sent: whose journal it is, and its messages in order. None is checked."""
 
     table: str
     epoch: str
@@ -721,8 +740,10 @@ class Spoken:
 
 @contextmanager
 def reading_messages(path: Path, archive: Path | None = None) -> Iterator[Spoken]:
-    """The messages of a journal and its archives as they stand at this moment, to be compared; reads only, also while
-    the table runs. `archive` and what it raises: as `verify`."""
+    """The messages of a journal and its archives as they stand at this moment. Only reads, also while the table runs.
+
+    `archive`, and what is raised, are as in `verify`.
+    """
     with _reading(path) as db:
         yield Spoken(*_whose(db, path), _spoken(db, path, archive))
 
@@ -795,10 +816,10 @@ def _chained(path: Path, stored: Iterable[StoredRow], head: bytes, first: int) -
 
 
 def _kept(db: sqlite3.Connection, first: int, last: int = _LAST_ROW) -> Iterator[StoredRow]:
-    """These rows as the journal's own file has them; what an archive holds is left out."""
+    """These rows as far as the journal's own file has them, without rows in archives."""
     path = Path(db.execute("PRAGMA database_list").fetchone()[2])
     how_it_came = "boot_id, since_boot_ms, via" if _form(db) > 1 else "'', 0, ''"
-    # Some at a time: a statement that stays open when a row proves bad would keep the closed file from its next reader.
+    # A portion at a time: where a row is bad, an open statement would keep the closed file from its next reader.
     while some := db.execute(
         f"SELECT row, at_ms, clock_synchronised, kind, fact, salt, head, {how_it_came} FROM fact"
         " WHERE row BETWEEN ? AND ? ORDER BY row LIMIT 500",
@@ -822,7 +843,7 @@ def _archived(db: sqlite3.Connection, path: Path, archive: Path | None) -> Itera
 
 
 def _runs(db: sqlite3.Connection, where: str = "", *values: int) -> list[tuple[Run, Path]]:
-    """What the journal notes of its archives: which rows each holds, and where it is."""
+    """What the journal notes of its archives: which rows each archive holds, and where the archive is."""
     if _form(db) < 2:
         return []
     whose = db.execute("SELECT table_id, epoch, public_key FROM journal").fetchone()
@@ -837,7 +858,7 @@ def _runs(db: sqlite3.Connection, where: str = "", *values: int) -> list[tuple[R
 
 
 def _file_of(run: Run, recorded: Path, *folders: Path) -> Path:
-    """The archive where the journal says it is, or else in one of these folders."""
+    """The archive's file: where the journal says that it is, or else in one of these folders."""
     candidates = (recorded, *(folder / run.file_name for folder in folders))
     return next((path for path in candidates if path.exists()), recorded)
 
@@ -867,7 +888,7 @@ def _last_row(db: sqlite3.Connection) -> tuple[int, bytes]:
 
 
 def _head_seq(db: sqlite3.Connection, path: Path, row: int) -> int:
-    """The last event's number, past which the pit cannot have acknowledged."""
+    """The last event's number. The pit cannot have acknowledged any event after it."""
     head_seq: int
     head_seq, acked_seq = db.execute(
         "SELECT (SELECT coalesce(max(seq), 0) FROM message), acked_seq FROM journal"
@@ -908,7 +929,7 @@ def _told(path: Path) -> Iterator[None]:
     """SQLite's complaints about a file, in words for people."""
     try:
         yield
-    except (sqlite3.Error, TypeError, ValueError, MemoryError) as error:  # the last for a size that is nonsense
+    except (sqlite3.Error, TypeError, ValueError, MemoryError) as error:  # MemoryError: a size that is nonsense
         if not isinstance(error, sqlite3.OperationalError) or _about_content(error):
             raise _unsound(path, str(error) or type(error).__name__) from error
         raise TableError(
@@ -921,7 +942,7 @@ def _told(path: Path) -> Iterator[None]:
 
 
 def _failed(error: sqlite3.Error, path: Path) -> JournalFailedError:
-    """Why the disk would not, with SQLite's own code, and in words for people."""
+    """Why the disk failed: SQLite's own code, and words for people."""
     code = getattr(error, "sqlite_errorname", type(error).__name__)
     if _full(error, path):
         return JournalFailedError("SQLITE_FULL", f"the disk is full ({code})")
@@ -929,7 +950,7 @@ def _failed(error: sqlite3.Error, path: Path) -> JournalFailedError:
 
 
 def _full(error: sqlite3.Error, path: Path) -> bool:
-    """Whether the disk is full. SQLite says so of a file it writes; of its shared memory it says no more than "I/O"."""
+    """Whether the disk is full. SQLite says so of the files that it writes, and of its shared memory only "I/O"."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
     if code != sqlite3.SQLITE_IOERR_SHMSIZE:
         return bool(code == sqlite3.SQLITE_FULL)
@@ -939,7 +960,7 @@ def _full(error: sqlite3.Error, path: Path) -> bool:
 
 
 def _about_content(error: sqlite3.OperationalError) -> bool:
-    """Whether it is about what the file holds (no such table, no text), not about the file, the disk or the rights."""
+    """Whether the error is about the file's content (no such table, no text), not about the disk or the rights."""
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) == sqlite3.SQLITE_ERROR
 
 

@@ -1,7 +1,7 @@
 """Replay: the state of a table, made again from its journal.
 
-Only the open shoe's facts are folded. A fact whose step failed is followed in the journal by `StepFailed`: it is passed
-over, as it was when it happened. Each event made again is compared with the one stored.
+Only the open shoe's facts are folded. A fact whose step failed is followed in the journal by `StepFailed`. Such a fact
+is passed over, as it was when it happened. Each event that is made again is compared with the stored event.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from controller.table.step import step
 from controller.table.stops import Stepped
 
 _NOT_COMPARED = ("signature", "contract", "what", "do")
-"""The signature, and what an earlier version of the program wrote otherwise of the same: the contract's version, and
-the sentences for people, which events had until contract 2."""
+"""The signature, and what an earlier version of the program wrote differently: the contract's version, and the
+sentences for people that events had until contract 2."""
 
 
 def replay(rows: Iterable[Row], rules: TableRules, table_id: str, epoch: str) -> tuple[Table, int | None]:
-    """The table after these rows, and the first row whose events came out otherwise than stored (None: none did).
+    """The table after these rows, and the first row whose events differ from the stored events (None: no row's do).
 
     `rules` are those of a table that has opened no shoe yet.
     """
@@ -70,8 +70,11 @@ def with_failures(rows: Iterable[Row]) -> Iterator[tuple[Row, bool]]:
 
 
 def refold(table: Table, row: Row) -> Stepped:
-    """The step over a row's fact, made again. Raises TableError `replay_failed` where the fact does not fit the table:
-    another version of the program believed it, or nobody did."""
+    """The step over a row's fact, made again.
+
+    Raises TableError `replay_failed` where the fact does not fit the table: another version of the program believed the
+    fact, or the journal was made up.
+    """
     try:
         return step(table, row.fact)
     except Exception as error:
@@ -95,5 +98,5 @@ def _made(row: Row, events: Iterable[Event], table_id: str, epoch: str) -> list[
 
 
 def _compared(messages: Iterable[dict[str, object]]) -> list[dict[str, object]]:
-    """The messages, as far as the same facts make the same ones."""
+    """The messages without the fields that are not compared."""
     return [{name: value for name, value in message.items() if name not in _NOT_COMPARED} for message in messages]

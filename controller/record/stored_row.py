@@ -1,5 +1,5 @@
-"""A row as the journal's file and the archives hold it: a fact's bytes, how it came, its messages, its place in the
-chain. Nothing here reads what the fact says."""
+"""A row as the journal's file and the archives hold it: the fact's bytes, how the fact came, its messages, its place in
+the chain. Nothing here reads what the fact says."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from controller.contract.envelope import Stamp, chain_head
 
 @dataclass(frozen=True, slots=True)
 class StoredRow:
-    """A row's bytes. `head` is the chain head after it; `first_seq` the number of its first message, 0 where it has
-    none; `via` as in `journal.Entry`."""
+    """A row's bytes. `head` is the chain head after the row. `via` is as in `journal.Entry`.
+
+    `first_seq` is the number of the row's first message; 0 where the row has none.
+    """
 
     number: int
     stamp: Stamp

@@ -1,6 +1,6 @@
-"""A finished round amended by two people: what it was worth is decided anew from the hands as they lay.
+"""A finished round amended by two people: the round's worth is decided anew from the hands as they lay.
 
-The round's own event stands as it was sent; the `correction` refers to it, and tells what holds instead.
+The round's own event stands as it was sent. The event `correction` refers to it, and tells what holds instead.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _event(
 
 
 def _hits_as_corrected(table: Table, before: FinishedRound, won: _Awards, won_before: _Awards) -> tuple[SeatHit, ...]:
-    """The hits that are shown once the last round's are these. One that stays is as it was, seen to or not."""
+    """The hits to show once the last round has these hits. A hit that stays keeps how far people have seen to it."""
     number, levels = open_shoe(table).number, (before.wagers or NO_WAGERS).levels
     of_the_round = [hit for hit in table.hits if (hit.shoe, hit.round) == (number, before.number)]
     awarded = {(each.spot, each.seat, each.row.award) for each in won}
@@ -89,13 +89,13 @@ def _hits_as_corrected(table: Table, before: FinishedRound, won: _Awards, won_be
 
 
 def _actives_as_corrected(table: Table, before: FinishedRound, done: Done) -> Actives | None:
-    """Baccarat Royal's roles as they move on after the last round, once that ended so."""
+    """The roles of Baccarat Royal after the last round, where that round ended as corrected."""
     if before.seating.actives is None or done.outcome is None or before is not table.finished[-1]:
         return table.actives
     return next_actives(before.seating.actives, done.outcome, table.occupied, table.rules.play.on_tie)
 
 
 def _owed_otherwise(table: Table, before: Settlement | None, after: Settlement | None) -> dict[int, int]:
-    """The commission owed once a round that was settled as `before` is settled as `after`."""
+    """The commission owed once a round whose settlement was `before` has the settlement `after`."""
     no_more = {seat: -cents for seat, cents in before.owed} if before else {}
     return owing(owing(table.commission_owed, no_more), dict(after.owed) if after else {})

@@ -37,7 +37,7 @@ from controller.table.stops import Stepped, cards_left, open_shoe, shoe_number, 
 
 
 def following(table: Table) -> Draw | Choose | Reveal | None:
-    """What the hand about to be dealt or in play asks for next; None outside a hand."""
+    """What the hand that is locked or in play asks for next; None outside a hand."""
     match table.phase:
         case Locked(_, seating):
             step = table.rules.play.next_step(seating, ())
@@ -59,17 +59,17 @@ def next_in_hand(table: Table) -> Draw | None:
 
 
 def odd_card(table: Table) -> bool:
-    """Whether the last card opened a simulated hand and may still be told otherwise: nothing has followed it."""
+    """Whether the last card opened a simulated hand and a person may still say that it was none: no card followed."""
     return isinstance(table.phase, HandInPlay) and table.phase.wagers is None and len(table.phase.plays) == 1
 
 
 def finished_round(table: Table, number: int) -> FinishedRound | None:
-    """The open shoe's finished round of that number."""
+    """The finished round of this number in the open shoe; None where there is none."""
     return next((finished for finished in table.finished if finished.number == number), None)
 
 
 def last_wagered(table: Table) -> FinishedRound | None:
-    """The open shoe's last finished round that was no simulated one."""
+    """The last finished round of the open shoe that was no simulated hand."""
     return next((finished for finished in reversed(table.finished) if not finished.simulated), None)
 
 
@@ -85,12 +85,12 @@ def burn(table: Table) -> Stepped:
 
 
 def turn_first_card(table: Table, card: Card) -> Stepped:
-    """The shoe's first card is turned up; what it is worth is burned, and it is out of play too."""
+    """The shoe's first card is turned up. Its worth in cards is burned, and the first card is out of play too."""
     return burn(replace(table, phase=Burning(card, shoe_life.cards_to_burn(card, table.rules.shoe) + 1)))
 
 
 def take_cards_in_error(table: Table, cards: tuple[Card, ...]) -> Stepped:
-    """Cards nobody needs, by the house's rule for them."""
+    """Take cards that nobody needs, by the house's rule `drawn_in_error`."""
     match table.rules.shoe.drawn_in_error:
         case "simulated_hand":
             shoe = open_shoe(table)
@@ -106,7 +106,7 @@ def take_cards_in_error(table: Table, cards: tuple[Card, ...]) -> Stepped:
 
 
 def burned_in_error(table: Table) -> Table:
-    """A card drawn in error is burned, which a shoe with rules of its own takes for a hand's."""
+    """Burn a card drawn in error. A shoe with rules of its own counts this card into a hand."""
     return replace(table, awaiting_result="voided", burned_in_shoes_hand=True) if table.rules.procedure > 1 else table
 
 
@@ -114,8 +114,10 @@ def burned_in_error(table: Table) -> Table:
 
 
 def deal(table: Table, card: Card, kept: tuple[Card, ...] = ()) -> Stepped:
-    """The card goes to the hand that is locked or in play; the last one may finish it. `kept` are dealt after it, as
-    long as the hand takes cards: what comes after a call waits for it with the hand."""
+    """Deal the card to the hand that is locked or in play, which the card may finish.
+
+    `kept` cards are dealt after it as long as the hand takes cards. Where the hand waits for a call, they wait too.
+    """
     match table.phase:
         case Locked(wagers, seating):
             shoe = open_shoe(table)
@@ -129,19 +131,19 @@ def deal(table: Table, card: Card, kept: tuple[Card, ...] = ()) -> Stepped:
 
 
 def deal_kept(table: Table, cards: tuple[Card, ...]) -> Stepped:
-    """Deal these, which have left the shoe already, to the hand that begins."""
+    """Deal these cards, which left the shoe before, to the hand that begins."""
     return deal(table, cards[0], kept=cards[1:]) if cards else (table, ())
 
 
 def call(table: Table, called: Call) -> Stepped:
-    """The dealer's call is played; cards that were kept for the hand follow it."""
+    """Play the dealer's call. Cards that were kept for the hand follow the call."""
     hand = table.phase
     assert isinstance(hand, HandInPlay), "only called inside a hand"
     return _go_on(replace(table, phase=replace(hand, plays=(*hand.plays, called))))
 
 
 def _go_on(table: Table) -> Stepped:
-    """What the play just made leads to. What the hand does not need of its kept cards is kept for the one after."""
+    """What the last play leads to. Kept cards that the hand does not need are kept for the next hand."""
     hand = table.phase
     assert isinstance(hand, HandInPlay)
     step = table.rules.play.next_step(hand.seating, hand.plays)
@@ -180,7 +182,7 @@ def _finish(table: Table, hand: HandInPlay, done: Done) -> Stepped:
 
 
 def owing(owed: Mapping[int, int], more: Mapping[int, int]) -> dict[int, int]:
-    """The commission owed, by seat, with this much more; nobody owes nothing."""
+    """The commission owed, by seat, with this much more. A seat that owes 0 cents is not in it."""
     cents = {seat: owed.get(seat, 0) + more.get(seat, 0) for seat in sorted({*owed, *more})}
     return {seat: owes for seat, owes in cents.items() if owes}
 
@@ -239,7 +241,7 @@ def _hit(round_event: events.Round | events.SeatsRound, hit: SeatHit, row: Row) 
 
 
 def _run_out(table: Table) -> Stepped:
-    """No card is left, in the shoe or kept for the hand, and it needs one: it is void, and the shoe is over."""
+    """The hand needs a card and none is left, in the shoe or kept. The hand is void, and the shoe is over."""
     void = void_event(table, by="table", reason="shoe_exhausted")
     closed, close_event = close_shoe(table, "exhausted", by="table")
     stopped, fault = stop(closed, "shoe_exhausted", {})
@@ -249,8 +251,8 @@ def _run_out(table: Table) -> Stepped:
 def after_hand(table: Table, not_needed: tuple[Card, ...] = ()) -> Stepped:
     """Wagers open again, or the shoe is over.
 
-    The kept cards that the hand did not need are the next hand's, as those still in the shoe are. What the shoe kept in
-    the course of the hand was drawn in error.
+    Kept cards that the hand did not need are the next hand's, like the cards still in the shoe. A card that the shoe
+    kept during the hand was drawn in error.
     """
     in_error = table.kept if isinstance(table.phase, HandInPlay) and table.rules.procedure > 1 else ()
     table = replace(table, kept=(*not_needed, *(() if in_error else table.kept)))
@@ -298,7 +300,7 @@ def void_event(table: Table, by: str, reason: str) -> events.Void:
 
 
 def _at_stake(table: Table, placed: tuple[Wager, ...]) -> tuple[Wager, ...]:
-    """The wagers of the hand in play: each split of a seat's hand has put down an equal one more."""
+    """The wagers of the hand in play. Each split of a seat's hand has put down one more equal wager."""
     hand = table.phase
     if not isinstance(hand, HandInPlay):
         return placed

@@ -1,10 +1,10 @@
 """What faults, alarms and the noise on the shoe's line may not tell: the one place that says which cards lie face down.
 
-Burned cards do, cards kept for the next hand until they are dealt, and the cards of a game that deals them so until
-they are turned up. How the hands themselves are shown is `public.py`'s.
+Three kinds of cards lie face down: burned cards, cards kept for the next hand until they are dealt, and in a game that
+deals face down the cards that have yet to be turned up. `public.py` says how the hands themselves are shown.
 
-What is told is one thing, whether and when it is told another: an Angel Eye reports a hand's result as soon as the hand
-is complete, and so would say whether a third card is due, were it seen that a report came.
+The moment of a message can tell a card as well as its content. For example: an Angel Eye reports a hand's result as
+soon as the hand is complete. A person who saw that a report came would know whether a third card is due.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from controller.table.stops import held_cards
 
 
 def comes_face_down(table: Table, row: Row) -> bool:
-    """Whether nobody sees the card that comes now, by `row` of the table of legality."""
+    """Whether the card that comes now, as `row` of the table of legality, lies where nobody sees it."""
     match legality(row, table.phase, table.rules.procedure):
         case Move.TURN_FIRST_CARD:
             return False
@@ -31,7 +31,7 @@ def comes_face_down(table: Table, row: Row) -> bool:
 
 
 def next_is_secret(table: Table) -> bool:
-    """Whether where the next card goes, or that none is due, would tell cards that lie face down."""
+    """Whether the place of the next card, or that no card is due, would tell cards that lie face down."""
     match following(table):
         case Reveal():
             return True
@@ -47,15 +47,18 @@ def result_is_secret(table: Table) -> bool:
 
 
 def kept_make_a_hand(table: Table) -> bool:
-    """Whether the shoe may have read a whole hand in cards kept for the next one, which nobody has seen."""
+    """Whether cards that are kept for the next hand, which nobody has seen, may be a whole hand to the shoe."""
     if table.rules.procedure == 1 or table.awaiting_result is not None:
         return False
     return isinstance(table.phase, WagersOpen) and len(table.kept) >= 4
 
 
 def hides_cards(table: Table) -> bool:
-    """Whether cards of a hand are here or due that nobody has seen: dealt face down, kept for the next hand, or held
-    by a fault. What the shoe sends meanwhile may tell them."""
+    """Whether there are cards of a hand that nobody has seen: dealt face down, kept for the next hand, or held by a
+    fault.
+
+    What the shoe sends meanwhile may tell these cards.
+    """
     if table.kept:
         return True
     if held_cards(table) > _not_hidden(table):
@@ -70,8 +73,10 @@ def hides_cards(table: Table) -> bool:
 
 
 def _not_hidden(table: Table) -> int:
-    """How many of the cards that a standing fault holds hide nothing: those of the burn, which is never turned up, and
-    those that a hand still takes face up."""
+    """How many of the cards that a standing fault holds need not be hidden.
+
+    These are cards of the burn, which is never turned up, and cards that a hand takes face up.
+    """
     play = table.rules.play
     match table.phase:
         case Burning(left=left):

@@ -1,7 +1,7 @@
-"""Every fault: its code, what it tells besides, who may leave it and by what act.
+"""Every fault: its code, its details, who may leave the fault and by which acts.
 
-A fault latches: no report, restart or lapse of time ends it, only a journalled act of a supervisor. Help, screen and
-documents are made from this table, and their sentences from `controller/words`.
+A fault latches: no report, no restart and no lapse of time ends a fault, only a journalled act of a supervisor. Help,
+screen and documents are made from this table, and their sentences from `controller/words`.
 """
 
 from __future__ import annotations

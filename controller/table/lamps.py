@@ -17,7 +17,7 @@ LAMPS = ("player", "tie", "banker", "draw_player", "draw_banker", "fault")
 
 
 class Pattern(Enum):
-    """How a lamp burns: milliseconds lit and dark in turn, over and over; empty is dark, one number is steady."""
+    """How a lamp burns: milliseconds lit and dark in turn, over and over. Empty: dark. One number: steadily lit."""
 
     DARK = ()
     STEADY = (1,)
@@ -31,13 +31,13 @@ class Pattern(Enum):
         self._ends_ms = tuple(accumulate(spells_ms))
 
     def lit(self, clock_ms: int) -> bool:
-        """Whether the lamp is lit at this moment of a monotonic clock in milliseconds; equal patterns keep step."""
+        """Whether the lamp is lit at this moment of a monotonic clock in milliseconds. Equal patterns keep step."""
         if len(self._ends_ms) < 2:
             return bool(self._ends_ms)
         return bisect_right(self._ends_ms, clock_ms % self._ends_ms[-1]) % 2 == 0
 
     def changes_at_ms(self, clock_ms: int) -> int | None:
-        """The next moment of the same clock at which the lamp is lit or goes dark; None where it never does."""
+        """The next moment of that clock at which the lamp goes on or off; None where it never does."""
         if len(self._ends_ms) < 2:
             return None
         into_ms = clock_ms % self._ends_ms[-1]
@@ -60,8 +60,8 @@ class SeatSign(Enum):
 class Live:
     """What is around the table at this moment and is not journalled.
 
-    `sensed_seats` are those whose sensor sees a wager; `pit_fresh` says that a progressive can be bet on. At
-    `refused_seats` a wager was refused since the last lock, and none put right since.
+    `sensed_seats`: the seats whose sensor sees a wager. `pit_fresh`: whether progressives can be bet on.
+    `refused_seats`: the seats at which a wager was refused since the last lock, and none was accepted since.
     """
 
     sensed_seats: frozenset[int]
@@ -124,7 +124,7 @@ def _acting(face: Public) -> set[int | None]:
 
 
 def _fault_lamp(face: Public, live: Live) -> Pattern:
-    """Fast: the table stands still. Slow: it plays, but a link is down."""
+    """Fast: the table stands still. Slow: the table plays, and a link is down."""
     if face.fault is not None or not live.journal_ok:
         return Pattern.FAST_BLINK
     return Pattern.DARK if live.shoe_up and live.pit_up else Pattern.SLOW_BLINK

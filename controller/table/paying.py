@@ -1,4 +1,4 @@
-"""What a finished hand is worth: its settlement, its awards, its Dragon Bonus, by the table's rules."""
+"""What a finished hand is worth by the table's rules: its settlement, its awards and its Dragon Bonus."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def awards(rules: TableRules, seating: Seating, done: Done, wagers: Wagers) -> l
 
 
 def _seen(rules: TableRules, seating: Seating, done: Done, at: int | None = None) -> tuple[Finished, ...]:
-    """A finished hand as it is seen from the seat, or from none: once for each hand that the seat has."""
+    """The finished hand as the bets of a seat see it, or of no seat; once for each hand that the seat has."""
     own = next((seat.k9 for seat in rules.seats if seat.number == at), None)
     others = [seat.k9 for seat in rules.seats if seat.number != at and seat.k9 is not None]
     return rules.play.seen(done, seating, at, (own, others))
@@ -150,7 +150,7 @@ def settlement_shown(settled: Settlement | None) -> events.SettlementShown | Non
 
 
 def returned_shown(rules: TableRules, wagers: tuple[Wager, ...]) -> events.SettlementShown | None:
-    """The wagers of a void hand, every one returned; None where there were none."""
+    """The settlement of a void hand, which returns every wager; None where there was no wager."""
     return settlement_shown(returned(rules.bets, wagers)) if wagers else None
 
 

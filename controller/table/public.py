@@ -1,6 +1,7 @@
 """The table's public face: all that lamps, status, screen, log lines and the pit's `state` may see of it.
 
-What is face down is not in it, nor anything it could be told from: of burned cards only how many are left to burn.
+The face holds no card that lies face down, and nothing that such a card could be told from. Of the burned cards the
+face says only how many are left to burn.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ FACE_DOWN = "--"
 
 @dataclass(frozen=True, slots=True)
 class PublicHand:
-    """A hand on the layout: its cards as text, and their total, which nobody knows while one lies face down.
+    """A hand on the layout: its cards as text, and their total, which is None while a card lies face down.
 
     `hand` is "player", "banker", "dealer", or a seat's: "seat_3", "seat_3_hand_2".
     """
@@ -60,7 +61,7 @@ class PublicHand:
 
 @dataclass(frozen=True, slots=True)
 class PublicChoice:
-    """A seat's turn to choose; `options` is None where they would tell a face-down card."""
+    """A seat's turn to choose. `options` is None where the options would tell a face-down card."""
 
     seat: int
     hand: str
@@ -69,7 +70,7 @@ class PublicChoice:
 
 @dataclass(frozen=True, slots=True)
 class PublicFault:
-    """The standing fault as people are told of it. `id` names this one stop: an act that leaves it says which."""
+    """The standing fault as people are told of it. `id` names this one stop; an act that leaves the fault names it."""
 
     id: str
     code: str
@@ -96,7 +97,7 @@ class PublicHit:
 
 @dataclass(frozen=True, slots=True)
 class PublicWager:
-    """Chips on a spot; `refused` is the code why they do not play."""
+    """Chips on a spot. `refused` is the code that says why the wager does not play; None where it does."""
 
     seat: int
     back: bool
@@ -159,7 +160,7 @@ class PublicRound:
 
 
 def public_rounds(table: Table) -> tuple[PublicRound, ...]:
-    """The finished hands of the open shoe, void ones left out."""
+    """The finished hands of the open shoe, without void hands."""
     return tuple(map(_round, table.finished))
 
 
@@ -253,7 +254,7 @@ def _wagers(table: Table, locked: Wagers | None) -> tuple[PublicWager, ...]:
 
 
 def _is_last_hand(table: Table) -> bool:
-    """Whether the hand now wagered on or dealt is the shoe's last."""
+    """Whether the hand that is wagered on or dealt now is the last of the shoe."""
     if table.shoe is None or table.shoe.last_hand is None:
         return False
     in_play = isinstance(table.phase, HandInPlay)  # a simulated hand is none of those counted, so never the last

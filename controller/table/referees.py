@@ -1,6 +1,7 @@
 """The shoe as a second referee: its opinions on the burn, on a card's place and on a hand's result, beside our rules.
 
-Where the two differ the table stops with both opinions; neither is taken silently. Only shoes for punto banco have any.
+Where the shoe's opinion and our rules differ, the table stops with both; neither is taken silently. For example: the
+shoe says that a card goes to Banker, and by our rules the card is Player's. Only shoes for punto banco have opinions.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from controller.table.stops import Stepped, stop
 
 
 def compare_burn_count(table: Table, count: int) -> Stepped:
-    """The shoe's count of cards to burn beside the first card's worth."""
+    """Compare the shoe's count of cards to burn with the first card's worth."""
     assert isinstance(table.phase, Burning)
     worth = shoe_life.worth_in_burn(table.phase.first_card)
     if count == worth:
@@ -29,7 +30,7 @@ def compare_burn_count(table: Table, count: int) -> Stepped:
 
 
 def compare_result(table: Table, fact: ShoeResultReported) -> Stepped:
-    """The shoe's result of a hand beside ours."""
+    """Compare the shoe's result of a hand with ours."""
     awaited, burned = table.awaiting_result, table.burned_in_shoes_hand
     table = replace(table, awaiting_result=None, burned_in_shoes_hand=False)
     if awaited == "voided" or (awaited is None and fact.result is ShoeResult.FORCE_QUIT):
@@ -48,7 +49,7 @@ def _in_words(result: str, player_pair: bool, banker_pair: bool) -> str:
 
 
 def differing_target(table: Table, fact: CardDrawn) -> str | None:
-    """The fault when the shoe puts the card elsewhere than our rules; None when it agrees or has no opinion."""
+    """The fault where the shoe puts the card elsewhere than our rules; None where it does not, or has no opinion."""
     if fact.target is None:
         return None
     expected, index = _expected_target(table)
@@ -63,7 +64,7 @@ def differing_target(table: Table, fact: CardDrawn) -> str | None:
 
 
 def both_opinions(table: Table, fact: CardDrawn) -> dict[str, str | int]:
-    """Where the shoe and where our rules put the card, for people: nothing where that would tell a face-down card."""
+    """Where the shoe and where our rules put the card, for people; empty where that would tell a face-down card."""
     if next_is_secret(table) or table.burned_in_shoes_hand:
         return {}
     assert fact.target is not None
@@ -104,7 +105,7 @@ def _expected_target(table: Table) -> tuple[Target, int | None]:
 
 
 def _begun_by_kept(table: Table) -> tuple[Card, ...]:
-    """The cards of the hand that the kept cards leave unfinished: they may make whole hands."""
+    """Of the kept cards, which may make whole hands, those of the last hand, which they leave unfinished."""
     dealt: tuple[Card, ...] = ()
     for card in table.kept:
         dealt = (*dealt, card)

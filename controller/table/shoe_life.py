@@ -13,12 +13,12 @@ _PLACE = {card: place for place, card in enumerate(DECK)}
 
 
 def can_still_come(shoe: Shoe, rules: ShoeRules, card: Card) -> bool:
-    """Whether one of this card may still be in the shoe: it holds each card once a deck."""
+    """Whether this card may still be in the shoe, which holds each card once for each deck."""
     return shoe.gone[_PLACE[card]] < rules.decks
 
 
 def without(shoe: Shoe, rules: ShoeRules, card: Card | None) -> Shoe:
-    """The shoe after this card left it; None, or a card that could not be there, leaves it as one nobody can name."""
+    """The shoe after this card left it. Where `card` is None or cannot have been there, an unnamed card has left."""
     if card is None or not can_still_come(shoe, rules, card):
         return replace(shoe, unnamed=shoe.unnamed + 1)
     place = _PLACE[card]

@@ -1,6 +1,6 @@
 """The table's state: one frozen type a phase, and around it what outlives a phase.
 
-Everything here is made by `step` from facts alone, so a replay of the journal makes it again.
+`step` makes every state from facts alone, so a replay of the journal makes the same states again.
 """
 
 from __future__ import annotations
@@ -22,8 +22,11 @@ from controller.table.rules import TableRules
 
 @dataclass(frozen=True, slots=True)
 class Wagers:
-    """The wagers of a hand: those on each progressive bet that any seat wagered on; and where the table knows them, all
-    that stand and all refused. `levels` are the meters' cents as last shown."""
+    """The wagers of a hand: those on each progressive bet that any seat wagered on.
+
+    Where the table knows all wagers, these are also all that stand and all that were refused. `levels` are the meters'
+    cents as they were shown last.
+    """
 
     progressive: tuple[ProgressiveWagers, ...] = ()
     placed: tuple[Wager, ...] = ()
@@ -59,7 +62,7 @@ class Burning:
 
 @dataclass(frozen=True, slots=True)
 class WagersOpen:
-    """Between hands: wagers may be placed."""
+    """Between two hands: wagers may be placed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +77,8 @@ class Locked:
 class HandInPlay:
     """A hand being dealt, its plays in the order they came. `wagers` is None in a simulated hand.
 
-    `ahead` is what came while cards lay face down that have to be turned up before anything goes on; `kept` are cards
-    that were kept for this hand and wait for a call.
+    `ahead` are the facts that came while cards lay face down that must be turned up first. `kept` are cards that were
+    kept for this hand and wait for a call.
     """
 
     plays: tuple[Play, ...]
@@ -97,9 +100,9 @@ Phase = NoShoe | FirstCardDue | Burning | WagersOpen | Locked | HandInPlay | Sho
 class Shoe:
     """What is known of the shoe being dealt.
 
-    `gone` counts the cards that have left it, in the order of `cards.DECK`; `unnamed` those nobody could name.
-    `rounds` numbers every hand, simulated ones too; `wagered_hands` counts the wagered hands begun, and `last_hand`
-    is the number of the last of those, known once the cutting card was seen.
+    `gone` counts the cards that have left the shoe, in the order of `cards.DECK`; `unnamed` counts the cards that
+    nobody could name. `rounds` numbers every hand, simulated hands too. `wagered_hands` counts the wagered hands that
+    have begun. `last_hand` is the number of the last wagered hand, which is known once the cutting card was seen.
     """
 
     number: int
@@ -112,8 +115,10 @@ class Shoe:
 
 @dataclass(frozen=True, slots=True)
 class FinishedRound:
-    """A hand that was dealt, with the wagers that stood on it. `done` and `settlement` are as corrected; the latter is
-    None where the table knows no wagers, or there were none."""
+    """A hand that was dealt, with the wagers that stood on it. `done` and `settlement` are as corrected.
+
+    `settlement` is None where the table knows no wagers, or where there were none.
+    """
 
     number: int
     done: Done
@@ -123,16 +128,16 @@ class FinishedRound:
 
     @property
     def simulated(self) -> bool:
-        """Whether it was dealt after a card drawn in error, without wagers."""
+        """Whether the hand was dealt after a card drawn in error, without wagers."""
         return self.wagers is None
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A fact that came while a fault stood, or that raised it; `after_gap` when reports were missed just before it.
+    """A fact that came while a fault stood, or that raised the fault.
 
-    `in_doubt` when the shoe was not heard just before it, and its frame is the very one heard last before that: it may
-    be a late copy of that report, or a new one like it.
+    `after_gap`: reports were missed just before this fact. `in_doubt`: the shoe was not heard just before this fact,
+    and the fact's frame equals the last frame before that. So the fact may be a late copy, or a new report like it.
     """
 
     fact: ShoeFact | OwnFact
@@ -141,9 +146,9 @@ class Held:
 
 
 class Waiting(Sequence[Held]):
-    """What is held, in the order it came. It never changes.
+    """The held facts, in the order they came. Immutable.
 
-    `then` costs the same however much waits: what was made from one another shares what it has in common.
+    `then` costs the same however many facts wait: a longer list shares the facts of the list that it was made from.
     """
 
     __slots__ = ("_count", "_shared")
@@ -153,7 +158,7 @@ class Waiting(Sequence[Held]):
         self._count = len(self._shared)
 
     def then(self, held: Held) -> Self:
-        """These, and one more that came after them."""
+        """These facts, and one more that came after them."""
         more = type(self)()
         more._shared = self._shared if len(self._shared) == self._count else self._shared[: self._count]
         more._shared.append(held)
@@ -186,10 +191,10 @@ class Waiting(Sequence[Held]):
 
 @dataclass(frozen=True, slots=True)
 class StandingFault:
-    """The fault the table stands in. `details` are public: nothing face down is in them.
+    """The fault that stands. `details` are public, so they tell no face-down card.
 
-    `raised_by` is what raised it, where that still waits for a person's word. `id` names this one stop of the table, as
-    "3-2": the second of shoe 3. A fault of the same code that comes later has another.
+    `raised_by` is the fact that raised the fault, where that fact still waits for a person's word. `id` names this one
+    stop of the table: "3-2" is the second stop of shoe 3. A later fault of the same code has another `id`.
     """
 
     code: str
@@ -202,19 +207,27 @@ class StandingFault:
 class Table:
     """The whole state of a table.
 
-    `finished` are the shoe's rounds; `last_round` is the one shown, until the next hand; `hits` those of the last
-    wagered hand, until wagers are locked again, and every progressive one until somebody has seen to it. `kept` are
-    cards that left the shoe already and are the next hand's first, `kept_results` what the shoe says of the hands they
-    make. `held` is what came while the fault stood.
-    `awaiting_result` is the hand whose result the shoe has yet to state, or "voided" when it may still state one for a
-    hand that was void or burned. `burned_in_shoes_hand` once a card was burned that the shoe counts into a hand: up to
-    that hand's result the shoe's opinions would tell of the card. `last_report` is the one that the next follows in
-    number, where the shoe was heard ever since; where it was not, `unheard_since` is the one before, until another
-    came. `seq_counts_zero` once the shoe, since it was switched on, has gone on with 0 after 9: from then on it always
-    does. `placed` are the chips for the next hand,
-    `occupied` the seats with somebody at them, `commission_owed` cents by seat, `award_seq` the pit's last award step,
-    `disputed` the awards of an impossible amount, `pit_key` the pit's public key in hex, None until a person has pinned
-    one. `stops` counts the faults since this shoe was announced.
+    The hands:
+    - `finished`: the shoe's rounds. `last_round`: the round that is shown until the next hand.
+    - `hits`: the hits of the last wagered hand, until wagers are locked again. A progressive hit stays until a person
+      has seen to it.
+    - `kept`: cards that left the shoe before their time and are the next hand's first. `kept_results`: what the shoe
+      says of the hands that these cards make.
+    - `held`: the facts that came while the fault stood. `stops` counts the faults since this shoe was announced.
+
+    The shoe's reports:
+    - `awaiting_result`: the hand whose result the shoe has yet to state; "voided" where the shoe may still state a
+      result for a hand that was void or burned.
+    - `burned_in_shoes_hand`: whether a card was burned that the shoe counts into a hand. Until that hand's result the
+      shoe's opinions would tell of the card.
+    - `last_report`: the report whose number the next report's follows, where the shoe was heard ever since. Where the
+      shoe was not heard, `unheard_since` is that report, until another report comes.
+    - `seq_counts_zero`: whether the shoe has gone on with 0 after 9 since it was switched on. It then always does.
+
+    The seats and the pit:
+    - `placed`: the chips for the next hand. `occupied`: the seats with players. `commission_owed`: cents by seat.
+    - `award_seq`: the number of the pit's last award step. `disputed`: the awards of an impossible amount.
+    - `pit_key`: the pit's public key in hex; None until a person has pinned a key.
     """
 
     rules: TableRules
@@ -244,12 +257,12 @@ class Table:
 
     @property
     def round_number(self) -> int | None:
-        """The number of the hand being wagered on or dealt; between hands, None."""
+        """The number of the hand that is wagered on or dealt; None between hands."""
         return self.shoe.rounds if self.shoe and isinstance(self.phase, Locked | HandInPlay) else None
 
     @property
     def locked_wagers(self) -> Wagers | None:
-        """The wagers of the hand that is locked or in play; None between hands, and in a simulated one."""
+        """The wagers of the hand that is locked or in play; None between hands, and in a simulated hand."""
         return self.phase.wagers if isinstance(self.phase, Locked | HandInPlay) else None
 
     @property
@@ -259,7 +272,7 @@ class Table:
 
     @property
     def cards_left(self) -> int | None:
-        """Cards still in the shoe, none where more came than it holds; None without a shoe."""
+        """How many cards are still in the shoe, never below 0; None without a shoe."""
         if self.shoe is None:
             return None
         return max(0, 52 * self.rules.shoe.decks - sum(self.shoe.gone) - self.shoe.unnamed)

@@ -1,8 +1,8 @@
-"""The table's one step: a fact happened, so this is the state now and these are the events it makes.
+"""The table's one step: a fact happened, so this is the state now and these are the events that the fact makes.
 
-`step(table, fact)` is pure and total. It does what `legality.py` says for the fact and the phase; the moves are below,
-and in `dealing.py` and `referees.py`. While a fault stands, what comes by itself is held, and an act that is an exit
-leaves the fault: what was held is then believed in the order it came, which may raise the next fault.
+`step(table, fact)` is pure and total. It does what `legality.py` says for the fact and the phase. The moves are below,
+and in `dealing.py` and `referees.py`. While a fault stands, every report is held. An act that is an exit leaves the
+fault. The held reports are then believed in the order they came, and may raise the next fault.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ def step(table: Table, fact: Fact) -> Stepped:
 
 
 def _it_came(table: Table, fact: ShoeFact | OwnFact) -> Stepped:
-    """Hold the fact while a fault stands, believe it otherwise; the Seq of its report is looked at in either case."""
+    """Hold the fact while a fault stands; otherwise believe it. The number of its report is checked in both cases."""
     held = Held(fact)
     report: Report | None = getattr(fact, "report", None)
     if isinstance(fact, ShoeUnheard):  # the shoe's number proves nothing across it, and may count another way since
@@ -203,7 +203,7 @@ def _it_came(table: Table, fact: ShoeFact | OwnFact) -> Stepped:
 
 
 def _latest(fault: StandingFault, held: Waiting) -> ShoeFact | OwnFact | None:
-    """What came last of all that waits for a person's word; None where it was none of these facts."""
+    """The last of all facts that wait for a person's word, where it is of one of these kinds; else None."""
     if held:
         return held[-1].fact
     if fault.code == "shoe_unplugged":
@@ -212,13 +212,15 @@ def _latest(fault: StandingFault, held: Waiting) -> ShoeFact | OwnFact | None:
 
 
 def _answers_for(fact: ShoeUnplugged | ShoeUnheard, latest: ShoeFact | OwnFact | None) -> bool:
-    """Whether a person's word on what came just before is one on this too: a count answers also for a lost line."""
+    """Whether a person's word on the fact before answers for this one too: a count also answers for a lost line."""
     return isinstance(latest, ShoeUnheard) or (isinstance(latest, ShoeUnplugged) and isinstance(fact, ShoeUnplugged))
 
 
 def _counts_zero(table: Table, fact: Fact, report: Report) -> bool:
-    """Whether the shoe has been seen, since it was switched on, to go on with 0 after 9. A 0 elsewhere proves nothing:
-    a shoe that goes on with 1 may well begin with it."""
+    """Whether the shoe has gone on with 0 after 9 at least once since it was switched on.
+
+    A 0 at another place proves nothing: a shoe that goes on with 1 may begin with 0.
+    """
     if isinstance(fact, ShoePoweredUp):
         return False
     after_nine = table.last_report is not None and table.last_report.seq == 9
@@ -226,10 +228,10 @@ def _counts_zero(table: Table, fact: Fact, report: Report) -> bool:
 
 
 def _reports_missed(table: Table, fact: Fact, report: Report) -> bool:
-    """Whether reports were lost before this one. After 9 some shoes go on with 0, some with 1.
+    """Whether reports were lost before this one. After 9 some shoes go on with 0, and some with 1.
 
-    A shoe that has done so once since it was switched on is one of the former: were a 1 taken after its 9, one lost
-    report in ten would not show. Of a shoe that numbers nothing none are ever known to be.
+    A shoe that has once gone on with 0 since it was switched on always does. If a 1 were accepted after its 9, one lost
+    report in ten would stay unnoticed. A shoe without numbers never shows that a report was lost.
     """
     last = table.last_report
     if last is None or last.seq is None or report.seq is None or isinstance(fact, ShoePoweredUp):
@@ -240,16 +242,16 @@ def _reports_missed(table: Table, fact: Fact, report: Report) -> bool:
 
 
 def gap_would_show(table: Table) -> bool:
-    """Whether the number of the next report tells of one missed just before it, as far as numbers tell at all.
+    """Whether the number of the next report will show if a report just before it is missed.
 
-    With none to count on from it does not; nor after a 9, while the shoe may go on with 0 or with 1.
+    It will not where there is no number to count on from, nor after a 9 while the shoe may go on with 0 or with 1.
     """
     last = table.last_report
     return last is not None and (last.seq != 9 or table.seq_counts_zero)
 
 
 def _believe(table: Table, held: Held) -> Stepped:
-    """What the fact does, with no fault standing."""
+    """What the fact does while no fault stands."""
     fact = held.fact
     if (held.after_gap or held.in_doubt) and not isinstance(table.phase, NoShoe | ShoeEnded):
         return stop(table, "reports_missed", {}, raised_by=Held(fact))
@@ -304,7 +306,7 @@ def _believe(table: Table, held: Held) -> Stepped:
 
 
 def _legally(table: Table, row: Row, fact: ShoeFact | OwnFact, details: dict[str, str | int] | None = None) -> Stepped:
-    """Do with the report what the table of legality says for this phase."""
+    """Do what the table of legality says about the report in this phase."""
     match legality(row, table.phase, table.rules.procedure):
         case RaiseFault(code):
             waits = row in (Row.CARD, Row.CARD_KEPT, Row.CARD_OUTSIDE_GAME, Row.SHOE_UNHEARD)
@@ -373,7 +375,7 @@ def _announces_too_soon(table: Table, fact: CardDrawn | CardKept) -> bool:
 
 
 def _wait_for_reveal(table: Table, fact: CardDrawn | CardKept | ShoeResultReported) -> Stepped:
-    """It came while cards lie face down that must be turned up first: what it does would tell them."""
+    """A fact came while cards lie face down that must be turned up. It waits, for its effect would tell them."""
     assert isinstance(table.phase, HandInPlay)
     return replace(table, phase=replace(table.phase, ahead=table.phase.ahead.then(Held(fact)))), ()
 
@@ -415,9 +417,9 @@ def _note_cut_card(table: Table) -> Stepped:
 
 
 def _open_shoe(table: Table, fact: ShoeOpened) -> Stepped:
-    """A new shoe; one still open is closed early, and a standing fault is left by it.
+    """A new shoe. A shoe that is still open is closed early, and a standing fault is left.
 
-    The table is made from the fact alone, so that a replay may begin here.
+    The new state is made from the fact alone, so that a replay may begin here.
     """
     made: tuple[Event, ...] = ()
     if table.shoe is not None and not isinstance(table.phase, ShoeEnded):
@@ -461,7 +463,7 @@ def _open_shoe(table: Table, fact: ShoeOpened) -> Stepped:
 
 
 def _note_levels(table: Table, levels: dict[str, int]) -> Table:
-    """The meters show these now, for the hand that plays for them."""
+    """Note what the meters show now, for the hand that plays for them."""
     phase = table.phase
     assert isinstance(phase, Locked | HandInPlay), "only noted for a hand"
     assert phase.wagers is not None, "that has wagers"
@@ -469,7 +471,7 @@ def _note_levels(table: Table, levels: dict[str, int]) -> Table:
 
 
 def _lock_wagers(table: Table, fact: WagersLocked) -> Stepped:
-    """Wagers are locked: a hand is numbered, and cards kept for it are its first."""
+    """Wagers are locked. The hand gets its number, and cards that were kept for it are its first."""
     shoe = open_shoe(table)
     shoe = replace(shoe, rounds=shoe.rounds + 1)
     wagers = Wagers(fact.progressive, fact.wagers, fact.refused, fact.levels)
@@ -496,7 +498,7 @@ def _lock_wagers(table: Table, fact: WagersLocked) -> Stepped:
 
 
 def _call(table: Table, called: Call) -> Stepped:
-    """The dealer's call is played; what came ahead of it is believed then."""
+    """Play the dealer's call, and then believe the facts that came ahead of the call."""
     assert isinstance(table.phase, HandInPlay), "only called inside a hand"
     ahead = table.phase.ahead
     table, made = call(replace(table, phase=replace(table.phase, ahead=Waiting())), called)
@@ -518,7 +520,7 @@ def _collect_commission(table: Table, fact: CommissionCollected) -> Stepped:
 
 
 def _void_hand(table: Table, by: str) -> Stepped:
-    """A supervisor ends the hand: wagers go back, and cards held with a fault are dead."""
+    """A supervisor ends the hand. Wagers go back, and cards that a fault held are dead."""
     reason = table.fault.code if table.fault else "supervisor"
     made: tuple[Event, ...] = (void_event(table, by, reason),)
     waiting: tuple[Held, ...] = ()
@@ -541,7 +543,7 @@ def _void_hand(table: Table, by: str) -> Stepped:
 
 
 def _dead_with_the_hand(waiting: tuple[Held, ...]) -> tuple[tuple[Held, ...], tuple[Held, ...]]:
-    """The cards of a void hand, and what else waits: from a new shoe's first card on nothing is of that hand."""
+    """The waiting facts of a void hand, and the others: from a new shoe's first card on, none is of that hand."""
     is_new_shoes = [isinstance(held.fact, CardDrawn) and held.fact.is_first_of_shoe for held in waiting]
     ends = is_new_shoes.index(True) if True in is_new_shoes else len(waiting)
     dead = tuple(filter(is_card, waiting[:ends]))
@@ -549,13 +551,13 @@ def _dead_with_the_hand(waiting: tuple[Held, ...]) -> tuple[tuple[Held, ...], tu
 
 
 def _out_of_shoe(table: Table, held: Held) -> Table:
-    """The card that waited has left the shoe, named or not, and lies in no hand."""
+    """The waiting card, named or not, counts as gone from the shoe and lies in no hand."""
     card = held.fact.card if isinstance(held.fact, CardDrawn | CardKept) else None
     return replace(table, shoe=shoe_life.without(open_shoe(table), table.rules.shoe, card))
 
 
 def _change_odd_card(table: Table, fate: OddCardFate) -> Stepped:
-    """The simulated hand never began: its one card is the next hand's first, or burned."""
+    """The simulated hand never began. Its one card becomes the next hand's first card, or is burned."""
     assert isinstance(table.phase, HandInPlay), "only asked with an odd card"
     shoe = open_shoe(table)
     cards = tuple(play for play in table.phase.plays if isinstance(play, Card))
@@ -565,7 +567,7 @@ def _change_odd_card(table: Table, fate: OddCardFate) -> Stepped:
 
 
 def _name_card(table: Table, card: Card, by: str) -> Stepped:
-    """A supervisor names the card the shoe could not tell, or one that was missed."""
+    """A supervisor names the card that the shoe could not read, or a card that was missed."""
     fault, later = table.fault, table.held
     assert fault is not None
     freed = replace(table, fault=None, held=Waiting())
@@ -581,7 +583,7 @@ def _name_card(table: Table, card: Card, by: str) -> Stepped:
 
 
 def _with_card(fact: ShoeFact | OwnFact, card: Card) -> CardDrawn | CardKept:
-    """The report, as it would have been had the shoe known the card."""
+    """The report as it would be if the shoe had read the card."""
     if isinstance(fact, CardDrawn | CardKept):
         return replace(fact, card=card)
     return CardDrawn(card)
@@ -615,9 +617,10 @@ def _clear(table: Table, by: str) -> Stepped:
 
 
 def _go_on_with_count(table: Table, left: int, by: str) -> Stepped:
-    """A supervisor counted the cards: those that nobody heard of are gone, unnamed. What was held is believed then.
+    """A supervisor counted the cards that are left. Cards that nobody heard of count as gone, unnamed.
 
-    More cards than the table knows of can only be one more, whose report is the late copy of another's.
+    The held facts are believed then. There can be one card more than the table counts, and no second: one held report
+    may be a late copy of another, and so stand for no card.
     """
     known = known_left(table)
     assert known is not None, "a count is only taken of a shoe"
@@ -635,7 +638,7 @@ def _go_on_with_count(table: Table, left: int, by: str) -> Stepped:
 
 
 def _lose_unheard(table: Table, cards: int) -> Stepped:
-    """So many cards left the shoe unheard: the burn's, or those of hands that are none of ours."""
+    """So many cards left the shoe unheard: cards of the burn, or of hands that this table did not deal."""
     shoe = open_shoe(table)
     table = replace(table, shoe=replace(shoe, unnamed=shoe.unnamed + cards))
     if isinstance(table.phase, Burning):
@@ -648,7 +651,7 @@ def _lose_unheard(table: Table, cards: int) -> Stepped:
 
 
 def _unheard(table: Table, fact: ShoeUnheard) -> dict[str, str | int]:
-    """For how long, and what a person compares: nothing that lies face down."""
+    """For how long the shoe was not heard, and what a person compares with the felt; no face-down card."""
     details: dict[str, str | int] = {}
     if fact.unheard_ms is not None:
         details["unheard_s"] = -(-fact.unheard_ms // 1000)
@@ -665,7 +668,7 @@ def _unheard(table: Table, fact: ShoeUnheard) -> dict[str, str | int]:
 
 
 def _hit_or_burn(table: Table, waiting: tuple[Held, ...]) -> Stepped:
-    """The card that came before the seat's choice was called: it hit. A card the rules do not give it is burned."""
+    """A card came before the seat's choice was called, so the seat hit. Where its rules give no card, burn the card."""
     step = following(table)
     if isinstance(step, Choose) and Call.HIT in step.options:
         table, made = call(table, Call.HIT)
@@ -682,7 +685,7 @@ def _without_opinion(fact: ShoeFact | OwnFact) -> ShoeFact | OwnFact:
 
 
 def _release_kept_results(table: Table) -> Stepped:
-    """Believe what the shoe said of kept cards that are dealt now; of those still kept it goes on waiting."""
+    """Believe the shoe's results of kept cards that are dealt now. Its results of cards still kept go on waiting."""
     return _release(replace(table, kept_results=()), table.kept_results)
 
 

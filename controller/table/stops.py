@@ -1,4 +1,4 @@
-"""How the table stops and what it tells of it: faults and alarms as events, and the standing fault's exits."""
+"""How the table stops and what it tells then: faults and alarms as events, and the exits of the standing fault."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _OF_THE_CONTROLLER = (
 
 
 def exits(table: Table) -> tuple[Exit, ...]:
-    """The acts that leave the standing fault as the table is now; none without a fault."""
+    """The acts by which the standing fault can be left as the table is now; empty without a fault."""
     if table.fault is None:
         return ()
     kind = FAULTS[table.fault.code]
@@ -66,13 +66,13 @@ def exits(table: Table) -> tuple[Exit, ...]:
 
 
 def waits_for_pit(table: Table) -> bool:
-    """Whether the standing fault is for a word of the pit that the pit has not taken back."""
+    """Whether the standing fault is for an ack of the pit that the pit has not taken back."""
     took_back = any(isinstance(held.fact, PitTookBack) for held in table.held)
     return table.fault is not None and table.fault.code == "journal_behind_pit" and not took_back
 
 
 def behind_pit_at(table: Table) -> str | None:
-    """When the pit said, by its clock, what this journal could not have earned; None where nothing of that is open."""
+    """The time, by the pit's clock, of an ack that did not fit this journal; None where no such ack is open."""
     at: str | None = None
     if table.fault is not None and table.fault.code == "journal_behind_pit":
         at = str(table.fault.details.get("acked_at", ""))
@@ -86,7 +86,7 @@ def behind_pit_at(table: Table) -> str | None:
 
 
 def raiser(fault: StandingFault) -> tuple[Held, ...]:
-    """What raised the fault and waits for a person's word, if anything does."""
+    """The fact that raised the fault and waits for a person's word, if any does."""
     return () if fault.raised_by is None else (fault.raised_by,)
 
 
@@ -109,7 +109,7 @@ def stop(table: Table, code: str, details: dict[str, str | int], raised_by: Held
 def cleared(
     table: Table, by: str, exit_: Exit, code: str | None = None, cards_unheard: int | None = None
 ) -> events.FaultCleared:
-    """The event of a fault left by `exit_`; `code` where it no longer stands on the table."""
+    """The event that a fault was left by `exit_`. `code` is the fault's, where it stands on the table no more."""
     if code is None:
         assert table.fault is not None
         code = table.fault.code
@@ -140,19 +140,19 @@ def cards_left(table: Table) -> int:
 
 
 def is_card(held: Held) -> bool:
-    """Whether the report tells of a card that left the shoe."""
+    """Whether the held fact tells of a card that left the shoe."""
     return isinstance(held.fact, CardDrawn | CardKept | CardDrawnOutsideGame)
 
 
 def held_cards(table: Table) -> int:
-    """Cards that left the shoe and wait for a person's word."""
+    """How many cards have left the shoe and wait for a person's word."""
     if table.fault is None:
         return 0
     return sum(map(is_card, (*raiser(table.fault), *table.held)))
 
 
 def known_left(table: Table) -> int | None:
-    """The cards left in the shoe by all that has been heard, also what is held and what waits for a reveal."""
+    """How many cards are left in the shoe by all reports, with those that are held or wait for a reveal."""
     if table.cards_left is None:
         return None
     ahead = table.phase.ahead if isinstance(table.phase, HandInPlay) else ()
@@ -160,8 +160,10 @@ def known_left(table: Table) -> int | None:
 
 
 def carried_into_new_shoe(table: Table) -> tuple[ShoeFact | OwnFact, ...]:
-    """What the standing fault holds that a new shoe takes over: what the controller noticed of itself, and what came
-    from the new shoe's first card on."""
+    """The held facts that a new shoe takes over.
+
+    These are what the controller noticed of itself, and every fact from the new shoe's first card on.
+    """
     if table.fault is None:
         return ()
     waiting = [held.fact for held in (*raiser(table.fault), *table.held)]
