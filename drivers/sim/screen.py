@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import time
@@ -23,15 +24,23 @@ class Screen:
 
     def ask(self, **request: object) -> dict[str, Any]:
         """The table's answer, a refusal too: `{"ok": false, "code": ...}`. Raises TableError `sim_no_table`."""
-        if self._channel is None:
-            self._channel = self._connected()
-            self._lines = self._channel.makefile("rb")
         try:
-            self._channel.sendall(json.dumps(request).encode() + b"\n")
+            self._say(request)
             answer: dict[str, Any] = json.loads(self._lines.readline())
         except (OSError, ValueError):
             raise self._no_table("it went silent") from None
         return answer
+
+    def _say(self, request: dict[str, object]) -> None:
+        """Say it to the table, also to one that was started anew since: what could not be sent was not heard."""
+        line = json.dumps(request).encode() + b"\n"
+        if self._channel is not None:
+            with contextlib.suppress(OSError):
+                return self._channel.sendall(line)
+            self.close()
+        self._channel = self._connected()
+        self._lines = self._channel.makefile("rb")
+        return self._channel.sendall(line)
 
     def face(self) -> dict[str, Any]:
         """What the table shows of itself."""
