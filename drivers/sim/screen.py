@@ -25,6 +25,14 @@ class Screen:
     def ask(self, **request: object) -> dict[str, Any]:
         """The table's answer, a refusal too: `{"ok": false, "code": ...}`. Raises TableError `sim_no_table`."""
         try:
+            return self._answer(request)
+        except TableError:
+            if request["do"] != "status":
+                raise
+            return self._answer(request)  # a look changes nothing: a table that was started anew is asked again
+
+    def _answer(self, request: dict[str, object]) -> dict[str, Any]:
+        try:
             self._say(request)
             answer: dict[str, Any] = json.loads(self._lines.readline())
         except (OSError, ValueError):
