@@ -189,6 +189,9 @@ def _check_wagers(wagers: WagerRules, rounding: Rounding) -> Iterable[Told]:
         ):
             what = f"no multiple of increment_cents ({wagers.increment_cents}) lies between {low} and {high}"
             yield f"wagers.{high}", f"{what}, so no wager can be made", "Change the increment or the limits."
+    for place, group in enumerate(wagers.one_of):
+        if len(group) < 2:
+            yield f"wagers.one_of.{place}", "names fewer than two spots", 'Write two or more: ["player", "banker"].'
     if wagers.increment_cents < 1:
         yield "wagers.increment_cents", f"{wagers.increment_cents} is no increment", "Write it in cents, 1 for any."
     if rounding.unit_cents < 1:

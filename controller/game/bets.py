@@ -239,6 +239,9 @@ class Bet:
     optional: bool = False
     """It is settled after the traditional bets."""
 
+    awards_return_stake: bool = False
+    """The stake goes back besides an award."""
+
     each_hand: bool = False
     """The wager lies on the seat's own hand: on each of them, an equal wager each, where the seat has split."""
 

@@ -61,7 +61,7 @@ class Settled:
 
     result: Result
     stake_back_cents: int
-    """What of the stake goes back. A wager that wins an award loses its stake: the award is the whole pay."""
+    """What of the stake goes back. A wager that wins an award loses its stake, unless the bet's awards return it."""
 
     pays_cents: int
     """What is won besides the stake. A progressive's amount is not known here, so 0: see `meter`."""
@@ -142,7 +142,9 @@ def settle(
             return [_stake(rounding, wager, min(stakes) if len(stakes) == 2 else 0, deciding(bet, seen[0]))]
         if bet.each_hand:
             return [_by_row(rounding, wager, deciding(bet, one), one.number) for one in seen]
-        return [_by_row(rounding, wager, deciding(bet, seen[0]))]
+        decided = _by_row(rounding, wager, row := deciding(bet, seen[0]))
+        stake_back = bet.awards_return_stake and row is not None and row.award is not None
+        return [replace(decided, stake_back_cents=wager.cents) if stake_back else decided]
 
     return _settlement(bets, (one for wager in wagers for one in settled(wager)))
 
@@ -160,8 +162,8 @@ def returned(bets: Sequence[Bet], wagers: Sequence[Wager]) -> Settlement:
 
 
 def _by_row(rounding: Rounding, wager: Wager, row: Row | None, hand: int | None = None) -> Settled:
-    """A wager settled by the row that decides it. An award's stake never goes back, and what a meter awards is the
-    pit's to pay."""
+    """A wager settled by the row that decides it. An award is the whole pay, and what a meter awards is the pit's to
+    pay."""
     result = result_of(row)
     if row is not None and row.award is not None:
         return Settled(wager, hand, result, 0, row.cents or 0, meter=row.meter)

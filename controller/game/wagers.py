@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from controller.game.bets import Bet, bet_on
 
@@ -54,6 +56,13 @@ class WagerRules:
     back_bettors: bool
     """Whether one back bettor may stand behind each seat (sheet 001)."""
 
+    one_of: tuple[tuple[str, ...], ...] = (("player", "banker"),)
+    """Of the spots of each group a bettor has a wager on one alone (sheet 000). Example: with the group
+    `["dragon_player", "dragon_banker"]` besides, no bettor has Dragon Bonus on both hands."""
+
+    equal_circles_squeezed_by: Literal["lowest_seat", "highest_seat", "dealer"] = "lowest_seat"
+    """Midi: who is handed a hand's cards where several circles on the hand are the largest."""
+
     def __post_init__(self) -> None:
         if self.circle_minimum_cents > self.circle_maximum_cents or self.side_minimum_cents > self.side_maximum_cents:
             raise ValueError("a maximum below its minimum leaves no wager to make")
@@ -98,7 +107,8 @@ def placing(
         return None if wager.cents == bet.price_cents else "wrong_price"
     if wager.cents % rules.increment_cents:
         return "not_in_increment"
-    if _OTHER_SIDE.get(wager.spot) in _spots_of(wager, placed):
+    others = _spots_of(wager, placed) - {wager.spot}
+    if any(wager.spot in group and not others.isdisjoint(group) for group in rules.one_of):
         return "both_sides"
     maximum = rules.circle_maximum_cents if bet.limits == "circle" else rules.side_maximum_cents
     return "over_maximum" if _together(wager, place(placed, wager)) > maximum else None
@@ -132,14 +142,13 @@ def stand(
     return standing, tuple(RefusedWager(wager, refused[wager]) for wager in placed if wager in refused)
 
 
-def squeezing(wagers: Sequence[Wager]) -> tuple[int | None, int | None]:
+def squeezing(rules: WagerRules, wagers: Sequence[Wager]) -> tuple[int | None, int | None]:
     """The seats that are handed Player's and Banker's cards: the seat with the largest circle on each side.
 
     None where nobody bet on that side: the dealer turns the cards. A seated and a back bet in one circle count
-    together. Of equal circles the lowest seat number squeezes. The sheets leave both to the house; these are our
-    choices.
+    together, which is our choice: no sheet says. `equal_circles_squeezed_by` decides between equal circles.
     """
-    return _largest(wagers, "player"), _largest(wagers, "banker")
+    return _largest(rules, wagers, "player"), _largest(rules, wagers, "banker")
 
 
 def _falls(rules: WagerRules, bets: Sequence[Bet], standing: Sequence[Wager], wager: Wager) -> str | None:
@@ -168,8 +177,6 @@ _NEEDS = {
 }
 """The codes for bets of the five sheets that need another bet. Every other such bet has the code `needs_another`."""
 
-_OTHER_SIDE = {"player": "banker", "banker": "player"}
-
 
 def _beside_the_seated(standing: Sequence[Wager], back: Wager, circles: Collection[str]) -> bool:
     """Whether the seated player has the wager that a back bettor's wager needs beside it.
@@ -191,10 +198,12 @@ def _together(wager: Wager, wagers: Sequence[Wager]) -> int:
     return sum(other.cents for other in wagers if (other.seat, other.spot) == (wager.seat, wager.spot))
 
 
-def _largest(wagers: Sequence[Wager], side: str) -> int | None:
-    circles = [wager for wager in wagers if wager.spot == side]
-    largest = min(circles, key=lambda wager: (-_together(wager, circles), wager.seat), default=None)
-    return largest.seat if largest else None
+def _largest(rules: WagerRules, wagers: Sequence[Wager], side: str) -> int | None:
+    cents = Counter({wager.seat: _together(wager, wagers) for wager in wagers if wager.spot == side})
+    largest = sorted(seat for seat in cents if cents[seat] == max(cents.values()))
+    if not largest or (len(largest) > 1 and rules.equal_circles_squeezed_by == "dealer"):
+        return None
+    return largest[-1 if rules.equal_circles_squeezed_by == "highest_seat" else 0]
 
 
 def _chips(wager: Wager) -> tuple[int, bool, str]:

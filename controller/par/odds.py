@@ -98,7 +98,7 @@ def _outcome(bet: Bet, row: Row, ways: int) -> Outcome:
     when = said(row.when) or "always"
     if row.award is not None:
         assert bet.price_cents is not None, "a bet with awards has a price"
-        net = Fraction(row.cents or 0, bet.price_cents) - 1
+        net = Fraction(row.cents or 0, bet.price_cents) - (0 if bet.awards_return_stake else 1)
         if row.meter is None:
             return Outcome(when, f"{row.award}: ${(row.cents or 0) / 100:,.2f}", ways, net, paid=True)
         part = "all" if row.share == 1 else f"{row.share.numerator}/{row.share.denominator} of what is"

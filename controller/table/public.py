@@ -241,7 +241,7 @@ def _squeezing(table: Table) -> dict[str, int | None]:
     """Midi: who holds each hand's cards while the hand is dealt (sheet 000)."""
     if not isinstance(table.phase, Locked | HandInPlay) or not table.rules.play.squeezed:
         return {}
-    player, banker = squeezing((table.locked_wagers or NO_WAGERS).placed)
+    player, banker = squeezing(table.rules.wagers, (table.locked_wagers or NO_WAGERS).placed)
     return {"player": player, "banker": banker}
 
 

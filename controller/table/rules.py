@@ -45,6 +45,10 @@ class ShoeRules:
     """Where the cutting card comes more than so many cards from its place, an alarm says how many cards were left. The
     cutting card counts all the same."""
 
+    voided_hand_counts: bool = True
+    """Whether a hand that a supervisor voids counts as one of the hands after the cutting card. `false`: another hand
+    is dealt in its place."""
+
     commission_before_new_shoe: bool = True
     """Whether the commission owed is collected before a new shoe begins. A supervisor may let the commission stand."""
 

@@ -55,6 +55,12 @@ def after_cut_card(shoe: Shoe, rules: ShoeRules, in_wagered_hand: bool) -> Shoe:
     return replace(shoe, last_hand=shoe.wagered_hands + further)
 
 
+def after_void(shoe: Shoe, rules: ShoeRules) -> Shoe:
+    """The shoe once a wagered hand that had begun is void."""
+    another = shoe.last_hand is not None and not rules.voided_hand_counts
+    return replace(shoe, last_hand=(shoe.last_hand or 0) + 1) if another else shoe
+
+
 def near_its_place(cards_left: int, rules: ShoeRules) -> bool:
     """Whether the cutting card may have been placed where so many cards are left."""
     return abs(cards_left - rules.cut_card_from_end) <= rules.cut_card_tolerance

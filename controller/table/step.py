@@ -527,6 +527,8 @@ def _void_hand(table: Table, by: str) -> Stepped:
     not_needed: tuple[Card, ...] = ()
     if isinstance(table.phase, HandInPlay):
         waiting, not_needed = tuple(table.phase.ahead), table.phase.kept
+        if table.phase.wagers is not None:
+            table = replace(table, shoe=shoe_life.after_void(open_shoe(table), table.rules.shoe))
     if table.fault is not None:
         made = (*made, cleared(table, by, Exit.VOID))
         waiting = (*waiting, *raiser(table.fault), *table.held)

@@ -59,8 +59,9 @@ def pay(
     """What becomes of a wager on the bet, or of that on a split seat's hand of this number."""
     row = row_for(bet, hands, wager.seat, printed, split=number is not None)
     match row:
-        case {"award": _}:  # the whole pay: the chip goes to the house all the same
-            return Paid(wager, "won", 0, row.get("cents", 0), meter=row.get("meter"))
+        case {"award": _}:  # the whole pay: the chip goes to the house all the same, unless the house gives it back
+            back = wager.cents if bet.get("awards_return_stake") else 0
+            return Paid(wager, "won", back, row.get("cents", 0), meter=row.get("meter"))
         case {"pays": odds}:
             part = row.get("commission_taken") or row.get("commission_owed")
             to, one = map(int, odds.split(":"))

@@ -44,6 +44,8 @@ class Limits:
     increment_cents: int
     tie_only_meets_minimum: bool
     back_bettors: bool
+    one_of: tuple[tuple[str, ...], ...] = (("player", "banker"),)
+    equal_circles_squeezed_by: str = "lowest_seat"
 
     @property
     def spots(self) -> tuple[str, ...]:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from drivers.sim.house import Limits
 
 _MISTAKES = 0.04  # of the bettors' turns
-_SIDES = {"player": "banker", "banker": "player"}
 _SPOT_OF_ANOTHER_GAME = {"stake": "hand"}
 _NEEDS_MAIN = dict.fromkeys(("dragon_player", "dragon_banker"), "dragon_needs_main")
 _AT_MOST_TIMES_THE_MINIMUM = 6
@@ -223,8 +222,9 @@ class Bettors:
             mistakes.append((replace(good, seat=self._empty[0]), "not_occupied"))
         if not limits.back_bettors:
             mistakes.append((replace(good, back=True), "no_back_bettors"))
-        if good.spot in _SIDES:
-            mistakes.append((replace(good, spot=_SIDES[good.spot]), "both_sides"))
+        for group in limits.one_of:
+            others = [replace(good, spot=spot) for spot in group if good.spot in group and spot != good.spot]
+            mistakes += [(other, "both_sides") for other in others]
         mistakes += [(Wager(seat, spot, cents + 1), "wrong_price") for spot, cents in limits.prices_cents.items()]
         if actives is not None:
             is_active = seat in actives.both

@@ -131,6 +131,14 @@ def test_royal9_is_paid_its_award_and_keeps_no_stake() -> None:
     assert (settlement.totals.staked, settlement.totals.returned, settlement.totals.house) == (10_00, 25_00, -15_00)
 
 
+def test_another_house_returns_the_stake_besides_the_award() -> None:
+    bets = tuple(replace(bet, awards_return_stake=bet.progressive) for bet in TAKEN)
+    assert told(punto_banco(BANKER_NATURAL, "1 royal9 5", bets)) == ["1 royal9 lost 0"]
+    settlement = punto_banco(PLAYER_NATURAL, "2 royal9 5, 3 royal9 5, 4 player 25", bets)
+    assert told(settlement)[1:] == ["2 royal9 won 30", "3 royal9 won 5 meter player_personal"]
+    check_money(settlement, [*some("2 royal9 5, 3 royal9 5, 4 player 25")])
+
+
 def test_traditional_wagers_come_first_and_each_kind_by_seat() -> None:
     wagers = "2 dragon_player 5, 3 banker 25, 1 royal9 5, 2b player 25, 2 tie 5, 2 player 25, 1 dragon_banker 5"
     settlement = punto_banco(PLAYER_BY_4, wagers)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -268,7 +269,28 @@ def test_a_wager_is_placed_over_the_bettors_earlier_one_on_the_spot() -> None:
     ],
 )
 def test_the_largest_circle_squeezes(wagers: str, squeezers: tuple[int | None, int | None]) -> None:
-    assert squeezing(some(wagers)) == squeezers
+    assert squeezing(LIMITS, some(wagers)) == squeezers
+
+
+@pytest.mark.parametrize(("squeezed_by", "seat"), [("lowest_seat", 3), ("highest_seat", 7), ("dealer", None)])
+def test_of_equal_circles_the_house_says_who_squeezes(
+    squeezed_by: Literal["lowest_seat", "highest_seat", "dealer"], seat: int | None
+) -> None:
+    rules = replace(LIMITS, equal_circles_squeezed_by=squeezed_by)
+    assert squeezing(rules, some("5 player 25, 3 player 25, 7 player 20, 7b player 5, 1 player 20")) == (seat, None)
+    assert squeezing(rules, some("5 player 25, 3 player 25, 6 player 30")) == (6, None), "one is the largest"
+
+
+def test_a_house_may_allow_both_sides_or_forbid_dragon_bonus_on_both_hands() -> None:
+    rules, bets = PUNTO_BANCO
+    both, beside = some("1 player 25"), some("1 player 25, 1 dragon_player 5")
+    no_groups = replace(rules, one_of=())
+    assert placing(no_groups, bets, SEATS, both, a_wager("1 banker 25")) is None
+    dragon_once = replace(rules, one_of=(*rules.one_of, ("dragon_player", "dragon_banker")))
+    assert placing(dragon_once, bets, SEATS, beside, a_wager("1 dragon_banker 5")) == "both_sides"
+    assert placing(dragon_once, bets, SEATS, beside, a_wager("2 dragon_banker 5")) is None
+    assert placing(dragon_once, bets, SEATS, both, a_wager("1 banker 25")) == "both_sides"
+    assert placing(dragon_once, bets, SEATS, both, a_wager("1 player 30")) is None, "in place of the one there"
 
 
 @pytest.mark.parametrize(

@@ -216,7 +216,8 @@ def _pays(spot: int, pays: str) -> Change:
 def test_check_tells_the_edges_and_warns(
     change: Change, warning: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["check", str(changed(tmp_path, in_game=change))]) == 0
+    table = changed(tmp_path, in_game=change)
+    assert main(["check", str(table), "--pit-settings", str(CONFIG / "pit.toml")]) == 0
     *warnings, edges, _ = capsys.readouterr().out.splitlines()
     assert [each for each in warnings if "the house" in each] == ([warning] if warning else [])
     assert edges.startswith("house edges: player 1.235%, banker 1.058%, tie ")
@@ -227,3 +228,10 @@ def test_an_award_of_a_part_of_a_meter_adds_that_part_alone() -> None:
     (grand, _) = outcomes(Bet("fortune", price_cents=500, rows=rows), {0: 1, None: 999})
     assert grand.result == "grand: 1/10 of what is on the meter grand"
     assert grand.worth({"grand": 500_000}) == -1 + Fraction(50_000, 500)
+
+
+def test_a_stake_that_goes_back_with_an_award_is_one_more_for_each_unit_staked() -> None:
+    row = Row(When(), award="any", cents=2_500)
+    for returned in (False, True):
+        bet = Bet("x", price_cents=500, awards_return_stake=returned, rows=(row,))
+        assert [each.net for each in outcomes(bet, {0: 1})] == [Fraction(4 + returned), Fraction(-1)]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from drivers.sim.baccarat_royal import BaccaratRoyal, banker_options, player_options
+from drivers.sim.bets import pay
 from drivers.sim.cashier import Paid
 from drivers.sim.felt import Dealt
 from drivers.sim.lucky9 import Lucky9, SeatHand
@@ -269,3 +270,10 @@ def test_nobody_hits_a_nine() -> None:
     felt = StackedFelt("4S 9S 2D 5H KH 3H")
     LUCKY9.deal(felt, Bets(standing=(Wager(1, "hand", 500), Wager(2, "hand", 500))))
     assert felt.happened == ["card seat_1", "card seat_2", "card dealer"] * 2 + ["reveal dealer"]
+
+
+@pytest.mark.parametrize(("said", "back"), [({}, 0), ({"awards_return_stake": True}, 500)])
+def test_an_award_is_the_whole_pay_unless_the_house_returns_the_stake(said: dict[str, bool], back: int) -> None:
+    bet = {"spot": "x", "rows": [{"when": {}, "award": "any", "cents": 2500}], **said}
+    paid = pay(bet, Wager(1, "x", 500), {"player": ["KS", "9H"], "banker": ["2C", "3D"]}, {})
+    assert (paid.back, paid.pays) == (back, 2500)

@@ -41,3 +41,22 @@ def test_cards_that_wait_for_a_reveal_have_left_the_shoe_too() -> None:
     table = Watched(MIDI).open_shoe("2D 3H 4C").lock().draw("4S TH 5D 2C 3S 4H CUT")
     (alarm,) = table.of_type("alarm")
     assert alarm["details"]["cards_left"] == 8 * 52 - 3 - 6
+
+
+@pytest.mark.parametrize(("counts", "hands_after"), [(True, 1), (False, 2)])
+def test_a_hand_voided_after_the_cutting_card_counts_unless_the_house_deals_another(
+    counts: bool, hands_after: int
+) -> None:
+    """Sheet 000: the hand inside which the card comes is finished, and one more is dealt."""
+    table = TableUnderTest(house(voided_hand_counts=counts)).open_shoe("AS 2D").lock().draw("4S CUT TH").void()
+    for _ in range(hands_after):
+        assert table.face.phase == "wagers_open"
+        table.lock().draw("4S TH 5D 9C")
+    assert table.face.phase == "shoe_ended"
+    assert table.replayed() == (table.table, None)
+
+
+def test_a_voided_simulated_hand_is_none_of_those_counted() -> None:
+    table = TableUnderTest(house(voided_hand_counts=False)).open_shoe("AS 2D").draw("CUT 4S TH").void()
+    table.lock().draw("4S TH 5D 9C")
+    assert table.face.phase == "shoe_ended"
