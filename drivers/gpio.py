@@ -99,7 +99,7 @@ def load_rpi_gpio() -> GpioModule:
     Raises TableError: `gpio_missing` when no such package is installed, `gpio_not_a_pi` when it finds no Raspberry Pi
     beneath it, `gpio_folder` when the Pi 5's may not write to the folder the daemon was started in.
     """
-    _choose_library(Path(sys.prefix, "pins"))
+    choose_library(Path(sys.prefix, "pins"))
     try:
         import RPi.GPIO
     except ImportError as error:
@@ -127,7 +127,7 @@ _BOARD = Path("/proc/device-tree/compatible")
 _GPIOMEM = Path("/dev/gpiomem")
 
 
-def _choose_library(folder: Path, board: Path = _BOARD, gpiomem: Path = _GPIOMEM) -> None:
+def choose_library(folder: Path, board: Path = _BOARD, gpiomem: Path = _GPIOMEM) -> None:
     """Where an installation brings both libraries, in folders of their own: put this board's on the path.
 
     RPi.GPIO drives the Pi 4 and earlier through /dev/gpiomem; the Pi 5, and kernels without that device, need

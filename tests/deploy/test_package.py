@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import os
 import shutil
 import subprocess
 import time
@@ -31,7 +32,7 @@ _OPENS_A_SHOE = ("3H", "8C", "KD", "2S")  # the first card burns three more
 
 def _make(folder: Path) -> Path:
     """The package of this working copy for this release of Debian, made in `folder`; one at a time."""
-    environment = {"ARCHITECTURES": "amd64", "DIST": str(folder), "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+    environment = os.environ | {"ARCHITECTURES": "amd64", "DIST": str(folder)}
     ROOT.joinpath("build").mkdir(exist_ok=True)
     with (ROOT / "build" / "package.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -166,6 +167,11 @@ def test_installed_without_network_the_table_plays_under_its_unit(table: Table, 
     assert table.machine.run("tablectl", "--version").stdout.split() == ["tablectl", __version__]
     assert table.machine.run("dpkg", "--verify", "table-controller").stdout == ""
     assert table.machine.run("systemctl", "is-enabled", "table-controller", check=False).stdout == "disabled\n"
+    loads = "import sys; sys.path.append(sys.prefix + '/pins/{}'); import {}"
+    python = ("/opt/table-controller/current/bin/python3", "-I", "-c")
+    table.machine.run(*python, loads.format("rpi_lgpio", "lgpio"))
+    no_pi = table.machine.run(*python, loads.format("rpi_gpio", "RPi.GPIO"), check=False)
+    assert "RuntimeError: This module can only be run on a Raspberry Pi!" in no_pi.stderr, "its C code was loaded"
     table.set_up()
     table.open_a_shoe()
     assert table.runs() == __version__
@@ -257,6 +263,53 @@ def test_a_slot_flipped_inside_a_shoe_goes_on_with_that_shoe(package: Path, tmp_
         _until(lambda: b.runs() == NEXT and '"wagers_open"' in b.status())
         flipped = b.journal()
         assert (flipped.epoch, flipped.rows > begun.rows) == (begun.epoch, True)
+
+
+def test_a_private_key_that_is_roots_alone_comes_as_a_credential(table: Table, package: Path) -> None:
+    table.install(package)
+    table.set_up()
+    tls, etc = "/etc/table-controller/tls", table.machine.root / "etc"
+    table.machine.run("tablectl", "certs", tls, "broker.pit", "royal9-01")
+    credential = "/run/credentials/table-controller.service/table.key"
+    file = etc / "table-controller" / "table.toml"
+    pem = f'ca = "{tls}/ca.crt"\ncertificate = "{tls}/royal9-01.crt"\nprivate_key = "{credential}"\n'
+    file.write_text(file.read_text("utf-8").replace("[pit]\n", f"[pit]\n{pem}"), "utf-8")
+    as_told = "[Service]\nIPAddressDeny=any\nIPAddressAllow=localhost\n"
+    as_told += f"LoadCredential=table.key:{tls}/royal9-01.key\n"
+    (etc / "systemd" / "system" / "table-controller.service.d").mkdir()
+    (etc / "systemd" / "system" / "table-controller.service.d" / "override.conf").write_text(as_told)
+    table.machine.run("systemctl", "daemon-reload")
+    table.machine.run("systemctl", "restart", "table-controller")
+    table.machine.run("runuser", "-u", "table-controller", "--", "tablectl", "check")
+    assert table.machine.run(
+        "runuser", "-u", "table-controller", "--", "cat", f"{tls}/royal9-01.key", check=False
+    ).returncode
+    table.open_a_shoe()
+
+
+def test_a_signed_repository_installs_the_package_and_an_altered_one_does_not(
+    table: Table, package: Path, tmp_path: Path
+) -> None:
+    keys = tmp_path / "keys"
+    keys.mkdir(mode=0o700)
+    environment = {"GNUPGHOME": str(keys), "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+    name = "house@example.org"
+    key = ["gpg", "--batch", "--passphrase", "", "--quick-generate-key", name, "ed25519", "sign"]
+    subprocess.run(key, env=environment, check=True, capture_output=True)
+    folder = table.machine.root / "srv" / "tables"
+    folder.mkdir()
+    shutil.copy(package, folder)
+    subprocess.run([str(ROOT / "tools" / "repository.sh"), str(folder), name], env=environment, check=True)
+    source = "deb [signed-by=/srv/tables/table-controller.gpg] file:/srv/tables bookworm main\n"
+    (table.machine.root / "etc" / "apt" / "sources.list").write_text(source)
+    table.machine.run("apt-get", "update")
+    table.machine.run("apt-get", "install", "-y", "table-controller")
+    assert table.machine.run("tablectl", "--version").stdout.split() == ["tablectl", __version__]
+    release = folder / "dists" / "bookworm" / "InRelease"
+    release.write_text(release.read_text().replace("Suite: bookworm", "Suite: another"))
+    altered = table.machine.run("apt-get", "update", "--error-on=any", check=False)
+    assert altered.returncode != 0
+    assert "BADSIG" in altered.stdout + altered.stderr
 
 
 def test_two_builds_of_one_commit_are_the_same_bytes(package: Path, tmp_path: Path) -> None:
