@@ -43,6 +43,7 @@ _ORDINARY = {
     "raspi-config",
     "rm",
     "sed",
+    "sleep",
     "sha256sum",
     "systemctl",
     "tee",
