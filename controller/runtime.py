@@ -57,7 +57,7 @@ from controller.table.facts import (
     StepFailed,
     WagersLocked,
 )
-from controller.table.foreseen import foreseen
+from controller.table.foreseen import foreseen, not_as_shown
 from controller.table.lamps import Live, Pattern, lamps
 from controller.table.legality import Refuse
 from controller.table.public import PHASE_NAMES, Public, public
@@ -112,6 +112,7 @@ class _Asked:
 
     request: Request
     fault: str | None  # the id of the fault it answers
+    shown: str | None  # the name of what was shown before it
     answer: asyncio.Future[Answer] | None
 
 
@@ -221,29 +222,33 @@ class Runtime:
             self._mark.close()
             self._pins.close()
 
-    async def ask(self, request: Request, via: str = "socket", fault: str | None = None) -> Answer:
+    async def ask(
+        self, request: Request, via: str = "socket", fault: str | None = None, shown: str | None = None
+    ) -> Answer:
         """Put a request to the table. The answer comes once the fact is committed, or refused. `via` is as in `Entry`.
 
         `fault` is the id of the fault that was shown to the person who asks. A request that is an exit leaves that
-        fault and no other.
+        fault and no other. `shown` is the name of what `foresee` told: the request does just that, or is refused.
         """
-        return await self._asked(request, via, fault)
+        return await self._asked(request, via, fault, shown)
 
     async def confirm(self, proposal: int, by: str, via: str) -> Answer:
         """A second person confirms the request that was shown under this number. The answer comes as in `ask`."""
         confirmed = self._second_person.confirm(proposal, by, via, self._moment(), time.monotonic())
         if isinstance(confirmed, Refuse):
             return Answer(confirmed.code)
-        return await self._asked(confirmed.request, confirmed.via, confirmed.fault)
+        return await self._asked(confirmed.request, confirmed.via, confirmed.fault, confirmed.shown)
 
     def foresee(self, request: Request, fault: str | None) -> dict[str, object] | Refuse:
         """What the request would do as the table is now, as JSON values; or why it would be refused."""
         refused = not_answered(self._table, request, fault)
         return refused or foreseen(self._table, request, self._ambient(stamp_now()))
 
-    def _asked(self, request: Request, via: str = "pit", fault: str | None = None) -> asyncio.Future[Answer]:
+    def _asked(
+        self, request: Request, via: str = "pit", fault: str | None = None, shown: str | None = None
+    ) -> asyncio.Future[Answer]:
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._put(_Asked(request, fault, answer), via)
+        self._put(_Asked(request, fault, shown, answer), via)
         return answer
 
     def _moment(self) -> tuple[int | None, int | None, str]:
@@ -300,7 +305,8 @@ class Runtime:
                     if fact.code == "second_person_due":
                         assert isinstance(item.request, ByTwo)
                         now_s = time.monotonic()
-                        self._second_person.propose(item.request, arrived.via, item.fault, self._moment(), now_s)
+                        shown = item.shown
+                        self._second_person.propose(item.request, arrived.via, item.fault, shown, self._moment(), now_s)
                     act = act_of(item.request)
                     name = act.name if act else "a word of the pit"
                     _log.info("refused %s: %s: %s", name, fact.code, language().refusal(fact.code))
@@ -481,12 +487,12 @@ class Runtime:
         if name == KEY:
             confirmed = self._second_person.turn_key(self._moment(), time.monotonic())
             if not isinstance(confirmed, Refuse):
-                self._put(_Asked(confirmed.request, confirmed.fault, None), confirmed.via)
+                self._put(_Asked(confirmed.request, confirmed.fault, confirmed.shown, None), confirmed.via)
             return
         fault = self._fault_seen()
         request = pressed(name, self._debouncer.settled.get(KEY, False), replace(self._table, fault=fault))
         if request is not None:
-            self._put(_Asked(request, fault.id if fault else None, None), f"button {name}")
+            self._put(_Asked(request, fault.id if fault else None, None, None), f"button {name}")
 
     def _live(self) -> Live:
         return Live(
@@ -662,7 +668,11 @@ def _price_cents(config: Config) -> int:
 
 def _decide(table: Table, asked: _Asked, ambient: Ambient) -> Fact | Refuse:
     """The fact that the request becomes. A supervisor's act is valid for the fault that was shown, and no other."""
-    return not_answered(table, asked.request, asked.fault) or decide(table, asked.request, ambient)
+    return (
+        not_answered(table, asked.request, asked.fault)
+        or not_as_shown(table, asked.request, ambient, asked.shown)
+        or decide(table, asked.request, ambient)
+    )
 
 
 def _step_or_fail(table: Table, fact: Fact, stamp: Stamp, via: str) -> tuple[Table, list[Entry]]:

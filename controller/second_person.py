@@ -28,7 +28,8 @@ WAITS_S = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A request that waits. `via` is the way on which the request came, `fault` the id of the fault that it answers.
+    """A request that waits. `via` is the way on which the request came, `fault` the id of the fault that it answers,
+    `shown` the name of what was shown before it (`foreseen.py`).
 
     `moment` is the table's shoe, round and phase when the request came. Once one of them is another, the request is no
     longer valid.
@@ -38,6 +39,7 @@ class Proposal:
     request: ByTwo
     via: str
     fault: str | None
+    shown: str | None
     moment: Hashable
     until_s: float
 
@@ -49,6 +51,7 @@ class Confirmed:
     request: ByTwo
     via: str
     fault: str | None
+    shown: str | None
 
 
 class SecondPerson:
@@ -58,10 +61,12 @@ class SecondPerson:
         self._waiting: Proposal | None = None
         self._proposed = 0
 
-    def propose(self, request: ByTwo, via: str, fault: str | None, moment: Hashable, now_s: float) -> None:
+    def propose(
+        self, request: ByTwo, via: str, fault: str | None, shown: str | None, moment: Hashable, now_s: float
+    ) -> None:
         """The first person has asked: the request waits from now on."""
         self._proposed += 1
-        self._waiting = Proposal(self._proposed, request, via, fault, moment, now_s + WAITS_S)
+        self._waiting = Proposal(self._proposed, request, via, fault, shown, moment, now_s + WAITS_S)
 
     def waiting(self, moment: Hashable, now_s: float) -> Proposal | None:
         """The request that waits at this moment."""
@@ -78,7 +83,8 @@ class SecondPerson:
         if proposal.via == via or same_name(proposal.request.supervisor or "", by):
             return refuse("not_two_people")
         self._waiting = None
-        return Confirmed(replace(proposal.request, witness=by), f"{proposal.via} and {via}", proposal.fault)
+        ways = f"{proposal.via} and {via}"
+        return Confirmed(replace(proposal.request, witness=by), ways, proposal.fault, proposal.shown)
 
     def turn_key(self, moment: Hashable, now_s: float) -> Confirmed | Refuse:
         """The key was turned at the table. That confirms whatever request waits."""

@@ -55,13 +55,19 @@ def _run(act: Act, options: Namespace) -> int:
     request = _request(act, given)
     if act.exit is not None:
         request |= client.answered_fault(options.table, options.fault)
-    if act.shows:
-        would = client.ask(options.table, {"do": "foresee", "act": request})["would"]
-        for line in would_lines(would):
+    while act.shows:
+        foreseen = client.ask(options.table, {"do": "foresee", "act": request})
+        for line in would_lines(foreseen["would"]):
             print(painted(line, "red", sys.stdout) if "WARNING" in line else line)
         if not options.yes and not _confirmed():
             print("Nothing was done.")
             return 1
+        try:
+            return client.act(options.table, request | {"shown": foreseen["shown"]})
+        except TableError as refusal:
+            if refusal.code != "shown_changed" or options.yes:
+                raise
+            print(refusal.what)
     return client.act(options.table, request)
 
 

@@ -29,6 +29,7 @@ from controller.errors import TableError
 from controller.runtime import Runtime
 from controller.table.acts.entry import BadArgumentError, Form, Request
 from controller.table.acts.every import ACTS, act_of
+from controller.table.foreseen import name_of
 from controller.table.legality import Refuse
 from controller.words.language import language
 
@@ -151,8 +152,8 @@ async def _converse(
 
 async def _act(runtime: Runtime, asked: _Asked | _Confirmed, via: str) -> dict[str, object]:
     match asked:
-        case _Asked(request, fault):
-            answer = await runtime.ask(request, via, fault)
+        case _Asked(request, fault, shown):
+            answer = await runtime.ask(request, via, fault, shown)
         case _Confirmed(proposal, by):
             answer = await runtime.confirm(proposal, by, via)
     if answer.refused == "second_person_due" and (waits := runtime.waits_for_second_person()) is not None:
@@ -174,7 +175,7 @@ def _would(runtime: Runtime, asked: _Asked) -> dict[str, object]:
         case Refuse(code):
             return _refusal(code, language().refusal(code), _LOOK)
         case would:
-            return {"ok": True, "would": would}
+            return {"ok": True, "would": would, "shown": name_of(would)}
 
 
 def _refusal(code: str, what: str, do: str) -> dict[str, object]:
@@ -183,10 +184,11 @@ def _refusal(code: str, what: str, do: str) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A request, and the id of the fault it answers."""
+    """A request, the id of the fault it answers, and the name of what was shown before it."""
 
     request: Request
     fault: str | None = None
+    shown: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,9 +256,10 @@ def _asked(do: str, said: dict[str, Any]) -> _Asked:
         if act.do != do or not act.on_socket:
             continue
         fault = said.pop("fault", None) if act.exit is not None and isinstance(said.get("fault"), str) else None
+        shown = said.pop("shown", None) if act.shows is not None and isinstance(said.get("shown"), str) else None
         for form in act.forms:
             if said.keys() == form.said:
-                return _Asked(_request(form, said), fault)
+                return _Asked(_request(form, said), fault, shown)
     raise _no_request()
 
 

@@ -6,10 +6,12 @@ that it would send, the hands as they were told before, and whether hands can li
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from controller.contract.canonical import canonical
 from controller.game.bets import ratio_text
 from controller.game.cards import Card, total
 from controller.game.games import Game
@@ -20,7 +22,7 @@ from controller.table.acts.corrections import CorrectionFact, CorrectRound, Corr
 from controller.table.acts.entry import Ambient, Request
 from controller.table.acts.every import act_of
 from controller.table.dealing import finished_round
-from controller.table.legality import Refuse
+from controller.table.legality import Refuse, refuse
 from controller.table.requests import decide
 from controller.table.states import Table
 from controller.table.step import step
@@ -40,6 +42,24 @@ def foreseen(table: Table, request: Request, ambient: Ambient) -> dict[str, obje
     _, made = step(table, fact)
     event: dict[str, object] = next((each.body() for each in made if act and act.shows == each.TYPE), {})
     return event | (_beside_correction(table, fact) if isinstance(fact, CorrectionFact) else {})
+
+
+def name_of(would: dict[str, object]) -> str:
+    """A name of what was shown: another showing has another name."""
+    return hashlib.sha256(canonical(would)).hexdigest()[:16]
+
+
+def not_as_shown(table: Table, request: Request, ambient: Ambient, shown: str | None) -> Refuse | None:
+    """Why the request is refused to somebody who said yes to what was `shown`, by its name; None: it does just that.
+
+    For example: a void of round 3 was shown, and before the yes round 3 was over and round 4 began.
+    """
+    if shown is None:
+        return None
+    would = foreseen(table, request, ambient)
+    if isinstance(would, Refuse):
+        return would
+    return None if name_of(would) == shown else refuse("shown_changed")
 
 
 def _beside_correction(table: Table, fact: CorrectionFact) -> dict[str, Any]:

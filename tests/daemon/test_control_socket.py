@@ -326,6 +326,26 @@ def test_only_what_is_shown_before_it_is_done_is_foreseen(tmp_path: Path) -> Non
     run(test())
 
 
+def test_what_is_done_on_a_yes_is_what_was_shown_or_nothing(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with served(tmp_path) as (world, path), connected(path) as line:
+            await world.open_shoe()
+            await world.do(LockWagers())
+            await world.deal("KS")
+            void = {"do": "void", "by": "Smith"}
+            before = await line.ask(do="foresee", act=void)
+            await world.deal("2D 9S 3C")  # this round is over, and the next one begins before the yes
+            await world.do(LockWagers())
+            assert (await line.ask(**void, shown=before["shown"]))["code"] == "shown_changed"
+            assert (world.runtime.face.phase, world.runtime.face.round) == ("wagers_locked", 2), "nothing was done"
+            now = await line.ask(do="foresee", act=void)
+            assert (before["would"]["round"], now["would"]["round"]) == (1, 2)
+            assert (await line.ask(**void, shown=now["shown"]))["ok"]
+            assert world.runtime.face.phase == "wagers_open"
+
+    run(test())
+
+
 def test_a_refusal_says_what_and_what_to_do(tmp_path: Path) -> None:
     async def test() -> None:
         async with served(tmp_path) as (_, path), connected(path) as line:
