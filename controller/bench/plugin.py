@@ -351,7 +351,8 @@ class Eventually:
         face, pit = status["face"], status["pit"]
         fault = "no fault" if face["fault"] is None else f"fault {face['fault']['code']}"
         hands = ", ".join(f"{hand['hand']} {' '.join(map(str, hand['cards']))}" for hand in face["hands"])
-        lamps = " ".join(f"{name}={shown}" for name, shown in self._pins.lamps().items() if shown != "dark")
+        burning = {name: shown or "changing" for name, shown in self._pins.lamps().items() if shown != "dark"}
+        lamps = " ".join(f"{name}={shown}" for name, shown in burning.items())
         events = " ".join(event["type"] for event in self._pit.events[-_LAST_EVENTS:])
         line = "up" if status["shoe"]["up"] else "down"
         return "\n".join(

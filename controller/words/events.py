@@ -25,7 +25,7 @@ def event_sentence(event: dict[str, Any]) -> str:
             hands = _seats_round(event) if "dealer" in event else _hands(event)
             return f"{hands} (by {event['by']} and {event['witness']})"
         case "wagers_locked":
-            wagers = [f"{len(event['wagers'])} wagers"] if event["wagers"] else []
+            wagers = [_count(len(event["wagers"]), "wager")] if event["wagers"] else []
             on = [bet for bet in event["progressive"] if bet["seats"] or bet["refused_seats"]]
             return ", ".join([*map(_progressive, on), *wagers]) or "no wagers"
         case "hit":
@@ -44,9 +44,13 @@ def event_sentence(event: dict[str, Any]) -> str:
         case "fault_cleared" if event.get("cards_unheard") is not None:
             return f"by {event['by']}, who counted: {event['cards_unheard']} cards went unheard"
         case "shoe_closed":
-            return f"{event['reason']}, {event['rounds']} rounds"
+            return f"{event['reason']}, {_count(event['rounds'], 'round')}"
         case _:
             return f"by {event['by']}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _progressive(bet: dict[str, Any]) -> str:

@@ -19,6 +19,7 @@ import struct
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -140,7 +141,7 @@ class SimulatedPins:
 
     def set(self, name: str, pressed: bool) -> None:
         """Press or release. Raises KeyError for an input the table has not."""
-        bcm, active = self._inputs[name]
+        bcm, active = self._input(name)
         self._page.drive(bcm, active if pressed else 1 - active)
 
     def tap(self, name: str) -> None:
@@ -158,8 +159,14 @@ class SimulatedPins:
 
     def cut(self, name: str) -> None:
         """Cut its wire: nothing drives the pin until it is next set, and its pull decides. KeyError as `set`."""
-        bcm, _ = self._inputs[name]
+        bcm, _ = self._input(name)
         self._page.drive(bcm, None)
+
+    def _input(self, name: str) -> tuple[int, int]:
+        if name not in self._inputs:
+            likely = get_close_matches(name, self._inputs, 1)
+            raise KeyError(f"{name}: is {likely[0]} meant?" if likely else name)
+        return self._inputs[name]
 
     def lit(self, name: str) -> bool:
         """Whether a lamp is lit this instant; one whose pin nobody drives is dark. Raises KeyError for an unknown."""

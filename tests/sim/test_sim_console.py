@@ -412,6 +412,11 @@ def test_an_input_the_table_has_not(line: str, pins: Verbs, page: PinsPage, caps
     assert capsys.readouterr().out.startswith((f"{line.split()[0]} cannot be done: there is no ", "write: "))
 
 
+def test_an_input_that_is_nearly_one_is_suggested(pins: Verbs, capsys: pytest.CaptureFixture[str]) -> None:
+    say(pins, "press dael")
+    assert capsys.readouterr().out == "press cannot be done: there is no dael: is deal meant?\n"
+
+
 def test_every_verb_of_the_pins_is_tried(pins: Verbs) -> None:
     assert {tried(verb, script) for verb, script, _, _ in PINS} | {"lamps"} == pins.keys()
 

@@ -58,8 +58,8 @@ def wagers_refused_with() -> set[str]:
     files = (CONTROLLER / name for name in ("game/wagers.py", "table/locking.py"))
     constants = (node for file in files for node in ast.walk(ast.parse(file.read_text("utf-8"))))
     texts = {str(node.value) for node in constants if isinstance(node, ast.Constant)}
-    spots = {"lucky9_bonus", "dragon_player", "dragon_banker"}
-    return {text for text in texts if re.fullmatch("[a-z0-9]+(_[a-z0-9]+)+", text)} - spots
+    others = {"lucky9_bonus", "dragon_player", "dragon_banker", "lowest_seat", "highest_seat"}  # spots, and a setting's
+    return {text for text in texts if re.fullmatch("[a-z0-9]+(_[a-z0-9]+)+", text)} - others
 
 
 @pytest.mark.parametrize("name", LANGUAGES)
