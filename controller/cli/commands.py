@@ -62,9 +62,9 @@ def _check(options: Namespace) -> int:
             raise ConfigError(told)
     pins = config.file.pins
     of_meters = meters_told(config.rules, options.pit_settings)
-    for warning in (*config.warnings, *of_meters, *overlaid(pins.lamps, pins.inputs, CONFIG_TXT)):
+    for warning in (*config.warnings, *overlaid(pins.lamps, pins.inputs, CONFIG_TXT)):
         print(painted(f"warning: {warning}", "yellow", sys.stdout))
-    for line in edges_told(options.table, options.highest_edge / 100):
+    for line in (*of_meters, *edges_told(options.table, options.highest_edge / 100)):
         print(line)
     rules = config.rules
     print(f"{rules.table} plays {rules.game}: {len(rules.seats)} seats, {rules.shoe.decks} decks. No mistakes.")
@@ -180,13 +180,13 @@ def _screen(options: Namespace) -> int:
 def _add_kiosk(parser: ArgumentParser) -> None:
     parser.add_argument("url", metavar="URL", help="the screen's address: http://127.0.0.1:8080/")
     browser = "the browser's command, behind `--`; the address is added at its end"
-    parser.add_argument("command", nargs="+", metavar="COMMAND", help=browser)
+    parser.add_argument("browser", nargs="+", metavar="BROWSER", help=browser)
 
 
 def _kiosk(options: Namespace) -> int:
     from controller.screen.kiosk import keep_showing
 
-    keep_showing(options.url, options.command)
+    keep_showing(options.url, options.browser)
     return 0
 
 

@@ -13,10 +13,9 @@ from controller.words.events import dollars
 
 
 def meters_told(rules: TableRules, settings: Path | None) -> list[str]:
-    """Warnings about the meters that the table awards. Their seeds stand in the pit's `settings`.
+    """Where the pit must begin each meter that the table awards. With the pit's `settings` there is nothing to tell.
 
-    Without the settings there is no more than a warning. Raises ConfigError where a seed is too low or missing, and
-    TableError where the settings cannot be read.
+    Raises ConfigError where a seed in the settings is too low or missing, and TableError where they cannot be read.
     """
     least_cents = least_meters(rules.play, rules.bets, rules.shoe.decks)
     if settings is None:

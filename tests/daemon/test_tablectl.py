@@ -106,7 +106,7 @@ def test_check_a_table_that_is_right() -> None:
     done = tablectl("check", EXAMPLE)
     assert (done.returncode, done.stderr) == (0, "")
     meters, edges, right = done.stdout.splitlines()
-    assert meters.startswith("warning: the pit must begin the meter banker_personal at $1,500.00 or more, and ")
+    assert meters.startswith("the pit must begin the meter banker_personal at $1,500.00 or more, and ")
     assert edges.startswith("house edges: player 1.235%, banker 1.058%, tie 14.360%, ")
     assert right == "royal9-01 plays Royal 9 Mini Baccarat: 7 seats, 8 decks. No mistakes."
 

@@ -599,7 +599,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     for suffix in ("", "-wal", "-shm"):
         at.table.journal.with_name(at.table.journal.name + suffix).unlink()
     at.shoe.deal("KS 2D 9S 3C")
-    yield {"error": "table.journal was removed; table.journal is written there again"}
+    yield {"file": "table.journal", "found": "removed"}
     assert at.table.status()["journal"]["error"] is None
     at.table.supervisor("clear")
     at.eventually(lambda: [hit["seat"] for hit in at.pit.hits] == [1])

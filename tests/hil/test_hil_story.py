@@ -181,7 +181,8 @@ def test_the_cutting_card_before_a_hands_first_card_makes_that_hand_the_last(
     dealer.lock()
     shoe.deal("CUT 9C TD TC 5D")
     eventually(lambda: table.phase == "shoe_ended")
-    eventually(lambda: pit.types == ["shoe_opened", "wagers_locked", "round", "shoe_closed"])
+    eventually(lambda: pit.types == ["shoe_opened", "wagers_locked", "alarm", "round", "shoe_closed"])
+    assert pit.told("alarm")[0]["code"] == "cut_card_misplaced"
 
 
 def test_a_card_drawn_in_error_makes_a_simulated_hand(

@@ -207,8 +207,8 @@ MUTANTS = (
         "the word that the broker kept counts as one of a living pit",
         (
             _LEVELS,
-            "        if self._heard_on_connection:\n            self._fresh_at_s",
-            "        if True:\n            self._fresh_at_s",
+            "if self._heard_on_connection and self.said_lately(said, now):",
+            "if self.said_lately(said, now):",
         ),
     ),
     _mutant(
@@ -275,8 +275,8 @@ MUTANTS = (
         ("controller.delivery.stream", "import time\n", "import time\n\nimport controller.pit.clock as wall\n"),
         (
             "controller.delivery.stream",
-            "heard(said, time.monotonic(), stamp_now())",
-            "heard(said, wall._now_ms() / 1000, stamp_now())",
+            "self.levels.heard(said, now_s, now)",
+            "self.levels.heard(said, wall._now_ms() / 1000, now)",
         ),
         (
             "controller.delivery.stream",

@@ -203,7 +203,7 @@ def test_a_truncated_line_is_named(evening: Evening, path: Path, capsys: Told) -
     told = refused(evening, file, capsys)
     assert told.startswith("log_unsound: "), told
     assert f"Line {len(printed)} of the log" in told
-    assert "not a whole one" in told
+    assert "it is not a whole event" in told
 
 
 @pytest.mark.parametrize(

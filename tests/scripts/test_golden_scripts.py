@@ -64,6 +64,7 @@ def test_every_refusal_of_what_a_script_can_ask_for_is_met_in_one() -> None:
         "fault_changed",
         "card_in_doubt",
         "fault_unnamed",
+        "shown_changed",
         *of_corrections,
         *of_hits,
         *of_two_people,
