@@ -215,9 +215,13 @@ class Table:
         return surroundings.stop(self._process)
 
     def restart(self) -> None:
-        """Kill it and start it again. Where that stops it for a count, a supervisor counts what it knows of."""
+        """Kill it and start it again. Where that stops it for a count, a supervisor counts what it knows of.
+
+        The program is away for longer than reports take to come round: in less, no report can have been missed.
+        """
         face = self.face
         self.kill()
+        time.sleep(_OFF_THE_WIRE_S)
         self.start()
         if face["fault"] is None and face["phase"] not in ("no_shoe", "shoe_ended"):
             self.count()
