@@ -9,7 +9,6 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 releases=(${@:-bookworm trixie})
 architectures=(${ARCHITECTURES:-amd64 arm64})
-mirror=${MIRROR:-http://deb.debian.org/debian}
 declare -A python=([bookworm]=3.11 [trixie]=3.13) debian=([bookworm]=deb12 [trixie]=deb13)
 declare -A platform=([amd64]=x86_64-unknown-linux-gnu [arm64]=aarch64-unknown-linux-gnu)
 cross=gcc-aarch64-linux-gnu # this machine is amd64
@@ -81,7 +80,7 @@ for release in "${releases[@]}"; do
         libraries=libc6-dev:amd64,libc6-dev:arm64,libpython3-dev:amd64,libpython3-dev:arm64
         mmdebstrap --quiet --variant=apt --format=directory --architectures=amd64,arm64 \
             --include="debhelper,lintian,python3,python3-setuptools,python3-wheel,swig,gcc,$cross,$libraries" \
-            "$release" "$root.new" "$mirror"
+            "$release" "$root.new" ${MIRROR:+"$MIRROR"} # without one, mmdebstrap knows the release's own
         mv "$root.new" "$root"
     }
     for architecture in "${architectures[@]}"; do
