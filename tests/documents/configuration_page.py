@@ -80,7 +80,7 @@ def configuration_page() -> Iterable[str]:
     yield from _section("[pit]", PitSection, table["pit"])
     yield from _section("[journal]", JournalSection, table["journal"])
     yield from _section("[control]", ControlSection, table["control"])
-    yield from ("## A game's file", "", "`config/games` holds nine. These keys stand before the first section:", "")
+    yield from ("## A game's file", "", "`config/games` has an example for each house. These keys stand first:", "")
     yield from _keys(GameFile, game, but=("shoe", "wagers", "rounding", "bets"))
     yield from _section("[shoe]", ShoeRules, game["shoe"], "The burn, the cutting card, and cards in error.")
     yield from _section("[punto_banco]", Section, game["punto_banco"])
@@ -149,7 +149,7 @@ def _written(kind: Any, example: Any) -> str:
     if get_origin(kind) is Literal and isinstance(get_args(kind)[0], str):
         return " or ".join(f"`{_toml(choice)}`" for choice in get_args(kind))
     if get_origin(kind) is tuple:
-        return "sections" if get_args(kind)[0] is BankerRow else f"a list, such as `{example}`"
+        return "sections" if get_args(kind)[0] is BankerRow else f"a list, such as `{_toml(example)}`"
     if get_origin(kind) is dict or kind is Tableau:
         return "a section"
     named = {str: "a text", int: "a whole number", Fraction: "a ratio", PersonalK9: "a King and a 9"}
@@ -157,6 +157,8 @@ def _written(kind: Any, example: Any) -> str:
 
 
 def _toml(value: object) -> str:
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_toml, value))}]"
     return f'"{value}"' if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else str(value)
 
 
