@@ -11,7 +11,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from controller.cli.colours import painted
-from controller.cli.command import Command, File
+from controller.cli.command import GROUPS, Command, File, parser_of
 from controller.errors import TableError
 from drivers.shoe import NAMES as SHOES
 
@@ -306,7 +306,6 @@ def _add_manual(parser: ArgumentParser) -> None:
 
 
 def _manual(options: Namespace) -> int:
-    from controller.cli.main import every_command, parser_of
     from controller.cli.manual import manual
 
     commands = every_command()
@@ -483,3 +482,10 @@ COMMANDS: tuple[Command, ...] = (
         file=File.TABLE,
     ),
 )
+
+
+def every_command() -> tuple[Command, ...]:
+    """All commands, as the help groups them."""
+    from controller.cli import acts
+
+    return tuple(sorted((*acts.commands(), *COMMANDS), key=lambda command: GROUPS.index(command.group)))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter, _SubParsersAction
+from argparse import Namespace
 from collections.abc import Iterable
 from pathlib import Path
 
-from controller import __version__
 from controller.cli.colours import painted
-from controller.cli.command import EXIT_CODES, GROUPS, Command, File
-from controller.cli.commands import COMMANDS
+from controller.cli.command import Command, File, parser_of
+from controller.cli.commands import COMMANDS, every_command
 from controller.cli.files import check_kind, default_journal, default_table
 from controller.errors import TableError
 
@@ -58,64 +57,6 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stderr.close()  # whoever read our output has gone
         return 0
     return code
-
-
-def every_command() -> tuple[Command, ...]:
-    """All commands, as the help groups them."""
-    from controller.cli import acts
-
-    return tuple(sorted((*acts.commands(), *COMMANDS), key=lambda command: GROUPS.index(command.group)))
-
-
-def parser_of(commands: Iterable[Command]) -> ArgumentParser:
-    """The parser of these commands."""
-    commands = tuple(commands)
-    parser = _Parser(prog="tablectl", description="A casino table's controller, from a shell.")
-    parser.commands = commands
-    parser.add_argument("--version", action="version", version=f"tablectl {__version__}")
-    top = parser.add_subparsers(title="commands", required=True, metavar="COMMAND", parser_class=ArgumentParser)
-    below: dict[str, _SubParsersAction[ArgumentParser]] = {}
-    for command in commands:
-        first, _, second = command.name.partition(" ")
-        if second and first not in below:
-            below[first] = top.add_parser(first, help="a simulated device").add_subparsers(
-                required=True, metavar="DEVICE"
-            )
-        own = (below[first] if second else top).add_parser(
-            second or first,
-            help=command.says,
-            description=f"{command.says[0].upper()}{command.says[1:]}.",
-            epilog=f"example:\n  tablectl {command.name} {command.example}".rstrip(),
-            formatter_class=RawDescriptionHelpFormatter,
-        )
-        if command.file is not None:
-            name = command.file.name.lower()
-            help_ = "default: this machine's table" if name == "table" else "default: that of this machine's table"
-            own.add_argument(name, type=Path, metavar=command.file.value, help=help_)
-        command.add(own)
-        own.set_defaults(command=command)
-    return parser
-
-
-class _Parser(ArgumentParser):
-    """The parser of all commands, whose help tells them in groups."""
-
-    commands: tuple[Command, ...] = ()
-
-    def format_help(self) -> str:
-        lines = [
-            "usage: tablectl [--version] COMMAND [TABLE.toml] …",
-            "",
-            f"{self.description} `tablectl COMMAND --help` tells more.",
-            "Where no TABLE.toml is said, it is TABLE_CONTROLLER_TABLE, or the one in /etc/table-controller.",
-        ]
-        for group in GROUPS:
-            lines += ["", painted(f"{group}:", "bold", sys.stdout)]
-            for command in self.commands:
-                if command.group == group:
-                    lines.append(f"    {command.name:<13} {command.says}")
-                    lines.append(f"                    tablectl {command.name} {command.example}".rstrip())
-        return "\n".join((*lines, "", "Exit codes:", *(f"    {code:<13} {says}" for code, says in EXIT_CODES), ""))
 
 
 def _parsed(words: list[str]) -> Namespace:

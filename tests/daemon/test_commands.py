@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from controller.cli import files
-from controller.cli.command import EXIT_CODES, GROUPS
-from controller.cli.main import every_command, main, parser_of
+from controller.cli.command import EXIT_CODES, GROUPS, parser_of
+from controller.cli.commands import every_command
+from controller.cli.main import main
 from controller.cli.manual import parsers
 from controller.cli.surroundings import EXAMPLE_TABLE, example_game, simulated_table
 from controller.pit.ledger import Ledger

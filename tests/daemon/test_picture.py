@@ -15,7 +15,9 @@ import pytest
 from rich.console import Console
 
 from controller.cli import watch as watching
-from controller.cli.main import every_command, main, parser_of
+from controller.cli.command import parser_of
+from controller.cli.commands import every_command
+from controller.cli.main import main
 from controller.cli.picture import Picture
 from controller.cli.status import status_lines
 from controller.table.acts.shoe import NewShoe, SeeCutCard

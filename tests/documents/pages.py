@@ -13,7 +13,7 @@ from html import escape
 from pathlib import Path
 
 from controller.cli.command import EXIT_CODES, GROUPS
-from controller.cli.main import every_command
+from controller.cli.commands import every_command
 from controller.cli.surroundings import EXAMPLE_TABLE
 from controller.config import load
 from controller.pins.buttons import PRESSES, SEEN_AFTER_S

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from controller.cli.main import every_command, parser_of
+from controller.cli.command import parser_of
+from controller.cli.commands import every_command
 from controller.cli.manual import parsers
 from controller.conformance.main import parser as conformance_parser
 from controller.pit.__main__ import parser as pit_parser
