@@ -33,7 +33,9 @@ _TYPES = (
     "shoe_closed",
 )
 _LEFT_OUT = ("signature", "contract", "settlement", "settlement_before", "exits")
-_LONGEST_LINE = 64
+_MOST_DIGITS = 18
+"""SQLite holds every number of so many."""
+
 _PATIENCE_S = 5.0
 
 
@@ -52,15 +54,15 @@ class Past:
     async def tell(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one line, the number of the last event that the other end knows, with the events after it.
 
-        Each is a line of JSON without its signature and its money. Raises TimeoutError, or ValueError for a line that
-        is no number.
+        Each is a line of JSON without its signature and its settlement. Raises TimeoutError, or ValueError for a line
+        that is no number of an event.
         """
         async with asyncio.timeout(_PATIENCE_S):
-            line = await reader.readline()
-        if len(line) > _LONGEST_LINE or not line.strip().isdigit():
-            raise ValueError("no number")
+            said = (await reader.readline()).strip()
+        if not said.isdigit() or len(said) > _MOST_DIGITS:
+            raise ValueError("no number of an event")
         async with self._one_at_a_time:
-            told = await asyncio.to_thread(lambda: list(_events(self._journal, int(line))))
+            told = await asyncio.to_thread(lambda: list(_events(self._journal, int(said))))
         for place in range(0, len(told), 100):
             writer.write(b"".join(told[place : place + 100]))
             async with asyncio.timeout(_PATIENCE_S):

@@ -63,8 +63,10 @@ def test_the_events_are_told_from_where_the_asker_is(tmp_path: Path) -> None:
     run(test())
 
 
-@pytest.mark.parametrize("line", [b"\n", b"-1\n", b"all\n", b"1" * 5000, b'{"do": "status"}\n'])
-def test_what_is_no_number_is_answered_with_nothing(tmp_path: Path, line: bytes) -> None:
+@pytest.mark.parametrize("line", [b"\n", b"-1\n", b"all\n", b"1" * 5000, b"9" * 30 + b"\n", b'{"do": "status"}\n'])
+def test_what_is_no_number_is_answered_with_nothing(
+    tmp_path: Path, line: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
     async def test() -> None:
         async with running(tmp_path) as world:
             control = Path(world.config.file.control.socket)
@@ -73,6 +75,7 @@ def test_what_is_no_number_is_answered_with_nothing(tmp_path: Path, line: bytes)
                 assert await told_after(control, line) == []
 
     run(test())
+    assert not caplog.records, "the answer failed"
 
 
 def test_a_closed_hand_is_told_on_the_control_socket_and_one_in_play_is_not(tmp_path: Path) -> None:
