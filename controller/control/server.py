@@ -41,9 +41,10 @@ _Met = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any
 
 @contextlib.asynccontextmanager
 async def serving(runtime: Runtime, path: Path) -> AsyncIterator[None]:
-    """Listen at `path`, and at its feed, for as long as the context. Raises TableError `control_socket` when that
-    cannot be."""
+    """Listen at `path`, and beside it for those who read the feed and the past, for as long as the context.
 
+    Raises TableError `control_socket` when that cannot be.
+    """
     connections = Connections()
     watchers = Watchers(lambda: (_line({"ok": True, "status": runtime.status()}),))
     fed = Watchers(feed_lines(runtime))
@@ -214,7 +215,8 @@ class _Confirmed:
 
 
 def parse(line: bytes) -> _Asked | _Foreseen | _Replayed | _Confirmed | str:
-    """What a line says: a request of the table's, a second person's word, "status" or "watch".
+    """What a line says: a request of the table's or what it would do, a second person's word, a question for a finished
+    round, "status" or "watch".
 
     Raises BadArgumentError with what is wrong where it says nothing.
     """
