@@ -18,6 +18,7 @@ from controller.clock import boot_id
 from controller.config import Config, load
 from controller.contract.pit_words import AckWord, MetersWord
 from controller.contract.topics import Topics
+from controller.control.server import serving
 from controller.game.cards import Card
 from controller.hearing import Mark
 from controller.keys import SigningKey
@@ -421,3 +422,13 @@ async def running(
             check_message(topic, payload)
     finally:
         journal.close()
+
+
+@asynccontextmanager
+async def served(folder: Path, **how: Any) -> AsyncIterator[tuple[World, Path]]:
+    """A table that runs, as `running` has it, and the path of the control socket at which it is served."""
+    async with running(folder, **how) as world:
+        path = Path(world.config.file.control.socket)
+        async with serving(world.runtime, path):
+            yield world, path
+            assert not world.task.done(), "the table lives"

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from controller.control import connections
-from tests.daemon.daemon_world import PATIENCE_S, eventually, run
-from tests.daemon.test_control_socket import Line, connected, served
+from tests.daemon.daemon_world import PATIENCE_S, eventually, run, served
+from tests.daemon.test_control_socket import Line, connected
 
 _MOST = 6
 

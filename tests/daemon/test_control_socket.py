@@ -27,7 +27,7 @@ from controller.table.acts.corrections import RoundCorrected
 from controller.table.acts.hand import LockWagers, MakeCall
 from controller.table.acts.seats import PlaceWager, TakeSeats
 from controller.table.facts import CardDrawn, ShoeOpened, ShoeStoodBy
-from tests.daemon.daemon_world import PATIENCE_S, World, eventually, run, running
+from tests.daemon.daemon_world import PATIENCE_S, World, eventually, run, running, served
 from tests.support.tables import TABLES
 
 
@@ -55,16 +55,6 @@ class Line:
     async def closed(self) -> bool:
         async with asyncio.timeout(PATIENCE_S):
             return await self._reader.read() == b""
-
-
-@asynccontextmanager
-async def served(folder: Path, **table: Any) -> AsyncIterator[tuple[World, Path]]:
-    """A running table and its socket."""
-    async with running(folder, **table) as world:
-        path = Path(world.config.file.control.socket)
-        async with serving(world.runtime, path):
-            yield world, path
-            assert not world.task.done(), "the table lives"
 
 
 @asynccontextmanager

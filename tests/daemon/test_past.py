@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from controller.control.past import past_of
-from controller.control.server import serving
-from tests.daemon.daemon_world import PATIENCE_S, World, run, running
+from tests.daemon.daemon_world import PATIENCE_S, World, run, served
 
 
 async def told_after(control: Path, asked: bytes) -> list[dict[str, Any]]:
@@ -42,23 +41,21 @@ def journalled(world: World) -> list[dict[str, Any]]:
 
 def test_the_events_are_told_from_where_the_asker_is(tmp_path: Path) -> None:
     async def test() -> None:
-        async with running(tmp_path) as world:
-            control = Path(world.config.file.control.socket)
-            async with serving(world.runtime, control):
-                assert stat.S_IMODE(past_of(control).stat().st_mode) == 0o666
-                await world.open_shoe()
-                await world.do_hands(3)
-                events = journalled(world)
-                said = await told_after(control, b"0\n")
-                kinds = ("shoe_opened", "round", "fault", "alarm", "hit")
-                assert [event["seq"] for event in said] == [e["seq"] for e in events if e["type"] in kinds]
-                for event in said:
-                    whole = events[event["seq"] - 1]
-                    assert event.items() <= whole.items()
-                    assert whole.keys() - event.keys() <= {"signature", "contract", "settlement", "exits"}
-                last = said[-1]["seq"]
-                assert await told_after(control, b"%d\n" % last) == []
-                assert [e["seq"] for e in await told_after(control, b"%d\n" % (last - 1))] == [last]
+        async with served(tmp_path) as (world, control):
+            assert stat.S_IMODE(past_of(control).stat().st_mode) == 0o666
+            await world.open_shoe()
+            await world.do_hands(3)
+            events = journalled(world)
+            said = await told_after(control, b"0\n")
+            kinds = ("shoe_opened", "round", "fault", "alarm", "hit")
+            assert [event["seq"] for event in said] == [e["seq"] for e in events if e["type"] in kinds]
+            for event in said:
+                whole = events[event["seq"] - 1]
+                assert event.items() <= whole.items()
+                assert whole.keys() - event.keys() <= {"signature", "contract", "settlement", "exits"}
+            last = said[-1]["seq"]
+            assert await told_after(control, b"%d\n" % last) == []
+            assert [e["seq"] for e in await told_after(control, b"%d\n" % (last - 1))] == [last]
 
     run(test())
 
@@ -68,11 +65,9 @@ def test_what_is_no_number_is_answered_with_nothing(
     tmp_path: Path, line: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def test() -> None:
-        async with running(tmp_path) as world:
-            control = Path(world.config.file.control.socket)
-            async with serving(world.runtime, control):
-                await world.open_shoe()
-                assert await told_after(control, line) == []
+        async with served(tmp_path) as (world, control):
+            await world.open_shoe()
+            assert await told_after(control, line) == []
 
     run(test())
     assert not caplog.records, "the answer failed"
@@ -80,19 +75,17 @@ def test_what_is_no_number_is_answered_with_nothing(
 
 def test_a_closed_hand_is_told_on_the_control_socket_and_one_in_play_is_not(tmp_path: Path) -> None:
     async def test() -> None:
-        async with running(tmp_path) as world:
-            control = Path(world.config.file.control.socket)
-            async with serving(world.runtime, control):
-                await world.open_shoe()
-                await world.do_hands(2)
-                hand = (await asked(control, {"do": "replay", "round": "1/2"}))["hand"]
-                rows = {row.number: row for row in world.rows()}
-                assert hand["round"] == "1/2"
-                for step in hand["steps"]:
-                    report = getattr(rows[step["row"]].fact, "report", None)
-                    assert step["frame"] == (None if report is None else report.frame)
-                for none in ("1/3", "2/1", "0/0", "x"):
-                    assert (await asked(control, {"do": "replay", "round": none}))["code"] == "no_such_round"
-                assert (await asked(control, {"do": "replay"}))["code"] == "bad_request"
+        async with served(tmp_path) as (world, control):
+            await world.open_shoe()
+            await world.do_hands(2)
+            hand = (await asked(control, {"do": "replay", "round": "1/2"}))["hand"]
+            rows = {row.number: row for row in world.rows()}
+            assert hand["round"] == "1/2"
+            for step in hand["steps"]:
+                report = getattr(rows[step["row"]].fact, "report", None)
+                assert step["frame"] == (None if report is None else report.frame)
+            for none in ("1/3", "2/1", "0/0", "x"):
+                assert (await asked(control, {"do": "replay", "round": none}))["code"] == "no_such_round"
+            assert (await asked(control, {"do": "replay"}))["code"] == "bad_request"
 
     run(test())

@@ -18,11 +18,10 @@ import pytest
 
 from controller.contract.topics import Topics
 from controller.control import connections
-from controller.control.server import serving
 from controller.game.wagers import Wager
 from controller.record.journal import verify
 from controller.table.acts.seats import PlaceWager
-from tests.daemon.daemon_world import PATIENCE_S, World, eventually, run, running
+from tests.daemon.daemon_world import PATIENCE_S, World, eventually, run, served
 from tests.fuzz.fuzzing import TOKENS, mutated
 from tests.fuzz.targets import TARGETS
 
@@ -32,12 +31,9 @@ _WAGERS = (("player", 2_000), ("royal9", 500))
 
 @asynccontextmanager
 async def _served(folder: Path) -> AsyncIterator[tuple[World, Path]]:
-    async with running(folder, table={"bet_recognition": True}) as world:
-        path = Path(world.config.file.control.socket)
-        async with serving(world.runtime, path):
-            yield world, path
-            assert not world.task.done(), "the table lives"
-            await world.settle()
+    async with served(folder, table={"bet_recognition": True}) as (world, path):
+        yield world, path
+        await world.settle()
     verify(Path(world.config.file.journal.path))
 
 
