@@ -42,7 +42,7 @@ from controller.errors import TableError
 from controller.pit.ledger import Ledger
 from controller.record.journal import verify
 from controller.table.rules import TableRules
-from controller.words.events import event_line
+from controller.words.events import counted, event_line
 from controller.words.language import language
 from drivers.sim.run import Habits, run_table
 
@@ -314,7 +314,7 @@ class _Demo:
         rounds, hits = self._counted["round"], self._counted["hit"]
         acked = "all of them" if everything_acked else "not all of them"
         print(
-            f"{_many(rounds, 'round')}, {_many(hits, 'hit')}, {_many(journal.messages, 'event')} in the journal "
+            f"{counted(rounds, 'round')}, {counted(hits, 'hit')}, {counted(journal.messages, 'event')} in the journal "
             f"(verified);\nthe pit acknowledged {acked}. SEED={self._habits.seed} repeats this shoe."
         )
         if trouble is not None:
@@ -329,10 +329,6 @@ class _Demo:
 def _pit(table: Path) -> dict[str, Any]:
     pit: dict[str, Any] = ask(table, {"do": "status"})["status"]["pit"]
     return pit
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 class _Plain:

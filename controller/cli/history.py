@@ -13,7 +13,7 @@ from controller.hand_record import hand_record
 from controller.keys import write_whole
 from controller.record.journal import read_origin, read_rows, verify
 from controller.screen.hand_page import hand_page
-from controller.words.events import event_line, settlement_lines
+from controller.words.events import counted, event_line, settlement_lines
 
 _OF_A_ROUND = ("round", "void", "correction")
 
@@ -25,8 +25,8 @@ def verify_journal(path: Path, log: Path | None, archive: Path | None) -> int:
     good = verify(path, archive)
     print(f"{good.table}/{good.epoch}: {good.rows} rows, {good.messages} events, all good; head {good.head.hex()}")
     if good.archives:
-        many = "1 archive" if good.archives == 1 else f"{good.archives} archives"
-        print(f"rows 1 to {good.archived_rows} are in {many}, the chain unbroken through them")
+        archives = counted(good.archives, "archive")
+        print(f"rows 1 to {good.archived_rows} are in {archives}, the chain unbroken through them")
     if agreed is not None:
         print(f"the pit's log agrees from event 1 to its last, {agreed}; {_after(agreed, good.messages)}")
     return 0

@@ -25,7 +25,7 @@ def event_sentence(event: dict[str, Any]) -> str:
             hands = _seats_round(event) if "dealer" in event else _hands(event)
             return f"{hands} (by {event['by']} and {event['witness']})"
         case "wagers_locked":
-            wagers = [_count(len(event["wagers"]), "wager")] if event["wagers"] else []
+            wagers = [counted(len(event["wagers"]), "wager")] if event["wagers"] else []
             on = [bet for bet in event["progressive"] if bet["seats"] or bet["refused_seats"]]
             return ", ".join([*map(_progressive, on), *wagers]) or "no wagers"
         case "hit":
@@ -44,12 +44,13 @@ def event_sentence(event: dict[str, Any]) -> str:
         case "fault_cleared" if event.get("cards_unheard") is not None:
             return f"by {event['by']}, who counted: {event['cards_unheard']} cards went unheard"
         case "shoe_closed":
-            return f"{event['reason']}, {_count(event['rounds'], 'round')}"
+            return f"{event['reason']}, {counted(event['rounds'], 'round')}"
         case _:
             return f"by {event['by']}"
 
 
-def _count(number: int, what: str) -> str:
+def counted(number: int, what: str) -> str:
+    """`1 round`, `2 rounds`."""
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
