@@ -46,7 +46,6 @@ from controller.words.events import counted, event_line
 from controller.words.language import language
 from drivers.sim.run import Habits, run_table
 
-_START_PATIENCE_S = 20.0
 _ACK_PATIENCE_S = 10.0
 _REFRESH_S = 0.1  # the shortest stretch of a lamp's pattern is 120 ms
 _POLL_S = 0.02
@@ -171,13 +170,11 @@ class _Demo:
         with ExitStack() as stack:
             stack.enter_context(surroundings.mosquitto(self._folder, port))
             stack.callback(self._cable.pull)
-            pit = ("controller.pit", "run", "--broker", f"127.0.0.1:{port}", "--ledger", str(self._ledger))
-            self._start(stack, "pit", *pit, "--adopt-new")
+            stack.enter_context(surroundings.pit(self._folder, port, self._ledger))
             stack.enter_context(self._listening(config, port))
-            tablectl = "controller.cli.main"
-            daemon = self._start(stack, "table", tablectl, "run", str(table))
-            self._start(stack, "screen", tablectl, "screen", str(table), "--listen", at)
-            self._await_table(table, daemon)
+            daemon = self._start(stack, "table", "run", str(table))
+            self._start(stack, "screen", "screen", str(table), "--listen", at)
+            surroundings.await_table(table, daemon, self._log, self._stopping.is_set)
             account = self._folder / "account"
             clock = _Until(self._stopping, self._gone)
             people = _People(lambda: run_table(table, account, self._habits, stage=self, clock=clock), self._done)
@@ -196,6 +193,10 @@ class _Demo:
     @property
     def _ledger(self) -> Path:
         return self._folder / "pit"
+
+    @property
+    def _log(self) -> Path:
+        return self._folder / "table.log"
 
     # The stage.
 
@@ -246,8 +247,8 @@ class _Demo:
         )
         raise TableError("demo_options", what, "Leave SHOE out, or choose another GAME.")
 
-    def _start(self, stack: ExitStack, name: str, *module: str) -> subprocess.Popen[bytes]:
-        command = surroundings.python("-m", *module)
+    def _start(self, stack: ExitStack, name: str, *words: str) -> subprocess.Popen[bytes]:
+        command = surroundings.python("-m", "controller.cli.main", *words)
         return stack.enter_context(surroundings.started(command, self._folder / f"{name}.log"))
 
     @contextmanager
@@ -273,16 +274,6 @@ class _Demo:
             client.disconnect()
             client.loop_stop()
 
-    def _await_table(self, table: Path, daemon: subprocess.Popen[bytes]) -> None:
-        deadline = time.monotonic() + _START_PATIENCE_S
-        while time.monotonic() < deadline and daemon.poll() is None and not self._stopping.is_set():
-            with suppress(TableError):
-                if _pit(table)["fresh"]:
-                    return  # before the pit has said its levels, progressive wagers would be refused
-            time.sleep(_POLL_S)
-        if not self._stopping.is_set():
-            raise TableError("demo_failed", "The table did not start:\n" + self._log("table"), "Report this.")
-
     def _watch(self, table: Path, daemon: subprocess.Popen[bytes], show: _Show) -> None:
         """Show the table until its people deal no more, the daemon died, or somebody stops the demo."""
         while not self._done.is_set() and daemon.poll() is None:
@@ -302,7 +293,7 @@ class _Demo:
         deadline = time.monotonic() + _ACK_PATIENCE_S
         while time.monotonic() < deadline:
             try:
-                if _pit(table)["unacknowledged"] == 0:
+                if ask(table, {"do": "status"})["status"]["pit"]["unacknowledged"] == 0:
                     return True
             except TableError:
                 return False
@@ -318,17 +309,11 @@ class _Demo:
             f"(verified);\nthe pit acknowledged {acked}. SEED={self._habits.seed} repeats this shoe."
         )
         if trouble is not None:
-            print(f"The dealer gave up: {trouble}\nThe table's log ends:\n{self._log('table')}", file=sys.stderr)
+            print(
+                f"The dealer gave up: {trouble}\nThe table's log ends:\n{surroundings.log_end(self._log)}",
+                file=sys.stderr,
+            )
         return 0 if trouble is None and everything_acked else 1
-
-    def _log(self, name: str) -> str:
-        lines = (self._folder / f"{name}.log").read_text("utf-8", "replace").splitlines()
-        return "\n".join(f"  {line}" for line in lines[-12:])
-
-
-def _pit(table: Path) -> dict[str, Any]:
-    pit: dict[str, Any] = ask(table, {"do": "status"})["status"]["pit"]
-    return pit
 
 
 class _Plain:

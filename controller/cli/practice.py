@@ -6,15 +6,13 @@ person names, so that a table can be stopped and gone on with, and every other c
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import threading
-import time
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from controller.cli import surroundings
-from controller.cli.client import ask, watch
+from controller.cli.client import watch
 from controller.cli.sim import simulated_pins
 from controller.cli.watch import changes
 from controller.config import load
@@ -23,8 +21,6 @@ from controller.words.language import language
 from drivers.sim import console
 from drivers.sim.line import PtyLine
 from drivers.sim.shoe import maker
-
-_PATIENCE_S = 20.0
 
 
 def practice(folder: Path, game: str) -> int:
@@ -39,33 +35,21 @@ def practice(folder: Path, game: str) -> int:
     port = surroundings.free_port()
     table = surroundings.simulated_table(folder.resolve(), port, example)
     config, ledger = load(table), folder.resolve() / "ledger"
-    pit = ["-m", "controller.pit", "run", "--broker", f"127.0.0.1:{port}", "--ledger", str(ledger), "--adopt-new"]
     with ExitStack() as stack:
         stack.enter_context(surroundings.mosquitto(folder, port))
-        stack.enter_context(surroundings.started(surroundings.python(*pit), folder / "pit.log"))
+        stack.enter_context(surroundings.pit(folder, port, ledger))
         line = PtyLine(Path(config.file.shoe.port))
         stack.callback(line.unplug)
         shoe, pins = maker(config.file.shoe.driver.name)(line), simulated_pins(config)
         run = surroundings.python("-m", "controller.cli.main", "run", str(table))
-        daemon = stack.enter_context(surroundings.started(run, folder / "table.log"))
-        _await_pit(table, daemon, folder / "table.log")
+        log = folder / "table.log"
+        surroundings.await_table(table, stack.enter_context(surroundings.started(run, log)), log)
         print(f"In another terminal: export TABLE_CONTROLLER_TABLE={table}")
         print(f"The pit's ledger: {ledger}")
         console.prompt(f"{config.file.table.name}, whose dealer is you")
         threading.Thread(target=_tell, args=(table,), daemon=True).start()
         console.converse(console.pins_verbs(pins) | console.cable_verbs(line) | shoe.verbs(), sys.stdin)
     return 0
-
-
-def _await_pit(table: Path, daemon: subprocess.Popen[bytes], log: Path) -> None:
-    """Wait until the table runs and hears the pit. Raises TableError `practice_failed`."""
-    deadline = time.monotonic() + _PATIENCE_S
-    while time.monotonic() < deadline and daemon.poll() is None:
-        with suppress(TableError):
-            if ask(table, {"do": "status"})["status"]["pit"]["fresh"]:
-                return
-        time.sleep(0.05)
-    raise TableError("practice_failed", "The table did not start, or does not hear its pit.", f"Read {log}.")
 
 
 def _tell(table: Path) -> None:

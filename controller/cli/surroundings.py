@@ -1,6 +1,6 @@
 """A table's surroundings on one machine: a private broker, a table file whose hardware is simulated, its processes.
 
-Used by the demo and by the hardware-in-the-loop tests. Everything is on the loopback and below one folder.
+The demo, the practice table and the tests use it. Everything is on the loopback and below one folder.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import tomli_w
 
+from controller.cli.client import ask
 from controller.config.table_file import HEADER_PINS
 from controller.errors import TableError
 from drivers import shoe as shoes
@@ -29,6 +30,8 @@ _CONFIG = _CHECKOUT if _CHECKOUT.is_dir() else Path(sys.prefix) / "share" / "tab
 EXAMPLE_TABLE = _CONFIG / "tables" / "royal9.toml"
 
 _PATIENCE_S = 10.0
+_START_PATIENCE_S = 20.0
+_POLL_S = 0.02
 
 
 def example_names() -> list[str]:
@@ -94,6 +97,35 @@ def mosquitto(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
     with started([program, "-c", str(config)], folder / "mosquitto.log") as broker:
         _await_port(broker, port, folder / "mosquitto.log")
         yield broker
+
+
+def pit(folder: Path, port: int, ledger: Path) -> AbstractContextManager[subprocess.Popen[bytes]]:
+    """The reference pit at the broker on this port. Every table that it does not know yet is adopted."""
+    command = python("-m", "controller.pit", "run", "--broker", f"127.0.0.1:{port}", "--ledger", str(ledger))
+    return started([*command, "--adopt-new"], folder / "pit.log")
+
+
+def await_table(
+    table: Path, daemon: subprocess.Popen[bytes], log: Path, stopped: Callable[[], bool] = lambda: False
+) -> None:
+    """Wait until the table has the pit's levels, without which progressive wagers are refused, or somebody `stopped`.
+
+    Raises TableError `table_not_started`.
+    """
+    deadline = time.monotonic() + _START_PATIENCE_S
+    while not stopped():
+        with suppress(TableError):
+            if ask(table, {"do": "status"})["status"]["pit"]["fresh"]:
+                return
+        if time.monotonic() >= deadline or daemon.poll() is not None:
+            what = f"The table did not start, or does not hear its pit. Its log, {log}, ends:\n{log_end(log)}"
+            raise TableError("table_not_started", what, "Where these lines do not say why, report this.")
+        time.sleep(_POLL_S)
+
+
+def log_end(log: Path) -> str:
+    """The last lines of a log, indented."""
+    return "\n".join(f"  {line}" for line in log.read_text("utf-8", "replace").splitlines()[-12:])
 
 
 @contextmanager

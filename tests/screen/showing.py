@@ -39,9 +39,7 @@ class Showing:
         """With a broker, a pit, the daemon and the screen."""
         with self._stack:
             self._stack.enter_context(surroundings.mosquitto(self.folder, self._broker))
-            ledger = str(self.folder / "ledger")
-            pit = ("-m", "controller.pit", "run", "--broker", f"127.0.0.1:{self._broker}", "--ledger", ledger)
-            self._started("pit", *pit, "--adopt-new")
+            self._stack.enter_context(surroundings.pit(self.folder, self._broker, self.folder / "ledger"))
             self.daemon = self.start_daemon()
             self.screen = self.start_screen()
             yield self
