@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from controller.contract.old_events import as_now
 from controller.hand_record import hand_record, round_named
 from controller.record.journal import read_events, read_origin, read_shoe
 
@@ -78,6 +79,6 @@ class Past:
 
 def _events(journal: Path, after: int) -> Iterator[bytes]:
     for body in read_events(journal, after, MOST_ROUNDS):
-        event = json.loads(body)
+        event = as_now(json.loads(body))
         if event["type"] in _TYPES:
             yield json.dumps({name: said for name, said in event.items() if name not in _LEFT_OUT}).encode() + b"\n"

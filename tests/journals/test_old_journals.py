@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 import time
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ from controller.clock import stamp_now
 from controller.config import load
 from controller.contract import events as events_of
 from controller.contract.envelope import Stamp
+from controller.control.past import Past
 from controller.errors import TableError
 from controller.game.bets import Bet, Row
 from controller.game.cards import Card
@@ -28,6 +30,8 @@ from controller.game.seating import NOBODY
 from controller.keys import load_or_make_key
 from controller.record.journal import SCHEMA_VERSION, Entry, Journal, read_rows, verify
 from controller.record.replay import replay
+from controller.screen.figures import past_view
+from controller.screen.past import Past as PastOfScreen
 from controller.table.acts.stopped import FaultCleared
 from controller.table.facts import CardDrawn, CardKept, CommitFailed, CutCardDrawn, ShoeOpened, ShoeResultReported
 from controller.table.public import public
@@ -88,6 +92,28 @@ def opened_again(old: OldJournal) -> Table:
     journal.close()
     assert differs is None
     return table
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_technicians_page_has_its_figures(name: str, tmp_path: Path) -> None:
+    """The events of then are told to the screen in the words of now."""
+
+    async def told() -> list[dict[str, Any]]:
+        past = Past(original(name))
+
+        async def met(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await past.tell(reader, writer)
+            writer.close()
+
+        async with await asyncio.start_unix_server(met, tmp_path / "past"):
+            screen = PastOfScreen(tmp_path / "past")
+            await screen.catch_up("epoch")
+            return screen.events
+
+    events = asyncio.run(told())
+    view = past_view(events)
+    assert len(view["rounds"]) == sum(event["type"] in ("round", "void") for event in events) > 0
+    assert [won["seat"] for won in view["awards"]] == [e["seat"] for e in events if e["type"] == "hit"][::-1][:20]
 
 
 def table_over(old: OldJournal, name: str, folder: Path) -> Path:
