@@ -94,11 +94,6 @@ class CardDrawn:
     index: int | None = None
     report: Report | None = None
 
-    @property
-    def is_first_of_shoe(self) -> bool:
-        """Whether the shoe says that a new one has begun with it."""
-        return self.target is Target.FIRST_CARD
-
 
 @dataclass(frozen=True, slots=True)
 class CardDrawnOutsideGame:
@@ -500,3 +495,8 @@ OwnFact = (
 )
 TableFact = ShoeOpened | WagersLocked | WagersDiffered | AwardStepped | AwardRefused
 Fact = ShoeFact | OwnFact | TableFact | ByPerson
+
+
+def begins_shoe(fact: Fact) -> bool:
+    """Whether the shoe says of a card that a new shoe has begun with the card."""
+    return isinstance(fact, CardDrawn) and fact.target is Target.FIRST_CARD

@@ -14,7 +14,7 @@ from controller.table.acts.hand import lock
 from controller.table.acts.pit import AcceptAward
 from controller.table.acts.shoe import opened
 from controller.table.acts.stopped import CardNamed, ClearFault, FaultCleared
-from controller.table.facts import CardDrawn, CardKept, Fact, LevelsNoted, Target
+from controller.table.facts import CardDrawn, CardKept, Fact, LevelsNoted, Target, begins_shoe
 from controller.table.faults import FAULTS, Clearing, Exit
 from controller.table.legality import Refuse, refuse
 from controller.table.states import NoShoe, ShoeEnded, StandingFault, Table, WagersOpen
@@ -96,8 +96,7 @@ def _meters_moved(table: Table, ambient: Ambient) -> bool:
 
 def _announces_a_shoe(table: Table, fact: Fact) -> bool:
     closed = isinstance(table.phase, NoShoe | ShoeEnded) and table.fault is None
-    first_of_shoe = isinstance(fact, CardDrawn) and fact.is_first_of_shoe
-    return closed and first_of_shoe and not table.owes_before_new_shoe
+    return closed and begins_shoe(fact) and not table.owes_before_new_shoe
 
 
 def _deals_a_card(table: Table, fact: Fact) -> bool:

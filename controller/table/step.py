@@ -87,6 +87,7 @@ from controller.table.facts import (
     StepFailed,
     WagersDiffered,
     WagersLocked,
+    begins_shoe,
 )
 from controller.table.faults import FAULTS, Clearing, Exit
 from controller.table.legality import Move, RaiseFault, Row, legality
@@ -370,8 +371,7 @@ def _impossible_card(table: Table, row: Row, fact: CardDrawn | CardKept) -> Step
 
 def _announces_too_soon(table: Table, fact: CardDrawn | CardKept) -> bool:
     """Whether the shoe says that a new one has begun, while commission is owed that is collected before."""
-    first_of_shoe = isinstance(fact, CardDrawn) and fact.is_first_of_shoe
-    return first_of_shoe and isinstance(table.phase, ShoeEnded) and table.owes_before_new_shoe
+    return begins_shoe(fact) and isinstance(table.phase, ShoeEnded) and table.owes_before_new_shoe
 
 
 def _wait_for_reveal(table: Table, fact: CardDrawn | CardKept | ShoeResultReported) -> Stepped:
@@ -546,7 +546,7 @@ def _void_hand(table: Table, by: str) -> Stepped:
 
 def _dead_with_the_hand(waiting: tuple[Held, ...]) -> tuple[tuple[Held, ...], tuple[Held, ...]]:
     """The waiting facts of a void hand, and the others: from a new shoe's first card on, none is of that hand."""
-    is_new_shoes = [isinstance(held.fact, CardDrawn) and held.fact.is_first_of_shoe for held in waiting]
+    is_new_shoes = [begins_shoe(held.fact) for held in waiting]
     ends = is_new_shoes.index(True) if True in is_new_shoes else len(waiting)
     dead = tuple(filter(is_card, waiting[:ends]))
     return dead, (*filterfalse(is_card, waiting[:ends]), *waiting[ends:])

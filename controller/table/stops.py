@@ -19,6 +19,7 @@ from controller.table.facts import (
     ReplayDiffered,
     ShoeFact,
     StepFailed,
+    begins_shoe,
 )
 from controller.table.faults import FAULTS, Exit
 from controller.table.states import (
@@ -170,7 +171,7 @@ def carried_into_new_shoe(table: Table) -> tuple[ShoeFact | OwnFact, ...]:
     takes_all = FAULTS[table.fault.code].new_shoe_takes_held
     carried: list[ShoeFact | OwnFact] = []
     for fact in waiting:
-        takes_all = takes_all or (isinstance(fact, CardDrawn) and fact.is_first_of_shoe)
+        takes_all = takes_all or begins_shoe(fact)
         if takes_all:
             carried.append(fact)
         elif isinstance(fact, _OF_THE_CONTROLLER):  # an old shoe's report must not be heard anew after later ones
