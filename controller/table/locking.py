@@ -44,8 +44,8 @@ def lock(table: Table, by: str, sensed: AbstractSet[int], pit_fresh: bool, *, la
         wagered = sorted(sensed & set(rules.seat_numbers))
         seats = tuple(seat for seat in wagered if code is None and _sits(table, seat))
         refused_seats = tuple(seat for seat in wagered if seat not in seats)
-        refusal = (code or "not_occupied") if refused_seats else None
-        on = ProgressiveWagers(rules.sensed or "", seats, refused_seats, refusal)
+        why = (code or "not_occupied") if refused_seats else None
+        on = ProgressiveWagers(rules.sensed or "", seats, refused_seats, why)
         in_play = table.occupied if rules.play.seats_play else ()
         return WagersLocked(by, (on,) if wagered else (), in_play=in_play)
     on_each_hand = {bet.spot for bet in rules.bets if bet.each_hand}

@@ -183,8 +183,6 @@ class Waiting(Sequence[Held]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Waiting) and len(self) == len(other) and all(map(eq, self, other))
 
-    __hash__ = None  # type: ignore[assignment]  # nothing that holds one is looked up by it
-
     def __repr__(self) -> str:
         return f"Waiting({self._shared[: self._count]})"
 
