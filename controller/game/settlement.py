@@ -139,12 +139,10 @@ def settle(
             if wager.back or not any("own" in names for names in seen[0].names):
                 raise _not_a_wager(wager)
             stakes = [other.cents for other in wagers if other.spot == bet.spot]
-            return [_stake(rounding, wager, min(stakes) if len(stakes) == 2 else 0, deciding(bet, seen[0]))]
+            return [_stake(rounding, bet, wager, min(stakes) if len(stakes) == 2 else 0, deciding(bet, seen[0]))]
         if bet.each_hand:
-            return [_by_row(rounding, wager, deciding(bet, one), one.number) for one in seen]
-        decided = _by_row(rounding, wager, row := deciding(bet, seen[0]))
-        stake_back = bet.awards_return_stake and row is not None and row.award is not None
-        return [replace(decided, stake_back_cents=wager.cents) if stake_back else decided]
+            return [_by_row(rounding, bet, wager, deciding(bet, one), one.number) for one in seen]
+        return [_by_row(rounding, bet, wager, deciding(bet, seen[0]))]
 
     return _settlement(bets, (one for wager in wagers for one in settled(wager)))
 
@@ -161,12 +159,13 @@ def returned(bets: Sequence[Bet], wagers: Sequence[Wager]) -> Settlement:
     return _settlement(bets, (Settled(wager, None, Result.RETURNED, wager.cents, 0) for wager in wagers))
 
 
-def _by_row(rounding: Rounding, wager: Wager, row: Row | None, hand: int | None = None) -> Settled:
+def _by_row(rounding: Rounding, bet: Bet, wager: Wager, row: Row | None, hand: int | None = None) -> Settled:
     """A wager settled by the row that decides it. An award is the whole pay, and what a meter awards is the pit's to
     pay."""
     result = result_of(row)
     if row is not None and row.award is not None:
-        return Settled(wager, hand, result, 0, row.cents or 0, meter=row.meter)
+        back = wager.cents if bet.awards_return_stake else 0
+        return Settled(wager, hand, result, back, row.cents or 0, meter=row.meter)
     match result:
         case Result.LOST:
             back = 0
@@ -184,11 +183,11 @@ def _by_row(rounding: Rounding, wager: Wager, row: Row | None, hand: int | None 
 _RESULTS = {"push": Result.PUSHED, "half": Result.HALF_LOST, "lose": Result.LOST}
 
 
-def _stake(rounding: Rounding, wager: Wager, played_cents: int, row: Row | None) -> Settled:
+def _stake(rounding: Rounding, bet: Bet, wager: Wager, played_cents: int, row: Row | None) -> Settled:
     """An active seat's stake, of which `played_cents` play and the rest goes back."""
     if not played_cents:
         return Settled(wager, None, Result.RETURNED, wager.cents, 0)
-    played = _by_row(rounding, replace(wager, cents=played_cents), row)
+    played = _by_row(rounding, bet, replace(wager, cents=played_cents), row)
     return replace(played, wager=wager, stake_back_cents=played.stake_back_cents + wager.cents - played_cents)
 
 
