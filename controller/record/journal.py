@@ -411,7 +411,7 @@ class Journal:
         later ones.
         """
         good: list[Message] = []
-        try:
+        with self._telling(), suppress(TableError):
             for seq, (stored, row, body, head) in zip(
                 seqs,
                 self._db.execute(
@@ -427,10 +427,6 @@ class Journal:
                 id_ = f"{self._table_id}/{self.epoch}/{seq}"
                 _check_message(self._path, row, GENESIS if row == 1 else head, body, id_, self._public_key)
                 good.append(Message(seq, body))
-        except sqlite3.Error as error:
-            raise _failed(error, self._path) from error
-        except TableError:
-            return good
         return good
 
     def mark_acked(self, seq: int) -> None:
@@ -724,8 +720,7 @@ def read_origin(path: Path) -> Origin:
 
 def _open_shoe(db: sqlite3.Connection, path: Path) -> Iterator[Row]:
     start = db.execute(f"SELECT max(row) FROM fact WHERE {_OPENED_A_SHOE}").fetchone()[0] or 1
-    head, seq = _before(db, path, start)
-    yield from _rows(path, _kept(db, start), head, start, seq)
+    yield from _rows(path, _kept(db, start), *_from(db, path, start))
 
 
 @dataclass(frozen=True, slots=True)
