@@ -37,8 +37,13 @@ def _sensed(pins: PinsSection, game: GameFile) -> str | None:
 
     None where `[pins]` names no spot and the game has no progressive bet, or more than one.
     """
-    progressives = [bet.spot for bet in game.bets if bet.progressive]
+    progressives = _progressives(game)
     return pins.sensed or (progressives[0] if len(progressives) == 1 else None)
+
+
+def _progressives(game: GameFile) -> list[str]:
+    """The spots of the game's progressive bets."""
+    return [bet.spot for bet in game.bets if bet.progressive]
 
 
 def check_game_fits(
@@ -68,7 +73,7 @@ def check_game_fits(
             yield f"seats.{place}.k9", "is missing, and a bet of the game asks for it", 'Add it, such as "KS 9H".'
         if not printed and seat.k9 is not None:
             yield f"seats.{place}.k9", "is for games with a bet that asks for it, and this has none", "Remove it."
-    progressives = [bet.spot for bet in game.bets if bet.progressive]
+    progressives = _progressives(game)
     named = ", ".join(progressives) or "none: remove it"
     if pins.sensed is not None and pins.sensed not in progressives:
         yield "pins.sensed", f"{pins.sensed} is no progressive bet of the game", f"The game's are: {named}."
@@ -90,14 +95,12 @@ def warnings(table: TableFile, game: GameFile) -> Iterable[str]:
     yield from conflicts(table.pins.lamps, table.pins.inputs)
     if not table.table.bet_recognition:
         sensed = _sensed(table.pins, game)
-        for bet in game.bets:
-            unseen = [seat for seat in table.seats if f"seat_{seat.number}" not in table.pins.inputs]
-            if bet.progressive and bet.spot != sensed:
-                yield f"nothing tells of wagers on {bet.spot}: none can be placed, at any seat"
-            elif bet.progressive:
-                yield from (
-                    f"seat {seat.number} has no sensor: no {bet.spot} wager can be placed there" for seat in unseen
-                )
+        unseen = [seat.number for seat in table.seats if f"seat_{seat.number}" not in table.pins.inputs]
+        for spot in _progressives(game):
+            if spot == sensed:
+                yield from (f"seat {seat} has no sensor: no {spot} wager can be placed there" for seat in unseen)
+            else:
+                yield f"nothing tells of wagers on {spot}: none can be placed, at any seat"
     for name in [*(f"seat_{seat.number}" for seat in table.seats), *LAMPS]:
         if name not in table.pins.lamps:
             yield f"there is no lamp {name}"

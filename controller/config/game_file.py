@@ -250,5 +250,5 @@ _AS_BETS = {
 }
 
 
-OLD_KEYS = (*KINDS, *_AS_BETS)
-"""Keys that only a game's file has or had."""
+GAME_KEYS = ("kind", "sheet", "bets", *KINDS, *_AS_BETS)
+"""Keys that a game's file has or had, and a table's file never."""

@@ -301,6 +301,13 @@ class TableFile:
 
 
 TABLE_CHECKS = (
-    *(_check_id, _check_seats, _check_line, _check_pins, _check_wiring, _check_pit, _check_journal, _check_paths),
+    _check_id,
+    _check_seats,
+    _check_line,
+    _check_pins,
+    _check_wiring,
+    _check_pit,
+    _check_journal,
+    _check_paths,
 )
 """Every check of a table's file. Its arguments are the sections that the check looks at, by their names."""

@@ -19,7 +19,7 @@ from cattrs.gen import make_dict_structure_fn
 from cattrs.v import transform_error
 
 from controller.config.examples import GAME_SECTIONS, TABLE_SECTIONS, how_to_add
-from controller.config.game_file import OLD_KEYS, GameFile, of_kind
+from controller.config.game_file import GAME_KEYS, GameFile, of_kind
 from controller.config.problems import Problem, Told, meant, unknown
 from controller.config.table_file import TableFile
 from controller.game.bets import CardsAre, HandIs, Has, When, ratio, ratio_text
@@ -51,7 +51,7 @@ def read(path: Path, kind: Literal["table", "game"]) -> tuple[dict[str, Any], li
     return (values, []) if not (wrong := _another_kind(values, kind)) else ({}, [Problem(str(path), *wrong)])
 
 
-_ITS_OWN = {"table": ("table", "seats", "pins", "pit", "journal", "control"), "game": ("kind", "sheet", "bets")}
+_ITS_OWN = {"table": ("table", "seats", "pins", "pit", "journal", "control"), "game": GAME_KEYS}
 """Keys of a table's file that no game's file has, and keys of a game's file that no table's file has."""
 
 
@@ -61,7 +61,7 @@ def _another_kind(values: dict[str, Any], kind: Literal["table", "game"]) -> Tol
     do = f"Name a {kind}'s file. config/{example} is an example to copy."
     if not values:
         return "(the file)", "is empty", do
-    if values.keys() & {*_ITS_OWN[kind], *(OLD_KEYS if kind == "game" else ())}:
+    if values.keys() & set(_ITS_OWN[kind]):
         return None
     for other, keys in _ITS_OWN.items():
         if other != kind and values.keys() & set(keys):
