@@ -128,10 +128,10 @@ _GPIOMEM = Path("/dev/gpiomem")
 
 
 def choose_library(folder: Path, board: Path = _BOARD, gpiomem: Path = _GPIOMEM) -> None:
-    """Where an installation brings both libraries, in folders of their own: put this board's on the path.
+    """Put this board's library on the path, where an installation has both libraries, each in a folder of its own.
 
-    RPi.GPIO drives the Pi 4 and earlier through /dev/gpiomem; the Pi 5, and kernels without that device, need
-    rpi-lgpio. The board is looked at each time, as a card may be moved to another one.
+    RPi.GPIO drives the Pi 4 and earlier through /dev/gpiomem. The Pi 5, and kernels without that device, need
+    rpi-lgpio. The board is looked at each time, as the memory card may be moved to another Pi.
     """
     if not folder.is_dir():
         return
