@@ -15,9 +15,7 @@ from controller.contract.canonical import parse_object
 from controller.keys import SigningKey, signature_holds
 from tests.conformance.defects import DEFECTS, Defect
 from tests.conformance.house import try_reference_pit, try_tiny_pit
-from tests.pit.house import MOSQUITTO
-
-needs_mosquitto = pytest.mark.skipif(MOSQUITTO is None, reason="needs mosquitto, which is not installed here")
+from tests.pit.house import needs_mosquitto
 
 _AT_ONCE = ("P01", "P03", "P04", "P05", "P07", "P09", "P18", "P20")
 """Clauses that are tried in a few seconds."""

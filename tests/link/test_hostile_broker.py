@@ -18,8 +18,8 @@ from controller.contract.bounds import MOST_PACKET_BYTES
 from tests.daemon.daemon_world import eventually, eventually_now, run
 from tests.daemon.test_mqtt_broker import ACK, STATE, broker_at
 from tests.link.hostile import Line, honest, hostile_broker, length, packet, publish, text
-from tests.pit.house import MOSQUITTO, PitProcess, until
 from tests.pit.house import House as PitHouse
+from tests.pit.house import PitProcess, needs_mosquitto, until
 
 WORD = publish(ACK.encode(), b"a word")
 _MORE_KB = 40_000  # what an attack may cost in memory
@@ -59,7 +59,7 @@ POISON = {
 """Properties that Mosquitto 2.0.11 passes on and retains, and paho cannot read."""
 
 
-@pytest.mark.skipif(MOSQUITTO is None, reason="needs mosquitto, which is not installed here")
+@needs_mosquitto
 @pytest.mark.parametrize("properties", POISON.values(), ids=POISON.keys())
 def test_a_retained_message_that_cannot_be_read_keeps_neither_the_pit_nor_a_table_off_the_broker(
     properties: bytes, tmp_path: Path

@@ -25,6 +25,7 @@ from controller.keys import SigningKey
 
 ROOT = Path(__file__).resolve().parents[2]
 MOSQUITTO = mosquitto_program()
+needs_mosquitto = pytest.mark.skipif(MOSQUITTO is None, reason="needs mosquitto, which is not installed here")
 PATIENCE_S = 20.0  # a test that waits so long has failed
 
 TABLE, EPOCH = "royal9-01", "ab12cd"

@@ -29,13 +29,12 @@ from controller.pit.__main__ import main
 from controller.pit.ledger import _FROM_FORM, Ledger, read_log
 from controller.pit.settings import DEFAULT
 from tests.pit.evening import EPOCH, KEY, TableEvening
-from tests.pit.house import MOSQUITTO, ROOT, TABLE, House, ack, state, until
+from tests.pit.house import ROOT, TABLE, House, ack, needs_mosquitto, state, until
 from tests.pit.test_meters import TERMS, balanced, code_of, give, opened
 from tests.support.samples import examples
 
 Told = pytest.CaptureFixture[str]
 
-needs_mosquitto = pytest.mark.skipif(MOSQUITTO is None, reason="needs mosquitto, which is not installed here")
 
 THIEF = SigningKey(bytes([7] * 32))
 OURS, THEIRS = fingerprint(KEY.public), fingerprint(THIEF.public)

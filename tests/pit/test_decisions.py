@@ -18,12 +18,11 @@ from controller.pit.__main__ import main
 from controller.pit.ledger import Ledger
 from controller.pit.settings import DEFAULT
 from tests.pit.evening import EPOCH, KEY, TableEvening
-from tests.pit.house import MOSQUITTO, PATIENCE_S, ROOT, TABLE, Far, House, PitProcess, ack, state, until
+from tests.pit.house import PATIENCE_S, ROOT, TABLE, Far, House, PitProcess, ack, needs_mosquitto, state, until
 from tests.pit.test_meters import TERMS, code_of, give, opened
 
 Told = pytest.CaptureFixture[str]
 
-needs_mosquitto = pytest.mark.skipif(MOSQUITTO is None, reason="needs mosquitto, which is not installed here")
 
 AWARD = f"{TABLE}.1"
 MAY_DECIDE = "awards can be decided on"

@@ -21,12 +21,11 @@ from controller.pit.meters import Terms
 from controller.pit.sayings import Sayings
 from controller.pit.settings import DEFAULT
 from tests.pit.evening import EPOCH, KEY, TableEvening
-from tests.pit.house import MOSQUITTO, TABLE, House, ack, until
+from tests.pit.house import TABLE, House, ack, needs_mosquitto, until
 from tests.pit.test_pit_service import event
 
 Told = pytest.CaptureFixture[str]
 
-needs_mosquitto = pytest.mark.skipif(MOSQUITTO is None, reason="needs mosquitto, which is not installed here")
 
 SETTINGS = """
 [meters.royal]

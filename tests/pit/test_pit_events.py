@@ -22,7 +22,7 @@ from controller.pit.ledger import Ledger
 from controller.pit.settings import DEFAULT
 from tests.bench.house import house, kill, until
 from tests.daemon.test_journal import KEY, SHOES, TABLE, opened
-from tests.pit.house import MOSQUITTO, ROOT
+from tests.pit.house import ROOT, needs_mosquitto
 
 Printed = subprocess.CompletedProcess[bytes]
 Told = pytest.CaptureFixture[str]
@@ -101,7 +101,7 @@ def refused(evening: Evening, file: Path, told: Told) -> str:
 # A table, a pit and a broker.
 
 
-@pytest.mark.skipif(MOSQUITTO is None, reason="needs mosquitto, which is not installed here")
+@needs_mosquitto
 def test_a_tables_evening_is_printed_beside_the_running_pit_and_verifies(tmp_path: Path, capsys: Told) -> None:
     with house(tmp_path / "house") as running, running.daemon():
         until(lambda: ask(running.table, {"do": "status"})["status"]["pit"]["fresh"], "the table to hear its pit")

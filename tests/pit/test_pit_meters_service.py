@@ -21,9 +21,9 @@ from controller.pit.__main__ import main
 from controller.pit.ledger import Ledger
 from controller.pit.settings import DEFAULT
 from tests.pit.evening import EPOCH, PRICE_CENTS, TableEvening
-from tests.pit.house import MOSQUITTO, PATIENCE_S, ROOT, TABLE, Far, House, ack, until
+from tests.pit.house import PATIENCE_S, ROOT, TABLE, Far, House, ack, needs_mosquitto, until
 
-pytestmark = pytest.mark.skipif(MOSQUITTO is None, reason="needs mosquitto, which is not installed here")
+pytestmark = needs_mosquitto
 
 METERS = ("player_personal",)
 SETTINGS = """

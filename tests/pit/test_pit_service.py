@@ -15,9 +15,9 @@ import pytest
 from controller.contract.envelope import Stamp, seal
 from controller.contract.events import Alarm
 from controller.keys import SigningKey
-from tests.pit.house import EPOCH, KEY, MOSQUITTO, PATIENCE_S, ROOT, TABLE, House, ack, until
+from tests.pit.house import EPOCH, KEY, PATIENCE_S, ROOT, TABLE, House, ack, needs_mosquitto, until
 
-pytestmark = pytest.mark.skipif(MOSQUITTO is None, reason="needs mosquitto, which is not installed here")
+pytestmark = needs_mosquitto
 
 
 def event(seq: int, table: str = TABLE, key: SigningKey = KEY, what: str = "Something.", epoch: str = EPOCH) -> bytes:
