@@ -45,3 +45,32 @@ def test_a_fork_is_a_process_of_its_own_and_our_child(tmp_path: Path, monkeypatc
             assert b"tests.support.forks" in Path(f"/proc/{pit.pid}/cmdline").read_bytes(), "this was a start"
             pit.send_signal(ends_by)
             assert pit.wait(10) == (0 if ends_by == signal.SIGTERM else -signal.SIGKILL)
+
+
+_TELLS = """
+import os
+
+def test_of_this_process():
+    print(f"told {os.umask(0):03o} {hash('shoe')}")
+"""
+
+
+@pytest.mark.parametrize("forked", [True, False])
+def test_what_a_process_has_from_its_start_is_as_after_a_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forked: bool
+) -> None:
+    (tmp_path / "test_it.py").write_text(_TELLS, "utf-8")
+    monkeypatch.setattr(forks, "on", forked)
+    told = []
+    for umask in (0o027, 0o077):
+        before = os.umask(umask)
+        try:
+            run = subprocess.run(
+                python("-m", "pytest", "-qs"), cwd=tmp_path, capture_output=True, text=True, check=True
+            )
+        finally:
+            os.umask(before)
+        told.append(run.stdout.partition("told ")[2].split()[:2])
+    (one, seed), (other, another_seed) = told
+    assert (one, other) == ("027", "077")
+    assert seed != another_seed, "what follows the order of a set would look the same after a restart"

@@ -2,9 +2,10 @@
 
 `subprocess.Popen` is replaced in the tests' own process. While `on`, it forks for the program's commands, for example
 `python -m controller.pit run ...`, and starts anything else as ever. A fork is a process of its own: its arguments,
-environment, open files and session are those that were asked for, it is the tests' child, and has an exit code of its
-own. What only a real start shows is left to a real start. `make proof` starts everything as it is shipped, and so do
-the tests with the fixture `as_shipped` and any start in another folder or with another environment for Python.
+environment, open files, umask and session are those that were asked for, it is the tests' child, and has an exit code
+of its own. Its hashes are not those of the fork before, so a set may have another order after a restart. What only a
+real start shows is left to a real start. `make proof` starts everything as it is shipped, and so do the tests with the
+fixture `as_shipped` and any start in another folder or with another environment for Python.
 """
 
 from __future__ import annotations
@@ -57,8 +58,9 @@ class Popen(_Popen[Any]):
             return
         stdin, _, _, stdout, _, stderr = pipes
         become = {"module": args[2], "arguments": args[3:], "folder": folder, "new_session": new_session}
+        become |= {"environment": environment, "umask": _umask()}
         files = [own if file == -1 else file for own, file in enumerate((stdin, stdout, stderr))]
-        self.pid = _forker(environment.get("LD_PRELOAD")).fork(become | {"environment": environment}, files)
+        self.pid = _forker(environment.get("LD_PRELOAD")).fork(become, files)
         self._child_created = True
         self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]
 
@@ -75,6 +77,12 @@ def _can_be_forked_with(environment: Mapping[str, str]) -> bool:
     if ":" in preload or Path(preload).name != _SHIM:
         return False
     return _read_by_a_start(environment) == _read_by_a_start(os.environ)
+
+
+def _umask() -> int:
+    """This process's own; `os.umask` would change it for all threads while it is asked."""
+    (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("Umask:"))
+    return int(line.split()[1], 8)
 
 
 def _read_by_a_start(environment: Mapping[str, str]) -> dict[str, str]:
@@ -107,15 +115,16 @@ class _Forker:
         return int(pid)
 
 
-_forkers: dict[str | None, _Forker] = {}
+_forkers: dict[str | None, list[_Forker]] = {}
 _one_forker_at_a_time = threading.Lock()
 
 
 def _forker(preload: str | None) -> _Forker:
+    """One of two in turn: Python draws the seed of its hashes when it starts, and forks have it from there."""
     with _one_forker_at_a_time:
-        if preload not in _forkers:
-            _forkers[preload] = _Forker(preload)
-        return _forkers[preload]
+        two = _forkers.setdefault(preload, [])
+        two.insert(0, _Forker(preload) if len(two) < 2 else two.pop())
+        return two[0]
 
 
 def _serve(channel: socket.socket) -> dict[str, Any]:
@@ -153,6 +162,7 @@ def _main() -> None:
     gc.freeze()
     asked = _serve(socket.socket(fileno=int(sys.argv[1])))
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.umask(asked["umask"])
     if asked["new_session"]:
         os.setsid()
     os.environ.clear()
