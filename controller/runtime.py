@@ -453,7 +453,7 @@ class Runtime:
                 self._sample_pins()
                 self._render()
                 again(self._until_next_beat_s(sample_s))
-            except BaseException as error:  # noqa: BLE001  # whatever was raised, `run` raises it again
+            except BaseException as error:  # noqa: BLE001  # asyncio would only log it: `run` raises it again
                 if not ended.done():
                     ended.set_exception(error)
 

@@ -140,11 +140,8 @@ def _check_money(bets: tuple[Bet, ...]) -> Iterable[Told]:
         for number, row in enumerate(bet.rows):
             key = f"bets.{place}.rows.{number}"
             if row.pays == 0:
-                yield (
-                    f"{key}.pays",
-                    "0 to one is no win",
-                    'Write what it pays to one, such as "8:1", or result = "push".',
-                )
+                do = 'Write what it pays to one, such as "8:1", or result = "push".'
+                yield f"{key}.pays", "0 to one is no win", do
             for word in ("commission_taken", "commission_owed"):
                 part = getattr(row, word)
                 if part is not None and not 0 < part < 1:
