@@ -152,9 +152,15 @@ def versions() -> int:
 
 
 def update(version: str | None, now: bool) -> int:
-    """Ask for this version, or for the one that the package brought last; wait for the switch between shoes."""
-    there = Versions()
-    return _switch_to(there, version or max((path.name for path in PACKAGED.iterdir()), default=""), now)
+    """Ask for this version, or for the one that the package brought last; wait for the switch between shoes.
+
+    Raises TableError `version_unknown`.
+    """
+    wanted = version or max((path.name for path in PACKAGED.glob("*")), default=None)
+    if wanted is None:
+        do = "Install the package, or name an installed version: tablectl update VERSION"
+        raise TableError("version_unknown", "No package has brought a version of the program to this machine.", do)
+    return _switch_to(Versions(), wanted, now)
 
 
 def rollback(now: bool) -> int:

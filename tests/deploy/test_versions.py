@@ -135,6 +135,13 @@ def test_a_version_that_is_not_there_is_refused(tmp_path: Path) -> None:
     assert refused.value.code == "version_unknown"
 
 
+def test_where_no_package_was_installed_an_update_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(versions, "PACKAGED", tmp_path / "none")
+    with pytest.raises(TableError) as refused:
+        versions.update(None, now=False)
+    assert refused.value.code == "version_unknown"
+
+
 @pytest.mark.parametrize("broken", [(), ("2",)], ids=["good", "broken"])
 @pytest.mark.parametrize("after", range(6))
 def test_after_a_power_cut_at_any_step_the_switch_comes_to_its_end(
