@@ -26,14 +26,18 @@ from drivers.sim.shoe import maker
 def practice(folder: Path, game: str) -> int:
     """Run the table of an example game in `folder`, and do what standard input says until it ends.
 
-    Raises TableError `practice_options` for a game without an example table.
+    Raises TableError `practice_options` for a game without an example table, or a folder that cannot be used.
     """
     if not (example := surroundings.example_table(game)).exists():
         tables = ", ".join(sorted(path.stem for path in example.parent.glob("*.toml")))
         raise TableError("practice_options", f"There is no example table {game}.", f"The tables are: {tables}.")
-    folder.mkdir(parents=True, exist_ok=True)
     port = surroundings.free_port()
-    table = surroundings.simulated_table(folder.resolve(), port, example)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        table = surroundings.simulated_table(folder.resolve(), port, example)
+    except OSError as error:
+        what = f"The practice table cannot be made in {folder}: {error.strerror}."
+        raise TableError("practice_options", what, "Name a folder that you may write in.") from None
     config, ledger = load(table), folder.resolve() / "ledger"
     with ExitStack() as stack:
         stack.enter_context(surroundings.mosquitto(folder, port))

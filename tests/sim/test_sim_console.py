@@ -599,3 +599,9 @@ def test_a_line_may_end_in_a_comment_and_draw_may_name_several_cards(capsys: pyt
 def test_a_practice_table_is_of_an_example(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["practice", str(tmp_path), "--game", "roulette"]) == 1
     assert "lucky9, pairs" in capsys.readouterr().err
+
+
+def test_a_practice_table_needs_a_folder_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").touch()
+    assert main(["practice", str(tmp_path / "file")]) == 1
+    assert capsys.readouterr().err.startswith("practice_options: ")
