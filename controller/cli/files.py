@@ -1,8 +1,10 @@
-"""The files that commands read: the one that is meant where none is named, and what a wrong one is."""
+"""The files that commands read: the one that is meant where none is named, and what a wrong one is; and pages."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,16 @@ def default_journal() -> Path:
     from controller.config import load
 
     return Path(load(default_table()).file.journal.path)
+
+
+@contextmanager
+def writing(page: Path) -> Iterator[None]:
+    """Raises TableError `page_unwritable` where the page cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        do = "Name a file in a folder that can be written."
+        raise TableError("page_unwritable", f"{page} cannot be written: {error.strerror}.", do) from None
 
 
 def check_kind(command: Command, path: Path) -> None:

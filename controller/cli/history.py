@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from controller.cli.files import writing
 from controller.contract.old_events import as_now
 from controller.delivery.pit_log import compare
 from controller.hand_record import hand_record
@@ -52,7 +53,7 @@ def rounds(path: Path, archive: Path | None = None) -> int:
 
 def replay_round(path: Path, which: str, archive: Path | None = None, page: Path | None = None) -> int:
     """Print one finished round step by step, or write it as a page; `which` is SHOE/ROUND. Raises TableError
-    `no_such_round`.
+    `no_such_round`, `page_unwritable`.
 
     `archive` is the folder of the archives, as in `journal.verify`.
     """
@@ -60,7 +61,8 @@ def replay_round(path: Path, which: str, archive: Path | None = None, page: Path
     if page is None:
         print("\n".join(_lines(record)))
     else:
-        write_whole(page, hand_page(record).encode())
+        with writing(page):
+            write_whole(page, hand_page(record).encode())
         print(f"{page}: round {which}, {len(record['steps'])} steps")
     return 0
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from controller.cli.files import writing
 from controller.config import load
 from controller.errors import TableError
 from controller.par.odds import Levels
@@ -29,7 +30,8 @@ def par_sheet(
     if unknown := sorted(levels.keys() - {meter for bet in sheet.bets for meter in bet.edge_by_meter()}):
         raise TableError("no_such_meter", f"No bet of {file} awards the meter {unknown[0]}.", "See the game file.")
     if page is not None:
-        _write(page, html(sheet, levels))
+        with writing(page):
+            page.write_text(html(sheet, levels), "utf-8")
     if against is not None:
         _print_differences(sheet, par(subject(against)), levels, as_json)
     elif as_json:
@@ -87,11 +89,3 @@ def _level(text: str) -> tuple[str, int]:
         do = "Write its name and cents: --meter banker_personal=1000000."
         raise TableError("no_such_meter", f"{text} is no meter's level.", do)
     return name, int(cents)
-
-
-def _write(page: Path, text: str) -> None:
-    try:
-        page.write_text(text, "utf-8")
-    except OSError as error:
-        do = "Name a file in a folder that can be written."
-        raise TableError("page_unwritable", f"{page} cannot be written: {error.strerror}.", do) from None

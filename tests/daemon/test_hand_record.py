@@ -45,6 +45,12 @@ def test_a_page_needs_nothing_but_itself_and_tells_every_step(tmp_path: Path) ->
     assert "The pit has not acknowledged all of events 2 to 3: its last acknowledgement is of event 0." in said
 
 
+def test_a_page_that_cannot_be_written_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    journal = Recorded().burned().lock().hand(" ".join(DEALT)).journalled(tmp_path)
+    assert main(["replay", str(journal), "1/1", "--html", str(tmp_path / "none" / "hand.html")]) == 1
+    assert capsys.readouterr().err.startswith("page_unwritable: ")
+
+
 def _fingerprint() -> str:
     """The journal's key as two people compare it, by the standard library alone."""
     digits = hashlib.sha256(KEY.public).hexdigest()[:32]
