@@ -12,6 +12,7 @@ import pytest
 from controller.cli import versions
 from controller.cli.versions import Versions
 from controller.errors import TableError
+from controller.table.public import PHASE_NAMES
 
 
 class PowerCut(BaseException):
@@ -84,6 +85,20 @@ def test_an_update_waits_for_the_end_of_the_shoe(tmp_path: Path) -> None:
     assert table.versions.switch(shoe_is_open, lambda _version: None)
     assert ran == ["1", "1", "1"]
     assert table.runs == "2"
+
+
+@pytest.mark.parametrize("phase", PHASE_NAMES.values())
+def test_a_shoe_is_open_in_every_phase_but_before_and_after_one(phase: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def ask(table: Path, request: dict[str, str]) -> dict[str, object]:
+        asked.append((table, request))
+        return {"status": {"face": {"phase": phase}}}
+
+    monkeypatch.setattr(versions, "ask", ask)
+    monkeypatch.setattr(versions, "default_table", lambda: Path("table.toml"))
+    assert versions._shoe_is_open() == (phase not in ("no_shoe", "shoe_ended"))
+    assert asked == [(Path("table.toml"), {"do": "status"})]
 
 
 def test_an_update_told_to_be_now_does_not_ask_for_the_shoe(tmp_path: Path) -> None:
