@@ -79,6 +79,7 @@ ROOMS = {
             "controller.keys",
             "controller.delivery.mqtt_link",
             "controller.delivery.mqtt_tls",
+            "controller.delivery.broker_options",
             "controller.errors",
         )
     ),

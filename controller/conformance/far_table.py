@@ -11,18 +11,16 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
-from paho.mqtt.packettypes import PacketTypes
-from paho.mqtt.properties import Properties
 
 from controller.contract.canonical import canonical, parse_object
-from controller.contract.envelope import CONTRACT_VERSION
+from controller.contract.envelope import CONTRACT_VERSION, Stamp
 from controller.contract.pit_words import AckWord, AwardStep, MetersWord
 from controller.contract.signing import signed
 from controller.contract.topics import Topics, offline_state
+from controller.delivery.mqtt_link import connect_properties
 from controller.delivery.mqtt_tls import TlsFiles, client_context
 from controller.errors import TableError
 from controller.keys import SigningKey
@@ -63,6 +61,7 @@ class Wire:
     """A connection to the broker that hears `topics`; `heard` grows while it stands. Raises TableError `no_broker`."""
 
     def __init__(self, address: Address, topics: Sequence[str], will: tuple[str, bytes] | None = None) -> None:
+        self._address = address
         self.heard: list[Heard] = []
         self._came = threading.Condition()
         self._up = threading.Event()
@@ -75,10 +74,8 @@ class Wire:
         self._client.on_connect = lambda client, *_: client.subscribe([(topic, 1) for topic in topics])
         self._client.on_subscribe = lambda *_: self._up.set()
         self._client.on_message = self._hear
-        limits = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
-        limits.MaximumPacketSize = 262_144
         try:
-            self._client.connect(address.host, address.port, clean_start=True, properties=limits)
+            self._client.connect(address.host, address.port, clean_start=True, properties=connect_properties())
         except OSError as error:
             raise _no_broker(address, str(error)) from error
         self._client.loop_start()
@@ -98,7 +95,10 @@ class Wire:
 
     def say(self, topic: str, payload: bytes, retain: bool = False) -> None:
         """Publish, until the broker has it."""
-        self._client.publish(topic, payload, qos=1, retain=retain).wait_for_publish(_CONNECTED_WITHIN_S)
+        try:
+            self._client.publish(topic, payload, qos=1, retain=retain).wait_for_publish(_CONNECTED_WITHIN_S)
+        except RuntimeError as error:
+            raise _no_broker(self._address, str(error)) from error
 
     def send(self, topic: str, payloads: Sequence[bytes]) -> None:
         """Publish all of them without waiting for the broker between them, as a table does."""
@@ -206,15 +206,17 @@ class FarTable:
         """An event that moves nothing: somebody saw to the hit of seat 1."""
         return {"type": "hit_reset", "seats": [1], "by": "Kit"}
 
-    def lock(self, meter: str, seats: Sequence[int], price_cents: int = _PRICE_CENTS) -> Message:
-        """Wagers of the next round are locked: these seats wager on a bet that feeds this meter."""
+    def lock(
+        self, meter: str, seats: Sequence[int], price_cents: int = _PRICE_CENTS, refused: Sequence[int] = ()
+    ) -> Message:
+        """Wagers of the next round are locked: these seats wager on a bet that feeds this meter, others are refused."""
         self.round += 1
-        bet = {"spot": "kit", "price_cents": price_cents, "meters": [meter], "refused_seats": [], "refusal": None}
+        bet = {"spot": "kit", "price_cents": price_cents, "meters": [meter], "refused_seats": list(refused)}
         return {
             "type": "wagers_locked",
             "round": self.round,
             "by": "dealer",
-            "progressive": [{**bet, "seats": list(seats)}],
+            "progressive": [{**bet, "seats": list(seats), "refusal": "pit_stale" if refused else None}],
             "wagers": [],
             "refused": [],
             "in_play": [],
@@ -307,5 +309,4 @@ _HANDS: Message = {"player": {"cards": ["2S", "3D"], "total": 5}, "banker": {"ca
 
 def now_text() -> str:
     """Now, RFC 3339 in UTC, to the millisecond."""
-    now = datetime.now(UTC)
-    return now.strftime("%Y-%m-%dT%H:%M:%S.") + f"{now.microsecond // 1000:03d}Z"
+    return Stamp(time.time_ns() // 1_000_000, True).text()

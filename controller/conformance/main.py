@@ -13,7 +13,7 @@ from controller.conformance.deeds import DEEDS, Deeds, NotTriedError, read_comma
 from controller.conformance.far_table import Address
 from controller.conformance.pit_checks import CHECKS, BrokenError, Kit
 from controller.conformance.report import Line, Report, Result
-from controller.delivery.mqtt_tls import TlsFiles
+from controller.delivery.broker_options import add_broker, tls_files
 from controller.errors import TableError
 from controller.keys import load_or_make_key
 
@@ -42,11 +42,8 @@ def _run(options: argparse.Namespace) -> int:
     if options.broker is None:
         raise TableError("broker_missing", "It is not said where the pit's broker is.", "Give --broker HOST:PORT.")
     deeds = Deeds(read_commands(options.deeds) if options.deeds else {}, sys.stdin.isatty())
-    files = (options.ca, options.certificate, options.private_key)
-    if any(files) and not all(files):
-        raise TableError("tls_incomplete", "Mutual TLS needs three files.", "Give --ca, --certificate, --private-key.")
     host, port = options.broker
-    address = Address(host, port, options.root, TlsFiles(*files) if all(files) else None)
+    address = Address(host, port, options.root, tls_files(options))
     report = try_pit(address, deeds, wanted, lambda line: print(_told(line), file=sys.stderr, flush=True))
     _write(report, options)
     if report.count(Result.BROKEN):
@@ -103,8 +100,7 @@ def parser() -> argparse.ArgumentParser:
         epilog="Exit codes: 0 every clause is kept, 1 one is broken or the kit could not run, 3 none is broken and "
         "some were not tried.",
     )
-    made.add_argument("--broker", type=_host_and_port, metavar="HOST:PORT", help="where the pit listens")
-    made.add_argument("--root", default="pit/v1", help="the topics' root (%(default)s)")
+    add_broker(made, "the kit's", required=False)  # a list of the clauses needs none
     made.add_argument(
         "--deeds",
         type=Path,
@@ -113,16 +109,7 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--only", nargs="+", default=[], metavar="CLAUSE", help="these clauses alone")
     made.add_argument("--list", action="store_true", help="print the clauses and end")
-    for name, what in (("ca", "the house's CA"), ("certificate", "the kit's own"), ("private-key", "and its key")):
-        made.add_argument(f"--{name}", type=Path, metavar="PEM", help=f"mutual TLS, all three or none: {what}")
     made.add_argument("--junit", type=Path, metavar="FILE", help="write the report as JUnit XML, too")
     made.add_argument("--html", type=Path, metavar="FILE", help="and as a page")
     made.add_argument("--json", type=Path, metavar="FILE", help="and as signed JSON; the key lies beside it")
     return made
-
-
-def _host_and_port(text: str) -> tuple[str, int]:
-    host, _, port = text.rpartition(":")
-    if not host or not port.isdigit() or not 0 < int(port) < 65536:
-        raise argparse.ArgumentTypeError(f"{text!r} is no HOST:PORT, for example 127.0.0.1:1883")
-    return host, int(port)

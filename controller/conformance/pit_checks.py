@@ -589,9 +589,7 @@ def _refused_gives_nothing(kit: Kit) -> None:
     table = kit.table()
     meter = a_meter(table)
     before_cents = level(table, meter)
-    lock = table.lock(meter, ())
-    lock["progressive"] = [{**lock["progressive"][0], "refused_seats": [1, 2], "refusal": "levels_stale"}]  # type: ignore[index]
-    table.send(lock)
+    table.send(table.lock(meter, (), refused=(1, 2)))
     committed(table)
     if (now_cents := level(table, meter)) != before_cents:
         raise BrokenError(f"Wagers that were refused moved the meter {meter} from {before_cents} to {now_cents} cents.")

@@ -131,10 +131,8 @@ class Link(Client):
         if tls is not None:
             self.in_clear = False
             self.tls_set_context(tls)
-        properties = _properties(PacketTypes.CONNECT)
-        properties.MaximumPacketSize = MOST_PACKET_BYTES
         host, port = self._address
-        self.connect(host, port, self._keepalive_s, clean_start=True, properties=properties)
+        self.connect(host, port, self._keepalive_s, clean_start=True, properties=connect_properties())
         self._heard_s = time.monotonic()
 
     def leave(self, patience_s: float) -> None:
@@ -289,6 +287,13 @@ def new_run() -> str:
 def _properties(packet: int) -> Properties:
     """Empty properties for a packet of this type, one of paho's PacketTypes."""
     return Properties(packet)  # type: ignore[no-untyped-call]  # paho, typed elsewhere, gives this constructor no types
+
+
+def connect_properties() -> Properties:
+    """What a client of the contract asks of its broker: no packet that is longer than any of the contract."""
+    properties = _properties(PacketTypes.CONNECT)
+    properties.MaximumPacketSize = MOST_PACKET_BYTES
+    return properties
 
 
 def user_properties(packet: int, **named: str) -> Properties:

@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from controller.contract.fingerprint import fingerprint
-from controller.delivery.mqtt_tls import TlsFiles, client_context
+from controller.delivery.broker_options import add_broker, tls_files
 from controller.errors import TableError
 from controller.keys import load_or_make_key, rotate_key, rotations_of
 from controller.pit.adoptions import Adoption
@@ -46,8 +46,7 @@ def parser() -> argparse.ArgumentParser:
     run = _add(
         commands, "run", "commit and acknowledge until SIGTERM or Ctrl-C", _run, ledger="begun when there is none"
     )
-    run.add_argument("--broker", type=_host_and_port, required=True, metavar="HOST:PORT")
-    run.add_argument("--root", default="pit/v1", help="the topics' root, as in the tables' files (%(default)s)")
+    add_broker(run, "the pit's")
     run.add_argument(
         "--adopt-new", action="store_true", help="adopt the first epoch of an unknown table unasked: demo and tests"
     )
@@ -57,9 +56,6 @@ def parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="the meters' terms from now on; without it the ledger's own, for a new one config/pit.toml's",
     )
-    for name, what in (("ca", "the house's CA"), ("certificate", "the pit's own"), ("private-key", "and its key")):
-        run.add_argument(f"--{name}", type=Path, metavar="PEM", help=f"mutual TLS, all three or none: {what}")
-    run.add_argument("--crl", type=Path, metavar="PEM", help="with TLS: the CA's list of revoked certificates")
     _add_key(run)
 
     _add_key(_add(commands, "key", "the fingerprint of the pit's key, to be compared with `tablectl pit-key`", _key))
@@ -147,19 +143,12 @@ def _key_file(options: argparse.Namespace) -> Path:
     return options.signing_key or ledger.with_name(ledger.name + ".key")
 
 
-def _host_and_port(text: str) -> tuple[str, int]:
-    host, _, port = text.rpartition(":")
-    if not host or not port.isdecimal() or not 0 < int(port) < 65536:
-        raise argparse.ArgumentTypeError(f"{text!r} is not HOST:PORT")
-    return host.strip("[]"), int(port)
-
-
 def _run(options: argparse.Namespace) -> int:
     # Leaving at any point is safe, as being killed is: what is not committed is not acknowledged.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda _number, _frame: sys.exit(0))
     host, port = options.broker
-    tls = _tls(options)
+    tls = tls_files(options)
     settings = None if options.settings is None else load(options.settings)
     try:
         options.ledger.parent.mkdir(parents=True, exist_ok=True)
@@ -173,19 +162,6 @@ def _run(options: argparse.Namespace) -> int:
         rotations = rotations_of(_key_file(options), key.public)
         print(f"pit: its key's fingerprint is {fingerprint(key.public)}", file=sys.stderr, flush=True)
         Pit(ledger, host, port, options.root, options.adopt_new, key, rotations, tls).run()
-
-
-def _tls(options: argparse.Namespace) -> TlsFiles | None:
-    files = (options.ca, options.certificate, options.private_key)
-    if not any(files):
-        if options.crl is not None:
-            raise TableError("tls_incomplete", "--crl is for TLS.", "Give --ca, --certificate and --private-key too.")
-        return None
-    if not all(files):
-        raise TableError("tls_incomplete", "TLS needs all three files.", "Give --ca, --certificate and --private-key.")
-    tls = TlsFiles(*files, options.crl)
-    client_context(tls)  # what is wrong with them is told before anything is begun
-    return tls
 
 
 def _key(options: argparse.Namespace) -> int:

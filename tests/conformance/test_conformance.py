@@ -9,13 +9,16 @@ from xml.etree import ElementTree
 import pytest
 
 from controller.conformance.clauses import clauses
+from controller.conformance.far_table import Address, FarTable, Wire, now_text
 from controller.conformance.pit_checks import CHECKS
 from controller.conformance.report import Line, Report, Result
 from controller.contract.canonical import parse_object
+from controller.contract.pit_words import AwardStep
 from controller.keys import SigningKey, signature_holds
 from tests.conformance.defects import DEFECTS, Defect
 from tests.conformance.house import try_reference_pit, try_tiny_pit
-from tests.pit.house import needs_mosquitto
+from tests.pit.house import PATIENCE_S, Broker, needs_mosquitto
+from tests.support.contract import check_message
 
 _AT_ONCE = ("P01", "P03", "P04", "P05", "P07", "P09", "P18", "P20")
 """Clauses that are tried in a few seconds."""
@@ -29,6 +32,34 @@ def test_every_clause_has_one_check_and_one_defect_at_least() -> None:
     numbers = [clause.number for clause in clauses()]
     assert sorted(CHECKS) == numbers == sorted({*numbers})
     assert {defect.clause for defect in DEFECTS} == {*numbers}
+
+
+@needs_mosquitto
+def test_what_the_kit_says_as_a_table_keeps_the_contract(tmp_path: Path) -> None:
+    broker = Broker(tmp_path)
+    table = FarTable(Address("127.0.0.1", broker.port, "pit/v1"), "kit-1")
+    hit = f"kit-1/{table.epoch}/4"
+    step = AwardStep("kit-1.1", hit, "kit-1", 1, "kit", "grand", 500, "pending", "pit", now_text(), 1)
+    said = (
+        table.reset(),
+        table.lock("grand", (1, 2)),
+        table.lock("grand", (1,), 333, refused=(2,)),
+        table.void((1,)),
+        table.dealt((1, 2), (1,)),
+        table.hit(1, ("grand", "1:10", 1000)),
+        table.hit(1, 5000),
+        table.told(step),
+    )
+    try:
+        for body in said:
+            check_message("event", table.make(body))
+        heard = Wire(Address("127.0.0.1", broker.port, "pit/v1"), [table.topics.state])
+        assert heard.wait(lambda: bool(heard.heard), PATIENCE_S)
+        check_message("state", heard.heard[0].payload)
+        heard.close()
+    finally:
+        table.go()
+        broker.stop()
 
 
 @pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name)
