@@ -6,6 +6,7 @@ person names, so that a table can be stopped and gone on with, and every other c
 
 from __future__ import annotations
 
+import signal
 import sys
 import threading
 from contextlib import ExitStack, suppress
@@ -39,6 +40,8 @@ def practice(folder: Path, game: str) -> int:
         what = f"The practice table cannot be made in {folder}: {error.strerror}."
         raise TableError("practice_options", what, "Name a folder that you may write in.") from None
     config, ledger = load(table), folder.resolve() / "ledger"
+    for number in (signal.SIGTERM, signal.SIGHUP):  # they end all that was started, as the end of the prompt does
+        signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     with ExitStack() as stack:
         stack.enter_context(surroundings.mosquitto(folder, port))
         stack.enter_context(surroundings.pit(folder, port, ledger))
