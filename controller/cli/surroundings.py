@@ -6,6 +6,7 @@ The demo, the practice table and the tests use it. Everything is on the loopback
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import signal
 import socket
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
@@ -28,6 +30,9 @@ from drivers import shoe as shoes
 _CHECKOUT = Path(__file__).resolve().parents[2] / "config"
 _CONFIG = _CHECKOUT if _CHECKOUT.is_dir() else Path(sys.prefix) / "share" / "table-controller"  # as a wheel brings it
 EXAMPLE_TABLE = _CONFIG / "tables" / "royal9.toml"
+
+_PORTS = (10_000, 32_768)  # below those that Linux gives to outgoing connections
+_claims: deque[socket.socket] = deque(maxlen=64)  # a name held for each port that was given last
 
 _PATIENCE_S = 10.0
 _START_PATIENCE_S = 20.0
@@ -50,14 +55,21 @@ def example_game(name: str) -> Path:
 
 
 def free_port(wanted: int = 0) -> int:
-    """A TCP port on the loopback that nobody listens on now: the one that is wanted, if it is free."""
-    with socket.socket() as probe:
-        try:
-            probe.bind(("127.0.0.1", wanted))
-        except OSError:
-            probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A TCP port on the loopback that nobody listens on now: the one that is wanted, if it is free.
+
+    No other call of this function gives the same port while this process lives and asks for fewer than 64 others. The
+    ports lie below those that the kernel gives to outgoing connections. Example: a broker that starts a minute after
+    its port was chosen still finds the port free.
+    """
+    port = wanted or random.randrange(*_PORTS)
+    while True:
+        claim = socket.socket(socket.AF_UNIX)
+        with socket.socket() as probe, suppress(OSError):
+            claim.bind(f"\0table-controller-port-{port}")  # an abstract name: Linux forgets it with the socket
+            probe.bind(("127.0.0.1", port))
+            _claims.append(claim)
+            return port
+        port = random.randrange(*_PORTS)
 
 
 def simulated_table(folder: Path, broker_port: int, example: Path = EXAMPLE_TABLE, **sections: dict[str, Any]) -> Path:

@@ -6,7 +6,6 @@ import getpass
 import json
 import queue
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -19,7 +18,7 @@ import pytest
 from paho.mqtt.client import Client
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
-from controller.cli.surroundings import mosquitto_program
+from controller.cli.surroundings import free_port, mosquitto_program
 from controller.contract.canonical import canonical
 from controller.keys import SigningKey
 
@@ -77,9 +76,7 @@ class Broker:
     """Mosquitto on a loopback port of its own. It remembers nothing over a restart."""
 
     def __init__(self, folder: Path, access_list: str = "") -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port: int = probe.getsockname()[1]
+        self.port = free_port()
         self._config = folder / "mosquitto.conf"
         config = f"listener {self.port} 127.0.0.1\nallow_anonymous true\npersistence false\nlog_dest stderr\n"
         config += "max_queued_messages 10000\n"  # as shipped: at its own 1,000 it drops what a busy pit has not taken
