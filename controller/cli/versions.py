@@ -1,6 +1,6 @@
 """The versions of the program that stand side by side on a table's machine, and the switch from one to another.
 
-In /opt/table-controller each version is a folder of its own. The link `current` names the version that runs. The link
+In /opt/table-controller each version's name is a link to a folder of its own. The link `current` names the version that runs. The link
 `before` names the one that ran before; that version is known to work, so that version does the switch. The file `next`
 says what is asked for ("0.2.0", or "0.2.0 now"), and stays through a power cut until the switch has come to its end.
 The file `told` says what became of the last switch.
@@ -18,6 +18,7 @@ from pathlib import Path
 
 from controller.cli.client import ask
 from controller.cli.files import default_table
+from controller.config import load
 from controller.errors import TableError
 from controller.record.journal_file import sync_folder
 
@@ -25,10 +26,12 @@ FOLDER = Path("/opt/table-controller")
 PACKAGED = Path("/usr/lib/table-controller")
 """What the package brought, a folder named after its version. dpkg takes it away with the next version."""
 TABLE, SCREEN, SWITCH = "table-controller.service", "table-screen.service", "table-controller-switch.service"
-_ACCOUNT = "table-controller"
+_ACCOUNT: str | None = "table-controller"
 _POLL_S = 5.0
 _BETWEEN_SHOES = ("no_shoe", "shoe_ended")
-_NO_TABLE = ("no_table", "table_not_running")
+_LEFT_OPEN = "import sys, pathlib, controller.cli.composition as c; c.open_shoe(pathlib.Path(sys.argv[1]))"
+"""A program that fails where this journal holds no open shoe. It fails too where the version that runs cannot read the
+journal: that version never comes to the end of the shoe, so nothing would wait for that end."""
 
 
 class Versions:
@@ -40,9 +43,8 @@ class Versions:
 
     def installed(self) -> list[str]:
         """Every version that can be switched to, by name."""
-        return sorted(
-            path.parents[1].name for path in self.folder.glob("*/bin/tablectl") if not path.parents[1].is_symlink()
-        )
+        names = {path.parents[1].name for path in self.folder.glob("[!.]*/bin/tablectl")}
+        return sorted(names - {"current", "before"})
 
     def link(self, name: str) -> str | None:
         """The version that `current` or `before` names."""
@@ -192,12 +194,26 @@ def _switch_to(there: Versions, version: str, now: bool) -> int:
 
 
 def _shoe_is_open() -> bool:
-    """Whether a running table has an open shoe. A table that does not answer as it should may have one."""
+    """Whether the table has an open shoe, which a stopped table's journal tells. A table that does not answer as it
+    should may have one."""
     try:
-        phase: str = ask(default_table(), {"do": "status"})["status"]["face"]["phase"]
+        table = default_table()
+    except TableError:
+        return False
+    try:
+        phase: str = ask(table, {"do": "status"})["status"]["face"]["phase"]
     except TableError as error:
-        return error.code not in _NO_TABLE
+        return error.code != "table_not_running" or _left_open(Path(load(table).file.journal.path))
     return phase not in _BETWEEN_SHOES
+
+
+def _left_open(journal: Path) -> bool:
+    """Whether a stopped table's journal holds an open shoe.
+
+    The table's own account reads it: what SQLite makes beside a journal for root, the table could not open.
+    """
+    command = [sys.executable, "-I", "-c", _LEFT_OPEN, str(journal)]
+    return subprocess.run(command, user=_ACCOUNT, capture_output=True, check=False).returncode == 0
 
 
 def _unfit(version: Path) -> str | None:

@@ -133,7 +133,7 @@ class Table:
         """The version of the process that runs, which the kernel says; empty where none does."""
         pid = self.machine.run("systemctl", "show", "-P", "MainPID", "table-controller").stdout.strip()
         words = self.machine.run("cat", f"/proc/{pid}/cmdline", check=False).stdout if pid != "0" else ""
-        return words.partition("/opt/table-controller/")[2].partition("/")[0]
+        return words.partition("/opt/table-controller/.")[2].partition("/")[0].rpartition(".")[0]
 
     def journal(self) -> Verified:
         return verify(self.state / "journal")

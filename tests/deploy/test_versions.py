@@ -5,14 +5,26 @@ The systemd here is a few lines of the test; test_package.py does the same with 
 
 from __future__ import annotations
 
+import os
+import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from controller.cli import versions
+from controller.cli.surroundings import simulated_table
 from controller.cli.versions import Versions
+from controller.clock import stamp_now
+from controller.config import load
 from controller.errors import TableError
+from controller.record.epochs import open_journal
+from controller.record.journal import Entry
+from controller.table.facts import Fact, ShoeOpened
 from controller.table.public import PHASE_NAMES
+from controller.table.states import Table
+from controller.table.step import step
+from tests.deploy.clean_debian import ROOT
 
 
 class PowerCut(BaseException):
@@ -99,6 +111,89 @@ def test_a_shoe_is_open_in_every_phase_but_before_and_after_one(phase: str, monk
     monkeypatch.setattr(versions, "default_table", lambda: Path("table.toml"))
     assert versions._shoe_is_open() == (phase not in ("no_shoe", "shoe_ended"))
     assert asked == [(Path("table.toml"), {"do": "status"})]
+
+
+def _stopped(monkeypatch: pytest.MonkeyPatch, folder: Path, facts: Sequence[Fact]) -> Path:
+    """A table that does not run, with a journal of these facts."""
+    table = simulated_table(folder, 1)
+    config = load(table)
+    _, journal = open_journal(
+        Path(config.file.journal.path), Path(config.file.journal.signing_key), config.file.table.id
+    )
+    folded = Table(config.rules)
+    for fact in facts:
+        folded, events = step(folded, fact)
+        journal.append([Entry(stamp_now(), fact, tuple(events))])
+    journal.close()
+    monkeypatch.setattr(versions, "default_table", lambda: table)
+    monkeypatch.setattr(versions, "_ACCOUNT", None)
+    return Path(config.file.journal.path)
+
+
+def test_a_stopped_tables_journal_says_whether_a_shoe_is_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rules = load(simulated_table(tmp_path, 1)).rules
+    opened = ShoeOpened(1, "dealer", rules, "digest", "test")
+    journal = _stopped(monkeypatch, tmp_path, [])
+    assert not versions._shoe_is_open(), "the journal holds nothing"
+    journal.unlink()
+    assert not versions._shoe_is_open(), "there is no journal yet"
+    (tmp_path / "table.key").unlink()
+    (tmp_path / "table.key.journals").unlink()
+    journal = _stopped(monkeypatch, tmp_path, [opened])
+    assert versions._shoe_is_open()
+    journal.write_bytes(b"no journal")
+    assert not versions._shoe_is_open(), "this version never comes to that shoe's end"
+
+
+_FAKED = """#!/bin/sh
+count=$(($(cat "$FAKES/count") + 1))
+echo $count > "$FAKES/count"
+if [ $count = "$CUT_AT" ]; then kill -9 $PPID; exit 1; fi
+PATH=$REAL exec {} "$@"
+"""
+
+
+def _installs(tmp_path: Path, cut_at: int) -> tuple[bool, Path]:
+    """The package's postinst after another build of the same version, its power cut before this command. Whether it was
+    cut, and the folder of the versions."""
+    kept, own, fakes = tmp_path / "opt", tmp_path / "own", tmp_path / "fakes"
+    for folder in (kept, own / "9.1.0" / "bin", fakes):
+        folder.mkdir(parents=True)
+    for name in ("rm", "mv", "cp", "ln", "mkdir", "mktemp", "sync", "chmod"):
+        (fakes / name).write_text(_FAKED.format(name))
+        (fakes / name).chmod(0o755)
+    (fakes / "systemd-sysusers").symlink_to("/bin/true")
+    text = (ROOT / "debian" / "postinst").read_text("utf-8").replace("@VERSION@", "9.1.0")
+    text = text.replace("/opt/table-controller", str(kept)).replace("/usr/lib/table-controller", str(own))
+    script = tmp_path / "postinst"
+    environment = {"PATH": f"{fakes}:{os.environ['PATH']}", "REAL": os.environ["PATH"], "FAKES": str(fakes)}
+
+    def configure(build: str, cut_at: int) -> int:
+        (fakes / "count").write_text("0")
+        (own / "9.1.0" / "bin" / "tablectl").unlink(missing_ok=True)  # as dpkg: another file, not other content
+        (own / "9.1.0" / "bin" / "tablectl").write_text(build)
+        script.write_text(text)
+        return subprocess.run(
+            ["sh", str(script), "configure"], env=environment | {"CUT_AT": str(cut_at)}, check=False
+        ).returncode
+
+    assert configure("first", 0) == 0
+    cut = configure("second", cut_at) != 0
+    runs = (kept / "current" / "bin" / "tablectl").read_text()
+    assert runs in ("first", "second"), "a whole version is there after the cut"
+    assert configure("second", 0) == 0
+    return cut, kept
+
+
+def test_a_power_cut_at_any_command_of_a_reinstallation_leaves_a_version_to_run(tmp_path: Path) -> None:
+    cut_at = 0
+    while cut_at == 0 or cut:
+        cut_at += 1
+        cut, kept = _installs(tmp_path / str(cut_at), cut_at)
+        assert (kept / "current" / "bin" / "tablectl").read_text() == "second"
+        assert Versions(kept).installed() == ["9.1.0"]
+        assert len([path for path in kept.iterdir() if path.is_dir() and not path.is_symlink()]) <= 2
+    assert cut_at > 4
 
 
 def test_an_update_told_to_be_now_does_not_ask_for_the_shoe(tmp_path: Path) -> None:
