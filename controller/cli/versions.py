@@ -1,9 +1,9 @@
 """The versions of the program that stand side by side on a table's machine, and the switch from one to another.
 
-In /opt/table-controller each version's name is a link to a folder of its own. The link `current` names the version that runs. The link
-`before` names the one that ran before; that version is known to work, so that version does the switch. The file `next`
-says what is asked for ("0.2.0", or "0.2.0 now"), and stays through a power cut until the switch has come to its end.
-The file `told` says what became of the last switch.
+In /opt/table-controller each version's name is a link to a folder of its own. The link `current` names the version that
+runs. The link `before` names the one that ran before; that version is known to work, so that version does the switch.
+The file `next` says what is asked for ("0.2.0", or "0.2.0 now"), and stays through a power cut until the switch has
+come to its end. The file `told` says what became of the last switch.
 """
 
 from __future__ import annotations

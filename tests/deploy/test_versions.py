@@ -186,8 +186,8 @@ def _installs(tmp_path: Path, cut_at: int) -> tuple[bool, Path]:
 
 
 def test_a_power_cut_at_any_command_of_a_reinstallation_leaves_a_version_to_run(tmp_path: Path) -> None:
-    cut_at = 0
-    while cut_at == 0 or cut:
+    cut, cut_at = True, 0
+    while cut:
         cut_at += 1
         cut, kept = _installs(tmp_path / str(cut_at), cut_at)
         assert (kept / "current" / "bin" / "tablectl").read_text() == "second"
