@@ -16,7 +16,7 @@ from controller.game.bets import Row, ratio_text
 from controller.game.cards import Card, total
 from controller.game.hands import Done, SeatHands, TwoHands
 from controller.game.play import Call, Choose, Draw, Reveal
-from controller.game.seating import next_actives
+from controller.game.seating import NOBODY, next_actives
 from controller.game.wagers import Wager
 from controller.table import paying, shoe_life
 from controller.table.facts import SeatHit
@@ -318,7 +318,7 @@ def hands_shown(rules: TableRules, done: SeatHands) -> tuple[events.SeatHandShow
     """The seats' hands at Lucky 9 as events tell them."""
     return tuple(
         events.SeatHandShown(hand.seat, hand.number, *_parts(hand.cards), result)
-        for hand, result in zip(done.hands, paying.hand_results(rules, done), strict=True)
+        for hand, (_, _, result) in zip(done.hands, paying.played(rules, NOBODY, done), strict=True)
     )
 
 

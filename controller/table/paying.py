@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from controller.contract import events
 from controller.game.bets import DRAGON_BONUS, Finished, Row, bet_on, deciding
-from controller.game.hands import Done, SeatHands
-from controller.game.seating import NOBODY, Actives, Seating
+from controller.game.hands import BANKER, PLAYER, Done, SeatHands, seat_hand_name
+from controller.game.seating import Actives, Seating
 from controller.game.settlement import Settlement, result_of, returned, settle
 from controller.game.wagers import RefusedWager, Wager
 from controller.table.facts import SeatHit
@@ -159,8 +159,16 @@ def actives_shown(actives: Actives | None) -> events.ActivesShown | None:
     return None if actives is None else events.ActivesShown(actives.player, actives.banker)
 
 
-def hand_results(rules: TableRules, done: SeatHands) -> list[str]:
-    """What becomes of a wager on each of the seats' hands."""
-    (bet,) = (bet for bet in rules.bets if bet.each_hand)
-    seen = [one for seat in done.first_two for one in _seen(rules, NOBODY, done, seat)]
-    return [result_of(deciding(bet, one)).value for one in seen]
+def played(rules: TableRules, seating: Seating, done: Done) -> list[tuple[int, str, str]]:
+    """The hands that seats played: each one's seat, its name, and what becomes of the seat's own wager on the hand."""
+    if isinstance(done, SeatHands):
+        hands = [(hand.seat, seat_hand_name(hand.seat, hand.number)) for hand in done.hands]
+    else:
+        actives = seating.actives
+        hands = [] if actives is None else [(actives.player, PLAYER), (actives.banker, BANKER)]
+    bet = next((bet for bet in rules.bets if bet.each_hand or bet.between_actives), None)
+    if bet is None:
+        return []
+    seen = (one for seat in dict.fromkeys(seat for seat, _ in hands) for one in _seen(rules, seating, done, seat))
+    results = [result_of(deciding(bet, one)).value for one in seen]
+    return [(*hand, result) for hand, result in zip(hands, results, strict=True)]

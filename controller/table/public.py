@@ -15,6 +15,7 @@ from controller.game.play import Choose, Draw, Laid, Reveal
 from controller.game.wagers import squeezing
 from controller.table.dealing import following, odd_card
 from controller.table.facts import ProgressiveWagers, SeatHit
+from controller.table.paying import played
 from controller.table.states import (
     NO_WAGERS,
     Burning,
@@ -57,6 +58,15 @@ class PublicHand:
     hand: str
     cards: tuple[str, ...]
     total: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PublicResult:
+    """What became of a hand that a seat played, settled: "won", "lost", "pushed" or "half_lost"."""
+
+    seat: int
+    hand: str
+    result: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +121,12 @@ class Public:
     """Everything that may be shown. `hands` are those of the hand in play, or of the last one until the next.
 
     `next_hand` takes the next card, at `next_seat` where it is a seat's; `reveal` names the hands whose cards are to be
-    turned up first. `squeezing` names the seat that holds a face-down hand's cards, None for the dealer. `odd_card`
-    says that the card just drawn in error may still be told to be something else than a simulated hand's; `kept` cards
-    were drawn early and are the next hand's first. `wagers` lie on the layout or play; `progressive` has every
-    progressive bet of the game, and the seats on it once wagers are locked; `commission_owed` is in cents by seat.
+    turned up first. `squeezing` names the seat that holds a face-down hand's cards, None for the dealer. `results` are
+    of the last round until the next, each of a hand that a seat played: Lucky 9's seats, or the two seats that were
+    active at Baccarat Royal. `odd_card` says that the card just drawn in error may still be told to be something else
+    than a simulated hand's; `kept` cards were drawn early and are the next hand's first. `wagers` lie on the layout or
+    play; `progressive` has every progressive bet of the game, and the seats on it once wagers are locked;
+    `commission_owed` is in cents by seat.
     """
 
     table: str
@@ -134,6 +146,7 @@ class Public:
     occupied: tuple[int, ...]
     actives: dict[str, int]
     outcome: str | None
+    results: tuple[PublicResult, ...]
     simulated: bool
     odd_card: bool
     kept: int
@@ -202,6 +215,7 @@ def public(table: Table) -> Public:
         occupied=table.occupied,
         actives={"player": table.actives.player, "banker": table.actives.banker} if table.actives else {},
         outcome=last.done.outcome.value if last and last.done.outcome else None,
+        results=tuple(PublicResult(*each) for each in played(table.rules, last.seating, last.done)) if last else (),
         simulated=(isinstance(phase, HandInPlay) and phase.wagers is None) or bool(last and last.simulated),
         odd_card=odd_card(table),
         kept=len(table.kept),

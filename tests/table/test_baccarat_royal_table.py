@@ -131,6 +131,20 @@ def test_the_roles_move_on(occupied: tuple[int, ...], were: tuple[int, int], dea
     assert table.face.actives == {"player": are[0], "banker": are[1]}
 
 
+@pytest.mark.parametrize(
+    ("dealt", "player", "banker"),
+    [(BANKER_WINS, "lost", "won"), (PLAYER_WINS, "won", "lost"), (TIE, "half_lost", "half_lost")],
+    ids=["banker", "player", "tie"],
+)
+def test_what_became_of_the_two_hands_is_told_at_the_seats_that_played_them(
+    dealt: str, player: str, banker: str
+) -> None:
+    table = locked().draw(dealt)
+    told = [(each.seat, each.hand, each.result) for each in table.face.results]
+    assert told == [(2, "player", player), (5, "banker", banker)], "though the roles have moved on"
+    assert table.lock().face.results == ()
+
+
 def test_the_roles_go_on_over_rounds_restarts_and_shoes() -> None:
     table = seated().do(NAMED).lock().draw(BANKER_WINS).lock().draw(PLAYER_WINS).lock().draw(TIE)
     # Player 2, Banker 5; Player lost: 3, 5; Banker lost: 3, 1; a tie: after 3 the next free is 5, after 1 it is 2

@@ -101,6 +101,10 @@ def test_all_seven_seats_may_play() -> None:
     assert {result for *_, result, _ in rows(event)} == {"lost"}
 
 
+def _results(table: Watched) -> list[tuple[int, str, str]]:
+    return [(each.seat, each.hand, each.result) for each in table.face.results]
+
+
 def _turns(table: TableUnderTest) -> set[int]:
     lit = lamps(table.face, HEALTHY)
     return {seat for seat in table.face.seats if lit[f"seat_{seat}"] is Pattern.LONG_FLASH}
@@ -390,6 +394,7 @@ def test_a_correction_tells_the_whole_round_anew_and_settles_it_by_the_sheet() -
     assert_money_adds_up(event)
     assert table.of_type("round") == [told], "the round stands as it was told"
     assert (hand(table.face, "seat_2_hand_2").cards, table.face.cards_left) == (("8D", "3S"), left)
+    assert _results(table) == [(2, "seat_2", "won"), (2, "seat_2_hand_2", "pushed"), (5, "seat_5", "won")]
     assert table.replayed() == (table.table, None)
 
 
