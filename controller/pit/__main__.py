@@ -16,10 +16,11 @@ from controller.keys import load_or_make_key, rotate_key, rotations_of
 from controller.pit.adoptions import Adoption
 from controller.pit.awards import Award, Step, Telling
 from controller.pit.ledger import Ledger, read_alarms, read_log
-from controller.pit.ledger_file import PitLock, unusable
+from controller.pit.ledger_file import PitLock
 from controller.pit.meters import money
 from controller.pit.service import Pit
 from controller.pit.settings import DEFAULT, load
+from controller.pit.store import unusable
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -7,7 +7,6 @@ what is owed from the awards. Each difference from the books is a finding.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,6 +14,7 @@ from typing import Any
 
 from controller.contract.old_events import as_now
 from controller.pit.meters import left_after, share_of
+from controller.pit.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,8 @@ class Account:
     findings: tuple[str, ...]
 
 
-def draw_up(db: sqlite3.Connection) -> Account:
-    """The account of a ledger's file, inside one transaction."""
+def draw_up(db: Store) -> Account:
+    """The account of a ledger, inside one transaction."""
     funds = {account: (cents, Fraction(rest)) for account, cents, rest in db.execute("SELECT * FROM fund")}
     meters = tuple(_meter(db, name, funds) for (name,) in db.execute("SELECT name FROM meter ORDER BY name").fetchall())
     return Account(
@@ -79,7 +79,7 @@ def draw_up(db: sqlite3.Connection) -> Account:
 _Funds = dict[str, tuple[int, Fraction]]
 
 
-def _meter(db: sqlite3.Connection, name: str, funds: _Funds) -> MeterAccount:
+def _meter(db: Store, name: str, funds: _Funds) -> MeterAccount:
     """The meter's entries, summed by what they are for and where they are from."""
     account, reserve = f"meter:{name}", f"reserve:{name}"
     by_why = dict(
@@ -110,7 +110,7 @@ def _meter(db: sqlite3.Connection, name: str, funds: _Funds) -> MeterAccount:
     )
 
 
-def _unbalanced(db: sqlite3.Connection, funds: _Funds, meters: tuple[MeterAccount, ...]) -> Iterator[str]:
+def _unbalanced(db: Store, funds: _Funds, meters: tuple[MeterAccount, ...]) -> Iterator[str]:
     for posting, total in db.execute("SELECT posting, sum(cents) FROM entry GROUP BY posting HAVING sum(cents) != 0"):
         yield f"posting {posting} is off by {total} cents"
     sums = dict(db.execute("SELECT account, sum(cents) FROM entry GROUP BY account"))
@@ -127,7 +127,7 @@ def _unbalanced(db: sqlite3.Connection, funds: _Funds, meters: tuple[MeterAccoun
             yield f"{meter.meter} or its reserve is below zero"
 
 
-def _unfounded(db: sqlite3.Connection, funds: _Funds) -> Iterator[str]:
+def _unfounded(db: Store, funds: _Funds) -> Iterator[str]:
     """Compare what wagers gave and voids took back: by the events' own bodies, and by the books."""
     given = _given_by_events(db)
     booked = dict(
@@ -145,7 +145,7 @@ def _unfounded(db: sqlite3.Connection, funds: _Funds) -> Iterator[str]:
 _UNDERSTOOD = "number NOT IN (SELECT event FROM alarm WHERE code = 'event_not_understood')"
 
 
-def _given_by_events(db: sqlite3.Connection) -> dict[str, Fraction]:
+def _given_by_events(db: Store) -> dict[str, Fraction]:
     """What locked wagers gave to each account less what voids took back, exactly, from the events in their order."""
     given: dict[str, Fraction] = {}
     price: dict[tuple[Any, ...], int] = {}
@@ -170,7 +170,7 @@ def _given_by_events(db: sqlite3.Connection) -> dict[str, Fraction]:
             give(stake, -price[stake], number)
 
     taken_back = _taken_back(db)
-    for number, table, epoch, body in db.execute(
+    for number, table, epoch, body in db.stream(
         f"SELECT number, table_id, epoch, body FROM event WHERE {_UNDERSTOOD} ORDER BY number"
     ):
         while taken_back and taken_back[-1][0] <= number:
@@ -195,7 +195,7 @@ def _given_by_events(db: sqlite3.Connection) -> dict[str, Fraction]:
     return given
 
 
-def _taken_back(db: sqlite3.Connection) -> list[tuple[Any, ...]]:
+def _taken_back(db: Store) -> list[tuple[Any, ...]]:
     """The streams that were set aside, the last first: the number of the next event, the table, the epoch's name."""
     return db.execute(
         "SELECT DISTINCT before_event, table_id, set_aside_as FROM adoption WHERE set_aside_as IS NOT NULL"
@@ -203,7 +203,7 @@ def _taken_back(db: sqlite3.Connection) -> list[tuple[Any, ...]]:
     ).fetchall()
 
 
-def _feedings(db: sqlite3.Connection) -> dict[tuple[Any, ...], list[tuple[str, int, Fraction, Fraction]]]:
+def _feedings(db: Store) -> dict[tuple[Any, ...], list[tuple[str, int, Fraction, Fraction]]]:
     """For each bet of a hand with wagers: the meters, their generations, and their shares of a wager."""
     feedings: dict[tuple[Any, ...], list[tuple[str, int, Fraction, Fraction]]] = {}
     for *stake, meter, generation, contribution, reserve in db.execute(
@@ -216,20 +216,20 @@ def _feedings(db: sqlite3.Connection) -> dict[tuple[Any, ...], list[tuple[str, i
     return feedings
 
 
-def _won(db: sqlite3.Connection) -> dict[str, list[tuple[int, int, Fraction]]]:
+def _won(db: Store) -> dict[str, list[tuple[int, int, Fraction]]]:
     """For each meter: the locks that count, each with its generation, its event and the share that it won."""
     won: dict[str, list[tuple[int, int, Fraction]]] = {}
     for meter, generation, event, share in db.execute(
-        "SELECT meter, generation, event, share FROM lock WHERE NOT undone"
+        "SELECT meter, generation, event, share FROM lock WHERE undone = 0"
     ):
         won.setdefault(meter, []).append((generation, event, Fraction(share)))
     return won
 
 
-def _locks_amiss(db: sqlite3.Connection) -> Iterator[str]:
+def _locks_amiss(db: Store) -> Iterator[str]:
     """Compare the locked levels with the hits' own bodies and with the awards that stand."""
     by_events: dict[tuple[Any, ...], int] = {}
-    for number, table, epoch, body in db.execute(
+    for number, table, epoch, body in db.stream(
         f"SELECT number, table_id, epoch, body FROM event WHERE {_UNDERSTOOD} ORDER BY number"
     ):
         match as_now(json.loads(body)):
@@ -244,22 +244,22 @@ def _locks_amiss(db: sqlite3.Connection) -> Iterator[str]:
     if by_events != locks:
         yield "the levels that were locked are not those that hits won"
     for (meter,) in db.execute(
-        "SELECT name FROM meter WHERE generation != (SELECT count(*) FROM lock WHERE lock.meter = name AND NOT undone)"
+        "SELECT name FROM meter WHERE generation != (SELECT count(*) FROM lock WHERE lock.meter = name AND undone = 0)"
     ):
         yield f"{meter} has another generation than it has locks"
     for (lock,) in db.execute(
         "SELECT lock.number FROM lock JOIN meter ON name = meter WHERE lock.generation = meter.generation - 1"
-        " AND NOT undone AND NOT EXISTS (SELECT 1 FROM award WHERE award.lock = lock.number AND step != 'rejected')"
+        " AND undone = 0 AND NOT EXISTS (SELECT 1 FROM award WHERE award.lock = lock.number AND step != 'rejected')"
     ):
         yield f"lock {lock} is not undone, and no award of it stands"
 
 
-def _recalled(db: sqlite3.Connection) -> int:
+def _recalled(db: Store) -> int:
     (cents,) = db.execute("SELECT coalesce(sum(house_cents), 0) FROM award").fetchone()
     return int(cents)
 
 
-def _awards_amiss(db: sqlite3.Connection, funds: _Funds) -> Iterator[str]:
+def _awards_amiss(db: Store, funds: _Funds) -> Iterator[str]:
     by_step = dict(db.execute("SELECT step, sum(cents) FROM award GROUP BY step"))
     for account, steps in (("awards", ("pending", "verified")), ("paid", ("paid",))):
         balance, stands = funds.get(account, (0, Fraction(0)))[0], sum(by_step.get(step, 0) for step in steps)
@@ -284,7 +284,7 @@ def _awards_amiss(db: sqlite3.Connection, funds: _Funds) -> Iterator[str]:
     ).fetchone()
     if added != _recalled(db):
         yield f"the house added {added} cents to recalled awards, and they have {_recalled(db)}"
-    for number, body in db.execute(
+    for number, body in db.stream(
         f"SELECT number, body FROM event WHERE {_UNDERSTOOD} AND number NOT IN (SELECT event FROM award)"
     ):
         if json.loads(body).get("type") == "hit":

@@ -8,11 +8,11 @@ in which no table can speak, and the adoption before holds again.
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass
 
 from controller.contract.fingerprint import fingerprint
 from controller.pit.clock import now_text
+from controller.pit.store import Store
 
 _KEY_SEEN = """
 CREATE TABLE key_seen ( -- what states showed, so that a second key for an epoch is noticed, and can be adopted by name
@@ -65,9 +65,9 @@ class Adoption:
 
 
 class Adoptions:
-    """The adoptions in a ledger's file. Every method works inside the ledger's transaction."""
+    """The adoptions in a ledger. Every method works inside the ledger's transaction."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
+    def __init__(self, db: Store) -> None:
         self._db = db
 
     def of(self, table: str) -> Adoption | None:

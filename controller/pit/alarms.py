@@ -7,13 +7,13 @@ never adopted share one room, so a person who invents tables fills neither the d
 from __future__ import annotations
 
 import re
-import sqlite3
 from dataclasses import dataclass
 
 from controller.contract.canonical import parse_object
 from controller.errors import TableError
 from controller.pit.clock import now_text
 from controller.pit.incoming import in_form
+from controller.pit.store import Store
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS refusal ( -- what came and was not taken: once per table, code and wording
@@ -23,7 +23,7 @@ CREATE TABLE IF NOT EXISTS refusal ( -- what came and was not taken: once per ta
     table_id TEXT NOT NULL,
     code TEXT NOT NULL,
     what TEXT NOT NULL,
-    do TEXT NOT NULL,
+    "do" TEXT NOT NULL,
     UNIQUE (table_id, code, what)
 ) STRICT;
 CREATE TABLE left_out ( -- how many refusals found no room
@@ -78,62 +78,63 @@ class LeftOut:
         return f"{self.last_at}  {whose}  not kept  {self.code}\n    {self.count:,} more came, the last of them then."
 
 
-def keep(db: sqlite3.Connection, table: str, refusal: TableError) -> bool:
+def keep(db: Store, table: str, refusal: TableError) -> bool:
     """Keep a refusal that is not kept yet, inside the ledger's transaction. False where there is no room."""
     key = tuple(text[:_MOST_CHARACTERS] for text in (table, refusal.code, refusal.what))
     if db.execute("SELECT 1 FROM refusal WHERE table_id = ? AND code = ? AND what = ?", key).fetchone() is not None:
         return True
+    room = room_of(db, key[0])
     (beside,) = db.execute(
-        "SELECT count(*) FROM refusal WHERE code = ?1 AND CASE ?2 WHEN '' THEN"
-        " table_id NOT IN (SELECT table_id FROM adoption) ELSE table_id = ?2 END",
-        (refusal.code, room_of(db, key[0])),
+        "SELECT count(*) FROM refusal WHERE code = ? AND CASE ? WHEN '' THEN"
+        " table_id NOT IN (SELECT table_id FROM adoption) ELSE table_id = ? END",
+        (refusal.code, room, room),
     ).fetchone()
     if beside >= MOST_OF_A_CODE:
         return False
     db.execute(
-        "INSERT INTO refusal (after_event, at, table_id, code, what, do)"
+        'INSERT INTO refusal (after_event, at, table_id, code, what, "do")'
         " SELECT coalesce(max(number), 0), ?, ?, ?, ?, ? FROM event",
         (now_text(), *key, refusal.do[:_MOST_CHARACTERS]),
     )
     return True
 
 
-def count_left_out(db: sqlite3.Connection, table: str, code: str, count: int) -> None:
+def count_left_out(db: Store, table: str, code: str, count: int) -> None:
     """Count refusals that found no room, inside the ledger's transaction. `table` is as in `room_of`."""
     db.execute(
-        "INSERT INTO left_out VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE"
-        " SET count = count + excluded.count, last_at = excluded.last_at",
+        "INSERT INTO left_out VALUES (?, ?, ?, ?) ON CONFLICT (table_id, code) DO UPDATE"
+        " SET count = left_out.count + excluded.count, last_at = excluded.last_at",
         (table, code, count, now_text()),
     )
 
 
-def room_of(db: sqlite3.Connection, table: str) -> str:
+def room_of(db: Store, table: str) -> str:
     """Whose room a table's refusals take: the table's own, or "", which all tables share that were never adopted."""
     known = db.execute("SELECT 1 FROM adoption WHERE table_id = ?", (table,)).fetchone() is not None
     return table if known else ""
 
 
-def left_out(db: sqlite3.Connection) -> list[LeftOut]:
+def left_out(db: Store) -> list[LeftOut]:
     """The counts of refusals that found no room."""
-    if db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'left_out'").fetchone() is None:  # form 3
+    if not db.has("left_out"):  # form 3
         return []
     return [LeftOut(*row) for row in db.execute("SELECT * FROM left_out ORDER BY table_id, code")]
 
 
-def kept(db: sqlite3.Connection) -> list[KeptAlarm]:
+def kept(db: Store) -> list[KeptAlarm]:
     """Every alarm that is kept, oldest first."""
     placed = [
         ((event, 0, number), KeptAlarm(time_of(body), table, f"{table}/{epoch}/{seq}", code, what, do))
         for event, number, body, table, epoch, seq, code, what, do in db.execute(
-            "SELECT alarm.event, alarm.number, body, table_id, epoch, seq, code, what, do"
+            'SELECT alarm.event, alarm.number, body, table_id, epoch, seq, code, what, "do"'
             " FROM alarm JOIN event ON event.number = alarm.event"
         )
     ]
-    if db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'refusal'").fetchone() is not None:
+    if db.has("refusal"):
         placed += [
             ((after_event, 1, number), KeptAlarm(at, table, None, code, what, do))
             for after_event, number, at, table, code, what, do in db.execute(
-                "SELECT after_event, number, at, table_id, code, what, do FROM refusal"
+                'SELECT after_event, number, at, table_id, code, what, "do" FROM refusal'
             )
         ]
     return [alarm for _, alarm in sorted(placed, key=lambda place: place[0])]

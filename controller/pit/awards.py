@@ -21,7 +21,6 @@ dismiss the telling.
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
@@ -32,6 +31,7 @@ from controller.pit.books import Books
 from controller.pit.clock import highest_number, next_number, number_text
 from controller.pit.meters import money, split
 from controller.pit.people import name, two_people
+from controller.pit.store import Store
 
 SCHEMA = """
 CREATE TABLE award (
@@ -65,7 +65,7 @@ CREATE TABLE step (
     PRIMARY KEY (table_id, seq)
 ) STRICT;
 CREATE INDEX step_award ON step (award);
-CREATE INDEX step_unheard ON step (table_id, seq) WHERE NOT heard;
+CREATE INDEX step_unheard ON step (table_id, seq) WHERE heard = 0;
 CREATE TABLE telling (
     event INTEGER PRIMARY KEY,
     award INTEGER NOT NULL REFERENCES award,
@@ -153,9 +153,9 @@ class Award:
 
 
 class Awards:
-    """The awards in a ledger's file. Every method works inside the ledger's transaction."""
+    """The awards in a ledger. Every method works inside the ledger's transaction."""
 
-    def __init__(self, db: sqlite3.Connection, books: Books) -> None:
+    def __init__(self, db: Store, books: Books) -> None:
         self._db = db
         self._books = books
 
@@ -184,12 +184,11 @@ class Awards:
             self._books.owe(event, cents)
         table = hit.partition("/")[0]
         (before,) = self._db.execute("SELECT count(*) FROM award WHERE table_id = ?", (table,)).fetchone()
-        number = self._db.execute(
+        (number,) = self._db.execute(
             "INSERT INTO award (id, table_id, event, hit, hand, spot, seat, tier, meter, lock, cents, step)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending')",
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending') RETURNING number",
             (f"{table}.{before + 1}", table, event, hit, hand, spot, seat, tier, meter, lock, cents),
-        ).lastrowid
-        assert number is not None
+        ).fetchone()
         self._take(number, "pending", "pit")
         return not settled
 
@@ -277,7 +276,7 @@ class Awards:
         Their tellings are deleted; the events that told of them are kept. Raises TableError `award_paid`.
         """
         of_epoch = f"{table}/{epoch}/"
-        awards = self.listed("instr(hit, ?) = 1", of_epoch)
+        awards = self.listed("substr(hit, 1, ?) = ?", len(of_epoch), of_epoch)
         if paid := [award.id for award in awards if award.step == "paid"]:
             raise TableError(
                 "award_paid",
@@ -300,11 +299,11 @@ class Awards:
         rows = self._db.execute(
             "SELECT award.number, id, award.table_id, hit, shoe, round, spot, seat, tier, meter, lock, cents,"
             " house_cents, step,"
-            " max(0, coalesce(hits, 0) - (SELECT count(*) FROM award AS beside WHERE beside.hand = award.hand)),"
+            " coalesce(hits, 0) - (SELECT count(*) FROM award AS beside WHERE beside.hand = award.hand),"
             f" hand FROM award JOIN hand ON hand.number = award.hand WHERE {wanted} ORDER BY award.number",
             values,
         )
-        awards = ((Award(*row), hand) for *row, hand in rows.fetchall())
+        awards = ((Award(*[*row, max(0, more)]), hand) for *row, more, hand in rows.fetchall())
         return [
             replace(award, alarms=self._alarms_about(hand), tellings=self._tellings("award.number = ?", award.number))
             for award, hand in awards
@@ -361,7 +360,7 @@ class Awards:
         """The table tells that a hit's award cannot be of this amount. Returns the alarm."""
         number, id_, table = self._db.execute("SELECT number, id, table_id FROM award WHERE hit = ?", (hit,)).fetchone()
         self._db.execute(
-            "UPDATE step SET heard = 2 WHERE award = ? AND cents = ? AND step != 'rejected' AND NOT heard",
+            "UPDATE step SET heard = 2 WHERE award = ? AND cents = ? AND step != 'rejected' AND heard = 0",
             (number, cents),
         )
         return _disputed(table, id_, cents)
@@ -377,7 +376,7 @@ class Awards:
             for row in self._db.execute(
                 "SELECT id, hit, step.table_id, seat, tier, meter, step.cents, step.step, by_whom, at, seq"
                 " FROM step JOIN award ON award.number = step.award"
-                " WHERE step.table_id = ? AND seq > ? AND NOT heard AND NOT EXISTS"
+                " WHERE step.table_id = ? AND seq > ? AND heard = 0 AND NOT EXISTS"
                 f" (SELECT 1 FROM telling WHERE telling.award = award.number AND {_HOLDS}) ORDER BY seq",
                 (table, after_seq),
             )
@@ -411,7 +410,7 @@ class Awards:
 
         The pit's clock was wrong when the pit gave those numbers.
         """
-        leaping = "SELECT DISTINCT table_id FROM step WHERE NOT heard AND seq > ?"
+        leaping = "SELECT DISTINCT table_id FROM step WHERE heard = 0 AND seq > ?"
         return [table for (table,) in self._db.execute(leaping, (highest_number(),))]
 
     def number_anew(self, table: str) -> None:
@@ -420,7 +419,7 @@ class Awards:
         A table takes no step whose number is below that of a step it has. The table may have a step from a pit with
         another copy of this ledger, under a number above those that wait here.
         """
-        waiting = self._db.execute("SELECT seq FROM step WHERE table_id = ? AND NOT heard ORDER BY seq", (table,))
+        waiting = self._db.execute("SELECT seq FROM step WHERE table_id = ? AND heard = 0 ORDER BY seq", (table,))
         for (seq,) in waiting.fetchall():
             anew = self._next_seq(table)
             self._db.execute(

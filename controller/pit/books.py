@@ -20,7 +20,6 @@ bore because of that lock, the meter bears from then on.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Collection, Mapping
 from fractions import Fraction
 from itertools import groupby
@@ -30,6 +29,7 @@ from operator import itemgetter
 from controller.errors import TableError
 from controller.pit.clock import now_text
 from controller.pit.meters import Fund, Reseed, Terms, left_after, reseed
+from controller.pit.store import Store
 
 SCHEMA = """
 CREATE TABLE terms ( -- every set of terms a meter was ever run by
@@ -128,9 +128,9 @@ FROM_FORM_4 = "\n".join(
 
 
 class Books:
-    """The meters' accounts in a ledger's file."""
+    """The meters' accounts in a ledger."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
+    def __init__(self, db: Store) -> None:
         self._db = db
 
     def terms(self) -> dict[str, Terms]:
@@ -157,12 +157,12 @@ class Books:
             if before == terms:
                 continue
             changes.append(f"meter {name}: {terms.told(before)}")
-            number = self._db.execute(
+            (number,) = self._db.execute(
                 "INSERT INTO terms (meter, since, seed_cents, contribution, reserve, reseed_at_most_cents)"
-                " VALUES (?, ?, ?, ?, ?, ?)",
+                " VALUES (?, ?, ?, ?, ?, ?) RETURNING number",
                 (name, now_text(), terms.seed_cents, str(terms.contribution), str(terms.reserve),
                  terms.reseed_at_most_cents),
-            ).lastrowid  # fmt: skip
+            ).fetchone()  # fmt: skip
             self._db.execute(
                 "INSERT INTO meter (name, terms) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET terms = excluded.terms",
                 (name, number),
@@ -189,7 +189,9 @@ class Books:
     def hand(self, table: str, epoch: str, shoe: int, round_: int) -> int:
         """The number under which the ledger keeps a table's hand."""
         key = (table, epoch, shoe, round_)
-        self._db.execute("INSERT OR IGNORE INTO hand (table_id, epoch, shoe, round) VALUES (?, ?, ?, ?)", key)
+        self._db.execute(
+            "INSERT INTO hand (table_id, epoch, shoe, round) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", key
+        )
         row = self._db.execute(
             "SELECT number FROM hand WHERE table_id = ? AND epoch = ? AND shoe = ? AND round = ?", key
         ).fetchone()
@@ -202,11 +204,13 @@ class Books:
 
         False where the hand's wagers on that bet were locked before. Nothing changes then.
         """
-        cursor = self._db.execute(
-            "INSERT OR IGNORE INTO stake (hand, spot, price_cents) VALUES (?, ?, ?)", (hand, spot, price_cents)
-        )
-        if cursor.rowcount == 0 or (stake := cursor.lastrowid) is None:
+        row = self._db.execute(
+            "INSERT INTO stake (hand, spot, price_cents) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING number",
+            (hand, spot, price_cents),
+        ).fetchone()
+        if row is None:
             return False
+        (stake,) = row
         self._db.executemany("INSERT INTO wager (stake, seat) VALUES (?, ?)", [(stake, seat) for seat in seats])
         self._db.executemany(
             "INSERT INTO feeding SELECT ?, name, terms, generation FROM meter WHERE name = ?",
@@ -279,14 +283,13 @@ class Books:
         self.post("hit", {f"meter:{meter}": -won}, "awards", event)
         begun = {f"reserve:{meter}": -again.from_reserve_cents, "house": -again.from_house_cents}
         self.post("reseed", begun, f"meter:{meter}", event)
-        cursor = self._db.execute(
+        (lock,) = self._db.execute(
             "INSERT INTO lock (event, hand, meter, share, generation, cents, from_reserve_cents, from_house_cents)"
-            " SELECT ?, ?, name, ?, generation, ?, ?, ? FROM meter WHERE name = ?",
+            " SELECT ?, ?, name, ?, generation, ?, ?, ? FROM meter WHERE name = ? RETURNING number",
             (event, hand, str(share), won, again.from_reserve_cents, again.from_house_cents, meter),
-        )
+        ).fetchone()
         self._db.execute("UPDATE meter SET generation = generation + 1 WHERE name = ?", (meter,))
-        assert cursor.lastrowid is not None
-        return cursor.lastrowid, won
+        return int(lock), won
 
     def owe(self, event: int, cents: int) -> None:
         """A fixed award is won: the house owes its cents."""
@@ -312,7 +315,7 @@ class Books:
         """The number of the meter's last lock that is not undone; None where there is none."""
         row = self._db.execute(
             "SELECT number FROM lock JOIN meter ON name = meter"
-            " WHERE name = ? AND lock.generation = meter.generation - 1 AND NOT undone",
+            " WHERE name = ? AND lock.generation = meter.generation - 1 AND undone = 0",
             (meter,),
         ).fetchone()
         return None if row is None else int(row[0])
@@ -334,7 +337,8 @@ class Books:
             "SELECT price_cents * count(*), generation, contribution, reserve FROM feeding"
             " JOIN stake ON stake.number = feeding.stake"
             " JOIN wager ON wager.stake = feeding.stake JOIN terms ON terms.number = feeding.terms"
-            " WHERE feeding.meter = ? AND generation <= ? AND voided_by > ? GROUP BY feeding.stake",
+            " WHERE feeding.meter = ? AND generation <= ? AND voided_by > ?"
+            " GROUP BY feeding.stake, price_cents, generation, contribution, reserve ORDER BY feeding.stake",
             (meter, generation, event),
         )
         for voided_cents, fed, *terms in borne.fetchall():
@@ -370,9 +374,10 @@ class Books:
         self._keep(against, self._fund(against).plus(entries[against]))
         rows = [(account, cents) for account, cents in entries.items() if cents]
         if rows:
-            number = self._db.execute(
-                "INSERT INTO posting (why, event, award, adoption) VALUES (?, ?, ?, ?)", (why, event, award, adoption)
-            ).lastrowid
+            (number,) = self._db.execute(
+                "INSERT INTO posting (why, event, award, adoption) VALUES (?, ?, ?, ?) RETURNING number",
+                (why, event, award, adoption),
+            ).fetchone()
             self._db.executemany("INSERT INTO entry VALUES (?, ?, ?)", [(number, *row) for row in rows])
 
     def _shares(self, stake: int, wagered_cents: int) -> dict[str, Fraction]:
@@ -399,7 +404,7 @@ class Books:
         Each lock in between took its share of the meter. A lock of the whole meter took the reserve too.
         """
         locks = self._db.execute(
-            "SELECT share FROM lock WHERE meter = ? AND generation >= ? AND generation < ? AND NOT undone",
+            "SELECT share FROM lock WHERE meter = ? AND generation >= ? AND generation < ? AND undone = 0",
             (meter, since, until),
         )
         return left_after(Fraction(share) for (share,) in locks)
@@ -417,4 +422,8 @@ class Books:
         return Fund() if row is None else Fund(row[0], Fraction(row[1]))
 
     def _keep(self, account: str, fund: Fund) -> None:
-        self._db.execute("INSERT OR REPLACE INTO fund VALUES (?, ?, ?)", (account, fund.cents, str(fund.remainder)))
+        self._db.execute(
+            "INSERT INTO fund VALUES (?, ?, ?)"
+            " ON CONFLICT (account) DO UPDATE SET cents = excluded.cents, remainder = excluded.remainder",
+            (account, fund.cents, str(fund.remainder)),
+        )

@@ -9,7 +9,6 @@ the meter.
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -23,6 +22,7 @@ from controller.pit.awards import Awards
 from controller.pit.books import Books
 from controller.pit.incoming import RefusedError, TableEvent
 from controller.pit.meters import share_of
+from controller.pit.store import Store
 
 SCHEMA = """
 CREATE TABLE alarm (
@@ -31,7 +31,7 @@ CREATE TABLE alarm (
     hand INTEGER,
     code TEXT NOT NULL,
     what TEXT NOT NULL,
-    do TEXT NOT NULL
+    "do" TEXT NOT NULL
 ) STRICT;
 CREATE INDEX alarm_hand ON alarm (hand);
 """
@@ -51,7 +51,7 @@ class _NotUnderstoodError(Exception):
 class Intake:
     """The reader of committed events. Every method works inside the ledger's transaction."""
 
-    def __init__(self, db: sqlite3.Connection, books: Books, awards: Awards) -> None:
+    def __init__(self, db: Store, books: Books, awards: Awards) -> None:
         self._db = db
         self._books = books
         self._awards = awards
@@ -84,7 +84,7 @@ class Intake:
             do = "The event is in the ledger and changed no meter. Compare the table's version with the pit's version."
             alarms = ((None, TableError("event_not_understood", what, do)),)
         self._db.executemany(
-            "INSERT INTO alarm (event, hand, code, what, do) VALUES (?, ?, ?, ?, ?)",
+            'INSERT INTO alarm (event, hand, code, what, "do") VALUES (?, ?, ?, ?, ?)',
             [(number, hand, alarm.code, alarm.what, alarm.do) for hand, alarm in alarms],
         )
         return tuple(alarm for _, alarm in alarms)

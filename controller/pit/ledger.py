@@ -1,8 +1,8 @@
 """The pit's ledger: every event of every adopted table, once, in order, byte for byte as it came.
 
-The ledger is one SQLite file. A table is heard in one epoch at a time, the epoch that was adopted last, under the
-public key that was adopted with the epoch. How far a table has got is read from its committed events and kept nowhere
-else, so an acknowledgement can never be ahead of the disk.
+A table is heard in one epoch at a time, the epoch that was adopted last, under the public key that was adopted with the
+epoch. How far a table has got is read from its committed events and kept nowhere else, so an acknowledgement can never
+be ahead of the disk. Where the ledger is kept is its store's matter (`store`).
 
 A RefusedError says that a message is not taken; the ledger itself is well. Any other TableError says that the ledger is
 not well.
@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import re
 import shlex
-import sqlite3
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +26,7 @@ from controller.contract.pit_words import AckWord, AwardStep
 from controller.contract.signing import Signer
 from controller.errors import TableError
 from controller.keys import signature_holds
-from controller.pit import adoptions, alarms, awards, books, intake, people, session
+from controller.pit import alarms, people
 from controller.pit.account import Account, draw_up
 from controller.pit.adoptions import Adoption, Adoptions
 from controller.pit.alarms import KeptAlarm, LeftOut
@@ -36,41 +35,12 @@ from controller.pit.books import Books
 from controller.pit.clock import next_number
 from controller.pit.incoming import FORMS, RefusedError, TableEvent, in_form, read_event
 from controller.pit.intake import Intake
-from controller.pit.ledger_file import (
-    APPLICATION_ID,
-    FORM,
-    NONSENSE,
-    PitLock,
-    damaged,
-    form_of,
-    refuse_linked,
-    told,
-    told_of_nonsense,
-)
+from controller.pit.ledger_file import LedgerFile
 from controller.pit.meters import Terms
 from controller.pit.session import Session
+from controller.pit.store import Store, damaged, told_of_nonsense, undone_if_raised
 
-_BUSY_S = 5.0  # an adoption by a person holds the file for some milliseconds
 _MOST_KEYS_TRIED = 4  # keys seen in an epoch that nobody adopted: each takes a tenth of a millisecond an event
-
-_SCHEMA = """
-CREATE TABLE event (
-    number INTEGER PRIMARY KEY, -- the order of commitment, over all tables
-    table_id TEXT NOT NULL,
-    epoch TEXT NOT NULL, -- or the other name of an epoch whose stream was set aside
-    seq INTEGER NOT NULL,
-    body BLOB NOT NULL,
-    UNIQUE (table_id, epoch, seq)
-) STRICT;
-CREATE TABLE meters_message (next_seq INTEGER NOT NULL) STRICT;
-INSERT INTO meters_message VALUES (1);
-"""
-_ROOMS = (_SCHEMA, adoptions.SCHEMA, books.SCHEMA, awards.SCHEMA, intake.SCHEMA, alarms.SCHEMA, session.SCHEMA)
-_FROM_FORM = {
-    3: (adoptions.FROM_FORM_3, awards.FROM_FORM_3, books.FROM_FORM_3, alarms.SCHEMA, session.SCHEMA),
-    4: (awards.FROM_FORM_4, books.FROM_FORM_4),
-}
-"""By the form of a ledger, the statements that give the ledger the next form."""
 
 _HEX_OF_KEY = 64
 _KEY = re.compile("[0-9a-f]{32}|[0-9a-f]{64}")  # a fingerprint, or the key itself
@@ -122,41 +92,28 @@ class Ledger:
     """
 
     def __init__(self, path: Path) -> None:
-        """Open the ledger at `path`, or begin it. Also raises `ledger_of_another_program`, `ledger_too_old`,
-        `ledger_too_new` and `ledger_linked`."""
-        self._path = path
-        refuse_linked(path)
-        with told_of_nonsense(path):
-            self._db = sqlite3.connect(path, isolation_level=None, timeout=_BUSY_S)
-            self._data_version: int | None = None
-            self._adoptions = Adoptions(self._db)
-            self._session = Session(self._db, path)
-            self._books = Books(self._db)
-            self._awards = Awards(self._db, self._books)
-            self._intake = Intake(self._db, self._books, self._awards)
-            self._begin_or_check()
-            self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = FULL")
-            # A sync of an earlier run may have failed. The kernel then takes the log for written, so write the log
-            # anew.
-            self._db.execute("PRAGMA wal_checkpoint")
+        """Open the ledger at `path`, or begin it. Also raises what its store raises then."""
+        self._db: Store = LedgerFile(path)
+        self._adoptions = Adoptions(self._db)
+        self._session = Session(self._db)
+        self._books = Books(self._db)
+        self._awards = Awards(self._db, self._books)
+        self._intake = Intake(self._db, self._books, self._awards)
+        with told_of_nonsense(self._db):
             leaping = self._awards.leaping()
         if leaping:
-            with self._transaction():
+            with self._db.transaction():
                 for table in leaping:
                     self._awards.number_anew(table)
 
-    def serve(self) -> None:
+    def serve(self, say: Callable[[str], None] = lambda _: None) -> None:
         """Be the one pit that runs on this ledger, until the ledger is closed. What this pit hears is noted from now
         on.
 
         Raises TableError `ledger_locked` where another pit runs on the ledger.
         """
-        lock = PitLock(self._path)
-        self._session.hold(lock)
-        with self._transaction():
-            self._session.begin(lock.token)
-        lock.serve()
+        with self._db.lead(say) as token:
+            self._session.begin(token)
 
     def adopt(self, table: str, epoch: str, key: str) -> Adoption:
         """Hear the table in this epoch from now on, under this key: a person's decision. Returns the adoption.
@@ -262,7 +219,7 @@ class Ledger:
                     f"What came on the state topic of {table!r} is not that table's state.",
                     "Find out who publishes there: only the table may.",
                 )
-        with told(self._path):
+        with self._db.told():
             adopted, known = self._adoptions.of(table), self._adoptions.knows(table)
         if not known and adopt_new:
             adopted = self.adopt(table, epoch, public_key)
@@ -276,17 +233,17 @@ class Ledger:
     def look_whether_heard(self, tables: Iterable[str]) -> None:
         """Note which of these tables are heard to their heads now: a state came, or somebody adopted a table."""
         for table in tables:
-            with told(self._path):
+            with self._db.told():
                 adopted = self._adoptions.of(table)
                 news = adopted and self._session.has_news(table, adopted, self._head_seq(table, adopted.epoch))
             if news:
-                with self._transaction():
+                with self._db.transaction():
                     self._note_progress(table)
 
     def _stranger(self, table: str, shown: Adoption) -> RefusedError:
         """Why the epoch or the key that a table shows is not heard."""
         epoch = shown.epoch
-        with self._transaction():
+        with self._db.transaction():
             adopted = self._adoptions.key_of(table, epoch)
             others = [key for key in self._adoptions.keys_seen(table, epoch) if key != shown.public_key]
             if len(others) == len(self._adoptions.keys_seen(table, epoch)):
@@ -312,7 +269,7 @@ class Ledger:
         )
 
     def _command(self, act: str, *words: str) -> str:
-        return shlex.join((sys.executable, "-m", "controller.pit", act, "--ledger", str(self._path), *words))
+        return shlex.join((sys.executable, "-m", "controller.pit", act, "--ledger", str(self._db), *words))
 
     def _of_another_key(self, table: str, epoch: str, key: bytes, adopted: bytes | None) -> RefusedError:
         names = "none" if adopted is None else fingerprint(adopted)
@@ -335,7 +292,7 @@ class Ledger:
         """
         committed: list[Committed] = []
         refused: list[tuple[str, RefusedError]] = []
-        with self._transaction():
+        with self._db.transaction():
             for table, payload in events:
                 try:
                     with self._undone_if_nonsense(table):
@@ -349,17 +306,17 @@ class Ledger:
 
     def ack(self, table: str) -> Ack | None:
         """How far the table's adopted epoch is committed; None where no epoch is adopted."""
-        with told(self._path):
+        with self._db.told():
             return self._ack(table)
 
     def ack_of(self, table: str, epoch: str) -> Ack:
         """How far an epoch is committed, adopted or not."""
-        with told(self._path):
+        with self._db.told():
             return self._ack_of(table, epoch)
 
     def acks(self) -> dict[str, Ack]:
         """How far every adopted table is committed."""
-        with told_of_nonsense(self._path):
+        with told_of_nonsense(self._db):
             return self._acks(self._adoptions.heard())
 
     def said(self, table: str, payload: bytes) -> None:
@@ -381,7 +338,7 @@ class Ledger:
                     f"What the broker retains on the ack topic of {table!r} is no acknowledgement.",
                     "Find out who publishes there: only the pit may.",
                 )
-        with self._transaction():
+        with self._db.transaction():
             if seq == 0 or self._has(table, epoch, seq, chain):
                 return
             self._session.said(table, epoch, seq)
@@ -402,7 +359,7 @@ class Ledger:
 
     def refuse_if_taken_over(self) -> None:
         """Raises TableError `ledger_replaced` where another file has the ledger's name by now."""
-        with told(self._path):
+        with self._db.told():
             self._session.refuse_if_taken_over()
 
     def terms(self) -> dict[str, Terms]:
@@ -423,27 +380,27 @@ class Ledger:
 
         False where so many refusals are kept that there is no room. Whatever is raised, the ledger is as it was.
         """
-        with self._transaction():
+        with self._db.transaction():
             return alarms.keep(self._db, table, refusal)
 
     def count_left_out(self, table: str, code: str, count: int) -> None:
         """Count refusals that found no room. An empty `table` stands for all tables that were never adopted."""
-        with self._transaction():
+        with self._db.transaction():
             alarms.count_left_out(self._db, table, code, count)
 
     def room_of(self, table: str) -> str:
         """Whose room a table's alarms take: the table's own, or "", which all tables share that were never adopted."""
-        with told(self._path):
+        with self._db.told():
             return alarms.room_of(self._db, table)
 
     def levels(self) -> dict[str, int]:
         """Every meter's level in cents."""
-        with told_of_nonsense(self._path):
+        with told_of_nonsense(self._db):
             return self._books.levels()
 
     def meters_seqs(self, count: int) -> range:
         """So many numbers for messages about the meters, each given out for the first time."""
-        with self._transaction():
+        with self._db.transaction():
             (next_seq,) = self._db.execute("SELECT next_seq FROM meters_message").fetchone()
             first = next_number(next_seq - 1)
             self._db.execute("UPDATE meters_message SET next_seq = ?", (first + count,))
@@ -486,28 +443,23 @@ class Ledger:
 
     def unheard_steps(self, table: str, after_seq: int) -> list[AwardStep]:
         """The steps of a table's awards after `after_seq` that the table's stream has not told of, in order."""
-        with told(self._path):
+        with self._db.told():
             return self._awards.unheard(table, after_seq)
 
     def others_wrote(self) -> bool:
-        """Whether another process has written to the file since the last call."""
-        with told(self._path):
-            (version,) = self._db.execute("PRAGMA data_version").fetchone()
-        before, self._data_version = self._data_version, version
-        return bool(version != before)
+        """Whether another process has written to the ledger since the last call."""
+        with self._db.told():
+            return self._db.others_wrote()
 
     def account(self) -> Account:
         """The account of everything up to now. Over a large ledger this takes long. The running pit is not held up."""
         with self._reading():
-            (sound,) = self._db.execute("PRAGMA integrity_check(1)").fetchone()
-            if sound != "ok":
-                raise sqlite3.DatabaseError(sound)
+            self._db.refuse_unsound()
             return draw_up(self._db)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Let go of the ledger. Another pit can run on it then."""
         self._db.close()
-        self._session.close()
 
     def _receive(self, table: str, payload: bytes) -> Iterator[Committed]:
         """Take one event, inside the transaction. Yields the event where it is committed, and nothing where dropped."""
@@ -539,11 +491,10 @@ class Ledger:
             )
         if event.seq == head_seq + 1:
             self._intake.refuse_unknown_meter(table, event)
-            number = self._db.execute(
-                "INSERT INTO event (table_id, epoch, seq, body) VALUES (?, ?, ?, ?)",
+            (number,) = self._db.execute(
+                "INSERT INTO event (table_id, epoch, seq, body) VALUES (?, ?, ?, ?) RETURNING number",
                 (table, event.epoch, event.seq, payload),
-            ).lastrowid
-            assert number is not None
+            ).fetchone()
             yield Committed(table, event.seq, event.type, self._intake.take(number, table, event))
 
     def _of_another_epoch(self, table: str, event: TableEvent) -> RefusedError:
@@ -578,7 +529,7 @@ class Ledger:
         body = self._body(table, epoch, seq)
         chain = GENESIS.hex() if body is None else parse_object(body).get("chain")
         if not isinstance(chain, str):
-            raise damaged(self._path, ValueError(f"{table}/{epoch}/{seq} is no event"))
+            raise damaged(self._db, f"{table}/{epoch}/{seq} is no event")
         return Ack(epoch, seq, chain)
 
     def _acks(self, tables: Iterable[str]) -> dict[str, Ack]:
@@ -594,28 +545,10 @@ class Ledger:
         ).fetchone()
         return None if row is None else bytes(row[0])
 
-    def _begin_or_check(self) -> None:
-        empty = self._db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] == 0
-        if empty:
-            with self._transaction():
-                self._make(_ROOMS)
-                self._db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        elif form_of(self._db, self._path) < FORM:
-            with self._transaction():  # where another process has done so meanwhile, nothing is left to do
-                for form in range(form_of(self._db, self._path), FORM):
-                    self._make(_FROM_FORM[form])
-        form_of(self._db, self._path)
-
-    def _make(self, schemas: Iterable[str]) -> None:
-        for schema in schemas:
-            for statement in schema.split(";"):
-                self._db.execute(statement)
-        self._db.execute(f"PRAGMA user_version = {FORM}")
-
     @contextmanager
     def _asked(self) -> Iterator[None]:
         """A transaction in which a person decides something."""
-        with told_of_nonsense(self._path), self._transaction():
+        with told_of_nonsense(self._db), self._db.transaction():
             yield
 
     @contextmanager
@@ -627,42 +560,23 @@ class Ledger:
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """One view of the file, whoever writes to it meanwhile."""
-        with told_of_nonsense(self._path):
-            self._db.execute("BEGIN")
-            try:
-                yield
-            finally:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        with told(self._path):
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._db.execute("COMMIT")
-            except BaseException:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-                raise
+        """One view of the ledger, whoever writes to it meanwhile."""
+        with told_of_nonsense(self._db), self._db.reading():
+            yield
 
     @contextmanager
     def _undone_if_nonsense(self, table: str) -> Iterator[None]:
         """Inside the transaction: an event that cannot be booked is undone, and the events of other tables go on."""
-        self._db.execute("SAVEPOINT event")
         try:
-            yield
-        except NONSENSE as error:
-            self._db.execute("ROLLBACK TO event")
+            with undone_if_raised(self._db):
+                yield
+        except self._db.nonsense as error:
             raise RefusedError(
                 "event_not_booked",
                 f"An event of table {table} cannot be booked, and nothing of it is committed: {error!r:.200}.",
                 "The table keeps the event and all later events, and sends them again. Draw up the `account`, which"
                 " tells whether the ledger is sound. If the ledger is sound, report this to the maker.",
             ) from error
-        self._db.execute("RELEASE event")
 
 
 def read_log(path: Path, table: str, epoch: str | None) -> Iterator[bytes]:
@@ -672,7 +586,7 @@ def read_log(path: Path, table: str, epoch: str | None) -> Iterator[bytes]:
     `table_unknown` or `epoch_unknown`, or as opening a ledger does.
     """
     with _read_only(path) as db:
-        epochs = _epochs(db, path, table)
+        epochs = _epochs(db, table)
         if epoch is not None and epoch not in epochs:
             raise TableError(
                 "epoch_unknown",
@@ -680,7 +594,7 @@ def read_log(path: Path, table: str, epoch: str | None) -> Iterator[bytes]:
                 "Name one of these epochs. `tablectl verify JOURNAL` tells which epoch the journal is of.",
             )
         of_epoch = (table, epochs[-1] if epoch is None else epoch)
-        for (body,) in db.execute("SELECT body FROM event WHERE table_id = ? AND epoch = ? ORDER BY seq", of_epoch):
+        for (body,) in db.stream("SELECT body FROM event WHERE table_id = ? AND epoch = ? ORDER BY seq", of_epoch):
             yield body
 
 
@@ -694,39 +608,33 @@ def read_alarms(path: Path, table: str | None) -> list[KeptAlarm | LeftOut]:
         every: list[KeptAlarm | LeftOut] = [*alarms.kept(db), *alarms.left_out(db)]
         kept = [alarm for alarm in every if table in (None, alarm.table)]
         if table is not None and not kept:
-            _epochs(db, path, table)
+            _epochs(db, table)
     return kept
 
 
 @contextmanager
-def _read_only(path: Path) -> Iterator[sqlite3.Connection]:
+def _read_only(path: Path) -> Iterator[Store]:
     """The ledger as it stands at this moment, whoever writes to it meanwhile."""
-    address = f"{path.absolute().as_uri()}?mode=ro"
-    with (
-        told_of_nonsense(path),
-        closing(sqlite3.connect(address, uri=True, isolation_level=None, timeout=_BUSY_S)) as db,
-    ):
-        db.execute("BEGIN")
-        form_of(db, path)
+    with closing(LedgerFile(path, read_only=True)) as db, told_of_nonsense(db), db.reading():
         yield db
 
 
-def _epochs(db: sqlite3.Connection, path: Path, table: str) -> list[str]:
+def _epochs(db: Store, table: str) -> list[str]:
     """The epochs that were adopted for a table, the last adopted last. Streams that were set aside come before."""
     adopted = db.execute(
         "SELECT epoch FROM adoption WHERE table_id = ? GROUP BY epoch ORDER BY max(number)", (table,)
     ).fetchall()
-    if "set_aside_as" in (name for _, name, *_ in db.execute("PRAGMA table_info(adoption)")):  # from form 4 on
+    if db.has("key_seen"):  # from form 4 on
         adopted = db.execute(
             "SELECT coalesce(set_aside_as, epoch) FROM adoption WHERE table_id = ? GROUP BY 1"
-            " ORDER BY max(set_aside_as IS NULL), max(number)",
+            " ORDER BY max(CASE WHEN set_aside_as IS NULL THEN 1 ELSE 0 END), max(number)",
             (table,),
         ).fetchall()
     if not adopted:
         tables = [name for (name,) in db.execute("SELECT DISTINCT table_id FROM adoption ORDER BY table_id")]
         raise TableError(
             "table_unknown",
-            f"The ledger {path} knows no table {table!r}. Its tables are: {', '.join(tables) or 'none'}.",
+            f"The ledger {db} knows no table {table!r}. Its tables are: {', '.join(tables) or 'none'}.",
             "Check the table's name and --ledger.",
         )
     return [epoch for (epoch,) in adopted]

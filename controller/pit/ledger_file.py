@@ -1,4 +1,4 @@
-"""The ledger's file: which form the file has, what is wrong with it in words for people, and which pit runs on it.
+"""A ledger in one SQLite file, which is the default, and which pit runs on that file.
 
 A pit that runs holds the lock on a file beside the ledger. Into that lock file the pit writes which session it serves:
 the session's token, which stands in the ledger too, and the ledger's own place on the disk. So another process can tell
@@ -13,19 +13,27 @@ import os
 import secrets
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from controller.errors import TableError
+from controller.pit.forms import FORM, FROM_FORM, MIGRATED_FROM, NEW
+from controller.pit.store import (
+    NONSENSE,
+    damaged,
+    locked,
+    of_another_program,
+    refuse_form,
+    told_of_nonsense,
+    unusable,
+)
 
 APPLICATION_ID = 0x50495431  # "PIT1": a table's journal is an SQLite file too, and not a ledger
-FORM = 5
-MIGRATED_FROM = 3
 
+_BUSY_S = 5.0  # an adoption by a person holds the file for some milliseconds
 _LOCK_TRIES, _LOCK_AGAIN_AFTER_S = 10, 0.05  # a process that looks whether a pit runs holds the lock for a moment
 _LOCK_BYTES = 200
-NONSENSE = (ValueError, TypeError, LookupError, ArithmeticError, AssertionError, RecursionError, MemoryError)
 
 
 class PitLock:
@@ -96,90 +104,180 @@ def place_of(path: Path) -> str:
     return f"{status.st_dev}:{status.st_ino}"
 
 
-def form_of(db: sqlite3.Connection, path: Path) -> int:
-    """The form of the ledger, where this program can read that form.
+class LedgerFile:
+    """The SQLite file of a ledger: a `Store`."""
 
-    Raises TableError `ledger_of_another_program`, `ledger_too_old` or `ledger_too_new`.
-    """
-    (application_id,) = db.execute("PRAGMA application_id").fetchone()
-    (form,) = db.execute("PRAGMA user_version").fetchone()
-    if application_id != APPLICATION_ID:
-        raise TableError(
-            "ledger_of_another_program",
-            f"{path} is a database, but no pit's ledger.",
-            "Correct --ledger.",
-        )
-    if form < MIGRATED_FROM:
-        raise TableError(
-            "ledger_too_old",
-            f"The ledger {path} has form {form}; this program knows form {FORM}.",
-            "Keep that ledger for the audit, and begin a new ledger. The tables send their streams again, and people"
-            " recall what was decided on awards (`award list`, `award recall`).",
-        )
-    if form > FORM:
-        raise TableError(
-            "ledger_too_new",
-            f"The ledger {path} has form {form}; this program knows form {FORM}.",
-            "Run the version of the pit that wrote this ledger.",
-        )
-    return int(form)
+    nonsense: tuple[type[Exception], ...] = NONSENSE
 
+    def __init__(self, path: Path, read_only: bool = False) -> None:
+        """Open the file at `path`, or begin it.
 
-@contextmanager
-def told(path: Path) -> Iterator[None]:
-    """SQLite's complaints about a file, in words for people."""
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            raise locked(path) from error
-        if "decode to UTF-8" in str(error):  # Python's own, on a text that is none
-            raise damaged(path, error) from error
-        raise unusable(path, str(error)) from error
-    except sqlite3.Error as error:
-        raise damaged(path, error) from error
+        Raises TableError `ledger_locked`, `ledger_unusable`, `ledger_damaged`, `ledger_of_another_program`,
+        `ledger_too_old`, `ledger_too_new`, and `ledger_linked` unless the file is only read.
+        """
+        self.path = path
+        self._lock: PitLock | None = None
+        self._place = ""
+        self._data_version: int | None = None
+        if read_only:
+            with self.told():
+                address = f"{path.absolute().as_uri()}?mode=ro"
+                self.connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=_BUSY_S)
+                self._form()
+            return
+        refuse_linked(path)
+        with told_of_nonsense(self):
+            self.connection = sqlite3.connect(path, isolation_level=None, timeout=_BUSY_S)
+            self._begin_or_check()
+            self.execute("PRAGMA journal_mode = WAL")
+            self.execute("PRAGMA synchronous = FULL")
+            # A sync of an earlier run may have failed. The kernel then takes the log for written, so write the log
+            # anew.
+            self.execute("PRAGMA wal_checkpoint")
 
+    def __str__(self) -> str:
+        return str(self.path)
 
-@contextmanager
-def told_of_nonsense(path: Path) -> Iterator[None]:
-    """As `told`. Values in the file that cannot be reckoned with are damage too.
+    def execute(self, statement: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
+        """Run one statement."""
+        return self.connection.execute(statement, values)
 
-    Only for code that works on nothing but the file: elsewhere such an exception is a defect of this program.
-    """
-    with told(path):
+    def executemany(self, statement: str, values: Iterable[Sequence[object]]) -> sqlite3.Cursor:
+        """Run one statement for each of these rows of values."""
+        return self.connection.executemany(statement, values)
+
+    stream = execute
+
+    def has(self, table: str) -> bool:
+        """Whether the ledger has this table of the database."""
+        return self.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (table,)).fetchone() is not None
+
+    @contextmanager
+    def told(self) -> Iterator[None]:
+        """SQLite's complaints about the file, in words for people."""
         try:
             yield
-        except NONSENSE as error:
-            raise damaged(path, error) from error
+        except sqlite3.OperationalError as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                raise locked(self) from error
+            if "decode to UTF-8" in str(error):  # Python's own, on a text that is none
+                raise damaged(self, str(error)) from error
+            raise unusable(self, str(error)) from error
+        except sqlite3.Error as error:
+            raise damaged(self, str(error)) from error
 
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing. What is committed is on the disk when the block has ended, and nobody wrote meanwhile."""
+        with self.told():
+            self.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self.execute("COMMIT")
+            except BaseException:
+                self._roll_back()
+                raise
 
-def locked(path: Path) -> TableError:
-    """The error that another process has the file."""
-    return TableError(
-        "ledger_locked",
-        f"Another process has the ledger {path}.",
-        "Stop the other pit or whatever has the file open, or give this pit a ledger of its own.",
-    )
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """One view of the file, whoever writes to it meanwhile."""
+        with self.told():
+            self.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self._roll_back()
 
+    def others_wrote(self) -> bool:
+        """Whether another process has written to the file since the last call."""
+        (version,) = self.execute("PRAGMA data_version").fetchone()
+        before, self._data_version = self._data_version, version
+        return bool(version != before)
 
-def unusable(path: Path, why: str | None) -> TableError:
-    """The error that the file cannot be opened or written."""
-    return TableError(
-        "ledger_unusable",
-        f"The ledger {path} cannot be used: {why}.",
-        "Check the path, that the disk is not full, and that the user the pit runs as may write there.",
-    )
+    def refuse_unsound(self) -> None:
+        """Raises sqlite3.DatabaseError where SQLite finds the file damaged."""
+        (sound,) = self.execute("PRAGMA integrity_check(1)").fetchone()
+        if sound != "ok":
+            raise sqlite3.DatabaseError(sound)
 
+    @property
+    def leads(self) -> bool:
+        """Whether this is the store of the pit that runs on the ledger."""
+        return self._lock is not None
 
-def damaged(path: Path, error: BaseException) -> TableError:
-    """The error that the file does not hold what was written."""
-    why = str(error) if isinstance(error, sqlite3.Error) else f"a value in the file makes no sense ({error!r:.200})"
-    return TableError(
-        "ledger_damaged",
-        f"The ledger {path} is not sound: {why}.",
-        "Keep the file for the audit and restore the last good copy. The tables send again what the copy lacks, and"
-        " people recall what was decided on awards since (`award list`, `award recall`).",
-    )
+    @contextmanager
+    def lead(self, say: Callable[[str], None]) -> Iterator[str]:
+        """Become the pit that runs on the file. Raises TableError `ledger_locked` where another pit does."""
+        self._lock, self._place = PitLock(self.path), place_of(self.path)
+        with self.transaction():
+            yield self._lock.token
+        self._lock.serve()
+
+    def refuse_if_taken_over(self, token: Callable[[], str | None]) -> None:
+        """Raises TableError `ledger_replaced` where another file has the ledger's name now, or another pit serves it.
+
+        Nobody would read what this pit writes.
+        """
+        if self._lock is not None and (place_of(self.path) != self._place or token() != self._lock.token):
+            raise TableError(
+                "ledger_replaced",
+                f"The ledger {self} was replaced, or another pit was started on it, while this pit ran on it.",
+                "Let one pit alone run on the ledger, and start that pit again: the tables send what the file lacks.",
+            )
+
+    def refuse_unserved(self, token: str | None) -> None:
+        """Raises TableError `pit_not_running`, or `ledger_replaced` where the pit that runs serves another file."""
+        running = served(self.path)
+        if running is None:
+            raise TableError(
+                "pit_not_running",
+                f"No pit runs on the ledger {self}, so nobody knows whether this ledger is the newest copy.",
+                "Start the pit (`run`), and decide once the pit has heard its tables.",
+            )
+        if running != (token, place_of(self.path)):
+            raise TableError(
+                "ledger_replaced",
+                f"The pit that runs does not serve this file: {self} was replaced since the pit started.",
+                "Start the pit again: the tables send what this file lacks. Then decide.",
+            )
+
+    def close(self) -> None:
+        """Let go of the file, and let another pit run on it."""
+        self.connection.close()
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def _roll_back(self) -> None:
+        if self.connection.in_transaction:
+            self.execute("ROLLBACK")
+
+    def _begin_or_check(self) -> None:
+        empty = self.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] == 0
+        if empty:
+            with self.transaction():
+                self._make(NEW)
+                self.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        elif self._form() < FORM:
+            with self.transaction():  # where another process has done so meanwhile, nothing is left to do
+                for form in range(self._form(), FORM):
+                    self._make(FROM_FORM[form])
+        self._form()
+
+    def _make(self, schemas: Iterable[str]) -> None:
+        for schema in schemas:
+            for statement in schema.split(";"):
+                self.execute(statement)
+        self.execute(f"PRAGMA user_version = {FORM}")
+
+    def _form(self) -> int:
+        """The form of the ledger, where this program can read that form."""
+        (application_id,) = self.execute("PRAGMA application_id").fetchone()
+        (form,) = self.execute("PRAGMA user_version").fetchone()
+        if application_id != APPLICATION_ID:
+            raise of_another_program(self)
+        refuse_form(self, form, MIGRATED_FROM, FORM)
+        return int(form)
 
 
 def _lock_of(path: Path) -> Path:

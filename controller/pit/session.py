@@ -9,15 +9,13 @@ told the table.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping
-from pathlib import Path
 
 from controller.errors import TableError
 from controller.pit.adoptions import Adoption
 from controller.pit.alarms import time_of
 from controller.pit.clock import now_text
-from controller.pit.ledger_file import PitLock, place_of, served
+from controller.pit.store import Store
 
 SCHEMA = """
 CREATE TABLE session (token TEXT NOT NULL, since TEXT NOT NULL) STRICT; -- of the pit that runs, or ran last
@@ -34,18 +32,11 @@ CREATE TABLE said_before ( -- events that this pit acknowledged and that this le
 
 
 class Session:
-    """The session in a ledger's file. Every method but `hold` and `close` works inside the ledger's transaction."""
+    """The session of a ledger. Every method but `head_told` works inside the ledger's transaction."""
 
-    def __init__(self, db: sqlite3.Connection, path: Path) -> None:
+    def __init__(self, db: Store) -> None:
         self._db = db
-        self._path = path
-        self._lock: PitLock | None = None
-        self._place = ""
         self._heads: dict[str, tuple[Adoption, int]] = {}  # what each table's state said last
-
-    def hold(self, lock: PitLock) -> None:
-        """Be the pit that runs, until `close`."""
-        self._lock, self._place = lock, place_of(self._path)
 
     def begin(self, token: str) -> None:
         """Begin a session: the pit has heard no table yet."""
@@ -53,25 +44,9 @@ class Session:
         self._db.execute("DELETE FROM heard_to_head")
         self._db.execute("INSERT INTO session VALUES (?, ?)", (token, now_text()))
 
-    def close(self) -> None:
-        """Let another pit run on the ledger."""
-        if self._lock is not None:
-            self._lock.close()
-            self._lock = None
-
     def refuse_if_taken_over(self) -> None:
-        """Raises TableError `ledger_replaced` where another file has the ledger's name now, or another pit serves it.
-
-        Nobody would read what this pit writes.
-        """
-        if self._lock is None:
-            return
-        if place_of(self._path) != self._place or self._token() != self._lock.token:
-            raise TableError(
-                "ledger_replaced",
-                f"The ledger {self._path} was replaced, or another pit was started on it, while this pit ran on it.",
-                "Let one pit alone run on the ledger, and start that pit again: the tables send what the file lacks.",
-            )
+        """Raises TableError where this pit is not the one that runs on the ledger any more."""
+        self._db.refuse_if_taken_over(self._token)
 
     def head_told(self, table: str, state_of: Adoption, head_seq: int) -> None:
         """Note the number of a table's last event, which the table's state names."""
@@ -79,11 +54,15 @@ class Session:
 
     def said(self, table: str, epoch: str, seq: int) -> None:
         """Note an event that this pit acknowledged and this ledger does not have."""
-        self._db.execute("INSERT OR REPLACE INTO said_before VALUES (?, ?, ?)", (table, epoch, seq))
+        self._db.execute(
+            "INSERT INTO said_before VALUES (?, ?, ?)"
+            " ON CONFLICT (table_id) DO UPDATE SET epoch = excluded.epoch, seq = excluded.seq",
+            (table, epoch, seq),
+        )
 
     def has_news(self, table: str, adoption: Adoption, seq: int) -> bool:
         """Whether `note_progress` would note anything."""
-        return self._lock is not None and (
+        return self._db.leads and (
             self._has_all_that_was_said(table, adoption, seq) or self._has_come_to_its_head(table, adoption, seq)
         )
 
@@ -92,12 +71,15 @@ class Session:
 
         The ledger may now have all that this pit ever acknowledged of the table, and all that the table has.
         """
-        if self._lock is None:
+        if not self._db.leads:
             return
         if self._has_all_that_was_said(table, adoption, seq):
             self._db.execute("DELETE FROM said_before WHERE table_id = ?", (table,))
         if self._has_come_to_its_head(table, adoption, seq):
-            self._db.execute("INSERT OR REPLACE INTO heard_to_head VALUES (?, ?)", (table, adoption.epoch))
+            self._db.execute(
+                "INSERT INTO heard_to_head VALUES (?, ?) ON CONFLICT (table_id) DO UPDATE SET epoch = excluded.epoch",
+                (table, adoption.epoch),
+            )
 
     def forget(self, table: str) -> None:
         """The table's adoption has ended: forget what the pit waits for, and what was heard of the table."""
@@ -112,8 +94,8 @@ class Session:
         """Raises TableError while nobody may decide on an award: `pit_not_running`, `ledger_replaced`,
         `ledger_behind_acks`, `tables_unheard`. `heard` are the adopted tables."""
         self.refuse_if_taken_over()
-        if self._lock is None:
-            self._refuse_unserved()
+        if not self._db.leads:
+            self._db.refuse_unserved(self._token())
         if behind := self._db.execute("SELECT table_id, epoch, seq FROM said_before ORDER BY table_id").fetchall():
             told = ", ".join(f"{table} through event {table}/{epoch}/{seq}" for table, epoch, seq in behind)
             raise TableError(
@@ -130,22 +112,6 @@ class Session:
                 f" {', '.join(map(self._last_heard, missing))}. The tables may know of awards that were paid.",
                 "Bring the programs of these tables, in this pit's version, and their links up. A decision is possible"
                 f" once the tables are heard. {_GONE}",
-            )
-
-    def _refuse_unserved(self) -> None:
-        running = served(self._path)
-        if running is None:
-            raise TableError(
-                "pit_not_running",
-                f"No pit runs on the ledger {self._path}, so nobody knows whether this ledger is the newest copy.",
-                "Start the pit (`run`), and decide once the pit has heard its tables.",
-            )
-        token, place = running
-        if (token, place) != (self._token(), place_of(self._path)):
-            raise TableError(
-                "ledger_replaced",
-                f"The pit that runs does not serve this file: {self._path} was replaced since the pit started.",
-                "Start the pit again: the tables send what this file lacks. Then decide.",
             )
 
     def _last_heard(self, table: str) -> str:

@@ -26,7 +26,8 @@ from controller.contract.canonical import canonical
 from controller.contract.fingerprint import fingerprint
 from controller.keys import SigningKey
 from controller.pit.__main__ import main
-from controller.pit.ledger import _FROM_FORM, Ledger, read_log
+from controller.pit.forms import FROM_FORM
+from controller.pit.ledger import Ledger, read_log
 from controller.pit.settings import DEFAULT
 from tests.pit.evening import EPOCH, KEY, TableEvening
 from tests.pit.house import ROOT, TABLE, House, ack, needs_mosquitto, state, until
@@ -420,7 +421,7 @@ def test_a_migration_that_does_not_end_leaves_the_ledger_as_it_was(
     form_3: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as broken:
-        broken.setitem(_FROM_FORM, 4, ("CREATE TABLE unheard_of (x)", "CREATE TABLE adoption (x)"))
+        broken.setitem(FROM_FORM, 4, ("CREATE TABLE unheard_of (x)", "CREATE TABLE adoption (x)"))
         assert code_of(lambda: Ledger(form_3)) == "ledger_unusable"
     with closing(sqlite3.connect(form_3)) as db:
         assert db.execute("PRAGMA user_version").fetchone() == (3,)

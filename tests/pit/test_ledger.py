@@ -24,7 +24,7 @@ from controller.contract.envelope import Stamp, seal
 from controller.contract.events import Alarm, Event
 from controller.errors import TableError
 from controller.keys import SigningKey, signature_holds
-from controller.pit import ledger as ledger_module
+from controller.pit import ledger_file
 from controller.pit.__main__ import main
 from controller.pit.ledger import Ack, Ledger, Received
 from controller.pit.meters import Terms
@@ -215,7 +215,7 @@ def test_a_seq_beyond_what_the_file_could_hold_is_a_gap(ledger: Ledger, path: Pa
 
 
 def test_a_batch_the_disk_would_not_take_is_not_acknowledged(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ledger_module, "_BUSY_S", 0.0)
+    monkeypatch.setattr(ledger_file, "_BUSY_S", 0.0)
     ledger = Ledger(path)
     ledger.adopt(TABLE, EPOCH, KEY.public.hex())
     other = sqlite3.connect(path, isolation_level=None)

@@ -58,8 +58,8 @@ class World:
     def copied(self) -> Path:
         """A copy of the ledger as it is now."""
         copy = self.folder / f"copy-{len(self.ledgers)}-{self.ms}.sqlite"
-        with closing(sqlite3.connect(copy)) as there:
-            self.ledger._db.backup(there)
+        with closing(sqlite3.connect(str(self.ledger._db))) as here, closing(sqlite3.connect(copy)) as there:
+            here.backup(there)
         self.ms += 1
         return copy
 
