@@ -1,8 +1,8 @@
 """A finished round as the journal has it, step by step: for a terminal, a page, and a supervisor's screen.
 
-The shoe's own frames are read again by the codec, which must give the fact that was journalled. A card that nobody saw
-is not told, though the hand is closed. Example: a hand is voided before its face-down cards were turned up; then
-neither those cards nor their frames are in the record.
+The codec reads the shoe's own frames again, which must give the facts in the journal. A card that nobody saw stays
+hidden, although the hand is closed. Example: a hand is voided before its face-down cards are turned up. Then the record
+has neither those cards nor their frames.
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ if TYPE_CHECKING:
 
 _LEFT_OUT = ("report", "rules", "carried", "last_report")
 _AS_IF = Live(frozenset(), pit_fresh=True, shoe_up=True, pit_up=True, journal_ok=True)
-"""What the journal does not hold and the lamps hang on: taken as on a good day."""
+"""What the lamps need and the journal does not hold: as when nothing is wrong."""
 
 
 def round_named(which: str) -> tuple[int, int]:
-    """The shoe and the round of "3/12". Raises TableError `no_such_round` for what names none."""
+    """The shoe and the round of "3/12". Raises TableError `no_such_round` for any other text."""
     shoe, _, number = which.partition("/")
     if not (shoe.isdecimal() and number.isdecimal()):
-        raise TableError("no_such_round", f"{which} names no round.", "Write SHOE/ROUND, for example 3/12.")
+        raise TableError("no_such_round", f"`{which}` does not name a round.", "Write SHOE/ROUND, for example 3/12.")
     return int(shoe), int(number)
 
 
 def hand_record(rows: Iterable[Row], origin: Origin, which: str) -> dict[str, Any]:
-    """The record of the round "3/12", as JSON values: `steps` and `corrections`, a dictionary a row each.
+    """The record of the round "3/12", as JSON values: `steps` and `corrections`, each a list with a dictionary a row.
 
-    `rows` begin with a shoe's opening or before, and were checked as they were read; `origin` is their journal's.
+    `rows` begin with the shoe's opening or before, and were checked when they were read; `origin` is their journal's.
     Raises TableError `no_such_round`, also for a round that has not ended.
     """
     shoe, number = round_named(which)
     steps, corrections = _steps(rows, shoe, number)
     if not steps or not steps[-1].ends:
-        do = "`tablectl rounds` lists those there are; a hand still in play is not shown."
+        do = "`tablectl rounds` lists the finished rounds. A round in play has no record yet."
         raise TableError("no_such_round", f"The journal holds no finished round {which}.", do)
     end = steps[-1]
     seen = public(end.before) if end.ends == "void" else end.face
@@ -76,7 +76,7 @@ def hand_record(rows: Iterable[Row], origin: Origin, which: str) -> dict[str, An
 
 @dataclass
 class _Step:
-    """A row of the round, and the table before and after it. `ends` is "round" or "void" where the row ends it."""
+    """A row of the round, and the table before and after. `ends` is "round" or "void" where this row ends the round."""
 
     row: Row
     before: Table
@@ -89,9 +89,9 @@ class _Step:
         return public(self.after)
 
     def told(self, seen: Public) -> dict[str, Any]:
-        """The step as JSON values; `seen` is what lay face up in the end."""
+        """The step as JSON values. `seen` is what lay face up at the end."""
         row, face, hidden = self.row, self.face, self._hides(seen)
-        frame: str | None = None if isinstance(row.fact, StepFailed) else _frame(row.fact)  # the fact's before it
+        frame: str | None = None if isinstance(row.fact, StepFailed) else _frame(row.fact)  # it has no frame
         again = None if frame is None or self.failed else _read_again(row, bytes.fromhex(frame))
         then = f"next card to {face.next_hand}" if face.next_hand else face.phase.replace("_", " ")
         return _row_told(row, hidden) | {
@@ -104,12 +104,12 @@ class _Step:
         }
 
     def _hides(self, seen: Public) -> bool:
-        """Whether the row would tell a card that nobody saw."""
+        """Whether the row tells a card that nobody saw."""
         fact = self.row.fact
         if _frame(fact) is None and getattr(fact, "card", None) is None:
             return False
         up = {(hand.hand, place) for hand in seen.hands for place, card in enumerate(hand.cards) if card != FACE_DOWN}
-        if not isinstance(self.after.phase, Locked):  # where what lies on the layout is still the hand before
+        if not isinstance(self.after.phase, Locked):  # while wagers are locked, the layout still shows the hand before
             there = _laid(public(self.before)) if isinstance(self.before.phase, HandInPlay) else set()
             if laid := _laid(self.face) - there:
                 return not laid <= up
@@ -119,7 +119,7 @@ class _Step:
 
 
 def _laid(face: Public) -> set[tuple[str, int]]:
-    """The places on the layout that have a card."""
+    """The places on the layout that hold a card."""
     return {(hand.hand, place) for hand in face.hands for place in range(len(hand.cards))}
 
 
@@ -171,18 +171,18 @@ def _frame(fact: Fact) -> str | None:
 
 
 def _read_again(row: Row, frame: bytes) -> str:
-    """What the frame tells now. The row names the shoe that sent it; an older row does not, so all are asked."""
+    """What the frame tells today. The row names the shoe that sent it; for an old row without that, try every brand."""
     written_by = row.via.removeprefix("shoe ")
     names = [written_by] if written_by in shoes.NAMES else shoes.NAMES
     read = [shoes.brand(name).read_again(frame) for name in names]
     if [row.fact] in read:
-        return "which reads so again"
+        return "which reads the same today"
     heard = min(read, key=lambda told: sum(isinstance(said, BadBytes) for said in told))
-    return f"WHICH READS {', '.join(map(said_in_words, heard)) or 'NOTHING'} NOW"
+    return f"WHICH READS {', '.join(map(said_in_words, heard)) or 'NOTHING'} TODAY"
 
 
 def said_in_words(said: DataclassInstance) -> str:
-    """The name of a fact, or of what else a shoe's bytes were, and what it says; without its report."""
+    """The name and the values of a fact, or of bytes that became no fact; without the report."""
     values = {field.name: getattr(said, field.name) for field in fields(said) if field.name not in _LEFT_OUT}
     words = (f"{name} {_value_in_words(value)}" for name, value in values.items() if value is not None)
     return f"{type(said).__name__}({', '.join(words)})"

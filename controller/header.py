@@ -1,7 +1,7 @@
-"""The header under a table: the driver that the table's file names, and what its lamps say once the program is gone.
+"""The header under a table: its driver, and its lamps while the program does not run.
 
-Darkening needs the pins' wiring and nothing else of the table. So importing this module loads next to nothing, and a
-mistake elsewhere in the table's file leaves no lamp lit.
+Darkening needs the pins' wiring and nothing else of the table. So this module imports next to nothing, and no mistake
+elsewhere in the table's file leaves a lamp lit.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from drivers.gpio import GpioPins, load_rpi_gpio
 def take_pins(
     driver: str, page: str | None, lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring]
 ) -> GpioPins:
-    """The pins, all lamps dark. `page` stands in for a header, with the simulated driver. Raises TableError."""
+    """The pins, with all lamps dark. With the simulated driver `page` stands in for a header. Raises TableError."""
     if driver == "rpi_gpio":
         return GpioPins(load_rpi_gpio(), lamps, inputs)
-    # A simulator is never part of a table's program: it is loaded only when the table's file names it.
+    # A simulator is never part of a table's program: it is loaded only where the table's file names it.
     from drivers.sim.gpio import SimulatedGpio
 
     assert page is not None, "the configuration was checked"
@@ -29,7 +29,7 @@ def take_pins(
 
 
 def darken(path: Path, light_fault: bool) -> None:
-    """Darken every lamp of this table, whatever ran before. With `light_fault` the fault lamp alone is lit, steadily.
+    """Darken every lamp of this table, whatever ran before. With `light_fault` the fault lamp alone is lit, steady.
 
     Raises TableError: `config_invalid` where the file does not say how the lamps are wired.
     """
@@ -40,7 +40,7 @@ def darken(path: Path, light_fault: bool) -> None:
 
 
 def _wiring(path: Path) -> tuple[str, str | None, dict[str, LampWiring]]:
-    """Of `[pins]`: the driver, the page, and the lamps."""
+    """From `[pins]`: the driver, the page, and the lamps."""
     try:
         pins = tomllib.loads(path.read_text("utf-8"))["pins"]
         lamps = {str(name): LampWiring(int(lamp["bcm"]), lamp["active"]) for name, lamp in pins["lamps"].items()}
@@ -51,6 +51,6 @@ def _wiring(path: Path) -> tuple[str, str | None, dict[str, LampWiring]]:
         raise TableError(
             "config_invalid",
             f"{path} does not say how the lamps are wired ({type(error).__name__}: {error}).",
-            "Run `tablectl check` on the file and correct what it tells.",
+            "Run `tablectl check` on the file and correct what the check names.",
         ) from error
     return driver, page, lamps

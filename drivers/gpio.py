@@ -1,8 +1,8 @@
 """Lamps and inputs on the Pi's header, through RPi.GPIO's Python API.
 
-The same API is offered by `RPi.GPIO` (Pi 4 and earlier), by `rpi-lgpio` under the same name (Pi 5) and by the
-simulated header, so one driver serves all three. Pins are sampled, never watched: RPi.GPIO's edge detection fails on
-kernels from 6.6, and debounces differently in `rpi-lgpio`.
+`RPi.GPIO` (Pi 4 and earlier), `rpi-lgpio` (Pi 5, under the same name) and the simulated header offer the same API, so
+one driver serves all three. Pins are sampled, never watched: RPi.GPIO's edge detection fails on kernels from 6.6, and
+`rpi-lgpio` debounces differently.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class GpioModule(Protocol):
 class GpioPins:
     """The `Pins` of a table wired to the header.
 
-    Taking the pins darkens every lamp. Raises TableError `gpio_refused` when the header does not let itself be driven.
+    Taking the pins darkens every lamp. Raises TableError `gpio_refused` when the pins cannot be taken.
     """
 
     def __init__(self, gpio: GpioModule, lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring]) -> None:
@@ -48,37 +48,37 @@ class GpioPins:
         self._inputs: list[tuple[str, int, int]] = []  # name, BCM number and the level that is True: read many times
         try:
             self._take_pins(inputs)
-        except Exception as error:  # rpi-lgpio's own error is a plain Exception, and its class is not at hand here
+        except Exception as error:  # rpi-lgpio raises a class of its own, which cannot be imported here
             raise TableError(
                 "gpio_refused",
-                f"the pins of the header could not be taken: {error}",
-                "let the daemon's user into the group gpio (root is not needed), stop any other program that uses "
+                f"the pins of the header cannot be used: {error}",
+                "put the daemon's user into the group gpio (root is not needed), stop any other program that uses "
                 "these pins, and on a Pi 5 install rpi-lgpio in place of RPi.GPIO",
             ) from error
 
     def read(self) -> dict[str, bool]:
-        """Every input by name, sampled now: True is pressed, turned or covered."""
+        """Every input by name, as it is now: True is pressed, turned or covered."""
         level = self._gpio.input
         return {name: level(bcm) == active for name, bcm, active in self._inputs}
 
     def write(self, lamp: str, lit: bool) -> None:
-        """Light or darken one lamp. Raises KeyError for a lamp the table has not."""
+        """Light or darken one lamp. Raises KeyError for a lamp that the table does not have."""
         wiring = self._lamps[lamp]
         self._gpio.output(wiring.bcm, self._active(wiring) if lit else self._dark(wiring))
 
     def close(self) -> None:
-        """Darken every lamp and let go of the inputs; may be called again."""
+        """Darken every lamp and release the inputs. May be called again."""
         for lamp in self._lamps:
             self.write(lamp, False)
-        # Only the inputs are cleaned up: cleanup() makes a pin an input without a pull, and a lamp's driver left
-        # floating may light it. A lamp's pin stays an output at its dark level.
+        # Only the inputs are cleaned up: cleanup() makes a pin an input without a pull, and a floating pin may light
+        # its lamp. A lamp's pin stays an output at its dark level.
         for _, bcm, _ in self._inputs:
             self._gpio.cleanup(bcm)
 
     def _take_pins(self, inputs: Mapping[str, InputWiring]) -> None:
         gpio = self._gpio
         pulls = {"off": gpio.PUD_OFF, "down": gpio.PUD_DOWN, "up": gpio.PUD_UP}
-        gpio.setwarnings(False)  # they are about pins still set up from a run before, which is how we leave the lamps
+        gpio.setwarnings(False)  # the warnings name pins that an earlier run set up, as every run leaves the lamps
         gpio.setmode(gpio.BCM)
         for lamp in self._lamps.values():
             gpio.setup(lamp.bcm, gpio.OUT, initial=self._dark(lamp))  # the level first, so that no lamp flashes
@@ -96,8 +96,8 @@ class GpioPins:
 def load_rpi_gpio() -> GpioModule:
     """The `RPi.GPIO` module of this Pi.
 
-    Raises TableError: `gpio_missing` when no such package is installed, `gpio_not_a_pi` when it finds no Raspberry Pi
-    beneath it, `gpio_folder` when the Pi 5's may not write to the folder the daemon was started in.
+    Raises TableError: `gpio_missing` where no such package is installed, `gpio_not_a_pi` where the package finds no
+    Raspberry Pi, `gpio_folder` where the Pi 5's package may not write to the folder in which the daemon was started.
     """
     choose_library(Path(sys.prefix, "pins"))
     try:
@@ -117,8 +117,8 @@ def load_rpi_gpio() -> GpioModule:
     except OSError as error:
         raise TableError(
             "gpio_folder",
-            f"the Pi 5's RPi.GPIO could not make its pipe in the current folder: {error}",
-            "start the daemon in a folder its user may write to (WorkingDirectory= in the systemd unit)",
+            f"the Pi 5's RPi.GPIO cannot make its pipe in the current folder: {error}",
+            "start the daemon in a folder that its user may write to (WorkingDirectory= in the systemd unit)",
         ) from error
     return cast(GpioModule, RPi.GPIO)
 
@@ -128,10 +128,10 @@ _GPIOMEM = Path("/dev/gpiomem")
 
 
 def choose_library(folder: Path, board: Path = _BOARD, gpiomem: Path = _GPIOMEM) -> None:
-    """Put this board's library on the path, where an installation has both libraries, each in a folder of its own.
+    """Put this board's library on the path, where an installation has both libraries in folders of their own.
 
     RPi.GPIO drives the Pi 4 and earlier through /dev/gpiomem. The Pi 5, and kernels without that device, need
-    rpi-lgpio. The board is looked at each time, as the memory card may be moved to another Pi.
+    rpi-lgpio. Each start looks at the board, as the memory card may be moved to another Pi.
     """
     if not folder.is_dir():
         return

@@ -36,10 +36,10 @@ _log = logging.getLogger(__name__)
 
 _FIRST_RETRY_S = 0.2
 _LONGEST_RETRY_S = 5.0
-_RIVAL_RETRY_S = 10.0  # the client with our id comes back too: in a hurry, the two would only push each other out
+_RIVAL_RETRY_S = 10.0  # the client with our id comes back too: two in a hurry only push each other out
 _GOODBYE_S = 1.0
 _MOST_WAITING_BYTES = 1_000_000  # of messages that wait for the loop: thousands, where a pit sends a few
-_HOP_BYTES = 500  # what a message costs beside its payload
+_HOP_BYTES = 500  # the memory that a message takes beside its payload
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class MqttBroker:
         return info.mid
 
     def drop(self, why: str) -> None:
-        """End the connection. The next connection is made as after any end."""
+        """End the connection. `run` makes the next connection as after any end."""
         if self._connection is not None:
             self._connection.end(why)
 
@@ -144,7 +144,7 @@ class MqttBroker:
         except TableError as error:
             connection.end(f"no connection to {broker}: {error.what}")
         except ssl.SSLCertVerificationError as error:
-            connection.end(f"{broker} is not to be trusted: {error.verify_message}")
+            connection.end(f"the certificate of {broker} cannot be trusted: {error.verify_message}")
         except ssl.SSLError as error:
             connection.end(f"no TLS with {broker}: {error.reason or error}")
         except (OSError, ValueError) as error:  # ValueError: the text cannot be a host
@@ -181,7 +181,7 @@ class MqttBroker:
         link.hang_up()
         link.loop_stop()
 
-    # What the connection tells, on the loop.
+    # What the connection reports, on the loop.
 
     def came_up(self, connection: _Connection, listener: BrokerListener) -> None:
         """The connection stands. The listener hears so at once, before the retained messages."""
@@ -221,7 +221,7 @@ def _own(run: str) -> Properties:
 
 
 class _Connection:
-    """The way of one connection from paho's thread to the loop. A connection comes up once and ends once."""
+    """Carries what one connection hears from paho's thread to the loop. A connection comes up once and ends once."""
 
     link: Link
 
@@ -255,7 +255,7 @@ class _Connection:
         self._hop(self._broker.answered, self._listener, token, reason_code)
 
     def _hop(self, call: Callable[..., None], *args: object, extra_bytes: int = 0) -> None:
-        """Call on the loop. What the call raises ends `run`. After the loop's end nothing is called."""
+        """Make the call on the loop. What the call raises ends `run`. After the loop's end no call is made."""
         size = _HOP_BYTES + extra_bytes
         if self._taken_bytes - self._landed_bytes > _MOST_WAITING_BYTES and call != self.end:
             raise LinkBrokenError("sends more than this table can hear")

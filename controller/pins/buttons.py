@@ -1,4 +1,4 @@
-"""What the table's buttons ask for: by button, the supervisor's key turned or not, and the moment."""
+"""What each button of the table requests: by button, position of the supervisor's key, and moment."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from controller.table.dealing import odd_card
 from controller.table.states import HandInPlay, Locked, Table
 
 SEEN_AFTER_S = 0.3
-"""How long people need to see that a fault came or was left: a press sooner answers what was shown before."""
+"""The time that people need to see that a fault came or went: an earlier press answers what was shown before."""
 
 PRESSES: tuple[Press, ...] = tuple(
     sorted(
@@ -16,11 +16,11 @@ PRESSES: tuple[Press, ...] = tuple(
         key=lambda press: (press.button, press.key_turned, press.when is When.ANY),
     )
 )
-"""What each button means, by the acts' entries. The first row that fits holds: what is meant at any time comes last."""
+"""What each button means, from the acts' entries. The first row that fits holds, so rows for any moment come last."""
 
 
 def pressed(button: str, key_turned: bool, table: Table) -> Request | None:
-    """The request that pressing `button` makes; None for an input that is no button."""
+    """The request that a press of `button` makes; None for an input that is not a button."""
     for press in PRESSES:
         if (press.button, press.key_turned) == (button, key_turned) and _is(press.when, table):
             return press.request()

@@ -1,4 +1,4 @@
-"""Debouncing: what an input is, once it has stopped bouncing. Pure; samples and their time come in."""
+"""Debouncing: the level of an input once it has stopped bouncing. Pure: samples and their time are arguments."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 
 class Debouncer:
-    """The settled levels of named inputs: a change counts once it has been read for `debounce_ms` without a break.
+    """The settled levels of named inputs. A change counts once the new level was read for `debounce_ms` without a
+    break.
 
-    The first sample settles at once, so a button held down at start is no press.
+    The first sample settles at once: a button that is held down at the start is not a press.
     """
 
     def __init__(self, debounce_ms: int) -> None:
@@ -18,11 +19,11 @@ class Debouncer:
 
     @property
     def changing(self) -> bool:
-        """Whether an input is on its way to another level: it must then be read often, so that no break is missed."""
+        """Whether an input is changing. It must then be read often, so that no break is missed."""
         return bool(self._changing_since_ms)
 
     def sample(self, levels: Mapping[str, bool], now_ms: int) -> dict[str, bool]:
-        """Take one sample of all inputs; returns the inputs that settled anew, with their new level."""
+        """Take one sample of all inputs. Returns each input that settled at a new level, with that level."""
         if levels == self.settled and not self.changing:
             return {}
         changed: dict[str, bool] = {}

@@ -1,11 +1,11 @@
-"""What the table is wired to, as the runtime sees it: one Protocol a device, and the wiring behind it."""
+"""The devices that the table is wired to, as the runtime sees them: one Protocol a device, and the wiring."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
-if TYPE_CHECKING:  # the pins' driver alone is to load none of the table
+if TYPE_CHECKING:  # the pins' driver alone loads nothing of the table
     from controller.table.facts import ShoeFact
 
 Level = Literal["high", "low"]
@@ -43,30 +43,30 @@ class InputWiring:
 class Pins(Protocol):
     """The table's lamps and inputs, by the names of the table file.
 
-    Inputs are sampled as they stand this instant; debouncing is the caller's.
+    Inputs are sampled as they are now; the caller debounces them.
     """
 
     def read(self) -> dict[str, bool]:
         """Every input by name: True is pressed, turned or covered."""
 
     def write(self, lamp: str, lit: bool) -> None:
-        """Light or darken one lamp. Raises KeyError for a lamp the table has not."""
+        """Light or darken one lamp. Raises KeyError for a lamp that the table does not have."""
 
     def close(self) -> None:
-        """Darken every lamp and let go of the pins."""
+        """Darken every lamp and release the pins."""
 
 
 class ShoeListener(Protocol):
-    """Whoever hears the shoe. Called on the event loop."""
+    """Whoever hears the shoe. The event loop makes these calls."""
 
     def shoe_reported(self, fact: ShoeFact) -> None:
-        """The shoe said this, and it can be believed."""
+        """The shoe reported this, and the report can be believed."""
 
     def shoe_link(self, up: bool, why: str) -> None:
-        """The line to the shoe is there or not; `why` is a sentence for people."""
+        """The line to the shoe works or does not; `why` is a sentence for people."""
 
     def shoe_noise(self, reason: str, count: int) -> None:
-        """So many bytes became no fact, and of what kind they were. The bytes themselves are never told."""
+        """So many bytes became no fact, for this reason. The bytes themselves are never told."""
 
 
 class Shoe(Protocol):
@@ -74,55 +74,55 @@ class Shoe(Protocol):
 
     @property
     def gap_shows_within_ms(self) -> int:
-        """For how long the line may be unheard and a missed report still show as a gap in the shoe's numbers.
+        """How long the line may be unheard so that a missed report still shows as a gap in the shoe's numbers.
 
-        After more time they may have come round; of a shoe without numbers no gap ever shows, so this is 0.
+        After a longer time the numbers may have come round. A shoe without numbers never shows a gap: 0.
         """
 
     @property
     def kept_unread_ms(self) -> int:
-        """For how long at least the kernel keeps what the shoe says while nobody reads it."""
+        """How long, at the least, the kernel keeps what the shoe sends while nobody reads."""
 
     def forget(self) -> None:
-        """Take what comes next for new, also where it looks like the last report."""
+        """Take the next report for a new report, even where it looks like the last one."""
 
     async def run(self, listener: ShoeListener) -> None:
-        """Keep the line open and tell the listener, until cancelled."""
+        """Keep the line open and call the listener, until cancelled."""
 
 
 class BrokerListener(Protocol):
-    """Whoever hears the broker. Called on the event loop."""
+    """Whoever hears the broker. The event loop makes these calls."""
 
     def broker_connected(self) -> None:
-        """A new connection stands and its subscriptions are made; told before anything that comes on it."""
+        """A new connection has its subscriptions. Called before anything that comes on this connection."""
 
     def broker_disconnected(self, why: str) -> None:
         """The connection is gone, or could not be made."""
 
     def broker_id_taken(self) -> None:
-        """Another client has our id, and the broker gave it our place; or it speaks on our topic. Told at each sign."""
+        """Another client took our place with our id, or speaks on our topic. Called at each sign of that."""
 
     def broker_message(self, topic: str, payload: bytes, retained: bool) -> None:
-        """A message on a subscribed topic; `retained`: said before we subscribed, and kept by the broker."""
+        """A message on a subscribed topic. `retained`: it was said before we subscribed, and the broker kept it."""
 
     def broker_unreadable(self, topic: str, why: str) -> None:
-        """A message came that cannot be read; nothing else comes of it."""
+        """A message came that cannot be read. It has no other effect."""
 
     def broker_answered(self, token: int, reason_code: int) -> None:
-        """The broker's PUBACK, an MQTT 5 reason code, for the publish that `token` came from."""
+        """The broker's PUBACK, an MQTT 5 reason code, for the publish with this token."""
 
 
 class Broker(Protocol):
     """The MQTT broker."""
 
     async def run(self, listener: BrokerListener) -> None:
-        """Keep connected and tell the listener, until cancelled."""
+        """Keep connected and call the listener, until cancelled."""
 
     def publish(self, topic: str, payload: bytes, retain: bool = False, event_type: str | None = None) -> int | None:
-        """Publish at QoS 1. Returns a token for the answer; None when there is no connection, and nothing was sent."""
+        """Publish at QoS 1. Returns a token for the answer, or None: there is no connection, and nothing was sent."""
 
     def drop(self, why: str) -> None:
-        """End the connection, for a reason in words for people; `run` makes a new one."""
+        """End the connection, for a reason in words for people. `run` makes a new connection."""
 
     def often_cut(self) -> str:
-        """That the connection is cut often, for people; empty where it is not."""
+        """A sentence for people where the connection is cut often; empty where it is not."""

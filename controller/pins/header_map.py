@@ -1,7 +1,7 @@
-"""The Raspberry Pi's header as it is before our program runs: what each pin does at power-up, and who else wants it.
+"""The Raspberry Pi's header before our program runs: what each pin does at power-up, and what else uses it.
 
 From the BCM2835's data sheet (the pulls at reset) and the Raspberry Pi's documentation of its header and overlays. A
-lamp or an input is a poor fit for a pin that something else drives, or that lights the lamp while the Pi boots.
+lamp or an input does not belong on a pin that something else drives, or that lights the lamp while the Pi boots.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from controller.pins.devices import InputWiring, LampWiring
 
 CONFIG_TXT = Path("/boot/firmware/config.txt")
-"""Where Raspberry Pi OS says which overlays are switched on."""
+"""The file in which Raspberry Pi OS switches overlays on."""
 
 PHYSICAL = {
     2: 3,
@@ -49,7 +49,7 @@ GROUNDS = (6, 9, 14, 20, 25, 30, 34, 39)
 POWER = {1: "3.3 V", 17: "3.3 V", 2: "5 V", 4: "5 V", 27: "ID EEPROM", 28: "ID EEPROM"}
 
 PULLED_UP_AT_BOOT = frozenset(range(2, 9))
-"""BCM numbers that read high from power-up until a program sets them; all others of the header read low."""
+"""BCM numbers that read high from power-up until a program sets them. All others of the header read low."""
 
 
 _SERIAL = (14, 15)
@@ -61,11 +61,11 @@ _OVERLAYS = {
     r"dtparam=i2s=on|dtoverlay=hifiberry": ((18, 19, 20, 21), "digital audio (I2S)"),
     r"dtoverlay=(audremap|pwm)": ((12, 13, 18, 19), "PWM sound"),
 }
-"""By what a line of config.txt begins with: the BCM numbers that it takes, and for what."""
+"""By the begin of a line of config.txt: the BCM numbers that such a line takes, and for what."""
 
 
 def conflicts(lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring]) -> Iterator[str]:
-    """A sentence for each lamp or input whose pin does something else, on every Pi, before our program runs."""
+    """A sentence for each lamp or input on a pin that does something else on every Pi before our program runs."""
     for name, lamp in lamps.items():
         high = lamp.bcm in PULLED_UP_AT_BOOT
         if high == (lamp.active == "high"):
@@ -80,7 +80,7 @@ def conflicts(lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring]
 
 
 def overlaid(lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring], config_txt: Path) -> Iterator[str]:
-    """A sentence for each lamp or input whose pin this Pi's config.txt gives away; none where there is no such file."""
+    """A sentence for each lamp or input on a pin that this Pi's config.txt uses; none where there is no such file."""
     try:
         lines = [line.replace(" ", "") for line in config_txt.read_text("utf-8", "replace").splitlines()]
     except OSError:
@@ -90,7 +90,7 @@ def overlaid(lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring],
         if line is not None:
             for name, bcm in _wired(lamps, inputs):
                 if bcm in bcms:
-                    yield f"{name}: BCM {bcm} is given to {what} by the line {line} of {config_txt}"
+                    yield f"{name}: the line {line} of {config_txt} gives BCM {bcm} to {what}"
 
 
 def _wired(lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring]) -> list[tuple[str, int]]:

@@ -1,4 +1,4 @@
-"""Where the marks of a road are drawn. A place is (column, row), both from 0; every road has six rows."""
+"""Where the marks of a road are drawn. A place is (column, row), both from 0. Every road has six rows."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ Place = tuple[int, int]
 
 
 def bead_place(number: int) -> Place:
-    """The bead plate's place of a hand, counted from 0: top to bottom, then the next column."""
+    """The place of a hand on the bead plate. Hands count from 0, from top to bottom, then on to the next column."""
     return divmod(number, ROWS)
 
 
 class Grid:
-    """Runs drawn downwards, each in a column of its own.
+    """Runs that are drawn downwards, each in a column of its own.
 
-    A run that comes to the bottom, or to a place that is taken, turns right and keeps its row from there on (a dragon's
-    tail). The next run starts in the top row, in the first free column right of where the run before it started.
+    A run that reaches the bottom, or a place that is taken, turns right and stays in its row (a dragon's tail). The
+    next run starts in the top row, in the first free column to the right of the last run's start.
     """
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class Grid:
         self._turned = False
 
     def put(self, new_run: bool) -> Place:
-        """The place of the next mark, which begins a run or goes on with the last one."""
+        """The place of the next mark. The mark begins a run, or continues the last one."""
         if new_run:
             self._head += 1
             while (self._head, 0) in self._taken:

@@ -1,9 +1,9 @@
-"""The five roads: what baccarat players read a shoe by. Pure; hand by hand, at a cost that does not grow with the shoe.
+"""The five roads, by which baccarat players read a shoe. Pure. A hand's cost does not grow with the shoe.
 
-The bead plate has every hand. The big road has a column a run of one winner, as deep as the run is long: a *logical*
-column, whatever `layout.py` draws of it. The three derived roads compare such columns. Each has a reach, the number of
-columns that it looks back: big eye boy 1, small road 2, cockroach pig 3. Their marks are red (the shoe repeats itself)
-or blue (it does not), and say nothing of Banker or Player.
+The bead plate shows every hand. The big road has one column for each run of one winner, as deep as the run is long: a
+*logical* column, however `layout.py` draws it. The three derived roads compare such columns. The reach of a derived
+road is how many columns it looks back: big eye boy 1, small road 2, cockroach pig 3. Its marks are red (the shoe
+repeats itself) or blue (the shoe does not), and tell nothing of Banker or Player.
 
 Simulated and void hands are on no road.
 """
@@ -34,7 +34,7 @@ class Hand:
 
 
 def hands_of(rounds: Iterable[Mapping[str, Any]]) -> list[Hand]:
-    """The hands that are on the roads, of a shoe's finished rounds as the table's feed tells them."""
+    """The hands for the roads, from a shoe's finished rounds as the table's feed tells them."""
     return [
         Hand(each["outcome"], each["player_pair"], each["banker_pair"])
         for each in rounds
@@ -52,7 +52,8 @@ class Bead:
 
 @dataclass(frozen=True, slots=True)
 class Circle:
-    """A decided hand on the big road, with the ties after it. `winner` is None for ties before any decision."""
+    """A hand with a winner on the big road, and the ties after it. `winner` is None for ties before the first
+    winner."""
 
     place: Place
     winner: Side | None
@@ -76,13 +77,13 @@ class DerivedRoad:
         self.marks: list[Mark] = []
 
     def add(self, depths: Sequence[int]) -> None:
-        """A decided hand made the big road's columns so deep: the mark it makes here, if it makes one."""
+        """A hand with a winner made the big road's columns this deep. Add the mark, if this makes one."""
         if (color := mark(depths, self._reach)) is not None:
             new_run = not self.marks or self.marks[-1].color != color
             self.marks.append(Mark(self._grid.put(new_run), color))
 
     def ask(self, depths: Sequence[int]) -> Color | None:
-        """The mark that a hand would make by which the big road's columns were so deep."""
+        """The mark for a hand after which the big road's columns would be this deep."""
         return mark(depths, self._reach)
 
 
@@ -104,7 +105,7 @@ class Roads:
         last = self.circles[-1] if self.circles else None
         if hand.winner == "tie":
             if last is None:
-                self.circles.append(Circle((0, 0), None, 1))  # waits there for the first decision
+                self.circles.append(Circle((0, 0), None, 1))  # waits for the first winner
             else:
                 self.circles[-1] = Circle(last.place, last.winner, last.ties + 1)
             return
@@ -118,13 +119,13 @@ class Roads:
             road.add(self._depths)
 
     def ask(self, winner: Side) -> dict[str, Color | None]:
-        """The mark each derived road would get if this side won the next hand; None where it would get none."""
+        """The mark that each derived road gets if this side wins the next hand; None where it gets no mark."""
         return {name: road.ask(self._with(winner)) for name, road in self.derived.items()}
 
     def _with(self, winner: Side) -> list[int]:
         """The depths of the big road's columns after a hand that this side wins.
 
-        No more columns are kept than a derived road can look back to.
+        Only the columns that a derived road can look back to are kept.
         """
         goes_on = bool(self.circles) and self.circles[-1].winner == winner
         depths = [*self._depths[:-1], self._depths[-1] + 1] if goes_on else [*self._depths, 1]
@@ -132,12 +133,13 @@ class Roads:
 
 
 def mark(depths: Sequence[int], reach: int) -> Color | None:
-    """The mark of the last cell of the last column; None where the big road has too few columns before it.
+    """The mark for the last cell of the last column; None where too few columns come before it.
 
-    `depths` are those of the big road's columns, the last one as far as it has come. A column's first cell compares the
-    two columns before it that lie `reach` apart: red where they are equally deep. Every other cell, the m-th, looks at
-    the column that is `reach` before its own, of depth p: blue where m = p + 1, red otherwise. Example: 2, 3, 1, 1, 2
-    (`BBPPPBPBB`) ends with blue on the big eye boy, for the second cell stands beside a column of depth 1.
+    `depths` are the depths of the big road's columns; the last column may still grow. For a column's first cell, the
+    column before it is compared with the column `reach` further back: red where the two are equally deep, else blue.
+    For every other cell, the m-th, the column `reach` before its own counts, with depth p: blue where m = p + 1, else
+    red. Example: 2, 3, 1, 1, 2 (`BBPPPBPBB`) ends with blue on the big eye boy, since the second cell stands beside a
+    column of depth 1.
     """
     *before, m = depths
     if m == 1:

@@ -15,18 +15,18 @@ _ASKED: tuple[Side, ...] = ("banker", "player")
 
 
 def hands_from(letters: str) -> list[Hand]:
-    """The hands that a string of B, P and T says, capitals or not. Raises KeyError for any other letter."""
+    """The hands that a string of B, P and T stands for, in any case. Raises KeyError for any other letter."""
     return [Hand(LETTERS[letter]) for letter in letters.upper()]
 
 
 def roads_text(roads: Roads) -> str:
-    """The five roads and the ask marks, a block each. R is red, B blue on the derived roads; a tie's count follows."""
+    """The five roads and the ask marks, a block each. R is red, B blue on the derived roads. A number counts ties."""
     beads = {bead.place: _LETTER[bead.hand.winner] for bead in roads.beads}
     circles = {
         each.place: (_LETTER[each.winner] if each.winner else "-") + (str(each.ties) if each.ties else "")
         for each in roads.circles
     }
-    blocks = [_block("Bead plate", beads), _block("Big road (a number: so many ties)", circles)]
+    blocks = [_block("Bead plate", beads), _block("Big road (a number counts the ties after a hand)", circles)]
     for name in DERIVED:
         marks = {each.place: each.color[0].upper() for each in roads.derived[name].marks}
         blocks.append(_block(f"{_NAMES[name]} (R red, B blue)", marks))

@@ -1,4 +1,4 @@
-"""What a shoe's codec says of bytes that became no fact."""
+"""Bytes from a shoe that became no fact, and why."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _Heard = TypeVar("_Heard")
 
 @dataclass(frozen=True, slots=True)
 class BadBytes:
-    """`count` bytes that became no fact. They are not kept: they could tell a face-down card.
+    """`count` bytes that became no fact. The bytes are not kept: they could tell a face-down card.
 
-    `noise` stood outside any frame; `shape` is a frame cut short or with a byte that cannot stand there; `check` a
-    whole frame whose check characters are wrong; `range` one whose check is right and which says what no report can;
-    `unconfirmed` a good frame of which too few copies came; `unknown` a good frame of a kind nobody has described.
+    `noise`: bytes outside of any frame. `shape`: a frame that is cut short, or has a byte in the wrong place. `check`:
+    a whole frame with wrong check characters. `range`: a frame with the right check and an impossible value.
+    `unconfirmed`: a good frame of which too few copies came. `unknown`: a good frame of a kind that is not described.
     """
 
     reason: Reason
@@ -25,16 +25,16 @@ class BadBytes:
 
     @property
     def told(self) -> str:
-        """The reason as people are told it: `noise` for every frame that is none, whatever is wrong with it.
+        """The reason as people may know it: `noise` for every bad frame, whatever is wrong with the frame.
 
-        A card's check is made from the card. With the same damage, one card's report has a wrong check and another's
-        the wrong shape: which of the two would say something of a card that lies face down.
+        A card's check is made from the card. The same damage gives one card's report a wrong check and another card's
+        report a wrong shape. So the exact reason would say something of a card that lies face down.
         """
         return self.reason if self.reason in ("unconfirmed", "unknown") else "noise"
 
 
 def joined(heard: Iterable[_Heard]) -> list[_Heard | BadBytes]:
-    """What was heard, byte by byte, with each run of noise as one."""
+    """The same items in order, with each run of noise joined into one item."""
     out: list[_Heard | BadBytes] = []
     for item in heard:
         match out[-1:], item:

@@ -1,4 +1,4 @@
-"""What the program asks of a brand of card-reading shoe; the brand's own file in `drivers/shoe` answers."""
+"""What the program asks of a brand of card-reading shoe. The brand's own file in `drivers/shoe` answers."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-if TYPE_CHECKING:  # to know the brands' names is to load none of the table
+if TYPE_CHECKING:  # who only asks for the brands' names loads nothing of the table
     from controller.table.facts import Report, ShoeFact
     from drivers.line.bad_bytes import BadBytes
 
 
 class Codec(Protocol):
-    """One shoe's bytes to facts. It keeps what has begun and not ended, and does no I/O."""
+    """Turns one shoe's bytes into facts. A codec keeps the frame that has begun and not ended, and does no I/O."""
 
     def feed(self, data: bytes) -> Sequence[ShoeFact | BadBytes]:
-        """What `data` completes, in the order it came. Total: any bytes at all are answered, never with an error."""
+        """What `data` completes, in the order it came. Any bytes at all get an answer, never an error."""
 
     def forget(self) -> None:
-        """Nothing was heard for so long that what comes next is new, also where it looks like the last report."""
+        """Nothing was heard for so long that the next report is new, even where it looks like the last report."""
 
 
 @dataclass(frozen=True, slots=True)
 class Brand:
     """One brand of shoe.
 
-    `name` is that of its file, and of `[shoe] driver`; `called` is what people call one, with its article. `bauds` are
-    the speeds its line can run at, the usual one first; all are 8N1. `copies`: how often it sends each report.
-    `bits_until_numbers_repeat`: how many bits the wire carries at least, at any speed, while so many reports are missed
-    that the next one's number shows no gap; 0 where reports carry no number. `deals`: the kinds of game it can deal, as
-    game files name them; None where it has no game of its own, and so deals any. `buttons`: what its dealer must be
-    able to press that another shoe's need not, and why. `codec` makes one shoe's codec; it gets the last report
-    that was believed before a restart.
+    `name`: the name of its file, and its `[shoe] driver`. `called`: what people call such a shoe, with the article.
+    `bauds`: the speeds that its line can run at, the usual speed first; all are 8N1. `copies`: how many times it sends
+    each report. `bits_until_numbers_repeat`: so many reports may be missed that the next report's number shows no gap;
+    this is how many bits the wire carries meanwhile at the least, at any speed, and 0 where reports have no numbers.
+    `deals`: the kinds of game that it can deal, as game files name them; None for a shoe that has no game of its own,
+    and so deals any kind. `buttons`: each button that its dealer needs and another shoe's dealer does not, and why.
+    `codec` makes the codec of one shoe, and gets the last report that was believed before a restart.
     """
 
     name: str
@@ -44,5 +44,5 @@ class Brand:
     codec: Callable[[Report | None], Codec]
 
     def read_again(self, frame: bytes) -> list[ShoeFact | BadBytes]:
-        """What a report tells whose frame was kept, each thing once."""
+        """What a report tells, read again from its kept frame; each thing once."""
         return list(dict.fromkeys(self.codec(None).feed(frame * self.copies)))

@@ -1,13 +1,13 @@
-"""The serial port of a card shoe, whatever the shoe speaks: bytes as they come, and whether the line is there.
+"""The serial port of a card shoe of any brand: the bytes as they come, and whether the line is there.
 
-The port is a device (`/dev/serial/by-id/...`, a symlink that vanishes with the adapter and comes back) or
-`socket://HOST:PORT`, a serial server on the network. It is opened in a thread, since a network shoe can take seconds,
-and read on the event loop. A port that vanishes is opened again under the same name for as long as `run` runs.
+The port is a device (`/dev/serial/by-id/...`, a symbolic link that vanishes with the adapter and comes back) or
+`socket://HOST:PORT`, a serial server on the network. A thread opens the port, since a network shoe can take seconds;
+the event loop reads it. A port that vanishes is opened again under the same name for as long as `run` runs.
 
-pyserial opens and sets up the port; its `read` can wait or spin, so bytes are read from the descriptor. Nothing is ever
-sent: no shoe is told anything.
-Opening throws away whatever was waiting to be read: a shoe that dealt while the port was closed shows only as a gap in
-its sequence numbers, if it has any. What a device cannot tell is a cable pulled between adapter and shoe.
+pyserial opens and sets up the port. Its `read` can wait or spin, so bytes are read from the descriptor. Nothing is ever
+sent to a shoe. Opening throws away the bytes that wait to be read. So a shoe that dealt while the port was closed shows
+only as a gap in its sequence numbers, if it has any. A device cannot tell that a cable was pulled between adapter and
+shoe.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ _WHAT_TO_DO = {
     errno.ENODEV: "the device has gone; plug the adapter in again",
     errno.EIO: "the device has gone; plug the adapter in again",
     errno.ENXIO: "the device has gone; plug the adapter in again",
-    errno.EACCES: "permission denied; add the service's user to the device's group, usually dialout",
-    errno.EAGAIN: "another program has it locked; `fuser -v` on the device names it, stop that program",
-    errno.EBUSY: "another program has it to itself; `fuser -v` on the device names it, stop that program",
+    errno.EACCES: "permission denied; add the daemon's user to the device's group, usually dialout",
+    errno.EAGAIN: "another program has locked the device; `fuser -v` on the device names that program: stop it",
+    errno.EBUSY: "another program uses the device alone; `fuser -v` on the device names that program: stop it",
 }
 
 
 class ShoePort:
     """One shoe's port, opened and re-opened while `run` runs.
 
-    `url` as in the table file's `[shoe] port`; `baud` is ignored by a network shoe. `on_bytes` gets 1 to 4096 bytes as
-    they come. `on_link(up, why)` is told the first outcome and every change after it, but not that `run` was stopped;
-    `why` is a sentence for people. Both are called on the event loop; what they raise ends `run`. While down, opening
-    is tried again after `first_retry_s`, doubling up to `longest_retry_s`, and starting anew once bytes have come: a
-    serial server that takes a connection only to drop it is not hammered. Raises TableError for a URL that is neither
-    a device nor `socket://`.
+    `url` is `[shoe] port` of the table file. A network shoe ignores `baud`. `on_bytes` gets 1 to 4096 bytes as they
+    come. `on_link(up, why)` is called with the first outcome and with every change after it, but not when `run` is
+    cancelled; `why` is a sentence for people. The event loop calls both, and what they raise ends `run`. While the line
+    is down, the port is opened again after `first_retry_s`; that time doubles up to `longest_retry_s`, and starts anew
+    once bytes have come. So a serial server that takes each connection and drops it is left in peace. Raises TableError
+    for a URL that is neither a device nor `socket://`.
     """
 
     def __init__(
@@ -72,11 +72,11 @@ class ShoePort:
         self._on_link = on_link
         self._first_retry_s = first_retry_s
         self._longest_retry_s = longest_retry_s
-        self._link: bool | None = None  # what on_link was last told
+        self._link: bool | None = None  # the last link that on_link got
         self._settle_down()
 
     async def run(self) -> None:
-        """Keep the port open and read it, until cancelled. Lets go of the port before it ends."""
+        """Keep the port open and read it, until cancelled. The port is closed when this ends."""
         while True:
             try:
                 port = await self._open()
@@ -84,7 +84,7 @@ class ShoePort:
                     self._tell(True, f"the shoe's port {self._url} is open")
                     await self._read(port.fileno())
                 finally:
-                    # Off the loop: closing a device waits for output, and pyserial sleeps after closing a socket.
+                    # Not on the loop: closing a device waits for output, and pyserial sleeps after closing a socket.
                     await asyncio.to_thread(port.close)
             except _LinkDownError as down:
                 self._tell(False, str(down))
@@ -95,13 +95,13 @@ class ShoePort:
         try:
             return await asyncio.shield(opening)
         except asyncio.CancelledError:
-            opening.add_done_callback(_close_late)  # the thread cannot be stopped, and may open the port yet
+            opening.add_done_callback(_close_late)  # the thread cannot be stopped, and may still open the port
             raise
-        except (OSError, termios.error) as error:  # the latter from a device that goes while it is set up
+        except (OSError, termios.error) as error:  # termios.error: a device that goes while it is set up
             raise _LinkDownError(_why_not_open(self._url, error)) from error
 
     async def _read(self, descriptor: int) -> None:
-        """Hand on bytes until the port is gone, which raises _LinkDownError."""
+        """Pass bytes on until the port is gone. Then raises _LinkDownError."""
         loop = asyncio.get_running_loop()
         ended: asyncio.Future[None] = loop.create_future()
 
@@ -120,26 +120,26 @@ class ShoePort:
             loop.remove_reader(descriptor)
 
     def _hand_on(self, descriptor: int) -> None:
-        """Hand on what there is to read, if only the news that the port is gone, which raises _LinkDownError."""
+        """Pass on the bytes that wait. Raises _LinkDownError where the port is gone."""
         try:
             data = os.read(descriptor, _READ_SIZE)
         except BlockingIOError:
             return
         except OSError as error:
             raise self._lost(error.strerror) from error
-        if not data:  # readiness with no data: the device was unplugged, or the far end hung up
+        if not data:  # ready and empty: the device was unplugged, or the far end hung up
             raise self._lost("it closed")
         self._settle_down()
         self._on_bytes(data)
 
     def _lost(self, how: str | None) -> _LinkDownError:
-        """The port is gone. That is told at once: closing it takes a while, in which nothing is heard already."""
+        """The port is gone. The listener hears so before the port is closed: closing takes a while."""
         why = _gone(self._url, how)
         self._tell(False, why)
         return _LinkDownError(why)
 
     def _tell(self, up: bool, why: str) -> None:
-        """Log each new `why` of a bad spell loudly and its repeats quietly; pass on changes of the link."""
+        """Log each new `why` of an outage loudly and its repeats quietly. Pass on changes of the link."""
         loudly = logging.INFO if up else logging.WARNING
         _log.log(logging.DEBUG if why in self._logged else loudly, "%s", why)
         self._logged.add(why)
@@ -148,17 +148,17 @@ class ShoePort:
             self._on_link(up, why)
 
     def _settle_down(self) -> None:
-        """The link works: the next bad spell is logged and retried from the start."""
+        """The link works: the next outage is logged and retried from the start."""
         self._logged: set[str] = set()
         self._retries_s = _doubling(self._first_retry_s, self._longest_retry_s)
 
 
 class _LinkDownError(Exception):
-    """The port is not open, or no longer; the text says why and what to do."""
+    """The port is not open. The text says why and what to do."""
 
 
 def _open_port(url: str, baud: int) -> serial.Serial:
-    """Open the port, blocking. The lock keeps a second controller off a device; a socket has none."""
+    """Open the port, blocking. The lock keeps a second controller away from a device; a socket has no lock."""
     port = serial.serial_for_url(url, baudrate=baud, timeout=0, exclusive=True)
     if url.startswith(NETWORK):
         _keep_alive(port.fileno())
@@ -166,7 +166,7 @@ def _open_port(url: str, baud: int) -> serial.Serial:
 
 
 def _keep_alive(descriptor: int) -> None:
-    """Have the kernel probe a silent connection: a serial server that lost its power is noticed after some 11 s."""
+    """Let the kernel probe a silent connection: it notices after about 11 s that a serial server has lost its power."""
     with socket.socket(fileno=os.dup(descriptor)) as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 5)
@@ -187,11 +187,11 @@ def _doubling(first_s: float, longest_s: float) -> Iterator[float]:
 
 def _why_not_open(url: str, error: Exception) -> str:
     if url.startswith(NETWORK):
-        do = "check that the serial server is on, on the network, and has no other client"
+        do = "check that the serial server has power, is on the network, and has no other client"
     else:
         do = _WHAT_TO_DO.get(getattr(error, "errno", None) or 0, "check that [shoe] port names a serial device")
     return f"cannot open the shoe's port {url}: {do} ({error})"
 
 
 def _gone(url: str, how: str | None) -> str:
-    return f"the shoe's port {url} went away ({how}); check the cable and the adapter, it is opened again by itself"
+    return f"the shoe's port {url} went away ({how}); check cable and adapter; the table opens the port again by itself"

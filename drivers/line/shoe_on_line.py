@@ -1,4 +1,4 @@
-"""A card shoe as one device: its codec on its port."""
+"""A card shoe as one device: its port and its codec together."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from drivers.line.bad_bytes import BadBytes
 from drivers.line.brand import Brand
 from drivers.line.port import NETWORK, ShoePort
 
-_KEPT_UNREAD_BYTES = 4095  # by the kernel, of a tty that nobody reads; more of a socket
+_KEPT_UNREAD_BYTES = 4095  # the kernel keeps so much of a tty that nobody reads, and more of a socket
 _BITS_A_BYTE = 10  # 8N1
 
 
 class ShoeOnLine:
-    """`url` and `baud` as in the table file's `[shoe]`; without a `baud` the brand's usual one. `last` is the last
+    """`url` and `baud` as in the table file's `[shoe]`; without `baud` the brand's usual speed. `last` is the last
     report that was believed before a restart."""
 
     def __init__(self, brand: Brand, url: str, baud: int | None = None, last: Report | None = None) -> None:
@@ -24,20 +24,20 @@ class ShoeOnLine:
 
     @property
     def gap_shows_within_ms(self) -> int:
-        """As `controller.pins.devices.Shoe` has it. A network line can be dead for a while before that is noticed."""
+        """See `controller.pins.devices.Shoe`. A network line can be dead for a while before anybody notices."""
         return 0 if self._url.startswith(NETWORK) else self._bits_until_numbers_repeat * 1000 // self._baud
 
     @property
     def kept_unread_ms(self) -> int:
-        """As `controller.pins.devices.Shoe` has it."""
+        """See `controller.pins.devices.Shoe`."""
         return _KEPT_UNREAD_BYTES * _BITS_A_BYTE * 1000 // self._baud
 
     def forget(self) -> None:
-        """As `controller.pins.devices.Shoe` has it."""
+        """See `controller.pins.devices.Shoe`."""
         self._codec.forget()
 
     async def run(self, listener: ShoeListener) -> None:
-        """Keep the line open and tell the listener, until cancelled. Raises TableError for a URL that is no port."""
+        """Keep the line open and call the listener, until cancelled. Raises TableError for a URL that is no port."""
 
         def hear(data: bytes) -> None:
             for heard in self._codec.feed(data):

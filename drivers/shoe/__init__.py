@@ -1,4 +1,4 @@
-"""The card-reading shoes: a file a brand, which ends in its `BRAND`. There is no other list of them."""
+"""The card-reading shoes. Each brand has a file here, which ends in its `BRAND`. No other list of brands exists."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from importlib import import_module
 from drivers.line.brand import Brand
 
 NAMES = tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
-"""Every brand, as `[shoe] driver` names it."""
+"""The names of all brands, as `[shoe] driver` gives them."""
 
 
 def brand(name: str) -> Brand:
-    """The brand of that name, one of `NAMES`."""
+    """The brand with that name, one of `NAMES`."""
     named: Brand = import_module(f"{__name__}.{name}").BRAND
     return named

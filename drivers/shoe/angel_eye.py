@@ -1,15 +1,15 @@
-"""Angel Eye II-EX: the shoe's bytes in, facts out. A pure byte machine: no clock, no I/O.
+"""Angel Eye II-EX: turns the shoe's bytes into facts. The codec is pure: no clock, no I/O.
 
 A report on the wire is ENQ, a sequence digit, a type byte, its payload, ETX and two upper-case hex characters: the XOR
-of everything from the sequence digit through ETX. No byte of a frame but its first can be ENQ, so an ENQ always begins
-a frame anew: whatever damage came before it, the next good frame is found, and no more than one frame is ever kept.
+of everything from the sequence digit through ETX. Only the first byte of a frame can be ENQ, so an ENQ always begins a
+new frame. Whatever damage came before, the next good frame is found, and the codec never keeps more than one frame.
 
-Each report is sent three times. An 8-bit XOR lets one damaged frame in 256 through, so a report is believed when two of
-the last three good frames are identical. Waiting for the second copy costs one frame's wire time, 10 bits a byte at
-4800 8N1: 17 ms for a card (8 bytes), at most 25 ms (a preset, 12 bytes), and the shoe's pause between copies. A damaged
-copy costs as much again.
+The shoe sends each report three times. An 8-bit XOR lets one damaged frame in 256 through, so a report is believed when
+two of the last three good frames are identical. The wait for the second copy is the wire time of one frame, plus the
+shoe's pause between copies. At 4800 8N1 a byte has 10 bits: 17 ms for a card (8 bytes), at most 25 ms (a preset, 12
+bytes). A damaged copy makes the wait one frame longer.
 
-Sequence digits that skip a number are the table's to judge: the codec only hands them on in each fact's `Report`.
+Where sequence digits skip a number, the table judges: the codec only puts each digit into its fact's `Report`.
 """
 
 from __future__ import annotations
@@ -42,14 +42,15 @@ from drivers.line.bad_bytes import BadBytes, joined
 from drivers.line.brand import Brand
 
 _ETX, _ENQ = 0x03, 0x05
-_COPIES = 3  # the shoe sends every report so many times
-_CONFIRMED_BY = 2  # so many identical copies make a report a fact
+_COPIES = 3  # the shoe sends every report this many times
+_CONFIRMED_BY = 2  # this many identical copies make a report a fact
 _FEWEST_NUMBERS = 9  # 1 to 9; with the 0 there are ten
 _AROUND_PAYLOAD = 6  # ENQ, digit, type, ETX and two check characters
 _BITS_A_BYTE = 10  # 8N1
 
-# What the shoe reports, as the wire page has it: type -> payload length in bytes, payload `p` and report `r` -> fact.
-# A decoder looks every byte up in the tables below; a value that is not there is out of range.
+# What the shoe reports, from the description of its wire. By type: the payload's length in bytes, and the fact that is
+# made of payload `p` and report `r`. A decoder looks every byte up in the tables below; a missing value is out of
+# range.
 _REPORTS: dict[int, tuple[int, Callable[[bytes, Report], ShoeFact]]] = {
     ord("S"): (0, lambda p, r: ShoePoweredUp(r)),
     ord("P"): (0, lambda p, r: ShoeStoodBy(r)),
@@ -64,7 +65,7 @@ _REPORTS: dict[int, tuple[int, Callable[[bytes, Report], ShoeFact]]] = {
     ord("M"): (6, lambda p, r: ShoePresetChanged(_text(p[:2]), _text(p[2:]), r)),  # address, value
 }
 
-# Payload bytes, whole: bit 7 is always set, and a bit the wire page gives no meaning must be 0.
+# Payload bytes, whole: bit 7 is always set, and a bit without a described meaning must be 0.
 _NO_CARD = 0x80
 _CARDS: dict[int, Card | None] = {_NO_CARD: None} | {
     0x80 | number << 4 | rank: Card(rank, suit)
@@ -103,8 +104,8 @@ _ERRORS: dict[int, ShoeError] = {
 _MODES: dict[int, str] = {0x80: "lock", 0x90: "error", 0xA0: "setting"}
 _LOCKED: dict[int, bool] = {0x80: False, 0x81: True}
 
-# Which bytes may stand where. The wire page has bit 7 set on payload bytes and a preset's characters in ASCII; both
-# spellings of a printable character are accepted for `M`, since neither can be a control code.
+# Which bytes may stand where. By the description, payload bytes have bit 7 set and a preset's characters are ASCII. For
+# `M` both spellings of a printable character are accepted, since neither can be a control code.
 _DIGIT = frozenset(b"0123456789")
 _TYPE = frozenset(_REPORTS)
 _HEX = frozenset(b"0123456789ABCDEF")
@@ -120,29 +121,29 @@ Heard = ShoeFact | BadBytes
 
 
 class AngelEyeCodec:
-    """The bytes of one shoe, in chunks of any size, to facts.
+    """Turns the bytes of one shoe, in chunks of any size, into facts.
 
-    `last`: the last report believed before a restart; copies of exactly that frame are repeats. Only the last one is
-    remembered, so the same card under the same digit ten reports later is a new fact, as is any frame seen before the
-    shoe's power-up (`S`). Two power-ups with nothing in between are the same bytes and read as one.
+    `last` is the last report believed before a restart: copies of exactly that frame are repeats. Only the last report
+    is remembered. So the same card under the same digit ten reports later is a new fact, and so is any frame that came
+    before the shoe's power-up (`S`). Two power-ups with nothing in between are the same bytes and count as one.
     """
 
     def __init__(self, last: Report | None = None) -> None:
         self._believed = bytes.fromhex(last.frame) if last else b""
-        self._open = bytearray()  # the frame begun and not yet ended: 12 bytes at most
-        self._unconfirmed: list[bytes] = []  # the last good frames not believed: 3 at most
+        self._open = bytearray()  # the frame that has begun and not ended: 12 bytes at most
+        self._unconfirmed: list[bytes] = []  # the last good frames that are not believed yet: 3 at most
 
     def forget(self) -> None:
-        """Nothing was heard for so long that the numbers may have come round: what looks like the last report is one
-        more of its kind. One late copy of the last is no report; more of them the table leaves to a person."""
+        """Nothing was heard for so long that the digits may have come round: a frame that looks like the last report
+        is a new report. A single late copy of the last report makes no fact; more copies do, and a person judges."""
         self._believed = b""
 
     def feed(self, data: bytes) -> list[Heard]:
-        """What `data` completes, in the order it came. Total: any bytes at all are answered, never with an error."""
+        """What `data` completes, in the order it came. Any bytes at all get an answer, never an error."""
         return joined(item for byte in data for item in self._take(byte))
 
     def _take(self, byte: int) -> Iterable[Heard]:
-        """A byte of what is open: a frame is judged byte by byte, so a false ENQ holds nothing back for long."""
+        """Add a byte to the open frame. Each byte is judged at once, so a false ENQ delays nothing for long."""
         if byte == _ENQ:
             broken = self._drop()
             self._open.append(byte)
@@ -161,13 +162,13 @@ class AngelEyeCodec:
         return self._frame(whole)
 
     def _drop(self) -> Iterable[Heard]:
-        """What is open will never be whole."""
+        """The open frame will never be whole."""
         count = len(self._open)
         self._open.clear()
         return (BadBytes("shape", count),) if count else ()
 
     def _frame(self, frame: bytes) -> Iterable[Heard]:
-        """A frame of the right shape: check, range, and whether enough copies agree."""
+        """Judge a frame of the right shape: its check, its values, and whether enough copies agree."""
         if _bcc(frame[1:-2]) != frame[-2:]:
             return (BadBytes("check", len(frame)),)
         try:
@@ -187,12 +188,12 @@ class AngelEyeCodec:
 
 
 def _shape(begun: bytearray) -> tuple[frozenset[int], ...]:
-    """Which bytes may follow the first. The first two places are alike in all frames: the type then tells the rest."""
+    """Which bytes may follow the first. The first two places are the same in all frames; the type decides the rest."""
     return _SHAPES[begun[2] if len(begun) > 2 else ord("S")]
 
 
 def _fact(frame: bytes) -> ShoeFact:
-    """The fact a whole frame states. Raises KeyError when a payload byte is out of range."""
+    """The fact that a whole frame states. Raises KeyError when a payload byte is out of range."""
     _, decode = _REPORTS[frame[2]]
     return decode(frame[3:-3], Report(seq=frame[1] - ord("0"), frame=frame.hex()))
 
@@ -218,19 +219,19 @@ def _bcc(checked: bytes) -> bytes:
 
 
 _TOO_FEW = _COPIES - _CONFIRMED_BY + 1
-"""So many copies must be missed for a report to be missed."""
+"""A report is missed only where this many of its copies are missed."""
 
 BRAND = Brand(
     name="angel_eye",
     called="an Angel Eye",
     bauds=(4800, 9600),
     copies=_COPIES,
-    # The digits come round after nine missed reports at the least, where 1 follows 9. A report is missed where too few
-    # of its copies are heard; of those between the first and the last none can be. The shortest report has no payload.
-    # So 25 frames, 1500 bits, 312 ms at 4800. The shoe cannot be asked instead: its commands are to lock, to clear an
-    # error and to confirm the game process, and none of them tells its count of cards or its last report.
+    # Where 1 follows 9, the digits come round after nine missed reports. A report is missed where too few of its copies
+    # are heard. Of the reports between the first and the last missed one no copy can be heard. The shortest report has
+    # no payload. So 25 frames, 1500 bits, 312 ms at 4800. The shoe cannot be asked instead: its commands lock, clear an
+    # error and confirm the game process, and none of them tells its count of cards or its last report.
     bits_until_numbers_repeat=(2 * _TOO_FEW + (_FEWEST_NUMBERS - 2) * _COPIES) * _AROUND_PAYLOAD * _BITS_A_BYTE,
-    deals=frozenset({"punto_banco"}),  # it runs that tableau itself
+    deals=frozenset({"punto_banco"}),  # the shoe runs that tableau itself
     buttons={},
     codec=AngelEyeCodec,
 )

@@ -1,20 +1,21 @@
-"""BeeTek: the shoe's bytes in, facts out. A pure byte machine: no clock, no I/O.
+"""BeeTek: turns the shoe's bytes into facts. The codec is pure: no clock, no I/O.
 
 A card on the wire is the line `*0D`, suit, rank, two check characters, CR LF: 9 bytes, 9.4 ms at 9600 8N1. The suit is
-0 hearts, 1 diamonds, 2 clubs, 3 spades; the rank a hexadecimal digit, 1 the ace to D the king; the check the low byte
-of the sum of the characters between `*` and itself, as two upper-case hexadecimal characters. `*` begins a line anew
-wherever it stands: whatever damage came before it, the next good line is found, and no more than one line is ever kept.
+0 hearts, 1 diamonds, 2 clubs, 3 spades. The rank is a hexadecimal digit, from 1 (ace) to D (king). The check is the low
+byte of the sum of the characters between `*` and the check, as two upper-case hexadecimal characters. A `*` always
+begins a new line. Whatever damage came before, the next good line is found, and the codec never keeps more than one.
 
-A line is a card only when it is whole, CR and LF included: what is cut off before its end tells nothing. A card whose
-line was damaged is missed, and since this shoe repeats and numbers nothing, a missed card shows only as a hand that
-waits for a card already on the felt. For the same reason two equal lines in a row are two cards.
+A line is a card only when it is whole, CR and LF included: a line that is cut off tells nothing. A card whose line was
+damaged is missed. This shoe repeats nothing and numbers nothing, so a missed card shows only as a hand that waits for a
+card which already lies on the felt. For the same reason two equal lines in a row are two cards.
 
-What the check cannot tell: any one changed character shows in a sum, but not two that change places (`*0D21`, the ace
-of clubs, and `*0D12`, the 2 of diamonds, both have the check D7), nor two changes that make up for each other. With one
-copy of each line there is nothing to hold such a line against; the shoe's composition and the eyes at the table remain.
+What the check cannot show: a sum shows any one changed character, but not two characters that change places (`*0D21`,
+the ace of clubs, and `*0D12`, the 2 of diamonds, both have the check D7), nor two changes that cancel each other. Each
+line comes once, so no second copy shows such damage. What remains is the count of each card in the shoe, and the eyes
+at the table.
 
-Only card lines have been described. Any other line whose check is right is told as `unknown` and counted; its
-characters are not kept, since nobody knows that they tell no face-down card.
+Only card lines have been described. Any other line whose check is right is told as `unknown` and counted. Its
+characters are not kept, since they might tell a face-down card.
 """
 
 from __future__ import annotations
@@ -34,18 +35,18 @@ _CARDS = {
     for rank in Rank
 }
 _TEXT = frozenset(range(0x20, 0x7F)) - {_STAR}
-_LONGEST = 64  # a card's line has 9 bytes; how long the shoe's other lines are nobody has said
+_LONGEST = 64  # a card's line has 9 bytes; the length of the shoe's other lines is not known
 _SHORTEST = len("*00\r\n")
 
 
 class BeeTekCodec:
-    """The bytes of one shoe, in chunks of any size, to facts. What came before a restart means nothing to it."""
+    """Turns the bytes of one shoe, in chunks of any size, into facts. What came before a restart does not matter."""
 
     def __init__(self) -> None:
-        self._open = bytearray()  # the line begun and not yet ended
+        self._open = bytearray()  # the line that has begun and not ended
 
     def feed(self, data: bytes) -> list[ShoeFact | BadBytes]:
-        """What `data` completes, in the order it came. Total: any bytes at all are answered, never with an error."""
+        """What `data` completes, in the order it came. Any bytes at all get an answer, never an error."""
         return joined(item for byte in data for item in self._take(byte))
 
     def forget(self) -> None:
@@ -69,14 +70,14 @@ class BeeTekCodec:
         return (_told(line),)
 
     def _drop(self) -> Iterable[BadBytes]:
-        """What is open will never be whole."""
+        """The open line will never be whole."""
         count = len(self._open)
         self._open.clear()
         return (BadBytes("shape", count),) if count else ()
 
 
 def _told(line: bytes) -> ShoeFact | BadBytes:
-    """What a line, whole from its star to its LF, tells."""
+    """What a whole line, from its star to its LF, tells."""
     said, check = line[1:-4], line[-4:-2]
     if len(line) < _SHORTEST:
         return BadBytes("shape", len(line))
@@ -94,8 +95,8 @@ BRAND = Brand(
     called="a BeeTek",
     bauds=(9600, 4800),
     copies=1,
-    bits_until_numbers_repeat=0,  # it has none
+    bits_until_numbers_repeat=0,  # its reports have no numbers
     deals=None,
-    buttons={"cut_card": "a BeeTek does not report that card: only `tablectl cut-card` can"},
+    buttons={"cut_card": "the shoe does not report the cutting card: without this button only `tablectl cut-card` can"},
     codec=lambda last: BeeTekCodec(),
 )

@@ -13,9 +13,9 @@ from drivers.sim.run import Habits, run_table
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the table until its rounds or shoes are played or a signal ends it: 0. Trouble goes to stderr: 1."""
+    """Run the table until its rounds or shoes are played or a signal ends it: 0. An error goes to stderr: 1."""
     options = _parser().parse_args(arguments)
-    for ending in (signal.SIGINT, signal.SIGTERM):  # the former is ignored in what a shell starts in the background
+    for ending in (signal.SIGINT, signal.SIGTERM):  # a shell's background jobs ignore SIGINT
         signal.signal(ending, _interrupt)
     habits = Habits(
         seed=options.seed,
@@ -39,18 +39,18 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m drivers.sim", description="A simulated table: shoe, pins, people.")
-    parser.add_argument("table", type=Path, metavar="TABLE.toml", help="the table file the controller runs with")
+    parser.add_argument("table", type=Path, metavar="TABLE.toml", help="the table file that the controller runs with")
     parser.add_argument(
         "--account", type=Path, required=True, help="where to write what really happened, as JSON lines"
     )
     parser.add_argument("--seed", type=int, default=0, help="decides the cards, the wagers and the dealer's slips")
-    parser.add_argument("--rounds", type=int, help="stop after so many wagered rounds (default: never)")
-    parser.add_argument("--shoes", type=int, help="stop after so many shoes (default: never)")
+    parser.add_argument("--rounds", type=int, help="stop after this many wagered rounds (default: never)")
+    parser.add_argument("--shoes", type=int, help="stop after this many shoes (default: never)")
     parser.add_argument("--speed", type=float, default=1.0, help="2: twice as fast as people; 0: no pauses")
     parser.add_argument("--error-rate", type=float, default=0.0, help="chance of a card drawn in error after a hand")
     parser.add_argument("--wrap", type=int, choices=(0, 1), default=0, help="the shoe's Seq digit after 9")
-    parser.add_argument("--blind", action="store_true", help="deal by the human times alone, looking at no lamp")
-    parser.add_argument("--patience", type=float, default=60.0, help="seconds to wait for any one lamp")
+    parser.add_argument("--blind", action="store_true", help="deal by the human times alone, and look at no lamp")
+    parser.add_argument("--patience", type=float, default=60.0, help="how many seconds to wait for each lamp")
     return parser
 
 

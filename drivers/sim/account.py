@@ -1,5 +1,5 @@
-"""The account the simulated house keeps of what really happened, in JSON lines: where wagers are locked, where a hand
-ends, where commission is paid, where a shoe begins and where it ends. What the controller says is held against it."""
+"""The simulated house's account of what really happened, in JSON lines: each lock of the wagers, each finished hand,
+each payment of commission, each shoe's begin and end. Tests compare what the controller says with this account."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from drivers.sim.wagers import Bets
 
 
 class Account:
-    """Writes the account to `out`, each line flushed, so that it stands whatever becomes of the simulation."""
+    """Writes the account to `out`. Each line is flushed, so that nothing is lost where the simulation is killed."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -25,11 +25,11 @@ class Account:
         return dict(+self._owed)
 
     def shoe_opened(self, *, shoe: int, first_card: str, burned: int, cards_left: int) -> None:
-        """A shoe is ready to play: its first card was shown, and `burned` more were burned."""
+        """A shoe is ready to play: its first card was shown, and `burned` more cards were burned."""
         self._write("shoe_opened", shoe=shoe, first_card=first_card, burned=burned, cards_left=cards_left)
 
     def wagers_locked(self, *, shoe: int, round_: int, bets: Bets) -> None:
-        """Wagers are locked. Nothing is written where only sensors tell of them."""
+        """Wagers are locked. Nothing is written where only sensors see wagers."""
         self._shoe = shoe
         if bets.standing is None:
             return
@@ -56,7 +56,7 @@ class Account:
         )
 
     def commission(self, seat: int) -> None:
-        """A seat pays the commission it owes."""
+        """A seat pays the commission that it owes."""
         self._write("commission", shoe=self._shoe, seat=seat, cents=self._owed.pop(seat))
 
     def shoe_closed(self, *, shoe: int, rounds: int, wagered_hands: int, cards_left: int) -> None:

@@ -1,4 +1,4 @@
-"""The simulated house's own reading of the Baccarat Royal sheet (002), as printed and corrected."""
+"""The simulated house's own reading of the Baccarat Royal sheet (002), both as printed and as corrected."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from drivers.sim.felt import Dealt, Felt
 from drivers.sim.punto_banco import two_hands_told
 from drivers.sim.wagers import Actives, Bets, Wager
 
-# The drawing tables, by the total of the hole cards. The banker's column `s` is for a Player who stood, the others for
-# the value of Player's third card. D: draws. c: free choice.
+# The drawing tables, by the total of the hole cards. In Banker's tables the column `s` is for a Player who stood, the
+# other columns are for the value of Player's third card. D: draws. c: free choice.
 _PLAYER = "DDDcccc."
 _AS_PRINTED = """
       s 0123456789
@@ -43,7 +43,7 @@ _OPTIONS = {"D": ("hit",), ".": ("stand",), "c": ("hit", "stand")}
 
 @dataclass(frozen=True)
 class BaccaratRoyal:
-    """The game, with the banker's table as printed or corrected; `bets` as the game file has them."""
+    """The game, with Banker's table as printed or as corrected. `bets` as the game file has them."""
 
     bets: Sequence[Mapping[str, Any]]
     corrected: bool = False
@@ -78,7 +78,7 @@ class BaccaratRoyal:
         return player, banker
 
     def _pay(self, bets: Bets, hands: book.Hands) -> list[Paid]:
-        """Every wager of a round: the active seats play each other, the others the house."""
+        """Pay every wager of a round: the active seats play against each other, the other seats against the house."""
         of = {bet["spot"]: bet for bet in self.bets}
         return [
             _stake(bets, of["stake"], wager, hands)
@@ -89,19 +89,19 @@ class BaccaratRoyal:
 
 
 def player_options(hole_cards: list[str]) -> tuple[str, ...]:
-    """What Player may call; with no choice, what he must."""
+    """What Player may call. A single option is what Player must do."""
     return _OPTIONS[_PLAYER[rules.total(hole_cards)]]
 
 
 def banker_options(hole_cards: list[str], player: list[str], *, corrected: bool) -> tuple[str, ...]:
-    """What Banker may call once Player has his two or three cards; with no choice, what he must."""
+    """What Banker may call once Player has two or three cards. A single option is what Banker must do."""
     rows = (_CORRECTED if corrected else _AS_PRINTED).strip().splitlines()[1:]
     row = rows[rules.total(hole_cards)].split(maxsplit=1)[1].replace(" ", "")
     return _OPTIONS[row[1 + rules.points(player[2]) if len(player) == 3 else 0]]
 
 
 def _stake(bets: Bets, bet: Mapping[str, Any], wager: Wager, hands: book.Hands) -> Paid:
-    """They play for the smaller stake, and what is over goes back."""
+    """The active seats play for the smaller stake. What a stake has more than that goes back."""
     assert bets.actives is not None
     others = [other.cents for other in bets.on("stake") if other.seat != wager.seat]
     if not others:
@@ -115,7 +115,7 @@ def _stake(bets: Bets, bet: Mapping[str, Any], wager: Wager, hands: book.Hands) 
 def rotated(actives: Actives, outcome: str, occupied: Collection[int]) -> Actives:
     """Who is active in the next round: the loser's position goes clockwise to the next seat without a role.
 
-    On a tie both go one occupied seat on; two who sit there swap.
+    On a tie both positions move on by one occupied seat. Where the two active seats are neighbours, they swap.
     """
     if outcome == "tie":
         return Actives(*(_one_on(seat, occupied) for seat in actives.both))
@@ -126,6 +126,6 @@ def rotated(actives: Actives, outcome: str, occupied: Collection[int]) -> Active
 
 
 def _one_on(start: int, seats: Collection[int]) -> int:
-    """The first of these seats that is met clockwise from `start`."""
+    """The first of these seats, going clockwise from `start`."""
     ring = sorted({*seats, start})
     return ring[(ring.index(start) + 1) % len(ring)]

@@ -1,6 +1,6 @@
-"""The simulated house's own reading of how a bet is written in a game file: see `docs/bets.md`, page by page.
+"""The simulated house's own reading of how a game file writes a bet, made from the page `docs/bets.md` alone.
 
-It shares nothing with the controller. A bet and its rows stay as TOML gives them, a hand is a list of cards in text.
+It shares no code with the controller. A bet and its rows stay as TOML gives them; a hand is a list of cards in text.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from drivers.sim.cashier import Paid
 from drivers.sim.wagers import Bets, Wager
 
 Hands = Mapping[str, Sequence[str]]
-"""The cards of a finished hand. Two sides lie beside each other: `player` and `banker`, or `own` and `dealer`.
+"""The cards of a finished hand. Two sides are compared: `player` and `banker`, or `own` and `dealer`.
 
-`own` may stand there a second time, for the side that the bettor's own seat plays.
+`own` may come beside `player` and `banker` too: there it is the side that the bettor's own seat plays.
 """
 
 
@@ -28,7 +28,7 @@ def row_for(
     *,
     split: bool = False,
 ) -> Any:
-    """The row that decides the bet at the seat, None where none holds. `printed`: each seat's King and 9, `KS 9H`."""
+    """The row that decides the bet at the seat; None where no row holds. `printed`: each seat's King and 9, `KS 9H`."""
     own = {} if printed is None else {"own": [printed.get(seat, "")]}
     another = [pair for other, pair in (printed or {}).items() if other != seat]
     for row in bet["rows"]:
@@ -40,7 +40,7 @@ def row_for(
 def awards(
     bets: Sequence[Mapping[str, Any]], wagered: Bets | None, hands: Hands, printed: Mapping[int, str]
 ) -> dict[str, object]:
-    """The bets with awards that seats wagered on, and the awards won: bet by bet, the best row first, then by seat."""
+    """The bets with awards that seats wagered on, and the awards won: by bet, then the best row first, then by seat."""
     on = wagered.progressive if wagered else {}
     won = [
         {"spot": bet["spot"], "seat": seat, "tier": row["award"]}
@@ -56,10 +56,10 @@ def awards(
 def pay(
     bet: Mapping[str, Any], wager: Wager, hands: Hands, printed: Mapping[int, str], number: int | None = None
 ) -> Paid:
-    """What becomes of a wager on the bet, or of that on a split seat's hand of this number."""
+    """What becomes of a wager on the bet. `hand` numbers one hand of a split seat."""
     row = row_for(bet, hands, wager.seat, printed, split=number is not None)
     match row:
-        case {"award": _}:  # the whole pay: the chip goes to the house all the same, unless the house gives it back
+        case {"award": _}:  # the award is the whole pay: the house keeps the chip, unless the row gives the chip back
             back = wager.cents if bet.get("awards_return_stake") else 0
             return Paid(wager, "won", back, row.get("cents", 0), meter=row.get("meter"))
         case {"pays": odds}:
@@ -76,7 +76,7 @@ def pay(
 
 
 def _so(when: Mapping[str, Any], hands: Hands, pairs: Mapping[str, Sequence[str]], split: bool) -> bool:
-    """Every word that is written holds."""
+    """Whether every written word holds."""
     sides = ("player", "banker") if "player" in hands else ("own", "dealer")
     one, other = (hands[side] for side in sides)
     outcome = rules.outcome(one, other)
@@ -143,7 +143,7 @@ def _hand_so(
 
 
 def _cards_so(words: Mapping[str, Any], cards: Sequence[str]) -> bool:
-    """What several cards are, wherever they lie."""
+    """Whether the cards are so, wherever they lie."""
     ranks, suits = [card[0] for card in cards], [card[1] for card in cards]
     facts: dict[str, object] = {
         "total": rules.total(cards),
@@ -170,11 +170,11 @@ def _cards_so(words: Mapping[str, Any], cards: Sequence[str]) -> bool:
 
 
 def _any(fact: object, said: Any) -> bool:
-    """The fact is what was said, or among the several things that were."""
+    """Whether the fact is what was written, or one of the several things that were written."""
     return fact in said if isinstance(said, list) else fact == said
 
 
 def _color(cards: Sequence[str]) -> str | None:
-    """The colour of them all; None where there are two."""
+    """The colour of all the cards; None where they have two colours."""
     colors = {"red" if card[1] in "HD" else "black" for card in cards}
     return colors.pop() if len(colors) == 1 else None

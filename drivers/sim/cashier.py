@@ -1,5 +1,5 @@
-"""What the simulated house pays and takes, wager by wager, in whole cents. Where one does not divide, a pay is rounded
-up, and so is a commission."""
+"""What the simulated house pays and takes, wager by wager, in whole cents. Where the cents do not divide, pay and
+commission are rounded up."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from drivers.sim.wagers import Wager
 
 @dataclass(frozen=True)
 class Paid:
-    """What became of a wager: of its cents so many go `back`, so many are won, and so many are commission. `later`: it
-    is owed, and collected another time.
+    """What became of a wager: so many cents go `back`, so many are won, and so many are commission. `later`: the
+    commission is owed, and collected another time.
 
-    `hand` numbers a split seat's hands. `meter`: the pit pays what stands on it.
+    `hand` numbers the hands of a split seat. `meter`: the pit pays what stands on that meter.
     """
 
     wager: Wager
@@ -38,24 +38,24 @@ def win(
     later: bool = False,
     hand: int | None = None,
 ) -> Paid:
-    """It wins `to` for each `one`; of that the house has the part `commission`."""
+    """The wager wins `to` for each `one`. The house takes the part `commission` of that."""
     pays = _up(wager.cents * to, one)
     charged = _up(pays * commission.numerator, commission.denominator) if commission else 0
     return Paid(wager, "won", wager.cents, pays, charged, hand, later=later)
 
 
 def lose(wager: Wager, hand: int | None = None) -> Paid:
-    """It is the house's."""
+    """The wager goes to the house."""
     return Paid(wager, "lost", 0, hand=hand)
 
 
 def push(wager: Wager, hand: int | None = None) -> Paid:
-    """Nobody wins it."""
+    """Nobody wins the wager."""
     return Paid(wager, "pushed", wager.cents, hand=hand)
 
 
 def settlement(paid: Sequence[Paid]) -> dict[str, object]:
-    """Everything that was paid, as the account has it."""
+    """Everything that was paid, as the account writes it."""
     taken = sum(each.commission for each in paid if not each.later)
     staked = sum(each.wager.cents for each in paid)
     returned = sum(_returned(each) for each in paid)
@@ -83,7 +83,7 @@ def settlement(paid: Sequence[Paid]) -> dict[str, object]:
 
 
 def owed(paid: Sequence[Paid]) -> dict[int, int]:
-    """The commission that is owed, by seat; the seated player answers for whoever bets behind him."""
+    """The commission that is owed, by seat. The seated player owes for the back bettors too."""
     by_seat: Counter[int] = Counter()
     for each in paid:
         by_seat[each.wager.seat] += each.commission if each.later else 0

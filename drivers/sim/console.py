@@ -1,6 +1,7 @@
-"""A simulated device at a prompt: one verb a line, with the device's faults among them.
+"""A simulated device at a prompt: one verb a line. The device's faults are among its verbs.
 
-Each device has one table of verbs; `help` prints it. A line that cannot be done is told and changes nothing.
+Each device has one table of verbs; `help` prints that table. A line that cannot be done gets an answer and changes
+nothing.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ _MOST_SEQ = 999_999_999
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """What a word does. `arguments` names what follows it, the last with "…" where more of it may follow; `do` takes
-    those words and may return what to tell."""
+    """What a word does. `arguments` names the words that follow; "…" after the last means that it may repeat. `do`
+    takes those words, and may return a text to show."""
 
     arguments: str
     help: str
@@ -36,7 +37,7 @@ Verbs = dict[str, Verb]
 def converse(verbs: Verbs, lines: TextIO) -> None:
     """Do what each line says until the lines end. `#` begins a comment.
 
-    `lines` is a terminal, a pipe or a file, of which nobody has read yet.
+    `lines` is a terminal, a pipe or a file, and nobody has read from it yet.
     """
     verbs = {**verbs, "help": Verb("", "this", lambda: _help(verbs))}
     for line in _lines(lines.fileno()):
@@ -46,7 +47,7 @@ def converse(verbs: Verbs, lines: TextIO) -> None:
 
 
 def _lines(descriptor: int) -> Iterator[str]:
-    """Each line as soon as it is there: a buffered reader would keep the second of two that come at once."""
+    """Each line as soon as it is there. A buffered reader would keep back the second of two lines that come at once."""
     begun = b""
     while True:
         data = os.read(descriptor, 4096)
@@ -63,7 +64,7 @@ def _do(verbs: Verbs, words: list[str]) -> str | None:
     name, *arguments = words
     verb = verbs.get(name)
     if verb is None:
-        return f"{name} is no verb here; `help` names them"
+        return f"{name} is not a verb here; `help` shows all verbs"
     least, many = len(verb.arguments.split()), verb.arguments.endswith("…")
     if len(arguments) < least or (len(arguments) > least and not many):
         return f"write: {name} {verb.arguments}"
@@ -80,66 +81,66 @@ def _help(verbs: Verbs) -> str:
 
 
 def number_word(word: str, lowest: int, highest: int) -> int:
-    """A number from `lowest` to `highest`. Raises ValueError."""
+    """The word as a number from `lowest` to `highest`. Raises ValueError."""
     number = int(word) if word.isdecimal() else -1
     if not lowest <= number <= highest:
-        raise ValueError(f"{word} is no number from {lowest} to {highest}")
+        raise ValueError(f"{word} is not a number from {lowest} to {highest}")
     return number
 
 
 def cable_verbs(line: PtyLine | SerialLine) -> Verbs:
-    """What may happen to any shoe's line."""
+    """What may happen to the line of any shoe."""
     verbs = {"noise": Verb("HEX", "put these bytes on the wire", lambda text: line.write(bytes.fromhex(text)))}
     if isinstance(line, PtyLine):
         verbs["unplug"] = Verb("", "pull the cable", line.unplug)
-        verbs["plug"] = Verb("", "put it back", line.plug)
+        verbs["plug"] = Verb("", "put the cable back", line.plug)
     return verbs
 
 
 def pins_verbs(pins: SimulatedPins) -> Verbs:
-    """A table's front: buttons and sensors in, lamps out."""
+    """A table's front: its buttons, sensors and lamps."""
 
     def seat(number: str, covered: bool) -> None:
         pins.set(f"seat_{number}", covered)
 
     return {
-        "press": Verb("INPUT", "press it and hold it", pins.press),
-        "release": Verb("INPUT", "let it go", pins.release),
-        "tap": Verb("INPUT", "press it as a quick person does, and let it go", pins.tap),
-        "bounce": Verb("INPUT", "press it with a contact that chatters for 60 ms and ends pressed", pins.bounce),
-        "cut": Verb("INPUT", "cut its wire, so that its pull decides; press and release mend it", pins.cut),
+        "press": Verb("INPUT", "press the input and hold it", pins.press),
+        "release": Verb("INPUT", "let the input go", pins.release),
+        "tap": Verb("INPUT", "press the input and let it go, as a quick person does", pins.tap),
+        "bounce": Verb("INPUT", "press the input; its contact chatters for 60 ms and ends pressed", pins.bounce),
+        "cut": Verb("INPUT", "cut the input's wire: its pull decides. press and release mend the wire", pins.cut),
         "cover": Verb("SEAT", "put a chip on the seat's sensor", lambda number: seat(number, True)),
-        "uncover": Verb("SEAT", "take it away", lambda number: seat(number, False)),
-        "lamps": Verb("", "how each lit or blinking lamp burns, looked at for 2 s", lambda: _burning(pins)),
+        "uncover": Verb("SEAT", "take the chip away", lambda number: seat(number, False)),
+        "lamps": Verb("", "which lamps are lit or blink, watched for 2 s", lambda: _burning(pins)),
     }
 
 
 def _burning(pins: SimulatedPins) -> str:
-    """Every lamp that is not dark: steady, or how often it came on and for how much of the time it was lit."""
+    """Every lamp that is not dark: steady, or how many times it came on and for how much of the time it was lit."""
     return "; ".join(f"{name} {how}" for name, how in pins.burning().items()) or "all lamps are dark"
 
 
 def pit_verbs(pit: SimulatedPit) -> Verbs:
-    """A pit that acknowledges, or does not."""
+    """A pit that acknowledges or does not."""
     return {
-        "silent": Verb("", "take events and acknowledge nothing", pit.silent),
+        "silent": Verb("", "take events and acknowledge none", pit.silent),
         "speak": Verb("", "acknowledge again", pit.speak),
         "forget": Verb(
             "SEQ",
-            "go back to having committed only through SEQ",
+            "forget all events after SEQ, as a pit does that was restored from an old copy",
             lambda seq: pit.forget(number_word(seq, 0, _MOST_SEQ)),
         ),
         "claim": Verb(
             "SEQ",
-            "acknowledge SEQ with a chain that never was",
+            "acknowledge SEQ with a chain value that never existed",
             lambda seq: pit.claim(number_word(seq, 0, _MOST_SEQ)),
         ),
         "gone": Verb("", "leave the broker", pit.gone),
-        "come": Verb("", "come back to it", pit.come),
+        "come": Verb("", "come back to the broker", pit.come),
     }
 
 
 def prompt(what: str) -> None:
-    """Say on a terminal that verbs are awaited."""
+    """Say on a terminal that the device waits for verbs."""
     if sys.stdin.isatty():
-        print(f"{what}: `help` names the verbs, Ctrl-D ends it", flush=True)
+        print(f"{what}: `help` shows the verbs, Ctrl-D ends the prompt", flush=True)

@@ -1,7 +1,7 @@
 """The simulated players around a table that knows their wagers: they come and go, wager, choose, and pay what they owe.
 
-What they do, the house tells the table over its control socket, as bet recognition and the dealer's screen do. A
-refusal that is not the one the house foresaw ends the simulation.
+The house tells the table about them over its control socket, as bet recognition and the dealer's screen do. A refusal
+that the house did not foresee ends the simulation.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from drivers.sim.baccarat_royal import rotated
 from drivers.sim.screen import Screen
 from drivers.sim.wagers import Actives, Bets, Bettors, Refusal, Wager
 
-_COMES_OR_GOES = 0.06  # the chance of it, before each hand
+_COMES_OR_GOES = 0.06  # the chance that somebody does, before each hand
 _FEWEST = 3
 _HITS_BELOW = 5
-_WISE = 0.6  # of the choices; the others are anything that the table must allow
+_WISE = 0.6  # this part of the choices is wise; the others are anything that the table must allow
 
 
 def wise_choice(options: Sequence[str], points: int) -> str:
-    """What a player with so many points does well to choose."""
+    """A wise choice for a player with so many points."""
     wise = "split" if "split" in options else "hit" if points < _HITS_BELOW else "stand"
     return wise if wise in options else options[0]
 
 
 class Crowd:
-    """The players of the seats. `roles`: two of them are active, by lot at first and then in turn."""
+    """The players of the seats. `roles`: two of them are active, at first by lot and then in turn."""
 
     def __init__(
         self, seed: int, screen: Screen, account: Account, bettors: Bettors, seats: Collection[int], *, roles: bool
@@ -43,7 +43,7 @@ class Crowd:
         self.occupied: set[int] = set()
 
     def come_and_go(self) -> None:
-        """Before the first hand most seats are taken; before the others somebody comes or goes now and then."""
+        """Before the first hand most seats are taken. Before the other hands somebody comes or goes now and then."""
         self._move()
         if self._roles and (self._actives is None or not set(self._actives.both) <= self.occupied):
             self._do(do="actives", by="dealer")
@@ -60,7 +60,7 @@ class Crowd:
                 self._leave(seat)
 
     def wager(self, covered: Mapping[int, bool], pause: Callable[[int], None]) -> Bets:
-        """Everybody wagers; `pause` lets the share of so many wagers go by. `covered`: whose sensor is."""
+        """Everybody wagers. `pause(n)` lets the time of n wagers pass. `covered`: whether each seat's sensor is."""
         made, refused = self._bettors.choose(self.occupied, covered, self._actives)
         foreseen = {each.wager: each for each in refused}
         for wager in made:
@@ -70,17 +70,17 @@ class Crowd:
         return Bets(self._bettors.progressive(standing), standing, refused, self._actives)
 
     def choose(self, options: Sequence[str], points: int) -> str:
-        """What a player with so many points does: mostly what is wise."""
+        """What a player with so many points chooses: mostly what is wise."""
         wise = wise_choice(options, points)
         return wise if self._rng.random() < _WISE else self._rng.choice(options)
 
     def hand_over(self, outcome: str) -> None:
-        """The roles go round."""
+        """The roles move on."""
         if self._actives is not None:
             self._actives = rotated(self._actives, outcome, self.occupied)
 
     def pay_up(self) -> None:
-        """Everybody pays the commission owed."""
+        """Everybody pays the commission that they owe."""
         for seat in sorted(self._account.owed):
             self._pay(seat)
 
@@ -104,11 +104,11 @@ class Crowd:
         self._do(foreseen, do="wager", seat=bettor, spot=wager.spot, cents=wager.cents, by="bets")
 
     def _do(self, foreseen: str | None = None, /, **request: object) -> None:
-        """Tell the table, which must refuse it with this code; None: it must not."""
+        """Ask this of the table. The table must refuse it with the code `foreseen`; None: the table must do it."""
         answer = self._screen.ask(**request)
         if answer.get("code") != foreseen:
             raise TableError(
                 "sim_answered_otherwise",
-                f"the table answered {answer.get('code', 'ok')} to {request}, and the house says {foreseen or 'ok'}",
-                "one of them does not keep to the sheet: find out which",
+                f"the table answered {answer.get('code', 'ok')} to {request}, and {foreseen or 'ok'} was foreseen",
+                "one of the two does not follow the sheet: find out which",
             )

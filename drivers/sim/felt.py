@@ -1,4 +1,4 @@
-"""What a game needs of the dealer, and what the dealer needs of a game."""
+"""What a game needs from the dealer, and what the dealer needs from a game."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from drivers.sim.wagers import Bets
 
 
 class Felt(Protocol):
-    """Where one hand is dealt. Each method does what it says at the table, and returns when that is done."""
+    """Where one hand is dealt. Each method does at the table what it is named for, and returns when that is done."""
 
     def card(self, to: str) -> str:
-        """Deal the next card to "player", "banker", "dealer" or a seat ("seat_3"): which card it is."""
+        """Deal the next card to "player", "banker", "dealer" or a seat ("seat_3"). Returns that card."""
 
     def choice(self, seat: int, options: Sequence[str], points: int) -> str:
-        """Let the player of `seat`, who has so many points, choose: which of the options the dealer has called."""
+        """Let the player of `seat`, who has so many points, choose. Returns the option that the dealer has called."""
 
     def reveal(self, *hands: str) -> None:
-        """Turn up the cards that lie face down in these hands, and say so."""
+        """Turn up the cards that lie face down in these hands, and press `reveal`."""
 
 
 @dataclass(frozen=True)
 class Dealt:
-    """A complete hand. `told` is what the account says of it, `owed` the commission by seat.
+    """A complete hand. `told` is what the account writes of the hand, `owed` the commission by seat.
 
     `outcome` is "player", "banker" or "tie"; None where every seat has an outcome of its own.
     """
@@ -35,7 +35,7 @@ class Dealt:
 
 
 class Game(Protocol):
-    """A game as its sheet has it dealt, judged and paid."""
+    """A game as its sheet says that it is dealt, judged and paid."""
 
     def deal(self, felt: Felt, bets: Bets | None) -> Dealt:
-        """Deal a whole hand; `bets` None in one without wagers."""
+        """Deal a whole hand. `bets` is None for a hand without wagers."""

@@ -1,7 +1,7 @@
-"""A header without a Pi: the part of RPi.GPIO's module API that the pins driver uses, over the pins page.
+"""A header without a Pi: the part of RPi.GPIO's module API that the pins driver uses, on the pins page.
 
-Constants, argument checks and their words are those of RPi.GPIO 0.7.1, so that what goes wrong on the Pi goes wrong
-here in the same way.
+Constants, argument checks and error texts are those of RPi.GPIO 0.7.1, so that a mistake goes wrong here as it does on
+the Pi.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from drivers.sim.pins import INPUT, OUTPUT, PULL_OFF, PinsPage
 
 
 class SimulatedGpio:
-    """Stands where the RPi.GPIO module stands. `page` is the file of `[pins] page`, made if it is not there.
+    """Stands in for the RPi.GPIO module. `page` is the file of `[pins] page`, made if it is not there.
 
-    Like the module, it knows only the channels it has itself set up. Raises TableError `pins_page` as PinsPage does.
+    Like the module, it knows only the channels that it has set up itself. Raises TableError `pins_page` as PinsPage.
     """
 
     BCM = 11
@@ -32,10 +32,10 @@ class SimulatedGpio:
         self._directions: dict[int, int] = {}
 
     def setwarnings(self, state: bool, /) -> None:
-        """Accepted: nothing here warns."""
+        """Accepted and ignored: nothing here warns."""
 
     def setmode(self, mode: int, /) -> None:
-        """Number the channels by BCM, the one mode there is here. Raises ValueError for another."""
+        """Number the channels by BCM, the only mode here. Raises ValueError for another mode."""
         if mode != self.BCM:
             raise ValueError(
                 "A different mode has already been set!"
@@ -45,7 +45,7 @@ class SimulatedGpio:
         self._mode_set = True
 
     def setup(self, channel: int, direction: int, pull_up_down: int = PUD_OFF, initial: int = -1) -> None:
-        """Make a channel an input with its pull, or an output, at level `initial` from the start unless that is -1.
+        """Make a channel an input with its pull, or an output. `initial` is the output's first level; -1 sets none.
 
         Raises ValueError for arguments that do not go together, RuntimeError before setmode().
         """
@@ -66,26 +66,26 @@ class SimulatedGpio:
         self._directions[channel] = direction
 
     def output(self, channel: int, value: int, /) -> None:
-        """Write an output: 0 is low, anything else high. Raises RuntimeError unless the channel was set up as one."""
+        """Write an output: 0 is low, anything else high. Raises RuntimeError where the channel is no output."""
         self._check_channel(channel)
         if self._directions.get(channel) != self.OUT:
             raise RuntimeError("The GPIO channel has not been set up as an OUTPUT")
         self._page.write(channel, int(bool(value)))
 
     def input(self, channel: int, /) -> int:
-        """The level a channel is at, of an output its own. Raises RuntimeError unless the channel was set up."""
+        """A channel's level; for an output its own. Raises RuntimeError where the channel was not set up."""
         if channel not in self._directions:
             self._check_channel(channel)
             raise RuntimeError("You must setup() the GPIO channel first")
         return self._page.level(channel)
 
     def gpio_function(self, channel: int, /) -> int:
-        """OUT or IN, as the pin now is, whoever set it up."""
+        """OUT or IN, as the pin is now, whoever set it up."""
         self._check_channel(channel)
         return self.OUT if self._page.function(channel) == OUTPUT else self.IN
 
     def cleanup(self, channel: int) -> None:
-        """Make a channel an input without a pull again, and forget it, if it had been set up here."""
+        """Make a channel an input without a pull again, and forget it. A channel not set up here stays as it is."""
         self._check_channel(channel)
         if self._directions.pop(channel, None) is not None:
             self._page.set_up(channel, INPUT, PULL_OFF)

@@ -1,7 +1,7 @@
-"""What the simulated people and the shoe read of a table file and its game file, by themselves.
+"""What the simulated people and the simulated shoe read from a table file and its game file, with code of their own.
 
-Of a game file they take its bets, and what no sheet prints (limits, decks, where the cutting card lies). How the game
-is dealt they know from the sheet, and how a bet is written from its page, each in their own words.
+From a game file they take its bets, and what no sheet prints: limits, decks, the place of the cutting card. They know
+from the sheet how the game is dealt, and from `docs/bets.md` how a bet is written.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from controller.errors import TableError
 from drivers.sim.shoe import maker
 
 _SIMULATED = ("simulated", "deal")
-# What the dealer must be able to press: always, with a shoe that does not tell of the cutting card, and by how the game
-# is dealt.
+# The buttons that the dealer needs: always; with a shoe that does not report the cutting card; and by how the game is
+# dealt.
 _BUTTONS = {"deal", "new_shoe"}
 _CUT_CARD = {"cut_card"}
 _CALLS = {
@@ -30,9 +30,9 @@ _CALLS = {
 
 @dataclass(frozen=True)
 class Limits:
-    """Where the house takes wagers, and from how many cents to how many. A circle is a main bet's spot of one seat.
+    """Where the house takes wagers, and from how many cents to how many. A circle is the spot of a main bet at a seat.
 
-    `bets` are those of the game file, as TOML gives them; the seats' sensors see the chips on the spot `sensed`.
+    `bets` are the game file's, as TOML gives them. The seats' sensors see the chips on the spot `sensed`.
     """
 
     bets: tuple[Mapping[str, Any], ...]
@@ -54,15 +54,15 @@ class Limits:
 
     @property
     def prices_cents(self) -> dict[str, int]:
-        """What a wager on each progressive bet costs: those are the bets with awards."""
+        """What a wager on each progressive bet costs. A progressive bet is a bet with awards."""
         return {bet["spot"]: bet["price_cents"] for bet in _with_awards(self.bets)}
 
 
 @dataclass(frozen=True)
 class ShoeProcedure:
-    """How a shoe is dealt out: see the sheet of Royal 9, whose way is the default.
+    """How a shoe is dealt out. The defaults are those of the Royal 9 sheet.
 
-    `slips_are_burned`: a card drawn in error is; otherwise it opens a simulated hand.
+    `slips_are_burned`: a card drawn in error is burned; otherwise that card opens a simulated hand.
     """
 
     decks: int = 8
@@ -74,7 +74,7 @@ class ShoeProcedure:
 
 @dataclass(frozen=True)
 class House:
-    """A table: its wires, its seats, those of them with a sensor and what is printed there (`KS 9H`, or nothing), and
+    """A table: its wires, its seats, the seats with a sensor, what is printed at each seat (`KS 9H`, or nothing), and
     its game by kind and name.
 
     `tells_wagers`: bet recognition tells the controller every wager, over the control socket.
@@ -99,8 +99,8 @@ class House:
 
 
 def read_house(table_file: Path) -> House:
-    """The house that a table file and its game file describe. Raises TableError: `sim_table_file` when they cannot be
-    used, `sim_not_simulated` when the table is none that can be simulated."""
+    """The house that a table file and its game file describe. Raises TableError: `sim_table_file` where the files
+    cannot be used, `sim_not_simulated` where the table cannot be simulated."""
     try:
         table = tomllib.loads(table_file.read_text(encoding="utf-8"))
         game = tomllib.loads((table_file.parent / table["table"]["game"]).read_text(encoding="utf-8"))
@@ -122,15 +122,15 @@ def _check_simulated(table_file: Path, table: Mapping[str, Any], game: Mapping[s
     if not (simulated and told and turned_by_hand):
         raise TableError(
             "sim_not_simulated",
-            f"{table_file} is not of a table that can be simulated",
-            'it needs [pins] driver = "simulated", [table] lock_on = "deal", the inputs '
+            f"the table of {table_file} cannot be simulated",
+            'its files need [pins] driver = "simulated", [table] lock_on = "deal", the inputs '
             + ", ".join(sorted(needs))
             + ', [table] bet_recognition = true where seats have hands of their own, and midi_reveal = "input" in Midi',
         )
 
 
 def _sensed(table: Mapping[str, Any], game: Mapping[str, Any]) -> str | None:
-    """The spot that the sensors see: what the table file says, or the only bet with awards."""
+    """The spot that the sensors see: the spot in the table file, or else the only bet with awards."""
     with_awards = _with_awards(game["bets"])
     only = with_awards[0]["spot"] if len(with_awards) == 1 else None
     return table["pins"].get("sensed", only) if any("seat_" in name for name in table["pins"]["inputs"]) else None

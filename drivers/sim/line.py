@@ -1,4 +1,4 @@
-"""The shoe's end of its line: a pty that stands for the cable, or a real one."""
+"""The shoe's end of its line: a pty that stands in for the cable, or a real serial port."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _PTYS = Path("/dev/pts")
 
 
 class Line(Protocol):
-    """The shoe's end of a serial line, which only the shoe speaks on."""
+    """The shoe's end of a serial line. Only the shoe writes on that line."""
 
     def write(self, data: bytes) -> None:
-        """Put bytes on the line, without waiting. As on a wire, what nobody takes is lost."""
+        """Put bytes on the line, without waiting. As on a wire, bytes that nobody reads are lost."""
 
 
 class PtyLine:
     """A pty whose host end is a raw terminal behind the symbolic link `link`.
 
-    Bytes written while no program has the host end open are dropped, and so are those a reader leaves until the pty is
-    full. Bytes left unread when a program closes its end stay for the next one that opens it, unless that one flushes
-    its input on opening, as pyserial does.
+    Bytes written while no program has the host end open are dropped; so are bytes for which the pty has no room. Bytes
+    left unread when a program closes its end stay for the next program that opens it, unless that program flushes its
+    input on opening, as pyserial does.
     """
 
     def __init__(self, link: Path) -> None:
@@ -37,14 +37,14 @@ class PtyLine:
         self.plug()
 
     def plug(self) -> None:
-        """Make the device appear under its name, a new pty each time.
+        """Make the device appear under its name, with a new pty each time.
 
-        Raises TableError: `sim_port_taken` when that name is something else's, `sim_port` when it cannot be made.
+        Raises TableError: `sim_port_taken` where something else has that name, `sim_port` where it cannot be made.
         """
         if self._link.exists() and self._link.resolve().parent != _PTYS:
             raise TableError(
                 "sim_port_taken",
-                f"{self._link} exists and is no pty, so the simulated shoe will not take its place",
+                f"{self._link} exists and is not a pty, so the simulated shoe does not replace it",
                 "give the simulated shoe another `[shoe] port` in the table file",
             )
         self._master, slave = os.openpty()
@@ -61,11 +61,11 @@ class PtyLine:
             raise TableError(
                 "sim_port",
                 f"the simulated shoe cannot appear as {self._link}: {error}",
-                "set `[shoe] port` in the table file to a name in a folder you may write to",
+                "set `[shoe] port` in the table file to a name in a folder that you may write to",
             ) from error
 
     def unplug(self) -> None:
-        """Make the device vanish: the link goes, and whoever has the host end open loses it."""
+        """Make the device vanish: the link goes, and a program that has the host end open loses it."""
         if self._master is None:
             return
         if self._link.is_symlink() and str(self._link.readlink()) == self._device:
@@ -83,14 +83,14 @@ class PtyLine:
         return not any(event & select.POLLHUP for _, event in poll.poll(0))
 
     def write(self, data: bytes) -> None:
-        """Put bytes on the line; drop them when it is unplugged, unheard or full."""
+        """Put bytes on the line. They are lost where the line is unplugged, or full, or nobody has it open."""
         if self._master is not None and self.heard:
             with contextlib.suppress(BlockingIOError):
                 os.write(self._master, data)
 
 
 class SerialLine:
-    """The shoe's end of a real cable, on a port name or pyserial URL. Raises TableError `sim_port` if it won't open."""
+    """The shoe's end of a real cable, on a port name or pyserial URL. Raises TableError `sim_port`."""
 
     def __init__(self, port: str, baud: int) -> None:
         try:

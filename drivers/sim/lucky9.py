@@ -25,7 +25,7 @@ class SeatHand:
 
 @dataclass(frozen=True)
 class Lucky9:
-    """The game; `bets` as the game file has them."""
+    """The game. `bets` as the game file has them."""
 
     bets: Sequence[Mapping[str, Any]]
 
@@ -50,7 +50,7 @@ class Lucky9:
     def pay(
         self, wager: Wager, hands: Sequence[SeatHand], first_two: Mapping[int, Sequence[str]], dealer: Sequence[str]
     ) -> list[Paid]:
-        """A seat's wager: on each of its hands, which has one as large, or on its leftmost."""
+        """Pay a seat's wager: on each of its hands, where each hand has an equal wager, or on its leftmost hand."""
         bet = next(bet for bet in self.bets if bet["spot"] == wager.spot)
         with_up_card = [*first_two[wager.seat], dealer[1]]
         return [
@@ -66,7 +66,7 @@ class Lucky9:
 
 
 def played(felt: Felt, seats: Sequence[int]) -> tuple[dict[int, list[str]], dict[int, list[SeatHand]], list[str]]:
-    """A round with these seats in play: each seat's first two cards, its hands at the end, and the dealer's."""
+    """Deal a round to these seats. Returns each seat's first two cards, its hands at the end, and the dealer's hand."""
     first_two: dict[int, list[str]] = {seat: [] for seat in seats}
     dealer: list[str] = []
     for _ in range(2):
@@ -94,7 +94,7 @@ def _play(felt: Felt, seat: int, cards: list[str]) -> list[SeatHand]:
 
 
 def _split(felt: Felt, seat: int, pair: Sequence[str], others: int) -> list[SeatHand]:
-    """Each card of a pair becomes a hand, the left one first; the seat has so many other hands besides."""
+    """Each card of a pair becomes a hand, the left card first. `others`: how many other hands the seat has."""
     played: list[SeatHand] = []
     for to_come, card in ((1, pair[0]), (0, pair[1])):
         besides = others + to_come + len(played)

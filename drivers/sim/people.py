@@ -1,7 +1,7 @@
-"""The people at a simulated table: a dealer and players who look at its lamps, press its buttons and draw its cards.
+"""The people at a simulated table: a dealer and players who watch its lamps, press its buttons and draw its cards.
 
-A seed alone decides the cards, the wagers and the dealer's slips, so the same seed gives the same shoes. Every pause
-is a human one, in seconds at a real table, and is divided by the run's `speed`: 2 is twice as fast, 0 has no pauses.
+A seed alone decides the cards, the wagers and the dealer's slips, so the same seed gives the same shoes. Pauses are a
+person's, in seconds at a real table, and are divided by the run's `speed`: 2 is twice as fast, 0 has no pauses.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from drivers.sim.wagers import Bets
 
 CUT = "CUT"
 
-# Human times at speed 1, which make a hand of some eight seconds.
+# A person's times at speed 1. A hand takes some eight seconds.
 _SHUFFLE_S = 5.0
 _BURN_S = 0.4
 _CARD_S = 0.7
@@ -35,16 +35,16 @@ _SQUEEZE_S = 2.5
 _PAY_S = 1.5
 
 _POLL_S = 0.005
-_PRESS_AGAIN_S = 2.0  # a press that has not been answered for so long is made again
-_CALL_AGAIN_S = 10.0  # a call much later: made twice, it would be the next seat's too
-_HOLD_S = 0.25  # how long a press is held that nothing answers: many times what a table takes to believe it
-_FAST_BLINK_S = 0.35  # the fault lamp's phases are shorter than this when the table is stopped, longer for a lost link
-_FLASH_S = 0.25  # a flash is lit for less than this
+_PRESS_AGAIN_S = 2.0  # a press without an answer is made again after this time
+_CALL_AGAIN_S = 10.0  # a call is made again much later: a second one could count for the next seat
+_HOLD_S = 0.25  # how long a press without an answer is held: many times what a table needs to believe it
+_FAST_BLINK_S = 0.35  # a stopped table's fault lamp changes faster than this; for a lost link it changes more slowly
+_FLASH_S = 0.25  # a flash is shorter than this
 _FLASHED_S = 2.1  # and comes again within this
-_A_HAND = 6  # cards at most, of a simulated hand
+_A_HAND = 6  # the most cards of a simulated hand
 
 _OUTCOMES = ("player", "banker", "tie")
-# The lamps draw_player and draw_banker, by where the next card goes.
+# The lamps draw_player and draw_banker, by the hand that the next card goes to.
 _GUIDANCE = {
     "burn": (True, True),
     "player": (True, False),
@@ -58,9 +58,9 @@ Lamps = Mapping[str, bool]
 
 
 class Deck:
-    """The cards of one shoe in their order, with the cutting card so many cards from the end.
+    """The cards of one shoe in their order, with the cutting card so many cards before the end.
 
-    `slips`: whether the dealer may draw one of them in error.
+    `slips`: whether the dealer may draw a card in error.
     """
 
     def __init__(self, cards: Sequence[str], cut_card_from_end: int, *, slips: bool = True) -> None:
@@ -70,7 +70,7 @@ class Deck:
 
     @property
     def cards_left(self) -> int:
-        """Cards still in the shoe; the cutting card is none."""
+        """How many cards are still in the shoe, without the cutting card."""
         return len(self._next) - (CUT in self._next)
 
     def draw(self) -> str:
@@ -98,8 +98,8 @@ def shuffled_decks(seed: int, decks: int, cut_card_from_end: int) -> Iterator[De
 
 
 class Players:
-    """Who puts down the wager that the seats' sensors see: each seat by its own habit, so some wager nearly always and
-    some seldom. `sensed` is the spot of that wager."""
+    """The players whose wagers the seats' sensors see. Each seat has its own habit: some wager nearly always, some
+    seldom. `sensed` is the spot of that wager."""
 
     def __init__(self, seed: int, seats: Sequence[int], sensed: str | None = None) -> None:
         self.sensed = sensed
@@ -107,14 +107,14 @@ class Players:
         self._habits = {seat: self._rng.uniform(0.2, 0.9) for seat in seats}
 
     def choose(self) -> dict[int, bool]:
-        """Every seat, in the order the players act, and whether its wager is down for the next hand."""
+        """Every seat, in the order in which the players act, and whether its wager is down for the next hand."""
         chosen = {seat: self._rng.random() < habit for seat, habit in self._habits.items()}
         order = self._rng.sample(sorted(chosen), len(chosen))
         return {seat: chosen[seat] for seat in order}
 
 
 class Cues(Protocol):
-    """What passes between the dealer and the table apart from the cards: each method returns when the dealer may go on.
+    """What passes between dealer and table apart from the cards. Each method returns when the dealer may go on.
 
     Raises TableError when that moment does not come.
     """
@@ -123,19 +123,19 @@ class Cues(Protocol):
         """A new shoe is in place: announce it."""
 
     def card_due(self, to: str) -> None:
-        """The next card goes to "burn" (the first too), "player", "banker", "dealer" or a seat: wait to draw it."""
+        """The next card goes to "burn" (the first card too), "player", "banker", "dealer" or a seat: wait to draw."""
 
     def take_wagers(self) -> Bets:
-        """Let the players wager: what plays."""
+        """Let the players wager. Returns the bets that play."""
 
     def lock_wagers(self) -> None:
         """No more wagers."""
 
     def cut_card_out(self) -> None:
-        """The cutting card came, and the shoe does not report it: tell of it before the next card is drawn."""
+        """The cutting card came, and the shoe does not report it: report it before the next card is drawn."""
 
     def choice(self, seat: int, options: Sequence[str], points: int) -> str:
-        """A seat with so many points chooses: what the dealer called for it."""
+        """A seat with so many points chooses. Returns what the dealer called for it."""
 
     def reveal(self, hands: Sequence[str]) -> None:
         """The face-down cards of these hands are turned up."""
@@ -148,13 +148,13 @@ class Cues(Protocol):
 
 
 class Clock(Protocol):
-    """The module `time`, or a test's stand-in for it."""
+    """The module `time`, or a test's clock."""
 
     def monotonic(self) -> float:
         """Seconds from some moment."""
 
     def sleep(self, seconds: float, /) -> None:
-        """Let so many seconds go by."""
+        """Let this many seconds pass."""
 
 
 class Pins(Protocol):
@@ -167,11 +167,11 @@ class Pins(Protocol):
         """Let go of a button, or uncover a seat's sensor."""
 
     def lamps(self) -> Lamps:
-        """Every lamp, and whether it is lit at this moment."""
+        """Every lamp, and whether it is lit now."""
 
 
 class Pace:
-    """Cues for a shoe alone, with no table to look at: a card every `card_s` seconds."""
+    """Cues for a shoe alone, without a table: a card every `card_s` seconds."""
 
     def __init__(self, card_s: float, clock: Clock = time) -> None:
         self._card_s = card_s
@@ -195,7 +195,7 @@ class Pace:
         """Nobody to tell."""
 
     def choice(self, seat: int, options: Sequence[str], points: int) -> str:
-        """Nobody to choose: the first of them."""
+        """Nobody chooses: the first option."""
         return options[0]
 
     def reveal(self, hands: Sequence[str]) -> None:
@@ -209,7 +209,7 @@ class Pace:
 
 
 class _FaultLamp:
-    """Tells the fault lamp's fast blink (the table is stopped) from the slow one (a link is down)."""
+    """Tells the fault lamp's fast blink (the table is stopped) from its slow blink (a link is down)."""
 
     def __init__(self) -> None:
         self._lit = False
@@ -229,7 +229,7 @@ class _FaultLamp:
 
 
 class _Flash:
-    """Tells a lamp that flashes, and is dark nearly all the time, from one that is dark or steady."""
+    """Tells a lamp that flashes, and is dark nearly all the time, from a lamp that is dark or steady."""
 
     def __init__(self) -> None:
         self._lit = False
@@ -249,13 +249,13 @@ class _Flash:
 class TableCues:
     """Cues from a table's lamps and inputs.
 
-    `debounce_s` is how long a change of an input takes to be believed. `patience_s` is how long one thing is waited
-    for, a stopped table's supervisor included.
-    With `watch_lamps` false the dealer looks at no lamp and keeps to the human times alone, whatever the table does.
-    What no lamp answers (that a call was taken, that a round without an outcome is over) the people see on the table's
-    `screen`; `crowd` are the players whose wagers are told to it. Where neither is, only sensors tell of wagers.
+    `debounce_s` is the time until a change of an input is believed. `patience_s` is how long the dealer waits for any
+    one thing, also for a stopped table's supervisor. With `watch_lamps` false the dealer looks at no lamp and keeps to
+    the human times alone, whatever the table does.
+    No lamp tells that a call was taken, or that a round without an outcome is over: the people see that on the table's
+    `screen`. `crowd` are the players, whose wagers are told to the table. Without both, only sensors see wagers.
 
-    Raises TableError `sim_table_stopped` when a fault outlasts the patience, `sim_not_seen` when a lamp does.
+    Raises TableError `sim_table_stopped` where a fault outlasts the patience, `sim_not_seen` where a lamp does.
     """
 
     def __init__(
@@ -285,17 +285,17 @@ class TableCues:
         self._flashes = {lamp: _Flash() for lamp in _LAMPS_OF.values()}
 
     def announce_shoe(self) -> None:
-        """Shuffle, put the shoe in place, and press `new_shoe` until both draw lamps are lit."""
+        """Shuffle, put the shoe in its place, and press `new_shoe` until both draw lamps are lit."""
         self._pause(_SHUFFLE_S)
         self._press_until("new_shoe", _guides("burn"), "both draw lamps, for the first card of a new shoe")
 
     def card_due(self, to: str) -> None:
-        """Wait for the lamps to name the hand that the dealer would deal to: the draw lamps, or a seat's own."""
+        """Wait for the lamps to name the hand that the dealer would deal to: by the draw lamps, or a seat's lamp."""
         self._pause(_BURN_S if to == "burn" else _CARD_S)
         self._await(_guides(to), f"the lamps, for a card to {to}")
 
     def take_wagers(self) -> Bets:
-        """Let the players wager: they cover and uncover their seats' sensors, and their chips are seen."""
+        """Let the players wager: they cover and uncover their seats' sensors, and bet recognition sees their chips."""
         self._await(_guides(None), "dark draw lamps, for wagers to open")
         wagers = self._players.choose()
         if self._crowd is None:
@@ -312,11 +312,11 @@ class TableCues:
         return self._crowd.wager(covered, lambda wagers: self._pause(_WAGERS_S / wagers))
 
     def lock_wagers(self) -> None:
-        """Press `deal` until draw_player alone is lit; where a hand may begin elsewhere, until the screen says so."""
+        """Press `deal` until draw_player alone is lit, or, where seats have hands, until the screen shows the lock."""
         self._press_until("deal", self._locked, "the lamp draw_player alone, for locked wagers")
 
     def choice(self, seat: int, options: Sequence[str], points: int) -> str:
-        """Wait for the seat's own lamp alone, hear what its player chooses, and press that button until it is taken."""
+        """Wait for the seat's lamp alone, hear what its player chooses, and press that button until it is taken."""
         assert self._crowd is not None, "only where there are players"
         turn = _guides(f"seat_{seat}")
         self._await(lambda lamps: turn(lamps) and self._chooses() == seat, f"the lamp of seat {seat}, for its choice")
@@ -329,7 +329,7 @@ class TableCues:
     def reveal(self, hands: Sequence[str]) -> None:
         """Let the cards be squeezed, see the lamps of these hands flash, and press `reveal` until it is taken.
 
-        Without pauses nobody waits for a flash, which is to come any second: the lamps need only be steady no more.
+        Without pauses nobody waits for a flash, which takes up to two seconds: the lamps only must not be steady.
         """
         self._pause(_SQUEEZE_S)
         lamps_due = {_LAMPS_OF[hand] for hand in hands}
@@ -343,7 +343,7 @@ class TableCues:
         self._call("reveal", lambda _: self._face()["reveal"] != list(hands))
 
     def cut_card_out(self) -> None:
-        """Press `cut_card`, and hold it for a while: no lamp answers, and it must be believed before the next card."""
+        """Press `cut_card`, and hold it for a while: no lamp answers, and the press must count before the next card."""
         self._await(lambda _: True, "a table that goes on, for the cutting card")
         self._set("cut_card", True)
         self._wait(_HOLD_S)
@@ -360,7 +360,7 @@ class TableCues:
         self._pause(_PAY_S)
 
     def shoe_over(self) -> None:
-        """The commission owed is collected, before the cards are shuffled again."""
+        """The seats pay the commission that they owe, before the cards are shuffled again."""
         if self._crowd is not None:
             self._crowd.pay_up()
 
@@ -386,7 +386,7 @@ class TableCues:
     ) -> None:
         gives_up_s = self._clock.monotonic() + self._patience_s
         while True:
-            self._await(lambda _: True, what)  # no button is pressed at a stopped table
+            self._await(lambda _: True, what)  # nobody presses a button at a stopped table
             self._set(button, True)
             answered = self._seen(seen, again_s)
             self._set(button, False)
@@ -396,7 +396,7 @@ class TableCues:
                 raise self._gave_up(what)
 
     def _set(self, name: str, pressed: bool) -> None:
-        """Change an input. A button changes only once what came before it has been believed; a sensor at any time."""
+        """Change an input. A button changes only once the last change is believed; a sensor changes at any time."""
         if not name.startswith("seat_"):
             self._wait(self._believed_s - self._clock.monotonic())
         (self._pins.press if pressed else self._pins.release)(name)
@@ -407,7 +407,7 @@ class TableCues:
             raise self._gave_up(what)
 
     def _seen(self, seen: Callable[[Lamps], bool], timeout_s: float) -> bool:
-        """Whether the lamps came to look so with no fault blinking: twice in a row, as they do not change at once."""
+        """Whether the lamps look so, with no fault blinking: twice in a row, since lamps do not change all at once."""
         gives_up_s = self._clock.monotonic() + timeout_s
         in_a_row = 0
         while self._watch_lamps and in_a_row < 2:
@@ -427,7 +427,7 @@ class TableCues:
             self._clock.sleep(min(_POLL_S, left_s))
 
     def _look(self) -> Lamps:
-        """The lamps as they are. Everything the dealer does for any length of time passes here."""
+        """The lamps as they are. Everything that takes the dealer time comes through here."""
         lamps = self._pins.lamps()
         now_s = self._clock.monotonic()
         self._fault.watch(lamps["fault"], now_s)
@@ -440,7 +440,7 @@ class TableCues:
         if self._fault.stopped:
             return TableError(
                 "sim_table_stopped",
-                f"{waited}, but a fault stands: its lamp blinks fast",
+                f"{waited}, but the table is stopped by a fault: the fault lamp blinks fast",
                 "see what `tablectl status` says, clear the fault, and start the simulation again",
             )
         lit = ", ".join(name for name, is_lit in self._pins.lamps().items() if is_lit) or "none"
@@ -474,10 +474,10 @@ class _Shoe:
 
 
 class Dealer:
-    """Deals shoe after shoe by the sheet, whatever the shoe or the controller may think, and keeps the account.
+    """Deals shoe after shoe by the sheet, whatever the shoe or the controller says, and keeps the account.
 
-    `error_rate` is the chance that a card is drawn in error after a finished hand; it opens a simulated hand, or is
-    burned, by the house's `procedure`.
+    `error_rate` is the chance that the dealer draws a card in error after a finished hand. The house's `procedure` says
+    whether that card opens a simulated hand or is burned.
     """
 
     def __init__(
@@ -502,7 +502,7 @@ class Dealer:
         self._error_rate = error_rate
 
     def play(self, rounds: int | None = None) -> None:
-        """Deal until so many wagered rounds are finished; None for as long as there are decks."""
+        """Deal until so many wagered rounds are finished. None: as long as there are decks."""
         self._rounds_to_go = rounds
         for number, deck in enumerate(self._decks, 1):
             self._play_shoe(_Shoe(number, deck))
@@ -550,18 +550,18 @@ class Dealer:
             self._rounds_to_go -= 1
 
     def _begin(self) -> None:
-        """A wagered hand is begun with its first card."""
+        """A wagered hand has begun with its first card."""
         self._shoe.wagered_hands += 1
         self._shoe.in_wagered_hand = True
 
     def _draws_in_error(self) -> bool:
-        """A slip with fewer cards left could leave too few for the hand that is still to come."""
+        """Whether the dealer draws a card in error now. Never where too few cards could be left for the next hand."""
         takes = 1 if self._procedure.slips_are_burned else _A_HAND
         enough = self._shoe.deck.cards_left >= takes + self._procedure.fewest_cards_to_open
         return self._shoe.deck.slips and enough and self._slips.random() < self._error_rate
 
     def _slip(self) -> None:
-        """A card that nobody was waiting for: burned, or dealt out as a hand without wagers."""
+        """A card that nobody needed: it is burned, or opens a hand without wagers."""
         if self._procedure.slips_are_burned:
             self._draw()
         else:
@@ -583,7 +583,7 @@ class Dealer:
         self._cues.hand_over(dealt)
 
     def _draw(self) -> str:
-        """Draw a card, and the cutting card first when it lies before it."""
+        """Draw a card. Where the cutting card comes first, draw that one too."""
         shoe = self._shoe
         card = shoe.deck.draw()
         if card == CUT:
@@ -600,9 +600,9 @@ class Dealer:
 
 
 class _Felt:
-    """Where one hand is dealt: by the cues, from the shoe. `begin` is called once its first card is drawn.
+    """Where one hand is dealt: on the cues, from the shoe. `begin` is called once the hand's first card is drawn.
 
-    A card drawn in error, `already_drawn`, is the first card of its hand: nobody waited for it.
+    A card drawn in error, `already_drawn`, is the first card of its hand: nobody waited for that card.
     """
 
     def __init__(

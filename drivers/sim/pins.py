@@ -1,6 +1,6 @@
-"""The far end of the simulated header: the page that stands in for it, and the hands and eyes at the table.
+"""The far end of the simulated header: the page that stands in for it, and the people's hands and eyes.
 
-The page is a file of 4096 bytes, mapped by both ends; one byte for each BCM number N:
+The page is a file of 4096 bytes that both ends map. It has one byte for each BCM number N:
 
     N          level driven from outside: 0, 1, or 255 = nothing drives it, and the pull decides
     64 + N     level last written to the output: 0 or 1
@@ -8,7 +8,7 @@ The page is a file of 4096 bytes, mapped by both ends; one byte for each BCM num
     192 + N    pull: 0 off, 1 down, 2 up
     256..263   how many times an output has been written, little-endian
 
-As on a real header, levels and functions outlive the process that set them.
+As on a real header, levels and functions stay when the process that set them has ended.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ PULL_OFF, PULL_DOWN, PULL_UP = 0, 1, 2
 
 
 class PinsPage:
-    """The page, by BCM number; a fresh one is made where there is none yet.
+    """The page, by BCM number. A new page is made where there is none.
 
-    Raises TableError `pins_page` when the file cannot be made or is no such page.
+    Raises TableError `pins_page` where the file cannot be made, or is not such a page.
     """
 
     def __init__(self, path: Path) -> None:
@@ -54,7 +54,7 @@ class PinsPage:
             raise TableError(
                 "pins_page",
                 f"{path} cannot stand in for the header: {error}",
-                "set [pins] page to a file in a folder you may write to; if the file is something else, remove it",
+                "set [pins] page to a file in a folder that you may write to; if it is something else, remove it",
             ) from error
 
     def drive(self, bcm: int, level: int | None) -> None:
@@ -62,7 +62,7 @@ class PinsPage:
         self._bytes[_LEVEL + bcm] = _UNDRIVEN if level is None else level
 
     def level(self, bcm: int) -> int:
-        """The level the pin is at, 0 or 1: its own output's, or what drives it, or what its pull makes it."""
+        """The level of the pin, 0 or 1: its own output's, or what drives it, or what its pull makes of it."""
         page = self._bytes
         if page[_FUNCTION + bcm] == OUTPUT:
             return page[_OUTPUT + bcm]
@@ -70,11 +70,11 @@ class PinsPage:
         return int(page[_PULL + bcm] == PULL_UP) if driven == _UNDRIVEN else driven
 
     def output(self, bcm: int) -> int:
-        """The level last written to the pin, which shows outside only while its function is OUTPUT."""
+        """The level last written to the pin. It shows outside only while the pin's function is OUTPUT."""
         return self._bytes[_OUTPUT + bcm]
 
     def function(self, bcm: int) -> int:
-        """INPUT, OUTPUT, or 0 while the pin has never been set up."""
+        """INPUT, OUTPUT, or 0 where the pin has never been set up."""
         return self._bytes[_FUNCTION + bcm]
 
     def pull(self, bcm: int) -> int:
@@ -88,18 +88,18 @@ class PinsPage:
         return count
 
     def set_up(self, bcm: int, function: int, pull: int) -> None:
-        """Give a pin its function and pull: the near end's act."""
+        """Give a pin its function and pull. The near end does this."""
         self._bytes[_PULL + bcm] = pull
         self._bytes[_FUNCTION + bcm] = function
 
     def write(self, bcm: int, level: int) -> None:
-        """Write an output's level, 0 or 1, and count it: the near end's act."""
+        """Write an output's level, 0 or 1, and count it. The near end does this."""
         self._bytes[_OUTPUT + bcm] = level
         struct.pack_into("<Q", self._bytes, _WRITES, self.writes + 1)
 
 
 def _make_fresh(path: Path) -> None:
-    """Make a fresh page unless there is one; whole at once, since the other end may be about to open it."""
+    """Make a new page unless there is one. The file appears whole, since the other end may be about to open it."""
     fresh = bytes([_UNDRIVEN]) * _OUTPUT + bytes(PAGE_BYTES - _OUTPUT)
     with tempfile.NamedTemporaryFile(dir=path.parent) as file:
         file.write(fresh)
@@ -111,7 +111,7 @@ def _make_fresh(path: Path) -> None:
 
 
 class SimulatedPins:
-    """The hands and eyes at the table: press its inputs, see its lamps, by the names of the table file.
+    """The hands and eyes at the table: press its inputs and see its lamps, by the names of the table file.
 
     `page` is the file of `[pins] page`; `lamps` and `inputs` are the tables `[pins.lamps]` and `[pins.inputs]` as
     tomllib reads them (`{"bcm": 22, "active": "low", "pull": "up"}`). Raises TableError `pins_page` as PinsPage does.
@@ -132,7 +132,7 @@ class SimulatedPins:
         self._inputs = {name: (wiring["bcm"], _active_level(wiring)) for name, wiring in inputs.items()}
 
     def press(self, name: str) -> None:
-        """Press a button, turn the key, cover a sensor; it stays so until released."""
+        """Press a button, turn the key, cover a sensor. The input stays so until released."""
         self.set(name, True)
 
     def release(self, name: str) -> None:
@@ -140,7 +140,7 @@ class SimulatedPins:
         self.set(name, False)
 
     def set(self, name: str, pressed: bool) -> None:
-        """Press or release. Raises KeyError for an input the table has not."""
+        """Press or release. Raises KeyError for an input that the table does not have."""
         bcm, active = self._input(name)
         self._page.drive(bcm, active if pressed else 1 - active)
 
@@ -158,7 +158,7 @@ class SimulatedPins:
         self.press(name)
 
     def cut(self, name: str) -> None:
-        """Cut its wire: nothing drives the pin until it is next set, and its pull decides. KeyError as `set`."""
+        """Cut the input's wire: its pull decides until it is next set. KeyError as `set`."""
         bcm, _ = self._input(name)
         self._page.drive(bcm, None)
 
@@ -169,16 +169,16 @@ class SimulatedPins:
         return self._inputs[name]
 
     def lit(self, name: str) -> bool:
-        """Whether a lamp is lit this instant; one whose pin nobody drives is dark. Raises KeyError for an unknown."""
+        """Whether a lamp is lit now; a lamp whose pin nobody drives is dark. Raises KeyError for an unknown lamp."""
         bcm, active = self._lamps[name]
         return self._page.function(bcm) == OUTPUT and self._page.output(bcm) == active
 
     def lamps(self) -> dict[str, bool]:
-        """Every lamp by name: True is lit this instant."""
+        """Every lamp by name: True is lit now."""
         return {name: self.lit(name) for name in self._lamps}
 
     def burning(self) -> dict[str, str]:
-        """How each lamp that is not dark burns, looked at for a whole pattern (2 s, the longest): `steady`, or for
+        """How each lamp that is not dark is lit, watched for a whole pattern (2 s is the longest): `steady`, or for
         example `blinks 4 times in 2 s, lit half of the time`."""
         looks = []
         for _ in range(_LOOKS):
@@ -187,7 +187,7 @@ class SimulatedPins:
         return {name: _how([look[name] for look in looks]) for name in looks[0] if any(look[name] for look in looks)}
 
     def wait_until(self, seen: Callable[[dict[str, bool]], bool], timeout_s: float, poll_s: float = 0.002) -> None:
-        """Look at the lamps until `seen(lamps())` holds. Raises TimeoutError, with the lamps as they last stood."""
+        """Watch the lamps until `seen(lamps())` holds. Raises TimeoutError, which tells the lamps as they were last."""
         deadline_s = time.monotonic() + timeout_s
         while not seen(lamps := self.lamps()):
             if time.monotonic() >= deadline_s:

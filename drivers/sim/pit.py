@@ -1,7 +1,7 @@
-"""A pit that acknowledges and says its levels, the far end of a table's stream, with a pit's faults at will.
+"""A simulated pit: it acknowledges a table's events and says its levels. A pit's faults are among its verbs.
 
-Written from the contract: events in order, the retained ack after each, and the levels, retained and numbered upwards,
-twice a second; all of that signed by its key, which it says first. Everybody knows that key: it is for test benches.
+It is written from the contract: events in order, the retained ack after each, and the levels, retained and with rising
+numbers, twice a second. Its key signs all of that, and it says the key first. That key is public: it is for tests only.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _PATIENCE_S = 5.0
 _KEY = Ed25519PrivateKey.from_private_bytes(b"the simulated pit's key, no other"[:32])
 
 LEVELS = {"personal_vs_personal": 1_000_000, "banker_personal": 500_000, "player_personal": 250_000}
-"""The levels that it says, in cents."""
+"""The levels that this pit says, in cents."""
 
 
 class SimulatedPit:
-    """One table's pit on a broker, in memory alone. `told` gets every event it takes, in paho's thread.
+    """One table's pit on a broker, in memory only. `told` is called with every event, in paho's thread.
 
-    `topic` is the table's, below the root that the levels' own is below too.
+    `topic` is the table's topic. Table and levels are below the same root.
     """
 
     def __init__(self, host: str, port: int, topic: str, told: Callable[[dict[str, Any]], None]) -> None:
@@ -45,22 +45,22 @@ class SimulatedPit:
         self._epoch: str | None = None
         self._speaks = True
         self._client: Client | None = None
-        self._levels_seq = time.time_ns() // 1_000_000  # grows over restarts too
+        self._levels_seq = time.time_ns() // 1_000_000  # grows across restarts too
         self.come()
         threading.Thread(target=self._keep_saying_levels, daemon=True).start()
 
     def come(self) -> None:
-        """Connect, and return once the broker sends it the events; what was missed the table sends again.
+        """Connect, and return once the broker sends the events here. The table sends again what this pit missed.
 
-        Raises TableError: `sim_broker` where there is no broker, `sim_broker_refused` where it does not let the pit in.
+        Raises TableError: `sim_broker` where there is no broker, `sim_broker_refused` where it refuses this pit.
         """
         self.gone()
         host, port = self._address
-        refusals: queue.SimpleQueue[str] = queue.SimpleQueue()  # "" is none
+        refusals: queue.SimpleQueue[str] = queue.SimpleQueue()  # "" means not refused
         client = self._new_client(refusals)
         try:
             client.connect(host, port)
-        except (OSError, ValueError) as error:  # the latter for a host that cannot be one
+        except (OSError, ValueError) as error:  # ValueError: the text cannot be a host
             raise TableError("sim_broker", f"No broker at {host}:{port}: {error}.", "Start it first.") from None
         self._client = client
         client.loop_start()
@@ -71,13 +71,13 @@ class SimulatedPit:
         if why:
             self.gone()
             what = f"The broker at {host}:{port} does not let the simulated pit in: {why}."
-            do = "Let a client without a name and in the clear in, or use another broker; the broker's log tells more."
+            do = "Allow clients without a name and without TLS, or use another broker; the broker's log tells more."
             raise TableError("sim_broker_refused", what, do)
         key = {"public_key": public_hex(_KEY), "rotations": []}
         client.publish(f"{self._root()}/pit-key", _signed(key), qos=1, retain=True)
 
     def _new_client(self, refusals: queue.SimpleQueue[str]) -> Client:
-        """A client whose first word into `refusals` is why the broker will not have it, or nothing."""
+        """A client that first puts into `refusals` why the broker refuses it, or an empty text."""
         client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
 
         def on_connect(_client: Client, _data: object, _flags: object, reason: ReasonCode, _: object) -> None:
@@ -103,18 +103,18 @@ class SimulatedPit:
             client.loop_stop()
 
     def silent(self) -> None:
-        """Take events, and acknowledge nothing."""
+        """Take events, and acknowledge none."""
         self._speaks = False
 
     def speak(self) -> None:
-        """Acknowledge again, from where it stands."""
+        """Acknowledge again, from the last event taken."""
         self._speaks = True
         self._acknowledge()
 
     def forget(self, seq: int) -> None:
-        """Go back to having committed only through `seq`, as a pit restored from an old copy does.
+        """Forget all events after `seq`, as a pit does that was restored from an old copy.
 
-        Raises ValueError for more than it has committed.
+        Raises ValueError where fewer events are committed.
         """
         with self._lock:
             if not 0 <= seq <= len(self._chains):
@@ -123,12 +123,12 @@ class SimulatedPit:
         self._acknowledge()
 
     def claim(self, seq: int) -> None:
-        """Acknowledge `seq`, ever heard or not, with a chain that never was.
+        """Acknowledge `seq`, heard or not, with a chain value that never existed.
 
-        Raises ValueError where nobody could hear it, or no event has come to tell the table's epoch.
+        Raises ValueError where nobody can hear the ack, or no event has told the table's epoch yet.
         """
         if self._client is None or self._epoch is None:
-            raise ValueError("the pit is off the broker" if self._client is None else "no event has come yet")
+            raise ValueError("the pit is not on the broker" if self._client is None else "no event has come yet")
         self._say(seq, "f" * 64)
 
     def _keep_saying_levels(self) -> None:
@@ -170,5 +170,5 @@ class SimulatedPit:
 
 
 def _signed(word: dict[str, Any]) -> bytes:
-    """The word as the contract has it."""
+    """The word with this pit's signature, as the contract has it."""
     return canonical(signed(word, _KEY))

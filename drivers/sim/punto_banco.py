@@ -1,4 +1,4 @@
-"""The simulated house deals punto banco by the sheets (000, 001, 004), and pays what its game file's bets say."""
+"""The simulated house deals punto banco by the sheets (000, 001, 004), and pays what the game file's bets say."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from drivers.sim.wagers import Bets
 class PuntoBanco:
     """The game.
 
-    `bets`: as the game file has them. `midi`: the cards lie face down until they are handed back. `printed` has every
-    seat's King and 9.
+    `bets` as the game file has them. `midi`: the cards lie face down until they are given back. `printed`: the King and
+    the 9 of every seat.
     """
 
     bets: Sequence[Mapping[str, Any]] = ()
@@ -25,7 +25,7 @@ class PuntoBanco:
     printed: Mapping[int, str] = field(default_factory=dict)
 
     def deal(self, felt: Felt, bets: Bets | None) -> Dealt:
-        """Deal a whole hand; `bets` None in one without wagers."""
+        """Deal a whole hand. `bets` is None for a hand without wagers."""
         hands: dict[str, list[str]] = {"player": [], "banker": []}
         while (side := rules.next_side(hands["player"], hands["banker"])) is not None:
             hands[side].append(felt.card(side))
@@ -48,7 +48,7 @@ class PuntoBanco:
         return next((bet for bet in self.bets if bet["spot"] == spot), {"rows": []})
 
     def _dragon_bonus(self, hands: book.Hands) -> dict[str, object] | None:
-        """What each hand's Dragon Bonus comes to; None where the game has none."""
+        """What the Dragon Bonus of each hand pays; None where the game does not have that bet."""
         if {"dragon_player", "dragon_banker"} - {bet["spot"] for bet in self.bets}:
             return None
         on_player, on_banker = (book.row_for(self._bet(f"dragon_{side}"), hands) or {} for side in ("player", "banker"))

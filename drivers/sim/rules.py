@@ -1,7 +1,7 @@
 """The simulated house's own reading of the Royal 9 Mini Baccarat sheet.
 
-An independent witness: it shares nothing with the controller, so that the two agree only when both are right. Cards are
-plain text, rank then suit (`KS`, `TD`); a hand is a sequence of them in the order they were drawn.
+An independent witness: it shares no code with the controller, so that the two agree only where both are right. A card
+is plain text, rank then suit (`KS`, `TD`). A hand is a sequence of cards in the order in which they were drawn.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ Outcome = Literal["player", "banker", "tie"]
 RANKS = "A23456789TJQK"
 SUITS = "DCSH"
 
-# Banker's part of the sheet. A row is Banker's total on two cards; the column `s` is for a Player who stood, the others
-# for the value of Player's third card. D: Banker draws.
+# Banker's part of the sheet. A row is Banker's total on two cards. The column `s` is for a Player who stood, the other
+# columns are for the value of Player's third card. D: Banker draws.
 _BANKER = """
       s 0123456789
     0 D DDDDDDDDDD
@@ -32,14 +32,14 @@ _BANKER_ROWS = [row.split(maxsplit=1)[1].replace(" ", "") for row in _BANKER.str
 
 
 def a_card(word: str) -> str:
-    """The word, where it names a card. Raises ValueError, which says how cards are written."""
+    """The word, if it names a card. Raises ValueError, which says how cards are written."""
     if len(word) != 2 or word[0] not in RANKS or word[1] not in SUITS:
-        raise ValueError(f"{word} is no card; write rank then suit: KS 9H TD AC")
+        raise ValueError(f"{word} is not a card; write rank then suit: KS 9H TD AC")
     return word
 
 
 def points(card: str) -> int:
-    """What a card counts: the ace 1, the ten and the faces nothing, the others their face value."""
+    """What a card counts: the ace 1, the ten and the faces 0, every other card its face value."""
     return (RANKS.index(card[0]) + 1) % 10 if card[0] not in "JQK" else 0
 
 
@@ -84,14 +84,15 @@ def hand_told(cards: Sequence[str]) -> dict[str, object]:
 
 
 def is_pair(cards: Sequence[str]) -> bool:
-    """A hand's first two cards are of one rank."""
+    """Whether a hand's first two cards have the same rank."""
     return cards[0][0] == cards[1][0]
 
 
 def last_wagered_hand(begun: int) -> int:
-    """The ordinal of the shoe's last wagered hand, when the cutting card comes with `begun` wagered hands begun.
+    """The number of the shoe's last wagered hand, where the cutting card comes after `begun` wagered hands have begun.
 
-    A hand is begun with its first card. So, seen inside a wagered hand: that hand and one more. Seen where a hand's
-    first card would be: that hand. Seen in a simulated hand, which is never the one more: one wagered hand.
+    A hand begins with its first card. So a cutting card inside a wagered hand leaves that hand and one more. A cutting
+    card in the place of a hand's first card leaves that hand. A cutting card inside a simulated hand, which never
+    counts as the one more, leaves one wagered hand.
     """
     return begun + 1

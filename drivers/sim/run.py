@@ -1,4 +1,4 @@
-"""Runs the simulations: a whole table in front of a controller, or a shoe by itself."""
+"""Runs the simulations: a whole table in front of a controller, or a shoe alone."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LISTENING_POLL_S = 0.02
 
 @dataclass(frozen=True)
 class Habits:
-    """How the simulated table behaves: see `python -m drivers.sim --help`."""
+    """How the simulated table behaves. `python -m drivers.sim --help` explains each."""
 
     seed: int = 0
     rounds: int | None = None
@@ -48,12 +48,12 @@ def run_table(
 ) -> None:
     """Be the far end of every wire of the table that a table file describes: its shoe, its pins and its people.
 
-    With a `stage` the first shoe is a story told there (`story.py`). Raises TableError when the file cannot be read or
-    is not of a simulated table, and when the table does not play on.
+    With a `stage` the first shoe is a story told there (`story.py`). Raises TableError where the file cannot be read,
+    where the table is not simulated, and where the table does not go on.
     """
     house = read_house(table_file)
     if house.tells_wagers and not habits.watch_lamps:
-        raise TableError("sim_blind", "Nobody can wager with a dealer who looks at nothing.", "Leave --blind out.")
+        raise TableError("sim_blind", "A dealer who looks at nothing cannot take wagers.", "Leave --blind out.")
     pins = SimulatedPins(house.page, house.lamps, house.inputs)
     with ExitStack() as at_the_end:
         line = PtyLine(house.port)
@@ -106,9 +106,9 @@ def run_table(
 
 
 def run_shoe_alone(line: Line, seed: int, pace_s: float, rounds: int | None, out: TextIO, driver: str) -> None:
-    """Deal seeded shoes of punto banco on a line, a card every `pace_s` seconds, with no table to look at.
+    """Deal seeded shoes of punto banco on a line, a card every `pace_s` seconds, without a table.
 
-    Stops after `rounds` hands (None: never). The account goes to `out`, a JSON line a hand.
+    Stops after `rounds` hands (None: never). The account goes to `out`, one JSON line a hand.
     """
     shoe = maker(driver)(line)
     shoe.power_up()
@@ -118,7 +118,7 @@ def run_shoe_alone(line: Line, seed: int, pace_s: float, rounds: int | None, out
 
 
 def game_of(house: House) -> Game:
-    """The game of the house."""
+    """The game that the house deals."""
     match house.kind:
         case "lucky9":
             return Lucky9(house.limits.bets)
@@ -139,7 +139,7 @@ def _release_all(pins: SimulatedPins, house: House) -> None:
 
 
 def _await_listener(line: PtyLine, patience_s: float, clock: Clock) -> None:
-    """Wait until the controller has the shoe's port open: what is said before is lost."""
+    """Wait until the controller has opened the shoe's port: whatever is sent before is lost."""
     gives_up_s = clock.monotonic() + patience_s
     while not line.heard:
         if clock.monotonic() >= gives_up_s:

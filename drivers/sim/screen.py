@@ -1,4 +1,4 @@
-"""The table's control socket, as bet recognition and the people's own screen use it: a line of JSON each way."""
+"""The table's control socket, as bet recognition and the people's own screen use it: one line of JSON each way."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _POLL_S = 0.02
 
 
 class Screen:
-    """The far end of the control socket at `path`; connected when it is first needed, within `patience_s`."""
+    """The far end of the control socket at `path`. The first request connects, within `patience_s`."""
 
     def __init__(self, path: Path, patience_s: float) -> None:
         self._path = path
@@ -29,7 +29,7 @@ class Screen:
         except TableError:
             if request["do"] != "status":
                 raise
-            return self._answer(request)  # a look changes nothing: a table that was started anew is asked again
+            return self._answer(request)  # this request changes nothing, so a restarted table is asked again
 
     def _answer(self, request: dict[str, object]) -> dict[str, Any]:
         try:
@@ -40,7 +40,7 @@ class Screen:
         return answer
 
     def _say(self, request: dict[str, object]) -> None:
-        """Say it to the table, also to one that was started anew since: what could not be sent was not heard."""
+        """Send a request, also to a table that was restarted: what could not be sent was not heard."""
         line = json.dumps(request).encode() + b"\n"
         if self._channel is not None:
             with contextlib.suppress(OSError):
@@ -51,7 +51,7 @@ class Screen:
         return self._channel.sendall(line)
 
     def face(self) -> dict[str, Any]:
-        """What the table shows of itself."""
+        """The table's public face."""
         face: dict[str, Any] = self.ask(do="status")["status"]["face"]
         return face
 

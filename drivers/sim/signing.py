@@ -1,4 +1,4 @@
-"""What a pit says, signed: written from the contract, and from nothing of the program that checks it."""
+"""What a pit says, signed. Written from the contract, and not from the program that checks the signatures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 
 def signed(word: dict[str, Any], key: Ed25519PrivateKey) -> dict[str, Any]:
-    """The word with its time, unless it has one, and with its signature by this key."""
+    """The word with its time, unless it has one, and this key's signature."""
     timed = {"at": at_now(), **word}
     return timed | {"signature": signature(timed, key)}
 
@@ -27,10 +27,10 @@ def canonical(word: dict[str, Any]) -> bytes:
 
 
 def public_hex(key: Ed25519PrivateKey) -> str:
-    """The key's public half, as the pit says it."""
+    """The key's public half, as the pit writes it."""
     return key.public_key().public_bytes_raw().hex()
 
 
 def at_now() -> str:
-    """The time, as the pit says it."""
+    """The time now, as the pit writes it."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,8 +1,8 @@
 """The first shoe of a demonstration, with a caption for whatever happens in it.
 
-Its cards, its wagers and one reading that fails are arranged beforehand, so that a viewer sees within two minutes what
-else takes weeks. All else is as always: the shoe's reports, the lamps, the table's answers. After that shoe the same
-people go on with random cards and wagers.
+Its cards, its wagers and one failed reading are arranged beforehand. So a viewer sees within two minutes what takes
+weeks at a real table. All else is as always: the shoe's reports, the lamps, the table's answers. After that shoe the
+same people go on with random cards and wagers.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from drivers.sim.screen import Screen
 from drivers.sim.shoe import CardShoe
 from drivers.sim.wagers import Actives, Bets, Bettors, Refusal, Wager
 
-_READ_S = 2.2  # to read a caption, at speed 1
+_READ_S = 2.2  # the time to read a caption, at speed 1
 _TRIES = 1000
-_MOST_CARDS = 60  # of a hand: seven seats that split
+_MOST_CARDS = 60  # of a hand: seven seats that split their pairs
 _FIRST_CARD = "2"  # two more are burned: a short burn
-_MISREAD_CARD = 3  # of its hand
-_SHOWN, _MISREAD = 1, 2  # the hands by what is seen in them; the shoe's last is the one without a link
+_MISREAD_CARD = 3  # the number of that card in its hand
+_SHOWN, _MISREAD = 1, 2  # the hand that shows the game, and the hand with the misread card
 _POLL_S = 0.02
 _PATIENCE_S = 60.0
 _SUPERVISOR = "Smith"
 
 
 class Stage(Protocol):
-    """Who shows the story, and what in it is not at the table."""
+    """Whoever shows the story, and does what happens elsewhere than at the table."""
 
     def say(self, caption: str) -> None:
         """Show a line."""
@@ -48,15 +48,15 @@ class Stage(Protocol):
         """Pull the table's network cable."""
 
     def plug_cable(self) -> None:
-        """Put it back."""
+        """Put the table's network cable back."""
 
     def leave(self) -> None:
-        """All rounds are dealt: wait until the people may leave the table, and take the shoe with them."""
+        """All rounds are dealt: wait until the people may leave the table and take the shoe with them."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The shoe: its hands' cards in order, and whose chips are seen in the first of them."""
+    """The story's shoe: the cards of its hands in order, and the seats with chips in the first hand."""
 
     house: House
     occupied: tuple[int, ...]
@@ -70,7 +70,7 @@ class Plan:
         return len(self.hands)
 
     def deck(self, seed: int) -> Deck:
-        """The shoe's cards: these first, then the others as they were shuffled, and the cutting card among these."""
+        """The shoe's cards: the planned cards first, then the others as shuffled, with the cutting card among them."""
         first = [*self.burned, *(card for hand in self.hands for card in hand)]
         rest = next(shuffled(seed, self.house.shoe.decks))
         for card in first:
@@ -85,7 +85,7 @@ class Plan:
 
 
 def planned(house: House, game: Game, seed: int) -> Plan:
-    """A shoe in whose first hand a bet of this very game wins: one with a meter where the game has any."""
+    """A shoe in whose first hand a bet of this game wins: a bet with a meter, where the game has any."""
     rng = random.Random(f"{seed} story")
     occupied = house.seats[: 5 if house.kind == "punto_banco" else 3]
     covered = tuple(seat for seat in occupied if seat in house.sensors)[:2]
@@ -116,8 +116,8 @@ def _stacked(
     *,
     shows: bool,
 ) -> tuple[str, ...]:
-    """The cards of some hand; where it `shows` the game, of one on which such a bet wins, if such a hand is found. Of
-    `pairs` one is dealt to Player or to Banker, where there are any."""
+    """The cards of a hand. Where the hand `shows` the game, such a bet wins on it, if such a hand is found. Where there
+    are `pairs`, one of them is dealt to Player or to Banker."""
     for _ in range(_TRIES):
         cards = rng.sample(left, _MOST_CARDS)
         if pairs:
@@ -132,7 +132,7 @@ def _stacked(
 
 
 class _Foreseen:
-    """Where a hand is dealt that nobody sees."""
+    """A felt for a hand that is only tried out, and that nobody sees."""
 
     def __init__(self, cards: Sequence[str]) -> None:
         self._cards = iter(cards)
@@ -146,7 +146,7 @@ class _Foreseen:
         return wise_choice(options, points)
 
     def reveal(self, *hands: str) -> None:
-        """They are seen by nobody."""
+        """Nobody sees these cards."""
 
 
 def _most_shown(limits: Limits) -> int:
@@ -173,7 +173,7 @@ def _row(limits: Limits, won: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _best_side(dealt: Dealt, limits: Limits) -> dict[str, Any] | None:
-    """The side bet that won most for its chips, the tie left out: it is in every game."""
+    """The side bet that won most for its chips. The tie does not count: every game has that bet."""
     settlement: Any = dealt.told["settlement"]
     sides = {bet["spot"] for bet in limits.bets if bet.get("limits") != "circle"} - {"tie"}
     won = [each for each in settlement["wagers"] if each["spot"] in sides and each["result"] == "won"]
@@ -190,7 +190,7 @@ def _foreseen_bets(limits: Limits, occupied: Sequence[int], covered: Collection[
 def _wagers(
     limits: Limits, occupied: Collection[int], covered: Collection[int], hand: int, actives: Actives | None
 ) -> Iterator[Wager]:
-    """What lies on the layout: every seat's main wager, and in the first hand the side bets among the seats."""
+    """The wagers on the layout: every seat's main wager, and in the first hand the side bets, spread over the seats."""
     others = [bet["spot"] for bet in limits.bets if bet.get("limits") != "circle" and bet["spot"] != limits.sensed]
     seats = [seat for seat in sorted(occupied) if actives is None or seat not in actives.both]
     for seat in actives.both if actives else ():
@@ -208,7 +208,7 @@ def _least(limits: Limits, minimum_cents: int) -> int:
 
 
 class StoryPlayers(Players):
-    """Players who put down what is planned while the story lasts. `hand` is None once it is over."""
+    """Players who put down what is planned while the story lasts. `hand` is None once the story is over."""
 
     hand: int | None = 0
 
@@ -217,7 +217,7 @@ class StoryPlayers(Players):
         self._plan = plan
 
     def choose(self) -> dict[int, bool]:
-        """Whose sensor is covered."""
+        """Whether each seat's sensor is covered."""
         if self.hand is None:
             return super().choose()
         return {seat: self.hand == _SHOWN and seat in self._plan.covered for seat in self._plan.house.sensors}
@@ -239,13 +239,13 @@ class StoryBettors(Bettors):
 
 
 class StoryCrowd(Crowd):
-    """Players of few seats, who do what is wise; once the story is over, all others come."""
+    """Players at few seats, who choose wisely. Once the story is over, everybody else comes."""
 
     over = False
     first: Collection[int] = ()
 
     def choose(self, options: Sequence[str], points: int) -> str:
-        """What a player with so many points does."""
+        """What a player with so many points chooses."""
         return super().choose(options, points) if self.over else wise_choice(options, points)
 
     def _move(self) -> None:
@@ -270,7 +270,7 @@ class Cast:
     crowd: StoryCrowd
 
     def hand_begins(self, hand: int | None) -> None:
-        """The hand of this number is next; None: the story is over."""
+        """The hand of this number is next. None: the story is over."""
         self.players.hand = self.bettors.hand = hand
         if hand is None:
             self.crowd.story_ends()
@@ -286,7 +286,7 @@ def cast_for(plan: Plan, seed: int, screen: Screen, account: Account) -> Cast:
 
 
 class StoryCues:
-    """A dealer's cues, told: a caption before what happens or after it. Once the story is over, nothing is said."""
+    """A dealer's cues with captions, before or after what happens. Once the story is over, there are no captions."""
 
     def __init__(self, cues: Cues, cast: Cast, stage: Stage, screen: Screen, *, speed: float, clock: Clock) -> None:
         self._cues = cues
@@ -297,7 +297,7 @@ class StoryCues:
         self._speed = speed
         self._clock = clock
         self._hand: int | None = 0
-        self._cards = 0  # of the hand, or of the burn
+        self._cards = 0  # drawn in the hand, or in the burn
         self._said: set[str] = set()
 
     def announce_shoe(self) -> None:
@@ -319,7 +319,7 @@ class StoryCues:
         self._cues.card_due(to)
 
     def take_wagers(self) -> Bets:
-        """Scene 2, and the hand is counted."""
+        """Scene 2, and the next hand's number."""
         if self._hand is not None:
             self._hand, self._cards = self._hand + 1, 0
             self._cast.hand_begins(self._hand)
@@ -344,23 +344,23 @@ class StoryCues:
             self._say("3/6 A round. A lamp says where the next card goes.")
 
     def cut_card_out(self) -> None:
-        """Said by the shoe."""
+        """The shoe reports that card."""
         self._cues.cut_card_out()
 
     def choice(self, seat: int, options: Sequence[str], points: int) -> str:
-        """A seat chooses; the first time, it is told how."""
+        """A seat chooses. The first time, a caption tells how."""
         self._say_once(f"    Seat {seat} may choose. Its lamp is lit with short pauses.")
         chosen = self._cues.choice(seat, options, points)
         self._say_once(f"    Its player says {chosen}, and the dealer presses that button.")
         return chosen
 
     def reveal(self, hands: Sequence[str]) -> None:
-        """Cards are turned up; the first time, it is told how."""
+        """Cards are turned up. The first time, a caption tells how."""
         self._say_once("    Cards lie face down. The table tells nobody which, until reveal is pressed.")
         self._cues.reveal(hands)
 
     def hand_over(self, dealt: Dealt) -> None:
-        """What the first hand won, to the end."""
+        """What the first hand won, until the winners are paid."""
         self._cues.hand_over(dealt)
         if self._hand != _SHOWN:
             return
@@ -392,7 +392,7 @@ class StoryCues:
         self._hand = None
         self._cast.hand_begins(None)
 
-    # What the shoe does in it.
+    # What the shoe does in the story.
 
     @property
     def cards_in_shoe(self) -> int:
@@ -416,7 +416,7 @@ class StoryCues:
             self._say("    For the story it lies near the front of the shoe, and an alarm tells that.")
 
     def misread(self, what: str, card: str, cards_left: int) -> None:
-        """Scene 4: the table has stopped, and a supervisor cures it by the exits that the fault names."""
+        """Scene 4: the table has stopped, and a supervisor leaves the fault by the exits that it names."""
         self._until(lambda: self._face()["fault"] is not None)
         self._say(f"4/6 {what} The table guesses nothing: it stops.")
         self._until(lambda: bool(self._status()["shoe"]["up"]))
@@ -466,7 +466,7 @@ class StoryCues:
             self._clock.sleep(_POLL_S)
 
     def _say_once(self, caption: str) -> None:
-        """What is told of a kind of thing only where it happens first."""
+        """Show a caption for the first of a kind of event only."""
         kind = caption.lstrip().partition(" ")[0]
         if self._hand == _SHOWN and kind not in self._said:
             self._said.add(kind)
@@ -478,7 +478,7 @@ class StoryCues:
 
 
 class StoryShoe:
-    """The shoe, which once in the story does not tell a card: an Angel Eye cannot read it, another's cable slips."""
+    """The shoe, which once in the story misses a card: an Angel Eye cannot read it, another brand's cable slips."""
 
     def __init__(self, shoe: CardShoe, cues: StoryCues) -> None:
         self._shoe = shoe

@@ -1,7 +1,7 @@
-"""The simulated bettors: what they put where, and which of it the house does not take.
+"""The simulated bettors: what they put where, and which wagers the house does not take.
 
-Nearly every wager is within the limits. Now and then somebody makes a mistake, of a kind whose refusal is known
-beforehand: the table must give just that code, at once or when wagers are locked.
+Nearly every wager is within the limits. Now and then somebody makes a mistake whose refusal is known beforehand: the
+table must give exactly that code, at once or when wagers are locked.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from drivers.sim.house import Limits
 
-_MISTAKES = 0.04  # of the bettors' turns
+_MISTAKES = 0.04  # this part of the bettors' turns is a mistake
 _SPOT_OF_ANOTHER_GAME = {"stake": "hand"}
 _NEEDS_MAIN = dict.fromkeys(("dragon_player", "dragon_banker"), "dragon_needs_main")
 _AT_MOST_TIMES_THE_MINIMUM = 6
@@ -20,7 +20,7 @@ _AT_MOST_TIMES_THE_MINIMUM = 6
 
 @dataclass(frozen=True)
 class Wager:
-    """Cents on a spot of a seat: the seated player's, or the back bettor's behind it."""
+    """Cents on a spot of a seat, put down by the seated player or by the back bettor behind that seat."""
 
     seat: int
     spot: str
@@ -28,13 +28,13 @@ class Wager:
     back: bool = False
 
     def told(self) -> dict[str, object]:
-        """As it is written."""
+        """The wager as the account writes it."""
         return {"seat": self.seat, "back": self.back, "spot": self.spot, "cents": self.cents}
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """A wager that the house does not take, and the table's code for it. `at_once`, or when wagers are locked."""
+    """A wager that the house does not take, and the table's code for that. `at_once`, or when wagers are locked."""
 
     wager: Wager
     code: str
@@ -58,8 +58,8 @@ class Actives:
 class Bets:
     """What lies on the layout when wagers are locked.
 
-    `progressive` has, by the spot of a progressive bet, the seats whose wager on it plays. `standing` is None where
-    only sensors tell of wagers.
+    `progressive`: by the spot of a progressive bet, the seats whose wager on that bet plays. `standing` is None where
+    only sensors see wagers.
     """
 
     progressive: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class Bets:
 
 @dataclass
 class _Turn:
-    """What one seat does: wagers in their order, and those of them that are refused, by code."""
+    """What one seat does: its wagers in order, and the refused wagers among them with their codes."""
 
     wagers: list[Wager]
     codes: dict[Wager, Refusal] = field(default_factory=dict)
@@ -86,7 +86,7 @@ class _Turn:
 
 
 class Bettors:
-    """Who wagers what. A seed alone decides it; each seat has its habits."""
+    """The bettors' choices. A seed alone decides them; each seat has its own habits."""
 
     def __init__(self, seed: int, limits: Limits, seats: Collection[int], mistakes: float = _MISTAKES) -> None:
         self._rng = random.Random(f"{seed} chips")
@@ -98,19 +98,19 @@ class Bettors:
     def choose(
         self, occupied: Collection[int], covered: Mapping[int, bool], actives: Actives | None
     ) -> tuple[list[Wager], tuple[Refusal, ...]]:
-        """The next hand's wagers in the order they are made, and which of them are refused.
+        """The next hand's wagers in the order in which they are made, and the refused wagers among them.
 
-        `covered` says at which seats the sensor is covered: there the chips are seen, too.
+        `covered` tells whether each seat's sensor is covered: the chips of a covered sensor are seen too.
         """
         self._empty = sorted(set(self._seats) - set(occupied))
         turns = [self._turn(seat, covered.get(seat, False), actives) for seat in self._rng.sample(*_all(occupied))]
         if "hand" in self._limits.spots and not any(self._plays(turn) for turn in turns):
-            turns = [_Turn([self._main(min(occupied), "hand")])]  # somebody must, or there is no round
+            turns = [_Turn([self._main(min(occupied), "hand")])]  # without any wager there is no round
         made = [wager for turn in turns for wager in turn.wagers]
         return made, tuple(refusal for turn in turns for refusal in turn.codes.values())
 
     def progressive(self, standing: Collection[Wager]) -> dict[str, tuple[int, ...]]:
-        """The seats that have a wager on each progressive bet that any seat has one on."""
+        """By progressive bet, the seats that have a wager on it. A bet without wagers is left out."""
         on = {
             spot: tuple(sorted(wager.seat for wager in standing if wager.spot == spot))
             for spot in self._limits.prices_cents
@@ -133,7 +133,7 @@ class Bettors:
     # What is within the limits.
 
     def _bundle(self, seat: int, covered: bool, is_active: bool) -> list[Wager]:
-        """A seat's wagers, all of which the house takes."""
+        """One seat's wagers. The house takes all of them."""
         spots = self._limits.spots
         if is_active:
             return [self._main(seat, "stake")] if self._chance(0.95) else []
@@ -151,8 +151,8 @@ class Bettors:
         return wagers
 
     def _sides(self) -> list[tuple[str, set[str]]]:
-        """The side bets but the tie, which may be made alone, and the one that is made where its sensor is covered.
-        Each has the spots of which it needs another wager."""
+        """The side bets, each with the spots of which it needs another wager. Left out are the tie, which may be made
+        alone, and the bet that is made where its sensor is covered."""
         return [
             (bet["spot"], set(bet.get("needs", [])))
             for bet in self._limits.bets
@@ -160,7 +160,7 @@ class Bettors:
         ]
 
     def _with_back_bettor(self, wagers: list[Wager]) -> list[Wager]:
-        """Somebody behind the seat adds to its circle; often the two meet the minimum only together."""
+        """Somebody behind the seat adds to its circle. Often only the two together meet the minimum."""
         main, *others = wagers
         limits = self._limits
         if self._chance(0.5):
@@ -172,7 +172,7 @@ class Bettors:
         behind = [self._main(main.seat, main.spot)]
         behind += [self._side(main.seat, "tie")] if "tie" in limits.spots else []
         if any(wager.cents * 2 > limits.side_maximum_cents for wager in (*wagers, *behind)):
-            return wagers  # the two together would be over the maximum
+            return wagers  # the two together would exceed the maximum
         return [*wagers, *(replace(wager, back=True) for wager in behind)]
 
     def _main(self, seat: int, spot: str) -> Wager:
@@ -192,7 +192,7 @@ class Bettors:
         return Wager(seat, "tie", self._amount(limits.circle_minimum_cents, limits.side_maximum_cents))
 
     def _amount(self, minimum: int, maximum: int) -> int:
-        """An amount in the table's increments: now and then just the minimum, or just the maximum."""
+        """An amount in the table's increments: now and then exactly the minimum or the maximum."""
         step = self._limits.increment_cents
         least, most = -(-minimum // step), maximum // step
         if self._chance(0.02):
@@ -204,10 +204,10 @@ class Bettors:
     def _chance(self, probability: float) -> bool:
         return self._rng.random() < probability
 
-    # What is not.
+    # What is not within the limits.
 
     def _refused_at_once(self, good: Wager, actives: Actives | None) -> list[tuple[Wager, str]]:
-        """What the table must refuse the moment it is told, beside a good wager of the same bettor."""
+        """Wagers that the table must refuse at once, beside a good wager of the same bettor."""
         limits, seat = self._limits, good.seat
         step = limits.increment_cents
         elsewhere = _SPOT_OF_ANOTHER_GAME.get(next(iter(limits.spots)), "stake")
@@ -218,7 +218,7 @@ class Bettors:
         ]
         if step > 1:
             mistakes.append((replace(good, cents=good.cents + 1), "not_in_increment"))
-        if self._empty and actives is None:  # nobody sits there; where seats have roles, an empty one has none
+        if self._empty and actives is None:  # nobody sits there; where seats have roles, an empty seat has none
             mistakes.append((replace(good, seat=self._empty[0]), "not_occupied"))
         if not limits.back_bettors:
             mistakes.append((replace(good, back=True), "no_back_bettors"))
@@ -233,7 +233,7 @@ class Bettors:
         return mistakes
 
     def _mistaken_at_lock(self, seat: int, covered: bool, is_active: bool) -> _Turn | None:
-        """A turn with a wager that falls when wagers are locked; None where it would take away the others' game."""
+        """A turn with a wager that is refused at the lock; None where that refusal would stop the others' round."""
         limits, spots = self._limits, self._limits.spots
         step = limits.increment_cents
         main = "stake" if is_active else "hand" if "hand" in spots else self._rng.choice(("player", "banker"))
@@ -261,5 +261,5 @@ class Bettors:
 
 
 def _all(seats: Collection[int]) -> tuple[list[int], int]:
-    """For a sample of all of them: their order."""
+    """All the seats and their number, for a random sample of all of them: an order."""
     return sorted(seats), len(seats)

@@ -151,21 +151,21 @@ def test_a_round_is_told_from_its_lock_to_its_outcome(three_rounds: Path, capsys
         "    then: next card to player",
         "    event     2 shoe 1 round 1  wagers_locked royal9 at seats [1]",
         "row 5  1970-01-01T00:00:05.000Z  CardDrawn(card KS, target player, index 1)",
-        "    frame 05324481bd033439, which reads so again",
+        "    frame 05324481bd033439, which reads the same today",
         "    player KS = 0",
         "    then: next card to banker",
         "row 6  1970-01-01T00:00:06.000Z  CardDrawn(card 2D, target banker, index 1)",
-        "    frame 0533449192033737, which reads so again",
+        "    frame 0533449192033737, which reads the same today",
         "    player KS = 0",
         "    banker 2D = 2",
         "    then: next card to player",
         "row 7  1970-01-01T00:00:07.000Z  CardDrawn(card 9S, target player, index 2)",
-        "    frame 05344482b9033438, which reads so again",
+        "    frame 05344482b9033438, which reads the same today",
         "    player KS 9S = 9",
         "    banker 2D = 2",
         "    then: next card to banker",
         "row 8  1970-01-01T00:00:08.000Z  CardDrawn(card 3D, target banker, index 2)",
-        "    frame 0535449293033733, which reads so again",
+        "    frame 0535449293033733, which reads the same today",
         "    player KS 9S = 9",
         "    banker 2D 3D = 5",
         "    then: wagers open",
@@ -206,7 +206,7 @@ def test_each_step_shows_the_hands_and_whose_card_is_next(
     assert [line.partition("  CardDrawn")[2].split(",")[0] for line in lines if "CardDrawn" in line] == [
         f"(card {card}" for card in dealt.split()
     ]
-    assert sum(line.endswith(", which reads so again") for line in lines) == len(dealt.split())
+    assert sum(line.endswith(", which reads the same today") for line in lines) == len(dealt.split())
     assert f"-> {winner}" in lines[-1]
 
 
@@ -239,7 +239,7 @@ def test_a_card_that_a_supervisor_named_has_no_frame(tmp_path: Path, capsys: pyt
     lines = said(capsys, "replay", table.journalled(tmp_path), "1/1")
     assert lines[-17:-6] == [
         "row 7  1970-01-01T00:00:07.000Z  CardDrawn(target player, index 2)",
-        "    frame 0534448280033731, which reads so again",
+        "    frame 0534448280033731, which reads the same today",
         "    player KS = 0",
         "    banker 2D = 2",
         "    then: FAULT unreadable_card",
@@ -269,8 +269,8 @@ def test_a_frame_that_tells_another_card_is_told(tmp_path: Path, capsys: pytest.
     table.believe(table.card(Target.PLAYER, 1, "8H", frame_tells="8S")).hand_on("5C KC 2C")
     lines = said(capsys, "replay", table.journalled(tmp_path), "1/1")
     frames = [line for line in lines if line.startswith("    frame ")]
-    assert frames[0] == "    frame 05324481b8033443, WHICH READS CardDrawn(card 8S, target player, index 1) NOW"
-    assert all(line.endswith(", which reads so again") for line in frames[1:])
+    assert frames[0] == "    frame 05324481b8033443, WHICH READS CardDrawn(card 8S, target player, index 1) TODAY"
+    assert all(line.endswith(", which reads the same today") for line in frames[1:])
     assert len(frames) == 4
     assert "    player 8H = 8" in lines  # the table believed the fact
 
@@ -288,17 +288,17 @@ def test_a_frame_that_tells_another_place_or_nothing_is_told(
     }[tells]
     table.believe(replace(card, report=replace(card.report, frame=other))).hand_on("5C KC 2C")
     frames = [line for line in said(capsys, "replay", table.journalled(tmp_path), "1/1") if "    frame " in line]
-    assert frames[0] == f"    frame {other}, WHICH READS {reads} NOW"
-    assert [line.endswith(", which reads so again") for line in frames] == [False, True, True, True]
+    assert frames[0] == f"    frame {other}, WHICH READS {reads} TODAY"
+    assert [line.endswith(", which reads the same today") for line in frames] == [False, True, True, True]
 
 
 @pytest.mark.parametrize(
     ("via", "agrees"),
     [
-        ("shoe angel_eye", "which reads so again"),
-        ("shoe beetek", "WHICH READS BadBytes(reason noise, count 8) NOW"),
-        ("shoe", "which reads so again"),  # a row from before the shoe was named: any may have sent it
-        ("", "which reads so again"),
+        ("shoe angel_eye", "which reads the same today"),
+        ("shoe beetek", "WHICH READS BadBytes(reason noise, count 8) TODAY"),
+        ("shoe", "which reads the same today"),  # a row from before the shoe was named: any may have sent it
+        ("", "which reads the same today"),
     ],
 )
 def test_a_frame_is_read_as_the_shoe_that_the_row_names(
@@ -321,11 +321,11 @@ def test_a_beetek_round_keeps_the_hole_card_down_until_it_is_turned_up(
     start = next(place for place, line in enumerate(lines) if "card 2S" in line)
     assert lines[start : start + 4] == [
         "row 6  1970-01-01T00:00:06.000Z  CardDrawn(card 2S)",
-        "    frame 2a3044333244390d0a, which reads so again",
+        "    frame 2a3044333244390d0a, which reads the same today",
         "    seat_2 2S = 2",
         "    then: next card to dealer",
     ]
-    assert sum(line.endswith(", which reads so again") for line in lines) == 6
+    assert sum(line.endswith(", which reads the same today") for line in lines) == 6
     dealer = [line.strip() for line in lines if line.startswith("    dealer ")]
     assert dealer == ["dealer --"] * 2 + ["dealer -- 4D"] * 3 + ["dealer TD 4D = 4", "dealer TD 4D 5H = 9"]
     assert [line.partition("  Called")[2] for line in lines if "  Called(" in line] == [
@@ -368,7 +368,7 @@ def test_what_names_no_round(three_rounds: Path, which: str, capsys: pytest.Capt
     out, err = refused(capsys, "replay", three_rounds, which)
     assert (out, err.splitlines()) == (
         "",
-        [f"no_such_round: {which} names no round.", "  what to do: Write SHOE/ROUND, for example 3/12."],
+        [f"no_such_round: `{which}` does not name a round.", "  what to do: Write SHOE/ROUND, for example 3/12."],
     )
 
 

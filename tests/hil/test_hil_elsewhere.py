@@ -120,7 +120,7 @@ def test_a_typo_is_an_error_that_says_what_was_meant_and_a_failure_is_short(tmp_
         "lamp 'draw_playr' there. Did you mean draw_player?",
         "'deel' there. Did you mean deal?",
         "'seat_9' there. Did you mean seat_",
-        "1S is no card; write rank then suit: KS 9H TD AC",
+        "1S is not a card; write rank then suit: KS 9H TD AC",
         "No fault is called 'shoe_unheart'. Did you mean shoe_unheard?",
     ):
         assert meant in run.stdout, (meant, run.stdout)

@@ -171,12 +171,12 @@ def test_a_broker_of_another_ca_is_not_trusted(house: House, tmp_path: Path, qui
     (tmp_path / "ca.crt").write_bytes(BenchCa().certificate)
     foreign = TlsFiles(tmp_path / "ca.crt", files.certificate, files.private_key)
     why = why_not(house, partial(client_context, foreign, TABLE))
-    assert why.startswith(f"the broker localhost:{house.port} is not to be trusted: ")
+    assert why.startswith(f"the certificate of the broker localhost:{house.port} cannot be trusted: ")
 
 
 def test_a_broker_with_another_hosts_certificate_is_not_trusted(house: House, quick: None) -> None:
     why = why_not(house, of(house), host="127.0.0.1")
-    assert "is not to be trusted: IP address mismatch" in why
+    assert "cannot be trusted: IP address mismatch" in why
 
 
 def test_a_table_of_another_ca_is_refused_by_the_broker(house: House, tmp_path: Path, quick: None) -> None:
@@ -228,7 +228,7 @@ def test_a_broker_whose_certificate_was_revoked_is_not_trusted_and_a_renewed_lis
     async def test() -> None:
         async with table_of(house, partial(client_context, files, TABLE), up=False) as table:
             await told_times(table.heard, "disconnected", 3)
-            assert table.heard.told[0][1].endswith("is not to be trusted: certificate revoked")
+            assert table.heard.told[0][1].endswith("cannot be trusted: certificate revoked")
             (tmp_path / "ca.crl").unlink()
             await eventually(lambda: "cannot be read" in table.heard.of("disconnected")[-1][1])
             (tmp_path / "new").write_bytes(house.ca.revoke())

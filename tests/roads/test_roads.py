@@ -142,7 +142,7 @@ def test_the_roads_as_text() -> None:
         "  P B",
         "  P",
         "",
-        "Big road (a number: so many ties)",
+        "Big road (a number counts the ties after a hand)",
         "  B1 P  B  P  B",
         "  B  P        B",
         "     P1",

@@ -12,7 +12,7 @@ def test_it_prints_the_five_roads(capsys: pytest.CaptureFixture[str]) -> None:
     told = capsys.readouterr().out
     assert [line for line in told.splitlines() if line and not line.startswith(" ")][:2] == [
         "Bead plate",
-        "Big road (a number: so many ties)",
+        "Big road (a number counts the ties after a hand)",
     ]
 
 

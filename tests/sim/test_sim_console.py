@@ -224,7 +224,7 @@ def test_a_cable_that_cannot_be_put_back_is_told(
     say(angel_eye, "plug; nonsense")
     said = capsys.readouterr().out
     assert "sim_port_taken: " in said
-    assert said.endswith("nonsense is no verb here; `help` names them\n")
+    assert said.endswith("nonsense is not a verb here; `help` shows all verbs\n")
 
 
 def test_a_real_cable_is_pulled_by_hand() -> None:
@@ -247,23 +247,23 @@ def test_every_verb_of_the_shoes_is_tried(angel_eye: Verbs, beetek: Verbs) -> No
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("shuffle", "shuffle is no verb here; `help` names them"),
+        ("shuffle", "shuffle is not a verb here; `help` shows all verbs"),
         ("draw", "write: draw CARD…"),
         ("unreadable KS 9H", "write: unreadable CARD"),
         ("cut KS", "write: cut"),
-        ("draw XS", "draw cannot be done: XS is no card; write rank then suit: KS 9H TD AC"),
-        ("draw K", "draw cannot be done: K is no card; write rank then suit: KS 9H TD AC"),
-        ("draw KSS", "draw cannot be done: KSS is no card; write rank then suit: KS 9H TD AC"),
-        ("unreadable KX", "unreadable cannot be done: KX is no card; write rank then suit: KS 9H TD AC"),
-        ("keep KX", "keep cannot be done: KX is no card; write rank then suit: KS 9H TD AC"),
-        ("lie player KX", "lie cannot be done: KX is no card; write rank then suit: KS 9H TD AC"),
+        ("draw XS", "draw cannot be done: XS is not a card; write rank then suit: KS 9H TD AC"),
+        ("draw K", "draw cannot be done: K is not a card; write rank then suit: KS 9H TD AC"),
+        ("draw KSS", "draw cannot be done: KSS is not a card; write rank then suit: KS 9H TD AC"),
+        ("unreadable KX", "unreadable cannot be done: KX is not a card; write rank then suit: KS 9H TD AC"),
+        ("keep KX", "keep cannot be done: KX is not a card; write rank then suit: KS 9H TD AC"),
+        ("lie player KX", "lie cannot be done: KX is not a card; write rank then suit: KS 9H TD AC"),
         ("lie tie KS", "lie cannot be done: there is no tie"),
-        ("copies 4 KS", "copies cannot be done: 4 is no number from 0 to 3"),
-        ("copies two KS", "copies cannot be done: two is no number from 0 to 3"),
+        ("copies 4 KS", "copies cannot be done: 4 is not a number from 0 to 3"),
+        ("copies two KS", "copies cannot be done: two is not a number from 0 to 3"),
         ("outside home", "outside cannot be done: there is no home"),
-        ("error 8", "error cannot be done: 8 is no number from 1 to 7"),
-        ("cancel 0", "cancel cannot be done: 0 is no number from 1 to 7"),
-        ("skip -1", "skip cannot be done: -1 is no number from 0 to 99"),
+        ("error 8", "error cannot be done: 8 is not a number from 1 to 7"),
+        ("cancel 0", "cancel cannot be done: 0 is not a number from 1 to 7"),
+        ("skip -1", "skip cannot be done: -1 is not a number from 0 to 99"),
         ("noise 0g", "noise cannot be done: non-hexadecimal number found in fromhex() arg at position 1"),
     ],
 )
@@ -520,11 +520,11 @@ def test_what_the_pit_cannot_do_is_told(pit: Verbs, table: Table, capsys: pytest
     assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == [
         "claim cannot be done: no event has come yet",
         "forget cannot be done: 0 events are committed",
-        "forget cannot be done: -1 is no number from 0 to 999999999",
-        "claim cannot be done: x is no number from 0 to 999999999",
+        "forget cannot be done: -1 is not a number from 0 to 999999999",
+        "claim cannot be done: x is not a number from 0 to 999999999",
         "write: silent",
-        "sing is no verb here; `help` names them",
-        "claim cannot be done: the pit is off the broker",
+        "sing is not a verb here; `help` shows all verbs",
+        "claim cannot be done: the pit is not on the broker",
     ]
     table.send(1)
     assert table.acked() == (1, "1")
@@ -537,7 +537,7 @@ def test_a_broker_that_went_is_told_and_ends_nothing(tmp_path: Path, capsys: pyt
     say(verbs, "come; sing")
     said = capsys.readouterr().out
     assert said.startswith(f"come cannot be done: sim_broker: No broker at 127.0.0.1:{free}: ")
-    assert said.endswith("sing is no verb here; `help` names them\n")
+    assert said.endswith("sing is not a verb here; `help` shows all verbs\n")
 
 
 def _sim_pit(table: Path, capsys: pytest.CaptureFixture[str]) -> str:

@@ -1,4 +1,4 @@
-"""The simulated shoes: a file a brand, named as `[shoe] driver` names it, which ends in its `SHOE`."""
+"""The simulated shoes. Each brand has a file here, named as `[shoe] driver` names it, which ends in its `SHOE`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from drivers.sim.line import Line
 
 
 class CardShoe(Protocol):
-    """A simulated shoe on its `line`, whatever it says there. Whether it reports the cutting card itself is
-    `tells_cut_card`; otherwise the dealer has to."""
+    """A simulated shoe on its `line`, of any brand. `tells_cut_card`: the shoe itself reports the cutting card; where
+    it does not, the dealer must."""
 
     line: Line
     tells_cut_card: bool
@@ -29,21 +29,21 @@ class CardShoe(Protocol):
         """Draw the cutting card."""
 
     def verbs(self) -> Verbs:
-        """What it can be told to do at a prompt, good and bad."""
+        """What the shoe can be told to do at a prompt, its faults included."""
 
 
 class ShoeMaker(Protocol):
-    """A brand: what makes its shoes. `baud` is what its line usually runs at."""
+    """One brand: makes its shoes. `baud` is the usual speed of its line."""
 
     baud: int
     tells_cut_card: bool
 
     def __call__(self, line: Line, *, wrap: int = 0, speed: float = 0.0) -> CardShoe:
-        """A shoe on `line`. `wrap` is the number after 9, 0 or 1, for one that numbers its reports; `speed` 1 takes the
-        time its reports take on the wire, 2 half of it, 0 none."""
+        """A shoe on `line`. `wrap` is the number that follows 9 in its reports, 0 or 1. `speed` 1 takes the time that
+        its reports take on the wire, 2 half of that time, 0 no time."""
 
 
 def maker(driver: str) -> ShoeMaker:
-    """The maker of the shoes that a table file's `[shoe] driver` names."""
+    """The maker of the shoes that `[shoe] driver` of a table file names."""
     named: ShoeMaker = import_module(f"{__name__}.{driver}").SHOE
     return named

@@ -1,11 +1,11 @@
 """An Angel Eye II-EX seen from outside: a shoe with its own game logic at the far end of a line.
 
-Written from the description of the wire, and from nothing of the driver that reads it. A report to the host is
+Written from the description of the wire, and not from the driver that reads it. A report to the host is
 
     05  Seq  code  payload...  03  BCC BCC
 
-three times over, with one Seq digit; BCC is the XOR of the bytes from Seq through 03, as two upper-case hex characters;
-every payload byte has bit 7 set. The host says nothing to it.
+three times, with the same Seq digit. BCC is the XOR of the bytes from Seq through 03, as two upper-case hex characters.
+Every payload byte has bit 7 set. The host sends nothing to the shoe.
 """
 
 from __future__ import annotations
@@ -68,16 +68,16 @@ def frame(seq: str, data: bytes) -> bytes:
 
 
 def card_byte(card: str) -> int:
-    """A card's byte: bits 6-4 the suit (1 diamonds, 2 clubs, 3 spades, 4 hearts), bits 3-0 the rank, ace 1, king 13."""
+    """A card's byte: bits 6-4 the suit (1 diamonds, 2 clubs, 3 spades, 4 hearts), bits 3-0 the rank (king 13)."""
     return 0x80 | (1 + rules.SUITS.index(card[1])) << 4 | (1 + rules.RANKS.index(card[0]))
 
 
 class SimulatedAngelEye:
-    """The shoe: it numbers its reports, and tells each card's target and each hand's result by its own tableau.
+    """The shoe. It numbers its reports, and tells each card's target and each hand's result by its own tableau.
 
-    `wrap` is the Seq digit after 9, 0 or 1, by which the digits also begin. `speed` 1 takes the time three copies take
-    on a 4800 baud wire, 2 half of it, 0 none. `corrupt(copy, frame)`, when set, gives
-    the bytes that reach the line for copy 0, 1 or 2.
+    `wrap` is the Seq digit after 9, 0 or 1; the digits also begin with it. `speed` 1 takes the time that three copies
+    take on a 4800 baud wire, 2 half of that time, 0 no time. `corrupt(copy, frame)`, where set, gives the bytes that
+    reach the line for copy 0, 1 or 2.
     """
 
     baud = _BAUD
@@ -96,7 +96,7 @@ class SimulatedAngelEye:
         self._speed = speed
         self._sleep = sleep
         self.corrupt: Callable[[int, bytes], bytes] | None = None
-        self._reports = 0  # since power-up: the Seq digit is taken from it
+        self._reports = 0  # since power-up: they give the Seq digit
         self._locked = False
         self._error: int | None = None
         self.new_shoe()
@@ -104,7 +104,7 @@ class SimulatedAngelEye:
     # The shoe's own game.
 
     def new_shoe(self) -> None:
-        """Make the next card the first of a new shoe. The shoe says nothing of it."""
+        """Make the next card the first card of a new shoe. The shoe does not report this."""
         self._to_burn: int | None = None  # unknown until the first card is seen
         self._burned = 0
         self._clear_hand()
@@ -118,32 +118,32 @@ class SimulatedAngelEye:
         result: Result | None = None,
         copies: Sequence[bool] = _ALL_COPIES,
     ) -> None:
-        """Draw a card: report it, and the hand's result if it was the hand's last.
+        """Draw a card: report it, and the hand's result if it was the hand's last card.
 
         A shoe that is locked or in error reports only that a card came. `target`, `index` and `result` make the report
-        lie, while the shoe's own game goes on as it should; `copies` says which copies of the card's report go out.
+        lie, while the shoe's own game goes on as it should. `copies` says which copies of the card's report are sent.
         """
         self._drawn(card, card_byte(card), target, index, result, copies)
 
     def unreadable(self, card: str) -> None:
-        """Draw a card that cannot be read: reported as none. The shoe's own game goes on with what it really is."""
+        """Draw a card that cannot be read. The report names no card; the shoe's own game goes on with the real one."""
         self._drawn(card, _NO_CARD, None, None, None, _ALL_COPIES)
 
     def keep(self, card: str) -> None:
-        """Keep a card after an overdraw was cleared: Player's first card of the next hand."""
+        """Keep a card after an overdraw was cleared. The card is Player's first card of the next hand."""
         self._clear_hand()
         target, index = self._expected()
         self._report(b"R", _target_byte(target, index), card_byte(card))
         self._take(card, target, None)
 
     def force_quit(self) -> None:
-        """Give the hand up: the result says so, and the next card is a new hand's first."""
+        """End the hand without an outcome: the result says so, and the next card is a new hand's first card."""
         self._report_result(Result.FORCE_QUIT)
 
-    # What else it reports.
+    # Its other reports.
 
     def power_up(self) -> None:
-        """Switch the shoe on: its Seq starts anew, with this report. Its game stays where it was."""
+        """Switch the shoe on: its Seq starts anew, with this report. Its game stays where it is."""
         self._reports = 0
         self._report(b"S")
 
@@ -156,7 +156,7 @@ class SimulatedAngelEye:
         self._report(b"C")
 
     def draw_outside_game(self, mode: str) -> None:
-        """Draw a card outside the game: `mode` is "lock", "error" or "setting". Which card it was is not told."""
+        """Draw a card outside the game: `mode` is "lock", "error" or "setting". The report does not name the card."""
         self._report(b"d", 0x80 | _OUTSIDE_GAME[mode] << 4)
 
     def raise_error(self, number: int) -> None:
@@ -175,7 +175,7 @@ class SimulatedAngelEye:
         self._report(b"L", 0x80 | locked)
 
     def skip_seq(self, reports: int = 1) -> None:
-        """Lose whole reports: their Seq digits are used up and nothing is sent."""
+        """Lose whole reports: their Seq digits are used up, and nothing is sent."""
         self._reports += reports
 
     def _draw_each(self, *cards: str) -> None:
@@ -183,7 +183,7 @@ class SimulatedAngelEye:
             self.draw(card)
 
     def verbs(self) -> Verbs:
-        """An Angel Eye, good and bad."""
+        """What an Angel Eye can be told to do, its faults included."""
 
         def only(copies: str, card: str) -> None:
             going_out = number_word(copies, 0, 3)
@@ -195,29 +195,31 @@ class SimulatedAngelEye:
         return {
             "draw": Verb(
                 "CARD…",
-                "draw it, or several; the shoe's own game says where each goes, and reports a hand's result",
+                "draw one card or several; the shoe's own game says where each goes, and reports each hand's result",
                 self._draw_each,
             ),
             "cut": Verb("", "the cutting card comes", self.cut_card),
             "new-shoe": Verb("", "the next card is a new shoe's first", self.new_shoe),
-            "copies": Verb("N CARD", "draw it, but only N of its three copies reach the wire", only),
-            "lie": Verb("TARGET CARD", "draw it and say it went to player, banker, burn or first_card", lie),
+            "copies": Verb("N CARD", "draw a card of whose report only N of three copies reach the wire", only),
+            "lie": Verb(
+                "TARGET CARD", "draw a card and report that it goes to player, banker, burn or first_card", lie
+            ),
             "unreadable": Verb(
-                "CARD", "draw it without being able to read it", lambda card: self.unreadable(rules.a_card(card))
+                "CARD", "draw a card that cannot be read", lambda card: self.unreadable(rules.a_card(card))
             ),
             "keep": Verb(
-                "CARD", "a card kept after an overdraw: the next round's", lambda card: self.keep(rules.a_card(card))
+                "CARD", "keep a card after an overdraw, for the next round", lambda card: self.keep(rules.a_card(card))
             ),
-            "outside": Verb("MODE", "a card leaves outside the game: lock, error or setting", self.draw_outside_game),
+            "outside": Verb("MODE", "draw a card outside the game: lock, error or setting", self.draw_outside_game),
             "error": Verb(
                 "N",
                 "go into error N: 1 cannot read, 2 overdraw ... 7 time-out",
                 lambda n: self.raise_error(number_word(n, 1, 7)),
             ),
-            "cancel": Verb("N", "error N is cancelled at the shoe", lambda n: self.cancel_error(number_word(n, 1, 7))),
+            "cancel": Verb("N", "cancel error N at the shoe", lambda n: self.cancel_error(number_word(n, 1, 7))),
             "force-quit": Verb("", "end the hand by force", self.force_quit),
-            "power-up": Verb("", "switch off and on", self.power_up),
-            "skip": Verb("N", "lose N reports whole", lambda n: self.skip_seq(number_word(n, 0, 99))),
+            "power-up": Verb("", "switch the shoe off and on", self.power_up),
+            "skip": Verb("N", "lose N whole reports", lambda n: self.skip_seq(number_word(n, 0, 99))),
         }
 
     def _drawn(
@@ -239,7 +241,7 @@ class SimulatedAngelEye:
         return self._take(card, due, result)
 
     def _expected(self) -> tuple[Target, int]:
-        """Where the next card goes and which of that target's cards it is, from 1; the first card's index is 0."""
+        """The target of the next card, and which of that target's cards it is, from 1; the first card has index 0."""
         if self._to_burn is None:
             return Target.FIRST_CARD, 0
         if self._burned < self._to_burn:

@@ -1,11 +1,11 @@
-"""A BeeTek seen from outside: a shoe that reads each card drawn, says which it is, and knows nothing more.
+"""A BeeTek seen from outside: a shoe that reads each drawn card, tells which card it is, and knows nothing else.
 
-Written from the description of the wire, and from nothing of the driver that reads it. A card is one line,
+Written from the description of the wire, and not from the driver that reads it. A card is one line,
 
     *  0 D  suit  rank  check check  CR LF
 
-with the suit 0 hearts, 1 diamonds, 2 clubs, 3 spades, the rank a hexadecimal digit from 1 (ace) to D (king), and the
-check the low byte of the sum of the character codes between the star and itself, as two hexadecimal characters.
+The suit is 0 hearts, 1 diamonds, 2 clubs, 3 spades. The rank is a hexadecimal digit from 1 (ace) to D (king). The check
+is the low byte of the sum of the character codes between the star and the check, as two hexadecimal characters.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SUITS = "HDCS"
 
 
 def line_of(text: str) -> bytes:
-    """A whole line that says `text`: star, check and line end are put around it."""
+    """A whole line with this text: star, check and line end are put around it."""
     return f"*{text}{sum(map(ord, text)) % 256:02X}\r\n".encode("ascii")
 
 
@@ -34,11 +34,11 @@ def card_line(card: str) -> bytes:
 
 
 class SimulatedBeeTek:
-    """The shoe. It has no game of its own, so what is not a card drawn it says nothing of.
+    """The shoe. It has no game of its own, and reports nothing but drawn cards.
 
-    `speed` 1 takes the time a line takes on a 9600 baud wire, 2 half of it, 0 none.
-    `wrap` means nothing to it. `corrupt(line)`, when set, gives the bytes that reach the host for a line; none, and the
-    line is lost.
+    `speed` 1 takes the time that a line takes on a 9600 baud wire, 2 half of that time, 0 no time. `wrap` is ignored:
+    its lines have no numbers. `corrupt(line)`, where set, gives the bytes that reach the host for a line; where that is
+    empty, the line is lost.
     """
 
     baud = _BAUD
@@ -53,7 +53,7 @@ class SimulatedBeeTek:
         self.corrupt: Callable[[bytes], bytes] | None = None
 
     def draw(self, card: str) -> None:
-        """Draw a card: its line, once."""
+        """Draw a card: its line is sent once."""
         self._send(card_line(card))
 
     def lose(self, card: str) -> None:
@@ -61,35 +61,35 @@ class SimulatedBeeTek:
         self._send(card_line(card), lambda whole: b"")
 
     def damage(self, card: str) -> None:
-        """Draw a card whose line comes with its rank's byte wrong, which its check shows."""
+        """Draw a card whose line has a wrong rank byte. The check shows the damage."""
         self._send(card_line(card), lambda whole: whole[:4] + bytes([whole[4] ^ 1]) + whole[5:])
 
     def say(self, text: str) -> None:
-        """Say something else, with the check it should have: nobody has described such a line."""
+        """Send another line, with the right check: a line that nobody has described."""
         self._send(line_of(text))
 
     def power_up(self) -> None:
-        """Switch the shoe on: it says nothing."""
+        """Switch the shoe on. It reports nothing."""
 
     def new_shoe(self) -> None:
-        """Fill it anew: it does not know."""
+        """Put a new shoe in place. It reports nothing."""
 
     def cut_card(self) -> None:
-        """Draw the cutting card: it says nothing."""
+        """Draw the cutting card. It reports nothing."""
 
     def _draw_each(self, *cards: str) -> None:
         for card in [rules.a_card(card) for card in cards]:
             self.draw(card)
 
     def verbs(self) -> Verbs:
-        """A BeeTek, which says nothing but its cards."""
+        """What a BeeTek can be told to do, its faults included."""
         return {
-            "draw": Verb("CARD…", "draw it, or several", self._draw_each),
-            "lose": Verb("CARD", "draw it, and nothing reaches the wire", lambda card: self.lose(rules.a_card(card))),
+            "draw": Verb("CARD…", "draw one card or several", self._draw_each),
+            "lose": Verb("CARD", "draw a card whose line is lost", lambda card: self.lose(rules.a_card(card))),
             "damage": Verb(
-                "CARD", "draw it, and its line comes with a byte wrong", lambda card: self.damage(rules.a_card(card))
+                "CARD", "draw a card whose line has one wrong byte", lambda card: self.damage(rules.a_card(card))
             ),
-            "say": Verb("TEXT", "send this line, whatever it is", self.say),
+            "say": Verb("TEXT", "send a line with this text", self.say),
         }
 
     def _send(self, whole: bytes, corrupt: Callable[[bytes], bytes] | None = None) -> None:
