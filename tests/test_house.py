@@ -87,6 +87,12 @@ ROOMS = {
         ("controller.par", "controller.game", "controller.table", "controller.config", "controller.errors"),
         third_party=False,
     ),
+    "controller.care": Room(
+        (
+            *("controller.care", "controller.config", "controller.pins", "controller.record", "controller.contract"),
+            *("controller.delivery.mqtt_tls", "controller.keys", "controller.clock", "controller.errors"),
+        ),
+    ),
     "controller.conformance": Room(  # the kit knows a pit by the contract alone
         ("controller",),
         never=(
@@ -119,6 +125,7 @@ NOT_IN_THE_DAEMON = {
     "controller.pit",
     "controller.conformance",
     "controller.par",
+    "controller.care",
     "controller.cli",
     "drivers.sim",
 }

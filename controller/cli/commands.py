@@ -71,6 +71,17 @@ def _check(options: Namespace) -> int:
     return 0
 
 
+def _add_doctor(parser: ArgumentParser) -> None:
+    parser.add_argument("table", type=Path, nargs="?", metavar="TABLE.toml", help="default: this machine's table")
+    parser.add_argument("--json", action="store_true", help="every row, as one JSON list")
+
+
+def _doctor(options: Namespace) -> int:
+    from controller.cli.doctor import doctor
+
+    return doctor(options.table, options.json)
+
+
 def _add_certs(parser: ArgumentParser) -> None:
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="where they go; nothing there is overwritten")
     parser.add_argument("names", nargs="+", metavar="NAME", help="a table's id, pit, bets, or the broker's host")
@@ -369,6 +380,14 @@ COMMANDS: tuple[Command, ...] = (
         _check,
         _add_check,
         File.TABLE,
+    ),
+    Command(
+        "doctor",
+        _TABLE,
+        "look at every part of this machine and its table, and say what to do",
+        "--json",
+        _doctor,
+        _add_doctor,
     ),
     Command("dark", _TABLE, "darken every lamp of a table that does not run", "TABLE.toml", _dark, file=File.TABLE),
     Command(

@@ -71,7 +71,7 @@ def conflicts(lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring]
         if high == (lamp.active == "high"):
             reads = "high" if high else "low"
             yield f"lamp {name}: BCM {lamp.bcm} is {reads} from power-up, so this lamp is lit until the table runs"
-    for name, bcm in _wired(lamps, inputs):
+    for name, bcm in wired(lamps, inputs):
         if bcm in _SERIAL:
             yield f"{name}: BCM {bcm} is the header's serial port; a boot message or a console on it drives the pin"
     for name, input_ in inputs.items():
@@ -88,12 +88,13 @@ def overlaid(lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring],
     for begins, (bcms, what) in _OVERLAYS.items():
         line = next((line for line in lines if re.match(begins, line)), None)
         if line is not None:
-            for name, bcm in _wired(lamps, inputs):
+            for name, bcm in wired(lamps, inputs):
                 if bcm in bcms:
                     yield f"{name}: the line {line} of {config_txt} gives BCM {bcm} to {what}"
 
 
-def _wired(lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring]) -> list[tuple[str, int]]:
+def wired(lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring]) -> list[tuple[str, int]]:
+    """Every lamp and input with its BCM number, in words for people."""
     return [
         *((f"lamp {name}", lamp.bcm) for name, lamp in lamps.items()),
         *((f"input {name}", input_.bcm) for name, input_ in inputs.items()),

@@ -41,6 +41,7 @@ _ORDINARY = {
     "man",
     "mkdir",
     "pip",
+    "openssl",
     "raspi-config",
     "rm",
     "sed",

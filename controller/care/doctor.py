@@ -1,0 +1,56 @@
+"""Every check of a table's machine, in the order in which a technician reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from controller.care import board, keeping, links, program
+from controller.care.machine import Machine
+from controller.care.row import Row, fault, ok
+from controller.config import Config, load
+from controller.config.problems import ConfigError
+from controller.errors import TableError
+
+
+def examine(machine: Machine, table: Path | None, told: dict[str, Any] | TableError | None) -> Iterator[Row]:
+    """Check every part. `table` is the table's file, as `load` takes it, None where there is none. `told` is a running
+    table's status, or why it does not tell one."""
+    config = None
+    if table is None:
+        yield fault("configuration", "no_table", "This machine has no table's file yet.", "Write it: docs/set-up.md.")
+    else:
+        try:
+            config = load(table)
+            yield ok("configuration", f"{table} has no mistakes.")
+        except ConfigError as error:
+            for problem in error.problems:
+                says = f"{problem.file}: {problem.key}: {problem.what}."
+                yield fault("configuration", error.code, says, problem.do)
+    if told is not None:
+        yield from _each(lambda: program.running(told))
+    if config is not None:
+        yield from of_table(machine, config)
+    for check in (keeping.clock, board.power, board.heat, program.units):
+        yield from _each(lambda check=check: check(machine))  # type: ignore[misc]
+
+
+def of_table(machine: Machine, config: Config) -> Iterator[Row]:
+    """The checks of the parts that a table's file names."""
+    file = config.file
+    yield from _each(lambda: links.shoe_port(machine, file.shoe))
+    yield from _each(lambda: board.header(machine, file.pins, file.shoe))
+    yield from _each(lambda: links.certificates(machine, file.pit, file.table.id))
+    yield from _each(lambda: links.broker(machine, file.pit, file.table.id))
+    yield from _each(lambda: keeping.disk(machine, file.journal))
+    yield from _each(lambda: keeping.record(machine, file.journal, file.table.id))
+
+
+def _each(check: Callable[[], Iterator[Row]]) -> Iterator[Row]:
+    """The check's rows. A part that breaks its check is told as that: the other parts are still looked at."""
+    try:
+        yield from check()
+    except Exception as error:  # noqa: BLE001  # whatever a strange machine does to one check
+        says = f"This check itself failed ({type(error).__name__}: {error})."
+        yield fault("doctor", "check_failed", says, "Report this with the whole output of `tablectl doctor --json`.")

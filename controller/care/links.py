@@ -1,0 +1,144 @@
+"""What the table is connected to: the shoe's port, the broker, and the certificates of that connection."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import ssl
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from controller.care.machine import Machine
+from controller.care.row import Row, absent, fault, ok, warning
+from controller.config.table_file import PitSection, ShoeSection
+from controller.delivery.mqtt_tls import TlsFiles, client_context, wrong_with
+
+_PATIENCE_S = 3.0
+_RENEW_WITHIN = timedelta(days=30)
+_GROUPS = ("dialout", "gpio")  # the unit gives them to the table's account
+_RENEW = "Have the house's CA renew it, and put the new file in its place: docs/broker.md, Renewing a certificate."
+
+
+def shoe_port(machine: Machine, shoe: ShoeSection) -> Iterator[Row]:
+    """Whether the shoe's port is there, may be opened by the table, and is nobody else's."""
+    if shoe.port.startswith("socket://"):
+        yield ok("shoe's port", f"The shoe is at the serial server {shoe.port}.")
+        return
+    port = machine.at(shoe.port)
+    if not port.exists():
+        there = sorted(path.name for path in machine.at("/dev/serial/by-id").glob("*"))
+        says = f"There is no {shoe.port}. " + (f"Plugged in: {', '.join(there)}." if there else "No adapter is.")
+        do = "Plug the shoe's adapter in; if it is another one, write its name from /dev/serial/by-id as [shoe] port."
+        yield fault("shoe's port", "port_missing", says, do)
+        return
+    if not _may_open(machine, port):
+        says = f"The table's account may not open {shoe.port}: the group {machine.group(port.stat().st_gid)} has it."
+        do = "Give it back to the group dialout: sudo udevadm trigger --subsystem-match=tty; or plug it in again."
+        yield fault("shoe's port", "port_refused", says, do)
+    others = [(number, words) for number, words in machine.holders(Path(shoe.port)) if not _is_table(words)]
+    for number, words in others:
+        known = "sudo systemctl disable --now ModemManager" if "ModemManager" in words else f"sudo kill {number}"
+        says = f"Another program has {shoe.port} open, and takes bytes from the table: process {number}, {words}."
+        yield fault("shoe's port", "port_taken", says, f"Stop it: {known}")
+    if re.fullmatch(r"/dev/tty(USB|ACM)\d+", shoe.port):
+        says = f"{shoe.port} may be another adapter's name after a restart."
+        do = "Write the adapter's name from /dev/serial/by-id as [shoe] port: ls -l /dev/serial/by-id"
+        yield warning("shoe's port", "port_not_by_id", says, do)
+    elif not others and _may_open(machine, port):
+        yield ok("shoe's port", f"{shoe.port} is there, and the table's account may open it.")
+
+
+def _may_open(machine: Machine, port: Path) -> bool:
+    held = port.stat()
+    if os.geteuid() not in (0, held.st_uid) and os.access(port, os.R_OK | os.W_OK):
+        return True
+    of_group = held.st_mode & stat.S_IRGRP and machine.group(held.st_gid) in _GROUPS
+    return bool(of_group or held.st_mode & stat.S_IROTH)
+
+
+def _is_table(words: str) -> bool:
+    return bool(re.search(r"tablectl\s+run\b", words))
+
+
+def certificates(machine: Machine, pit: PitSection, table: str) -> Iterator[Row]:
+    """Whether the files of mutual TLS work today, and for how long they still will."""
+    named = pit.tls
+    if named is None:
+        if pit.host in ("127.0.0.1", "localhost", "::1"):
+            yield absent("certificates", "The broker is on this machine, and no certificate is asked for.")
+            return
+        says = f"The connection to {pit.host} is in the clear: anybody on the network can read and change it."
+        do = "Give the table a certificate: docs/broker.md; then ca, certificate and private_key under [pit]."
+        yield fault("certificates", "no_tls", says, do)
+        return
+    files = TlsFiles(
+        machine.at(named.ca),
+        machine.at(named.certificate),
+        machine.at(named.private_key),
+        None if named.crl is None else machine.at(named.crl),
+    )
+    secret = [path for path in (files.private_key,) if path.exists() and not os.access(path, os.R_OK)]
+    if secret:
+        yield absent("certificates", f"This user may not read {secret[0]}.", "sudo tablectl doctor")
+        return
+    wrong = [fault("certificates", f"{key}_unusable", f"{what}.", do) for key, what, do in wrong_with(files, table)]
+    if wrong:
+        yield from wrong
+        return
+    ends = {path: end for path, end in _ends(files) if end is not None}
+    for path, end in ends.items():
+        if end - datetime.now(UTC) < _RENEW_WITHIN:
+            days = (end - datetime.now(UTC)).days
+            yield warning("certificates", "certificate_ends", f"{path} is good for {days} days more.", _RENEW)
+    if all(end - datetime.now(UTC) >= _RENEW_WITHIN for end in ends.values()):
+        yield ok("certificates", f"They are the table's, and good until {min(ends.values()):%Y-%m-%d}.")
+    if files.private_key.stat().st_mode & 0o077:
+        do = f"sudo chmod 600 {named.private_key}"
+        yield fault("certificates", "key_open", f"Others may read the table's private key {named.private_key}.", do)
+
+
+def _ends(files: TlsFiles) -> Iterator[tuple[Path, datetime | None]]:
+    from cryptography import x509
+
+    for path in (files.ca, files.certificate):
+        yield path, min(each.not_valid_after_utc for each in x509.load_pem_x509_certificates(path.read_bytes()))
+    if files.crl is not None:
+        yield files.crl, x509.load_pem_x509_crl(files.crl.read_bytes()).next_update_utc
+
+
+def broker(machine: Machine, pit: PitSection, table: str) -> Iterator[Row]:
+    """Whether the broker is reached, and is the house's. Nothing is said to the broker."""
+    at = f"{pit.host}:{pit.port}"
+    try:
+        with socket.create_connection((pit.host, pit.port), _PATIENCE_S) as line:
+            if pit.tls is None:
+                yield ok("broker", f"{at} answers.")
+                return
+            if [*wrong_with(pit.tls, table)]:
+                yield absent("broker", f"{at} answers; without good certificates no more can be asked of it.")
+                return
+            with client_context(pit.tls, table).wrap_socket(line, server_hostname=pit.host) as secure:
+                yield from _of_broker(at, secure)
+    except ssl.SSLError as error:
+        says = f"{at} answers, and is not trusted: {getattr(error, 'verify_message', '') or error.reason or error}."
+        do = "Hold the CA here against the broker's own: docs/broker.md. Look at this machine's clock too."
+        yield fault("broker", "broker_untrusted", says, do)
+    except OSError as error:
+        do = f"Look at the network's cable and address (ip address), at [pit] host, and at the broker: ping {pit.host}"
+        yield fault("broker", "broker_unreachable", f"{at} does not answer: {error.strerror or error}.", do)
+
+
+def _of_broker(at: str, secure: ssl.SSLSocket) -> Iterator[Row]:
+    ends: datetime | None = None
+    with suppress(KeyError, TypeError, ValueError):
+        told = str((secure.getpeercert() or {})["notAfter"])
+        ends = datetime.fromtimestamp(ssl.cert_time_to_seconds(told), UTC)
+    if ends is not None and ends - datetime.now(UTC) < _RENEW_WITHIN:
+        says = f"The certificate of the broker {at} is good until {ends:%Y-%m-%d} alone."
+        yield warning("broker", "broker_certificate_ends", says, "Have whoever keeps the broker renew it.")
+    else:
+        yield ok("broker", f"{at} answers, and its certificate is of the house's CA.")

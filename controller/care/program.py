@@ -1,0 +1,73 @@
+"""The program: what a running table says of itself, its units, and which version runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from controller.care.machine import Machine
+from controller.care.row import Row, absent, fault, ok, warning
+from controller.errors import TableError
+
+_UNITS = {
+    "table-controller.service": "the table",
+    "table-screen.service": "the screen's pages",
+    "table-kiosk.service": "the monitor",
+}
+_LOG = "journalctl --unit {unit} --lines 30"
+
+
+def running(told: dict[str, Any] | TableError) -> Iterator[Row]:
+    """How a running table finds itself: `told` is its status, or why there is none."""
+    if isinstance(told, TableError):
+        refused = told.code == "not_allowed"
+        yield absent("table", told.what, told.do) if refused else warning("table", told.code, told.what, told.do)
+        return
+    standing = told["face"]["fault"]
+    if standing is not None:
+        says = f"The table has stopped: {standing['code']}."
+        yield fault("table", standing["code"], says, "See what it asks for: tablectl status")
+    else:
+        yield ok("table", f"It runs, version {told['version']}, and no fault stands.")
+    if not told["shoe"]["up"]:
+        do = "Look at the shoe's power, its cable, and the row of its port here."
+        yield fault("shoe", "shoe_down", f"The line to the shoe is down: {told['shoe']['why']}.", do)
+    elif told["shoe"]["bad_bytes"]:
+        count = sum(told["shoe"]["bad_bytes"].values())
+        do = "Look at the cable's plugs and shield; [shoe] baud must be the shoe's own speed."
+        yield warning("shoe", "shoe_noise", f"The shoe's line brought {count} bad bytes since the start.", do)
+    else:
+        yield ok("shoe", f"The line is open: {told['shoe']['why']}.")
+    code = told["pit"]["standing"]["code"]
+    if code in ("well", "listening"):
+        yield ok("pit", "The table hears its pit.")
+    else:
+        yield warning("pit", code, f"The table and its pit: {code.replace('_', ' ')}.", "tablectl status")
+    if told["journal"]["error"]:
+        do = "Look at the disk's rows here. What waits stays in memory: do not switch the table off."
+        yield fault("journal", "journal_failed", f"The journal cannot be written: {told['journal']['error']}.", do)
+
+
+def units(machine: Machine) -> Iterator[Row]:
+    """Whether systemd starts the table at power-up, and how often it had to start it again."""
+    for unit, what in _UNITS.items():
+        said = machine.run(["systemctl", "show", unit, "--property=LoadState,ActiveState,UnitFileState,NRestarts"])
+        is_ = dict(line.partition("=")[::2] for line in (said or "").splitlines())
+        if is_.get("LoadState") != "loaded":
+            if unit == "table-controller.service":
+                yield absent("units", f"No systemd of this machine has {unit}: {what} is started by hand.")
+            continue
+        log = _LOG.format(unit=unit)
+        if is_["ActiveState"] == "failed":
+            yield fault("units", "unit_failed", f"{what.capitalize()} ended and is not started again ({unit}).", log)
+        elif is_["ActiveState"] == "active" and is_.get("UnitFileState") not in ("enabled", "static"):
+            says = f"{what.capitalize()} runs, and does not start at power-up ({unit})."
+            yield warning("units", "unit_not_enabled", says, f"sudo systemctl enable {unit}")
+        elif int(is_.get("NRestarts") or 0):
+            says = f"{what.capitalize()} was started again {is_['NRestarts']} times by itself ({unit})."
+            yield warning("units", "unit_restarts", says, log)
+        elif is_["ActiveState"] == "active":
+            yield ok("units", f"{what.capitalize()} runs, and starts at power-up ({unit}).")
+        else:
+            says = f"{what.capitalize()} does not run ({unit})."
+            yield warning("units", "unit_stopped", says, f"sudo systemctl enable --now {unit}")

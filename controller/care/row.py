@@ -1,0 +1,50 @@
+"""What a check of one part of a table found: a row of `tablectl doctor`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from enum import Enum
+
+
+class Verdict(Enum):
+    """How a part is. `ABSENT`: this machine has no such part, or this user may not look at it."""
+
+    OK = "ok"
+    ABSENT = "absent"
+    WARNING = "warning"
+    FAULT = "fault"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What was found at one part: a stable code, a sentence, and what to do, most often a whole command."""
+
+    part: str
+    verdict: Verdict
+    code: str
+    says: str
+    do: str = ""
+
+    def told(self) -> dict[str, str]:
+        """The row as JSON values."""
+        return asdict(self) | {"verdict": self.verdict.value}
+
+
+def ok(part: str, says: str) -> Row:
+    """The part is as it should be."""
+    return Row(part, Verdict.OK, "ok", says)
+
+
+def absent(part: str, says: str, do: str = "") -> Row:
+    """The part is not here, or cannot be looked at by this user."""
+    return Row(part, Verdict.ABSENT, "absent", says, do)
+
+
+def warning(part: str, code: str, says: str, do: str) -> Row:
+    """The table works, and somebody should see to this part."""
+    return Row(part, Verdict.WARNING, code, says, do)
+
+
+def fault(part: str, code: str, says: str, do: str) -> Row:
+    """The table does not work so, or loses something."""
+    return Row(part, Verdict.FAULT, code, says, do)

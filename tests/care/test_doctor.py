@@ -1,0 +1,356 @@
+"""`tablectl doctor`: each trouble of a table's machine is told by its code, and a sound machine has none."""
+
+from __future__ import annotations
+
+import json
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.care import board, keeping, links, program
+from controller.care.doctor import examine, of_table
+from controller.care.row import Row, Verdict
+from controller.cli.certs import BenchCa
+from controller.cli.main import main
+from controller.cli.surroundings import simulated_table
+from controller.config.table_file import PitSection
+from controller.errors import TableError
+from controller.keys import load_or_make_key
+from controller.pins.devices import LampWiring
+from controller.record.epochs import open_journal
+from tests.care.pi import NOW, PORT, Pi
+
+
+@pytest.fixture
+def pi(tmp_path: Path) -> Pi:
+    return Pi(tmp_path)
+
+
+def _rows(pi: Pi) -> list[Row]:
+    file = pi.config.file
+    return [
+        *links.shoe_port(pi.machine, file.shoe),
+        *board.header(pi.machine, file.pins, file.shoe),
+        *keeping.disk(pi.machine, file.journal),
+        *keeping.clock(pi.machine),
+        *board.power(pi.machine),
+        *board.heat(pi.machine),
+        *program.units(pi.machine),
+    ]
+
+
+def _bad(rows: list[Row]) -> dict[str, Verdict]:
+    assert all(row.do for row in rows if row.verdict in (Verdict.WARNING, Verdict.FAULT)), rows
+    return {row.code: row.verdict for row in rows if row.verdict in (Verdict.WARNING, Verdict.FAULT)}
+
+
+def test_a_sound_machine_has_neither_fault_nor_warning(pi: Pi) -> None:
+    rows = _rows(pi)
+    assert _bad(rows) == {}
+    assert {row.part for row in rows if row.verdict is Verdict.OK} == {
+        *("shoe's port", "pins", "disk", "clock", "power", "temperature", "units")
+    }
+
+
+def _wired(pi: Pi, bcm: int) -> None:
+    """A lamp on this pin too."""
+    file = pi.config.file
+    pins = replace(file.pins, lamps=file.pins.lamps | {"tie": LampWiring(bcm, "high")})
+    pi.config = replace(pi.config, file=replace(file, pins=pins))
+
+
+def _moved(pi: Pi, port: str) -> None:
+    file = pi.config.file
+    pi.config = replace(pi.config, file=replace(file, shoe=replace(file.shoe, port=port)))
+
+
+def _holding(pi: Pi, words: str) -> None:
+    pi.write("/proc/812/cmdline", words.replace(" ", "\0"))
+    pi.link("/proc/812/fd/5", str(pi.machine.at("/dev/ttyUSB0")))
+
+
+def _unplugged(pi: Pi) -> None:
+    pi.remove(PORT)
+    pi.link("/dev/serial/by-id/usb-Prolific-if00-port0", "../../ttyUSB0")
+
+
+THROTTLED = "/sys/devices/platform/soc/soc:firmware/get_throttled"
+PINMUX = "/sys/kernel/debug/pinctrl/fe200000.gpio-pinctrl-bcm2711/pinmux-pins"
+MOUNTS = "/proc/self/mountinfo"
+ROOT = "21 1 179:2 / / {} - {} {} {}\n"
+LIFE = "/sys/block/mmcblk0/device/life_time"
+RP1 = "/sys/module/pinctrl_rp1/parameters/persist_gpio_outputs"
+
+
+def _pi_5(pi: Pi) -> None:
+    pi.write("/proc/device-tree/model", "Raspberry Pi 5 Model B Rev 1.0\0")
+    pi.write(RP1, "N\n")
+
+
+def _on_smart_disk(pi: Pi, passed: bool) -> None:
+    pi.remove(LIFE)
+    pi.write("/sys/block/mmcblk0/device/type", "")
+    pi.says["smartctl"] = json.dumps({"smart_status": {"passed": passed}})
+
+
+def _unit(**changed: str) -> str:
+    is_ = {"LoadState": "loaded", "ActiveState": "active", "UnitFileState": "enabled", "NRestarts": "0"} | changed
+    return "\n".join(f"{name}={value}" for name, value in is_.items())
+
+
+TROUBLES: dict[str, tuple[Verdict, Callable[[Pi], object]]] = {
+    "port_missing": (Verdict.FAULT, _unplugged),
+    "port_refused": (Verdict.FAULT, lambda pi: pi.machine.at("/dev/ttyUSB0").chmod(0o600)),
+    "port_taken": (Verdict.FAULT, lambda pi: _holding(pi, "/usr/bin/minicom -D /dev/ttyUSB0")),
+    "port_not_by_id": (Verdict.WARNING, lambda pi: _moved(pi, "/dev/ttyUSB0")),
+    "no_header": (Verdict.FAULT, lambda pi: pi.remove("/proc/device-tree/model")),
+    "pin_unfit": (Verdict.WARNING, lambda pi: _wired(pi, 8)),
+    "pin_given_away": (Verdict.FAULT, lambda pi: pi.write("/boot/firmware/config.txt", "dtparam=spi=on\n")),
+    "pin_held_by_kernel": (
+        Verdict.FAULT,
+        lambda pi: pi.write(PINMUX, "pin 16 (gpio16): fe204000.spi (GPIO UNCLAIMED) function alt3 group gpio16\n"),
+    ),
+    "pins_let_go": (Verdict.WARNING, _pi_5),
+    "disk_read_only": (Verdict.FAULT, lambda pi: pi.write(MOUNTS, ROOT.format("ro", "ext4", "/dev/root", "ro"))),
+    "state_not_kept": (
+        Verdict.FAULT,
+        lambda pi: pi.write(MOUNTS, ROOT.format("rw", "overlay", "overlay", "rw,lowerdir=/media,upperdir=/media/rw")),
+    ),
+    "disk_errors": (Verdict.WARNING, lambda pi: pi.write("/sys/fs/ext4/mmcblk0p2/errors_count", "3\n")),
+    "disk_worn": (Verdict.WARNING, lambda pi: pi.write(LIFE, "0x02 0x09\n")),
+    "disk_worn_out": (Verdict.FAULT, lambda pi: pi.write(LIFE, "0x0b 0x01\n")),
+    "disk_fails": (Verdict.FAULT, lambda pi: _on_smart_disk(pi, passed=False)),
+    "clock_not_synchronised": (Verdict.WARNING, lambda pi: _at(pi, NOW.at_ms, synchronised=False)),
+    "clock_wrong": (Verdict.FAULT, lambda pi: _at(pi, 1_000, synchronised=False)),
+    "under_voltage": (Verdict.FAULT, lambda pi: pi.write(THROTTLED, "50005\n")),
+    "under_voltage_was": (Verdict.WARNING, lambda pi: pi.write(THROTTLED, "10000\n")),
+    "throttled": (Verdict.WARNING, lambda pi: pi.write(THROTTLED, "80000\n")),
+    "warm": (Verdict.WARNING, lambda pi: pi.write("/sys/class/thermal/thermal_zone0/temp", "72000\n")),
+    "too_hot": (Verdict.FAULT, lambda pi: pi.write("/sys/class/thermal/thermal_zone0/temp", "81000\n")),
+    "unit_failed": (Verdict.FAULT, lambda pi: pi.says.update(systemctl=_unit(ActiveState="failed"))),
+    "unit_not_enabled": (Verdict.WARNING, lambda pi: pi.says.update(systemctl=_unit(UnitFileState="disabled"))),
+    "unit_restarts": (Verdict.WARNING, lambda pi: pi.says.update(systemctl=_unit(NRestarts="4"))),
+    "unit_stopped": (Verdict.WARNING, lambda pi: pi.says.update(systemctl=_unit(ActiveState="inactive"))),
+}
+
+
+def _at(pi: Pi, at_ms: int, synchronised: bool) -> None:
+    pi.machine = replace(pi.machine, now=lambda: replace(NOW, at_ms=at_ms, synchronised=synchronised))
+
+
+@pytest.mark.parametrize("code", TROUBLES)
+def test_a_trouble_is_told_by_its_code_and_no_other_is(code: str, pi: Pi) -> None:
+    verdict, spoil = TROUBLES[code]
+    spoil(pi)
+    assert _bad(_rows(pi)) == {code: verdict}
+
+
+@pytest.mark.parametrize("console", ["serial0,115200", "ttyAMA0,115200", "ttyS0,115200"])
+def test_a_console_on_the_header_is_a_fault_where_a_lamp_or_the_shoe_is_there(console: str, pi: Pi) -> None:
+    pi.write("/proc/cmdline", f"console=tty1 console={console} root=PARTUUID=1-02\n")
+    assert _bad(_rows(pi)) == {}
+    _wired(pi, 14)
+    assert _bad(_rows(pi)) == {"pin_unfit": Verdict.WARNING, "console_on_header": Verdict.FAULT}
+    pi.config = pi._config()
+    name = console.partition(",")[0]
+    pi.write(f"/dev/{name}", "")
+    pi.machine.at(f"/dev/{name}").chmod(0o666)
+    _moved(pi, f"/dev/{name}")
+    assert _bad(_rows(pi)) == {"console_on_header": Verdict.FAULT}
+
+
+def test_the_table_itself_may_hold_its_port(pi: Pi) -> None:
+    _holding(pi, "/opt/python /opt/table-controller/current/bin/tablectl run /etc/table-controller/table.toml")
+    assert _bad(_rows(pi)) == {}
+
+
+def test_a_port_that_is_gone_tells_which_adapters_are_there(pi: Pi) -> None:
+    _unplugged(pi)
+    (row,) = links.shoe_port(pi.machine, pi.config.file.shoe)
+    assert "usb-Prolific-if00-port0" in row.says
+
+
+def test_a_bench_and_an_empty_machine_tell_what_is_not_there(tmp_path: Path) -> None:
+    pi = Pi(tmp_path / "pi")
+    bare = replace(pi.machine, root=tmp_path / "bare", run=lambda _command: None)
+    rows = [*of_table(bare, pi.config), *board.power(bare), *board.heat(bare), *program.units(bare)]
+    assert "check_failed" not in {row.code for row in rows}
+    absent = {row.part for row in rows if row.verdict is Verdict.ABSENT}
+    assert {"power", "temperature", "units", "disk", "journal"} <= absent
+
+
+def test_a_check_that_breaks_is_told_and_the_others_are_made(pi: Pi) -> None:
+    pi.write(MOUNTS, "no such form\n")
+    rows = [*of_table(pi.machine, pi.config)]
+    (broken,) = [row for row in rows if row.code == "check_failed"]
+    assert "ValueError" in broken.says
+    assert "journal" in {row.part for row in rows}
+
+
+# The record.
+
+
+def _record(pi: Pi) -> dict[str, Verdict]:
+    return _bad([*keeping.record(pi.machine, pi.config.file.journal, pi.config.file.table.id)])
+
+
+@pytest.fixture
+def kept(pi: Pi) -> tuple[Path, Path]:
+    """A journal and its key, begun by the program."""
+    file = pi.config.file
+    path, key = pi.machine.at(file.journal.path), pi.machine.at(file.journal.signing_key)
+    open_journal(path, key, file.table.id)[1].close()
+    return path, key
+
+
+def test_a_sound_record_is_told(pi: Pi, kept: tuple[Path, Path]) -> None:
+    assert _record(pi) == {}
+
+
+def test_each_trouble_of_the_record_is_told(pi: Pi, kept: tuple[Path, Path]) -> None:
+    journal, key = kept
+    whole, secret = journal.read_bytes(), key.read_bytes()
+    key.chmod(0o644)
+    assert _record(pi) == {"signing_key_unusable": Verdict.FAULT}
+    key.unlink()
+    assert _record(pi) == {"key_gone": Verdict.FAULT}
+    load_or_make_key(key)
+    assert _record(pi) == {"journal_of_another_key": Verdict.FAULT}
+    key.write_bytes(secret)
+    journal.unlink()
+    assert _record(pi) == {"journal_lost": Verdict.FAULT}
+    journal.write_bytes(whole[:100] + bytes(4000) + whole[4100:])
+    assert _record(pi) == {"journal_damaged": Verdict.FAULT}
+    journal.unlink()
+    note = key.with_name(key.name + ".journals")
+    note.write_bytes(b"")
+    open_journal(journal, key, "another-7")[1].close()
+    assert _record(pi) == {"journal_of_another_table": Verdict.FAULT}
+
+
+# The broker and the certificates.
+
+
+@contextmanager
+def _broker(ca: BenchCa, folder: Path, valid: timedelta) -> Iterator[int]:
+    """The TLS of a broker on the loopback, for one caller; its port."""
+    for ending, pem in zip(("crt", "key"), ca.issue("127.0.0.1", valid), strict=True):
+        (folder / f"broker.{ending}").write_bytes(pem)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(folder / "broker.crt", folder / "broker.key")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            try:
+                with listener.accept()[0] as line, context.wrap_socket(line, server_side=True) as secure:
+                    secure.recv(1)
+            except OSError:
+                pass
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield listener.getsockname()[1]
+        thread.join()
+
+
+def _pit(folder: Path, ca: BenchCa, port: int, valid: timedelta = timedelta(days=365)) -> PitSection:
+    certificate, key = ca.issue("royal9-01", valid)
+    for name, pem in (("ca.crt", ca.certificate), ("own.crt", certificate), ("own.key", key)):
+        (folder / name).write_bytes(pem)
+    (folder / "own.key").chmod(0o600)
+    return PitSection(
+        "127.0.0.1", port, ca=f"{folder}/ca.crt", certificate=f"{folder}/own.crt", private_key=f"{folder}/own.key"
+    )
+
+
+def _link(pi: Pi, pit: PitSection) -> dict[str, Verdict]:
+    machine = replace(pi.machine, root=Path("/"))
+    return _bad([*links.broker(machine, pit, "royal9-01"), *links.certificates(machine, pit, "royal9-01")])
+
+
+@pytest.mark.parametrize(
+    ("broker_days", "own_days", "same_ca", "told"),
+    [
+        (365, 365, True, {}),
+        (10, 365, True, {"broker_certificate_ends": Verdict.WARNING}),
+        (365, 10, True, {"certificate_ends": Verdict.WARNING}),
+        (365, -1, True, {"certificate_unusable": Verdict.FAULT}),
+        (365, 365, False, {"broker_untrusted": Verdict.FAULT}),
+        (-1, 365, True, {"broker_untrusted": Verdict.FAULT}),
+    ],
+    ids=["good", "broker's ends", "own ends", "own expired", "another CA", "broker's expired"],
+)
+def test_the_broker_and_the_certificates(
+    broker_days: int, own_days: int, same_ca: bool, told: dict[str, Verdict], pi: Pi, tmp_path: Path
+) -> None:
+    ca = BenchCa()
+    with _broker(ca if same_ca else BenchCa(), tmp_path, timedelta(days=broker_days)) as port:
+        assert _link(pi, _pit(tmp_path, ca, port, timedelta(days=own_days))) == told
+
+
+def test_a_broker_that_is_away_a_key_open_to_others_and_a_line_in_the_clear(pi: Pi, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    pit = _pit(tmp_path, BenchCa(), port)
+    (tmp_path / "own.key").chmod(0o644)
+    assert _link(pi, pit) == {"broker_unreachable": Verdict.FAULT, "key_open": Verdict.FAULT}
+    (row,) = links.certificates(pi.machine, PitSection("broker.pit"), "royal9-01")
+    assert row.code == "no_tls"
+
+
+# The running program, and the command.
+
+
+def _status(**changed: Any) -> dict[str, Any]:
+    return {
+        "version": "1",
+        "face": {"fault": None},
+        "shoe": {"up": True, "why": "/dev/ttyUSB0", "bad_bytes": {}},
+        "pit": {"standing": {"code": "well"}},
+        "journal": {"error": None},
+    } | changed
+
+
+@pytest.mark.parametrize(
+    ("changed", "code"),
+    [
+        ({"face": {"fault": {"code": "shoe_unheard"}}}, "shoe_unheard"),
+        ({"shoe": {"up": False, "why": "unplugged", "bad_bytes": {}}}, "shoe_down"),
+        ({"shoe": {"up": True, "why": "", "bad_bytes": {"parity": 3}}}, "shoe_noise"),
+        ({"pit": {"standing": {"code": "no_pit"}}}, "no_pit"),
+        ({"journal": {"error": "the disk is full"}}, "journal_failed"),
+    ],
+)
+def test_what_a_running_table_says_of_itself(changed: dict[str, Any], code: str) -> None:
+    assert _bad([*program.running(_status())]) == {}
+    assert [*_bad([*program.running(_status(**changed))])] == [code]
+
+
+def test_a_table_that_does_not_run_is_a_warning(pi: Pi) -> None:
+    (row,) = program.running(TableError("table_not_running", "No table listens.", "Start it."))
+    assert row.verdict is Verdict.WARNING
+
+
+def test_a_configuration_with_mistakes_and_none_at_all_are_faults(pi: Pi, tmp_path: Path) -> None:
+    table = tmp_path / "table.toml"
+    table.write_text("[table]\nid = 7\n")
+    assert "config_invalid" in _bad([*examine(pi.machine, table, None)])
+    assert _bad([*examine(pi.machine, None, None)]) == {"no_table": Verdict.FAULT}
+
+
+def test_the_command_tells_rows_and_its_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = simulated_table(tmp_path, 1)
+    assert main(["doctor", str(table)]) == 1
+    assert "what to do: Plug the shoe's adapter in" in capsys.readouterr().out
+    assert main(["doctor", str(table), "--json"]) == 1
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["verdict"] for row in rows} <= {verdict.value for verdict in Verdict}
+    assert "port_missing" in {row["code"] for row in rows}
