@@ -59,7 +59,8 @@ def _hand(hand: dict[str, Any], placard: dict[str, Any], face: dict[str, Any], o
     return {
         "hand": name,
         "label": hand_label(name),
-        "seat": int(found[1]) if (found := re.match(r"seat_(\d+)", name)) else None,
+        "seat": int(own[1]) if (own := re.match(r"seat_(\d+)", name)) else None,
+        "result": _result(next((each["result"] for each in face["results"] if each["hand"] == name), None)),
         "cards": cards,
         "total": hand["total"] if cards else None,
         "natural": len(cards) == 2 and hand["total"] in placard["naturals"],
@@ -70,12 +71,17 @@ def _hand(hand: dict[str, Any], placard: dict[str, Any], face: dict[str, Any], o
 
 
 def _holder(hand: str, face: dict[str, Any]) -> Text | None:
-    """Who turns the hand's cards, or whose role it is."""
+    """Who turns the hand's cards, or whose role it was; the roles of a finished round may have moved on."""
     if hand in face["squeezing"]:
         seat = face["squeezing"][hand]
         return say("label", "squeezes", seat=seat) if seat else say("label", "dealer_turns")
-    seat = face["actives"].get(hand)
-    return say("label", "seat", seat=seat) if seat else None
+    played = {each["hand"]: each["seat"] for each in face["results"]} or face["actives"]
+    return say("label", "seat", seat=played[hand]) if hand in played else None
+
+
+def _result(result: str | None) -> dict[str, Any] | None:
+    """What became of a seat's wagers, for its mark."""
+    return {"mark": result, "says": say("result", result)} if result else None
 
 
 def _outcome(face: dict[str, Any]) -> str | None:
@@ -135,6 +141,7 @@ def _seat(seat: int, face: dict[str, Any], lamps: dict[str, str]) -> dict[str, A
         "sign": sign,
         "says": say("sign", sign) if sign else None,
         "role": role,
+        "result": _result(face["settled"].get(str(seat))),
         "empty": bool(face["occupied"]) and seat not in face["occupied"],
     }
 

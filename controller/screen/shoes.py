@@ -18,7 +18,7 @@ def shoe_view(rounds: dict[str, Any]) -> dict[str, Any]:
             "natural": sum(hand["natural"] for hand in hands),
             "player_pair": sum(hand.player_pair for hand in decided),
             "banker_pair": sum(hand.banker_pair for hand in decided),
-            "hands": len(hands),
+            "rounds": len(hands),
         },
         "beads": [
             [*bead.place, bead.hand.winner, bead.hand.player_pair, bead.hand.banker_pair] for bead in roads.beads

@@ -6,12 +6,14 @@ face says only how many are left to burn.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from controller.game.bets import ratio_text
 from controller.game.cards import total
 from controller.game.hands import TwoHands
 from controller.game.play import Choose, Draw, Laid, Reveal
+from controller.game.settlement import Settlement
 from controller.game.wagers import squeezing
 from controller.table.dealing import following, odd_card
 from controller.table.facts import ProgressiveWagers, SeatHit
@@ -125,8 +127,9 @@ class Public:
     of the last round until the next, each of a hand that a seat played: Lucky 9's seats, or the two seats that were
     active at Baccarat Royal. `odd_card` says that the card just drawn in error may still be told to be something else
     than a simulated hand's; `kept` cards were drawn early and are the next hand's first. `wagers` lie on the layout or
-    play; `progressive` has every progressive bet of the game, and the seats on it once wagers are locked;
-    `commission_owed` is in cents by seat.
+    play; `progressive` has every progressive bet of the game, and the seats on it once wagers are locked. `settled`
+    says, as long as `results`, what became of all wagers of each seated player taken together: "won", "lost" or "even".
+    A progressive award is won, whatever its amount. `commission_owed` is in cents by seat.
     """
 
     table: str
@@ -155,6 +158,7 @@ class Public:
     wagers: tuple[PublicWager, ...]
     progressive: tuple[ProgressiveWagers, ...]
     hits: tuple[PublicHit, ...]
+    settled: dict[str, str]
     commission_owed: dict[str, int]
     fault: PublicFault | None
 
@@ -224,6 +228,7 @@ def public(table: Table) -> Public:
         wagers=_wagers(table, wagers),
         progressive=tuple((wagers or NO_WAGERS).on(bet.spot) for bet in table.rules.progressives),
         hits=tuple(map(_hit, table.hits)),
+        settled=_settled(last.settlement) if last and last.settlement else {},
         commission_owed={str(seat): cents for seat, cents in table.commission_owed.items()},
         fault=_fault(table),
     )
@@ -239,6 +244,18 @@ def _hands(table: Table) -> tuple[PublicHand, ...]:
 def _hand(hand: Laid) -> PublicHand:
     cards = tuple(FACE_DOWN if down else str(card) for card, down in zip(hand.cards, hand.face_down, strict=True))
     return PublicHand(str(hand.hand), cards, None if any(hand.face_down) else total(hand.cards))
+
+
+def _settled(settlement: Settlement) -> dict[str, str]:
+    seated = [one for one in settlement.settled if not one.wager.back]
+    won_cents: Counter[int] = Counter()
+    for one in seated:
+        won_cents[one.wager.seat] += one.returned_cents - one.wager.cents
+    awarded = {one.wager.seat for one in seated if one.meter is not None}
+    return {
+        str(seat): "won" if cents > 0 or seat in awarded else "lost" if cents < 0 else "even"
+        for seat, cents in won_cents.items()
+    }
 
 
 def _hit(hit: SeatHit) -> PublicHit:

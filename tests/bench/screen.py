@@ -102,7 +102,7 @@ def _delays_ms(house: House, browser: Browser, url: str, hands: int) -> list[flo
     browser.run(_NOTE_MARKS)
     people = ["-m", "drivers.sim", str(house.table), "--account", str(house.folder / "account"), "--seed", "2"]
     subprocess.run(surroundings.python(*people, "--speed", str(_SPEED), "--rounds", str(hands)), check=True)
-    until(lambda: int(browser.text("[data-count=hands]") or 0) >= hands, "the last hand")
+    until(lambda: int(browser.text("[data-count=rounds]") or 0) >= hands, "the last hand")
     until(lambda: browser.read("window.marks.at(-1)[1]"), "its frame")
     came_ms = [
         datetime.fromisoformat(event["at"].replace("Z", "+00:00")).timestamp() * 1000

@@ -80,15 +80,21 @@ def shown_of(browser: Browser, showing: Showing) -> None:
 
 
 def shows_the_last_hand(browser: Browser, rounds: list[dict[str, Any]]) -> None:
-    """The cards and totals of the last hand, and who won it."""
+    """The cards and totals of the last hand, who played and who won it."""
     last = rounds[-1]
     for side in ("player", "banker", "dealer"):
         if side in last:
             _shows(browser, f".zone.{side}", last[side])
     if "dealer" in last:
         for hand in last["hands"]:
-            _shows(browser, f".seat-hand[data-seat='{hand['seat']}'] .one:nth-of-type({hand['hand'] + 1})", hand)
+            selector = f".seat-hand[data-seat='{hand['seat']}'] .one:nth-of-type({hand['hand'] + 1})"
+            _shows(browser, selector, hand)
+            assert (
+                browser.text(f"{selector}.{hand['result']} .result [lang=en]") == words("en")["result"][hand["result"]]
+            )
         return
+    for side, seat in (last.get("actives") or {}).items():
+        assert browser.text(f".zone.{side} .holder [lang=en]") == f"Seat {seat}"
     winner = browser.read("document.querySelector('.zone.won, .zone.tied')?.className ?? ''")
     assert (last["outcome"] in winner) if last["outcome"] != "tie" else ("tied" in winner)
 
@@ -167,7 +173,7 @@ def test_a_whole_shoe_beside_the_journal(house: str, tmp_path: Path, browser: Br
         people = showing.people(None, seed=_SEED_OF_A_HIT)
         seen = looks = 0
         while people.poll() is None:
-            if (hands := int(browser.text("[data-count=hands]") or 0)) < seen + _LOOK_HANDS.get(house, 5):
+            if (hands := int(browser.text("[data-count=rounds]") or 0)) < seen + _LOOK_HANDS.get(house, 5):
                 time.sleep(0.05)
                 continue
             people.send_signal(signal.SIGSTOP)  # else a slow machine would look too seldom
@@ -189,7 +195,7 @@ def test_a_whole_shoe_beside_the_journal(house: str, tmp_path: Path, browser: Br
         assert people.returncode == 0
         assert looks >= 10
         rounds = showing.rounds()
-        browser.until(f"document.querySelector('[data-count=hands]').textContent === '{len(rounds)}'")
+        browser.until(f"document.querySelector('[data-count=rounds]').textContent === '{len(rounds)}'")
         for opened in ("", "?lang=en", "?lang=vi"):  # as it was all the time, and opened late
             if opened:
                 _hits_were_seen(browser, showing) if opened == "?lang=en" else None

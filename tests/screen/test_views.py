@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from controller.config import load
 from controller.game.bets import CardsAre, HandIs, When
+from controller.game.seating import Actives
 from controller.screen.figures import past_view
 from controller.screen.hands import hand_view, meters_view
 from controller.screen.placards import award_cents, meters_of, placard_view, when_words
@@ -22,12 +23,13 @@ from controller.screen.rules import parts_of, rules_page
 from controller.screen.shoes import shoe_view
 from controller.screen.technicians import Ages, technician_view
 from controller.screen.wording import words
+from controller.table.acts.seats import ChooseActives
 from controller.table.faults import FAULTS
 from controller.table.lamps import lamps
 from controller.table.placard import placard
 from controller.table.public import PHASE_NAMES, public_rounds
 from controller.words.language import LANGUAGES
-from tests.support.five_games import HEALTHY, SUGARHOUSE_MIDI, call, wagers
+from tests.support.five_games import HEALTHY, SUGARHOUSE_MIDI, call, seats, wagers
 from tests.support.tables import BACCARAT_ROYAL, ROYAL9, TABLES, TableUnderTest
 
 EXAMPLES = sorted(TABLES.glob("*.toml"))
@@ -174,6 +176,16 @@ def test_a_hand_from_the_lock_to_its_winner() -> None:
     assert shoe_view(rounds)["counts"]["natural"] == 1
 
 
+def test_a_seats_mark_says_what_became_of_its_wagers() -> None:
+    table = TableUnderTest(SUGARHOUSE_MIDI).open_shoe("2H 3H 4H")
+    table.do(*wagers("3 player 2000, 5 banker 2500")).lock().draw("9H 2C KS 5D")
+    assert hand_view(told(table)[0], told(table)[2])["seats"][3]["result"] is None
+    table.do(call("reveal"))
+    seats = hand_view(told(table)[0], told(table)[2])["seats"]
+    assert [seats[seat]["result"] and seats[seat]["result"]["mark"] for seat in (3, 4, 5)] == ["won", None, "lost"]
+    assert seats[3]["result"]["says"] == {"en": "wins", "vi": "thắng"}
+
+
 def test_a_simulated_hand_wins_nothing_and_is_on_no_road() -> None:
     table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("9H 2C KS 5D").draw("8H 2C KS 5D")
     rules, rounds, status = told(table)
@@ -181,7 +193,7 @@ def test_a_simulated_hand_wins_nothing_and_is_on_no_road() -> None:
     assert view["outcome"] is None
     assert [mark["en"] for mark in view["marks"]] == ["Simulated hand: no wagers, no result"]
     assert [hand["simulated"] for hand in rounds["hands"]] == [False, True]
-    assert shoe_view(rounds)["counts"]["hands"] == 1
+    assert shoe_view(rounds)["counts"]["rounds"] == 1
 
 
 def test_in_midi_the_page_shows_backs_and_who_turns_them() -> None:
@@ -242,10 +254,17 @@ def test_the_technicians_page_tells_the_stop_and_what_leaves_it() -> None:
     assert (view["waits"], view["inputs"]) == ("Stopped", ["key"])
 
 
-def test_baccarat_royal_says_whose_choice_it_is() -> None:
-    rules = {"name": "Table 1"} | placard(BACCARAT_ROYAL)
-    assert rules["roles"] is True
-    assert rules["seat_hands"] is False
+def test_at_baccarat_royal_the_finished_hands_are_those_of_the_seats_that_played_them() -> None:
+    """The loser's role has moved on to another seat by the time that people read the hands."""
+    table = TableUnderTest(BACCARAT_ROYAL).open_shoe("2D 3H 4C")
+    table.do(seats(1, 2, 4), ChooseActives(Actives(player=1, banker=2), "Smith"))
+    table.do(*wagers("1 stake 2000, 2 stake 2000")).lock().draw("KS 9S")
+    for dealt in ("", "5D 2C"):
+        table.draw(dealt)
+        view = hand_view(told(table)[0], told(table)[2])
+        assert [hand["holder"]["en"] for hand in view["hands"]] == ["Seat 1", "Seat 2"]
+    assert view["outcome"] == "banker"
+    assert [seat for seat, said in view["seats"].items() if said["role"]] == [2, 4], "as the next round is played"
 
 
 @settings(max_examples=15, deadline=None)

@@ -65,9 +65,9 @@ function card(text, third) {
   const color = red ? "#c3141f" : "#14181b";
   drawn.append(
     svg("rect", { width: 100, height: 140, rx: 9, fill: "#fffdf7" }),
-    svg("text", { x: text[0] === "T" ? 33 : 29, y: 55, "font-size": 58, "font-weight": 800, "text-anchor": "middle", fill: color, "letter-spacing": text[0] === "T" ? -7 : 0 }, text[0] === "T" ? "10" : text[0]),
-    svg("path", { d: SUITS[text[1]] || "", transform: "translate(66 12) scale(.82)", fill: color }),
-    svg("path", { d: SUITS[text[1]] || "", transform: "translate(21 66) scale(1.82)", fill: color }),
+    svg("text", { x: text[0] === "T" ? 29 : 27, y: 51, "font-size": 54, "font-weight": 800, "text-anchor": "middle", fill: color, "letter-spacing": text[0] === "T" ? -7 : 0 }, text[0] === "T" ? "10" : text[0]),
+    svg("path", { d: SUITS[text[1]] || "", transform: "translate(13 60) scale(.86)", fill: color }),
+    svg("path", { d: SUITS[text[1]] || "", transform: "translate(43 76) scale(1.6)", fill: color }),
   );
   return drawn;
 }
@@ -145,12 +145,14 @@ function drawSeatHands(hands) {
     here.dataset.seat = seat;
     const sign = known.hand.seats[seat]?.sign;
     here.className = `seat-hand${its.length > 1 ? " split" : ""}${sign === "turn" ? " turn" : ""}`;
-    if (here.children.length !== its.length + 1) here.replaceChildren(el("div", "n"), ...its.map(() => el("div", "one", el("div", "cards"), el("div", "total"))));
+    if (here.children.length !== its.length + 1) here.replaceChildren(el("div", "n"), ...its.map(() => el("div", "one", el("div", "cards"), el("div", "total"), el("div", "result stacked"))));
     say(here.firstChild, its[0].label);
     its.forEach((hand, place) => {
       const one = here.children[place + 1];
+      one.className = `one ${hand.result?.mark ?? ""}`;
       dealCards(one.querySelector(".cards"), hand.cards, false);
       one.querySelector(".total").textContent = hand.total === null ? "" : hand.total;
+      say(one.querySelector(".result"), hand.result?.says);
     });
     return here;
   }));
@@ -177,15 +179,17 @@ function drawSeats() {
   const box = $("seats");
   const seats = known.placard.seats;
   box.style.setProperty("--columns", Math.min(seats.length, 7));
+  const settled = Object.values(known.hand.seats).some((each) => each.result);
   box.replaceChildren(...seats.map(({ seat, k9 }) => {
     const now = known.hand.seats[seat] || {};
     const here = el("div", `seat ${now.sign || ""}${now.empty ? " empty" : ""}`, el("div", "n", String(seat)));
     here.dataset.seat = seat;
     if (k9.length) here.append(...k9.map((text) => el("div", "k9", suitSign(text))));
     const sign = el("div", "sign", { accepted: "✔", seen: "●", refused: "✘", hit: "★", turn: "◀" }[now.sign] || "");
-    if (now.role) sign.replaceChildren(el("span", `role is-${now.role}`, now.role[0].toUpperCase()));
+    if (now.role) sign.replaceChildren(el("span", `role is-${now.role}`, `${settled ? "→ " : ""}${now.role[0].toUpperCase()}`));
     if (now.says) here.title = Object.values(now.says).join(" / ");
     here.append(sign);
+    if (settled) here.append(el("div", `result turns ${now.result?.mark ?? ""}`, ...(now.result ? words(now.result.says) : [])));
     return here;
   }));
 }
