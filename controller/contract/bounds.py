@@ -1,4 +1,4 @@
-"""What a message may hold: its schemas' bounds and forms, held by whoever takes, stores or adds what it says."""
+"""The bounds and forms of messages, as the schemas have them. Whoever takes, stores or adds a message checks them."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ import re
 from typing import TypeGuard
 
 MOST_SEQ = 2**63 - 1
-"""No stream is longer: SQLite counts no further."""
+"""The highest number of an event or a word: SQLite counts no further."""
 
 MOST_CENTS = 10**12
-"""No amount of money is larger."""
+"""The largest amount of money."""
 
 MOST_WAGER_CENTS = 100_000_000
-"""No single wager is a million: more is a mistake of whoever says it."""
+"""The largest wager: $1,000,000. A larger wager is a mistake of the sender."""
 
 MOST_METERS = 100
-"""No house runs more."""
+"""The most meters of a house."""
 
 MOST_ROTATIONS = 100
-"""So many former keys a pit's key names at most."""
+"""The most former keys that a pit's key names."""
 
 MOST_AHEAD_MS = 24 * 60 * 60 * 1000
-"""A day. What the pit says is at most so far ahead of a clock that is set, and of the pit's own: no time or number that
-is further on makes a later word old."""
+"""A day. What the pit says is at most so far ahead of a clock that is set, and of the pit's last word. So one wrong
+time or number cannot make all later words look old."""
 
 MOST_LEAP_MS = 1000
-"""The pit's numbers are milliseconds since 1970, or one more than the last: at most so far ahead of the message's time.
-"""
+"""The pit's numbers are milliseconds since 1970, or one more than the last. A number is at most so far ahead of its own
+message's time."""
 
 MOST_PAYLOAD_BYTES = {
     "event": 250_000,
@@ -37,11 +37,11 @@ MOST_PAYLOAD_BYTES = {
     "meters": 20_000,
     "pit-key": 40_000,
 }
-"""The longest payload of each topic, by its last word. Whoever hears a longer one refuses it unread."""
+"""The longest payload of each topic, by the topic's last word. A longer payload is refused unread."""
 
 MOST_PACKET_BYTES = 262_144
-"""No MQTT packet of the contract is longer: what tables and pit ask of their broker, and what a broker should hold
-its clients to (`max_packet_size` in config/mosquitto/mosquitto.conf)."""
+"""The longest MQTT packet of the contract. Tables and pit ask this of their broker, and a broker should ask it of its
+clients (`max_packet_size` in config/mosquitto/mosquitto.conf)."""
 
 NAME = re.compile(r"[a-z0-9_]{1,60}")
 """The name of a spot, a tier or a meter."""
@@ -60,5 +60,5 @@ EVENT_ID = re.compile(r"([a-z0-9-]+)/([a-z0-9]+)/([1-9][0-9]{0,17})")
 
 
 def is_count(value: object, least: int, most: int) -> TypeGuard[int]:
-    """Whether it is a whole number in these bounds; true and false are none."""
+    """Whether the value is a whole number in these bounds. True and false are not numbers."""
     return type(value) is int and least <= value <= most

@@ -1,8 +1,8 @@
 """How an event becomes the bytes that are stored, signed and sent: its id, its time, its place in the chain.
 
-The id is `table/epoch/seq`: `seq` has no gaps and never repeats within an epoch, and an epoch is a random name, new
-with a new journal. `chain` is the journal's chain head before the row that made the event, so a pit that keeps the
-last one can prove later that the journal it is shown is the one that spoke to it.
+The id is `table/epoch/seq`. `seq` has no gaps and never repeats within an epoch. An epoch is a random name; each new
+journal has a new epoch. `chain` is the journal's chain head before the row that made the event. So a pit that keeps the
+last `chain` can later prove that a journal is the one that spoke to it.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from controller.contract.events import Event
 from controller.contract.signing import Signer, signed
 
 CONTRACT_VERSION = 3
-"""The contract's version, in every event: it changes when a receiver written for the one before would misread.
+"""The contract's version, in every event. It changes where a receiver for the version before would misread something.
 
-From version 2 on the pit signs what it says; from version 3 on an event names the spots of progressive bets. The events
-of earlier versions are read by `old_events.py`."""
+From version 2 on the pit signs what it says. From version 3 on an event names the spots of progressive bets.
+`old_events.py` reads the events of earlier versions."""
 
 CONTRACTS_READ = (1, 2, 3)
-"""The versions whose events are understood: a journal holds what it sent, whatever wrote it."""
+"""The versions whose events are understood: a journal still holds the events of earlier programs."""
 
 GENESIS = bytes(32)
 """The chain head before a journal's first row."""
@@ -33,9 +33,10 @@ GENESIS = bytes(32)
 class Stamp:
     """When a fact came.
 
-    `at_ms` is for people, not for order: ms since 1970 UTC by the wall clock, and `synchronised` says whether that
-    clock was set. `boot_id` names the machine's run and `since_boot_ms` counts from its start, sleep included: a clock
-    that nobody sets. Two stamps of one `boot_id` tell a true duration; `boot_id` is empty where none is known.
+    `at_ms` is for people, not for order: ms since 1970 UTC by the wall clock. `synchronised` says whether that clock
+    was set. `boot_id` names the machine's run, and `since_boot_ms` counts from the start of that run, sleep included,
+    by a clock that nobody sets. Two stamps with the same `boot_id` tell a true duration. `boot_id` is empty where
+    unknown.
     """
 
     at_ms: int
@@ -52,8 +53,8 @@ class Stamp:
 def chain_head(previous: bytes, fact: bytes, messages: Sequence[bytes], salt: bytes) -> bytes:
     """The chain head after a row: SHA-256 over the head before it, its fact, its messages and its salt.
 
-    Each part goes in with its length, so no two rows hash alike. The salt keeps a face-down card from being found by
-    trying all 52.
+    Each part goes in with its length, so no two rows have the same hash. The salt keeps a face-down card from being
+    found by trying all 52 cards.
     """
     digest = hashlib.sha256(previous)
     for part in (salt, fact, *messages):
@@ -63,7 +64,7 @@ def chain_head(previous: bytes, fact: bytes, messages: Sequence[bytes], salt: by
 
 
 def seal(event: Event, table: str, epoch: str, seq: int, stamp: Stamp, chain: bytes, signer: Signer | None) -> bytes:
-    """The event's canonical bytes, complete and signed; without a signer it carries no signature."""
+    """The event's canonical bytes, complete and signed. Without a signer the event has no signature."""
     message: dict[str, object] = {
         **event.body(),
         "id": f"{table}/{epoch}/{seq}",

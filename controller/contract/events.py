@@ -1,8 +1,8 @@
-"""The events of a table's durable stream, as the core makes them: what happened, ready to be said in JSON.
+"""The events of a table's durable stream as the core makes them.
 
-`envelope.py` gives an event its id, time and place in the chain; `schemas/event.schema.json` is the written contract.
-Cards are text (`KS`), money whole cents. `shoe` and `round` number shoes from the journal's first and hands, simulated
-ones included, from the shoe's first; None where the event belongs to none.
+`envelope.py` gives an event its id, its time and its place in the chain. `schemas/event.schema.json` is the written
+contract. Cards are text (`KS`), money is whole cents. `shoe` counts the shoes of the journal. `round` counts the rounds
+of the shoe, simulated hands included. Both are None for an event outside of a shoe or a round.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import ClassVar
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What every event has: its type in the stream, and the shoe and round it belongs to."""
+    """What every event has: its type in the stream, and its shoe and round."""
 
     TYPE: ClassVar[str]
 
@@ -21,13 +21,13 @@ class Event:
     round: int | None
 
     def body(self) -> dict[str, object]:
-        """The event's own fields as JSON values, its type among them."""
+        """The event's own fields as JSON values, with its type."""
         return {"type": self.TYPE, **asdict(self)}
 
 
 @dataclass(frozen=True, slots=True)
 class SeatK9:
-    """A seat, and the King and 9 printed at it where a bet of the game asks for them."""
+    """A seat, and the King and 9 printed there where a bet of the game needs them."""
 
     seat: int
     k9: str | None
@@ -35,7 +35,7 @@ class SeatK9:
 
 @dataclass(frozen=True, slots=True)
 class ShoeOpened(Event):
-    """A new shoe was announced; what it will be played by."""
+    """A new shoe was announced, and these are its rules."""
 
     TYPE = "shoe_opened"
 
@@ -50,7 +50,7 @@ class ShoeOpened(Event):
 
 @dataclass(frozen=True, slots=True)
 class WagerShown:
-    """Chips on a spot of a seat's circle: the seated player's, or the back bettor's behind the seat."""
+    """Chips on a spot of a seat: the seated player's, or the back bettor's behind the seat."""
 
     seat: int
     back: bool
@@ -71,7 +71,7 @@ class RefusedShown:
 
 @dataclass(frozen=True, slots=True)
 class ActivesShown:
-    """Baccarat Royal's active seats."""
+    """The two active seats of Baccarat Royal."""
 
     player: int
     banker: int
@@ -79,8 +79,8 @@ class ActivesShown:
 
 @dataclass(frozen=True, slots=True)
 class ProgressiveLocked:
-    """A progressive bet of the game as wagers were locked. Its `meters` grow by a wager of `price_cents` at each of
-    `seats`; those of `refused_seats` do not play, and `refusal` is the code why."""
+    """A progressive bet of the game when wagers were locked. Each of `seats` adds its part of `price_cents` to the
+    `meters`. The wagers of `refused_seats` do not play; `refusal` is the code of the reason."""
 
     spot: str
     price_cents: int
@@ -102,7 +102,8 @@ class ProgressiveSeats:
 class WagersLocked(Event):
     """Wagers were locked. `progressive` has every progressive bet of the game.
 
-    `wagers` play and `refused` do not, where the table knows them; `in_play` are Lucky 9's seats in their order.
+    `wagers` play and `refused` do not; both are None where the table does not know wagers. `in_play` are the seats that
+    play at Lucky 9, in order.
     """
 
     TYPE = "wagers_locked"
@@ -119,8 +120,8 @@ class WagersLocked(Event):
 class SettledShown:
     """What became of one wager: "won", "lost", "pushed", "half_lost" or "returned".
 
-    `hand` counts a split seat's hands from its left. `pays_cents` is won, `returned_cents` all that goes back to the
-    circle. A win of a meter or of a part of it names the `meter` and no amount: the pit knows that.
+    `hand` counts a split seat's hands from the left. `pays_cents` is won, `returned_cents` is everything that goes back
+    to the circle. A win of a meter, or of a part of a meter, names the `meter` and no amount: only the pit knows that.
     """
 
     seat: int
@@ -137,7 +138,7 @@ class SettledShown:
 
 @dataclass(frozen=True, slots=True)
 class TotalsShown:
-    """A hand's money: what was staked is what was returned, and what the house kept, its commission among it."""
+    """A hand's money. Every staked cent is returned or kept by the house; the house's part includes the commission."""
 
     staked_cents: int
     returned_cents: int
@@ -156,7 +157,7 @@ class SettlementShown:
 
 @dataclass(frozen=True, slots=True)
 class HandShown:
-    """A hand's cards in the order they came, and its total."""
+    """A hand's cards in the order in which they came, and its total."""
 
     cards: tuple[str, ...]
     total: int
@@ -164,7 +165,7 @@ class HandShown:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Which hand's first two cards are of one rank."""
+    """For each hand, whether its first two cards have the same rank."""
 
     player: bool
     banker: bool
@@ -172,7 +173,7 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class DragonBonusShown:
-    """The Dragon Bonus on either hand: "win", "push" or "lose"; what the winning side is paid, to one."""
+    """The Dragon Bonus on either hand: "win", "push" or "lose", and what the winning side is paid, to one."""
 
     player: str
     banker: str
@@ -181,7 +182,7 @@ class DragonBonusShown:
 
 @dataclass(frozen=True, slots=True)
 class AwardWon:
-    """A seat whose wager on a progressive bet won, and the tier."""
+    """A seat whose wager on a progressive bet won, and the tier that it won."""
 
     spot: str
     seat: int
@@ -192,9 +193,9 @@ class AwardWon:
 class Round(Event):
     """A finished round of two hands.
 
-    `progressive` has each progressive bet that any seat wagered on; `awards` lists the wagers that won: bet by bet,
-    best tier first, then by seat. `settlement` is None where the table knows no wagers, `dragon_bonus` and `actives`
-    where the game has none.
+    `progressive` has each progressive bet that any seat wagered on. `awards` are the wagers that won: by bet, then the
+    best tier first, then by seat. `settlement` is None where the table does not know wagers. `dragon_bonus` and
+    `actives` are None where the game does not have them.
     """
 
     TYPE = "round"
@@ -217,7 +218,7 @@ class Round(Event):
 
 @dataclass(frozen=True, slots=True)
 class SeatHandShown:
-    """A seat's hand at Lucky 9, and what became of a wager on it. `hand` counts a split seat's hands from its left."""
+    """A seat's hand at Lucky 9, and what became of a wager on it. `hand` counts a split seat's hands from the left."""
 
     seat: int
     hand: int
@@ -228,7 +229,7 @@ class SeatHandShown:
 
 @dataclass(frozen=True, slots=True)
 class SeatsRound(Event):
-    """A finished round of Lucky 9: the dealer's hand, and each seat's."""
+    """A finished round of Lucky 9: the dealer's hand, and each seat's hands."""
 
     TYPE = "round"
 
@@ -242,8 +243,8 @@ class SeatsRound(Event):
 
 @dataclass(frozen=True, slots=True)
 class Progressive:
-    """An award that is `share` of a meter ("1:1" is all of it, "1:10" a tenth), and what the table last showed of the
-    meter; None where it showed nothing."""
+    """An award that is `share` of a meter ("1:1" is all of it, "1:10" a tenth), and the amount that the table last
+    showed on that meter; None where it showed none."""
 
     meter: str
     share: str
@@ -252,14 +253,14 @@ class Progressive:
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """An award that is an amount."""
+    """An award of a fixed amount."""
 
     cents: int
 
 
 @dataclass(frozen=True, slots=True)
 class Hit(Event):
-    """One winning wager on a progressive bet: of a meter (`progressive`) or an amount (`fixed`), never both."""
+    """One winning wager on a progressive bet. It wins a meter (`progressive`) or an amount (`fixed`), never both."""
 
     TYPE = "hit"
 
@@ -274,7 +275,7 @@ class Hit(Event):
 
 @dataclass(frozen=True, slots=True)
 class Award(Event):
-    """A step of a hit's way at the pit, as the table saw it. `hit` is the id of the hit's event."""
+    """A step of an award at the pit, as the table heard it. `hit` is the id of the hit's event."""
 
     TYPE = "award"
 
@@ -291,7 +292,7 @@ class Award(Event):
 
 @dataclass(frozen=True, slots=True)
 class HitReset(Event):
-    """Somebody saw to these seats' hits: their lamps went out."""
+    """A person has dealt with these seats' hits: their lamps went out."""
 
     TYPE = "hit_reset"
 
@@ -301,9 +302,9 @@ class HitReset(Event):
 
 @dataclass(frozen=True, slots=True)
 class Correction(Event):
-    """A finished round of two hands amended by reference: `shoe` and `round` name it, the rest is what holds instead.
+    """A finished round of two hands was corrected. `shoe` and `round` name that round; the other fields hold from now.
 
-    `awards_before` and `settlement_before` are what had been told, by the round or its last correction.
+    `awards_before` and `settlement_before` are what the round, or its last correction, had told.
     """
 
     TYPE = "correction"
@@ -325,7 +326,7 @@ class Correction(Event):
 
 @dataclass(frozen=True, slots=True)
 class SeatsCorrection(Event):
-    """A finished round of Lucky 9 amended by reference, as `Correction` amends one of two hands."""
+    """A finished round of Lucky 9 was corrected, as by `Correction`."""
 
     TYPE = "correction"
 
@@ -339,7 +340,8 @@ class SeatsCorrection(Event):
 
 @dataclass(frozen=True, slots=True)
 class Void(Event):
-    """A hand ended without a result: its wagers go back, and what those on `progressive` put on the meters is reversed.
+    """A hand ended without a result. Its wagers go back, and the parts that the `progressive` wagers added to the
+    meters are taken off.
 
     `settlement` returns each wager, where the table knew any.
     """
@@ -355,7 +357,7 @@ class Void(Event):
 
 @dataclass(frozen=True, slots=True)
 class SeatCents:
-    """An amount of a seat's."""
+    """A seat and an amount."""
 
     seat: int
     cents: int
@@ -363,7 +365,7 @@ class SeatCents:
 
 @dataclass(frozen=True, slots=True)
 class Commission(Event):
-    """A seat paid the commission it owed; below 0 cents, it was given back what a correction found to be too much."""
+    """A seat paid the commission that it owed. Below 0: the seat got back what a correction found to be too much."""
 
     TYPE = "commission"
 
@@ -376,7 +378,7 @@ class Commission(Event):
 class ShoeClosed(Event):
     """A shoe came to its end: "last_hand", "too_few_cards", "exhausted" or "closed_early".
 
-    `commission_owed` is to be collected before the next shoe.
+    `commission_owed` must be collected before the next shoe.
     """
 
     TYPE = "shoe_closed"
@@ -409,10 +411,10 @@ class FaultCleared(Event):
     code: str
     by: str
     exit: str
-    cards_unheard: int | None = None  # that left the shoe and were counted by nobody's report; only a count tells
+    cards_unheard: int | None = None  # cards that left the shoe without a report; only a count finds them
 
     def body(self) -> dict[str, object]:
-        """As every event's; what was not counted is not in it."""
+        """As every event's body, but without a `cards_unheard` of None."""
         said = Event.body(self)
         if self.cards_unheard is None:
             del said["cards_unheard"]
@@ -421,7 +423,7 @@ class FaultCleared(Event):
 
 @dataclass(frozen=True, slots=True)
 class Alarm(Event):
-    """Something the pit or the house must look at, though the table goes on."""
+    """Something that the pit or the house must look at while the table goes on."""
 
     TYPE = "alarm"
 

@@ -1,4 +1,4 @@
-"""A public key in a form that two people can compare, one at the table and one at the pit."""
+"""A public key in a form that two people can compare: one person at the table, one at the pit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 _BYTES = 16
 
 
-@lru_cache(maxsize=8)  # a running table asks it of the same keys at every look at its lamps
+@lru_cache(maxsize=8)  # a running table asks for the same keys each time that it renders its lamps
 def fingerprint(public_key: bytes) -> str:
     """The first 16 bytes of the raw key's SHA-256 as 8 groups of 4 hex digits: "ab12 cd34 …"."""
     digits = hashlib.sha256(public_key).digest()[:_BYTES].hex()

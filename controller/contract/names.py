@@ -1,4 +1,4 @@
-"""When two names are one person's: where two people decide, at the table and at the pit, the second is another one."""
+"""Whether two names belong to one person. Where two people decide, the second must be another person than the first."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from unicodedata import normalize
 
 
 def same_name(one: str, other: str) -> bool:
-    """Whether two names are one person's, however they are written: "Ann" and "ann." are."""
+    """Whether two names belong to one person, however they are written. Example: "Ann" and "ann." do."""
     return _folded(one) == _folded(other)
 
 

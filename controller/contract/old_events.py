@@ -1,7 +1,7 @@
-"""The events of earlier versions of the contract, read in the words of this one.
+"""Events of earlier versions of the contract, translated into the words of this version.
 
-Until version 2 the one progressive bet was Royal 9, and its fields were named after it. A journal or a ledger keeps
-what was said then as it was signed; whoever reads an event reads it through `as_now`.
+Until version 2 the only progressive bet was Royal 9, and fields were named after that bet. A journal or a ledger keeps
+an event as it was signed then. Whoever reads an event reads it through `as_now`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ _CODES = {"royal9_wagers_differ": "wagers_differ"}
 
 
 def as_now(event: Mapping[str, Any], meters: Sequence[str] = ()) -> dict[str, Any]:
-    """The event as this version of the contract has it; one of this version as it came.
+    """The event in the words of this version of the contract. An event of this version stays as it is.
 
-    `meters` are those that the wagers put their part on, which an old event did not say: at the table those of its
-    bet, at the pit every one. Nothing raises: what is no event of the contract is none afterwards.
+    `meters` are the meters to which the wagers added their parts, which an old event did not say: at the table those of
+    its bet, at the pit all. Nothing raises: what was no event of the contract is none afterwards either.
     """
     now = dict(event)
     if type(now.get("contract")) is int and now["contract"] >= _NAMED_SPOTS_SINCE:

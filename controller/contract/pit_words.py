@@ -1,7 +1,7 @@
-"""What the pit says: its key, its acknowledgements, the steps of awards, the meters. Each word owns both directions.
+"""What the pit says: its key, its acks, the steps of awards, the meters. Each type here is one word in both directions.
 
-`payload` makes the bytes that are published. `read` takes the JSON object that came, and gives None where that is no
-such word (`schemas/` has the same rules). Neither says whose word it is: `signature_holds` (`controller/keys.py`) does.
+`payload` makes the bytes that are published. `read` takes a received JSON object, and gives None where that is no such
+word (`schemas/` has the same rules). Neither proves who said the word: `signature_holds` (`controller/keys.py`) does.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LONGEST_NAME_OF_A_PERSON = 200
 
 
 def moment_ms(at: str) -> int | None:
-    """Milliseconds since 1970 of an `at` (RFC 3339, UTC, to the millisecond); None where there is no such moment."""
+    """Milliseconds since 1970 of an `at` (RFC 3339, UTC, to the millisecond); None where the text is no such time."""
     try:
         return round(datetime.fromisoformat(at).timestamp() * 1000) if _AT.fullmatch(at) else None
     except ValueError:
@@ -43,16 +43,16 @@ def moment_ms(at: str) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of the pit. Each has an `at`: when it was said, by the pit's clock."""
+    """A word of the pit. Every word has `at`: when it was said, by the pit's clock."""
 
     def payload(self, signer: Signer) -> bytes:
-        """As it is published."""
+        """The bytes that are published."""
         return signed(asdict(self), signer)
 
 
 @dataclass(frozen=True, slots=True)
 class AckWord(Word):
-    """Everything of this table's epoch through `seq` is committed; `chain` is that event's, 64 zeros at seq 0."""
+    """The pit has committed this table's events through `seq`. `chain` is that event's, or 64 zeros for seq 0."""
 
     table: str
     epoch: str
@@ -62,7 +62,7 @@ class AckWord(Word):
 
     @classmethod
     def read(cls, message: Mapping[str, object]) -> Self | None:
-        """The word that the message is."""
+        """The word in the message; None where the message is no such word."""
         match message:
             case {
                 "table": str(table),
@@ -87,7 +87,7 @@ class AckWord(Word):
 
 @dataclass(frozen=True, slots=True)
 class AwardStep(Word):
-    """A step of an award. `seq` numbers the steps of a table's awards; `hit` is the id of the hit's event."""
+    """A step of an award. `seq` numbers the steps of one table's awards. `hit` is the id of the hit's event."""
 
     award: str
     hit: str
@@ -113,7 +113,7 @@ class AwardStep(Word):
 
     @classmethod
     def read(cls, message: Mapping[str, object]) -> Self | None:
-        """The word that the message is."""
+        """The word in the message; None where the message is no such word."""
         match message:
             case {
                 "award": str(award),
@@ -150,7 +150,7 @@ class AwardStep(Word):
 
 @dataclass(frozen=True, slots=True)
 class MetersWord(Word):
-    """Every progressive level in cents, for all tables."""
+    """The levels of all meters in cents, for all tables."""
 
     seq: int
     at: str
@@ -158,7 +158,7 @@ class MetersWord(Word):
 
     @classmethod
     def read(cls, message: Mapping[str, object]) -> Self | None:
-        """The word that the message is."""
+        """The word in the message; None where the message is no such word."""
         match message:
             case {"seq": int(seq), "at": str(at), "meters": dict(meters), "signature": str(), **others} if (
                 not others
@@ -174,7 +174,7 @@ class MetersWord(Word):
 
 @dataclass(frozen=True, slots=True)
 class Rotation:
-    """A key took the place of a former one, which signed that: both public, in hex."""
+    """A key replaced a former key, and the former key signed that. Both are public keys, in hex."""
 
     former: str
     public_key: str
@@ -182,13 +182,13 @@ class Rotation:
 
     @classmethod
     def by(cls, former: str, signer: Signer, public_key: str) -> Self:
-        """The former key, `signer`, hands over to this one."""
+        """The former key, `signer`, hands over to this key."""
         handed_over: dict[str, object] = {"former": former, "public_key": public_key}
         return cls(former, public_key, signature_of(handed_over, signer))
 
     @classmethod
     def read(cls, message: object) -> Self | None:
-        """The rotation that the message is."""
+        """The rotation in the message; None where the message is no rotation."""
         match message:
             case {"former": str(former), "public_key": str(public_key), "signature": str(signature), **others} if (
                 not others and HASH.fullmatch(former) and HASH.fullmatch(public_key)
@@ -200,7 +200,7 @@ class Rotation:
 
 @dataclass(frozen=True, slots=True)
 class PitKeyWord(Word):
-    """The pit's public key in hex, signed by itself, and how it came to be that, the oldest rotation first."""
+    """The pit's public key in hex, signed by itself, and the rotations that led to it, the oldest first."""
 
     public_key: str
     at: str
@@ -208,7 +208,7 @@ class PitKeyWord(Word):
 
     @classmethod
     def read(cls, message: Mapping[str, object]) -> Self | None:
-        """The word that the message is."""
+        """The word in the message; None where the message is no such word."""
         match message:
             case {
                 "public_key": str(public_key),

@@ -1,7 +1,7 @@
 """How a message is signed: Ed25519 over its canonical form without `signature`, which is then added in Base64.
 
-Both sides sign so: a table its events, the pit its words. Which fields a message has is exact, and no two kinds have
-the same, so a signature of one kind holds for no other.
+Both sides sign in this way: a table its events, the pit its words. Each kind of message has an exact set of fields, and
+no two kinds have the same set. So a signature of one kind holds for no other kind.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def signature_of(message: Mapping[str, object], signer: Signer) -> str:
 
 
 def signed_part(message: Mapping[str, object]) -> tuple[bytes, bytes]:
-    """The signature of a message that came, and the bytes that are signed. Raises ValueError where it has none."""
+    """The signature of a received message, and the bytes that are signed. Raises ValueError where it has none."""
     signature = message.get("signature")
     if not isinstance(signature, str):
-        raise ValueError("it has no signature")
+        raise ValueError("the message has no signature")
     unsigned = {name: value for name, value in message.items() if name != "signature"}
     return base64.b64decode(signature, validate=True), canonical(unsigned)

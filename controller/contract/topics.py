@@ -1,4 +1,4 @@
-"""The topics of one table, below a root that both sides are set to (default `pit/v1`)."""
+"""The topics of one table. They lie below a root that table and pit are configured with (default `pit/v1`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from controller.contract.envelope import CONTRACT_VERSION
 
 @dataclass(frozen=True, slots=True)
 class Topics:
-    """Where the table speaks and listens."""
+    """The topics on which a table speaks and listens."""
 
     root: str
     table: str
@@ -37,7 +37,7 @@ class Topics:
 
     @property
     def wager(self) -> str:
-        """Bet recognition's word on the wagers at this table's seats before the lock; never retained."""
+        """What bet recognition says of wagers at this table's seats before the lock; never retained."""
         return f"{self.root}/{self.table}/wager"
 
     @property
@@ -47,15 +47,15 @@ class Topics:
 
     @property
     def meters(self) -> str:
-        """Every progressive level, from the pit; retained, and one for all tables."""
+        """The levels of all progressive meters, from the pit; retained, and one topic for all tables."""
         return f"{self.root}/meters"
 
     @property
     def pit_key(self) -> str:
-        """The pit's public key, from the pit; retained, and one for all tables."""
+        """The pit's public key, from the pit; retained, and one topic for all tables."""
         return f"{self.root}/pit-key"
 
 
 def offline_state(table: str, epoch: str, boot: int) -> bytes:
-    """The state of a table that is gone: its will, and its goodbye. `boot` says which run of the program it was."""
+    """The state of a table that is gone: its will, and its goodbye. `boot` names the run of the program."""
     return canonical({"online": False, "table": table, "epoch": epoch, "boot": boot, "contract": CONTRACT_VERSION})

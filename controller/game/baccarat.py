@@ -1,8 +1,8 @@
 """Punto banco: who takes the next card, and how a hand ends.
 
-The rules of drawing are a `Tableau`, a table's data (sheet 000, "Player … Banker …"); nothing here knows a number of
-it. Everything is recomputed from the cards dealt so far, so a hand has no state but its cards. In Midi Baccarat they
-lie face down, third cards too, until their squeezers have handed them back (`PuntoBanco.reveal`).
+The rules of drawing are a `Tableau`, data of the game file (sheet 000, "Player … Banker …"): no number of those rules
+is in this code. Each answer is computed from all cards dealt so far, so a hand has no state but its cards. In Midi
+Baccarat all cards lie face down, third cards too, until the squeezers have handed them back (`PuntoBanco.reveal`).
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from controller.game.seating import NOBODY, Seating, TieMoves
 
 @dataclass(frozen=True, slots=True)
 class Tableau:
-    """The rules of drawing. Totals and third cards' point values are 0 to 9; the order within a row means nothing.
+    """The rules of drawing. Totals and third cards' point values are 0 to 9; their order within a row is free.
 
-    Raises ValueError unless the naturals are the highest totals and every lower one has its row of third cards.
+
+    Raises ValueError unless the naturals are the highest totals and every lower total has its row of third cards.
     """
 
     natural: tuple[Points, ...]
@@ -36,7 +37,7 @@ class Tableau:
     """Banker's two-card totals that take a third card when Player took none."""
 
     banker_draws_on_third_card: dict[int, tuple[Points, ...]]
-    """When Player drew: Banker's two-card total to the values of Player's third card on which Banker draws."""
+    """Where Player drew: by Banker's two-card total, the values of Player's third card on which Banker draws."""
 
     def __post_init__(self) -> None:
         if [*sorted(self.banker_draws_on_third_card), *sorted(self.natural)] != list(range(10)):
@@ -55,7 +56,7 @@ class Section:
     hand is complete, at a table without that button."""
 
     def dealt(self, how: Literal["mini", "midi"]) -> PuntoBanco:
-        """The game as a table deals it."""
+        """The game as a table deals it, Mini or Midi."""
         return PuntoBanco(self.tableau, self.midi_reveal if how == "midi" else "dealt")
 
 
@@ -63,8 +64,8 @@ class Section:
 class PuntoBanco:
     """The game: its tableau, and when cards are turned up.
 
-    "dealt": as they are dealt (Mini). Otherwise face down (Midi): "input", until the dealer says that they have been
-    handed back and turned up; "hand_end", until the hand is complete.
+    "dealt": each card is dealt face up (Mini). "input" and "hand_end" deal face down (Midi): until the dealer says that
+    the cards have been handed back and turned up, or until the hand is complete.
     """
 
     tableau: Tableau
@@ -81,23 +82,23 @@ class PuntoBanco:
 
     @property
     def squeezed(self) -> bool:
-        """Whether seats are handed the cards, to turn them up themselves (Midi)."""
+        """Whether seats are handed the cards to turn them up themselves (Midi)."""
         return self.reveal != "dealt"
 
     @property
     def deals_face_down(self) -> bool:
-        """Whether any card is dealt face down: only to be squeezed."""
+        """Whether any card is dealt face down: in Midi only."""
         return self.squeezed
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """What the dealer calls."""
+        """What the dealer may call."""
         return (Call.REVEAL,) if self.reveal == "input" else ()
 
     def next_step(self, _: Seating, plays: Sequence[Play]) -> Draw | Reveal | TwoHands:
-        """What follows the hand's plays so far. Face-down cards are turned up before anything is told from them.
+        """What follows the plays so far. Face-down cards are turned up before anything shows what they are.
 
-        Raises ValueError when they are more than the hand takes.
+        Raises ValueError where there are more plays than the hand takes.
         """
         following = next_step(self.tableau, _cards(plays))
         if self.reveal == "dealt":
@@ -128,7 +129,7 @@ class PuntoBanco:
         return two_hands_read(self.naturals, hands)
 
     def seen(self, done: Done, _: Seating, __: int | None, printed: Printed) -> tuple[Finished, ...]:
-        """The two hands, as every seat sees them but for what is printed there."""
+        """The two hands. Every seat sees the same two hands; only what is printed at the seat differs."""
         assert isinstance(done, TwoHands), "a hand of this game"
         return (Finished(done, self.naturals, *printed),)
 
@@ -137,7 +138,7 @@ class PuntoBanco:
         return 6
 
     def shapes(self) -> Sequence[tuple[Shape, Shape]]:
-        """The hands of Player's and Banker's that the tableau deals."""
+        """The pairs of Player's and Banker's hands that the tableau can deal."""
         card = {points: Card.parse(rank + "S") for points, rank in enumerate("TA23456789")}
         found: list[tuple[Shape, Shape]] = []
         for player, banker in product(range(10), repeat=2):
@@ -152,7 +153,7 @@ class PuntoBanco:
         return found
 
     def _face_down(self, plays: Sequence[Play]) -> tuple[str, ...]:
-        """The hands with cards to be turned up now: the first four together, then each third card by itself."""
+        """The hands with cards that are turned up now: the first four cards together, each third card by itself."""
         if len(_cards(plays)) < 4:
             return ()
         return tuple(hand.hand for hand in self.laid(NOBODY, plays) if any(hand.face_down))
@@ -163,9 +164,9 @@ def _cards(plays: Sequence[Play]) -> list[Card]:
 
 
 def next_step(tableau: Tableau, dealt: Sequence[Card]) -> Draw | TwoHands:
-    """What follows once the cards `dealt`, in order from the hand's first, are on the layout.
+    """What follows once the cards `dealt`, in order from the hand's first card, are on the layout.
 
-    Raises ValueError when they are more than the hand takes.
+    Raises ValueError where there are more cards than the hand takes.
     """
     player, banker = hands(tableau, dealt)
     hand = _next_hand(tableau, player, banker)
@@ -175,9 +176,9 @@ def next_step(tableau: Tableau, dealt: Sequence[Card]) -> Draw | TwoHands:
 
 
 def hands(tableau: Tableau, dealt: Sequence[Card]) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
-    """Player's and Banker's cards of a hand, complete or not, `dealt` in order from its first card.
+    """Player's and Banker's cards of a hand, complete or not. `dealt` is in order from the hand's first card.
 
-    Raises ValueError when they are more than the hand takes.
+    Raises ValueError where there are more cards than the hand takes.
     """
     player: tuple[Card, ...] = ()
     banker: tuple[Card, ...] = ()
@@ -193,8 +194,8 @@ def hands(tableau: Tableau, dealt: Sequence[Card]) -> tuple[tuple[Card, ...], tu
 
 
 def _next_hand(tableau: Tableau, player: tuple[Card, ...], banker: tuple[Card, ...]) -> Hand | None:
-    """The hand that the next card goes to; None when both have all they take."""
-    if len(banker) < 2:  # the first four cards alternate, Player's first
+    """The hand that the next card goes to; None where both hands are complete."""
+    if len(banker) < 2:  # the first four cards alternate, Player first
         return Hand.PLAYER if len(player) == len(banker) else Hand.BANKER
     if len(banker) == 3 or _has_natural(tableau, player, banker):
         return None
@@ -208,5 +209,5 @@ def _next_hand(tableau: Tableau, player: tuple[Card, ...], banker: tuple[Card, .
 
 
 def _has_natural(tableau: Tableau, player: tuple[Card, ...], banker: tuple[Card, ...]) -> bool:
-    """Either hand's first two cards are a natural."""
+    """Whether the first two cards of either hand are a natural."""
     return total(player[:2]) in tableau.natural or total(banker[:2]) in tableau.natural

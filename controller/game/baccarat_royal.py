@@ -1,7 +1,7 @@
-"""Baccarat Royal: two active seats play each other with free choices, the others bet on them (sheet 002).
+"""Baccarat Royal: two active seats play each other with free choices, and the other seats bet on them (sheet 002).
 
-Whether the banker draws follows from a table of the game file; nothing here knows a number of it. The player's hole
-cards stay face down to the end, the banker's until he decides, and no step says more of them than the sheet shows.
+A table in the game file says whether the banker draws: no number of the rules is in this code. The player's hole cards
+stay face down to the end, the banker's until he decides. No step tells more of them than the sheet shows.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from controller.game.play import Call, Choose, Draw, Laid, Play, Reveal
 from controller.game.seating import Actives, Seating, TieMoves
 
 DealOrder = Literal["banker_first", "player_first", "alternating"]
-"""How the hole cards come: two to Banker then two to Player, the reverse, or by turns from Player."""
+"""How the hole cards come: two to Banker and then two to Player, the reverse, or by turns from Player."""
 
 Step = Draw | Choose | Reveal | TwoHands
 """What a round asks for next, or its end."""
@@ -26,7 +26,7 @@ Step = Draw | Choose | Reveal | TwoHands
 
 @dataclass(frozen=True, slots=True)
 class BankerRow:
-    """A row of the banker's drawing table: what he does with these totals."""
+    """A row of the banker's drawing table: what Banker does with these totals."""
 
     hole_cards: tuple[int, ...]
     """The totals of Banker's hole cards that the row is for."""
@@ -35,13 +35,13 @@ class BankerRow:
     """The values of Player's third card, 0 to 9, on which Banker chooses."""
 
     all_other_cases: Literal["draw", "stand"]
-    """What he must do on any other third card."""
+    """What Banker must do on any other third card."""
 
     player_stood: Literal["draw", "stand", "choose"]
-    """What he does when Player took no third card."""
+    """What Banker does where Player took no third card."""
 
     def decides(self, third: Card | None) -> Literal["draw", "stand", "choose"]:
-        """What Banker does after Player's third card; None: Player stood."""
+        """What Banker does after Player's third card. None: Player stood."""
         if third is None:
             return self.player_stood
         return "choose" if third.points in self.free_choice_on else self.all_other_cases
@@ -51,8 +51,8 @@ class BankerRow:
 class BaccaratRoyal:
     """The rules of a house. Totals are 0 to 9.
 
-    Raises ValueError unless the naturals are the highest totals, every lower one stands in one row of the banker's
-    table, and no total of Player's both must draw and may choose.
+    Raises ValueError unless the naturals are the highest totals, every lower total stands in one row of the banker's
+    table, and no total of Player's is both one that must draw and one that may choose.
     """
 
     deal_order: DealOrder
@@ -65,7 +65,7 @@ class BaccaratRoyal:
     """Totals of Player's hole cards that must take a third card."""
 
     player_chooses_on: tuple[int, ...]
-    """Totals of Player's hole cards that may take one; all others below the naturals stand."""
+    """Totals of Player's hole cards that may take a third card. All other totals below the naturals stand."""
 
     banker: tuple[BankerRow, ...]
     """`[[baccarat_royal.banker]]`: the banker's drawing table, a row for some totals."""
@@ -77,7 +77,7 @@ class BaccaratRoyal:
         if [*sorted(of for row in self.banker for of in row.hole_cards), *sorted(self.natural)] != list(range(10)):
             raise ValueError("the banker's table needs each total below the naturals in one row")
         if set(self.player_draws_on) & set(self.player_chooses_on):
-            raise ValueError("a total on which Player must draw is no free choice")
+            raise ValueError("a total on which Player must draw cannot be a free choice")
 
     roles_play: ClassVar[bool] = True
     seats_play: ClassVar[bool] = False
@@ -94,13 +94,13 @@ class BaccaratRoyal:
     def next_step(self, seating: Seating, plays: Sequence[Play]) -> Step:
         """What follows once these plays, in order from the round's first card, have happened.
 
-        Player's turn is always a Choose, with the one option where he has no choice: that none was due would tell his
-        total. Raises ValueError for a play that was not due; it names no card.
+        Player's turn is always a Choose, with a single option where Player has no choice: otherwise the missing turn
+        would tell his total. Raises ValueError for a play that was not due; the error names no card.
         """
         return _played(self, _actives(seating), plays)[1]
 
     def laid(self, seating: Seating, plays: Sequence[Play]) -> tuple[Laid, ...]:
-        """Player's hand and Banker's, as they lie after these plays. Raises ValueError for a play that was not due."""
+        """Player's hand and Banker's as they lie after these plays. Raises ValueError for a play that was not due."""
         actives = _actives(seating)
         layout, _ = _played(self, actives, plays)
         return layout.lies(PLAYER, actives.player), layout.lies(BANKER, actives.banker)
@@ -110,7 +110,7 @@ class BaccaratRoyal:
         return two_hands_read(self.naturals, hands)
 
     def seen(self, done: Done, seating: Seating, seat: int | None, printed: Printed) -> tuple[Finished, ...]:
-        """The two hands as the seat sees them: one is its own where the seat is active."""
+        """The two hands as the seat sees them. For an active seat one of the hands is its own."""
         assert isinstance(done, TwoHands), "a round of this game"
         actives = _actives(seating)
         player = (PLAYER, "own") if seat == actives.player else (PLAYER,)
@@ -122,29 +122,29 @@ class BaccaratRoyal:
         return 6
 
     def shapes(self) -> Sequence[tuple[Shape, Shape]]:
-        """The hands of Player's and Banker's that may lie together: any, as they choose."""
+        """The pairs of Player's and Banker's hands that may lie together: all pairs, as people choose."""
         each = [one for one in ANY_SHAPE if one[0] not in self.natural or one[1] is None]
         return list(product(each, each))
 
     def dealt(self, how: Literal["mini", "midi"]) -> Self | None:
-        """The game as a table deals it; None where it is not dealt so."""
+        """The game as a table deals it; None for a way in which this game is not dealt."""
         return self if how == "mini" else None
 
     def player_options(self, hole_cards: Sequence[Card]) -> tuple[Call, ...]:
-        """What Player may call on these hole cards: one call where he must, both where he is free."""
+        """What Player may call on these hole cards: a single call where Player must, both where Player is free."""
         points = total(hole_cards)
         if points in self.player_draws_on:
             return (Call.HIT,)
         return (Call.HIT, Call.STAND) if points in self.player_chooses_on else (Call.STAND,)
 
     def banker_options(self, hole_cards: Sequence[Card], third: Card | None) -> tuple[Call, ...]:
-        """What Banker may do on these hole cards after Player's third card; None: Player stood."""
+        """What Banker may do on these hole cards after Player's third card. None: Player stood."""
         row = next(row for row in self.banker if total(hole_cards) in row.hole_cards)
         return {"draw": (Call.HIT,), "stand": (Call.STAND,), "choose": (Call.HIT, Call.STAND)}[row.decides(third)]
 
 
 def _actives(seating: Seating) -> Actives:
-    assert seating.actives is not None, "wagers are not locked without them"
+    assert seating.actives is not None, "wagers are not locked without active seats"
     return seating.actives
 
 
@@ -159,7 +159,7 @@ class _Layout:
     face_up: tuple[str, ...] = ()
 
     def take(self, step: Step, play: Play) -> None:
-        """Do what the play does to the layout. Raises ValueError unless it is what the step asks for."""
+        """Change the layout by the play. Raises ValueError unless the step asks for this play."""
         match step, play:
             case Draw(hand=hand), Card():
                 self.cards[hand] += (play,)
@@ -178,7 +178,7 @@ class _Layout:
         return Laid(hand, cards, tuple(hidden and place < 2 for place in range(len(cards))), seat)
 
     def done(self, *, natural: bool) -> TwoHands:
-        """The round's end, by the cards that lie there."""
+        """The round's end, judged by the cards on the layout."""
         player, banker = self.cards[PLAYER], self.cards[BANKER]
         return TwoHands(player, banker, closer_to_nine(player, banker), natural)
 
@@ -202,7 +202,7 @@ def _played(game: BaccaratRoyal, actives: Actives, plays: Sequence[Play]) -> tup
 
 
 def _round(game: BaccaratRoyal, actives: Actives, layout: _Layout) -> Generator[Step, Play, None]:
-    """A round as the sheet tells it: yields each step, and is sent the play once that lies on the layout."""
+    """A round as the sheet tells it. Yields each step, and is sent the play once the play is on the layout."""
     for hand in _HOLE_CARDS[game.deal_order]:
         yield Draw(hand, face_down=True)
     player, banker = layout.cards[PLAYER], layout.cards[BANKER]

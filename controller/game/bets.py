@@ -1,8 +1,8 @@
-"""Bets as data: what a finished hand must be for a wager to win, to be pushed, to lose, or to have an award.
+"""Bets as data: what a finished hand must be for a wager to win, to push, to lose, or to win an award.
 
-A bet is a list of rows; the first row that holds decides, and where none holds the wager is lost. A row's condition is
-written in a closed vocabulary of what finished hands are, `When`, `HandIs` and `CardsAre`: every word that is written
-must hold, and of a word's several values one. `docs/bets.md` says each word with an example.
+A bet is a list of rows. The first row that holds decides; where no row holds, the wager is lost. A row's condition is
+written in a closed vocabulary of what finished hands are: `When`, `HandIs` and `CardsAre`. Every written word must
+hold. Of a word with several values, any one value may hold. `docs/bets.md` explains each word with an example.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SuitLetter = Literal["S", "H", "D", "C"]
 Color = Literal["red", "black"]
 
 DRAGON_BONUS = ("dragon_player", "dragon_banker")
-"""The spots of Dragon Bonus on either hand. Where a game has both, a round's event tells what each comes to."""
+"""The spots of Dragon Bonus on either hand. Where a game has both, a round's event tells what each spot pays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,120 +32,120 @@ class Has:
     """"8" is every eight, "H" every heart, "KS" the king of spades."""
 
     times: tuple[int, ...] | None = None
-    """How many; None: one or more."""
+    """How many of the cards. None: one or more."""
 
     def __post_init__(self) -> None:
         known = {*RANKS, *SUITS, *map(str, DECK)}
         if wrong := [text for text in self.of if text not in known]:
-            raise ValueError(f"{wrong[0]!r} is no rank, no suit and no card")
+            raise ValueError(f"{wrong[0]!r} is not a rank, a suit or a card")
 
 
 @dataclass(frozen=True, slots=True)
 class CardsAre:
-    """What several cards are, lying in one hand or in both. None: whatever they are."""
+    """What several cards are, in one hand or in both. A word that is None is not asked."""
 
     total: tuple[Points, ...] | None = None
     """The last digit of the sum of their points."""
 
     points: tuple[int, ...] | None = None
-    """The sum of their points, not its last digit."""
+    """The sum of their points: the whole sum, not its last digit."""
 
     cards: tuple[int, ...] | None = None
-    """How many they are."""
+    """How many cards they are."""
 
     ranks: tuple[RankLetter, ...] | None = None
-    """They are of just these ranks, each as often as it stands here, in any order."""
+    """They have exactly these ranks, each as often as it is written here, in any order."""
 
     has: Has | None = None
 
     of_one_rank: tuple[int, ...] | None = None
-    """The most of them that are of one rank."""
+    """How many of them have the rank that most of them have."""
 
     of_one_suit: tuple[int, ...] | None = None
     same_rank: bool | None = None
-    """All are of one rank."""
+    """All have the same rank."""
 
     same_suit: bool | None = None
     suit: tuple[SuitLetter, ...] | None = None
-    """All are of this suit."""
+    """All have this suit."""
 
     color: tuple[Color, ...] | None = None
-    """All are of this colour."""
+    """All have this colour."""
 
 
 @dataclass(frozen=True, slots=True)
 class HandIs(CardsAre):
-    """What one hand is: Player's, Banker's, or the one that the word before says. None: whatever it is."""
+    """What one hand is: Player's, Banker's, or another hand by the word before it. A word that is None is not asked."""
 
     natural: bool | None = None
     """Its first two cards are a natural."""
 
     pair: bool | None = None
-    """Its first two cards are of one rank: a ten and a king are not."""
+    """Its first two cards have the same rank. A ten and a king do not."""
 
     suited: bool | None = None
-    """Its first two cards are of one suit."""
+    """Its first two cards have the same suit."""
 
     colored: bool | None = None
-    """Its first two cards are of one colour."""
+    """Its first two cards have the same colour."""
 
     first_two: tuple[tuple[RankLetter, ...], ...] | None = None
-    """The ranks of its first two cards, in either order: one of the first list and one of the second."""
+    """The ranks of its first two cards, in either order: one rank of the first list and one of the second."""
 
     first_two_total: tuple[Points, ...] | None = None
     third: tuple[RankLetter, ...] | None = None
-    """The rank of its third card; without one, this does not hold."""
+    """The rank of its third card. A hand without a third card does not hold."""
 
     seat_pair: Literal["own", "another"] | None = None
     """Its first two cards are the King and the 9 printed at the bettor's seat, or at another seat of the table."""
 
     def __post_init__(self) -> None:
         if self.first_two is not None and len(self.first_two) != 2:
-            raise ValueError("first_two is not two ranks or two lists of ranks")
+            raise ValueError("first_two needs two ranks, or two lists of ranks")
 
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """What a finished hand is, both sides of it. None: whatever it is."""
+    """What a finished hand is, with both its sides. A word that is None is not asked."""
 
     winner: tuple[Literal["player", "banker", "own", "dealer", "tie"], ...] | None = None
     """The side that came closer to nine, by any of its names."""
 
     natural: bool | None = None
-    """It ended on the first two cards of each side, one of them a natural or both."""
+    """The hand ended on the first two cards of each side, because one side or both had a natural."""
 
     margin: tuple[Points, ...] | None = None
-    """The points between the two totals; 0 of a tie."""
+    """The points between the two totals; 0 for a tie."""
 
     cards: tuple[Literal[4, 5, 6], ...] | None = None
-    """The cards of both sides together."""
+    """How many cards both sides have together."""
 
     total_sum: tuple[int, ...] | None = None
-    """Both totals added up, 0 to 18."""
+    """The sum of both totals, 0 to 18."""
 
     identical: bool | None = None
-    """Player's first two cards and Banker's are the same two, in either order."""
+    """Player's first two cards and Banker's first two cards are the same two, in either order."""
 
     split: bool | None = None
-    """The bettor's own hand came of a split."""
+    """The bettor's own hand came from a split."""
 
     color: tuple[Color, ...] | None = None
-    """All cards of both sides are of this colour."""
+    """All cards of both sides have this colour."""
 
     player: HandIs | None = None
     banker: HandIs | None = None
     own: HandIs | None = None
-    """The hand that the bettor's own seat plays; where it plays none, this does not hold."""
+    """The hand that the bettor's own seat plays. A seat that plays no hand does not hold."""
 
     dealer: HandIs | None = None
-    """The dealer's hand, where he has one."""
+    """The dealer's hand, in games where the dealer has one."""
 
     winning: HandIs | None = None
-    """The hand that won; after a tie, this does not hold."""
+    """The hand that won. A tie does not hold."""
 
     losing: HandIs | None = None
     either: HandIs | None = None
-    """One hand or both."""
+    """One hand, or both."""
 
     both: HandIs | None = None
     exactly_one: HandIs | None = None
@@ -160,29 +160,29 @@ class When:
 
     def __post_init__(self) -> None:
         if wrong := [points for points in self.total_sum or () if not 0 <= points <= 18]:
-            raise ValueError(f"{wrong[0]} is no sum of two totals")
+            raise ValueError(f"{wrong[0]} cannot be the sum of two totals")
 
     def hands(self) -> tuple[HandIs, ...]:
-        """What it says of single hands."""
+        """The conditions on single hands."""
         of_sides = self.player, self.banker, self.own, self.dealer, self.winning, self.losing
         each = *of_sides, self.either, self.both, self.exactly_one
         return tuple(hand for hand in each if hand is not None)
 
     def together(self) -> tuple[CardsAre, ...]:
-        """What it says of cards that do not lie in one hand."""
+        """The conditions on cards of both hands together."""
         return tuple(are for are in (self.all_cards, self.first_four, self.with_up_card) if are is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a bet: its condition, and what becomes of the wager, said in one way of three.
+    """A row of a bet: its condition, and what becomes of the wager. It has exactly one of `pays`, `result`, `award`.
 
-    Raises ValueError where it says none of them or more than one.
+    Raises ValueError for a row that has none of the three, or more than one.
     """
 
     when: When
     pays: Fraction | None = None
-    """It wins, and is paid so much to one; the stake goes back besides."""
+    """The wager wins so much to one. The stake goes back too."""
 
     commission_taken: Fraction | None = None
     """The part of the win that the house keeps: 1/20 for five in a hundred."""
@@ -194,70 +194,70 @@ class Row:
     """The stake goes back, half of it goes back, or nothing."""
 
     award: str | None = None
-    """The name of an award: the stake does not go back."""
+    """The name of an award. The stake does not go back."""
 
     cents: int | None = None
     """A fixed award's amount."""
 
     meter: str | None = None
-    """The progressive meter that is awarded."""
+    """The progressive meter that the award pays."""
 
     share: Fraction = Fraction(1)
-    """How much of the meter is awarded: all of it, or a part such as 1/10."""
+    """How much of the meter the award pays: all of it, or a part such as 1/10."""
 
     def __post_init__(self) -> None:
         if sum(said is not None for said in (self.pays, self.result, self.award)) != 1:
-            raise ValueError("the row needs one of pays, result and award, and no more than one")
+            raise ValueError("the row needs exactly one of pays, result and award")
         if (self.award is not None) != ((self.cents is None) != (self.meter is None)) or (
             self.award is None and (self.cents, self.meter) != (None, None)
         ):
-            raise ValueError("an award needs either a meter or an amount in cents, and nothing else has them")
+            raise ValueError("an award needs either a meter or cents, and no other row may have them")
         if self.share != 1 and self.meter is None:
-            raise ValueError("a share is of a meter, and the row names none")
+            raise ValueError("share needs a meter, and the row names none")
         if (self.commission_taken, self.commission_owed) != (None, None) and (
             self.pays is None or None not in (self.commission_taken, self.commission_owed)
         ):
-            raise ValueError("commission is taken of what a row pays, or owed of it")
+            raise ValueError("commission needs pays, and is either taken or owed")
 
 
 @dataclass(frozen=True, slots=True)
 class Bet:
-    """A bet of a game: where its chips lie, within which limits, what it needs beside it, and how it is decided."""
+    """A bet of a game: its spot, its limits, the wagers that it needs, and the rows that decide it."""
 
     spot: str
     """The name of its place on the layout, in files, scripts and messages."""
 
     limits: Literal["circle", "side"] = "side"
-    """Whether the limits of a betting circle hold for it, or those of the side bets."""
+    """Which limits hold: those of a betting circle, or those of the side bets."""
 
     price_cents: int | None = None
-    """The one price of a wager, in place of limits and increments. Such a bet is the seated player's alone."""
+    """The single price of a wager, instead of limits and increments. Only the seated player may make such a bet."""
 
     needs: tuple[str, ...] = ()
-    """The spots of which the same bettor must have a wager on one."""
+    """The bettor must have a wager on at least one of these spots too."""
 
     optional: bool = False
-    """It is settled after the traditional bets."""
+    """The bet is settled after the traditional bets."""
 
     awards_return_stake: bool = False
-    """The stake goes back besides an award."""
+    """The stake goes back beside an award."""
 
     each_hand: bool = False
-    """The wager lies on the seat's own hand: on each of them, an equal wager each, where the seat has split."""
+    """The wager lies on the seat's own hand. Where the seat has split, each of its hands has an equal wager."""
 
     between_actives: bool = False
-    """The two active seats make this wager, against each other, and no other. The smaller of the two plays."""
+    """Only the two active seats make this wager, against each other. The smaller of the two plays."""
 
     rows: tuple[Row, ...] = ()
 
     @property
     def progressive(self) -> bool:
-        """Whether the bet has awards: the pit pays them, of a meter or fixed, and each is told as a hit."""
+        """Whether the bet has awards. The pit pays awards, of a meter or fixed, and each award is told as a hit."""
         return any(row.award is not None for row in self.rows)
 
     @property
     def meters(self) -> tuple[str, ...]:
-        """The meters that its rows award, each once. Every wager on the bet puts its part on each of them."""
+        """The meters that its rows award, each once. Every wager on the bet adds its part to each of these meters."""
         return tuple(dict.fromkeys(row.meter for row in self.rows if row.meter is not None))
 
 
@@ -265,9 +265,9 @@ class Bet:
 class Finished:
     """A finished hand as the bets of one seat see it.
 
-    `naturals` are the two-card totals that end one, `own` is printed at the bettor's seat and `others` at the table's
-    other seats, taken or empty. `names` are what rows call the two hands, each by one name or several. `number` is that
-    of a split seat's hand, from 1 at the left; None where the seat has not split.
+    `naturals` are the two-card totals that end a hand. `own` is printed at the bettor's seat, `others` at the table's
+    other seats, taken or empty. `names` are the names of the two hands in rows: each hand has one or several. `number`
+    is that of a split seat's hand, from 1 at the left; None where the seat has not split.
     """
 
     done: TwoHands
@@ -284,12 +284,12 @@ Printed = tuple[PersonalK9 | None, Collection[PersonalK9]]
 
 
 def ratio_text(ratio: Fraction) -> str:
-    """A ratio as files and messages have it: "1:20"."""
+    """A ratio in the form of files and messages: "1:20"."""
     return f"{ratio.numerator}:{ratio.denominator}"
 
 
 def ratio(text: str) -> Fraction:
-    """The ratio that `ratio_text` has written."""
+    """The ratio in a text that `ratio_text` has written."""
     return Fraction(*map(int, text.split(":")))
 
 
@@ -304,8 +304,8 @@ def deciding(bet: Bet, finished: Finished) -> Row | None:
 
 
 def holds(when: When, finished: Finished) -> bool:
-    """Whether the finished hand is all that `when` says. Nothing is counted that it does not ask: a round asks this of
-    some thirty rows before its last card's lamp is lit."""
+    """Whether the finished hand is all that `when` says. Only what `when` asks is computed: about thirty rows are asked
+    before the lamp of a round's last card is lit."""
     done, (firsts, seconds) = finished.done, finished.names
     player, banker = done.player, done.banker
 
@@ -361,7 +361,7 @@ def hand_holds(hand_is: HandIs, cards: Sequence[Card], finished: Finished) -> bo
 
 
 def cards_hold(are: CardsAre, cards: Sequence[Card]) -> bool:
-    """Whether the cards are all that `are` says; no cards are nothing."""
+    """Whether the cards are all that `are` says. No cards never hold."""
     return bool(cards) and (
         (are.total is None or total(cards) in are.total)
         and (are.points is None or sum(card.points for card in cards) in are.points)
@@ -378,7 +378,7 @@ def cards_hold(are: CardsAre, cards: Sequence[Card]) -> bool:
 
 
 def seen_of(are: CardsAre, card: Card) -> tuple[str, ...]:
-    """What these words see of one card: cards that look alike are one to them."""
+    """What these words see of one card. Cards that look alike give the same answer."""
     return (
         str(card.points) if are.total is not None or are.points is not None else "",
         card.letter if are.ranks or are.of_one_rank or are.same_rank is not None else "",
@@ -389,7 +389,7 @@ def seen_of(are: CardsAre, card: Card) -> tuple[str, ...]:
 
 
 def _is_of(card: Card, of: Collection[str]) -> bool:
-    """Whether the card is among these ranks, suits and cards."""
+    """Whether the card is among these ranks, suits and whole cards."""
     return card.letter in of or card.suit.value in of or str(card) in of
 
 

@@ -1,7 +1,7 @@
-"""Cards: rank, suit, point value and the text form used everywhere a card is written.
+"""Cards: rank, suit, point value, and the text form of a card.
 
-Text is rank then suit, `KS 9H TD AC`; `10D` is accepted for `TD` on input. Point values are those of every
-baccarat sheet: the ace 1, 2–9 at face value, 10/J/Q/K nothing; a hand's total is the last digit of the sum.
+The text is rank then suit, `KS 9H TD AC`; `10D` is accepted for `TD` on input. Point values are the same on every
+baccarat sheet: the ace 1, 2–9 at face value, 10/J/Q/K nothing. A hand's total is the last digit of the sum.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Literal
 
 
 class Rank(IntEnum):
-    """A card's rank; the number is its place in the suit, ace first."""
+    """A card's rank. The number is its place in the suit, ace first."""
 
     ACE = 1
     TWO = 2
@@ -31,7 +31,7 @@ class Rank(IntEnum):
 
 
 class Suit(Enum):
-    """A card's suit; the value is its letter in text."""
+    """A card's suit. The value is its letter in text."""
 
     SPADES = "S"
     HEARTS = "H"
@@ -46,12 +46,12 @@ SUITS = "".join(suit.value for suit in Suit)
 """The letters of the suits."""
 
 Points = Literal[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
-"""What a hand or a card counts."""
+"""What a hand or a card counts: its points."""
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One card of a deck. Two equal cards of different decks are the same value: the shoe cannot tell them apart."""
+    """One card. Equal cards of different decks are the same value: the shoe cannot tell them apart."""
 
     rank: Rank
     suit: Suit
@@ -76,7 +76,7 @@ class Card:
 
     @staticmethod
     def parse(text: str) -> Card:
-        """The card that `text` names, in either case. Raises ValueError when it names none."""
+        """The card that `text` names, in any case. Raises ValueError where it names no card."""
         rank, suit = text[:-1].upper(), text[-1:].upper()
         if rank == "10":
             rank = "T"
@@ -106,14 +106,14 @@ class PersonalK9:
 
     @staticmethod
     def parse(text: str) -> PersonalK9:
-        """The K9 that `text` names, `KS 9H` or `9H KS`. Raises ValueError when it names none."""
+        """The K9 that `text` names, `KS 9H` or `9H KS`. Raises ValueError where it names none."""
         suits = {card.rank: card.suit for card in map(Card.parse, text.split())}
         if len(text.split()) != 2 or suits.keys() != {Rank.KING, Rank.NINE}:
             raise ValueError(f"{text!r} is not a personal K9: write a King and a 9, for example KS 9H")
         return PersonalK9(suits[Rank.KING], suits[Rank.NINE])
 
     def matches(self, cards: Sequence[Card]) -> bool:
-        """Whether the two `cards`, in either order, are this King and this 9."""
+        """Whether the two `cards` are this King and this 9, in either order."""
         one, other = cards
         king, nine = (one, other) if one.rank is Rank.KING else (other, one)
         return (king.rank, king.suit, nine.rank, nine.suit) == (Rank.KING, self.king, Rank.NINE, self.nine)

@@ -1,6 +1,6 @@
-"""The games a table can run: the one protocol that each keeps, and the only place that lists them.
+"""The games that a table can run: the protocol that each game keeps, and the only list of games.
 
-A game's own file reads like its sheet. To the table every game is the same: it asks what the protocol says.
+A game's own file reads like its sheet. The table treats every game alike: it asks only what the protocol says.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from controller.game.seating import Seating, TieMoves
 
 
 class Game(Protocol):
-    """A game by the rules of a house. Pure: a hand is the plays so far, and everything is recomputed from them."""
+    """A game by the rules of a house. Pure: each answer is computed from all plays of the hand so far."""
 
     @property
     def tableau(self) -> Tableau | None:
-        """The rules of drawing that a shoe may judge by too; None where people choose."""
+        """The rules of drawing, by which a shoe may judge too; None where people choose."""
 
     @property
     def naturals(self) -> tuple[int, ...]:
-        """The two-card totals that end a hand at once; none where the game knows none."""
+        """The two-card totals that end a hand at once; empty where the game has none."""
 
     @property
     def squeezed(self) -> bool:
-        """Whether seats are handed the cards, to turn them up themselves (Midi Baccarat)."""
+        """Whether seats are handed the cards to turn them up themselves (Midi Baccarat)."""
 
     @property
     def deals_face_down(self) -> bool:
@@ -40,11 +40,11 @@ class Game(Protocol):
 
     @property
     def roles_play(self) -> bool:
-        """Whether two active seats play each other, each in a role that is drawn and goes round."""
+        """Whether two active seats play each other. Their roles are drawn by lot at first, and then go round."""
 
     @property
     def on_tie(self) -> TieMoves:
-        """Where the roles of two active seats go after a tie; of no meaning where no roles are played."""
+        """Where the roles of the two active seats go after a tie. Without such roles the answer has no meaning."""
 
     @property
     def seats_play(self) -> bool:
@@ -52,32 +52,32 @@ class Game(Protocol):
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """What the dealer has to call in the course of a hand."""
+        """What the dealer may have to call in a hand."""
 
     def next_step(self, seating: Seating, plays: Sequence[Play], /) -> Draw | Choose | Reveal | Done:
-        """What follows the hand's plays so far. Raises ValueError when they are none the game allows."""
+        """What follows the plays so far. Raises ValueError for plays that the game does not allow."""
 
     def laid(self, seating: Seating, plays: Sequence[Play], /) -> tuple[Laid, ...]:
         """Every hand as it lies on the layout. Raises ValueError as `next_step` does."""
 
     def corrected(self, told: Done, hands: Mapping[str, tuple[Card, ...]], /) -> Done:
-        """The round that was `told`, with the hands that people read, by their names. Raises HandsError."""
+        """The round that was `told`, but with the hands that people read, by their names. Raises HandsError."""
 
     def seen(self, done: Done, seating: Seating, seat: int | None, printed: Printed, /) -> tuple[Finished, ...]:
-        """The finished hand as the bets of this seat see it (None: of none), once for each hand that it has."""
+        """The finished hand as this seat's bets see it, once for each hand that the seat has. None: no seat's bets."""
 
     def most_cards(self, seats: int, /) -> int:
-        """The most cards that one hand can take with so many seats in play."""
+        """The most cards that one round can take with this number of seats in play."""
 
     def shapes(self) -> Sequence[tuple[Shape, Shape]]:
-        """The two hands that may lie beside each other at the end, each as the rules of drawing see it."""
+        """The pairs of hands that may lie beside each other at the end, as shapes."""
 
 
 class Section(Protocol):
     """The section of a game file that says how a game is dealt."""
 
     def dealt(self, how: Literal["mini", "midi"]) -> Game | None:
-        """The game as a table deals it; None where it is not dealt so."""
+        """The game as a table deals it; None for a way in which this game is not dealt."""
 
 
 KINDS: dict[str, type[Section]] = {
@@ -85,7 +85,7 @@ KINDS: dict[str, type[Section]] = {
     "baccarat_royal": BaccaratRoyal,
     "lucky9": Lucky9,
 }
-"""Every kind of game, by the name that a game file has for the kind and for its section."""
+"""Every kind of game, by the name that a game file uses for the kind and for its section."""
 
 GAMES: tuple[type[Game], ...] = (baccarat.PuntoBanco, BaccaratRoyal, Lucky9)
-"""The types of the games: the journal keeps a table's game by the name of its type."""
+"""The types of the games. The journal names a table's game by its type."""

@@ -1,4 +1,4 @@
-"""The forms of a finished hand: Player's cards beside Banker's, or a hand of each seat's against the dealer's."""
+"""The forms of a finished hand: Player's cards beside Banker's, or each seat's hands against the dealer's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from controller.game.cards import Card, total
 from controller.game.play import Laid
 
 PLAYER, BANKER, DEALER = "player", "banker", "dealer"
-"""The names of the hands that are no seat's."""
+"""The names of the hands that do not belong to a seat."""
 
 
 class Hand(StrEnum):
@@ -21,7 +21,7 @@ class Hand(StrEnum):
 
 
 class Outcome(Enum):
-    """Which hand came closer to nine, or neither."""
+    """Which hand is closer to nine, or neither."""
 
     PLAYER = "player"
     BANKER = "banker"
@@ -29,7 +29,7 @@ class Outcome(Enum):
 
 
 class HandsError(ValueError):
-    """The game lets no finished hand lie so; `code` says why, as a request is refused with it."""
+    """The game allows no finished hand with these cards. `code` says why: a request is refused with that code."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -38,13 +38,13 @@ class HandsError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class TwoHands:
-    """Player's hand and Banker's, complete: each side's two or three cards in the order dealt, and how it ended."""
+    """Player's hand and Banker's, complete: each side's two or three cards in the order dealt, and the end of the hand."""
 
     player: tuple[Card, ...]
     banker: tuple[Card, ...]
     outcome: Outcome
     natural: bool
-    """Ended by a natural: one hand or both, on two cards, so nobody drew."""
+    """The hand ended with a natural: one side or both, on two cards, so nobody drew."""
 
     @property
     def player_total(self) -> int:
@@ -58,17 +58,17 @@ class TwoHands:
 
     @property
     def margin(self) -> int:
-        """The points between the two hands, 0 to 9, whoever won."""
+        """The points between the two totals, 0 to 9, whoever won."""
         return abs(self.player_total - self.banker_total)
 
     @property
     def player_pair(self) -> bool:
-        """Player's first two cards are of one rank (a ten and a king are not)."""
+        """Player's first two cards have the same rank. A ten and a king do not."""
         return self.player[0].rank == self.player[1].rank
 
     @property
     def banker_pair(self) -> bool:
-        """Banker's first two cards are of one rank."""
+        """Banker's first two cards have the same rank."""
         return self.banker[0].rank == self.banker[1].rank
 
     @property
@@ -79,7 +79,7 @@ class TwoHands:
 
 @dataclass(frozen=True, slots=True)
 class SeatHand:
-    """A hand of a seat's that has been played: `number` from 1, left to right, and its two or three cards."""
+    """A seat's hand that has been played: its `number` from 1, left to right, and its two or three cards."""
 
     seat: int
     number: int
@@ -89,7 +89,7 @@ class SeatHand:
 
 @dataclass(frozen=True, slots=True)
 class SeatHands:
-    """Every hand of the seats, in their order, against the dealer's two or three cards: complete."""
+    """Every hand of the seats, in order, against the dealer's two or three cards: complete."""
 
     dealer: tuple[Card, ...]
     hands: tuple[SeatHand, ...]
@@ -103,7 +103,7 @@ class SeatHands:
 
     @property
     def outcome(self) -> None:
-        """None: each seat's hand has one of its own."""
+        """None: each seat's hand has its own outcome."""
         return
 
     @property
@@ -123,12 +123,12 @@ def cards_of(done: Done) -> tuple[Card, ...]:
 
 
 def seat_hand_name(seat: int, number: int = 1) -> str:
-    """The name of a seat's hand: the leftmost has the seat's own, "seat_3", the next is "seat_3_hand_2"."""
+    """The name of a seat's hand: "seat_3" for the leftmost, then "seat_3_hand_2" and so on."""
     return f"seat_{seat}" if number == 1 else f"seat_{seat}_hand_{number}"
 
 
 def as_it_lies(natural: Collection[int], player: Sequence[Card], banker: Sequence[Card]) -> TwoHands:
-    """Two hands judged by the cards on the felt alone, whether or not the rules would have drawn them.
+    """Two hands judged by the cards on the felt alone, whether or not the rules would have drawn those cards.
 
     `natural` are the two-card totals that end a hand. Raises HandsError `not_a_hand`.
     """
@@ -146,10 +146,10 @@ def two_hands_read(natural: Collection[int], hands: Mapping[str, tuple[Card, ...
 
 
 Shape = tuple[int, int | None]
-"""A hand as rules of drawing see it: its first two cards' total, and its third card's points, None without one."""
+"""A hand as the rules of drawing see it: the total of its first two cards, and its third card's points or None."""
 
 ANY_SHAPE: tuple[Shape, ...] = tuple((two, third) for two in range(10) for third in (None, *range(10)))
-"""Every one."""
+"""Every shape of a hand."""
 
 
 def shape(cards: Sequence[Card]) -> Shape:

@@ -1,7 +1,7 @@
 """Lucky 9: dealt like blackjack, counted like baccarat, with splits (sheet 003).
 
-Every seat in play has a hand of its own against the dealer's. The order of play is one generator, `_round`, that asks
-for each card and call in turn; everything is recomputed by running it over the plays so far.
+Every seat in play has a hand of its own against the dealer's hand. The order of play is one generator, `_round`, which
+asks for each card and call in turn. Each answer is computed by running that generator over all plays so far.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ from controller.game.seating import Seating, TieMoves
 
 @dataclass(frozen=True, slots=True)
 class Lucky9:
-    """A house's rules. Raises ValueError where they contradict themselves."""
+    """The rules of a house. Raises ValueError where they contradict each other."""
 
     pair: Literal["rank", "value"]
-    """What splits: two cards of one rank, or of one point value (a ten and a king)."""
+    """What may be split: two cards of the same rank, or of the same point value (a ten and a king)."""
 
     most_splits: int
-    """How often a seat may split: one less than the hands it may come to."""
+    """How often a seat may split: one less than the most hands that the seat can have."""
 
     dealer_draws_on: tuple[Points, ...]
     """The dealer's two-card totals that take a third card."""
 
     def __post_init__(self) -> None:
         if self.most_splits < 0:
-            raise ValueError("most_splits is a number of splits: 0 or more")
+            raise ValueError("most_splits must be 0 or more")
         if 9 in self.dealer_draws_on:
-            raise ValueError("dealer_draws_on are totals below 9")
+            raise ValueError("dealer_draws_on may hold totals from 0 to 8")
 
     roles_play: ClassVar[bool] = False
     on_tie: ClassVar[TieMoves] = "next_seat"
@@ -60,18 +60,18 @@ class Lucky9:
     def next_step(self, seating: Seating, plays: Sequence[Play]) -> Step:
         """What follows once `plays`, in order from the round's first card, have happened.
 
-        Two cards go to every seat and the dealer in turn. Then each seat acts: on a 9 it has nothing to choose; else it
-        stands, hits once, or splits a pair. A split puts a hand to the right of the one that was split, and the hands
-        further right move on by one number: the leftmost is always "seat_3", the next "seat_3_hand_2". From the left,
-        each takes one card and stands, before the next takes its own; a new pair may split again within the limit. Last
-        the dealer reveals and draws by his rule, even if every hand is dead.
+        Two cards go to every seat and to the dealer, in turn. Then each seat acts: a 9 stands; any other total stands,
+        hits once, or splits a pair. A split puts a new hand to the right of the split hand, and the hands further right
+        count one number more: the leftmost is always "seat_3", the next "seat_3_hand_2". From the left, each hand takes
+        one card and stands before the next hand takes its own; a new pair may be split again within the limit. At last
+        the dealer reveals and draws by the dealer's rule, even if no seat can win any more.
 
-        Raises ValueError at a play that was not due: a card where none is, or a call that is not offered.
+        Raises ValueError for a play that was not due: a card where none is, or a call that is not offered.
         """
         return _replay(self, seating.in_play, plays)[1]
 
     def laid(self, seating: Seating, plays: Sequence[Play]) -> tuple[Laid, ...]:
-        """Every hand as it lies, each seat's from left to right and then the dealer's; empty until its first card.
+        """Every hand as it lies, each seat's from left to right, then the dealer's; empty before the first card.
 
         Raises ValueError as `next_step` does.
         """
@@ -85,11 +85,12 @@ class Lucky9:
         return (*theirs, Laid(DEALER, tuple(layout.dealer), face_down))
 
     def corrected(self, told: Done, hands: Mapping[str, tuple[Card, ...]]) -> SeatHands:
-        """The round that was `told`, once its hands turn out to lie so.
+        """The round that was `told`, once people read other hands on the felt.
 
-        The choices follow from the hands: a seat with several has split, one with three cards has hit. (choice) Where a
-        seat split more than once, the felt does not tell which of its hands begins with its second card: the same one
-        as was told, and its second hand where it was told to have another number of them. Raises HandsError.
+        The choices follow from the hands: a seat with several hands has split, a hand with three cards has hit.
+        (choice) Where a seat split more than once, the felt does not show which of its hands begins with the seat's
+        second card. Then it is the same hand as was told, or the second hand where another number of hands was told.
+        Raises HandsError.
         """
         assert isinstance(told, SeatHands), "a round of this game"
         read = dict(hands)
@@ -108,7 +109,7 @@ class Lucky9:
         return SeatHands(dealer, _played(in_order), first_two)
 
     def seen(self, done: Done, _: Seating, seat: int | None, printed: Printed) -> tuple[Finished, ...]:
-        """Each hand of the seat beside the dealer's, from left to right; none where the seat was not in play."""
+        """Each hand of the seat beside the dealer's, from left to right; none where the seat is not in play."""
         assert isinstance(done, SeatHands), "a round of this game"
         return tuple(
             Finished(
@@ -124,22 +125,22 @@ class Lucky9:
         )
 
     def most_cards(self, seats: int) -> int:
-        """Two for each hand that a seat can split into, and three for the dealer."""
+        """Two cards for each hand that a seat can split into, and three for the dealer."""
         return max(3, 2 * (self.most_splits + 1)) * seats + 3
 
     def shapes(self) -> Sequence[tuple[Shape, Shape]]:
-        """The hands of a seat and the dealer that may lie together: nobody hits a 9, and the dealer has his rule."""
+        """The hands of a seat and the dealer that may lie together: nobody hits a 9, and the dealer follows a rule."""
         seats = [each for each in ANY_SHAPE if each[0] != 9 or each[1] is None]
         dealers = [each for each in ANY_SHAPE if (each[0] in self.dealer_draws_on) is (each[1] is not None)]
         return list(product(seats, dealers))
 
     def dealt(self, how: Literal["mini", "midi"]) -> Self | None:
-        """The game as a table deals it; None where it is not dealt so."""
+        """The game as a table deals it; None for a way in which this game is not dealt."""
         return self if how == "mini" else None
 
 
 def _taken_out(read: dict[str, tuple[Card, ...]], seat: int) -> list[tuple[Card, ...]]:
-    """The hands of this seat from left to right, taken out of what was read."""
+    """The hands of this seat from left to right. They are removed from what was read."""
     theirs: list[tuple[Card, ...]] = []
     while (cards := read.pop(seat_hand_name(seat, len(theirs) + 1), None)) is not None:
         theirs.append(cards)
@@ -159,7 +160,7 @@ class _Layout:
 
 
 _Asking = Generator[Step, Play, None]
-"""A part of the round: it yields what comes next, and is sent the play that came."""
+"""A part of the round: it yields what comes next, and is sent the play."""
 
 
 def _replay(game: Lucky9, seats: Sequence[int], plays: Sequence[Play]) -> tuple[_Layout, Step]:
@@ -223,14 +224,14 @@ def _is_pair(game: Lucky9, first: Card, second: Card) -> bool:
 
 
 def _part(hands: list[list[Card]], at: int) -> None:
-    """Make two hands of the pair at this place."""
+    """Split the pair at this place into two hands."""
     hands[at : at + 1] = [[card] for card in hands[at]]
 
 
 def _draw(cards: list[Card], draw: Draw) -> _Asking:
     card = yield draw
     if not isinstance(card, Card):
-        raise ValueError(f"{_told(card)} where {draw.hand} is due a card")
+        raise ValueError(f"{_told(card)} came where {draw.hand} is due a card")
     cards.append(card)
 
 
@@ -238,7 +239,7 @@ def _choose(choose: Choose) -> Generator[Step, Play, Play]:
     call = yield choose
     if call not in choose.options:
         raise ValueError(
-            f"{_told(call)} where {choose.hand} has the choice to {' or '.join(map(_told, choose.options))}"
+            f"{_told(call)} came where {choose.hand} has the choice to {' or '.join(map(_told, choose.options))}"
         )
     return call
 
@@ -246,7 +247,7 @@ def _choose(choose: Choose) -> Generator[Step, Play, Play]:
 def _reveal(layout: _Layout) -> _Asking:
     call = yield Reveal((DEALER,))
     if call is not Call.REVEAL:
-        raise ValueError(f"{_told(call)} where the dealer is due to reveal")
+        raise ValueError(f"{_told(call)} came where the dealer is due to reveal")
     layout.revealed = True
 
 
@@ -263,7 +264,7 @@ def _may_lie(game: Lucky9, hands: Sequence[tuple[Card, ...]]) -> bool:
     if len(hands) == 1:
         (cards,) = hands
         return len(cards) == 2 or (len(cards) == 3 and total(cards[:2]) != 9)
-    # What was split off a hand is a pair with its first card, and so with the leftmost's.
+    # A hand that was split off makes a pair with the first card of the hand it came from, and so with the leftmost's.
     from_splits = all(len(cards) == 2 and _is_pair(game, hands[0][0], cards[0]) for cards in hands)
     return from_splits and 2 <= len(hands) <= game.most_splits + 1
 

@@ -1,7 +1,7 @@
-"""The words all games share: what a hand is made of, what it asks for next, and what becomes of a wager.
+"""The words that all games share: what a hand is made of, what comes next in a hand, and what becomes of a wager.
 
-A game is one function over the plays so far, `next_step`, recomputed from scratch each time. It answers with a `Draw`,
-a `Choose`, a `Reveal`, or the game's own `Done`.
+A game is one function over the plays so far, `next_step`. It answers with a `Draw`, a `Choose`, a `Reveal`, or the
+game's own `Done`.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from controller.game.cards import Card
 
 
 class Call(Enum):
-    """What the dealer calls inside a hand, with a button."""
+    """What the dealer calls inside a hand, by a button."""
 
     HIT = "hit"
     STAND = "stand"
     SPLIT = "split"
-    REVEAL = "reveal"  # what lies face down and is due has been turned up
+    REVEAL = "reveal"  # the face-down cards that were due have been turned up
 
 
 Play = Card | Call
@@ -27,9 +27,9 @@ Play = Card | Call
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """The next card goes to `hand`, which lies at `seat` where it is a seat's own.
+    """The next card goes to `hand`. Where that is a seat's own hand, it lies at `seat`.
 
-    `face_down`: it is laid so. `secret`: who draws would tell a face-down card, so nobody is told.
+    `face_down`: the card is laid face down. `secret`: who draws would tell a face-down card, so nobody is told.
     """
 
     hand: str
@@ -40,7 +40,7 @@ class Draw:
 
 @dataclass(frozen=True, slots=True)
 class Choose:
-    """The seat must call one of `options` for its hand. `secret`: which options it has would tell a face-down card."""
+    """The seat must call one of `options` for its hand. `secret`: the options would tell a face-down card."""
 
     hand: str
     seat: int
@@ -50,14 +50,14 @@ class Choose:
 
 @dataclass(frozen=True, slots=True)
 class Reveal:
-    """The face-down cards of these hands are turned up next; the dealer says when that is done."""
+    """The face-down cards of these hands are turned up next. The dealer says when that is done."""
 
     hands: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Laid:
-    """A hand as it lies on the layout: its cards in the order they came, and which of them lie face down.
+    """A hand as it lies on the layout: its cards in order, and which of them lie face down.
 
     `hand` is "player", "banker", "dealer", or a seat's: "seat_3", and after splits "seat_3_hand_2" and so on.
     """
@@ -75,4 +75,4 @@ class Result(Enum):
     LOST = "lost"
     PUSHED = "pushed"
     HALF_LOST = "half_lost"
-    RETURNED = "returned"  # it never played: the hand was void, or there was nothing to play it against
+    RETURNED = "returned"  # the wager did not play: the hand was void, or nobody bet against it

@@ -1,9 +1,9 @@
-"""Which rows of a bet can ever decide a hand: so that a row no hand reaches is found before the cards are. And what a
-row that is passed over would have paid.
+"""Finds the rows of a bet that can never decide a hand, before such a row stands in a live game; and what a row would
+have paid that a better row hides.
 
-Hands that no row can tell apart are tried once. So few cards stand for all: one for each point value, and more only
-where a row looks at ranks, suits or colours. Every hand tried is one that the game deals. Where a bet's rows look at so
-much at once that the hands are too many, a part of them is tried, and a row that decides none of that part is not told.
+Hands that no row can tell apart are tried once. So a few cards stand for all: one card for each point value, and more
+only where a row looks at ranks, suits or colours. Every tried hand is a hand that the game deals. Where a bet's rows
+look at so much that there are too many hands, a part of the hands is tried, and no row is called unreachable.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _K9S = ("KS 9S", "KH 9H", "KS 9H", "KH 9S")
 
 @dataclass(frozen=True, slots=True)
 class Unreachable:
-    """A row, counted from 0, that decides no hand: it never holds, or an earlier row holds wherever it does."""
+    """A row, counted from 0, that decides no hand: it never holds, or an earlier row holds wherever this row does."""
 
     bet: int
     row: int
@@ -39,7 +39,7 @@ class Unreachable:
 
 
 def unreachable(game: Game, bets: Sequence[Bet], decks: int) -> tuple[Unreachable, ...]:
-    """The rows of the bets that can decide no hand of the game, dealt from so many decks."""
+    """The rows of the bets that can decide no hand of the game, dealt from this number of decks."""
     shapes, names = game.shapes(), _names(game)
     found: list[Unreachable] = []
     for place, bet in enumerate(bets):
@@ -62,10 +62,10 @@ def unreachable(game: Game, bets: Sequence[Bet], decks: int) -> tuple[Unreachabl
 
 
 def least_meters(game: Game, bets: Sequence[Bet], decks: int) -> dict[str, int]:
-    """The cents at which each meter begins at least, so that the row which decides is always the best that holds.
+    """The least cents at which each meter may begin, so that the deciding row always pays best of the rows that hold.
 
-    Example: a seat's own King and 9 in one suit, beside another suited Royal 9, wins a meter. That Royal 9 alone would
-    have paid $1,500, so that the meter begins at $1,500 or more.
+    Example: a seat's own King and 9 in one suit, beside another suited Royal 9, wins a meter. The other Royal 9 alone
+    would have paid $1,500. So that meter must begin at $1,500 or more.
     """
     names, least = _names(game), dict[str, int]()
     for bet in bets:
@@ -78,7 +78,7 @@ def least_meters(game: Game, bets: Sequence[Bet], decks: int) -> dict[str, int]:
 
 
 def _names(game: Game) -> Sequence[_Names]:
-    """What rows may call the two hands, as they are seen from every kind of seat."""
+    """The names that rows may use for the two hands, for every kind of seat."""
     if game.seats_play:
         return [(("own",), ("dealer",))]
     roles = [(("player", "own"), ("banker",)), (("player",), ("banker", "own"))] if game.roles_play else []
@@ -86,7 +86,7 @@ def _names(game: Game) -> Sequence[_Names]:
 
 
 class _Tries:
-    """A hand of each kind that the bet's rows could tell apart; `are_all` once it is known that none is left out."""
+    """One hand of each kind that the bet's rows could tell apart. `are_all`: certainly none is left out."""
 
     def __init__(self, bet: Bet, decks: int, naturals: Collection[int], shapes: Sequence[tuple[Shape, Shape]]) -> None:
         self.are_all = True
@@ -102,7 +102,7 @@ class _Tries:
         self._decks, self._naturals, self._shapes = decks, naturals, shapes
 
     def seen(self, names: Sequence[_Names]) -> Iterator[Finished]:
-        """Each of them, from every kind of seat."""
+        """Each hand, as every kind of seat sees it."""
         if self._up_card_alone:
             cards = [hand for hand in self._single_hands() if len(hand) == 2]
             ups = sorted({card for two in cards for card in two}, key=str)
@@ -145,10 +145,10 @@ class _Tries:
                 if self._in_the_shoe(both):
                     yield both
                 elif self._together:
-                    self.are_all = False  # other cards of the same kinds may lie together
+                    self.are_all = False  # other cards of the same kinds could be there
 
     def _kinds(self, by_shape: dict[Shape, dict[object, list[_Cards]]]) -> Iterator[tuple[_Kind, _Kind]]:
-        """The kinds of hands that may lie beside each other: all, or so many by chance where they are too many."""
+        """The kinds of hands that may lie beside each other: all kinds, or a random part where there are too many."""
         beside = [
             ([*by_shape[one].items()], [*by_shape[other].items()])
             for one, other in self._shapes
@@ -165,7 +165,7 @@ class _Tries:
             yield chance.choice(players), chance.choice(bankers)
 
     def _key(self, cards: _Cards) -> object:
-        """What the rows can see of the hand's cards where those of both hands lie together."""
+        """What the rows can see of the hand's cards in words about both hands together."""
         if not self._together:
             return None
         seen = [tuple(seen_of(are, card) for are in self._together) for card in cards]
@@ -173,7 +173,7 @@ class _Tries:
         return two, tuple(seen[2:]) if self._all_cards and len(seen) == 3 else None
 
     def _single_hands(self) -> Iterator[_Cards]:
-        """Hands of two and three cards, of as few cards as tell apart what the words tell apart."""
+        """Hands of two and three cards, made of just as many cards as the words tell apart."""
         words, every = self._words, (*self._words, *self._together)
         by_named_suit = any(are.suit or are.of_one_suit or are.color or are.has for are in every)
         by_printed = any(word.seat_pair for word in words)
@@ -201,7 +201,7 @@ class _Tries:
                         yield (*two, third)
 
     def _in_the_shoe(self, both: _Pair) -> bool:
-        """A card stands for itself only where suits are told apart."""
+        """Whether the shoe holds these cards. A card stands only for itself where suits are told apart."""
         cards = both[0] + both[1]
         alone = self._identical or bool(self._together)
         return not alone or all(cards.count(card) <= self._decks for card in cards)

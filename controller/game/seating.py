@@ -1,4 +1,4 @@
-"""Who plays a hand: the seats in play, or the two active seats that play each other and how their roles go round."""
+"""Who plays a hand: the seats in play, or the two active seats that play each other, and how their roles go round."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Literal
 from controller.game.hands import Outcome
 
 TieMoves = Literal["next_seat", "free_seat"]
-"""Where both roles go on a tie: each to the next occupied seat, or to the next that had no role."""
+"""Where both roles go on a tie: each to the next occupied seat, or each to the next seat that had no role."""
 
 
 @dataclass(frozen=True, slots=True)
 class Actives:
-    """The seats that play each other. Raises ValueError where they are one seat."""
+    """The two seats that play each other. Raises ValueError where both are the same seat."""
 
     player: int
     banker: int
@@ -27,20 +27,20 @@ class Actives:
 
 @dataclass(frozen=True, slots=True)
 class Seating:
-    """Who plays the hand: Lucky 9's seats in play, in order; Baccarat Royal's two active seats."""
+    """Who plays the hand: at Lucky 9 the seats in play, in order; at Baccarat Royal the two active seats."""
 
     in_play: tuple[int, ...] = ()
     actives: Actives | None = None
 
 
 NOBODY = Seating()
-"""Punto banco's: no seat has a hand of its own."""
+"""The seating of punto banco: no seat has a hand of its own."""
 
 
 def drawn_actives(occupied: Collection[int], lot: int) -> Actives:
-    """The lot's ordered pair of n occupied seats: every n(n-1) lots in a row name each pair once.
+    """The two active seats that this lot draws. With n occupied seats, n(n-1) lots in a row name each pair once.
 
-    Raises ValueError with fewer than two seats.
+    Raises ValueError where fewer than two seats are occupied.
     """
     pairs = list(permutations(sorted(set(occupied)), 2))
     if not pairs:
@@ -49,14 +49,14 @@ def drawn_actives(occupied: Collection[int], lot: int) -> Actives:
 
 
 def next_actives(actives: Actives, outcome: Outcome, occupied: Collection[int], on_tie: TieMoves) -> Actives:
-    """Who plays the next round: the loser's position moves on clockwise, on a tie both.
+    """Who plays the next round: the loser's role moves on clockwise; on a tie both roles move.
 
-    Clockwise is by ascending seat number, and after the highest the lowest. The loser's position moves to the next
-    occupied seat that held neither, and stays where there is none. On a tie both move at once. By "next_seat" each
-    goes to the next occupied seat, also to the one that the other is just leaving: Player 4 and Banker 5 of the seats
-    4, 5 and 6 become Player 5 and Banker 6. Where a player has left his chair inside the round both can come to one
-    seat; Player has it, and Banker takes the one after. By "free_seat" each goes to the next seat that held neither;
-    where both would go to the same one, the nearer has it.
+    Clockwise means by rising seat number, and from the highest to the lowest. The loser's role moves to the next
+    occupied seat that had no role, and stays where there is none. On a tie both roles move at once. By "next_seat" each
+    goes to the next occupied seat, even to the seat that the other role is leaving. Example: seats 4, 5 and 6 are
+    occupied; Player 4 and Banker 5 become Player 5 and Banker 6. Where a player left inside the round, both roles can
+    come to the same seat: then Player takes that seat, and Banker the seat after it. By "free_seat" each goes to the
+    next seat that had no role; where both would take the same seat, the nearer role takes it.
     """
     free = set(occupied) - {actives.player, actives.banker}
     if outcome is Outcome.PLAYER:
@@ -66,7 +66,7 @@ def next_actives(actives: Actives, outcome: Outcome, occupied: Collection[int], 
     if on_tie == "next_seat":
         player = _next_seat(actives.player, set(occupied) - {actives.player})
         return Actives(player, _next_seat(actives.banker, set(occupied) - {actives.banker, player}))
-    # The nearer moves first. Both aim at one seat only where none is free between them.
+    # The nearer role moves first. Both come to the same seat only where no free seat lies between them.
     if _next_seat(actives.player, free | {actives.banker}) == actives.banker:
         banker = _next_seat(actives.banker, free)
         return Actives(_next_seat(actives.player, free - {banker}), banker)
@@ -75,5 +75,5 @@ def next_actives(actives: Actives, outcome: Outcome, occupied: Collection[int], 
 
 
 def _next_seat(seat: int, free: Collection[int]) -> int:
-    """The first of these seats clockwise from `seat`, or `seat` itself where there is none."""
+    """The first of these seats clockwise from `seat`; `seat` itself where there is none."""
     return min(free, key=lambda other: (other < seat, other), default=seat)

@@ -1,8 +1,8 @@
 """Settlement: what goes back to every bettor when a hand ends, to the cent.
 
-A pure function of the wagers that stood and how the hand ended. Each wager is settled by itself; only two active seats
-play each other. Money is whole cents, odds are exact fractions, and whatever does not divide
-goes through the table's `Rounding`, once a wager.
+A pure function of the wagers that stood and the end of the hand. Each wager is settled by itself; only two active seats
+play each other. Money is whole cents and odds are exact fractions. Where cents do not divide, the table's `Rounding`
+decides, once a wager.
 """
 
 from __future__ import annotations
@@ -23,14 +23,15 @@ Direction = Literal["up", "down"]
 
 @dataclass(frozen=True, slots=True)
 class Rounding:
-    """Where money does not divide: to whole units, which every wager is a multiple of. The defaults are choices.
+    """How money is rounded where it does not divide: to whole units. Every wager is a multiple of the unit. The
+    defaults are choices.
 
-    Up is in the player's favour for a pay, and in the house's for a commission. The half of a stake that goes back
-    after a tie in Baccarat Royal is rounded as a pay.
+    Up is in the player's favour for a pay, and in the house's favour for a commission. The half of a stake that goes
+    back after a tie in Baccarat Royal is rounded as a pay.
     """
 
     unit_cents: int = 1
-    """Every wager is rounded by itself, to a multiple of this."""
+    """Money is rounded to a multiple of this, each wager by itself."""
 
     pays: Direction = "up"
     """How a pay is rounded. `"up"` is in the player's favour."""
@@ -53,7 +54,7 @@ class Rounding:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """One wager settled, or the wager on one of the hands of a split seat, each an equal wager of its own."""
+    """One settled wager. Where a seat has split, each of its hands has an equal wager, settled by itself."""
 
     wager: Wager
     hand: int | None
@@ -61,10 +62,11 @@ class Settled:
 
     result: Result
     stake_back_cents: int
-    """What of the stake goes back. A wager that wins an award loses its stake, unless the bet's awards return it."""
+    """How much of the stake goes back. A wager that wins an award loses its stake, unless the bet's awards return
+    it."""
 
     pays_cents: int
-    """What is won besides the stake. A progressive's amount is not known here, so 0: see `meter`."""
+    """What is won beside the stake. 0 for an award of a meter: the table does not know its amount, see `meter`."""
 
     commission_cents: int = 0
     """Commission taken from the pay."""
@@ -73,43 +75,43 @@ class Settled:
     """Commission that the seat owes from now on."""
 
     meter: str | None = None
-    """The progressive meter that the pit awards, apart from the money here."""
+    """The progressive meter that the pit pays from, apart from the money here."""
 
     @property
     def returned_cents(self) -> int:
-        """What goes back to the bettor's circle in all."""
+        """Everything that goes back to the bettor's circle."""
         return self.stake_back_cents + self.pays_cents - self.commission_cents
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """A settlement's money in cents: what was staked is returned, the house's, or commission taken."""
+    """A settlement's money in cents: every staked cent is returned, or the house's, or commission."""
 
     staked: int
     returned: int
     house: int
-    """Lost to the house less what it pays, so less than nothing in a hand it loses; progressive awards are apart."""
+    """What the house wins less what it pays. Negative for a hand that the house loses. Without progressive awards."""
 
     commission: int
-    """Taken from pays."""
+    """Commission taken from pays."""
 
     commission_owed: int
-    """Not money that has moved: what the seats owe from now on."""
+    """What the seats owe from now on. This money has not moved yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """Every wager of a hand, settled: the traditional ones first, then the optional (sheet 000), each by seat."""
+    """Every wager of a hand, settled: first the traditional wagers, then the optional (sheet 000), each by seat."""
 
     settled: tuple[Settled, ...]
     totals: Totals
     owed: tuple[tuple[int, int], ...]
-    """Cents that each seat's commission ledger grows by, in the order of seats: the seated player answers for the
-    back bettor behind him (sheet 001)."""
+    """By seat, the cents that its owed commission grows by. The seated player owes for the back bettor behind the seat
+    too (sheet 001)."""
 
 
 def balanced(settlement: Settlement) -> bool:
-    """Whether the money adds up: wager by wager, in the totals, and between the totals and the seats' ledgers."""
+    """Whether the money adds up: wager by wager, in the totals, and between the totals and what the seats owe."""
     totals, settled = settlement.totals, settlement.settled
     return (
         all(0 <= one.stake_back_cents <= one.wager.cents for one in settled)
@@ -124,11 +126,11 @@ def balanced(settlement: Settlement) -> bool:
 def settle(
     bets: Sequence[Bet], rounding: Rounding, seen_at: Callable[[int], Sequence[Finished]], wagers: Sequence[Wager]
 ) -> Settlement:
-    """A hand's wagers by the rows of their bets. `seen_at`: the finished hand as a seat sees it, once for each hand
-    that the seat has.
+    """Settle a hand's wagers by the rows of their bets. `seen_at` gives the finished hand as a seat sees it, once for
+    each hand that the seat has.
 
-    Of stakes between active seats only the smaller plays: the excess goes back (choice), and so does a stake that the
-    other seat has none against. Raises ValueError for a wager that the game, or its seat, does not have.
+    Of the stakes between active seats only the smaller amount plays: the excess goes back (choice), and so does a stake
+    without a stake of the other seat. Raises ValueError for a wager that the game, or its seat, does not have.
     """
 
     def settled(wager: Wager) -> Iterable[Settled]:
@@ -148,20 +150,19 @@ def settle(
 
 
 def result_of(row: Row | None) -> Result:
-    """What becomes of a wager that this row decides; None: that no row did."""
+    """What becomes of a wager that this row decides. None: no row decided it."""
     if row is None:
         return Result.LOST
     return Result.WON if row.result is None else _RESULTS[row.result]
 
 
 def returned(bets: Sequence[Bet], wagers: Sequence[Wager]) -> Settlement:
-    """Every wager goes back: the hand is void."""
+    """Every wager goes back, because the hand is void."""
     return _settlement(bets, (Settled(wager, None, Result.RETURNED, wager.cents, 0) for wager in wagers))
 
 
 def _by_row(rounding: Rounding, bet: Bet, wager: Wager, row: Row | None, hand: int | None = None) -> Settled:
-    """A wager settled by the row that decides it. An award is the whole pay, and what a meter awards is the pit's to
-    pay."""
+    """Settle a wager by the row that decides it. An award is the whole pay, and the pit pays what a meter awards."""
     result = result_of(row)
     if row is not None and row.award is not None:
         back = wager.cents if bet.awards_return_stake else 0
@@ -184,7 +185,7 @@ _RESULTS = {"push": Result.PUSHED, "half": Result.HALF_LOST, "lose": Result.LOST
 
 
 def _stake(rounding: Rounding, bet: Bet, wager: Wager, played_cents: int, row: Row | None) -> Settled:
-    """An active seat's stake, of which `played_cents` play and the rest goes back."""
+    """Settle an active seat's stake, of which `played_cents` play. The rest goes back."""
     if not played_cents:
         return Settled(wager, None, Result.RETURNED, wager.cents, 0)
     played = _by_row(rounding, bet, replace(wager, cents=played_cents), row)

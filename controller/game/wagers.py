@@ -1,4 +1,4 @@
-"""Wagers: which wagers may stand together, by the limits of the house and its bets. Money is whole cents."""
+"""Which wagers may stand together, by the limits of the house and of its bets. Money is whole cents."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class RefusedWager:
 
 @dataclass(frozen=True, slots=True)
 class WagerRules:
-    """A table's limits, in cents. Seated and back bets on one spot of a seat are counted together, on every spot.
+    """A table's limits, in cents. On one spot of a seat, seated and back bets count together.
 
     Raises ValueError unless each maximum is at least its minimum, and the increment at least one cent.
     """

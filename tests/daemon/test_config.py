@@ -361,13 +361,13 @@ WRONG_IN_GAME: dict[str, Case] = {
     "commission of a push": (
         lambda v: _row(v, "banker", 1).update(commission_taken="1:20"),
         "bets.1.rows.1",
-        "commission is taken of what a row pays",
+        "commission needs pays",
     ),
-    "a row that says nothing": (lambda v: _row(v, "tie", 0).pop("pays"), "bets.2.rows.0", "one of pays, result"),
+    "a row that says nothing": (lambda v: _row(v, "tie", 0).pop("pays"), "bets.2.rows.0", "exactly one of pays, result"),
     "a row that says two things": (
         lambda v: _row(v, "tie", 0).update(result="push"),
         "bets.2.rows.0",
-        "no more than one",
+        "exactly one of pays, result",
     ),
     "a result nobody knows": (
         lambda v: _row(v, "player", 1).update(result="waived"),
@@ -392,12 +392,12 @@ WRONG_IN_GAME: dict[str, Case] = {
     "three ranks for two cards": (
         lambda v: _row(v, "tie", 0)["when"].update(player={"first_two": ["K", "9", "A"]}),
         "bets.2.rows.0.when.player",
-        "not two ranks",
+        "needs two ranks",
     ),
     "a sum of totals of 19": (
         lambda v: _row(v, "tie", 0)["when"].update(total_sum=19),
         "bets.2.rows.0.when",
-        "19 is no sum of two totals",
+        "19 cannot be the sum of two totals",
     ),
     "odds that a round's event cannot tell": (
         lambda v: _row(v, "dragon_player", 0).update(pays="3:2"),
@@ -522,7 +522,7 @@ WRONG_IN_GAME: dict[str, Case] = {
         "punto_banco.tableau.natural.1",
         "'9' is not a choice",
     ),
-    "an award missing": (lambda v: _row(v, "royal9", 7).pop("award"), "bets.5.rows.7", "one of pays, result"),
+    "an award missing": (lambda v: _row(v, "royal9", 7).pop("award"), "bets.5.rows.7", "exactly one of pays, result"),
     "an award twice": (
         lambda v: _row(v, "royal9", 7).update(award="suited_royal"),
         "bets.5.rows",
@@ -531,12 +531,12 @@ WRONG_IN_GAME: dict[str, Case] = {
     "an award without a pay": (
         lambda v: _row(v, "royal9", 7).pop("cents"),
         "bets.5.rows.7",
-        "either a meter or an amount",
+        "either a meter or cents",
     ),
     "an award with two": (
         lambda v: _row(v, "royal9", 7).update(meter="m"),
         "bets.5.rows.7",
-        "either a meter or an amount",
+        "either a meter or cents",
     ),
     "a meter that is a number": (
         lambda v: _row(v, "royal9", 0).update(meter=5),
