@@ -38,7 +38,7 @@ class HandsError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class TwoHands:
-    """Player's hand and Banker's, complete: each side's two or three cards in the order dealt, and the end of the hand."""
+    """Player's hand and Banker's, complete: each side's two or three cards in order, and the hand's end."""
 
     player: tuple[Card, ...]
     banker: tuple[Card, ...]

@@ -1,6 +1,6 @@
-"""A finished round amended by two people: the round's worth is decided anew from the hands as they lay.
+"""Two people correct a finished round: its settlement and awards are decided anew from the hands as they lay.
 
-The round's own event stands as it was sent. The event `correction` refers to it, and tells what holds instead.
+The round's own event stays as it was sent. The event `correction` names that round, and tells what holds instead.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _Awards = list[paying.Won]
 
 
 def correct(table: Table, fact: CorrectionFact) -> Stepped:
-    """A finished round is amended by reference."""
+    """Correct a finished round. Its own event stays."""
     before = finished_round(table, fact.round)
-    assert before is not None, "only asked of a finished round"
+    assert before is not None, "a correction names a finished round"
     rules, wagers = table.rules, before.wagers or NO_WAGERS
     done = rules.play.corrected(before.done, fact.read)
     won, won_before = (paying.awards(rules, before.seating, each, wagers) for each in (done, before.done))
@@ -79,7 +79,7 @@ def _event(
 
 
 def _hits_as_corrected(table: Table, before: FinishedRound, won: _Awards, won_before: _Awards) -> tuple[SeatHit, ...]:
-    """The hits to show once the last round has these hits. A hit that stays keeps how far people have seen to it."""
+    """The hits to show once the last round has these hits. A hit that stays keeps its step at the pit."""
     number, levels = open_shoe(table).number, (before.wagers or NO_WAGERS).levels
     of_the_round = [hit for hit in table.hits if (hit.shoe, hit.round) == (number, before.number)]
     awarded = {(each.spot, each.seat, each.row.award) for each in won}
@@ -89,7 +89,7 @@ def _hits_as_corrected(table: Table, before: FinishedRound, won: _Awards, won_be
 
 
 def _actives_as_corrected(table: Table, before: FinishedRound, done: Done) -> Actives | None:
-    """The roles of Baccarat Royal after the last round, where that round ended as corrected."""
+    """The roles of Baccarat Royal after the last round, where that round ended as the correction says."""
     if before.seating.actives is None or done.outcome is None or before is not table.finished[-1]:
         return table.actives
     return next_actives(before.seating.actives, done.outcome, table.occupied, table.rules.play.on_tie)

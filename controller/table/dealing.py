@@ -37,7 +37,7 @@ from controller.table.stops import Stepped, cards_left, open_shoe, shoe_number, 
 
 
 def following(table: Table) -> Draw | Choose | Reveal | None:
-    """What the hand that is locked or in play asks for next; None outside a hand."""
+    """What the hand that is locked or in play needs next; None outside of a hand."""
     match table.phase:
         case Locked(_, seating):
             step = table.rules.play.next_step(seating, ())
@@ -59,7 +59,7 @@ def next_in_hand(table: Table) -> Draw | None:
 
 
 def odd_card(table: Table) -> bool:
-    """Whether the last card opened a simulated hand and a person may still say that it was none: no card followed."""
+    """Whether the last card opened a simulated hand and a person may still say that it did not: no card followed."""
     return isinstance(table.phase, HandInPlay) and table.phase.wagers is None and len(table.phase.plays) == 1
 
 
@@ -69,11 +69,11 @@ def finished_round(table: Table, number: int) -> FinishedRound | None:
 
 
 def last_wagered(table: Table) -> FinishedRound | None:
-    """The last finished round of the open shoe that was no simulated hand."""
+    """The last finished round of the open shoe that was not a simulated hand."""
     return next((finished for finished in reversed(table.finished) if not finished.simulated), None)
 
 
-# The burn, and a card nobody needs.
+# The burn, and a card that nobody needs.
 
 
 def burn(table: Table) -> Stepped:
@@ -182,7 +182,7 @@ def _finish(table: Table, hand: HandInPlay, done: Done) -> Stepped:
 
 
 def owing(owed: Mapping[int, int], more: Mapping[int, int]) -> dict[int, int]:
-    """The commission owed, by seat, with this much more. A seat that owes 0 cents is not in it."""
+    """The commission owed, by seat, with this much more. A seat that owes 0 cents is left out."""
     cents = {seat: owed.get(seat, 0) + more.get(seat, 0) for seat in sorted({*owed, *more})}
     return {seat: owes for seat, owes in cents.items() if owes}
 

@@ -38,7 +38,7 @@ def next_is_secret(table: Table) -> bool:
         case Draw(secret=secret):
             return secret
         case _:
-            return len(table.kept) >= 4  # the first four go by turns; from there on it hangs on the cards
+            return len(table.kept) >= 4  # the first four cards go by turns; from there on the cards decide
 
 
 def result_is_secret(table: Table) -> bool:

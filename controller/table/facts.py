@@ -1,7 +1,8 @@
-"""Every fact the table is a fold over: what came in and was believed, named in the past tense.
+"""Every fact of the table: what came in and was believed, named in the past tense. The table's state is a fold of
+facts.
 
-A fact is journalled before anything acts on it. What the shoe says is a fact whatever the table's state thinks of it;
-what a person asks for becomes a fact only once it has been allowed (`requests.py`).
+A fact is journalled before anything acts on it. Whatever the shoe reports is a fact, even where it is impossible. What
+a person asks for becomes a fact only once it is allowed (`requests.py`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from controller.table.rules import TableRules
 
 
 class Target(Enum):
-    """Where the shoe says a card went."""
+    """Where a card went, by the shoe's report."""
 
     PLAYER = "player"
     BANKER = "banker"
@@ -26,7 +27,7 @@ class Target(Enum):
 
 
 class ShoeResult(Enum):
-    """The shoe's own opinion of a finished hand."""
+    """The shoe's own result of a finished hand."""
 
     PLAYER = "player"
     BANKER = "banker"
@@ -35,7 +36,7 @@ class ShoeResult(Enum):
 
 
 class ShoeError(Enum):
-    """What the shoe itself complains of."""
+    """The shoe's own errors."""
 
     CANNOT_READ = "cannot_read"
     OVERDRAW = "overdraw"
@@ -50,8 +51,8 @@ class ShoeError(Enum):
 class Report:
     """The shoe's report behind a fact: its sequence digit and its whole frame in hex.
 
-    `seq` is None from a shoe that numbers nothing: no gap ever shows that a report of it was missed. The frame can
-    tell a face-down card, so a report stays in the journal: nothing public is made from it.
+    `seq` is None from a shoe without numbers: of such a shoe no gap ever shows that a report was missed. The frame can
+    tell a face-down card. So a report stays in the journal, and nothing public is made from it.
     """
 
     seq: int | None
@@ -79,14 +80,14 @@ class SeatHit:
     cents: int | None = None
 
 
-# What the shoe reported. `report` is None where no wire stands behind the fact (a script).
+# What the shoe reported. `report` is None where no wire stands behind the fact, for example in a script.
 
 
 @dataclass(frozen=True, slots=True)
 class CardDrawn:
-    """A card left the shoe. `card` is None when it could not be read.
+    """A card left the shoe. `card` is None where the shoe could not read it.
 
-    `target` and `index` (1 for a hand's first card) are the shoe's opinion of where the card goes, where it has one.
+    `target` and `index` (1 for a hand's first card) are the shoe's opinion of the card's place, where it has opinions.
     """
 
     card: Card | None
@@ -97,7 +98,7 @@ class CardDrawn:
 
 @dataclass(frozen=True, slots=True)
 class CardDrawnOutsideGame:
-    """A card left the shoe while its own game was not running; it does not say which card."""
+    """A card left the shoe while the shoe's own game was not running. The report does not name the card."""
 
     shoe_mode: str  # "lock", "error" or "setting"
     report: Report | None = None
@@ -123,7 +124,7 @@ class CutCardDrawn:
 
 @dataclass(frozen=True, slots=True)
 class BurnCountReported:
-    """The shoe's own statement of how many cards are burned after the first."""
+    """The shoe's own count of the cards that are burned after the first card."""
 
     count: int
     report: Report | None = None
@@ -141,7 +142,7 @@ class ShoeResultReported:
 
 @dataclass(frozen=True, slots=True)
 class ShoeErrorRaised:
-    """The shoe went into error."""
+    """The shoe reported an error."""
 
     error: ShoeError
     report: Report | None = None
@@ -157,7 +158,7 @@ class ShoeErrorCancelled:
 
 @dataclass(frozen=True, slots=True)
 class ShoePoweredUp:
-    """The shoe started communicating: it was switched on, and its sequence digit starts anew."""
+    """The shoe was switched on. Its sequence digits start anew."""
 
     report: Report | None = None
 
@@ -188,37 +189,38 @@ class ShoePresetChanged:
 
 @dataclass(frozen=True, slots=True)
 class ShoeUnplugged:
-    """The shoe's line was lost inside a hand or the burn, or in older journals wherever a card was due."""
+    """The shoe's line was lost inside a hand or the burn. In older journals: also wherever a card was due."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShoeUnheard:
-    """The shoe was not heard for so long that no number of it tells whether reports were missed.
+    """The shoe was not heard for so long that its numbers cannot show whether reports were missed.
 
-    Either the program was gone or stood still, or the line was. `unheard_ms` is how long at most; None where the
-    machine was started anew since: nobody set a clock that counts through that. `last_heard_at` is then when a fact
-    came last by the wall clock, in RFC 3339, if one ever did.
+    Either the program was gone or stood still, or the line was gone. `unheard_ms` is the longest time that this can
+    have lasted; None where the machine was restarted meanwhile, since no clock that nobody sets counts through that.
+    Then `last_heard_at` is the time of the last fact by the wall clock, in RFC 3339, if there ever was one.
     """
 
     unheard_ms: int | None
     last_heard_at: str | None = None
 
 
-# What people did, and what their acts have in common with what the shoe or the pit says.
+# What people did. What these facts have in common with reports of the shoe and words of the pit.
 
 
 @dataclass(frozen=True, slots=True)
 class ByPerson:
-    """What an act of a person became. Each such fact stands beside its act, in `controller/table/acts`."""
+    """An act of a person, as a fact. Each such fact stands beside its act, in `controller/table/acts`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShoeOpened:
-    """A new shoe was announced. It folds to its end under the rules it opened with.
+    """A new shoe was announced. All its facts are folded under the rules in this fact.
 
-    `by` is "dealer", "first_card" (the shoe's own report), or a supervisor's name. `config_digest` is of the whole
-    configuration; `version` is the program's. What outlives the shoe before stands here too, so that a replay can
-    begin at this fact: the last report, or None where the new shoe's own have begun, and what a fault held of those.
+    `by` is "dealer", "first_card" (the shoe's own report), or a supervisor's name. `config_digest` is the digest of the
+    whole configuration; `version` is the program's. What stays from the shoe before stands here too, so that a replay
+    can begin at this fact. Examples: the last report, or None where the new shoe's own reports have begun; and the held
+    reports that are this shoe's.
     """
 
     shoe: int
@@ -241,7 +243,7 @@ class ShoeOpened:
 
 @dataclass(frozen=True, slots=True)
 class ProgressiveWagers:
-    """The wagers on one progressive bet at the lock: the seats whose wager stands, and those refused and why."""
+    """The wagers on one progressive bet at the lock: the seats that stand, and the seats that are refused and why."""
 
     spot: str
     seats: tuple[int, ...] = ()
@@ -251,9 +253,9 @@ class ProgressiveWagers:
 
 @dataclass(frozen=True, slots=True)
 class WagersLocked:
-    """Wagers were locked, with what decided it. `progressive` has each progressive bet that any seat wagered on.
+    """Wagers were locked, with what decided that. `progressive` has each progressive bet that any seat wagered on.
 
-    `wagers` stand and `refused` do not, where the table knows them; `in_play` are Lucky 9's seats.
+    `wagers` stand and `refused` do not, where the table knows wagers; `in_play` are the seats that play at Lucky 9.
     """
 
     by: str  # "dealer" or "first_card"
@@ -266,22 +268,22 @@ class WagersLocked:
 
 @dataclass(frozen=True, slots=True)
 class LevelsNoted:
-    """What the progressive meters show by now, in cents, while a hand plays for them: a hit notes it."""
+    """The progressive meters show these amounts, in cents, while a hand plays for them. A hit uses these amounts."""
 
     levels: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class WagersDiffered:
-    """The dealer would lock, but at these seats the sensor and bet recognition disagree on the wager it senses."""
+    """The dealer wants to lock, but at these seats the sensor and bet recognition disagree on the sensed wager."""
 
     seats: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AwardStepped:
-    """The pit says how far a hit has come. `seq` numbers the steps of this table's awards, `hit` is the event's id, and
-    `spot`, `shoe`, `round`, `seat`, `tier` and `meter` are that event's."""
+    """The pit says how far a hit has come. `seq` numbers the award steps of this table. `hit` is the id of the hit's
+    event; `spot`, `shoe`, `round`, `seat`, `tier` and `meter` are from that event."""
 
     seq: int
     award: str
@@ -299,20 +301,20 @@ class AwardStepped:
 
 @dataclass(frozen=True, slots=True)
 class DisputedAward:
-    """A step of an award that was refused for its amount. Once two people have accepted the amount, it is believed."""
+    """A step of an award that was refused for its amount. Once two people accept the amount, the step is believed."""
 
     step: AwardStepped
     accepted: bool = False
 
 
-# What the controller noticed about itself and its links.
+# What the controller noticed of itself and its links.
 
 
 @dataclass(frozen=True, slots=True)
 class JournalFoundBehindPit:
-    """The pit has acknowledged what this journal does not hold, or holds otherwise.
+    """The pit has acknowledged an event that this journal does not hold, or holds otherwise.
 
-    `at` is when the pit said so, by its clock; empty where an earlier version of this program did not keep it.
+    `at` is the time of that ack by the pit's clock; empty where an earlier version of this program did not keep it.
     """
 
     acked_seq: int
@@ -323,7 +325,8 @@ class JournalFoundBehindPit:
 
 @dataclass(frozen=True, slots=True)
 class PitTookBack:
-    """A later word of the pit, `at` by its clock, fits this journal: the one that did not was wrong."""
+    """A later ack of the pit, with the time `at` by its clock, fits this journal. The ack that did not fit was
+    wrong."""
 
     acked_seq: int
     at: str
@@ -331,7 +334,7 @@ class PitTookBack:
 
 @dataclass(frozen=True, slots=True)
 class PitKeyRotated:
-    """The pit's pinned key, `former`, has signed this one, which is pinned in its place: both in hex."""
+    """The pit's pinned key, `former`, has signed another key, which is pinned now. Both are in hex."""
 
     public_key: str
     former: str
@@ -339,7 +342,7 @@ class PitKeyRotated:
 
 @dataclass(frozen=True, slots=True)
 class PitKeyDiffers:
-    """A key is offered as the pit's that is not the pinned one, nor signed by it: both as their fingerprints."""
+    """Somebody offers a key as the pit's that is neither the pinned key nor signed by it. Both are fingerprints."""
 
     offered: str
     pinned: str
@@ -347,7 +350,7 @@ class PitKeyDiffers:
 
 @dataclass(frozen=True, slots=True)
 class PitWordForged:
-    """What came on the pit's topic, `ack`, `award` or `meters`, is not signed by the pinned key."""
+    """A message on the pit's topic `ack`, `award` or `meters` is not signed by the pinned key."""
 
     topic: str
 
@@ -371,19 +374,19 @@ class PublishRefused:
 
 @dataclass(frozen=True, slots=True)
 class HitUnheard:
-    """The broker took a hit that nobody subscribes to (MQTT 5 reason code 0x10)."""
+    """The broker took a hit, but nobody subscribes to hits (MQTT 5 reason code 0x10)."""
 
     seq: int
 
 
 @dataclass(frozen=True, slots=True)
 class ClientIdTaken:
-    """Another client connected to the broker under this table's id, and was given its place."""
+    """Another client connected to the broker with this table's id, and the broker gave it this table's place."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutboxFilling:
-    """Four fifths of the `most` events that may wait for the pit's acknowledgement do wait."""
+    """Of the `most` events that may wait for the pit's acknowledgement, four fifths wait."""
 
     waiting: int
     most: int
@@ -391,7 +394,7 @@ class OutboxFilling:
 
 @dataclass(frozen=True, slots=True)
 class OutboxFull:
-    """Between hands, as many events wait for the pit's acknowledgement as may."""
+    """Between hands, the most events that may wait for the pit's acknowledgement do wait."""
 
     waiting: int
     most: int
@@ -399,7 +402,7 @@ class OutboxFull:
 
 @dataclass(frozen=True, slots=True)
 class JournalLarge:
-    """The journal's rows take more bytes than they may, and none of them may go to an archive yet."""
+    """The journal's rows take more bytes than they may, and no row may go into an archive yet."""
 
     bytes: int
     most_bytes: int
@@ -414,9 +417,9 @@ class ArchiveFailed:
 
 @dataclass(frozen=True, slots=True)
 class CommitFailed:
-    """The journal could not be written. What waited was kept in memory, and has been written since.
+    """The journal could not be written for a while. Everything was kept in memory, and has been written since.
 
-    `error` is a code, such as SQLITE_FULL. In older journals a sentence ends with the code.
+    `error` is a code, such as SQLITE_FULL. In older journals it is a sentence that ends with the code.
     """
 
     error: str
@@ -424,10 +427,10 @@ class CommitFailed:
 
 @dataclass(frozen=True, slots=True)
 class JournalGone:
-    """The journal's file was removed or replaced while the table ran. All of it has been written there again.
+    """The journal's file was removed or replaced while the table ran. The whole journal has been written there again.
 
-    `file` is the name of the file that was missed: the journal's, or that of its write-ahead log. `found` is "removed"
-    or "replaced". What stood in the file's place has been given the name `kept_as`.
+    `file` names the missing file: the journal, or its write-ahead log. `found` is "removed" or "replaced". A file that
+    stood in its place has been renamed to `kept_as`.
     """
 
     file: str
@@ -437,21 +440,21 @@ class JournalGone:
 
 @dataclass(frozen=True, slots=True)
 class JournalAltered:
-    """Event `seq`, which the pit has not acknowledged, does not stand in the journal as this table signed it."""
+    """Event `seq`, which the pit has not acknowledged, is not in the journal as this table signed it."""
 
     seq: int
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayDiffered:
-    """At start, the journal's facts did not give the messages that stand beside them."""
+    """At the start, the journal's facts did not make the messages that are stored beside them."""
 
     row: int
 
 
 @dataclass(frozen=True, slots=True)
 class StepFailed:
-    """The step over the fact in the row before this one raised; that fact changed nothing but the report heard last."""
+    """The step over the fact in the row before failed. That fact changed nothing but the report that was heard last."""
 
     error: str
     report: Report | None = None
@@ -498,5 +501,5 @@ Fact = ShoeFact | OwnFact | TableFact | ByPerson
 
 
 def begins_shoe(fact: Fact) -> bool:
-    """Whether the shoe says of a card that a new shoe has begun with the card."""
+    """Whether a new shoe begins with this card, by the shoe's report."""
     return isinstance(fact, CardDrawn) and fact.target is Target.FIRST_CARD

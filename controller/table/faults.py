@@ -1,7 +1,7 @@
 """Every fault: its code, its details, who may leave the fault and by which acts.
 
-A fault latches: no report, no restart and no lapse of time ends a fault, only a journalled act of a supervisor. Help,
-screen and documents are made from this table, and their sentences from `controller/words`.
+A fault latches: no report, no restart and no passing of time ends a fault. Only a journalled act of a supervisor does.
+Help, screen and documents are made from this table, and their sentences from `controller/words`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ class Exit(Enum):
     """An act by which a supervisor leaves a fault."""
 
     CLEAR = "clear"  # the table and the journal agree: go on
-    CARD = "card"  # this is the card the shoe could not tell, or that was missed
-    VOID = "void"  # the hand is over, wagers go back, cards held with the fault are dead
+    CARD = "card"  # this is the card that the shoe could not read, or that was missed
+    VOID = "void"  # the hand is over, wagers go back, and the cards that the fault holds are dead
     NEW_SHOE = "new_shoe"  # this shoe ends here
     COUNT = "count"  # so many cards are left in the shoe
 
@@ -23,11 +23,11 @@ class Exit(Enum):
 class Clearing(Enum):
     """What `clear` does with the report that raised the fault."""
 
-    PLAY = "play"  # it counts as the shoe reported it
-    PLAY_AS_OURS = "play_as_ours"  # it counts where our rules put it, not where the shoe did
-    BURN = "burn"  # the card is one more burned card
-    HIT = "hit"  # the seat whose choice was due hit, and this is its card
-    DROP = "drop"  # it changes nothing
+    PLAY = "play"  # the report counts as the shoe sent it
+    PLAY_AS_OURS = "play_as_ours"  # the card goes where our rules put it, not where the shoe did
+    BURN = "burn"  # the card is burned
+    HIT = "hit"  # the seat that had to choose took a hit, and this is its card
+    DROP = "drop"  # the report changes nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +36,10 @@ class FaultKind:
 
     exits: tuple[Exit, ...]
     clearing: Clearing = Clearing.DROP
-    card_ends_it: bool = False  # naming the card is enough; otherwise a `clear` must follow
-    new_shoe_takes_held: bool = False  # the card held becomes the new shoe's first card
-    two_people: bool = False  # `clear` needs a witness, too
-    details: tuple[str, ...] = ()  # what the fault tells besides its code, by name
+    card_ends_it: bool = False  # the card's name is enough; otherwise a `clear` must follow
+    new_shoe_takes_held: bool = False  # the held card becomes the new shoe's first card
+    two_people: bool = False  # `clear` needs a witness too
+    details: tuple[str, ...] = ()  # what the fault tells beside its code, by name
 
 
 _CLEAR, _CARD, _VOID, _NEW_SHOE, _COUNT = Exit.CLEAR, Exit.CARD, Exit.VOID, Exit.NEW_SHOE, Exit.COUNT
@@ -104,4 +104,4 @@ ALARMS: dict[str, tuple[str, ...]] = {
     "award_impossible": ("award", "hit", "seat", "cents", "least_cents", "most_cents"),
     "hit_unheard": ("seq",),
 }
-"""Every alarm, and what it tells besides its code, by name. The table goes on."""
+"""Every alarm, and what it tells beside its code, by name. The table goes on."""

@@ -1,4 +1,4 @@
-"""What an act would do, told before a person says yes to the act. Pure: nothing is changed.
+"""What an act would do, shown before a person says yes to that act. Pure: nothing is changed.
 
 Only an act whose entry names an event (`Act.shows`) is foreseen. For example: a correction shows the event `correction`
 that it would send, the hands as they were told before, and whether hands can lie so by the rules.
@@ -28,11 +28,11 @@ from controller.table.states import Table
 from controller.table.step import step
 
 _SECOND = "?"
-"""Stands for the second person, who is not known yet. No person's name is the same as this one."""
+"""Stands in for the second person, who is not known yet. No person has this name."""
 
 
 def foreseen(table: Table, request: Request, ambient: Ambient) -> dict[str, object] | Refuse:
-    """The event that the request would make, as JSON values, with what to compare the event with; or the refusal."""
+    """The event that the request would make, as JSON values, with what a person compares it with; or the refusal."""
     if isinstance(request, CorrectRound | CorrectSeatsRound):
         request = replace(request, witness=_SECOND)
     fact = decide(table, request, ambient)
@@ -45,12 +45,12 @@ def foreseen(table: Table, request: Request, ambient: Ambient) -> dict[str, obje
 
 
 def name_of(would: dict[str, object]) -> str:
-    """A name of what was shown: another showing has another name."""
+    """A name for what was shown. Whatever differs has another name."""
     return hashlib.sha256(canonical(would)).hexdigest()[:16]
 
 
 def not_as_shown(table: Table, request: Request, ambient: Ambient, shown: str | None) -> Refuse | None:
-    """Why the request is refused to somebody who said yes to what was `shown`, by its name; None: it does just that.
+    """Why a yes to `shown`, the name of what was shown, is refused; None where the request still does exactly that.
 
     For example: a void of round 3 was shown, and before the yes round 3 was over and round 4 began.
     """
@@ -63,9 +63,9 @@ def not_as_shown(table: Table, request: Request, ambient: Ambient, shown: str | 
 
 
 def _beside_correction(table: Table, fact: CorrectionFact) -> dict[str, Any]:
-    """The hands as they were told before, whether the new hands can lie so by the rules, and each award's worth."""
+    """The hands as they were told before, whether the new hands fit the rules, and what each award is worth."""
     told = finished_round(table, fact.round)
-    assert told is not None, "only asked of a finished round"
+    assert told is not None, "a correction names a finished round"
     done = table.rules.play.corrected(told.done, fact.read)
     return {
         "hands_before": _hands(told.done),
@@ -90,9 +90,9 @@ def _hands(done: Done) -> list[dict[str, object]]:
 
 
 def dealt_by_the_rules(game: Game, seating: Seating, done: Done) -> bool:
-    """Whether the hands can come to lie so when each card goes where the rules put it.
+    """Whether the hands can come to lie so where each card goes where the rules put it.
 
-    Example: at punto banco Player's third card on a total of 6 cannot: Player stands on 6.
+    Example: at punto banco Player's total is 6 and Player has a third card. That cannot be: Player stands on 6.
     """
     hands = {hand.hand: list(hand.cards) for hand in done.laid}
     try:

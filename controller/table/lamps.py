@@ -1,6 +1,6 @@
-"""What every lamp shows: a pure view of the table's public face and of what is live around it.
+"""What every lamp shows: a pure view of the table's public face, of its sensors and of its links.
 
-The names are those of `[pins.lamps]` in the table's file. Patterns and meanings are the two tables below.
+The names are those of `[pins.lamps]` in the table's file. The two tables below have the patterns and their meanings.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ LAMPS = ("player", "tie", "banker", "draw_player", "draw_banker", "fault")
 
 
 class Pattern(Enum):
-    """How a lamp burns: milliseconds lit and dark in turn, over and over. Empty: dark. One number: steadily lit."""
+    """How a lamp is lit: milliseconds lit and dark in turn, over and over. Empty: dark. One number: steady."""
 
     DARK = ()
     STEADY = (1,)
@@ -31,13 +31,13 @@ class Pattern(Enum):
         self._ends_ms = tuple(accumulate(spells_ms))
 
     def lit(self, clock_ms: int) -> bool:
-        """Whether the lamp is lit at this moment of a monotonic clock in milliseconds. Equal patterns keep step."""
+        """Whether the lamp is lit at this time of a monotonic clock. Lamps with the same pattern keep in step."""
         if len(self._ends_ms) < 2:
             return bool(self._ends_ms)
         return bisect_right(self._ends_ms, clock_ms % self._ends_ms[-1]) % 2 == 0
 
     def changes_at_ms(self, clock_ms: int) -> int | None:
-        """The next moment of that clock at which the lamp goes on or off; None where it never does."""
+        """The next time of that clock at which the lamp changes; None for a lamp that never does."""
         if len(self._ends_ms) < 2:
             return None
         into_ms = clock_ms % self._ends_ms[-1]
@@ -45,23 +45,23 @@ class Pattern(Enum):
 
 
 class SeatSign(Enum):
-    """What a seat's lamp tells its player: of the progressive wager, or that the hand waits for the seat."""
+    """What a seat's lamp tells its player, of the progressive wager or of the seat's turn."""
 
     NOTHING = Pattern.DARK
     INVITATION = Pattern.FLASH  # the wager may be placed
-    WAGER_SEEN = Pattern.SLOW_BLINK  # the sensor sees it; not locked yet
-    ACCEPTED = Pattern.STEADY  # locked: it plays
-    REFUSED = Pattern.DOUBLE_FLASH  # locked without it: it does not play
-    HIT = Pattern.FAST_BLINK  # it won; until the next lock, or where it is a progressive until a person resets it
-    TURN = Pattern.LONG_FLASH  # it acts: chooses, takes the next card, or squeezes cards that lie face down
+    WAGER_SEEN = Pattern.SLOW_BLINK  # the sensor sees the wager; wagers are not locked yet
+    ACCEPTED = Pattern.STEADY  # wagers are locked: this wager plays
+    REFUSED = Pattern.DOUBLE_FLASH  # wagers are locked: this wager does not play
+    HIT = Pattern.FAST_BLINK  # the wager won: until the next lock, or a progressive until a person resets the hit
+    TURN = Pattern.LONG_FLASH  # the seat acts: it chooses, takes the next card, or squeezes face-down cards
 
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """What is around the table at this moment and is not journalled.
+    """What surrounds the table now and is not journalled.
 
     `sensed_seats`: the seats whose sensor sees a wager. `pit_fresh`: whether progressives can be bet on.
-    `refused_seats`: the seats at which a wager was refused since the last lock, and none was accepted since.
+    `refused_seats`: the seats where a wager was refused since the last lock and none was accepted after that.
     """
 
     sensed_seats: frozenset[int]
@@ -85,7 +85,7 @@ def lamps(face: Public, live: Live) -> dict[str, Pattern]:
 
 
 def _guidance(face: Public, hands: tuple[str, ...], burn_due: bool) -> Pattern:
-    """The lamp of a hand: its card is due, or its face-down cards are to be turned up."""
+    """The lamp of a hand: its card is due, or its face-down cards are turned up next."""
     if face.fault is None and set(face.reveal) & set(hands):
         return Pattern.DOUBLE_FLASH
     due = burn_due or face.next_hand in hands
@@ -93,7 +93,7 @@ def _guidance(face: Public, hands: tuple[str, ...], burn_due: bool) -> Pattern:
 
 
 def seat_sign(face: Public, live: Live, seat: int) -> SeatSign:
-    """What the seat's lamp says."""
+    """What the seat's lamp shows."""
     if any(hit.seat == seat for hit in face.hits):
         return SeatSign.HIT
     if face.fault is None and seat in _acting(face):
@@ -115,16 +115,16 @@ def seat_sign(face: Public, live: Live, seat: int) -> SeatSign:
 
 
 def _acting(face: Public) -> set[int | None]:
-    """The seats the hand waits for."""
+    """The seats that the hand waits for."""
     holding = {**face.squeezing, **face.actives}
     squeezing = {seat for hand, seat in holding.items() if hand in face.reveal}
-    if face.squeezing and sum(len(hand.cards) for hand in face.hands) >= 4:  # also where they are never said to be up
+    if face.squeezing and sum(len(hand.cards) for hand in face.hands) >= 4:  # also at a table without the button reveal
         squeezing |= {face.squeezing[hand.hand] for hand in face.hands if hand.total is None}
     return {face.next_seat, face.choice.seat if face.choice else None, *squeezing} - {None}
 
 
 def _fault_lamp(face: Public, live: Live) -> Pattern:
-    """Fast: the table stands still. Slow: the table plays, and a link is down."""
+    """Fast: the table is stopped. Slow: the table plays, and a link is down."""
     if face.fault is not None or not live.journal_ok:
         return Pattern.FAST_BLINK
     return Pattern.DARK if live.shoe_up and live.pit_up else Pattern.SLOW_BLINK

@@ -1,9 +1,8 @@
-"""What may happen when: the literal table of reports against phases.
+"""What may happen when: a literal table, by report and phase.
 
-`step` does what this table says, and the documents' table is drawn from it. A row is what the shoe or the controller
-reported. A column is the phase in which the report came. A cell is a `Move` or `fault("…")`. While a fault stands, this
-table is not asked: reports are held. Which acts of people are allowed in which phase stands in each act's own entry
-(`acts`).
+`step` does what this table says, and the documents draw it. A row is what the shoe or the controller reported. A column
+is the phase in which the report came. A cell is a `Move` or `fault("…")`. While a fault stands, nobody asks this table:
+reports are held. The acts of people are not here: each act's own entry says in which phases it is allowed (`acts`).
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from controller.table.states import (
 
 
 class Row(Enum):
-    """What the shoe or the controller reported, as far as the table below tells reports apart."""
+    """What the shoe or the controller reported, as far as the table below has different rows."""
 
     CARD = auto()
     CARD_KEPT = auto()
@@ -110,7 +109,7 @@ LEADS_TO: dict[Move, tuple[type[Phase], ...]] = {
     Move.TAKE_CARD_IN_ERROR: (HandInPlay, WagersOpen),
     Move.DEAL_CARD: (HandInPlay, WagersOpen, ShoeEnded),
 }
-"""The phases a move may end in. A move that is not here leaves the phase as it is."""
+"""The phases in which a move may end. A move that is not here leaves the phase as it is."""
 
 
 _BY_PROCEDURE_1: dict[tuple[Row, type[Phase]], Cell] = {(Row.CARD_KEPT, WagersOpen): Move.KEEP_CARD}
@@ -118,6 +117,6 @@ _BY_PROCEDURE_1: dict[tuple[Row, type[Phase]], Cell] = {(Row.CARD_KEPT, WagersOp
 
 
 def legality(row: Row, phase: Phase, procedure: int) -> Cell:
-    """What the table says of `row` happening in `phase`, of a shoe that folds by this procedure."""
+    """What the table says of this report in this phase, for a shoe with this procedure."""
     before = _BY_PROCEDURE_1.get((row, type(phase))) if procedure == 1 else None
     return before or LEGALITY[row][type(phase)]

@@ -1,4 +1,4 @@
-"""The moment when wagers are locked: which wagers play, and which are refused and why."""
+"""The lock of the wagers: which wagers play, and which are refused and why."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from controller.table.states import Table
 
 
 def refusal(table: Table, wager: Wager) -> str | None:
-    """Why the wager may not lie there, as far as can be told before the lock; None where the wager may lie there."""
+    """Why the wager may not lie there, as far as that is known before the lock; None where it may."""
     if not table.rules.bet_recognition:
         return "no_wagers_known"
     rules = table.rules
@@ -35,8 +35,8 @@ def wagers_differ(table: Table, sensed: AbstractSet[int]) -> tuple[int, ...]:
 def lock(table: Table, by: str, sensed: AbstractSet[int], pit_fresh: bool, *, late: bool = False) -> WagersLocked:
     """The lock of the wagers as they lie.
 
-    Without a fresh pit no progressive wager plays. Nor does any where the lock is `late`: the hand's first card came
-    unseen, and nobody knows which chips lay at the seats then.
+    Without a fresh pit no progressive wager plays. Nor does any progressive wager play where the lock is `late`: the
+    hand's first card was missed, and nobody knows which chips lay at the seats then.
     """
     rules = table.rules
     code = "locked_late" if late else None if pit_fresh else "pit_stale"
@@ -84,7 +84,7 @@ def _on(
 
 
 def _sits(table: Table, seat: int) -> bool:
-    """Whether somebody may sit there: at a table that was never told who sits where, at any seat."""
+    """Whether somebody may sit there. At a table that was never told who sits where: at any seat."""
     return not table.occupied or seat in table.occupied
 
 

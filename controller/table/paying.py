@@ -45,7 +45,7 @@ def awards(rules: TableRules, seating: Seating, done: Done, wagers: Wagers) -> l
 
 
 def _seen(rules: TableRules, seating: Seating, done: Done, at: int | None = None) -> tuple[Finished, ...]:
-    """The finished hand as the bets of a seat see it, or of no seat; once for each hand that the seat has."""
+    """The finished hand as a seat's bets see it (None: no seat's), once for each hand that the seat has."""
     own = next((seat.k9 for seat in rules.seats if seat.number == at), None)
     others = [seat.k9 for seat in rules.seats if seat.number != at and seat.k9 is not None]
     return rules.play.seen(done, seating, at, (own, others))
@@ -91,7 +91,7 @@ def progressive_locked(rules: TableRules, wagers: Wagers) -> tuple[events.Progre
 
 
 def dragon_bonus_shown(rules: TableRules, seating: Seating, done: Done) -> events.DragonBonusShown | None:
-    """What a wager on either hand's Dragon Bonus comes to, as events tell it; None where the game has no such bets."""
+    """What a wager on the Dragon Bonus of each hand pays, as events tell it; None where the game has no such bets."""
     bets = [bet_on(rules.bets, spot) for spot in DRAGON_BONUS]
     if None in bets:
         return None
@@ -160,7 +160,7 @@ def actives_shown(actives: Actives | None) -> events.ActivesShown | None:
 
 
 def played(rules: TableRules, seating: Seating, done: Done) -> list[tuple[int, str, str]]:
-    """The hands that seats played: each one's seat, its name, and what becomes of the seat's own wager on the hand."""
+    """The hands that seats played: for each hand its seat, its name, and the result of the seat's own wager on it."""
     if isinstance(done, SeatHands):
         hands = [(hand.seat, seat_hand_name(hand.seat, hand.number)) for hand in done.hands]
     else:

@@ -1,4 +1,4 @@
-"""What stands on a table's placard: its game, limits and bets with what each pays. A public view of its rules alone."""
+"""What is on a table's placard: its game, limits, bets and pays. A public view of its rules alone."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _row(row: Row) -> dict[str, object]:
 
 
 def _when(when: When) -> dict[str, Any]:
-    """Only the words that are written."""
+    """Only the words that the row has."""
     return {
         name: {word: said for word, said in value.items() if said is not None} if isinstance(value, dict) else value
         for name, value in asdict(when).items()

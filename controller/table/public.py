@@ -120,16 +120,16 @@ class PublicWager:
 
 @dataclass(frozen=True, slots=True)
 class Public:
-    """Everything that may be shown. `hands` are those of the hand in play, or of the last one until the next.
+    """Everything that may be shown. `hands` are the hands in play; between hands, those of the last round.
 
-    `next_hand` takes the next card, at `next_seat` where it is a seat's; `reveal` names the hands whose cards are to be
-    turned up first. `squeezing` names the seat that holds a face-down hand's cards, None for the dealer. `results` are
-    of the last round until the next, each of a hand that a seat played: Lucky 9's seats, or the two seats that were
-    active at Baccarat Royal. `odd_card` says that the card just drawn in error may still be told to be something else
-    than a simulated hand's; `kept` cards were drawn early and are the next hand's first. `wagers` lie on the layout or
-    play; `progressive` has every progressive bet of the game, and the seats on it once wagers are locked. `settled`
-    says, as long as `results`, what became of all wagers of each seated player taken together: "won", "lost" or "even".
-    A progressive award is won, whatever its amount. `commission_owed` is in cents by seat.
+    `next_hand` takes the next card, at `next_seat` where that hand is a seat's. `reveal` names the hands whose cards
+    are turned up first. `squeezing` names the seat that holds a face-down hand's cards; None is the dealer. `results`
+    are the last round's, until the next round ends: one for each hand that a seat played, at Lucky 9 and at Baccarat
+    Royal. `odd_card`: a person may still say that the card drawn in error opens no simulated hand. `kept` cards were
+    drawn early, and are the first cards of the next hand. `wagers` lie on the layout or play. `progressive` has every
+    progressive bet of the game, and its seats once wagers are locked. `settled` tells, for as long as `results`, what
+    became of all wagers of each seated player together: "won", "lost" or "even". A progressive award is won, whatever
+    its amount. `commission_owed` is in cents by seat.
     """
 
     table: str
@@ -165,7 +165,7 @@ class Public:
 
 @dataclass(frozen=True, slots=True)
 class PublicRound:
-    """A finished hand of the open shoe, as corrected. `outcome`, `natural` and the pairs are of games of two hands."""
+    """A finished hand of the open shoe, as corrected. `outcome`, `natural` and pairs exist in games of two hands."""
 
     number: int
     simulated: bool
@@ -285,10 +285,10 @@ def _wagers(table: Table, locked: Wagers | None) -> tuple[PublicWager, ...]:
 
 
 def _is_last_hand(table: Table) -> bool:
-    """Whether the hand that is wagered on or dealt now is the last of the shoe."""
+    """Whether the hand that takes wagers or is dealt now is the last of the shoe."""
     if table.shoe is None or table.shoe.last_hand is None:
         return False
-    in_play = isinstance(table.phase, HandInPlay)  # a simulated hand is none of those counted, so never the last
+    in_play = isinstance(table.phase, HandInPlay)  # a simulated hand does not count, so it is never the last
     return table.shoe.wagered_hands + (0 if in_play else 1) >= table.shoe.last_hand
 
 
@@ -297,7 +297,7 @@ def _fault(table: Table) -> PublicFault | None:
         return None
     details, left = table.fault.details, known_left(table)
     if "cards_left" in details and left is not None:
-        details = details | {"cards_left": left}  # what the count is held against now
+        details = details | {"cards_left": left}  # what a count is compared with now
     return PublicFault(
         id=table.fault.id,
         code=table.fault.code,

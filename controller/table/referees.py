@@ -34,7 +34,7 @@ def compare_result(table: Table, fact: ShoeResultReported) -> Stepped:
     awaited, burned = table.awaiting_result, table.burned_in_shoes_hand
     table = replace(table, awaiting_result=None, burned_in_shoes_hand=False)
     if awaited == "voided" or (awaited is None and fact.result is ShoeResult.FORCE_QUIT):
-        return table, ()  # the shoe ends its own game of a hand that is void here, or one it never began
+        return table, ()  # the shoe ends its own game of a hand that is void here, or that it never began
     ours = _in_words(awaited.outcome.value, awaited.player_pair, awaited.banker_pair) if awaited else "no finished hand"
     shoes = _in_words(fact.result.value, fact.player_pair, fact.banker_pair)
     if ours == shoes:
@@ -58,7 +58,7 @@ def differing_target(table: Table, fact: CardDrawn) -> str | None:
     if fact.target is Target.FIRST_CARD:
         return "first_card_in_shoe"
     burning = expected in (Target.FIRST_CARD, Target.BURN)
-    if fact.target is Target.BURN:  # face down: it is never turned up for the first card, which was missed
+    if fact.target is Target.BURN:  # the missed card was the first one: this card lies face down and is never turned up
         return "reports_missed" if burning else "burn_long"
     return "burn_short" if burning else "target_differs"
 
@@ -92,7 +92,7 @@ def where(table: Table) -> str:
 
 
 def _expected_target(table: Table) -> tuple[Target, int | None]:
-    """Where our rules put the next card, and its index in the hand where it goes to one."""
+    """Where our rules put the next card, and its index in the hand, if it goes to a hand."""
     match table.phase:
         case FirstCardDue():
             return Target.FIRST_CARD, None
@@ -105,7 +105,7 @@ def _expected_target(table: Table) -> tuple[Target, int | None]:
 
 
 def _begun_by_kept(table: Table) -> tuple[Card, ...]:
-    """Of the kept cards, which may make whole hands, those of the last hand, which they leave unfinished."""
+    """Of the kept cards, which may make whole hands, those of the last and unfinished hand."""
     dealt: tuple[Card, ...] = ()
     for card in table.kept:
         dealt = (*dealt, card)
@@ -123,5 +123,5 @@ def _target_in_hand(table: Table, dealt: tuple[Card, ...]) -> tuple[Target, int]
 
 def _tableau(table: Table) -> Tableau:
     drawing = table.rules.play.tableau
-    assert drawing is not None, "only its shoes have opinions: the configuration is checked"
+    assert drawing is not None, "a shoe with opinions deals a game with a tableau: the configuration is checked"
     return drawing

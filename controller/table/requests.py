@@ -77,8 +77,8 @@ def before(table: Table, fact: Fact, ambient: Ambient) -> tuple[Fact, ...]:
 
 
 def after(table: Table, ambient: Ambient) -> tuple[Fact, ...]:
-    """The facts that follow by themselves once the table is so: the new shoe whose first card waited for commission
-    opens when the last seat has paid."""
+    """The facts that follow by themselves from the table's state: a new shoe whose first card waited for commission
+    opens once the last seat has paid."""
     waited = table.fault is not None and table.fault.code == "commission_owed" and not table.commission_owed
     return (opened(table, "first_card", ambient),) if waited else ()
 

@@ -1,6 +1,6 @@
-"""The rules one table plays by: what its game file and its seats say, as the pure core reads them.
+"""The rules that one table plays by: its game file and its seats, as the pure core reads them.
 
-A shoe is played to its end under the rules it opened with, so these travel inside the `ShoeOpened` fact.
+A shoe is played to its end under the rules with which it opened. So the `ShoeOpened` fact holds these rules.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ShoeRules:
 
     drawn_in_error: DrawnInError
     """What becomes of a card that nobody needs. `"simulated_hand"`: a hand without wagers begins with the card.
-    `"burn"`: the card is burned. `"next_card"`: the card is the next hand's first."""
+    `"burn"`: the card is burned. `"next_card"`: the card is the first card of the next hand."""
 
     cut_card_tolerance: int = 10
     """Where the cutting card comes more than so many cards from its place, an alarm says how many cards were left. The
@@ -50,7 +50,7 @@ class ShoeRules:
     is dealt in its place."""
 
     commission_before_new_shoe: bool = True
-    """Whether the commission owed is collected before a new shoe begins. A supervisor may let the commission stand."""
+    """Whether owed commission must be collected before a new shoe begins. A supervisor may let the commission stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +61,16 @@ class Seat:
     """The seat's number on the layout, from 1."""
 
     k9: PersonalK9 | None = None
-    """The King and the 9 printed at the seat, where a bet of the game asks for them. No two seats have the same two."""
+    """The King and the 9 printed at the seat, where a bet of the game needs them. No two seats have the same two."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableRules:
-    """Everything the fold needs to know of its table.
+    """Everything that the fold needs to know of its table.
 
-    `sensors` are the seats with a sensor; each sees the chip on the spot `sensed`, one of the progressive bets. Without
-    `bet_recognition` no other wager is known to the table, and nothing is settled in money. Wagers on the `bets` that
-    the game has are settled in their order.
+    `sensors` are the seats with a sensor. Each sensor sees the chip on the spot `sensed`, one of the progressive bets.
+    Without `bet_recognition` the table knows no other wager, and nothing is settled in money. `bets` are the game's;
+    wagers are settled in the order of the bets.
     """
 
     table: str  # the table's id: in every topic and event
@@ -86,8 +86,8 @@ class TableRules:
     rounding: Rounding
     bets: tuple[Bet, ...]
     procedure: int = 2
-    """By which the shoe folds. By 1, that of commit f6a00a5, a card that the shoe kept is the next hand's first, and
-    what the shoe says of kept cards is compared at once."""
+    """How the shoe's facts are folded. 1 is the procedure of commit f6a00a5: a card that the shoe kept is the next
+    hand's first card, and the shoe's reports about kept cards are compared at once."""
 
     @property
     def seat_numbers(self) -> tuple[int, ...]:
@@ -101,5 +101,5 @@ class TableRules:
 
     @property
     def meters(self) -> frozenset[str]:
-        """The progressive meters that the bets award."""
+        """The progressive meters that the bets pay from."""
         return frozenset(meter for bet in self.bets for meter in bet.meters)

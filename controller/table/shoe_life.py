@@ -1,4 +1,4 @@
-"""A shoe's life in numbers: its composition, the burn, the cutting card and its end (sheet 000)."""
+"""A shoe in numbers: its composition, the burn, the cutting card and its end (sheet 000)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PLACE = {card: place for place, card in enumerate(DECK)}
 
 
 def can_still_come(shoe: Shoe, rules: ShoeRules, card: Card) -> bool:
-    """Whether this card may still be in the shoe, which holds each card once for each deck."""
+    """Whether this card can still be in the shoe. The shoe began with each card once for each deck."""
     return shoe.gone[_PLACE[card]] < rules.decks
 
 
@@ -26,7 +26,7 @@ def without(shoe: Shoe, rules: ShoeRules, card: Card | None) -> Shoe:
 
 
 def corrected(shoe: Shoe, rules: ShoeRules, were: Iterable[Card], are: Iterable[Card]) -> Shoe:
-    """The shoe once the cards that were taken for `were` turn out to have been `are`."""
+    """The shoe once people know that the cards taken for `were` are really `are`."""
     gone = list(shoe.gone)
     for card in were:
         gone[_PLACE[card]] -= 1
@@ -42,14 +42,15 @@ def worth_in_burn(first_card: Card) -> int:
 
 
 def cards_to_burn(first_card: Card, rules: ShoeRules) -> int:
-    """How many cards are burned after the first card, face down."""
+    """How many cards are burned, face down, after the first card."""
     return worth_in_burn(first_card) - (1 if rules.burn_counts_first_card else 0)
 
 
 def after_cut_card(shoe: Shoe, rules: ShoeRules, in_wagered_hand: bool) -> Shoe:
-    """The shoe once the cutting card was seen: its last wagered hand is known.
+    """The shoe once the cutting card has come: the number of its last wagered hand is known.
 
-    Inside a wagered hand that is the hand `hands_after_cut_card` further on; elsewhere it is the next to begin.
+    Where the cutting card comes inside a wagered hand, the last hand is `hands_after_cut_card` hands further on.
+    Elsewhere the last hand is the next hand.
     """
     further = rules.hands_after_cut_card if in_wagered_hand else 1
     return replace(shoe, last_hand=shoe.wagered_hands + further)
@@ -62,12 +63,12 @@ def after_void(shoe: Shoe, rules: ShoeRules) -> Shoe:
 
 
 def near_its_place(cards_left: int, rules: ShoeRules) -> bool:
-    """Whether the cutting card may have been placed where so many cards are left."""
+    """Whether the cutting card came close to its place, where so many cards are left."""
     return abs(cards_left - rules.cut_card_from_end) <= rules.cut_card_tolerance
 
 
 def ended(shoe: Shoe, rules: ShoeRules, cards_left: int) -> str | None:
-    """Why no further wagered hand may begin in this shoe; None while one may. `cards_left` can still be dealt to it."""
+    """Why no further wagered hand may begin in this shoe; None where one may. `cards_left` can still be dealt."""
     if shoe.last_hand is not None and shoe.wagered_hands >= shoe.last_hand:
         return "last_hand"
     if cards_left < rules.fewest_cards_to_open:

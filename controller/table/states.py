@@ -1,6 +1,6 @@
 """The table's state: one frozen type a phase, and around it what outlives a phase.
 
-`step` makes every state from facts alone, so a replay of the journal makes the same states again.
+`step` makes every state from facts alone. So a replay of the journal makes the same states again.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from controller.table.rules import TableRules
 class Wagers:
     """The wagers of a hand: those on each progressive bet that any seat wagered on.
 
-    Where the table knows all wagers, these are also all that stand and all that were refused. `levels` are the meters'
-    cents as they were shown last.
+    Where the table knows all wagers, `standing` and `refused` have them all. `levels` are the cents that the meters
+    showed last.
     """
 
     progressive: tuple[ProgressiveWagers, ...] = ()
@@ -39,7 +39,7 @@ class Wagers:
 
 
 NO_WAGERS = Wagers()
-"""A simulated hand's."""
+"""The wagers of a simulated hand: none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +49,12 @@ class NoShoe:
 
 @dataclass(frozen=True, slots=True)
 class FirstCardDue:
-    """A shoe is announced; its first card is to be turned up."""
+    """A shoe is announced. Its first card is turned up next."""
 
 
 @dataclass(frozen=True, slots=True)
 class Burning:
-    """The first card is shown; `left` more cards are to be burned, face down."""
+    """The first card is shown. `left` more cards are burned next, face down."""
 
     first_card: Card
     left: int
@@ -67,7 +67,7 @@ class WagersOpen:
 
 @dataclass(frozen=True, slots=True)
 class Locked:
-    """Wagers are locked; the hand's first card is to come."""
+    """Wagers are locked. The hand's first card comes next."""
 
     wagers: Wagers
     seating: Seating = NOBODY
@@ -75,10 +75,10 @@ class Locked:
 
 @dataclass(frozen=True, slots=True)
 class HandInPlay:
-    """A hand being dealt, its plays in the order they came. `wagers` is None in a simulated hand.
+    """A hand that is being dealt, with its plays in order. `wagers` is None in a simulated hand.
 
-    `ahead` are the facts that came while cards lay face down that must be turned up first. `kept` are cards that were
-    kept for this hand and wait for a call.
+    `ahead` are facts that came while cards lay face down which must be turned up first. `kept` are cards kept for this
+    hand, which wait for a call.
     """
 
     plays: tuple[Play, ...]
@@ -90,7 +90,7 @@ class HandInPlay:
 
 @dataclass(frozen=True, slots=True)
 class ShoeEnded:
-    """The shoe's last hand is over; a new shoe is to be announced."""
+    """The shoe's last hand is over. A new shoe is announced next."""
 
 
 Phase = NoShoe | FirstCardDue | Burning | WagersOpen | Locked | HandInPlay | ShoeEnded
@@ -146,9 +146,9 @@ class Held:
 
 
 class Waiting(Sequence[Held]):
-    """The held facts, in the order they came. Immutable.
+    """The held facts in order. Immutable.
 
-    `then` costs the same however many facts wait: a longer list shares the facts of the list that it was made from.
+    `then` costs the same however many facts wait: a longer list shares the facts of the list from which it was made.
     """
 
     __slots__ = ("_count", "_shared")
@@ -158,7 +158,7 @@ class Waiting(Sequence[Held]):
         self._count = len(self._shared)
 
     def then(self, held: Held) -> Self:
-        """These facts, and one more that came after them."""
+        """These facts, and one more after them."""
         more = type(self)()
         more._shared = self._shared if len(self._shared) == self._count else self._shared[: self._count]
         more._shared.append(held)

@@ -175,7 +175,7 @@ def step(table: Table, fact: Fact) -> Stepped:
         case PitWordForged(topic):
             return table, (alarm(table, "pit_word_forged", {"topic": topic}),)
         case ByPerson():
-            raise AssertionError(f"nobody has said here what {fact} does")
+            raise AssertionError(f"step does not say what {fact} does")
         case _:
             return _it_came(table, fact)
 
@@ -187,7 +187,7 @@ def _it_came(table: Table, fact: ShoeFact | OwnFact) -> Stepped:
     """Hold the fact while a fault stands; otherwise believe it. The number of its report is checked in both cases."""
     held = Held(fact)
     report: Report | None = getattr(fact, "report", None)
-    if isinstance(fact, ShoeUnheard):  # the shoe's number proves nothing across it, and may count another way since
+    if isinstance(fact, ShoeUnheard):  # the shoe's numbers prove nothing across it, and may differ since
         since = table.last_report or table.unheard_since
         table = replace(table, last_report=None, unheard_since=since, seq_counts_zero=False)
     elif report is not None:
@@ -198,7 +198,7 @@ def _it_came(table: Table, fact: ShoeFact | OwnFact) -> Stepped:
         table = replace(table, last_report=report, unheard_since=None, seq_counts_zero=counts_zero)
     if table.fault is not None:
         if isinstance(fact, ShoeUnplugged | ShoeUnheard) and _answers_for(fact, _latest(table.fault, table.held)):
-            return table, ()  # nothing came in between: one look at the felt answers for both
+            return table, ()  # nothing came in between: a single look at the felt answers both
         return replace(table, held=table.held.then(held)), ()
     return _believe(table, held)
 
@@ -229,7 +229,7 @@ def _counts_zero(table: Table, fact: Fact, report: Report) -> bool:
 
 
 def _reports_missed(table: Table, fact: Fact, report: Report) -> bool:
-    """Whether reports were lost before this one. After 9 some shoes go on with 0, and some with 1.
+    """Whether reports were lost before this report. After 9 some shoes go on with 0, others with 1.
 
     A shoe that has once gone on with 0 since it was switched on always does. If a 1 were accepted after its 9, one lost
     report in ten would stay unnoticed. A shoe without numbers never shows that a report was lost.
@@ -283,12 +283,12 @@ def _believe(table: Table, held: Held) -> Stepped:
         case ShoeUnheard():
             return _legally(table, Row.SHOE_UNHEARD, fact, _unheard(table, fact))
         case ShoeErrorCancelled() | ShoeStoodBy() | ShoeLockReported() | ShoePresetChanged():
-            return table, ()  # told by the shoe about itself; no hand depends on it
+            return table, ()  # the shoe reports on itself, and no hand depends on that
         case JournalFoundBehindPit(acked_seq, head_seq, chain_differs, at):
             details = {"acked_seq": acked_seq, "head_seq": head_seq, "chain": "differs" if chain_differs else "unknown"}
             return stop(table, "journal_behind_pit", details | ({"acked_at": at} if at else {}))
         case PitTookBack():
-            return table, ()  # of a fault that has been left
+            return table, ()  # about a fault that has been left
         case OutboxFull(waiting, most):
             return stop(table, "outbox_full", {"waiting": waiting, "most": most})
         case CommitFailed(error):
@@ -330,14 +330,14 @@ def _move(table: Table, move: Move, fact: ShoeFact | OwnFact) -> Stepped:
             taken = replace(table, shoe=shoe_life.without(open_shoe(table), table.rules.shoe, card))
             return _place_card(taken, move, card)
         case _:
-            raise AssertionError(f"{move} is no move for {fact}")
+            raise AssertionError(f"{move} does not fit {fact}")
 
 
 # Cards.
 
 
 def _card_came(table: Table, fact: CardDrawn | CardKept) -> Stepped:
-    """A card left the shoe: is it legal, where the shoe says it is, readable and possible? Then it is placed."""
+    """A card left the shoe. Check its phase, the shoe's opinion, its reading and its possibility; then place it."""
     row = Row.CARD if isinstance(fact, CardDrawn) else Row.CARD_KEPT
     if _announces_too_soon(table, fact):
         owed = table.commission_owed
@@ -370,7 +370,7 @@ def _impossible_card(table: Table, row: Row, fact: CardDrawn | CardKept) -> Step
 
 
 def _announces_too_soon(table: Table, fact: CardDrawn | CardKept) -> bool:
-    """Whether the shoe says that a new one has begun, while commission is owed that is collected before."""
+    """Whether the shoe says that a new shoe has begun, while commission is owed that must be collected before."""
     return begins_shoe(fact) and isinstance(table.phase, ShoeEnded) and table.owes_before_new_shoe
 
 
@@ -406,7 +406,7 @@ def _note_cut_card(table: Table) -> Stepped:
     in_wagered_hand = isinstance(table.phase, HandInPlay) and table.phase.wagers is not None
     noted = replace(table, shoe=shoe_life.after_cut_card(shoe, table.rules.shoe, in_wagered_hand))
     left = known_left(table)
-    assert left is not None, "only reached with a shoe open"
+    assert left is not None, "a shoe is open here"
     if shoe_life.near_its_place(left, table.rules.shoe):
         return noted, ()
     details: dict[str, str | int] = {"cards_left": left, "cut_card_from_end": table.rules.shoe.cut_card_from_end}
@@ -465,13 +465,13 @@ def _open_shoe(table: Table, fact: ShoeOpened) -> Stepped:
 def _note_levels(table: Table, levels: dict[str, int]) -> Table:
     """Note what the meters show now, for the hand that plays for them."""
     phase = table.phase
-    assert isinstance(phase, Locked | HandInPlay), "only noted for a hand"
-    assert phase.wagers is not None, "that has wagers"
+    assert isinstance(phase, Locked | HandInPlay), "levels are noted for a hand"
+    assert phase.wagers is not None, "this hand has wagers"
     return replace(table, phase=replace(phase, wagers=replace(phase.wagers, levels=levels)))
 
 
 def _lock_wagers(table: Table, fact: WagersLocked) -> Stepped:
-    """Wagers are locked. The hand gets its number, and cards that were kept for it are its first."""
+    """Wagers are locked. The hand gets its number. Cards that were kept for it are its first cards."""
     shoe = open_shoe(table)
     shoe = replace(shoe, rounds=shoe.rounds + 1)
     wagers = Wagers(fact.progressive, fact.wagers, fact.refused, fact.levels)
@@ -499,7 +499,7 @@ def _lock_wagers(table: Table, fact: WagersLocked) -> Stepped:
 
 def _call(table: Table, called: Call) -> Stepped:
     """Play the dealer's call, and then believe the facts that came ahead of the call."""
-    assert isinstance(table.phase, HandInPlay), "only called inside a hand"
+    assert isinstance(table.phase, HandInPlay), "a call is inside a hand"
     ahead = table.phase.ahead
     table, made = call(replace(table, phase=replace(table.phase, ahead=Waiting())), called)
     table, released = _release(table, ahead)
@@ -507,14 +507,14 @@ def _call(table: Table, called: Call) -> Stepped:
 
 
 def _reset_hits(table: Table, seat: int | None, by: str) -> Stepped:
-    """The hits of a seat, or all of them, have been seen to."""
+    """The hits of a seat, or all hits, have been dealt with."""
     seen_to = {hit.seat for hit in table.hits if seat in (None, hit.seat)}
     event = events.HitReset(shoe_number(table), table.round_number, tuple(sorted(seen_to)), by)
     return replace(table, hits=tuple(hit for hit in table.hits if hit.seat not in seen_to)), (event,)
 
 
 def _collect_commission(table: Table, fact: CommissionCollected) -> Stepped:
-    """The seat has paid what it owed."""
+    """The seat has paid the commission that it owed."""
     event = events.Commission(shoe_number(table), table.round_number, fact.seat, fact.cents, fact.by)
     return replace(table, commission_owed=owing(table.commission_owed, {fact.seat: -fact.cents})), (event,)
 
@@ -560,7 +560,7 @@ def _out_of_shoe(table: Table, held: Held) -> Table:
 
 def _change_odd_card(table: Table, fate: OddCardFate) -> Stepped:
     """The simulated hand never began. Its one card becomes the next hand's first card, or is burned."""
-    assert isinstance(table.phase, HandInPlay), "only asked with an odd card"
+    assert isinstance(table.phase, HandInPlay), "the odd card's hand is in play"
     shoe = open_shoe(table)
     cards = tuple(play for play in table.phase.plays if isinstance(play, Card))
     kept = cards if fate is OddCardFate.NEXT_CARD else ()
@@ -619,10 +619,10 @@ def _clear(table: Table, by: str) -> Stepped:
 
 
 def _go_on_with_count(table: Table, left: int, by: str) -> Stepped:
-    """A supervisor counted the cards that are left. Cards that nobody heard of count as gone, unnamed.
+    """A supervisor counted the cards that are left. Cards of which nothing was heard are gone, without a name.
 
-    The held facts are believed then. There can be one card more than the table counts, and no second: one held report
-    may be a late copy of another, and so stand for no card.
+    The held facts are believed then. The table can count one card too many, and never two: a single held report may be
+    a late copy of another report, and so stand for no card.
     """
     known = known_left(table)
     assert known is not None, "a count is only taken of a shoe"
@@ -640,7 +640,7 @@ def _go_on_with_count(table: Table, left: int, by: str) -> Stepped:
 
 
 def _lose_unheard(table: Table, cards: int) -> Stepped:
-    """So many cards left the shoe unheard: cards of the burn, or of hands that this table did not deal."""
+    """So many cards left the shoe unheard. They were burned, or were cards of hands that this table did not deal."""
     shoe = open_shoe(table)
     table = replace(table, shoe=replace(shoe, unnamed=shoe.unnamed + cards))
     if isinstance(table.phase, Burning):
@@ -648,12 +648,12 @@ def _lose_unheard(table: Table, cards: int) -> Stepped:
         return replace(table, phase=replace(table.phase, left=left) if left else WagersOpen()), ()
     if isinstance(table.phase, ShoeEnded):
         return table, ()
-    assert isinstance(table.phase, WagersOpen), "elsewhere such a count is refused"
+    assert isinstance(table.phase, WagersOpen), "such a count is refused in any other phase"
     return after_hand(replace(table, last_round=None, awaiting_result="voided"))
 
 
 def _unheard(table: Table, fact: ShoeUnheard) -> dict[str, str | int]:
-    """For how long the shoe was not heard, and what a person compares with the felt; no face-down card."""
+    """How long the shoe was not heard, and what a person compares with the felt; no face-down card."""
     details: dict[str, str | int] = {}
     if fact.unheard_ms is not None:
         details["unheard_s"] = -(-fact.unheard_ms // 1000)

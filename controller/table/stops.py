@@ -58,11 +58,11 @@ def exits(table: Table) -> tuple[Exit, ...]:
     if table.fault.code == "unreadable_card" and not isinstance(table.phase, Burning):
         nowhere.add(Exit.CLEAR)  # only a burned card may stay unnamed
     if table.fault.code == "shoe_unheard" and not (in_hand or isinstance(table.phase, FirstCardDue)):
-        nowhere.add(Exit.CARD)  # what came unheard is counted: it lies in no hand of ours
+        nowhere.add(Exit.CARD)  # unheard cards are counted: they lie in no hand of ours
     if waits_for_pit(table):
         nowhere.add(Exit.CLEAR)
     if isinstance(table.phase, NoShoe | ShoeEnded) and not kind.new_shoe_takes_held:
-        nowhere.add(Exit.NEW_SHOE)  # no shoe is there to end, and cards that wait may be the next one's
+        nowhere.add(Exit.NEW_SHOE)  # there is no shoe to end, and waiting cards may be the next shoe's
     return tuple(exit_ for exit_ in kind.exits if exit_ not in nowhere)
 
 
@@ -110,7 +110,7 @@ def stop(table: Table, code: str, details: dict[str, str | int], raised_by: Held
 def cleared(
     table: Table, by: str, exit_: Exit, code: str | None = None, cards_unheard: int | None = None
 ) -> events.FaultCleared:
-    """The event that a fault was left by `exit_`. `code` is the fault's, where it stands on the table no more."""
+    """The event that a fault was left by `exit_`. `code` names a fault that no longer stands on the table."""
     if code is None:
         assert table.fault is not None
         code = table.fault.code
@@ -129,14 +129,14 @@ def shoe_number(table: Table) -> int | None:
 
 def open_shoe(table: Table) -> Shoe:
     """The shoe being dealt."""
-    assert table.shoe is not None, "only reached with a shoe open"
+    assert table.shoe is not None, "a shoe is open here"
     return table.shoe
 
 
 def cards_left(table: Table) -> int:
     """The cards left in the open shoe."""
     left = table.cards_left
-    assert left is not None, "only reached with a shoe open"
+    assert left is not None, "a shoe is open here"
     return left
 
 
@@ -146,7 +146,7 @@ def is_card(held: Held) -> bool:
 
 
 def held_cards(table: Table) -> int:
-    """How many cards have left the shoe and wait for a person's word."""
+    """How many cards have left the shoe and wait for a person's decision."""
     if table.fault is None:
         return 0
     return sum(map(is_card, (*raiser(table.fault), *table.held)))
@@ -174,6 +174,6 @@ def carried_into_new_shoe(table: Table) -> tuple[ShoeFact | OwnFact, ...]:
         takes_all = takes_all or begins_shoe(fact)
         if takes_all:
             carried.append(fact)
-        elif isinstance(fact, _OF_THE_CONTROLLER):  # an old shoe's report must not be heard anew after later ones
+        elif isinstance(fact, _OF_THE_CONTROLLER):  # an old shoe's report must not be believed after later reports
             carried.append(replace(fact, report=None) if isinstance(fact, StepFailed) else fact)
     return tuple(carried)

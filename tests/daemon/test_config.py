@@ -363,7 +363,11 @@ WRONG_IN_GAME: dict[str, Case] = {
         "bets.1.rows.1",
         "commission needs pays",
     ),
-    "a row that says nothing": (lambda v: _row(v, "tie", 0).pop("pays"), "bets.2.rows.0", "exactly one of pays, result"),
+    "a row that says nothing": (
+        lambda v: _row(v, "tie", 0).pop("pays"),
+        "bets.2.rows.0",
+        "exactly one of pays, result",
+    ),
     "a row that says two things": (
         lambda v: _row(v, "tie", 0).update(result="push"),
         "bets.2.rows.0",

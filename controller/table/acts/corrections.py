@@ -33,7 +33,7 @@ from controller.table.states import Burning, FirstCardDue, NoShoe, Table
 
 @dataclass(frozen=True, slots=True)
 class RoundCorrected(ByPerson):
-    """Two people read a finished round's cards anew: these lay on the felt. The round itself stays as it was told."""
+    """Two people read a finished round's cards again: these cards lay on the felt. The round's own event stays."""
 
     round: int
     player: tuple[Card, ...]
@@ -43,13 +43,13 @@ class RoundCorrected(ByPerson):
 
     @property
     def read(self) -> dict[str, tuple[Card, ...]]:
-        """The hands as they were read, by their names."""
+        """The hands as people read them, by their names."""
         return {PLAYER: self.player, BANKER: self.banker}
 
 
 @dataclass(frozen=True, slots=True)
 class SeatsRoundCorrected(ByPerson):
-    """The same of a round of Lucky 9: each seat's hands from left to right, by the seat, and the dealer's."""
+    """The same for a round of Lucky 9: each seat's hands from left to right, by seat, and the dealer's hand."""
 
     round: int
     hands: dict[int, tuple[tuple[Card, ...], ...]]
@@ -59,7 +59,7 @@ class SeatsRoundCorrected(ByPerson):
 
     @property
     def read(self) -> dict[str, tuple[Card, ...]]:
-        """The hands as they were read, by their names."""
+        """The hands as people read them, by their names."""
         of_seats = {
             seat_hand_name(seat, number): cards
             for seat, hands in self.hands.items()
@@ -73,7 +73,7 @@ CorrectionFact = RoundCorrected | SeatsRoundCorrected
 
 @dataclass(frozen=True, slots=True)
 class CorrectRound(Request):
-    """Amend a finished round of the open shoe: the cards as two people read them."""
+    """Correct a finished round of the open shoe: these are the cards that two people read."""
 
     round: int
     player: tuple[Card, ...]
@@ -97,7 +97,7 @@ class CorrectRound(Request):
 
 @dataclass(frozen=True, slots=True)
 class CorrectSeatsRound(Request):
-    """The same of a round of Lucky 9: each seat's hands from left to right, by the seat, and the dealer's."""
+    """The same for a round of Lucky 9: each seat's hands from left to right, by seat, and the dealer's hand."""
 
     round: int
     hands: dict[int, tuple[tuple[Card, ...], ...]]
@@ -128,7 +128,7 @@ def _hand_of_text(text: str) -> dict[str, object]:
 
 
 def _hands(value: Any) -> dict[int, tuple[tuple[Card, ...], ...]]:
-    """`[{"seat": 3, "cards": "8S KS"}, …]`, a seat's from left to right, by the seat."""
+    """By seat, the hands of `[{"seat": 3, "cards": "8S KS"}, …]`, from left to right."""
     hands: dict[int, tuple[tuple[Card, ...], ...]] = {}
     for hand in value if isinstance(value, list) else [value]:
         if not isinstance(hand, dict) or hand.keys() != {"seat", "cards"}:
@@ -149,7 +149,7 @@ CORRECT = Act(
     name="correct",
     group=GROUP,
     who=Who.TWO_PEOPLE,
-    says="amend a finished round of this shoe: it waits for a second person, five minutes at most",
+    says="correct a finished round of this shoe; a second person must agree within five minutes",
     example='12 --player "KS 9H" --banker "2C 5D" --by Smith',
     forms=(
         Form(
@@ -165,7 +165,7 @@ CORRECT = Act(
                 Argument(
                     "hands",
                     "SEAT=CARDS",
-                    'at Lucky 9: 3="8S KS", once for each hand of every seat, a seat\'s from left to right',
+                    'at Lucky 9: 3="8S KS", once for each hand of every seat, from left to right',
                     _hands,
                     _hand_of_text,
                     "hand",
@@ -182,7 +182,7 @@ CORRECT = Act(
 
 
 def _correction(table: Table, request: CorrectRound | CorrectSeatsRound, fact: CorrectionFact) -> Fact | Refuse:
-    """The fact of the cards as they were read, or why the round cannot be corrected so."""
+    """The fact of a correction to these cards, or why the round cannot be corrected so."""
     told = finished_round(table, fact.round)
     if told is None or table.shoe is None:
         return refuse("no_such_round")

@@ -1,4 +1,4 @@
-"""The acts of a hand: wagers locked, the dealer's calls, a void, and what became of a card drawn in error."""
+"""The acts of a hand: the lock of the wagers, the dealer's calls, a void, and the fate of a card drawn in error."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ GROUP = "The round"
 
 @dataclass(frozen=True, slots=True)
 class LockWagers(Request):
-    """The dealer's `deal`: no more wagers, the hand begins."""
+    """The dealer's `deal`: no more wagers, and the hand begins."""
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The lock; not where nobody plays, or the table would have to guess who wagered."""
+        """The lock. It is refused where nobody plays, or where the table would have to guess who wagered."""
         if table.rules.play.roles_play and not _actives_seated(table):
             return refuse("no_actives")
         locked = lock(table, "dealer", ambient)
@@ -72,7 +72,7 @@ DEAL = Act(
 
 
 def lock(table: Table, by: str, ambient: Ambient, *, late: bool = False) -> WagersLocked:
-    """The lock of the wagers as they lie."""
+    """The lock of the wagers as they lie on the layout."""
     locked = locking.lock(table, by, ambient.sensed_seats, ambient.pit_fresh, late=late)
     plays = any(on.seats for on in locked.progressive)
     return replace(locked, levels=dict(ambient.levels) if plays else {})
@@ -84,7 +84,7 @@ def _actives_seated(table: Table) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Called(ByPerson):
-    """The dealer called what a seat chose, or that cards have been turned up."""
+    """The dealer called what a seat chose, or that cards were turned up."""
 
     call: Call
     by: str
@@ -98,7 +98,7 @@ class MakeCall(Request):
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The call, where the rules wait for it."""
+        """The call, where the rules wait for this call."""
         match following(table):
             case Reveal():
                 return Called(self.call, self.by) if self.call is Call.REVEAL else refuse("reveal_due")
@@ -126,13 +126,13 @@ def _call(call: Call, says: str, pressed: str) -> Act:
 
 
 CALLS = (
-    _call(Call.HIT, "the seat that chooses takes a card", "the seat whose lamp is lit takes a card"),
-    _call(Call.STAND, "the seat that chooses takes none", "the seat whose lamp is lit takes none"),
-    _call(Call.SPLIT, "the seat that chooses splits its pair", "the seat whose lamp is lit splits its pair"),
+    _call(Call.HIT, "the seat whose turn it is takes a card", "the seat whose lamp is lit takes a card"),
+    _call(Call.STAND, "the seat whose turn it is takes no card", "the seat whose lamp is lit takes no card"),
+    _call(Call.SPLIT, "the seat whose turn it is splits its pair", "the seat whose lamp is lit splits its pair"),
     _call(
         Call.REVEAL,
-        "the cards that lie face down and are due have been turned up",
-        "the face-down cards whose lamp flashes are turned up",
+        "the face-down cards that are due have been turned up",
+        "the face-down cards whose lamp flashes have been turned up",
     ),
 )
 
@@ -151,8 +151,8 @@ class VoidHand(Request):
     supervisor: str | None
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The hand's end."""
-        assert self.supervisor is not None, "nobody voids without a name"
+        """The end of the hand."""
+        assert self.supervisor is not None, "a void has a name"
         return HandVoided(self.supervisor)
 
 
@@ -176,7 +176,7 @@ VOID = Act(
 
 
 class OddCardFate(Enum):
-    """What becomes of a card drawn in error that nobody saw."""
+    """What becomes of a card that was drawn in error and that nobody saw."""
 
     NEXT_CARD = "next_card"
     BURN = "burn"
@@ -184,7 +184,7 @@ class OddCardFate(Enum):
 
 @dataclass(frozen=True, slots=True)
 class OddCardTold(ByPerson):
-    """The card just drawn in error was not exposed, and this is its fate: it opens no simulated hand after all."""
+    """The last card, drawn in error, was not exposed, and has this fate. So it opened no simulated hand."""
 
     fate: OddCardFate
     by: str
@@ -192,13 +192,13 @@ class OddCardTold(ByPerson):
 
 @dataclass(frozen=True, slots=True)
 class TellOddCard(Request):
-    """The card just drawn in error was not exposed."""
+    """The last card, drawn in error, was not exposed."""
 
     fate: OddCardFate
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """What becomes of the card, while it is the only one of its hand."""
+        """The fate of the card. It is refused once a second card of the simulated hand has come."""
         return OddCardTold(self.fate, self.by) if odd_card(table) else refuse("no_odd_card")
 
 
@@ -207,7 +207,7 @@ def _fate(value: Any) -> OddCardFate:
         return OddCardFate(value)
     except ValueError:
         fates = " or ".join(fate.value for fate in OddCardFate)
-        raise BadArgumentError(f"{value} is not what can become of a card.", f"Write {fates}.") from None
+        raise BadArgumentError(f"{value} is not a fate of a card.", f"Write {fates}.") from None
 
 
 ODD_CARD = Act(
@@ -230,7 +230,7 @@ ODD_CARD = Act(
         Press(
             "void",
             False,
-            "nobody saw that card: it is the next round's first",
+            "nobody saw that card: it is the first card of the next round",
             lambda: TellOddCard(OddCardFate.NEXT_CARD, DEALER),
             When.ODD_CARD,
         ),

@@ -1,4 +1,4 @@
-"""The acts on the table itself, whatever is dealt there."""
+"""The acts on the table itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GROUP = "The table itself"
 
 @dataclass(frozen=True, slots=True)
 class LampsTested(ByPerson):
-    """Somebody had every lamp lit for a while."""
+    """A person had every lamp lit for a while."""
 
     by: str
 
@@ -26,7 +26,7 @@ class LampTest(Request):
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The test, which the lamps alone follow."""
+        """The test. Only the lamps follow this fact."""
         return LampsTested(self.by)
 
 

@@ -52,13 +52,21 @@ PIT_KEY = Act(
     name="pit-key",
     group=GROUP,
     who=Who.SUPERVISOR,
-    says="the pit's key, as it is offered and as it is pinned; with --trust: pin the offered one",
+    says="show the pit's keys, offered and pinned; with --trust: pin the offered key",
     example='--trust "1f0c 8a…" --by Smith',
     forms=(
         Form(
             PinPitKey,
             PinPitKey,
-            (Argument("trust", "FINGERPRINT", "the offered key's, as the pit shows it", _text, flag="trust"),),
+            (
+                Argument(
+                    "trust",
+                    "FINGERPRINT",
+                    "the offered key's fingerprint, as the pit shows it",
+                    _text,
+                    flag="trust",
+                ),
+            ),
         ),
     ),
     becomes=(PitKeyPinned,),
@@ -131,7 +139,7 @@ ACCEPT_AWARD = Act(
     name="accept-award",
     group=GROUP,
     who=Who.TWO_PEOPLE,
-    says="an award that was refused for its amount is true: it waits for a second person, five minutes at most",
+    says="accept an award that was refused for its amount; a second person must agree within five minutes",
     example="table-01.7 1250000 --by Smith",
     forms=(
         Form(

@@ -1,4 +1,4 @@
-"""The acts about seats: who plays and in which role, the chips at a seat, the commission owed and the hits."""
+"""The acts about seats: who plays in which role, the chips at a seat, the commission owed and the hits."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ LEAVE = Act(
 
 @dataclass(frozen=True, slots=True)
 class ActivesChosen(ByPerson):
-    """The two active seats of Baccarat Royal. `by` is "lot" where they were drawn, otherwise who named them."""
+    """The two active seats of Baccarat Royal. `by` is "lot" where they were drawn, else the person who named them."""
 
     actives: Actives
     by: str
@@ -200,7 +200,7 @@ def _bettor(value: Any) -> tuple[int, bool]:
         digits, back = text.removesuffix("b"), text.endswith("b")
         if digits.isascii() and digits.isdecimal() and len(digits) <= 2 and int(digits):
             return int(digits), back
-    raise BadArgumentError(f"{value} is not a bettor.", "Write a seat's number, 3; its back bettor's: 3b.")
+    raise BadArgumentError(f"{value} is not a bettor.", "Write the seat's number: 3; for its back bettor: 3b.")
 
 
 def _spot(value: Any) -> str:
@@ -218,14 +218,14 @@ WAGER = Act(
     name="wager",
     group=GROUP,
     who=Who.DEALER,
-    says="chips lie on a spot, in place of what lay there; 0 cents: they were taken away",
+    says="chips lie on a spot, in place of what lay there; 0 cents: the chips were taken away",
     example="3 tie 500 --by Smith",
     forms=(
         Form(
             PlaceWager,
             _placed,
             (
-                Argument("seat", "SEAT", "the seat's number; its back bettor's: 3b", _bettor),
+                Argument("seat", "SEAT", "the seat's number: 3; for its back bettor: 3b", _bettor),
                 Argument("spot", "SPOT", "player, banker, tie, dragon_player, …", _spot),
                 whole("cents", "CENTS", "an amount in cents, 500 for $5", 0, MOST_WAGER_CENTS),
             ),
@@ -238,7 +238,7 @@ WAGER = Act(
 
 @dataclass(frozen=True, slots=True)
 class CommissionCollected(ByPerson):
-    """A seat paid all the commission it owed."""
+    """A seat paid all the commission that it owed."""
 
     seat: int
     cents: int
@@ -247,7 +247,7 @@ class CommissionCollected(ByPerson):
 
 @dataclass(frozen=True, slots=True)
 class CollectCommission(Request):
-    """A seat pays the commission it owes."""
+    """A seat pays the commission that it owes."""
 
     seat: int
     by: str
@@ -262,7 +262,7 @@ COMMISSION = Act(
     name="commission",
     group=GROUP,
     who=Who.DEALER,
-    says="a seat pays all the commission it owes; the status shows how much that is",
+    says="a seat pays all the commission that it owes; `tablectl status` shows how much that is",
     example="3 --by Smith",
     forms=(Form(CollectCommission, CollectCommission, (_SEAT,)),),
     becomes=(CommissionCollected,),
@@ -272,7 +272,7 @@ COMMISSION = Act(
 
 @dataclass(frozen=True, slots=True)
 class HitsReset(ByPerson):
-    """A supervisor saw to a seat's hit, or with None to every hit: the lamp goes out."""
+    """A supervisor has dealt with a seat's hit, or with every hit (None): the lamp goes out."""
 
     seat: int | None
     by: str
@@ -280,7 +280,7 @@ class HitsReset(ByPerson):
 
 @dataclass(frozen=True, slots=True)
 class ResetHits(Request):
-    """A seat's hit, or with None every hit, has been seen to: its lamp may go out."""
+    """A seat's hit, or every hit (None), has been dealt with: its lamp may go out."""
 
     seat: int | None
     by: str
@@ -295,13 +295,13 @@ RESET_HIT = Act(
     name="reset-hit",
     group=GROUP,
     who=Who.SUPERVISOR,
-    says="a seat's hit has been seen to: its lamp goes out",
+    says="a seat's hit is dealt with: its lamp goes out",
     example="3 --by Smith",
     forms=(Form(ResetHits, ResetHits, (_SEAT,)),),
     becomes=(HitsReset,),
     in_fault=True,
     presses=(
-        Press("void", True, "the hits have been seen to: their lamps go out", lambda: ResetHits(None, KEY), When.HIT),
+        Press("void", True, "the hits are dealt with: their lamps go out", lambda: ResetHits(None, KEY), When.HIT),
     ),
 )
 

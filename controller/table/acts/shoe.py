@@ -1,4 +1,4 @@
-"""The acts of a shoe's life: announced, its cutting card seen, closed early."""
+"""The acts of a shoe's life: a shoe is announced, its cutting card is seen, it is closed early."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ GROUP = "The shoe"
 
 @dataclass(frozen=True, slots=True)
 class NewShoe(Request):
-    """Announce a new shoe. By a supervisor (a name, or "key") it may also end the open one, between hands."""
+    """Announce a new shoe. A supervisor (a name, or "key") may also end the open shoe by this, between hands."""
 
     supervisor: str | None = None
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The shoe's opening; a dealer's only once the commission of the shoe before is collected."""
+        """The shoe's opening. A dealer's is refused until the commission of the shoe before is collected."""
         collected_first = ambient.rules.shoe.commission_before_new_shoe
         if table.commission_owed and collected_first and self.supervisor is None:
             return refuse("commission_owed")  # sheet 004: collected before the cards are shuffled again
@@ -42,7 +42,7 @@ ANNOUNCE_SHOE = Act(
     name="announce-shoe",
     group=GROUP,
     who=Who.DEALER,
-    says="announce a new shoe, where none is open",
+    says="announce a new shoe while no shoe is open",
     example="",
     forms=(Form(NewShoe, NewShoe, named=False),),
     becomes=(ShoeOpened,),
@@ -57,24 +57,24 @@ NEW_SHOE = Act(
     name="new-shoe",
     group=GROUP,
     who=Who.SUPERVISOR,
-    says="announce a new shoe, or end the open one early between hands",
+    says="announce a new shoe, and end an open shoe early, between hands",
     example="--by Smith",
     forms=(Form(NewShoe, NewShoe),),
     becomes=(ShoeOpened,),
     refused=IN_A_HAND,
     leads_to=(FirstCardDue,),
     exit=Exit.NEW_SHOE,
-    presses=(Press("new_shoe", True, "this shoe ends here and a new one begins", lambda: NewShoe(KEY)),),
+    presses=(Press("new_shoe", True, "this shoe ends here and a new shoe begins", lambda: NewShoe(KEY)),),
     script="end-shoe",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class SeeCutCard(Request):
-    """The dealer saw the cutting card, at a shoe that does not report it."""
+    """The dealer saw the cutting card, at a shoe that does not report that card."""
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The same report that another shoe makes by itself."""
+        """The same fact that another shoe reports by itself."""
         return CutCardDrawn("dealer")
 
 
@@ -82,18 +82,18 @@ CUT_CARD = Act(
     name="cut-card",
     group=GROUP,
     who=Who.DEALER,
-    says="say that the cutting card came, at a shoe that does not report it",
+    says="say that the cutting card came, at a shoe that does not report that card",
     example="",
     forms=(Form(SeeCutCard, SeeCutCard, named=False),),
     becomes=(CutCardDrawn,),
     refused=NO_SHOE,
-    presses=(Press("cut_card", False, "the cutting card came (for a shoe that does not report it)", SeeCutCard),),
+    presses=(Press("cut_card", False, "the cutting card came (at a shoe that does not report that card)", SeeCutCard),),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class ShoeClosed(ByPerson):
-    """A supervisor ended the shoe early, between hands, with no new one to follow yet."""
+    """A supervisor ended the shoe early, between hands. No new shoe is announced yet."""
 
     by: str
 
@@ -105,7 +105,7 @@ class CloseShoe(Request):
     supervisor: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The shoe's end."""
+        """The end of the shoe."""
         return ShoeClosed(self.supervisor)
 
 
@@ -124,10 +124,10 @@ CLOSE_SHOE = Act(
 
 
 def opened(table: Table, by: str, ambient: Ambient) -> ShoeOpened:
-    """The opening of the next shoe, with what outlives the shoe before."""
+    """The opening of the next shoe, with what stays from the shoe before."""
     carried = carried_into_new_shoe(table)
-    # What was missed before the shoe's first card is none of its cards: its reports follow one another from there.
-    # A card that a person named came without a number: what follows it is still counted from the last report.
+    # A report missed before the shoe's first card is no card of this shoe: its reports are counted from that card on. A
+    # card that a person named came without a number: the next report is still counted from the last report.
     numbered = any(getattr(fact, "report", None) is not None for fact in carried)
     first_card_came = by == "first_card" or numbered
     return ShoeOpened(

@@ -1,4 +1,4 @@
-"""The acts that a stopped table waits for: it may go on, this was the card, so many cards are left.
+"""The acts that a stopped table waits for: go on, name a card, count the cards that are left.
 
 A void (`hand.py`) and a new shoe (`shoe.py`) leave a fault too.
 """
@@ -35,7 +35,7 @@ GROUP = "When the table has stopped"
 
 @dataclass(frozen=True, slots=True)
 class FaultCleared(ByPerson):
-    """A supervisor looked at the table and let it go on; where the fault asks for two people, a witness too."""
+    """A supervisor looked at the table and let it go on; where the fault needs two people, a witness did too."""
 
     by: str
     witness: str | None = None
@@ -43,20 +43,20 @@ class FaultCleared(ByPerson):
 
 @dataclass(frozen=True, slots=True)
 class ClearFault(Request):
-    """Let the table go on. Some faults ask for two people."""
+    """Let the table go on. Some faults need two people."""
 
     supervisor: str | None
     witness: str | None = None
 
     @property
     def details(self) -> dict[str, object]:
-        """What the second person is shown: nothing but the standing fault."""
+        """What the second person is shown: only the standing fault."""
         return {}
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The word of one person, or of two where the fault asks for that."""
-        assert table.fault is not None, "it has an exit"
-        assert self.supervisor is not None, "nobody clears without a name"
+        """The word of one person, or of two where the fault needs two."""
+        assert table.fault is not None, "the act is an exit of this fault"
+        assert self.supervisor is not None, "a clear has a name"
         if not FAULTS[table.fault.code].two_people:
             return FaultCleared(self.supervisor)
         return by_two(self, FaultCleared(self.supervisor, self.witness))
@@ -78,7 +78,7 @@ CLEAR = Act(
 
 @dataclass(frozen=True, slots=True)
 class CardNamed(ByPerson):
-    """A supervisor said which card it was that the shoe could not tell."""
+    """A supervisor said which card it was: a card that the shoe could not read, or that was missed."""
 
     card: Card
     by: str
@@ -86,20 +86,20 @@ class CardNamed(ByPerson):
 
 @dataclass(frozen=True, slots=True)
 class NameCard(Request):
-    """Say which card it was."""
+    """Say which card it was that the shoe could not read, or that was missed."""
 
     card: Card
     supervisor: str | None
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The card that waits, or was missed, by its name.
+        """The card that waits, or that was missed, with its name.
 
-        One of which none is left is refused, those that lie face down counted too: it was misread, or one before it
-        was. Whoever reads the felt is told that, and nobody else. Were it believed, all would be told: the table would
-        stop at an impossible card. A guess is not free either: a name that is not refused is journalled, and is the
-        card.
+        A card that cannot be left in the shoe is refused, also where a copy lies face down: this card or an earlier one
+        was misread. Only the person who reads the felt hears that. Were the name believed, the table would stop at an
+        impossible card, and everybody would hear it. A guess has its price: a name that is not refused is journalled,
+        and from then on is the card.
         """
-        assert self.supervisor is not None, "nobody names a card without a name of their own"
+        assert self.supervisor is not None, "whoever names a card has a name"
         if table.shoe is not None and not shoe_life.can_still_come(table.shoe, table.rules.shoe, self.card):
             return refuse("card_cannot_be")
         return CardNamed(self.card, self.supervisor)
@@ -109,7 +109,7 @@ CARD = Act(
     name="card",
     group=GROUP,
     who=Who.SUPERVISOR,
-    says="name the card the shoe could not tell, or that was missed",
+    says="name the card that the shoe could not read, or that was missed",
     example="KS --by Smith",
     forms=(Form(NameCard, NameCard, (Argument("card", "CARD", "rank, then suit: KS", read_card),)),),
     becomes=(CardNamed,),
@@ -128,7 +128,7 @@ class CardsCounted(ByPerson):
 
 @dataclass(frozen=True, slots=True)
 class CountCards(Request):
-    """Say how many cards are left in the shoe now: counted, or read off."""
+    """Say how many cards are left in the shoe now, counted or read from a display."""
 
     left: int
     supervisor: str
@@ -142,7 +142,7 @@ COUNT = Act(
     name="count",
     group=GROUP,
     who=Who.SUPERVISOR,
-    says="say how many cards are left in the shoe, after it was not heard for a while",
+    says="say how many cards are left in the shoe, after the shoe was not heard for a while",
     example="397 --by Smith",
     forms=(
         Form(
@@ -158,13 +158,13 @@ COUNT = Act(
 
 
 def _miscounted(table: Table, left: int) -> Refuse | None:
-    """Why so many cards cannot be left, or what must be told first; None where the table can go on with the count.
+    """Why this count cannot be, or what must be told first; None where the table can go on with the count.
 
-    A late copy of a report makes one card more than came: the count proves it. Were it lower as well, nobody could
-    tell whether that card or another one came.
+    A late copy of a report makes the table count one card more than came, and the count shows that. If the count were
+    lower still, nobody could say whether that report was a copy or a card.
     """
     known = known_left(table)
-    assert known is not None, "with no shoe nothing stops for a count"
+    assert known is not None, "a fault that needs a count has a shoe"
     in_doubt = any(held.in_doubt and is_card(held) for held in table.held)
     if in_doubt:
         return None if left == known + 1 else refuse("count_too_high" if left > known else "card_in_doubt")
