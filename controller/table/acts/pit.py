@@ -58,15 +58,7 @@ PIT_KEY = Act(
         Form(
             PinPitKey,
             PinPitKey,
-            (
-                Argument(
-                    "trust",
-                    "FINGERPRINT",
-                    "the offered key's fingerprint, as the pit shows it",
-                    _text,
-                    flag="trust",
-                ),
-            ),
+            (Argument("trust", "FINGERPRINT", "the fingerprint that the pit shows", _text, flag="trust"),),
         ),
     ),
     becomes=(PitKeyPinned,),
