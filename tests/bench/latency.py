@@ -34,6 +34,7 @@ from tests.bench import floor
 from tests.bench.house import House, cpu_ms, ready, until, written_bytes
 from tests.bench.report import Section, judged, spread
 from tests.bench.syncs import Syncs
+from tests.support.felt import Hand
 
 WAGERED_SEATS = (2, 5)
 HANDS_A_SHOE = 60
@@ -237,15 +238,12 @@ class PlayedTable:
         return deck
 
     def _deal(self, deck: Deck) -> int:
-        hands: dict[str, list[str]] = {"player": [], "banker": []}
-        side = rules.next_side(hands["player"], hands["banker"])
-        while side is not None:
+        hand = Hand()
+        while hand.side is not None:
             card = deck.draw()
-            hands[side].append(card)
-            following = rules.next_side(hands["player"], hands["banker"])
-            self._measure_card(card, lamp_changes=following != side, last=following is None)
-            side = following
-        return len(hands["player"]) + len(hands["banker"])
+            side, _ = hand.take(card)
+            self._measure_card(card, lamp_changes=hand.side != side, last=hand.side is None)
+        return len(hand.cards)
 
     def _measure_card(self, card: str, lamp_changes: bool, last: bool) -> None:
         """Draw a card and see what comes of it. A lamp that stays as it is tells nothing."""

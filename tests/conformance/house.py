@@ -16,7 +16,9 @@ from controller.conformance.deeds import Deeds
 from controller.conformance.far_table import Address, Wire
 from controller.conformance.main import try_pit
 from controller.conformance.report import Report
-from tests.pit.house import PATIENCE_S, ROOT, Broker
+from tests.pit.house import ROOT
+from tests.support.brokers import Broker
+from tests.support.waiting import PATIENCE_S
 
 
 class RunningPit:
@@ -70,7 +72,7 @@ def try_reference_pit(folder: Path, home: Path = ROOT, only: Sequence[str] = ())
 
 def try_program(command: Sequence[str], deeds: dict[str, str], folder: Path, home: Path, only: Sequence[str]) -> Report:
     """What the kit says of this program; {broker} in its command is where the broker is."""
-    broker = Broker(folder)
+    broker = Broker(folder).start()
     pit = RunningPit([word.replace("{broker}", f"127.0.0.1:{broker.port}") for word in command], folder, home)
     kill = f"kill -9 $(cat {shlex.quote(str(folder / 'pit.pid'))})"
     wanted = [clause for clause in clauses() if not only or clause.number in only]

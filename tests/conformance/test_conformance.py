@@ -17,8 +17,9 @@ from controller.contract.pit_words import AwardStep
 from controller.keys import SigningKey, signature_holds
 from tests.conformance.defects import DEFECTS, Defect
 from tests.conformance.house import try_reference_pit, try_tiny_pit
-from tests.pit.house import PATIENCE_S, Broker, needs_mosquitto
+from tests.support.brokers import Broker, needs_mosquitto
 from tests.support.contract import check_message
+from tests.support.waiting import PATIENCE_S
 
 _AT_ONCE = ("P01", "P03", "P04", "P05", "P07", "P09", "P18", "P20")
 """Clauses that are tried in a few seconds."""
@@ -36,7 +37,7 @@ def test_every_clause_has_one_check_and_one_defect_at_least() -> None:
 
 @needs_mosquitto
 def test_what_the_kit_says_as_a_table_keeps_the_contract(tmp_path: Path) -> None:
-    broker = Broker(tmp_path)
+    broker = Broker(tmp_path).start()
     table = FarTable(Address("127.0.0.1", broker.port, "pit/v1"), "kit-1")
     hit = f"kit-1/{table.epoch}/4"
     step = AwardStep("kit-1.1", hit, "kit-1", 1, "kit", "grand", 500, "pending", "pit", now_text(), 1)

@@ -30,13 +30,14 @@ from controller.delivery import guarantee as delivery
 from controller.delivery.bet_recognition import wager_from_json
 from controller.keys import SigningKey, signature_holds
 from controller.table.faults import ALARMS, FAULTS
-from tests.daemon.daemon_world import eventually, running
-from tests.daemon.daemon_world import run as run_daemon
+from tests.daemon.daemon_world import running
 from tests.documents.contract_examples import KEY
 from tests.documents.contract_examples import PIT_KEY as PIT_SIGNS
 from tests.documents.contract_page import CONTRACT, DOCUMENT, event_definition, fresh_document
 from tests.documents.contract_snippet import next_head, read_event
 from tests.documents.pages import pages
+from tests.support.waiting import eventually
+from tests.support.waiting import run as run_daemon
 
 ACCESS_LIST = Path(__file__).parents[2] / "config" / "mosquitto" / "acl"
 

@@ -6,11 +6,11 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from controller.answer import Answer
 from controller.cli.surroundings import EXAMPLE_TABLE, simulated_table
@@ -33,42 +33,12 @@ from controller.table.acts.shoe import NewShoe
 from controller.table.acts.stopped import ClearFault
 from controller.table.facts import CardDrawn, Report
 from tests.support.contract import check_message
-
-PATIENCE_S = 20.0
-"""A test that waits so long has failed."""
+from tests.support.waiting import PATIENCE_S, eventually
 
 KEY = SigningKey(bytes(range(32)))
 PIT_KEY = SigningKey(bytes(range(32, 64)))
 LEVELS = {"personal_vs_personal": 1_000_000, "banker_personal": 500_000, "player_personal": 250_000}
 """The pit's progressive levels, in cents."""
-
-_T = TypeVar("_T")
-
-
-def run(work: Coroutine[Any, Any, _T]) -> _T:
-    """Run a test's coroutine on a loop of its own."""
-
-    async def in_time() -> _T:
-        async with asyncio.timeout(3 * PATIENCE_S):
-            return await work
-
-    return asyncio.run(in_time())
-
-
-async def eventually(holds: Callable[[], object], what: str = "") -> None:
-    """Wait until `holds()`, looking again and again."""
-    deadline_s = time.monotonic() + PATIENCE_S
-    while not holds():
-        assert time.monotonic() < deadline_s, f"waited {PATIENCE_S} s in vain {what}"
-        await asyncio.sleep(0.005)
-
-
-def eventually_now(holds: Callable[[], object], what: str = "") -> None:
-    """The same where there is no loop."""
-    deadline_s = time.monotonic() + PATIENCE_S
-    while not holds():
-        assert time.monotonic() < deadline_s, f"waited {PATIENCE_S} s in vain {what}"
-        time.sleep(0.01)
 
 
 class HeldPins:

@@ -38,6 +38,7 @@ from tests.daemon.test_history import Recorded
 from tests.daemon.test_journal import CONFIG, KEY, OTHER_KEY, RULES, TABLE, entries, opened, shoe, tampering
 from tests.journals.old_journals import NAMES, copied
 from tests.support.archives import AtStep, archive_all, watch_files
+from tests.support.felt import Hand
 
 ROOT = Path(__file__).parents[2]
 SHOES = 5
@@ -578,13 +579,14 @@ def _real_shoes(shoes: int, hands: int) -> list[Entry]:
         for place in range(1, rules.burn_count(first) + 1):
             table.believe(table.card(Target.BURN, place, deck.draw()))
         for _ in range(hands):
-            laid: dict[str, list[str]] = {"player": [], "banker": []}
+            hand = Hand()
             table.lock(*luck.sample(range(1, 8), 2))
-            while (side := rules.next_side(laid["player"], laid["banker"])) is not None:
-                laid[side].append(deck.draw())
-                table.believe(table.card(Target(side), len(laid[side]), laid[side][-1]))
+            while hand.side is not None:
+                card = deck.draw()
+                side, index = hand.take(card)
+                table.believe(table.card(Target(side), index, card))
             result = ShoeResult(table.of_type("round")[-1]["outcome"])
-            player_pair, banker_pair = (hand[0][0] == hand[1][0] for hand in laid.values())
+            player_pair, banker_pair = (rules.is_pair(on) for on in (hand.player, hand.banker))
             table.believe(ShoeResultReported(result, player_pair, banker_pair, table.report(b"G\x90")))
             assert table.fault is None, table.table.fault
     return [

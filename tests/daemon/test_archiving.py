@@ -21,7 +21,8 @@ from controller.record.journal import Journal, read_rows, verify
 from controller.table.acts.hand import LockWagers
 from controller.table.acts.shoe import NewShoe
 from controller.table.facts import ArchiveFailed, CardDrawn, ShoeOpened
-from tests.daemon.daemon_world import PATIENCE_S, World, ack, eventually, run, running
+from tests.daemon.daemon_world import World, ack, running
+from tests.support.waiting import PATIENCE_S, eventually, run
 
 
 @pytest.fixture(autouse=True)

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from controller.control import connections
-from tests.daemon.daemon_world import PATIENCE_S, eventually, run, served
+from tests.daemon.daemon_world import served
 from tests.daemon.test_control_socket import Line, connected
+from tests.support.waiting import PATIENCE_S, eventually, run
 
 _MOST = 6
 

@@ -27,8 +27,9 @@ from controller.table.acts.corrections import RoundCorrected
 from controller.table.acts.hand import LockWagers, MakeCall
 from controller.table.acts.seats import PlaceWager, TakeSeats
 from controller.table.facts import CardDrawn, ShoeOpened, ShoeStoodBy
-from tests.daemon.daemon_world import PATIENCE_S, World, eventually, run, running, served
+from tests.daemon.daemon_world import World, running, served
 from tests.support.tables import TABLES
+from tests.support.waiting import PATIENCE_S, eventually, run
 
 
 class Line:

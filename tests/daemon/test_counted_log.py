@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.counted_log import EVERY_ONE, CountedLog
-from tests.daemon.daemon_world import eventually
+from tests.support.waiting import eventually
 
 
 class Log:

@@ -12,7 +12,8 @@ from typing import Any
 
 from controller.cli.client import shoe_rounds
 from controller.control.feed import feed_of
-from tests.daemon.daemon_world import PATIENCE_S, run, served
+from tests.daemon.daemon_world import served
+from tests.support.waiting import PATIENCE_S, run
 
 
 async def told(reader: asyncio.StreamReader, part: str) -> Any:

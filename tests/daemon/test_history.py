@@ -23,6 +23,7 @@ from controller.table.facts import CardDrawn, Report, ShoeResult, ShoeResultRepo
 from drivers.sim import rules
 from drivers.sim.shoe.angel_eye import card_byte, frame
 from drivers.sim.shoe.beetek import card_line
+from tests.support.felt import Hand
 from tests.support.five_games import call, wagers
 from tests.support.tables import LUCKY9, SUGARHOUSE, TableUnderTest, cards
 
@@ -57,12 +58,10 @@ class Recorded(TableUnderTest):
 
     def hand(self, text: str) -> Self:
         """A locked hand's cards, each where the shoe's own tableau puts it."""
-        laid: dict[str, list[str]] = {"player": [], "banker": []}
+        hand = Hand()
         for card in text.split():
-            side = rules.next_side(laid["player"], laid["banker"])
-            assert side is not None
-            laid[side].append(card)
-            self.believe(self.card(Target(side), len(laid[side]), card))
+            side, index = hand.take(card)
+            self.believe(self.card(Target(side), index, card))
         return self
 
     def hand_on(self, text: str) -> Self:
@@ -191,14 +190,12 @@ def test_each_step_shows_the_hands_and_whose_card_is_next(
 ) -> None:
     path = Recorded().burned().lock().hand(dealt).journalled(tmp_path)
     expected: list[str] = []
-    laid: dict[str, list[str]] = {"player": [], "banker": []}
+    hand = Hand()
     for card in dealt.split():
-        side = rules.next_side(laid["player"], laid["banker"])
-        assert side is not None
-        laid[side].append(card)
+        hand.take(card)
+        laid = {"player": hand.player, "banker": hand.banker}
         expected += [f"    {name} {' '.join(on)} = {rules.total(on)}" for name, on in laid.items() if on]
-        due = rules.next_side(laid["player"], laid["banker"])
-        expected.append(f"    then: next card to {due}" if due else "    then: wagers open")
+        expected.append(f"    then: next card to {hand.side}" if hand.side else "    then: wagers open")
 
     lines = said(capsys, "replay", path, "1/1")
     first = next(place for place, line in enumerate(lines) if "CardDrawn" in line)

@@ -20,8 +20,9 @@ from controller.record.epochs import open_journal
 from controller.record.journal import Journal, read_rows, verify
 from controller.record.journal_file import JournalFile, JournalGoneError
 from controller.table.acts.hand import LockWagers
-from tests.daemon.daemon_world import eventually, run, running, table_config
+from tests.daemon.daemon_world import running, table_config
 from tests.daemon.test_journal import SHOES, TABLE, opened, tampering
+from tests.support.waiting import eventually, run
 
 HALF = len(SHOES) // 2
 

@@ -11,7 +11,8 @@ from controller.table.acts.hand import LockWagers, VoidHand
 from controller.table.acts.stopped import ClearFault
 from controller.table.facts import ShoeError, ShoeErrorRaised
 from controller.words.language import language
-from tests.daemon.daemon_world import run, running
+from tests.daemon.daemon_world import running
+from tests.support.waiting import run
 
 
 def test_what_happened_is_told_with_its_place_code_and_sentence(

@@ -9,8 +9,9 @@ from controller.table.acts.hand import LockWagers
 from controller.table.acts.itself import LampTest
 from controller.table.acts.stopped import ClearFault
 from controller.table.facts import CutCardDrawn, ShoeError, ShoeErrorRaised
-from tests.daemon.daemon_world import eventually, run, running
+from tests.daemon.daemon_world import running
 from tests.support.tables import TableUnderTest, house
+from tests.support.waiting import eventually, run
 
 
 def test_a_chip_put_down_after_the_cards_lie_open_plays_no_part(tmp_path: Path) -> None:

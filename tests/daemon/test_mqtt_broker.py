@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import getpass
 import logging
-import queue
 import signal
 import subprocess
 import sys
 import textwrap
 from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-from paho.mqtt.client import Client, MQTTMessage
-from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
-from controller.cli.surroundings import free_port, mosquitto, mosquitto_program, started
+from controller.cli.surroundings import free_port, mosquitto
 from drivers import mqtt
 from drivers.mqtt import MqttBroker, Will
-from tests.daemon.daemon_world import PATIENCE_S, eventually, eventually_now, run
+from tests.support.brokers import Broker, Peer
+from tests.support.waiting import eventually, run
 
 ROOT = Path(__file__).parents[2]
 ACK = "pit/v1/table/ack"
@@ -97,38 +94,9 @@ async def broker_at(
         await asyncio.wait([task])
 
 
-class FarEnd:
+def far_end(port: int) -> Peer:
     """Another client of the same broker: the pit's program."""
-
-    def __init__(self, port: int) -> None:
-        self.messages: queue.SimpleQueue[MQTTMessage] = queue.SimpleQueue()
-        self._client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
-        self._client.on_message = lambda _client, _data, message: self.messages.put(message)
-        subscribed: queue.SimpleQueue[bool] = queue.SimpleQueue()
-        self._client.on_subscribe = lambda *_: subscribed.put(True)
-        self._client.connect("127.0.0.1", port)
-        self._client.loop_start()
-        self._client.subscribe([(EVENT, 1), (STATE, 1)])
-        subscribed.get(timeout=PATIENCE_S)
-
-    def publish(self, topic: str, payload: bytes, retain: bool = False) -> None:
-        self._client.publish(topic, payload, qos=1, retain=retain).wait_for_publish(PATIENCE_S)
-
-    def next(self) -> MQTTMessage:
-        return self.messages.get(timeout=PATIENCE_S)
-
-    def close(self) -> None:
-        self._client.disconnect()
-        self._client.loop_stop()
-
-
-@contextmanager
-def far_end(port: int) -> Iterator[FarEnd]:
-    other = FarEnd(port)
-    try:
-        yield other
-    finally:
-        other.close()
+    return Peer(port, EVENT, STATE)
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +108,7 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 
 
 @pytest.fixture
-def pit(port: int) -> Iterator[FarEnd]:
+def pit(port: int) -> Iterator[Peer]:
     """A far end that leaves nothing retained."""
     with far_end(port) as other:
         yield other
@@ -148,7 +116,7 @@ def pit(port: int) -> Iterator[FarEnd]:
             other.publish(topic, b"", retain=True)
 
 
-def test_what_is_published_arrives_with_its_type_and_is_answered(port: int, pit: FarEnd) -> None:
+def test_what_is_published_arrives_with_its_type_and_is_answered(port: int, pit: Peer) -> None:
     async def test() -> None:
         async with broker_at(port) as table:
             token = table.broker.publish(EVENT, b'{"seq":1}', event_type="round")
@@ -169,7 +137,7 @@ def test_an_event_nobody_subscribes_to_is_answered_0x10(port: int) -> None:
     run(test())
 
 
-def test_the_retained_word_comes_after_the_connection_is_told_and_before_any_answer(port: int, pit: FarEnd) -> None:
+def test_the_retained_word_comes_after_the_connection_is_told_and_before_any_answer(port: int, pit: Peer) -> None:
     pit.publish(ACK, b"the last word", retain=True)
 
     class Asking(Heard):
@@ -192,7 +160,7 @@ def test_the_retained_word_comes_after_the_connection_is_told_and_before_any_ans
         run(once())
 
 
-def test_what_the_pit_says_comes_through(port: int, pit: FarEnd) -> None:
+def test_what_the_pit_says_comes_through(port: int, pit: Peer) -> None:
     async def test() -> None:
         async with broker_at(port) as table:
             await asyncio.to_thread(pit.publish, ACK, b"word")
@@ -204,7 +172,7 @@ def test_what_the_pit_says_comes_through(port: int, pit: FarEnd) -> None:
     run(test())
 
 
-def test_a_state_is_retained(port: int, pit: FarEnd) -> None:
+def test_a_state_is_retained(port: int, pit: Peer) -> None:
     async def test() -> None:
         async with broker_at(port) as table:
             await table.answer(table.broker.publish(STATE, b'{"online":true}', retain=True))
@@ -215,7 +183,7 @@ def test_a_state_is_retained(port: int, pit: FarEnd) -> None:
     run(test())
 
 
-def test_many_at_once_are_each_answered_in_order(port: int, pit: FarEnd) -> None:
+def test_many_at_once_are_each_answered_in_order(port: int, pit: Peer) -> None:
     async def test() -> None:
         async with broker_at(port) as table:
             tokens = [table.broker.publish(EVENT, str(number).encode()) for number in range(90)]
@@ -227,7 +195,7 @@ def test_many_at_once_are_each_answered_in_order(port: int, pit: FarEnd) -> None
     assert [int(pit.next().payload) for _ in range(90)] == list(range(90))
 
 
-def test_a_clean_end_says_goodbye_with_the_wills_words(port: int, pit: FarEnd) -> None:
+def test_a_clean_end_says_goodbye_with_the_wills_words(port: int, pit: Peer) -> None:
     async def test() -> None:
         async with broker_at(port) as table:
             await table.answer(table.broker.publish(STATE, b'{"online":true}', retain=True))
@@ -239,7 +207,7 @@ def test_a_clean_end_says_goodbye_with_the_wills_words(port: int, pit: FarEnd) -
         assert (message.payload, message.retain) == (WILL.payload, True)
 
 
-def test_a_process_that_is_killed_leaves_its_will(port: int, pit: FarEnd) -> None:
+def test_a_process_that_is_killed_leaves_its_will(port: int, pit: Peer) -> None:
     program = f"""
         import asyncio, sys
         sys.path.insert(0, {str(ROOT)!r})
@@ -322,7 +290,7 @@ def test_something_that_takes_the_connection_and_says_nothing_is_given_up(monkey
     run(test())
 
 
-def test_a_listener_that_raises_ends_the_run(port: int, pit: FarEnd) -> None:
+def test_a_listener_that_raises_ends_the_run(port: int, pit: Peer) -> None:
     async def test() -> None:
         async with broker_at(port) as table:
             table.heard.raising = ZeroDivisionError()
@@ -336,30 +304,11 @@ def test_a_listener_that_raises_ends_the_run(port: int, pit: FarEnd) -> None:
 # A broker with an access list.
 
 
-@contextmanager
-def guarded(folder: Path, access: str) -> Iterator[int]:
-    """A Mosquitto where a client without a name may do what `access` says."""
-    program = mosquitto_program()
-    assert program is not None
-    free = free_port()
-    (folder / "acl").write_text(textwrap.dedent(access))
-    config = folder / "guarded.conf"
-    config.write_text(
-        f"listener {free} 127.0.0.1\nallow_anonymous true\npersistence false\nacl_file {folder / 'acl'}\n"
-        f"user {getpass.getuser()}\n"  # which it would otherwise stop being, when that is root, and not read the list
-    )
-    with started([program, "-c", str(config)], folder / "guarded.log") as process:
-        log = folder / "guarded.log"
-        eventually_now(lambda: process.poll() is not None or "running" in log.read_text())
-        assert process.poll() is None, log.read_text()
-        yield free
-
-
 def test_an_event_the_access_list_refuses_is_answered_0x87_and_others_go_on(tmp_path: Path) -> None:
-    with guarded(tmp_path, f"topic read {ACK}\ntopic write {STATE}\n") as free:
+    with Broker(tmp_path, access_list=f"topic read {ACK}\ntopic write {STATE}\n") as guarded:
 
         async def test() -> None:
-            async with broker_at(free) as table:
+            async with broker_at(guarded.port) as table:
                 assert await table.answer(table.broker.publish(EVENT, b"{}")) == 0x87
                 assert await table.answer(table.broker.publish(STATE, b"{}", retain=True)) in (0x00, 0x10)
                 assert not table.heard.of("disconnected")

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from controller.control.past import past_of
-from tests.daemon.daemon_world import PATIENCE_S, World, run, served
+from tests.daemon.daemon_world import World, served
+from tests.support.waiting import PATIENCE_S, run
 
 
 async def told_after(control: Path, asked: bytes) -> list[dict[str, Any]]:

@@ -38,8 +38,9 @@ from controller.table.facts import (
 from controller.table.public import Public, public
 from controller.table.states import Table
 from controller.table.step import step
-from tests.daemon.daemon_world import World, eventually, open_journal, run, running, table_config
+from tests.daemon.daemon_world import World, open_journal, running, table_config
 from tests.support.contract import check_event
+from tests.support.waiting import eventually, run
 
 
 def kinds(rows: list[Row]) -> list[str]:

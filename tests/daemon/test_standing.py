@@ -10,7 +10,8 @@ import pytest
 from controller.contract import topics
 from controller.delivery.standing import GOOD, PitHeard
 from controller.words.language import language
-from tests.daemon.daemon_world import ack, eventually, run, running
+from tests.daemon.daemon_world import ack, running
+from tests.support.waiting import eventually, run
 
 STALE_S = 10.0
 SCHEMA = Path(topics.__file__).with_name("schemas") / "state.schema.json"

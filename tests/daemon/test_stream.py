@@ -23,19 +23,9 @@ from controller.table.acts.hand import LockWagers, VoidHand
 from controller.table.acts.shoe import NewShoe
 from controller.table.acts.stopped import ClearFault
 from controller.table.facts import HitUnheard, OutboxFilling, PublishRefused
-from tests.daemon.daemon_world import (
-    KEY,
-    HeldBroker,
-    Published,
-    World,
-    ack,
-    eventually,
-    open_journal,
-    run,
-    running,
-    table_config,
-)
+from tests.daemon.daemon_world import KEY, HeldBroker, Published, World, ack, open_journal, running, table_config
 from tests.daemon.test_journal import tampering
+from tests.support.waiting import eventually, run
 
 SCHEMAS = Path(__file__).parents[2] / "controller" / "contract" / "schemas"
 STATE = Draft202012Validator(json.loads((SCHEMAS / "state.schema.json").read_text("utf-8")))

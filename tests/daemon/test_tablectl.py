@@ -25,7 +25,7 @@ from controller.record.journal import Journal
 from controller.table.acts.every import ACTS
 from controller.table.faults import Exit
 from drivers.sim.pins import PinsPage
-from tests.daemon.daemon_world import eventually_now
+from tests.support.waiting import eventually_now
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "config" / "tables" / "royal9.toml"

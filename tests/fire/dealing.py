@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from drivers.sim import rules
 from drivers.sim.line import PtyLine
 from drivers.sim.pins import SimulatedPins
 from tests.fire.schedule import UNHEARD, Strike, Victim
+from tests.support.felt import Hand
 
 _HANDS_A_SHOE = 30
 _DECKS = 8
@@ -44,14 +45,9 @@ _LONGER_THAN_KEPT_S = 9.0  # a freeze of which the table must take the shoe for 
 
 
 @dataclass
-class Dealt:
+class Dealt(Hand):
     """A hand as it was dealt. `sure` says that nothing kept the table from hearing it whole."""
 
-    shoe: int
-    round: int
-    player: list[str] = field(default_factory=list)
-    banker: list[str] = field(default_factory=list)
-    voided: bool = False
     sure: bool = True
 
 
@@ -158,11 +154,11 @@ class Dealer:
         self.dealt.append(hand)
         hand.voided = strike is None and self._rng.random() < _VOIDED
         cards, drawn = self._next_cards(), 0
-        while (side := rules.next_side(hand.player, hand.banker)) is not None and not (hand.voided and drawn == 2):
+        while hand.side is not None and not (hand.voided and drawn == 2):
             if not hand.sure and strike is not None and drawn < strike.place:
                 self._await_shown(hand)
             card = next(cards)
-            (hand.player if side == "player" else hand.banker).append(card)
+            hand.take(card)
             self._draw(card)
             drawn += 1
             if strike is not None and strike.place == drawn:
@@ -265,7 +261,7 @@ class Dealer:
             self._come_back()
         self._await(self._is_heard)
         self._await(lambda: self._is_mended(hand))
-        if rules.next_side(hand.player, hand.banker) is not None:
+        if hand.side is not None:
             if isinstance(self._shoe, FarShoe):
                 self._shoe.force_quit()
             self._await(self._is_heard)
@@ -324,11 +320,10 @@ class Dealer:
     def _hear_again(self, strike: Strike) -> None:
         """Hands go unheard before it; their wagers were never locked, so the stream must know nothing of them."""
         for _ in range(strike.unheard_hands):
-            player: list[str] = []
-            banker: list[str] = []
-            while (side := rules.next_side(player, banker)) is not None:
+            hand = Hand()
+            while hand.side is not None:
                 card = self._cards.pop()
-                (player if side == "player" else banker).append(card)
+                hand.take(card)
                 self._draw(card)
         time.sleep(strike.down_s)
         self._gone = None

@@ -5,7 +5,6 @@ Everything goes over links that can be cut. A supervisor starts again what was k
 
 from __future__ import annotations
 
-import shutil
 import sqlite3
 import subprocess
 import threading
@@ -19,7 +18,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import pytest
 from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
@@ -31,6 +29,7 @@ from controller.pit.ledger import Ledger
 from tests.fire.links import Link, Links
 from tests.fire.schedule import Direction, troubles
 from tests.link.house import HOST, SHIPPED, House, write
+from tests.support.brokers import Broker
 from tests.support.contract import check_message
 
 TERMS: dict[str, tuple[int, str, str, int]] = {
@@ -67,7 +66,6 @@ class Floor:
         self._cut_rate = cut_rate
         self.wrong: list[str] = []
         self._house = House(folder)
-        self._write_broker_files()
         self._links = Links()
         self.pit_link = self._link(seed, "pit", _PIT_BYTES)
         self.table_links: list[Link] = []
@@ -79,11 +77,7 @@ class Floor:
             self.tables.append(self._table(name, self.table_links[-1].port, "beetek" if number == 2 else "angel_eye"))
         self.ledger = folder / "ledger"
         self.broker_log, self.pit_log = folder / "broker.log", folder / "pit.log"
-        program = shutil.which("mosquitto", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
-        if program is None:
-            pytest.skip("Mosquitto is not installed")
-        broker = [program, "-c", str(folder / "mosquitto.conf")]
-        self.broker = Process("broker", broker, self.broker_log, self.wrong)
+        self.broker = Process("broker", self._broker_command(), self.broker_log, self.wrong)
         self.pit = Process("pit", self._pit_command(), self.pit_log, self.wrong, self._audit)
         self._closing = threading.Event()
         self._cashier: subprocess.Popen[str] | None = None
@@ -183,12 +177,11 @@ class Floor:
 
     # How it is built.
 
-    def _write_broker_files(self) -> None:
+    def _broker_command(self) -> list[str]:
         heard = "".join(f"topic read pit/v1/{topic}\n" for topic in LISTENED_TO)
         access = (SHIPPED / "acl").read_text("utf-8")
-        (self.folder / "acl").write_text(f"{access}\nuser {_LISTENER}\n{heard}", "utf-8")
         config = self._house.config() + "log_type all\n"  # what it takes and hands on is counted
-        (self.folder / "mosquitto.conf").write_text(config, "utf-8")
+        return Broker(self.folder, config, f"{access}\nuser {_LISTENER}\n{heard}", self._house.port).command
 
     def _link(self, seed: int, name: str, mean_bytes: Mapping[Direction, int]) -> Link:
         means = {direction: mean // self._cut_rate for direction, mean in mean_bytes.items()}

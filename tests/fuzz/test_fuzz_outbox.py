@@ -18,7 +18,8 @@ from controller.table.acts.shoe import NewShoe
 from controller.table.acts.stopped import ClearFault
 from controller.table.facts import OutboxFilling, OutboxFull
 from controller.words.language import language
-from tests.daemon.daemon_world import World, ack, eventually, running
+from tests.daemon.daemon_world import World, ack, running
+from tests.support.waiting import eventually
 
 _ON_ITS_WAY_BYTES = 130_000  # a window of events is sent or read at one moment, and at another not
 _KEPT_BYTES = 100  # of each event: an entry in a dict takes more, and an event has some 600; Python itself takes some

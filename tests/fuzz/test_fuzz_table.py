@@ -21,9 +21,10 @@ from controller.control import connections
 from controller.game.wagers import Wager
 from controller.record.journal import verify
 from controller.table.acts.seats import PlaceWager
-from tests.daemon.daemon_world import PATIENCE_S, World, eventually, run, served
+from tests.daemon.daemon_world import World, served
 from tests.fuzz.fuzzing import TOKENS, mutated
 from tests.fuzz.targets import TARGETS
+from tests.support.waiting import PATIENCE_S, eventually, run
 
 _SAMPLE, _PROOF = 400, 20_000
 _WAGERS = (("player", 2_000), ("royal9", 500))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import re
 import shutil
 from collections.abc import Iterator
@@ -11,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from controller.bench.daemon import ROOT, comes_true
-from controller.cli import surroundings
+from controller.bench.daemon import ROOT
 from controller.cli.main import main
 from tests.hil.elsewhere import A_HAND, run_elsewhere, run_pytest, told_elsewhere
+from tests.support.brokers import Broker
 
 SHIPPED = ROOT / "config" / "mosquitto"
 
@@ -49,24 +48,17 @@ def certs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def secured(certs: Path, tmp_path: Path) -> Iterator[SecuredBroker]:
     """The shipped configuration, but for where its files lie, its port, and the user it runs as."""
-    program = surroundings.mosquitto_program()
-    if program is None:
-        pytest.skip("Mosquitto is not installed")
-    port, config, log = surroundings.free_port(), tmp_path / "mosquitto.conf", tmp_path / "mosquitto.log"
     text = (SHIPPED / "mosquitto.conf").read_text("utf-8")
     for ours, theirs in {
         "/etc/mosquitto/acl": str(SHIPPED / "acl"),
         "/etc/mosquitto/broker.": f"{certs}/localhost.",
         "/etc/mosquitto/ca.crt": str(certs / "ca.crt"),
-        "listener 8883\n": f"listener {port} 127.0.0.1\n",
+        "listener 8883\n": "listener {port} 127.0.0.1\n",
     }.items():
         assert ours in text
         text = text.replace(ours, theirs)
-    config.write_text(f"{text}\nuser {getpass.getuser()}\n", "utf-8")
-    with surroundings.started([program, "-c", str(config)], log) as process:
-        assert comes_true(lambda: process.poll() is not None or " running" in log.read_text("utf-8"), 10)
-        assert process.poll() is None, log.read_text("utf-8")
-        yield SecuredBroker(certs, port, log)
+    with Broker(tmp_path, text) as broker:
+        yield SecuredBroker(certs, broker.port, broker.log)
 
 
 def test_another_repository_deals_a_hand(secured: SecuredBroker, tmp_path: Path) -> None:

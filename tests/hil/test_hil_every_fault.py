@@ -25,6 +25,7 @@ from controller.table.faults import FAULTS
 from drivers.sim import rules
 from drivers.sim.shoe.angel_eye import Result, Target, card_byte, frame
 from drivers.sim.signing import at_now
+from tests.support.felt import Hand
 
 CARDS = 8 * 52
 _LAMP_IS_OFF_S = 0.8  # dark for longer than the fault lamp's slow blink leaves it dark
@@ -235,12 +236,11 @@ def _whole_hands_without(others: set[str]) -> list[str]:
     deck = [rank + suit for rank in rules.RANKS for suit in rules.SUITS if rank + suit not in others]
     for seed in count():
         random.Random(seed).shuffle(deck)
-        hands: tuple[list[str], list[str]] = ([], [])
+        hand = Hand()
         for card in deck[1 + rules.burn_count(deck[0]) :]:
-            if rules.next_side(*hands) is None:
-                hands = ([], [])
-            hands[rules.next_side(*hands) == "banker"].append(card)
-        if rules.next_side(*hands) is None:
+            hand = Hand() if hand.side is None else hand
+            hand.take(card)
+        if hand.side is None:
             return deck
     raise AssertionError
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
-from paho.mqtt.client import Client, MQTTMessage
-from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
 from controller.bench.daemon import Broker, ExistingBroker, Table
 from controller.bench.far_pit import FarPit
 from controller.bench.far_shoe import FarShoe
 from controller.bench.header import Pins
 from controller.bench.plugin import Dealer, Eventually
+from tests.support.brokers import Peer
+
+Everything = Callable[[], list[bytes]]
 
 _CARD = re.compile(rb"\b(?:[A2-9TJQK][SHDC])\b")
 _SIGNATURE = re.compile(rb'"signature": ?"[^"]*"')  # one in a thousand holds what looks like a card
@@ -23,31 +23,28 @@ _BURNED = {b"2C"}  # the shoe's first card, which everybody sees; no other card 
 
 
 @pytest.fixture
-def everything(broker: Broker | ExistingBroker, table: Table) -> Iterator[list[bytes]]:
-    """Every message on the broker, topic and payload."""
+def everything(broker: Broker | ExistingBroker, table: Table) -> Iterator[Everything]:
+    """Every message on the broker until now, topic and payload."""
     if broker.certs is not None:
         pytest.skip("this broker lets nobody hear everything")
     heard: list[bytes] = []
-    there = threading.Event()
-    client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
 
-    def on_message(_client: Client, _data: object, message: MQTTMessage) -> None:
-        heard.append(message.topic.encode() + b" " + bytes(message.payload))
+    def until_now() -> list[bytes]:
+        heard.extend(message.topic.encode() + b" " + bytes(message.payload) for message in peer.so_far())
+        return heard
 
-    client.on_message = on_message
-    client.on_subscribe = lambda *_: there.set()
-    client.connect(broker.host, broker.port)
-    client.loop_start()
-    client.subscribe("#", qos=1)
-    assert there.wait(10), "the subscriber cannot reach the broker"
-    yield heard
-    client.disconnect()
-    client.loop_stop()
+    with Peer(broker.port, "#", host=broker.host) as peer:
+        yield until_now
 
 
 @pytest.mark.table(example="sugarhouse_midi", game={"shoe": {"drawn_in_error": "burn"}})
 def test_a_whole_hand_burned_in_error_is_told_to_nobody(
-    everything: list[bytes], table: Table, shoe: FarShoe, pit: FarPit, dealer: Dealer, eventually: Eventually
+    everything: Everything,
+    table: Table,
+    shoe: FarShoe,
+    pit: FarPit,
+    dealer: Dealer,
+    eventually: Eventually,
 ) -> None:
     dealer.open_shoe()
     shoe.deal("4S")
@@ -58,14 +55,14 @@ def test_a_whole_hand_burned_in_error_is_told_to_nobody(
     eventually(lambda: any(fact["fact"] == "ShoeResultReported" for fact in table.facts()))
     assert (table.phase, table.fault) == ("wagers_open", None)
     assert [event["details"] for event in pit.told("fault")] == [{}] * 3
-    told = b"\n".join([*everything, json.dumps(table.status()).encode(), table.log.encode()])
+    told = b"\n".join([*everything(), json.dumps(table.status()).encode(), table.log.encode()])
     assert set(_CARD.findall(_SIGNATURE.sub(b"", told))) <= _BURNED
     assert b"tie" not in json.dumps(pit.told("fault")).encode()
 
 
 @pytest.mark.table(example="sugarhouse_midi")
 def test_no_card_is_told_before_it_is_revealed(
-    everything: list[bytes],
+    everything: Everything,
     table: Table,
     shoe: FarShoe,
     pins: Pins,
@@ -75,7 +72,7 @@ def test_no_card_is_told_before_it_is_revealed(
 ) -> None:
     def seen() -> set[bytes]:
         """Every card in what was sent, shown over the socket, or logged."""
-        told = [*everything, json.dumps(table.status()).encode(), table.log.encode()]
+        told = [*everything(), json.dumps(table.status()).encode(), table.log.encode()]
         return set(_CARD.findall(_SIGNATURE.sub(b"", b"\n".join(told)))) - _BURNED
 
     dealer.open_shoe()

@@ -8,7 +8,6 @@ draw lamp did not move, stops, and the hand is voided. That is all the protectio
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -20,36 +19,16 @@ from controller.bench.header import Pins
 from controller.bench.plugin import Eventually
 from drivers.sim import rules
 from tests.hil.transports import TRANSPORTS, Lossy, Perfect
+from tests.support.felt import Hand
 
 _SEEN_WITHIN_S = 1.5  # a card that the table shows at all is shown long before
 _DRAW_LAMPS = {"draw_player", "draw_banker"}
 
 
-@dataclass
-class Hand:
-    """A hand as it lies on the felt; `voided` also when the table never heard of it."""
-
-    player: list[str] = field(default_factory=list)
-    banker: list[str] = field(default_factory=list)
-    simulated: bool = False
-    voided: bool = False
-
-    @property
-    def side(self) -> str | None:
-        """The side that the next card goes to."""
-        return rules.next_side(self.player, self.banker)
-
-    @property
-    def felt(self) -> list[str]:
-        """Its cards in the order they were drawn."""
-        (p1, p2, *p3), (b1, b2, *b3) = ([*cards, "", ""][: max(2, len(cards))] for cards in (self.player, self.banker))
-        return [card for card in (p1, b1, p2, b2, *p3, *b3) if card]
-
-    @property
-    def told(self) -> dict[str, Any]:
-        """What the pit must be told of it."""
-        outcome = rules.outcome(self.player, self.banker)
-        return {"player": self.player, "banker": self.banker, "outcome": outcome, "simulated": self.simulated}
+def _told(hand: Hand) -> dict[str, Any]:
+    """What the pit must be told of a hand."""
+    outcome = rules.outcome(hand.player, hand.banker)
+    return {"player": hand.player, "banker": hand.banker, "outcome": outcome, "simulated": hand.simulated}
 
 
 class Shoe:
@@ -88,9 +67,7 @@ class Shoe:
         for card in cards.split():
             if hand.voided:
                 break
-            side = hand.side
-            assert side is not None
-            (hand.player if side == "player" else hand.banker).append(card)
+            hand.take(card)
             self._shoe.deal(card)
             self._look(hand)
         return hand
@@ -138,7 +115,7 @@ class Shoe:
             self._settle(hand)
 
     def _has(self, hand: Hand) -> bool:
-        if self._taken(hand) != len(hand.felt):
+        if self._taken(hand) != len(hand.cards):
             return False
         guidance = set() if hand.side is None else {f"draw_{hand.side}"}
         return self._pins.lit() & _DRAW_LAMPS == guidance
@@ -147,22 +124,20 @@ class Shoe:
         """How many of the hand's cards the table shows."""
         face, hands = self._table.face, self._table.hands
         if face["phase"] == "hand_in_play":
-            assert hands["player"] == hand.player[: len(hands["player"])], "a card lies where it was not dealt"
-            assert hands["banker"] == hand.banker[: len(hands["banker"])], "a card lies where it was not dealt"
-            return sum(map(len, hands.values()))
-        return len(hand.felt) if (hands["player"], hands["banker"]) == (hand.player, hand.banker) else 0
+            return hand.shown(hands)
+        return len(hand.cards) if (hands["player"], hands["banker"]) == (hand.player, hand.banker) else 0
 
     def _settle(self, hand: Hand) -> None:
         """The supervisor compares the felt with the display, names what is missing there, and clears."""
         while (fault := self._table.face["fault"]) is not None:
             taken = self._taken(hand)
-            for card in hand.felt[taken : len(hand.felt) - int(fault["held_cards"])]:
+            for card in hand.cards[taken : len(hand.cards) - int(fault["held_cards"])]:
                 self._table.supervisor("card", card=card)
             if fault["code"] == "shoe_unheard":
                 self._table.count()  # what was missed was named, or its hand is void
             else:
                 self._table.supervisor("clear")
-        assert self._taken(hand) == len(hand.felt)
+        assert self._taken(hand) == len(hand.cards)
 
     def _void(self, hand: Hand) -> None:
         hand.voided = True
@@ -227,7 +202,7 @@ def test_a_shoe_is_told_as_it_was_dealt(
         }
         for event in pit.rounds
     ]
-    assert told == [hand.told for hand in dealt.hands if not hand.voided]
+    assert told == [_told(hand) for hand in dealt.hands if not hand.voided]
     faults = [event["code"] for event in pit.told("fault")[in_burn:]]
     if isinstance(shoe_line, Lossy):
         assert set(faults) <= {"shoe_unplugged", "shoe_unheard", "reports_missed"}

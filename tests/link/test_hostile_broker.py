@@ -15,11 +15,12 @@ import pytest
 
 from controller.bench.daemon import Table, TableFiles
 from controller.contract.bounds import MOST_PACKET_BYTES
-from tests.daemon.daemon_world import eventually, eventually_now, run
 from tests.daemon.test_mqtt_broker import ACK, STATE, broker_at
 from tests.link.hostile import Line, honest, hostile_broker, length, packet, publish, text
 from tests.pit.house import House as PitHouse
-from tests.pit.house import PitProcess, needs_mosquitto, until
+from tests.pit.house import PitProcess
+from tests.support.brokers import needs_mosquitto
+from tests.support.waiting import eventually, eventually_now, run, until
 
 WORD = publish(ACK.encode(), b"a word")
 _MORE_KB = 40_000  # what an attack may cost in memory
@@ -72,7 +73,7 @@ def test_a_retained_message_that_cannot_be_read_keeps_neither_the_pit_nor_a_tabl
         far.say_state()
         pit = house.pit("--adopt-new")
         told = until(pit.err, "connected")
-        far.send(b"no event")
+        far.send_events(b"no event")
         told += until(pit.err, "event_malformed")
         assert sum(line.startswith("message_unreadable: A message came on 'pit/v1/poison/state'") for line in told) == 1
         assert not any("went away" in line for line in told)

@@ -10,7 +10,8 @@ import pytest
 from controller.contract.bounds import MOST_PAYLOAD_BYTES
 from controller.delivery import stream
 from controller.table.acts.hand import LockWagers
-from tests.daemon.daemon_world import ack, eventually, run, running
+from tests.daemon.daemon_world import ack, running
+from tests.support.waiting import eventually, run
 
 
 @pytest.fixture

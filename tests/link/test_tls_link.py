@@ -29,11 +29,12 @@ from controller.keys import SigningKey
 from controller.pit.clock import now_text
 from drivers import mqtt
 from drivers.mqtt import MqttBroker, Will
-from tests.daemon.daemon_world import eventually, eventually_now, run
 from tests.daemon.test_mqtt_broker import Connected, Heard
 from tests.link.cutting import Ending, cutting_proxy
-from tests.link.house import HOST, SHIPPED, House, Peer, broker_of, peer, running_house, write
+from tests.link.house import HOST, SHIPPED, House, broker_of, peer, running_house, write
+from tests.support.brokers import Peer
 from tests.support.contract import check_message
+from tests.support.waiting import eventually, eventually_now, run
 
 TABLE, OTHER = "royal9-01", "royal9-02"
 REFUSED = "it refuses this certificate"
@@ -245,7 +246,7 @@ def test_a_revoked_certificate_keeps_its_standing_connection_until_the_broker_is
     with broker_of(house, revoking=True) as broker:
         with peer(house, TABLE) as thief:
             (tmp_path / "ca.crl").write_bytes(house.ca.revoke((tmp_path / f"{TABLE}.crt").read_bytes()))
-            broker.send_signal(signal.SIGHUP)
+            broker.process.send_signal(signal.SIGHUP)
             eventually_now(lambda: "Reloading config" in (tmp_path / "mosquitto.log").read_text())
             assert thief.publish(f"pit/v1/{TABLE}/event") in (0x00, 0x10)
         assert REFUSED in why_not(house, of(house))

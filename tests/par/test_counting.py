@@ -7,7 +7,7 @@ house.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from itertools import permutations
 from math import perm
@@ -21,9 +21,9 @@ from controller.game.cards import Card
 from controller.par.counting import HAND_WORDS, WHEN_WORDS, by_row, kinds, sight, tableau_draws
 from controller.par.shoe import Shoe, fresh
 from drivers.sim import bets as simulated
-from drivers.sim import rules
 from tests.game.test_bets import K9S, PRINTED, WHENS, loaded
 from tests.support.bets import NATURAL, bet, bets_of
+from tests.support.felt import dealt
 from tests.support.tables import ROYAL9
 
 assert isinstance(ROYAL9.play, PuntoBanco)
@@ -55,22 +55,10 @@ def every_word(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str,
     return raws, [each for few in read for each in few]
 
 
-def dealt(cards: Sequence[str]) -> Iterator[Hands]:
-    """Each ordered six of the cards, as the simulated house deals it."""
-    for six in permutations(cards, 6):
-        hands: dict[str, tuple[str, ...]] = {"player": (), "banker": ()}
-        for card in six:
-            side = rules.next_side(hands["player"], hands["banker"])
-            if side is None:
-                break
-            hands[side] += (card,)
-        yield hands["player"], hands["banker"]
-
-
 def counted_one_by_one(cards: Sequence[str], raws: Sequence[Mapping[str, Any]]) -> list[Counter[int | None]]:
     """By bet, the deals that each row decides at seat 1."""
     found: list[Counter[int | None]] = [Counter() for _ in raws]
-    for (player, banker), ways in Counter(dealt(cards)).items():
+    for (player, banker), ways in Counter(map(dealt, permutations(cards, 6))).items():
         for raw, rows in zip(raws, found, strict=True):
             row = simulated.row_for(raw, {"player": player, "banker": banker}, 1, PRINTED)
             rows[None if row is None else raw["rows"].index(row)] += ways

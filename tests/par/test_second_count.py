@@ -20,6 +20,7 @@ from controller.par.shoe import fresh
 from drivers.sim import bets as simulated
 from drivers.sim import rules
 from tests.daemon.test_config import read
+from tests.support.felt import dealt
 from tests.support.tables import TABLES
 
 Cards = tuple[str, ...]
@@ -76,17 +77,6 @@ class Count:
             row = simulated.row_for(bet, {"player": player, "banker": banker}, seat, printed)
             found[-1 if row is None else bet["rows"].index(row)] += ways
         return found
-
-
-def dealt(cards: list[str]) -> tuple[Cards, Cards]:
-    """The first cards of these six, as the simulated house deals them."""
-    hands: dict[str, Cards] = {"player": (), "banker": ()}
-    for card in cards:
-        side = rules.next_side(hands["player"], hands["banker"])
-        if side is None:
-            break
-        hands[side] += (card,)
-    return hands["player"], hands["banker"]
 
 
 def every_bet(count: Count, decks: int) -> Iterator[tuple[str, list[int], list[int]]]:

@@ -30,9 +30,11 @@ from controller.pit.forms import FROM_FORM
 from controller.pit.ledger import Ledger, read_log
 from controller.pit.settings import DEFAULT
 from tests.pit.evening import EPOCH, KEY, TableEvening
-from tests.pit.house import ROOT, TABLE, House, ack, needs_mosquitto, state, until
+from tests.pit.house import ROOT, TABLE, House, ack, state
 from tests.pit.test_meters import TERMS, balanced, code_of, give, opened
+from tests.support.brokers import needs_mosquitto
 from tests.support.samples import examples
+from tests.support.waiting import until
 
 Told = pytest.CaptureFixture[str]
 
@@ -336,7 +338,7 @@ def test_a_stolen_adoption_is_told_taken_back_and_the_true_table_is_heard(tmp_pa
         evening.lock(1)
         evening.finish((1, "player_personal"))
         evening.hit(1, "player_personal", "player_personal")
-        far.send(*stolen(evening.sent))
+        far.send_events(*stolen(evening.sent))
         until(pit.out, f"{TABLE} 3 hit")
 
         far.say_state(head_seq=3)  # the true table comes
@@ -352,7 +354,7 @@ def test_a_stolen_adoption_is_told_taken_back_and_the_true_table_is_heard(tmp_pa
         set_aside = capsys.readouterr().out.split()[-1]
         far.ack(ack(0))  # the running pit takes its word back
         assert main([*_ADOPT, str(house.ledger), TABLE, EPOCH, OURS, "--yes"]) == 0
-        far.send(*evening.sent)
+        far.send_events(*evening.sent)
         far.ack(ack(3))
         assert main(["account", "--ledger", str(house.ledger)]) == 0
         assert main(["award", "verify", "--ledger", str(house.ledger), f"{TABLE}.2", "--by", "Ann"]) == 0

@@ -18,8 +18,10 @@ from controller.pit.__main__ import main
 from controller.pit.ledger import Ledger
 from controller.pit.settings import DEFAULT
 from tests.pit.evening import EPOCH, KEY, TableEvening
-from tests.pit.house import PATIENCE_S, ROOT, TABLE, Far, House, PitProcess, ack, needs_mosquitto, state, until
+from tests.pit.house import ROOT, TABLE, Far, House, PitProcess, ack, state
 from tests.pit.test_meters import TERMS, code_of, give, opened
+from tests.support.brokers import needs_mosquitto
+from tests.support.waiting import PATIENCE_S, until
 
 Told = pytest.CaptureFixture[str]
 
@@ -55,7 +57,7 @@ def with_a_hit(table: TableEvening) -> None:
 def speaks(far: Far, table: TableEvening) -> None:
     """As a table does: its state, and what the pit has not acknowledged."""
     far.publish(f"pit/v1/{table.table}/state", table.state(), retain=True)
-    far.send(*table.sent, table=table.table)
+    far.send_events(*table.sent, table=table.table)
 
 
 def paid_and_restored(house: House, far: Far) -> TableEvening:
@@ -125,17 +127,17 @@ def test_what_was_paid_is_not_paid_again_before_or_while_the_pit_catches_up(hous
 def test_where_the_broker_forgot_the_acks_the_tables_heads_still_hold_decisions_up(house: House, capsys: Told) -> None:
     far = house.far()
     table = paid_and_restored(house, far)
-    house.broker.stop()
+    house.broker.kill()
     house.broker.start()
     pit = house.pit()
     until(pit.err, "connected")
     assert refused(house, capsys) == "tables_unheard"
     far = house.far()
     far.publish(f"pit/v1/{TABLE}/state", table.state(), retain=True)
-    far.send(*table.sent[:5])
+    far.send_events(*table.sent[:5])
     far.ack(ack(5))
     assert refused(house, capsys) == "tables_unheard", "its state has one more"
-    far.send(table.sent[5])
+    far.send_events(table.sent[5])
     far.ack(ack(6))
     assert refused(house, capsys) == "award_told"
 
@@ -220,7 +222,7 @@ def test_a_table_that_is_missing_is_named_and_two_people_can_go_on_without_it(ho
     adopt = ["adopt", "--ledger", str(house.ledger), "royal9-02", EPOCH, KEY.public.hex(), "--yes"]
     assert main(adopt) == 0
     other.finish()
-    gone.send(other.sent[-1], table="royal9-02")
+    gone.send_events(other.sent[-1], table="royal9-02")
     gone.ack(ack(2))
 
 

@@ -21,8 +21,10 @@ from controller.pit.meters import Terms
 from controller.pit.sayings import Sayings
 from controller.pit.settings import DEFAULT
 from tests.pit.evening import EPOCH, KEY, TableEvening
-from tests.pit.house import TABLE, House, ack, needs_mosquitto, until
+from tests.pit.house import TABLE, House, ack
 from tests.pit.test_pit_service import event
+from tests.support.brokers import needs_mosquitto
+from tests.support.waiting import until
 
 Told = pytest.CaptureFixture[str]
 
@@ -238,12 +240,12 @@ def test_what_the_running_pit_refuses_is_kept_over_its_end(house: House, capsys:
     far.say_state()
     pit = house.pit("--adopt-new")
     until(pit.err, "connected")
-    far.send(event(1), event(2))
+    far.send_events(event(1), event(2))
     until(pit.out, f"{TABLE} 2 ")
     for _ in range(2):
-        far.send(event(1, what="Something else."), event(2, key=SigningKey(bytes([7] * 32)), what="Forged."))
+        far.send_events(event(1, what="Something else."), event(2, key=SigningKey(bytes([7] * 32)), what="Forged."))
         until(pit.err, "signature_invalid")
-        far.send(event(len(house.held()) + 1))  # the alarms that were said may be said again
+        far.send_events(event(len(house.held()) + 1))  # the alarms that were said may be said again
         until(pit.out, f"{TABLE} ")
     expected = [[TABLE, "not taken", "body_differs"], [TABLE, "not taken", "signature_invalid"]]
     assert listed(house.ledger, capsys) == expected, "beside the running pit"
@@ -263,10 +265,10 @@ def test_a_table_that_floods_the_pit_takes_no_other_tables_room_and_no_thousand_
     other.ack(ack(0))
     forged = SigningKey(bytes([7] * 32))
     epochs = (f"{number:x}" for number in range(alarms.MOST_OF_A_CODE + 50))
-    far.send(*(event(1, epoch=epoch, key=forged) for epoch in epochs))
-    far.send(event(1))
+    far.send_events(*(event(1, epoch=epoch, key=forged) for epoch in epochs))
+    far.send_events(event(1))
     until(pit.out, f"{TABLE} 1 ")
-    other.send(event(1, "royal9-02", epoch="beef"), table="royal9-02")
+    other.send_events(event(1, "royal9-02", epoch="beef"), table="royal9-02")
     told = until(pit.err, "Table royal9-02 sends events of the epoch beef")
     assert len(told) < 20, "counted, and told when the minute is over"
     assert ["royal9-02", "not taken", "event_of_another_epoch"] in listed(house.ledger, capsys)
@@ -280,18 +282,18 @@ def test_a_full_disk_does_not_end_the_pit_at_a_refusal(house: House, capsys: Tol
     far.say_state()
     pit = house.pit("--adopt-new")
     until(pit.err, "connected")
-    far.send(event(1))
+    far.send_events(event(1))
     until(pit.out, f"{TABLE} 1 ")
     _no_file_may_grow(pit.process.pid)
-    far.send(event(1, what="Something else."))
+    far.send_events(event(1, what="Something else."))
     told = until(pit.err, "body_differs")
     assert any("is not kept" in line and "cannot be used" in line for line in told)
     assert printed(house.ledger, capsys) == ["no alarms are kept"]
 
     _no_file_may_grow(pit.process.pid, no=False)
-    far.send(event(2))
+    far.send_events(event(2))
     until(pit.out, f"{TABLE} 2 ")
-    far.send(event(1, what="Something else."))
+    far.send_events(event(1, what="Something else."))
     until(pit.err, "body_differs")
     assert listed(house.ledger, capsys) == [[TABLE, "not taken", "body_differs"]]
 

@@ -22,7 +22,8 @@ from controller.pit.ledger import Ledger
 from controller.pit.settings import DEFAULT
 from tests.bench.house import house, kill, until
 from tests.daemon.test_journal import KEY, SHOES, TABLE, opened
-from tests.pit.house import ROOT, needs_mosquitto
+from tests.pit.house import ROOT
+from tests.support.brokers import needs_mosquitto
 
 Printed = subprocess.CompletedProcess[bytes]
 Told = pytest.CaptureFixture[str]

@@ -21,7 +21,9 @@ from controller.pit.__main__ import main
 from controller.pit.ledger import Ledger
 from controller.pit.settings import DEFAULT
 from tests.pit.evening import EPOCH, PRICE_CENTS, TableEvening
-from tests.pit.house import PATIENCE_S, ROOT, TABLE, Far, House, ack, needs_mosquitto, until
+from tests.pit.house import ROOT, TABLE, Far, House, ack
+from tests.support.brokers import needs_mosquitto
+from tests.support.waiting import PATIENCE_S, until
 
 pytestmark = needs_mosquitto
 
@@ -57,14 +59,14 @@ def checked(name: str, message: dict[str, Any]) -> dict[str, Any]:
 def meters(far: Far, wanted: Callable[[dict[str, int]], bool] = lambda _: True) -> dict[str, Any]:
     """The next message about the meters that is wanted."""
     while True:
-        message = checked("meters", far.next())
+        message = checked("meters", far.said())
         if wanted(message["meters"]):
             return message
 
 
 def step(far: Far) -> tuple[str, str, int, str]:
     """The next step of an award."""
-    told = checked("award", far.next())
+    told = checked("award", far.said())
     assert (told["table"], told["hit"].partition("/")[0]) == (TABLE, TABLE)
     return told["award"], told["step"], told["cents"], told["by"]
 
@@ -91,7 +93,7 @@ def test_the_meters_are_said_without_a_change_too_retained_and_numbered_over_a_r
     assert first["meters"] == second["meters"] == {"player_personal": 200_000}
     assert first["seq"] < second["seq"]
     far.ack(ack(0))
-    far.send(TableEvening(TABLE, METERS).lock(1, 2))
+    far.send_events(TableEvening(TABLE, METERS).lock(1, 2))
     grown = meters(listener, lambda levels: levels["player_personal"] == 200_000 + 2 * PRICE_CENTS // 10)
     pit.ended(signal.SIGKILL)
     later = meters(house.far("pit/v1/meters"))
@@ -109,13 +111,13 @@ def test_an_awards_way_is_published_whoever_takes_the_step(house: House, capsys:
     far.ack(ack(0))
     table = TableEvening(TABLE, METERS)
     *_, hit = with_a_hit(table)
-    far.send(*table.sent)
+    far.send_events(*table.sent)
     award = f"{TABLE}.1"
     assert step(listener) == (award, "pending", 200_050, "pit")
     assert decide(house, "verify", award, "Ann") == 0
-    far.send(table.award(hit, "pending", 200_050))
+    far.send_events(table.award(hit, "pending", 200_050))
     assert step(listener) == (award, "verified", 200_050, "Ann")
-    far.send(table.award(hit, "verified", 200_050, "Ann"))
+    far.send_events(table.award(hit, "verified", 200_050, "Ann"))
     assert decide(house, "pay", award, "Bob") == 0
     assert step(listener) == (award, "paid", 200_050, "Bob")
     assert capsys.readouterr().out.splitlines()[-1].split()[:3] == [award, "paid", "2,000.50"]
@@ -128,7 +130,7 @@ def test_steps_are_said_again_to_a_table_that_comes_back_until_its_stream_tells_
     far.ack(ack(0))
     table = TableEvening(TABLE, METERS)
     *_, hit = with_a_hit(table)
-    far.send(*table.sent)
+    far.send_events(*table.sent)
     pending = (f"{TABLE}.1", "pending", 200_050, "pit")
     assert step(listener) == pending
     far.say_state(boot=2)
@@ -139,7 +141,7 @@ def test_steps_are_said_again_to_a_table_that_comes_back_until_its_stream_tells_
     assert decide(house, "reject", f"{TABLE}.1", "Ann") == 0
     rejected = (f"{TABLE}.1", "rejected", 200_050, "Ann")
     assert step(listener) == pending, "the table has not told of it, so it is told of no later one"
-    far.send(table.award(hit, "pending", 200_050))
+    far.send_events(table.award(hit, "pending", 200_050))
     far.ack(ack(4))
     while step(listener) != rejected:  # what was on its way at the restart
         pass
@@ -157,18 +159,18 @@ def test_a_step_waits_until_the_tables_stream_has_told_of_the_one_before(house: 
     far.ack(ack(0))
     table = TableEvening(TABLE, METERS)
     *_, hit = with_a_hit(table)
-    far.send(*table.sent)
+    far.send_events(*table.sent)
     far.ack(ack(3))
     assert decide(house, "verify", f"{TABLE}.1", "Ann") == 0
-    far.send(table.lock(2))
+    far.send_events(table.lock(2))
     far.ack(ack(4))
-    far.send(table.finish())
+    far.send_events(table.finish())
     heard: list[dict[str, Any]] = []
     while not heard or heard[-1] != ack_said(5):
-        heard.append(listener.next())
+        heard.append(listener.said())
     assert {message["step"] for message in heard if "award" in message and "by" in message} == {"pending"}
-    far.send(table.award(hit, "pending", 200_050))
-    while listener.next().get("step") != "verified":
+    far.send_events(table.award(hit, "pending", 200_050))
+    while listener.said().get("step") != "verified":
         pass
 
 
@@ -188,8 +190,8 @@ def test_killed_again_and_again_between_two_tables_no_cent_is_lost_or_doubled(ho
         pit = house.pit("--adopt-new", "--settings", settings)
         until(pit.err, "connected")
         for mine, his in zip_longest(tables[0].sent, tables[1].sent, fillvalue=tables[1].sent[-1]):
-            far.send(mine)
-            far.send(his, table="royal9-02")
+            far.send_events(mine)
+            far.send_events(his, table="royal9-02")
         until(pit.out, " ")
         pit.ended(signal.SIGKILL)
         assert main(["account", "--ledger", str(house.ledger)]) == 0
@@ -197,9 +199,9 @@ def test_killed_again_and_again_between_two_tables_no_cent_is_lost_or_doubled(ho
             break
     pit = house.pit("--settings", settings)
     until(pit.err, "connected")
-    far.send(*tables[1].sent, table="royal9-02")
+    far.send_events(*tables[1].sent, table="royal9-02")
     other.ack(ack(len(tables[1].sent)))
-    far.send(*tables[0].sent)
+    far.send_events(*tables[0].sent)
     far.ack(ack(len(tables[0].sent)))
     wagers = 2 * 20 * 3 + 1
     listed = run("award", "list", "--ledger", str(house.ledger))
@@ -214,7 +216,7 @@ def test_a_hit_on_an_unknown_meter_is_an_alarm_and_is_settled_once_the_settings_
     pit = house.pit("--adopt-new", "--settings", settings)
     far.ack(ack(0))
     table = TableEvening(TABLE, METERS)
-    far.send(table.lock(1), table.finish(), table.hit(1, "banker_personal", "banker_personal"), table.finish())
+    far.send_events(table.lock(1), table.finish(), table.hit(1, "banker_personal", "banker_personal"), table.finish())
     until(pit.err, "meter_unknown")
     far.ack(ack(2))
     pit.ended(signal.SIGTERM)
@@ -222,7 +224,7 @@ def test_a_hit_on_an_unknown_meter_is_an_alarm_and_is_settled_once_the_settings_
     more.write_text(SETTINGS + SETTINGS.replace("player", "banker"))
     pit = house.pit("--settings", str(more))
     until(pit.err, "connected")
-    far.send(*table.sent)
+    far.send_events(*table.sent)
     far.ack(ack(4))
 
 
@@ -231,7 +233,7 @@ def test_an_event_that_contradicts_is_told_on_standard_error(house: House) -> No
     pit = house.pit("--adopt-new", "--settings", settings)
     far.ack(ack(0))
     table = TableEvening(TABLE, METERS)
-    far.send(table.lock(1), table.void(2), table.say("wagers_locked", progressive="all"))
+    far.send_events(table.lock(1), table.void(2), table.say("wagers_locked", progressive="all"))
     told = until(pit.err, "event_not_understood")
     assert any(line.startswith("event_contradicts: ") for line in told)
     far.ack(ack(3))
@@ -250,11 +252,11 @@ def test_after_a_restore_what_was_told_as_paid_is_held_then_recalled_and_the_tab
     until(pit.err, "connected")
     table, award = TableEvening(TABLE, METERS), f"{TABLE}.1"
     *_, hit = with_a_hit(table)
-    far.send(*table.sent)
+    far.send_events(*table.sent)
     for act, step_told in (("verify", ("pending", "pit")), ("pay", ("verified", "Ann")), (None, ("paid", "Ann"))):
-        said = checked("award", steps.next())
+        said = checked("award", steps.said())
         assert (said["step"], said["by"]) == step_told
-        far.send(table.award(hit, said["step"], said["cents"], said["by"]))
+        far.send_events(table.award(hit, said["step"], said["cents"], said["by"]))
         far.ack(ack(len(table.sent)))
         if act is not None:
             assert decide(house, act, award, "Ann") == 0
@@ -266,7 +268,7 @@ def test_after_a_restore_what_was_told_as_paid_is_held_then_recalled_and_the_tab
 
     pit = house.pit("--settings", settings)
     until(pit.err, "connected")
-    far.send(*table.sent)
+    far.send_events(*table.sent)
     until(pit.err, "award_told")
     assert decide(house, "verify", award, "Ann") == 1
     told = capsys.readouterr().err
@@ -275,7 +277,7 @@ def test_after_a_restore_what_was_told_as_paid_is_held_then_recalled_and_the_tab
         f"paid, 2,000.50, by Ann (event {TABLE}/{EPOCH}/" in run("award", "list", "--ledger", str(house.ledger)).stdout
     )
     assert decide(house, "recall", award, "Carl") == 0
-    while (again := checked("award", steps.next()))["step"] != "paid":
+    while (again := checked("award", steps.said()))["step"] != "paid":
         pass
     assert (again["by"], again["cents"], again["seq"] > said["seq"]) == ("Ann", 200_050, True)
     assert meters(house.far("pit/v1/meters"))["seq"] > last_level["seq"]

@@ -4,35 +4,26 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from controller.pit.settings import DEFAULT
-from tests.link.house import House, Peer, broker_of, peer, running_house, write
+from tests.link.house import House, broker_of, peer, running_house, write
 from tests.pit.evening import EPOCH, TableEvening
-from tests.pit.house import ROOT, TABLE, PitProcess, lines_of, state, until
+from tests.pit.house import TABLE, PitProcess, state
+from tests.support.waiting import PATIENCE_S, until
 
 
 def test_over_tls_the_pit_hears_its_tables_and_says_acks_awards_and_meters(tmp_path: Path) -> None:
     with running_house(tmp_path) as house:
-        files = house.files("pit")
-        command = ["run", "--broker", f"localhost:{house.port}", "--ledger", str(tmp_path / "ledger"), "--adopt-new"]
-        command += ["--ca", str(files.ca), "--certificate", str(files.certificate)]
-        command += ["--private-key", str(files.private_key), "--signing-key", str(tmp_path / "signing")]
+        options = ["--adopt-new", *tls_of(house), "--signing-key", str(tmp_path / "signing")]
         topics = [f"pit/v1/{name}" for name in (f"{TABLE}/ack", f"{TABLE}/award", "meters")]
-        with (
-            peer(house, TABLE, *topics) as table,
-            subprocess.Popen(
-                [sys.executable, "-m", "controller.pit", *command], cwd=ROOT, stderr=subprocess.PIPE, text=True
-            ) as pit,
-        ):
+        with peer(house, TABLE, *topics) as table:
+            pit = PitProcess(house.port, tmp_path / "ledger", *options, host="localhost")
             try:
-                assert pit.stderr is not None
-                until(lines_of(pit.stderr), "connected")
+                until(pit.err, "connected")
                 table.publish(f"pit/v1/{TABLE}/state", state(), retain=True)
                 evening, heard = TableEvening(TABLE, DEFAULT), dict[str, Any]()
                 evening.lock(1)
@@ -47,55 +38,35 @@ def test_over_tls_the_pit_hears_its_tables_and_says_acks_awards_and_meters(tmp_p
                     topic, payload = table.hears()
                     heard[topic] = json.loads(payload)
             finally:
-                pit.kill()
-        with subprocess.Popen(
-            [sys.executable, "-m", "controller.pit", *(word.replace("/ledger", "/another") for word in command)],
-            cwd=ROOT,
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as pit:
-            try:
-                assert pit.stderr is not None
-                until(lines_of(pit.stderr), "ledger_behind_acks: ")  # it may read what it said
-            finally:
-                pit.kill()
+                pit.ended(signal.SIGKILL)
+        pit = PitProcess(house.port, tmp_path / "another", *options, host="localhost")
+        try:
+            until(pit.err, "ledger_behind_acks: ")  # it may read what it said
+        finally:
+            pit.ended(signal.SIGKILL)
 
 
 def test_a_certificate_that_will_not_do_is_told_before_anything_is_begun(tmp_path: Path) -> None:
     with running_house(tmp_path) as house:
-        files, other = house.files("pit"), house.files("bets")
-        command = ["run", "--broker", f"localhost:{house.port}", "--ledger", str(tmp_path / "ledger")]
-        command += ["--ca", str(files.ca), "--certificate", str(files.certificate)]
-        command += ["--private-key", str(other.private_key)]
-        ended = subprocess.run(
-            [sys.executable, "-m", "controller.pit", *command], cwd=ROOT, capture_output=True, text=True, check=False
-        )
-    assert ended.returncode == 1
-    assert ended.stderr.startswith("tls_unusable: ")
+        options = [*tls_of(house)[:-1], str(house.files("bets").private_key)]
+        pit = PitProcess(house.port, tmp_path / "ledger", *options, host="localhost")
+    assert pit.process.wait(PATIENCE_S) == 1
+    assert pit.err.get(timeout=PATIENCE_S).startswith("tls_unusable: ")
     assert not (tmp_path / "ledger").exists()
 
 
 def test_a_certificate_that_expires_while_the_pit_runs_is_told_and_its_renewal_needs_no_restart(tmp_path: Path) -> None:
     with ExitStack() as stack:
         house = stack.enter_context(running_house(tmp_path))
-        files = house.files("pit")
-        command = ["run", "--broker", f"localhost:{house.port}", "--ledger", str(tmp_path / "ledger")]
-        command += ["--ca", str(files.ca), "--certificate", str(files.certificate)]
-        command += ["--private-key", str(files.private_key)]
-        pit = subprocess.Popen(
-            [sys.executable, "-m", "controller.pit", *command], cwd=ROOT, stderr=subprocess.PIPE, text=True
-        )
-        stack.callback(pit.wait)
-        stack.callback(pit.kill)
-        assert pit.stderr is not None
-        said = lines_of(pit.stderr)
-        until(said, "connected")
+        pit = PitProcess(house.port, tmp_path / "ledger", *tls_of(house), host="localhost")
+        stack.callback(pit.ended, signal.SIGKILL)
+        until(pit.err, "connected")
         write(tmp_path, "pit", house.ca.issue("pit", timedelta(days=-1)))
         write(tmp_path, "another", house.ca.issue("pit"))
         with peer(house, "another"):  # of the same name, so it takes the pit's place at the broker
-            until(said, "expired on")
+            until(pit.err, "expired on")
         write(tmp_path, "pit", house.ca.issue("pit"))
-        until(said, "connected")
+        until(pit.err, "connected")
 
 
 def test_a_pit_in_the_clear_on_a_broker_with_tls_is_told_so(tmp_path: Path) -> None:
@@ -115,12 +86,12 @@ def test_a_pit_whose_place_is_taken_says_so_once(tmp_path: Path) -> None:
             table.hears()  # its meters: the broker has them, and it is there
             table.hears()
             with peer(house, "pit"):
-                drain(table)
+                table.so_far()
         said = until(pit.err, "client_id_taken: ")
         for _ in range(2):
             table.hears()
             with peer(house, "pit"):
-                drain(table)
+                table.so_far()
         assert pit.ended(signal.SIGTERM) == 0
         while not pit.err.empty():
             said.append(pit.err.get())
@@ -150,9 +121,3 @@ def tls_of(house: House) -> list[str]:
     files = house.files("pit")
     tls = ("--ca", files.ca, "--certificate", files.certificate, "--private-key", files.private_key)
     return [*map(str, tls)]
-
-
-def drain(table: Peer) -> None:
-    """Forget what came until now."""
-    while not table.messages.empty():
-        table.messages.get()

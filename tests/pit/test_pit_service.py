@@ -15,7 +15,9 @@ import pytest
 from controller.contract.envelope import Stamp, seal
 from controller.contract.events import Alarm
 from controller.keys import SigningKey
-from tests.pit.house import EPOCH, KEY, PATIENCE_S, ROOT, TABLE, House, ack, needs_mosquitto, until
+from tests.pit.house import EPOCH, KEY, ROOT, TABLE, House, ack
+from tests.support.brokers import needs_mosquitto
+from tests.support.waiting import PATIENCE_S, until
 
 pytestmark = needs_mosquitto
 
@@ -36,7 +38,7 @@ def test_events_are_committed_and_acknowledged_for_whoever_comes_later(house: Ho
     far.say_state()
     pit = house.pit("--adopt-new")
     far.ack(ack(0))
-    far.send(event(1), event(2), event(3))
+    far.send_events(event(1), event(2), event(3))
     far.ack(ack(3))
     assert house.far().ack(ack(3)) == [(ack(3), True)], "the broker retains the last one"
     assert house.held() == [(n, event(n)) for n in (1, 2, 3)]
@@ -48,17 +50,17 @@ def test_killed_and_started_again_the_pit_says_again_how_far_it_is(house: House)
     far.say_state()
     pit = house.pit("--adopt-new")
     until(pit.err, "connected")
-    far.send(event(1))
+    far.send_events(event(1))
     until(pit.out, f"{TABLE} 1 ")
     far.ack(ack(1))
     pit.ended(signal.SIGKILL)
-    far.send(event(2))  # nobody hears it
+    far.send_events(event(2))  # nobody hears it
     far.publish(f"pit/v1/{TABLE}/ack", b"", retain=True)
     far.ack(b"")
 
     house.pit()
     assert far.ack(ack(1)) == [(ack(1), False)]
-    far.send(event(1), event(2), event(3))
+    far.send_events(event(1), event(2), event(3))
     far.ack(ack(3))
     assert house.held() == [(n, event(n)) for n in (1, 2, 3)]
 
@@ -69,7 +71,7 @@ def test_killed_in_the_middle_of_a_stream_the_pit_loses_nothing_and_doubles_noth
     for _ in range(3):
         pit = house.pit("--adopt-new")
         until(pit.err, "connected")
-        far.send(*map(event, range(len(house.held()) + 1, last + 1)))
+        far.send_events(*map(event, range(len(house.held()) + 1, last + 1)))
         until(pit.out, TABLE)
         pit.ended(signal.SIGKILL)
         held = house.held()
@@ -79,7 +81,7 @@ def test_killed_in_the_middle_of_a_stream_the_pit_loses_nothing_and_doubles_noth
             break
     pit = house.pit()
     until(pit.err, "connected")
-    far.send(*map(event, range(1, last + 1)))
+    far.send_events(*map(event, range(1, last + 1)))
     far.ack(ack(last))
     assert house.held() == [(n, event(n)) for n in range(1, last + 1)]
 
@@ -89,15 +91,15 @@ def test_after_a_broker_restart_without_memory_the_acks_are_retained_again(house
     far.say_state()
     pit = house.pit("--adopt-new")
     until(pit.err, "connected")
-    far.send(event(1))
+    far.send_events(event(1))
     until(pit.out, f"{TABLE} 1 ")
-    house.broker.stop()
+    house.broker.kill()
     until(pit.err, "went away")
     house.broker.start()
     until(pit.err, "connected")
     far = house.far()
     far.ack(ack(1))
-    far.send(event(2))
+    far.send_events(event(2))
     far.ack(ack(2))
 
 
@@ -107,10 +109,10 @@ def test_garbage_does_not_end_the_pit(house: House) -> None:
     pit = house.pit("--adopt-new")
     far.ack(ack(0))
     for garbage in (b"", b"\xff\xfe", b"[" * 100_000, b"{}", event(1, key=SigningKey(bytes([7] * 32)))):
-        far.send(garbage)
-        far.send(garbage, table="Nobody's")
+        far.send_events(garbage)
+        far.send_events(garbage, table="Nobody's")
         far.publish("pit/v1/garbage/state", garbage)
-    far.send(event(1), event(1, what="Something else."), event(2))
+    far.send_events(event(1), event(1, what="Something else."), event(2))
     far.ack(ack(2))
     alarms = until(pit.err, "body_differs")
     assert sum("signature_invalid" in line for line in alarms) == 1
@@ -126,11 +128,11 @@ def test_an_alarm_that_stands_is_said_once(house: House) -> None:
     far.say_state()
     pit = house.pit("--adopt-new")
     until(pit.err, "connected")
-    far.send(forged, forged, forged, b"the end")
+    far.send_events(forged, forged, forged, b"the end")
     told = until(pit.err, "event_malformed")
-    far.send(event(1))
+    far.send_events(event(1))
     until(pit.out, f"{TABLE} 1 ")
-    far.send(forged, forged, b"the end")
+    far.send_events(forged, forged, b"the end")
     told += until(pit.err, "event_malformed")
     codes = [line.partition(":")[0] for line in told if not line.startswith(("pit", " "))]
     assert codes == ["signature_invalid", "event_malformed"] * 2
@@ -142,7 +144,7 @@ def test_a_table_is_adopted_by_a_person_while_the_pit_runs(house: House) -> None
     pit = house.pit()
     told = until(pit.err, "-m controller.pit adopt")
     assert any(line.startswith("epoch_to_adopt: ") for line in told)
-    far.send(event(1))
+    far.send_events(event(1))
     until(pit.err, "event_of_another_epoch")
     assert house.held() == []
 
@@ -150,7 +152,7 @@ def test_a_table_is_adopted_by_a_person_while_the_pit_runs(house: House) -> None
     subprocess.run([*command, "--yes"], cwd=ROOT, check=True, capture_output=True)
     assert far.ack(ack(0)) == [(ack(0), False)], "the running pit has noticed, though the table says nothing new"
     until(pit.err, "awards can be decided on")
-    far.send(event(1))
+    far.send_events(event(1))
     far.ack(ack(1))
 
 
@@ -173,7 +175,7 @@ def test_asked_to_end_it_ends_well(house: House, by: signal.Signals) -> None:
 
 
 def test_it_waits_for_a_broker_that_is_not_there_yet(house: House) -> None:
-    house.broker.stop()
+    house.broker.kill()
     pit = house.pit()
     until(pit.err, "cannot reach the broker")
     house.broker.start()
@@ -198,11 +200,11 @@ def test_a_ledger_that_somebody_holds_is_waited_for(house: House) -> None:
     far.ack(ack(0))
     with closing(sqlite3.connect(house.ledger, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        far.send(event(1))
+        far.send_events(event(1))
         until(pit.err, f"Another process has the ledger {house.ledger}.; trying again")
         other.execute("ROLLBACK")
     until(pit.err, "connected")
-    far.send(event(1))
+    far.send_events(event(1))
     far.ack(ack(1))
     assert house.held() == [(1, event(1))]
 
@@ -225,7 +227,7 @@ def test_a_ledger_lost_while_the_pit_runs_ends_it(house: House, lost: str) -> No
     db.execute(f"DROP TABLE {lost}")
     db.close()
     far.say_state()
-    far.send(event(1))
+    far.send_events(event(1))
     assert pit.process.wait(PATIENCE_S) == 1
     told = until(pit.err, "what to do")
     assert told[-2].startswith("ledger_unusable: ")

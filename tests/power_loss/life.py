@@ -7,7 +7,7 @@ events, recovery, checkpoints, rows that leave for an archive, and an ordinary e
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from drivers.sim.line import PtyLine
 from drivers.sim.people import Deck, shuffled_decks
 from drivers.sim.pins import SimulatedPins
 from tests.power_loss.disk import FOLDER, JOURNAL, KEY
+from tests.support.felt import Hand
 
 SUPERVISOR = "Ann"
 """Speaks on the control socket, as nobody else does."""
@@ -115,7 +116,7 @@ class Life:
         return int(self._table.status()["journal"]["archived_rows"])
 
     def _killed_inside_a_hand(self, deck: Deck) -> None:
-        cards = list(_hand(deck))
+        cards = _hand(deck)
         self._dealer.lock(2)
         self._dealer.deal(" ".join(cards[:2]))
         self._table.kill()
@@ -143,11 +144,9 @@ class Life:
         self._eventually(self._table.links_up)
 
 
-def _hand(deck: Deck) -> Iterator[str]:
+def _hand(deck: Deck) -> list[str]:
     """A hand's cards in the order they are drawn."""
-    player: list[str] = []
-    banker: list[str] = []
-    while (side := rules.next_side(player, banker)) is not None:
-        card = deck.draw()
-        (player if side == "player" else banker).append(card)
-        yield card
+    hand = Hand()
+    while hand.side is not None:
+        hand.take(deck.draw())
+    return hand.cards

@@ -15,7 +15,7 @@ from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 
-from tests.daemon.daemon_world import eventually_now
+from tests.support.waiting import eventually_now
 
 PROGRAM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 

@@ -14,7 +14,7 @@ from controller.cli.client import ask
 from controller.config import load
 from controller.errors import TableError
 from controller.record.journal import read_rows
-from tests.daemon.daemon_world import eventually_now
+from tests.support.waiting import eventually_now
 
 _SCREEN = ("-m", "controller.cli.main", "screen")
 LETTER = {"player": "P", "banker": "B", "tie": "T"}

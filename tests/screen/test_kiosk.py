@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from controller.cli import surroundings
-from tests.daemon.daemon_world import eventually_now
 from tests.screen.browser import PROGRAM, needs_a_browser
+from tests.support.waiting import eventually_now
 
 _KIOSK = """
 import sys

@@ -16,11 +16,9 @@ from unittest.mock import ANY
 
 import pytest
 import serial
-from paho.mqtt.client import Client, MQTTMessage
-from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
 from controller.cli.main import main
-from controller.cli.surroundings import free_port, mosquitto, mosquitto_program, simulated_table, started
+from controller.cli.surroundings import free_port, mosquitto, simulated_table
 from controller.game.cards import Card
 from controller.table.facts import (
     BurnCountReported,
@@ -46,7 +44,8 @@ from drivers.sim.pins import INPUT, OUTPUT, PULL_DOWN, PULL_UP, PinsPage, Simula
 from drivers.sim.pit import SimulatedPit
 from drivers.sim.shoe.angel_eye import SimulatedAngelEye
 from drivers.sim.shoe.beetek import SimulatedBeeTek
-from tests.daemon.daemon_world import PATIENCE_S, eventually_now
+from tests.support.brokers import OPEN, Broker, Peer
+from tests.support.waiting import PATIENCE_S
 
 END = b"\xff"  # neither shoe ever says this byte
 
@@ -433,42 +432,26 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         yield free
 
 
-class Table:
+class Table(Peer):
     """The table's end of the broker: sends events, and hears what is acknowledged."""
 
-    def __init__(self, port: int) -> None:
-        self._acks: queue.SimpleQueue[MQTTMessage] = queue.SimpleQueue()
-        subscribed: queue.SimpleQueue[bool] = queue.SimpleQueue()
-        self._client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
-        self._client.on_message = lambda _client, _data, message: self._acks.put(message)
-        self._client.on_subscribe = lambda *_: subscribed.put(True)
-        self._client.connect("127.0.0.1", port)
-        self._client.loop_start()
-        self._client.subscribe(f"{TOPIC}/ack", qos=1)
-        subscribed.get(timeout=PATIENCE_S)
-
-    def send(self, seq: int) -> None:
-        event = json.dumps({"epoch": "e1", "seq": seq, "chain": str(seq) * 64})
-        self._client.publish(f"{TOPIC}/event", event, qos=1).wait_for_publish(PATIENCE_S)
+    def tell(self, seq: int) -> None:
+        event = {"epoch": "e1", "seq": seq, "chain": str(seq) * 64}
+        self.publish(f"{TOPIC}/event", json.dumps(event).encode())
 
     def acked(self) -> tuple[int, str]:
         """The next acknowledgement: its number, and the digit its chain is made of."""
-        word = json.loads(self._acks.get(timeout=PATIENCE_S).payload)
+        word = json.loads(self.next().payload)
         (digit,) = set(word["chain"])
         assert (word["epoch"], len(word["chain"])) == ("e1", 64)
         return word["seq"], digit
 
-    def close(self) -> None:
-        self._client.publish(f"{TOPIC}/ack", b"", qos=1, retain=True).wait_for_publish(PATIENCE_S)
-        self._client.disconnect()
-        self._client.loop_stop()
-
 
 @pytest.fixture
 def table(port: int) -> Iterator[Table]:
-    table = Table(port)
-    yield table
-    table.close()
+    with Table(port, f"{TOPIC}/ack") as table:
+        yield table
+        table.publish(f"{TOPIC}/ack", b"", retain=True)
 
 
 @pytest.fixture
@@ -489,11 +472,11 @@ PIT = {"silent", "speak", "forget", "claim", "gone", "come"}
 
 def test_the_pit(pit: Verbs, table: Table, taken: queue.SimpleQueue[int]) -> None:
     assert pit.keys() == PIT, "each is tried below"
-    table.send(1)
+    table.tell(1)
     assert table.acked() == (1, "1")
     say(pit, "silent")
-    table.send(2)
-    table.send(3)
+    table.tell(2)
+    table.tell(3)
     assert [taken.get(timeout=PATIENCE_S) for _ in range(3)] == [1, 2, 3]  # and whatever it said to 2 it has said
     say(pit, "claim 9")
     assert table.acked() == (9, "f"), "nothing before it"
@@ -504,14 +487,14 @@ def test_the_pit(pit: Verbs, table: Table, taken: queue.SimpleQueue[int]) -> Non
     say(pit, "forget 0")
     assert table.acked() == (0, "0")
     say(pit, "gone")
-    table.send(1)
+    table.tell(1)
     say(pit, "come")
-    table.send(1)  # it is heard once: what was sent while the pit was gone was lost
+    table.tell(1)  # it is heard once: what was sent while the pit was gone was lost
     assert table.acked() == (1, "1")
     say(pit, "come; claim 9")
     assert table.acked() == (9, "f")
-    table.send(2)
-    table.send(3)
+    table.tell(2)
+    table.tell(3)
     assert [table.acked(), table.acked()] == [(2, "2"), (3, "3")], "one pit, however often it came"
 
 
@@ -526,7 +509,7 @@ def test_what_the_pit_cannot_do_is_told(pit: Verbs, table: Table, capsys: pytest
         "sing is not a verb here; `help` shows all verbs",
         "claim cannot be done: the pit is not on the broker",
     ]
-    table.send(1)
+    table.tell(1)
     assert table.acked() == (1, "1")
 
 
@@ -554,13 +537,8 @@ def test_no_broker(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_broker_that_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    program = mosquitto_program()
-    assert program is not None
-    free, config, log = free_port(), tmp_path / "mosquitto.conf", tmp_path / "mosquitto.log"
-    config.write_text(f"listener {free} 127.0.0.1\nallow_anonymous false\npersistence false\n")
-    with started([program, "-c", str(config)], log) as broker:
-        eventually_now(lambda: broker.poll() is not None or "running" in log.read_text())
-        said = _sim_pit(simulated_table(tmp_path, free), capsys)
+    with Broker(tmp_path, OPEN.replace("anonymous true", "anonymous false")) as broker:
+        said = _sim_pit(simulated_table(tmp_path, broker.port), capsys)
     assert said.startswith("sim_broker_refused: ")
     assert "does not let the simulated pit in: Not authorized.\n" in said
 

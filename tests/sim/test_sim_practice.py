@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.pit.house import PATIENCE_S, ROOT, lines_of, needs_mosquitto, until
+from tests.pit.house import ROOT
+from tests.support.brokers import needs_mosquitto
+from tests.support.waiting import PATIENCE_S, lines_of, until
 
 
 def of_folder(folder: Path) -> list[str]:

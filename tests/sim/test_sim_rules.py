@@ -8,6 +8,7 @@ import pytest
 
 from drivers.sim import rules
 from tests.support import sheets
+from tests.support.felt import dealt
 
 # The sheet's lines for Banker when Player has drawn: Banker's total, the third cards on which he draws, and does not.
 SHEET = [
@@ -32,13 +33,10 @@ CARD_WORTH = dict(zip("1234567890", ("AS", "2H", "3D", "4C", "5S", "6H", "7D", "
 
 def deal(cards: str) -> tuple[list[str], list[str]]:
     """Deal these cards as the rules say; every one must be wanted, and no more."""
-    hands: dict[str, list[str]] = {"player": [], "banker": []}
-    for card in cards.split():
-        side = rules.next_side(hands["player"], hands["banker"])
-        assert side is not None, f"nobody draws {card}"
-        hands[side].append(card)
-    assert rules.next_side(hands["player"], hands["banker"]) is None
-    return hands["player"], hands["banker"]
+    player, banker = map(list, dealt(cards.split()))
+    assert len(player) + len(banker) == len(cards.split()), "nobody draws the last of them"
+    assert rules.next_side(player, banker) is None
+    return player, banker
 
 
 def test_the_sheet_names_every_third_card_for_every_total() -> None:

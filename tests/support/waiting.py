@@ -1,0 +1,66 @@
+"""Waiting, as every test does that waits for a process, a wire or a thread."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from typing import IO, Any, TypeVar
+
+import pytest
+
+PATIENCE_S = 20.0
+"""A test that waits so long has failed."""
+
+_T = TypeVar("_T")
+
+
+def run(work: Coroutine[Any, Any, _T]) -> _T:
+    """Run a test's coroutine on a loop of its own."""
+
+    async def in_time() -> _T:
+        async with asyncio.timeout(3 * PATIENCE_S):
+            return await work
+
+    return asyncio.run(in_time())
+
+
+async def eventually(holds: Callable[[], object], what: str = "") -> None:
+    """Wait until `holds()`, looking again and again."""
+    deadline_s = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < deadline_s, f"waited {PATIENCE_S} s in vain {what}"
+        await asyncio.sleep(0.005)
+
+
+def eventually_now(holds: Callable[[], object], what: str = "") -> None:
+    """The same where there is no loop."""
+    deadline_s = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < deadline_s, f"waited {PATIENCE_S} s in vain {what}"
+        time.sleep(0.01)
+
+
+def lines_of(stream: IO[str]) -> queue.Queue[str]:
+    """The stream's lines, as they come."""
+    lines: queue.Queue[str] = queue.Queue()
+
+    def read() -> None:
+        for line in stream:
+            lines.put(line.rstrip("\n"))
+
+    threading.Thread(target=read, daemon=True).start()
+    return lines
+
+
+def until(lines: queue.Queue[str], wanted: str) -> list[str]:
+    """The lines up to and with the first that holds what is wanted."""
+    seen: list[str] = []
+    while not seen or wanted not in seen[-1]:
+        try:
+            seen.append(lines.get(timeout=PATIENCE_S))
+        except queue.Empty:
+            pytest.fail(f"waited in vain for {wanted!r}; came: {seen}")
+    return seen
