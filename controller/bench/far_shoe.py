@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 from controller.clock import since_boot_ms
@@ -35,10 +36,20 @@ def stay_unheard(since_ms: int) -> None:
 
 
 class FarEnd:
-    """What the bench does with a simulated shoe of any brand, beside what the shoe itself can do."""
+    """What the bench does with a simulated shoe of any brand, beside what the shoe itself can do.
+
+    `sent` has every report's frame in hex, once each, whether or not anybody heard it. `before_copy(copy)`, when set,
+    is called before copy 0, 1 or 2 of a report is written.
+    """
 
     line: Any  # the FarLine that the brand was given; a brand itself asks for a Line
+    before_copy: Callable[[int], None] | None = None
     _unplugged_ms = 0
+
+    @cached_property
+    def sent(self) -> list[str]:
+        """The frames."""
+        return []
 
     def deal(self, cards: str, **lies: Any) -> None:
         """Draw these cards one after another: `8S TD`, `CUT` the cutting card, `??8S` one that cannot be read.
@@ -64,20 +75,6 @@ class FarEnd:
         stay_unheard(self._unplugged_ms)
         self.line.plug()
 
-
-class FarShoe(FarEnd, SimulatedAngelEye):
-    """An Angel Eye on `line`.
-
-    `sent` has every report's frame in hex, once each, whether or not anybody heard it. `before_copy(copy)`, when set,
-    is called before copy 0, 1 or 2 of a report is written.
-    """
-
-    def __init__(self, line: FarLine, wrap: int = 0) -> None:
-        self.sent: list[str] = []
-        self.before_copy: Callable[[int], None] | None = None
-        super().__init__(line, wrap=wrap)
-        self.corrupt = self._note
-
     def _note(self, copy: int, frame: bytes) -> bytes:
         if self.before_copy is not None:
             self.before_copy(copy)
@@ -86,8 +83,20 @@ class FarShoe(FarEnd, SimulatedAngelEye):
         return frame
 
 
+class FarShoe(FarEnd, SimulatedAngelEye):
+    """An Angel Eye on `line`."""
+
+    def __init__(self, line: FarLine, wrap: int = 0) -> None:
+        super().__init__(line, wrap=wrap)
+        self.corrupt = self._note
+
+
 class FarBeeTek(FarEnd, SimulatedBeeTek):
     """A BeeTek on `line`."""
+
+    def __init__(self, line: FarLine, wrap: int = 0) -> None:
+        super().__init__(line, wrap=wrap)
+        self.corrupt = partial(self._note, 0)
 
 
 def far_shoe(driver: str, line: FarLine, wrap: int = 0) -> Any:

@@ -13,14 +13,15 @@ import socket
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from controller.bench.daemon import Table
-from controller.bench.far_shoe import FarShoe
+from controller.bench.far_shoe import FarBeeTek, FarShoe
 from controller.bench.header import Pins
 from controller.bench.plugin import Eventually
 from drivers.sim import rules
 from drivers.sim.people import shuffled_decks
+from tests.support.felt import Hand
 
 DECKS = 8
 _HANDS_A_SHOE = 30  # then a supervisor ends it early, before the cutting card
@@ -40,40 +41,28 @@ _MISCHIEF = {
 
 
 @dataclass
-class Played:
-    """A hand as it really went."""
-
-    shoe: int
-    round: int
-    seats: list[int]
-    player: list[str] = field(default_factory=list)
-    banker: list[str] = field(default_factory=list)
-    voided: bool = False
-    cards_left: int = 0  # as the table must count them: a card that nobody told it of still counts
-
-    @property
-    def over(self) -> bool:
-        """Whether no card is to come."""
-        return rules.next_side(self.player, self.banker) is None
-
-
-@dataclass
 class Wire:
-    """What the shoe sent beside what the journal has of it: each report once, in its order, or never."""
+    """What the shoe sent beside what the journal has of it: each report once, in its order, or never.
+
+    A BeeTek says the same card twice in the same words; of such reports the last is taken that fits.
+    """
 
     table: Table
-    shoe: FarShoe
+    shoe: FarShoe | FarBeeTek
     heard: int = 0  # reports up to the last one in the journal
     _row: int = 0
 
     def look(self) -> None:
         """Read on in the journal: each report in it was sent, after the one before it."""
-        for fact in self.table.facts(self._row):
-            self._row = fact["row"]
-            if fact.get("report") is not None:
-                frame, sent = fact["report"]["frame"], self.shoe.sent[self.heard :]
-                assert frame in sent, f"the shoe did not send this now, or sent it only once: {fact}"
-                self.heard += sent.index(frame) + 1
+        facts = self.table.facts(self._row)
+        self._row = facts[-1]["row"] if facts else self._row
+        frames = [fact["report"]["frame"] for fact in facts if fact.get("report") is not None]
+        sent, reached, place = self.shoe.sent, self.heard, len(self.shoe.sent)
+        for frame in reversed(frames):
+            place = max((at for at in range(self.heard, place) if sent[at] == frame), default=-1)
+            assert place >= 0, f"the shoe did not send this now, or sent it only once: {facts}"
+            reached = max(reached, place + 1)
+        self.heard = reached
 
     def unheard(self) -> int:
         """How many reports were sent after the last one in the journal."""
@@ -83,7 +72,9 @@ class Wire:
 class Evening:
     """`deal` goes on until the daemon was killed `kills` times and the hand is over."""
 
-    def __init__(self, table: Table, shoe: FarShoe, pins: Pins, eventually: Eventually, seed: int, kills: int) -> None:
+    def __init__(
+        self, table: Table, shoe: FarShoe | FarBeeTek, pins: Pins, eventually: Eventually, seed: int, kills: int
+    ) -> None:
         self._table = table
         self._shoe = shoe
         self._pins = pins
@@ -96,7 +87,7 @@ class Evening:
         self._drawn = 0  # cards drawn from this shoe
         self._felt: list[str] = []  # the cards of this burn or hand, in the order they were drawn
         self._absent = False  # the daemon was, and nobody has counted the cards since
-        self.played: list[Played] = []
+        self.played: list[Hand] = []
         self.happened: Counter[str] = Counter()
 
     def deal(self) -> None:
@@ -133,15 +124,15 @@ class Evening:
 
     def _hand(self, number: int) -> None:
         seats = sorted(self._rng.sample(_SEATS, self._rng.randint(0, 3)))
-        hand = Played(self._shoe_number, number, seats)
+        hand = Hand(self._shoe_number, number, seats)
         self._pins.uncover(*_SEATS)
         self._pins.cover(*seats)
         self._eventually(lambda: self._table.status()["sensors"] == seats)
         self._lock()
         self._felt = []
-        while not hand.voided and (side := rules.next_side(hand.player, hand.banker)) is not None:
-            (hand.player if side == "player" else hand.banker).append(self._draw())
-            if not self._stays_down(not hand.over):
+        while not hand.voided and hand.side is not None:
+            hand.take(self._draw())
+            if not self._stays_down(hand.side is not None):
                 self._set_right(hand)
         hand.cards_left = 52 * DECKS - self._drawn
         self.played.append(hand)
@@ -187,7 +178,8 @@ class Evening:
             return "still down"
         if self._kills_to_go <= 0 or self._wire.unheard() > _MOST_UNHEARD:
             return "none"
-        return self._rng.choices(list(_MISCHIEF), list(_MISCHIEF.values()))[0]
+        mischief = self._rng.choices(list(_MISCHIEF), list(_MISCHIEF.values()))[0]
+        return mischief if isinstance(self._shoe, FarShoe) else mischief.replace("killed between its copies", "none")
 
     def _stays_down(self, more_cards: bool) -> bool:
         """Whether the dealer deals on before the daemon comes up again, as he does who does not look at the lamps."""
@@ -242,17 +234,14 @@ class Evening:
             return 1 + rules.burn_count(face["first_card"]) - int(face["burn_left"])
         return 0 if face["phase"] == "first_card_due" else len(self._felt)
 
-    def _set_right(self, hand: Played) -> None:
+    def _set_right(self, hand: Hand) -> None:
         """See that the table is right about the hand so far, or stopped with reason; then set it right."""
         if self._fault() is not None:
             if self._rng.random() < 0.3:
                 self._void(hand)
                 return
             self._name_and_count()
-        hands = self._table.hands
-        assert hands["player"] == hand.player[: len(hands["player"])], "Player's hand is shown as it never was"
-        assert hands["banker"] == hand.banker[: len(hands["banker"])], "Banker's hand is shown as it never was"
-        assert self._shown() == len(self._felt)
+        assert hand.shown(self._table.hands) == len(self._felt)
 
     def _shown(self) -> int:
         return sum(map(len, self._table.hands.values()))
@@ -275,7 +264,7 @@ class Evening:
             self._have_done("count", lambda: self._table.fault is None, left=52 * DECKS - self._drawn)
             self.happened["the cards were counted"] += 1
 
-    def _void(self, hand: Played) -> None:
+    def _void(self, hand: Hand) -> None:
         if self._table.phase != "wagers_open":  # else all of it was heard, and it is over
             self._have_done("void", lambda: self._table.phase == "wagers_open")
             hand.voided = True
@@ -283,7 +272,7 @@ class Evening:
         if not hand.voided:
             return
         self.happened["a hand was voided"] += 1
-        if not hand.over:
+        if hand.side is not None and isinstance(self._shoe, FarShoe):  # a BeeTek plays no game of its own
             self._shoe.force_quit()
             self._await_all_heard()
 

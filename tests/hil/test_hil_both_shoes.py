@@ -10,11 +10,7 @@ lossy one makes other evenings: `test_hil_transports.py` deals them with open ey
 from __future__ import annotations
 
 import random
-import time
-from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from itertools import count
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -26,8 +22,8 @@ from controller.bench.header import Pins
 from controller.bench.plugin import Dealer, Eventually
 from controller.errors import TableError
 from drivers.sim import rules
-from drivers.sim.people import shuffled_decks
 from tests.hil.transports import TRANSPORTS
+from tests.support.felt import Hand
 
 BRANDS = ("angel_eye", "beetek")
 OPENED = 8 * 52 - 3  # cards left where the first card is a two
@@ -225,16 +221,16 @@ def _one_deck() -> list[list[str]]:
     burned = 1 + rules.burn_count(deck[0])
     dealt, deck = [deck[:burned]], deck[burned:]
     while len(deck) >= 6:
-        hand = Hand(0, 0)
-        while (side := hand.side) is not None:
-            (hand.player if side == "player" else hand.banker).append(deck.pop(0))
-        dealt.append(hand.felt)
+        hand = Hand()
+        while hand.side is not None:
+            hand.take(deck.pop(0))
+        dealt.append(hand.cards)
     return dealt
 
 
 def _drawn(event: dict[str, Any]) -> list[str]:
     """A told hand's cards in the order they were drawn."""
-    return Hand(0, 0, event["player"]["cards"], event["banker"]["cards"]).felt
+    return Hand(player=event["player"]["cards"], banker=event["banker"]["cards"]).cards
 
 
 # People.
@@ -357,185 +353,3 @@ def test_killed_or_unplugged_between_hands_it_asks_for_a_count(at: Bench) -> Non
         _hand("2H 3H 6D", 1, "3D 2S 4C", 9, "banker", 2, OPENED - 10),
     ]
     assert [event["code"] for event in at.pit.told("fault")] == ["shoe_unheard"] * 2
-
-
-# Kills at a shoe that numbers nothing.
-
-
-_HANDS_A_SHOE = 30
-_ANY_MOMENT_S = 0.02  # from a line's first byte to its commit takes a few ms
-_MISCHIEF = {"none": 6, "killed before it": 2, "killed at any moment after it": 3, "killed at rest after it": 1}
-
-
-@dataclass
-class Hand:
-    """A hand as it lies on the felt."""
-
-    shoe: int
-    round: int
-    player: list[str] = field(default_factory=list)
-    banker: list[str] = field(default_factory=list)
-    voided: bool = False
-    cards_left: int = 0  # as the table must count them: a card nobody told it of still counts
-
-    @property
-    def side(self) -> rules.Side | None:
-        """The side that the next card goes to."""
-        return rules.next_side(self.player, self.banker)
-
-    @property
-    def felt(self) -> list[str]:
-        """Its cards in the order they were drawn: P B P B, then Player's third card and Banker's."""
-        (p1, p2, *p3), (b1, b2, *b3) = ([*cards, "", ""][: max(2, len(cards))] for cards in (self.player, self.banker))
-        return [card for card in (p1, b1, p2, b2, *p3, *b3) if card]
-
-
-class KilledEvening:
-    """Seeded shoes dealt by the sheet while the daemon is killed; a supervisor looks at the felt after each kill."""
-
-    def __init__(self, at: Bench, seed: int, kills: int) -> None:
-        self._at = at
-        self._rng = random.Random(seed)
-        self._decks = shuffled_decks(seed, 8, 0)
-        self._kills_to_go = kills
-        self.hands: list[Hand] = []
-        self.happened: Counter[str] = Counter()
-
-    def deal(self) -> None:
-        """Deal until the last kill, and the hand it fell into."""
-        for shoe in count(1):
-            self._open_shoe(shoe)
-            for round_ in range(1, _HANDS_A_SHOE + 1):
-                if self._kills_to_go <= 0:
-                    return
-                self._deal_hand(Hand(shoe, round_))
-
-    def _open_shoe(self, shoe: int) -> None:
-        self._deck = next(self._decks)
-        self._at.table.supervisor("new_shoe")
-        first = self._deck.draw()
-        burned = [first, *(self._deck.draw() for _ in range(rules.burn_count(first)))]
-        self._at.shoe.deal(" ".join(burned))
-        self._at.eventually(lambda: (self._at.table.phase, self._at.table.face["shoe"]) == ("wagers_open", shoe))
-        self._left = 8 * 52 - len(burned)
-
-    def _deal_hand(self, hand: Hand) -> None:
-        self.hands.append(hand)
-        self._lock(hand)
-        while not hand.voided and (side := hand.side) is not None:
-            card = self._deck.draw()
-            (hand.player if side == "player" else hand.banker).append(card)
-            self._draw(card, hand)
-        if not hand.voided:
-            self._left -= len(hand.felt)
-        hand.cards_left = self._left
-
-    def _lock(self, hand: Hand) -> None:
-        if self._rng.random() < 0.1:
-            self._at.pins.hold("deal")
-            time.sleep(self._rng.uniform(0, 0.08))
-            self._kill("killed at the deal button")
-            self._at.pins.let_go("deal")
-            self._start()
-            self._look(hand, may_void=False)
-        if self._at.table.phase != "wagers_locked":
-            self._at.pins.press("deal", until=lambda: self._at.table.phase == "wagers_locked")
-
-    def _draw(self, card: str, hand: Hand) -> None:
-        """Draw a card, with some mischief or none. Afterwards the table has it, or the hand is void."""
-        mischief = self._rng.choices(list(_MISCHIEF), list(_MISCHIEF.values()))[0] if self._kills_to_go > 0 else "none"
-        if mischief == "killed before it":
-            self._kill(mischief)
-        self._at.shoe.deal(card)
-        if mischief == "killed at any moment after it":
-            time.sleep(self._rng.uniform(0, _ANY_MOMENT_S))
-            self._kill(mischief)
-        if mischief in ("none", "killed at rest after it"):
-            self._at.eventually(lambda: self._taken(hand) == len(hand.felt))
-            if mischief == "none":
-                return
-            self._kill(mischief)
-        self._start()
-        self._look(hand)
-
-    def _taken(self, hand: Hand) -> int:
-        """How many of the hand's cards the table shows, each where it was dealt."""
-        if self._at.table.phase == "wagers_locked":
-            return 0
-        shown = self._at.table.hands
-        assert shown["player"] == hand.player[: len(shown["player"])], "Player's hand is shown as it never was"
-        assert shown["banker"] == hand.banker[: len(shown["banker"])], "Banker's hand is shown as it never was"
-        return sum(map(len, shown.values()))
-
-    def _look(self, hand: Hand, may_void: bool = True) -> None:
-        """A person counts the cards; with a hand begun he voids it, or names what the table lacks."""
-        voids = may_void and self._rng.random() < 0.2  # asked in any case: the evening is the same whatever was heard
-        self._at.eventually(lambda: self._at.table.fault == "shoe_unheard")  # its commit may follow the first answer
-        if self._at.table.phase not in _CARD_DUE:
-            assert not hand.felt or self._taken(hand) == len(hand.felt)
-        elif voids:
-            self._at.table.supervisor("void")
-            hand.voided = True
-            self._left -= len(hand.felt)
-            self._at.table.count(self._left)
-            self.happened["voided"] += 1
-            return
-        else:
-            for card in hand.felt[self._taken(hand) :]:
-                self._at.table.supervisor("card", card=card)
-                self.happened["named"] += 1
-        self._at.table.count(self._left - len(hand.felt))
-        self.happened["counted"] += 1
-
-    def _kill(self, when: str) -> None:
-        self._at.table.kill()
-        self._kills_to_go -= 1
-        self.happened["kills"] += 1
-        self.happened[when] += 1
-
-    def _start(self) -> None:
-        self._at.table.start()
-        self._at.eventually(lambda: self._at.table.status()["shoe"]["up"])
-
-
-@pytest.mark.parametrize("brand", _params()[1:], indirect=True)
-@pytest.mark.parametrize("shoe_line", ["perfect"], indirect=True)
-@pytest.mark.parametrize(("seed", "kills"), [(5, 12), pytest.param(500, 150, marks=pytest.mark.proof, id="proof")])
-def test_a_table_with_a_beetek_killed_again_and_again_tells_every_hand_once_and_right(
-    at: Bench, seed: int, kills: int, figure: Callable[[str], None]
-) -> None:
-    evening = KilledEvening(at, seed, kills)
-    evening.deal()
-    at.eventually(lambda: at.table.unacknowledged() == 0, within_s=20)
-    print(dict(evening.happened))  # shown when something fails, and with -s
-
-    def places(events: list[Event]) -> list[tuple[int, int]]:
-        return [(event["shoe"], event["round"]) for event in events]
-
-    assert places(at.pit.told("wagers_locked")) == [(hand.shoe, hand.round) for hand in evening.hands]
-    assert places(at.pit.told("void")) == [(hand.shoe, hand.round) for hand in evening.hands if hand.voided]
-    assert [_said(event) for event in at.pit.rounds] == [
-        _hand(
-            " ".join(hand.player),
-            rules.total(hand.player),
-            " ".join(hand.banker),
-            rules.total(hand.banker),
-            rules.outcome(hand.player, hand.banker),
-            hand.round,
-            hand.cards_left,
-            shoe=hand.shoe,
-            natural=rules.is_natural(hand.player) or rules.is_natural(hand.banker),
-        )
-        for hand in evening.hands
-        if not hand.voided
-    ]
-    assert at.table.verify().messages == len(at.pit.events)
-    happened = evening.happened
-    stops = happened["counted"] + 2 * happened["voided"]  # a void leaves the stop, which stands again for the count
-    assert len(at.pit.told("fault")) == len(at.pit.told("fault_cleared")) == stops
-    assert {event["code"] for event in at.pit.told("fault")} == {"shoe_unheard"}
-    assert happened["kills"] >= kills
-    for rare in ("named", "voided", "counted"):
-        assert happened[rare] > 0, f"this evening was too quiet: no hand was {rare}"
-    compared = f"{len(evening.hands)} hands compared, {len(at.pit.events)} events, none wrong"
-    figure(f"{happened['kills']} kills with a BeeTek, {compared}")
