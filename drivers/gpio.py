@@ -123,11 +123,11 @@ def load_rpi_gpio() -> GpioModule:
     return cast(GpioModule, RPi.GPIO)
 
 
-_BOARD = Path("/proc/device-tree/compatible")
+BOARD = Path("/proc/device-tree/compatible")
 _GPIOMEM = Path("/dev/gpiomem")
 
 
-def choose_library(folder: Path, board: Path = _BOARD, gpiomem: Path = _GPIOMEM) -> None:
+def choose_library(folder: Path, board: Path = BOARD, gpiomem: Path = _GPIOMEM) -> None:
     """Put this board's library on the path, where an installation has both libraries in folders of their own.
 
     RPi.GPIO drives the Pi 4 and earlier through /dev/gpiomem. The Pi 5, and kernels without that device, need

@@ -101,6 +101,7 @@ ROOMS = {
         ),
     ),
     "controller.cli": Room(("controller", "drivers"), never=("controller.bench",)),
+    "controller.setup": Room(("controller", "drivers"), never=("controller.bench", "controller.pit", "drivers.sim")),
     "controller.bench": Room(("controller", "drivers")),
     "drivers.shoe": Room(("drivers.shoe", "drivers.line", "controller.table.facts", "controller.game.cards")),
     "drivers": Room(
@@ -127,6 +128,7 @@ NOT_IN_THE_DAEMON = {
     "controller.par",
     "controller.care",
     "controller.cli",
+    "controller.setup",
     "drivers.sim",
 }
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from controller.cli.colours import painted
 from controller.cli.command import GROUPS, Command, File, parser_of
+from controller.cli.files import CONFIGURATION
 from controller.errors import TableError
 from drivers.shoe import NAMES as SHOES
 
@@ -28,6 +29,25 @@ def _dark(options: Namespace) -> int:
     # Set by systemd for what runs after a service: "success" is a table that was stopped. By hand there is none.
     darken(options.table, light_fault=os.environ.get("SERVICE_RESULT", "success") != "success")
     return 0
+
+
+def _add_setup(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--answers", type=Path, metavar="FILE", help="answers for a fleet; what it answers is not asked"
+    )
+    table = "the table's file that is written (default: %(default)s)"
+    parser.add_argument("--table", type=Path, default=CONFIGURATION / "table.toml", metavar="TABLE.toml", help=table)
+    proof = "check the signature of a commissioning report, and ask nothing"
+    parser.add_argument("--verify", type=Path, metavar="REPORT", help=proof)
+
+
+def _setup(options: Namespace) -> int:
+    from controller.setup.questions import terminal
+    from controller.setup.wizard import setup, verify_report
+
+    if options.verify is not None:
+        return verify_report(options.verify)
+    return setup(options.table, options.answers, terminal())
 
 
 def _add_new_journal(parser: ArgumentParser) -> None:
@@ -370,6 +390,14 @@ COMMANDS: tuple[Command, ...] = (
         _witness,
         _add_witness,
         File.TABLE,
+    ),
+    Command(
+        "setup",
+        _TABLE,
+        "make this machine a table's, by questions: game, seats, shoe, wiring, pit; ends with a report to file",
+        "",
+        _setup,
+        _add_setup,
     ),
     Command("run", _TABLE, "run a table until SIGTERM or Ctrl-C", "TABLE.toml", _run, file=File.TABLE),
     Command(

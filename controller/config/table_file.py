@@ -51,12 +51,17 @@ _NOT_TABLES = {"pit": "the pit's program", "bets": "bet recognition"}
 """The other names in the broker's access list, `config/mosquitto/acl`."""
 
 
-def _check_id(table: TableSection) -> Iterable[Told]:
-    if not re.fullmatch(r"[a-z0-9-]{1,60}", table.id):
-        yield "table.id", f"{table.id!r} cannot stand in a topic", "Use only a-z, 0-9 and -, at most 60."
-    elif table.id in _NOT_TABLES:
+def told_of_id(table: str) -> Iterable[Told]:
+    """What is wrong with a table's id."""
+    if not re.fullmatch(r"[a-z0-9-]{1,60}", table):
+        yield "table.id", f"{table!r} cannot stand in a topic", "Use only a-z, 0-9 and -, at most 60."
+    elif table in _NOT_TABLES:
         do = "Choose another, royal9-01 for instance: the broker's access list would give this table its rights."
-        yield "table.id", f"{table.id!r} is the name of {_NOT_TABLES[table.id]} at the broker", do
+        yield "table.id", f"{table!r} is the name of {_NOT_TABLES[table]} at the broker", do
+
+
+def _check_id(table: TableSection) -> Iterable[Told]:
+    return told_of_id(table.id)
 
 
 def _check_seats(seats: tuple[Seat, ...]) -> Iterable[Told]:

@@ -1,0 +1,153 @@
+"""The pit's broker: where it is, what proves the two ends to each other, and whether it answers now."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from controller.config.table_file import PitSection
+from controller.delivery.mqtt_tls import client_context
+from controller.errors import TableError
+from controller.setup.questions import Dialogue
+
+_PATIENCE_S = 5.0
+_TLS = ("ca", "certificate", "private_key")
+_RESOLVER = Path("/etc/resolv.conf")
+
+
+def ask_broker(dialogue: Dialogue, folder: Path, values: dict[str, Any]) -> str:
+    """Ask for `[pit]`, into `values`, and try it. What became of the attempt, in a sentence."""
+    pit = values.setdefault("pit", {})
+    while True:
+        explains = (
+            "The name or address of the MQTT broker between table and pit. With TLS: the name in its certificate."
+        )
+        pit["host"] = dialogue.ask("pit.host", "Host of the pit's broker", explains, "127.0.0.1", _host)
+        tls = dialogue.agrees(
+            "setup.tls",
+            "With TLS",
+            "Without TLS everybody on the network can read each hand and speak as the pit. Only a broker on this "
+            "machine itself needs none.",
+            not _is_local(pit["host"]),
+        )
+        default = "8883" if tls else "1883"
+        pit["port"] = dialogue.ask("pit.port", "Port of the broker", f"Usually {default}.", default, _port)
+        for key in (*_TLS, "crl"):
+            pit.pop(key, None)
+        if tls:
+            _ask_files(dialogue, folder / "tls", values)
+        explains = "How every topic begins. Table and pit must agree."
+        pit["root"] = dialogue.ask("pit.root", "Root of the topics", explains, "pit/v1", str)
+        told = tried(values["table"]["id"], pit)
+        dialogue.say(told)
+        asked_again = dialogue.terminal is not None and not told.endswith(_ANSWERS)
+        if not asked_again or dialogue.agrees("setup.broker_stays", "Go on all the same", told, False):
+            return told
+        dialogue.asks_again("pit.", "setup.tls", "setup.broker_stays")
+
+
+_ANSWERS = "answers."
+
+
+def _ask_files(dialogue: Dialogue, tls: Path, values: dict[str, Any]) -> None:
+    own = values["table"]["id"]
+    for key, says, file in (
+        ("ca", "The house's CA", "ca.crt"),
+        ("certificate", "The table's certificate", f"{own}.crt"),
+        ("private_key", "The key of that certificate", f"{own}.key"),
+    ):
+        explains = f"A PEM file. The certificate's common name is {own}."
+        values["pit"][key] = dialogue.ask(f"pit.{key}", says, explains, str(tls / file), _file)
+
+
+def tried(table: str, pit: Mapping[str, Any]) -> str:
+    """What becomes of a connection to this broker: a sentence, which ends so where the broker answers."""
+    where = f"The broker {pit['host']}:{pit['port']}"
+    known = {name: value for name, value in pit.items() if name in ("host", "port", *_TLS, "crl")}
+    files = PitSection(**known).tls
+    try:
+        context = None if files is None else client_context(files, table)
+        with closing(socket.create_connection((pit["host"], pit["port"]), _PATIENCE_S)) as line:
+            if context is not None:
+                with context.wrap_socket(line, server_hostname=pit["host"]) as told:
+                    return f"{where} proves itself by TLS ({told.version()}) and {_ANSWERS}"
+            return f"{where} {_ANSWERS}"
+    except TableError as error:
+        return f"{where} was not tried: {error.what} {error.do}"
+    except OSError as error:  # ssl's errors are such too
+        return f"{where} cannot be reached: {error.strerror or error}."
+
+
+def ask_networks(dialogue: Dialogue, values: Mapping[str, Any]) -> list[str]:
+    """The networks that the table may speak with, beside its own machine; ["any"] for no limit."""
+    default = " ".join(dict.fromkeys(_needed(values))) or "localhost"
+    explains = (
+        "The kernel then lets the table speak with these addresses alone: the broker, a serial server, and the name "
+        "server where one is asked. Example: 10.20.0.0/16. localhost: this machine alone. any: no limit."
+    )
+    return dialogue.ask("setup.networks", "Networks that the table may speak with", explains, default, _networks)
+
+
+def _needed(values: Mapping[str, Any]) -> Iterator[str]:
+    """The addresses that the table needs, as they are known now."""
+    hosts = [values["pit"]["host"]]
+    if (server := re.fullmatch(r"socket://(.+):[0-9]+", values["shoe"]["port"])) is not None:
+        hosts.append(server[1])
+    for host in hosts:
+        if _is_local(host):
+            continue
+        try:
+            yield str(ipaddress.ip_address(host))
+        except ValueError:
+            yield from _resolved(host)
+
+
+def _resolved(host: str) -> Iterator[str]:
+    """The addresses of a name, and of the servers that are asked for names."""
+    try:
+        yield from (str(address[0]) for *_, address in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM))
+    except OSError:
+        yield "any"
+        return
+    servers = re.findall(r"^nameserver\s+(\S+)", _RESOLVER.read_text("utf-8"), re.M) if _RESOLVER.exists() else []
+    yield from (server for server in servers if not _is_local(server))
+
+
+def _networks(text: str) -> list[str]:
+    words = text.replace(",", " ").split()
+    if words == ["any"] or "any" in words:
+        return ["any"]
+    for word in words:
+        if word != "localhost":
+            try:
+                ipaddress.ip_network(word)
+            except ValueError as error:
+                raise ValueError(f"{error}. Write networks such as 10.20.0.0/16, localhost, or any.") from None
+    return words
+
+
+def _is_local(host: str) -> bool:
+    return re.fullmatch(r"localhost|127\.[0-9.]+|::1", host) is not None
+
+
+def _host(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9._:-]+", text):
+        raise ValueError("Write a host's name or its address.")
+    return text
+
+
+def _port(text: str) -> int:
+    if not (text.isdecimal() and 1 <= int(text) <= 65535):
+        raise ValueError("Write a number from 1 to 65535.")
+    return int(text)
+
+
+def _file(text: str) -> str:
+    if not text.startswith("/") or not Path(text).is_file():
+        raise ValueError(f"There is no file {text}. Write the full path of a PEM file.")
+    return text

@@ -1,0 +1,190 @@
+"""The shoe is found by listening: at each port, at each speed of each brand, until one speaks.
+
+Every brand's codec hears what a port says. Bytes that no codec can read mean that the line runs at another speed. The
+cards that are read are shown, so that a person holds them against the cards that were drawn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from controller.errors import TableError
+from controller.setup.house import choice
+from controller.setup.questions import Dialogue, Terminal
+from controller.table.facts import CardDrawn, ShoeFact
+from drivers import shoe as shoes
+from drivers.line.bad_bytes import BadBytes
+from drivers.line.port import ShoePort
+
+_BY_ID = Path("/dev/serial/by-id")
+_HEADER_PORT = Path("/dev/ttyAMA0")
+_UNREAD_FOR_S = 0.5
+"""Bytes without a report for so long are another speed's: a report takes a tenth of that at the slowest speed."""
+_POLL_S = 0.05
+
+
+@dataclass(slots=True)
+class Heard:
+    """A shoe that spoke: on which port, of which brand, at which speed, and the cards that were read."""
+
+    port: str
+    driver: str
+    baud: int
+    cards: list[str] = field(default_factory=list)
+
+
+def ports() -> list[str]:
+    """The serial ports of this machine that a shoe may be on."""
+    adapters = sorted(map(str, _BY_ID.glob("*"))) if _BY_ID.is_dir() else []
+    return [*adapters, *([str(_HEADER_PORT)] if _HEADER_PORT.exists() else [])]
+
+
+def ask_shoe(dialogue: Dialogue, values: dict[str, Any]) -> Heard | None:
+    """Find the shoe, into `values`; what was heard of it."""
+    heard: Heard | None = None
+    found = ports()
+    explains = "find: listen at every port of this machine. Or a port as /dev/serial/by-id/NAME, or socket://HOST:PORT."
+    where = dialogue.ask("setup.shoe", "Port of the shoe", explains, "find", _port)
+    if where != "find":
+        found = [where]
+    terminal = dialogue.terminal
+    if terminal is not None and dialogue.known("shoe.port") is None and found:
+        dialogue.say(
+            f"Listening at {', '.join(found)}, at {' and '.join(map(str, _speeds()))} baud.",
+            "Switch the shoe on, and draw two or three cards face up. Each card that is read is shown. Enter ends it.",
+        )
+        heard = asyncio.run(_listen(terminal, found))
+        if heard is None:
+            dialogue.say(
+                "No shoe was heard. Is the shoe switched on, and its cable in? A lamp on the adapter shows data."
+            )
+        else:
+            dialogue.keep("setup.heard", f"{' '.join(heard.cards) or 'no card'}, {heard.driver} at {heard.baud}")
+    shoe = values.setdefault("shoe", {})
+    if heard:
+        for key, text in (("shoe.port", heard.port), ("shoe.driver", heard.driver), ("shoe.baud", str(heard.baud))):
+            dialogue.keep(key, text)
+        shoe |= {"port": heard.port, "driver": heard.driver, "baud": heard.baud}
+        return heard
+    explains = (
+        "A name in /dev/serial/by-id stays the same whatever else is plugged in. A serial server: socket://HOST:PORT."
+    )
+    shoe["port"] = dialogue.ask("shoe.port", "The shoe's port", explains, default, str)
+    explains = "The brand stands on the shoe."
+    shoe["driver"] = dialogue.ask("shoe.driver", "The shoe's brand", explains, shoes.NAMES[0], choice(*shoes.NAMES))
+    bauds = shoes.brand(shoe["driver"]).bauds
+    explains = f"The speed of the line, set in the shoe: {' or '.join(map(str, bauds))}."
+    read = choice(*map(str, bauds))
+    shoe["baud"] = int(dialogue.ask("shoe.baud", "The line's speed in baud", explains, str(bauds[0]), read))
+    return None
+
+
+def _port(text: str) -> str:
+    if text != "find" and not re.fullmatch(r"/.+|socket://[^/\s]+:[0-9]{1,5}", text):
+        raise ValueError("Write find, the full path of a device, or socket://HOST:PORT.")
+    return text
+
+
+def _speeds() -> list[int]:
+    return sorted({baud for name in shoes.NAMES for baud in shoes.brand(name).bauds})
+
+
+async def _listen(terminal: Terminal, found: Sequence[str]) -> Heard | None:
+    """What is heard until the person presses Enter."""
+    logging.getLogger("drivers").addHandler(logging.NullHandler())  # what a port says is told here
+    ear = _Ear()
+    tasks = [asyncio.create_task(ear.hear(port)) for port in found]
+    try:
+        while terminal.line_within(0) is None:
+            await asyncio.sleep(_POLL_S)
+            for task in tasks:
+                if task.done():
+                    task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    return ear.heard
+
+
+class _Ear:
+    """Listens at several ports. The first that speaks is the shoe's."""
+
+    def __init__(self) -> None:
+        self.heard: Heard | None = None
+
+    async def hear(self, port: str) -> None:
+        """Listen at a port, at one speed after the other, for good."""
+        speeds = _speeds()
+        told: set[str] = set()
+
+        def link(_up: bool, why: str) -> None:
+            if why not in told:
+                told.add(why)
+                print(f"  {why}", flush=True)
+
+        while self.heard is None or self.heard.port == port:
+            baud = self.heard.baud if self.heard else speeds[0]
+            at = _AtSpeed(self, port, baud)
+            listening = asyncio.create_task(ShoePort(port, baud, at.bytes, link).run())
+            try:
+                while not at.is_wrong() and (self.heard is None or self.heard.port == port):
+                    await asyncio.sleep(_POLL_S)
+                    if listening.done():
+                        listening.result()
+            finally:
+                listening.cancel()
+                with suppress(asyncio.CancelledError):
+                    await listening
+            if at.is_wrong():
+                print(f"  {port}: bytes that no shoe sends at {baud} baud; trying the next speed", flush=True)
+                speeds.append(speeds.pop(0))
+
+
+class _AtSpeed:
+    """What one port says at one speed, heard by the codec of every brand that runs at that speed."""
+
+    def __init__(self, ear: _Ear, port: str, baud: int) -> None:
+        brands = [shoes.brand(name) for name in shoes.NAMES]
+        self._ear, self._port, self._baud = ear, port, baud
+        self._codecs = {brand.name: brand.codec(None) for brand in brands if baud in brand.bauds}
+        self._unread_since: float | None = None
+
+    def bytes(self, data: bytes) -> None:
+        """Bytes that came."""
+        facts: list[tuple[str, ShoeFact]] = [
+            (name, fact)
+            for name, codec in self._codecs.items()
+            for fact in codec.feed(data)
+            if not isinstance(fact, BadBytes)
+        ]
+        if facts:
+            self._unread_since = None
+            for name, fact in facts:
+                self._tell(name, fact)
+        elif self._unread_since is None:
+            self._unread_since = asyncio.get_running_loop().time()
+
+    def is_wrong(self) -> bool:
+        """Whether bytes came for a while and no report with them, from a shoe that was never heard."""
+        since = self._unread_since
+        return (
+            self._ear.heard is None and since is not None and asyncio.get_running_loop().time() - since > _UNREAD_FOR_S
+        )
+
+    def _tell(self, name: str, fact: ShoeFact) -> None:
+        if self._ear.heard is None:
+            self._ear.heard = Heard(self._port, name, self._baud)
+            print(f"  {self._port}: {shoes.brand(name).called} at {self._baud} baud", flush=True)
+        said = " ".join(re.findall("[A-Z][a-z]+", type(fact).__name__)).lower()
+        if isinstance(fact, CardDrawn):
+            said = str(fact.card) if fact.card else "a card that the shoe could not read"
+            self._ear.heard.cards.append(said)
+        print(f"  the shoe says: {said}", flush=True)

@@ -1,0 +1,51 @@
+"""The machine under the table: its units, and the networks that the table's unit may speak with."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from controller.keys import write_whole
+
+UNITS = Path("/etc/systemd/system")
+_RUNS_SYSTEMD = Path("/run/systemd/system")
+_TABLE = "table-controller.service"
+_DROP_IN = "50-networks.conf"
+_HEAD = "# Written by `tablectl setup`: the addresses that the table may speak with. The kernel refuses all others.\n"
+
+
+class Machine:
+    """A machine whose units are in `units`."""
+
+    def __init__(self, units: Path = UNITS) -> None:
+        self._units = units
+
+    def has_unit(self) -> bool:
+        """Whether systemd runs here, and knows the table's unit."""
+        return _RUNS_SYSTEMD.is_dir() and self._systemctl("cat", _TABLE)
+
+    def stop(self) -> bool:
+        """Stop the table."""
+        return self._systemctl("stop", _TABLE)
+
+    def allow(self, networks: Sequence[str]) -> Path:
+        """Let the table's unit speak with these networks and its own machine alone; ["any"]: with all."""
+        folder = self._units / f"{_TABLE}.d"
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / _DROP_IN
+        if [*networks] == ["any"]:
+            path.unlink(missing_ok=True)
+        else:
+            allowed = " ".join(dict.fromkeys(("localhost", *networks)))
+            write_whole(path, f"{_HEAD}[Service]\nIPAddressDeny=any\nIPAddressAllow={allowed}\n".encode())
+            path.chmod(0o644)
+        self._systemctl("daemon-reload")
+        return path
+
+    def start(self) -> bool:
+        """Start the table now, and at each boot. Whether the table became ready."""
+        return self._systemctl("enable", _TABLE) and self._systemctl("restart", _TABLE)
+
+    def _systemctl(self, *words: str) -> bool:
+        return subprocess.run(["systemctl", *words], capture_output=True, check=False).returncode == 0

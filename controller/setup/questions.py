@@ -1,0 +1,191 @@
+"""What a setup asks, and where each answer is kept from the moment it is given.
+
+An answer is a text under a key: those of the table's file where the file has the key, as `pit.host`. The kept answers
+are TOML, so the file of one setup is the answers of the next table of a fleet.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import sys
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from controller.errors import TableError
+from controller.keys import write_whole
+
+_T = TypeVar("_T")
+
+
+class Terminal:
+    """A person at a terminal, whose lines come on the descriptor `into`."""
+
+    def __init__(self, into: int = 0) -> None:
+        self.into = into
+        self._begun = b""
+
+    def line(self, prompt: str) -> str:
+        """What the person answers. Raises TableError `setup_broken_off` where nobody is there any more."""
+        print(prompt, end="", flush=True)
+        while (line := self.line_within(None)) is None:
+            pass
+        return line
+
+    def line_within(self, seconds: float | None) -> str | None:
+        """The next line; None where none came in that time. Raises TableError `setup_broken_off`."""
+        while b"\n" not in self._begun:
+            if not select.select([self.into], [], [], seconds)[0]:
+                return None
+            try:
+                data = os.read(self.into, 4096)
+            except OSError:  # the terminal was closed
+                data = b""
+            if not data:
+                do = "Say `tablectl setup` again: it goes on with the answers that were given."
+                raise TableError("setup_broken_off", "The setup was broken off. No answer is lost.", do)
+            self._begun += data
+        line, _, self._begun = self._begun.partition(b"\n")
+        return line.decode("utf-8", "replace").strip()
+
+
+def flat(values: Mapping[str, Any], before: str = "") -> dict[str, str]:
+    """TOML's values as answers: `{"pit": {"port": 8883}}` is `{"pit.port": "8883"}`. Lists are no answers."""
+    answers: dict[str, str] = {}
+    for name, value in values.items():
+        key = f"{before}{name}"
+        if isinstance(value, Mapping):
+            answers |= _wired(key, value) if "bcm" in value else flat(value, f"{key}.")
+        elif isinstance(value, bool):
+            answers[key] = "yes" if value else "no"
+        elif isinstance(value, str | int):
+            answers[key] = str(value)
+        elif name == "seats":
+            answers["seats.numbers"] = " ".join(str(seat.get("number", "")) for seat in value)
+            answers |= {f"seats.{seat.get('number')}.k9": seat["k9"] for seat in value if "k9" in seat}
+    return answers
+
+
+def _wired(key: str, wiring: Mapping[str, Any]) -> dict[str, str]:
+    return {key: " ".join(str(wiring[name]) for name in ("bcm", "active", "pull") if name in wiring)}
+
+
+def read_answers(path: Path) -> dict[str, str]:
+    """The answers in this file; none where there is no such file. Raises TableError `answers_unreadable`."""
+    try:
+        return {key: str(value) for key, value in flat(tomllib.loads(path.read_text("utf-8"))).items()}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        do = f"Correct the file, or remove it: then every question is asked. It has lines such as {_EXAMPLE}."
+        raise TableError("answers_unreadable", f"The answers in {path} cannot be read: {error}.", do) from None
+
+
+_EXAMPLE = 'pit.host = "broker.pit"'
+
+
+class Dialogue:
+    """Asks each question at the terminal, or takes the answer that is there already.
+
+    `given` are the answers of a file that a person wrote: they stand, and nobody is asked again. `kept` is where every
+    answer is kept. `usual` are the answers of an earlier setup, or of the table's file: the defaults. With `goes_on`
+    they stand too: an earlier setup was broken off. Without a `terminal` the defaults are taken.
+    """
+
+    def __init__(self, terminal: Terminal | None, given: Mapping[str, str], usual: Mapping[str, str], kept: Path):
+        self.terminal = terminal
+        self.goes_on = False
+        self._given = given
+        self._usual = dict(usual)
+        self._kept_at = kept
+        self._again: tuple[str, ...] = ()
+        self._answers: dict[str, str] = {}
+
+    @property
+    def answers(self) -> Mapping[str, str]:
+        """Every answer so far."""
+        return self._answers
+
+    def known(self, key: str) -> str | None:
+        """The answer that stands without being asked for."""
+        return self._given.get(key) or (
+            self._usual.get(key) if self.goes_on and not key.startswith(self._again) else None
+        )
+
+    def usual(self, key: str, default: str) -> str:
+        """The answer of an earlier setup, or this one."""
+        return self._usual.get(key, default)
+
+    def say(self, *lines: str) -> None:
+        """Tell the person, or the log of whoever runs this without a terminal."""
+        print("\n".join(lines), flush=True)
+
+    def ask(self, key: str, says: str, explains: str, default: str, read: Callable[[str], _T]) -> _T:
+        """The answer as `read` makes it of the text. `read` raises ValueError, whose text tells what is wrong.
+
+        A `?` explains, an empty line is the default. Raises TableError `answer_wrong` for one in a file.
+        """
+        if (known := self.known(key)) is not None:
+            value = self._read(key, known, read)
+            self.say(f"{says}: {known}")
+            self.keep(key, known)
+            return value
+        usual = self.usual(key, default)
+        if self.terminal is None:
+            value = self._read(key, usual, read)
+            self.keep(key, usual)
+            return value
+        while True:
+            text = self.terminal.line(f"{says} [{usual}]: ") or usual
+            if text == "?":
+                self.say(f"  {explains}")
+                continue
+            try:
+                value = read(text)
+            except ValueError as error:
+                self.say(f"  {error}")
+                continue
+            self.keep(key, text)
+            return value
+
+    def agrees(self, key: str, says: str, explains: str, default: bool) -> bool:
+        """Whether the person says yes."""
+        return self.ask(key, says, explains, "yes" if default else "no", read_yes)
+
+    def asks_again(self, *begins: str) -> None:
+        """Ask anew for what begins so: the answers are only defaults."""
+        self._given = {key: text for key, text in self._given.items() if not key.startswith(begins)}
+        self._again = (*self._again, *begins)
+
+    def keep(self, key: str, text: str) -> None:
+        """Keep an answer, so that no break and no power cut loses it. Raises TableError `answers_unwritable`."""
+        self._answers[key] = self._usual[key] = text
+        lines = (f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in self._usual.items())
+        try:
+            write_whole(self._kept_at, "".join(sorted(lines)).encode())
+        except OSError as error:
+            do = "Say the same command again after sudo."
+            what = f"The answers cannot be kept in {self._kept_at}: {error.strerror}."
+            raise TableError("answers_unwritable", what, do) from None
+
+    def _read(self, key: str, text: str, read: Callable[[str], _T]) -> _T:
+        try:
+            return read(text)
+        except ValueError as error:
+            do = f"Correct {key} in the file of answers, or say `tablectl setup` at a terminal."
+            raise TableError("answer_wrong", f"{key} = {text!r}: {error}", do) from None
+
+
+def read_yes(text: str) -> bool:
+    """Whether `text` says yes. Raises ValueError where it says neither."""
+    if text.casefold() in ("yes", "y", "no", "n"):
+        return text.casefold().startswith("y")
+    raise ValueError("Answer yes or no.")
+
+
+def terminal() -> Terminal | None:
+    """The terminal that the command was said at."""
+    return Terminal() if sys.stdin.isatty() else None

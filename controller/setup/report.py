@@ -1,0 +1,132 @@
+"""The commissioning report: one page to print and to file. The page also holds itself as JSON, signed with the key of
+the table.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from controller import __version__
+from controller.clock import stamp_now
+from controller.config import Config
+from controller.contract.fingerprint import fingerprint
+from controller.contract.signing import signed
+from controller.errors import TableError
+from controller.keys import load_or_make_key, signature_holds
+from controller.pins.header_map import PHYSICAL
+
+_BEGIN, _END = '<script type="application/json" id="report">', "</script>"
+_MODEL = Path("/proc/device-tree/model")
+
+
+def made_report(config: Config, by: str, found: Mapping[str, str], status: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What a setup came to: the table, its wiring, what was found, and how the table stands (None: it does not run)."""
+    pins = config.file.pins
+    return {
+        "table": config.file.table.id,
+        "name": config.file.table.name,
+        "game": config.game.name,
+        "sheet": config.game.sheet,
+        "by": by,
+        "at": stamp_now().text(),
+        "version": __version__,
+        "configuration_digest": config.digest,
+        "machine": _machine(),
+        "seats": {str(seat.number): str(seat.k9 or "") for seat in config.rules.seats},
+        "lamps": {name: {"bcm": lamp.bcm, "active": lamp.active} for name, lamp in pins.lamps.items()},
+        "inputs": {
+            name: {"bcm": wired.bcm, "active": wired.active, "pull": wired.pull} for name, wired in pins.inputs.items()
+        },
+        "found": dict(found),
+        "warnings": list(config.warnings),
+        "status": None
+        if status is None
+        else {
+            "table_key": status["key_fingerprint"],
+            "pit_key_offered": status["pit"]["key"]["offered"] or "",
+            "pit_key_pinned": status["pit"]["key"]["pinned"] or "",
+            "shoe": status["shoe"]["why"],
+            "pit": status["pit"]["standing"]["code"],
+        },
+    }
+
+
+def _machine() -> dict[str, str]:
+    model = _MODEL.read_text("utf-8", "replace").rstrip("\0\n") if _MODEL.exists() else platform.machine()
+    return {"model": model, "name": platform.node(), "kernel": platform.release(), "python": platform.python_version()}
+
+
+def page(report: Mapping[str, Any], signing_key: Path) -> str:
+    """The report as a page that needs nothing else. Without a key (the table never started) it is not signed."""
+    whole = dict(report)
+    if signing_key.exists():
+        key = load_or_make_key(signing_key)
+        whole = json.loads(signed({**report, "public_key": key.public.hex()}, key))
+    sections = "".join(
+        f"<h2>{escape(title)}</h2><table>{_rows(rows)}</table>" for title, rows in _sections(whole) if rows
+    )
+    held = json.dumps(whole, ensure_ascii=False, sort_keys=True).replace("<", "\\u003c")
+    name = escape(f"{report['name']} ({report['table']})")
+    return _PAGE.format(name=name, sections=sections, held=f"{_BEGIN}{held}{_END}")
+
+
+def _sections(report: Mapping[str, Any]) -> list[tuple[str, dict[str, str]]]:
+    def wired(each: Mapping[str, Any]) -> str:
+        pull = f", pull {each['pull']}" if "pull" in each else ""
+        return f"BCM {each['bcm']}, pin {PHYSICAL[each['bcm']]}, active {each['active']}{pull}"
+
+    heads = ("table", "name", "game", "sheet", "by", "at", "version", "configuration_digest")
+    proof = (
+        {"signed with the table's key": fingerprint(bytes.fromhex(report["public_key"]))}
+        if "public_key" in report
+        else {}
+    )
+    proof["signature"] = report.get("signature", "none: the table has not been started, and has no key yet")
+    return [
+        ("Table", {name: str(report[name]) for name in heads} | report["machine"]),
+        ("Seats and what is printed at each", report["seats"]),
+        ("Lamps", {name: wired(each) for name, each in report["lamps"].items()}),
+        ("Inputs", {name: wired(each) for name, each in report["inputs"].items()}),
+        ("Found and looked at", report["found"]),
+        ("The table as it runs", report["status"] or {"status": "the table was not started"}),
+        ("Warnings", {str(number): warning for number, warning in enumerate(report["warnings"], 1)}),
+        ("Proof", proof),
+        ("Signed by hand", {"technician": "", "supervisor": "", "date": ""}),
+    ]
+
+
+def _rows(rows: Mapping[str, str]) -> str:
+    return "".join(f"<tr><th>{escape(name.replace('_', ' '))}<td>{escape(said)}" for name, said in rows.items())
+
+
+def verified(path: Path) -> dict[str, Any]:
+    """The report of this page, whose signature holds. Raises TableError `report_unreadable`, `report_altered`."""
+    try:
+        held = path.read_text("utf-8").partition(_BEGIN)[2].partition(_END)[0]
+        report: dict[str, Any] = json.loads(held)
+        key = bytes.fromhex(report["public_key"])
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        do = "Name the page that `tablectl setup` wrote."
+        raise TableError("report_unreadable", f"{path} holds no signed report: {error}.", do) from None
+    if not signature_holds(report, key):
+        do = "Somebody changed the page. Have the table commissioned again."
+        raise TableError("report_altered", f"The signature of {path} does not hold.", do)
+    return report
+
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Commissioning of {name}</title><style>
+body {{ font: 14px/1.4 sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em; }}
+table {{ border-collapse: collapse; width: 100%; }} h2 {{ font-size: 1.1em; margin: 1.2em 0 .3em; break-after: avoid; }}
+td, th {{ border: 1px solid #bbb; padding: .3em .5em; text-align: left; vertical-align: top; overflow-wrap: anywhere; }}
+th {{ width: 14em; font-weight: normal; background: #f4f4f4; }}
+</style></head><body><h1>Commissioning of {name}</h1>
+{sections}
+{held}
+</body></html>
+"""

@@ -1,0 +1,88 @@
+"""A table's file as text, written whole and never with a mistake in it."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from controller.config import Config, load
+from controller.config.problems import ConfigError
+from controller.errors import TableError
+from controller.record.journal_file import sync_folder
+from controller.setup.questions import Dialogue
+
+_HEAD = "# Written by `tablectl setup`. What you change here stays; `tablectl check` reads the file.\n"
+
+
+def table_toml(values: Mapping[str, Any]) -> str:
+    """The text of a table's file with these values."""
+    return _HEAD + "".join(f"\n{block}" for name, section in values.items() for block in _blocks(name, section))
+
+
+def _blocks(name: str, section: Any) -> Iterator[str]:
+    if isinstance(section, list):
+        yield "".join(f"[[{name}]]\n{_lines(each)}" for each in section)
+        return
+    yield f"[{name}]\n" + _lines({key: value for key, value in section.items() if not isinstance(value, dict)})
+    for below, wired in section.items():
+        if isinstance(wired, dict):
+            yield f"[{name}.{below}]\n" + _lines(wired)
+
+
+def _lines(keys: Mapping[str, Any]) -> str:
+    return "".join(f"{key} = {_value(value)}\n" for key, value in keys.items())
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_value(each)}" for key, each in value.items()) + " }"
+    return json.dumps(value, ensure_ascii=False)  # a text, number or truth of JSON is TOML's too
+
+
+def write_table(dialogue: Dialogue, table: Path, values: Mapping[str, Any]) -> Config:
+    """Write the table's file, once it has no mistake and a person has seen what changes in an existing one.
+
+    The file that was there is kept beside it. Raises TableError: `setup_not_written`, `setup_not_replaced`.
+    """
+    new = table.with_name(f"{table.name}.new")
+    text = table_toml(values)
+    try:
+        _synced(new, text)
+        config = load(new, reaching=True)
+    except ConfigError as error:
+        new.unlink()
+        told = "\n".join(map(str, error.problems)).replace(str(new), str(table))
+        do = "Say `tablectl setup` again, and answer otherwise what these lines name."
+        raise TableError("setup_not_written", f"With these answers the file would have mistakes:\n{told}", do) from None
+    except OSError as error:
+        do = "Say the same command again after sudo."
+        raise TableError("setup_not_written", f"{new} cannot be written: {error.strerror}.", do) from None
+    before = table.read_text("utf-8") if table.exists() else text
+    if before != text:
+        lines = difflib.unified_diff(
+            before.splitlines(), text.splitlines(), str(table), "as answered now", "", "", 1, ""
+        )
+        dialogue.say(f"{table} is there already. What would change:", *lines)
+        explains = f"The file that is there is kept as {table.name}.before."
+        if not dialogue.agrees("setup.replace", "Write the new file in its place", explains, False):
+            new.unlink()
+            do = "Say `tablectl setup` again: your answers are kept. A fleet's answers hold setup.replace."
+            raise TableError("setup_not_replaced", f"{table} stays as it was.", do)
+        _synced(table.with_name(f"{table.name}.before"), before)
+    new.replace(table)
+    sync_folder(table)
+    for warning in config.warnings:
+        dialogue.say(f"warning: {warning}")
+    return config
+
+
+def _synced(path: Path, text: str) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    path.chmod(0o644)

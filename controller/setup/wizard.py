@@ -1,0 +1,186 @@
+"""The setup from its first question to its report."""
+
+from __future__ import annotations
+
+import time
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from controller.cli.client import ask
+from controller.cli.files import writing
+from controller.cli.status import pit_lines, status_lines
+from controller.config import load
+from controller.config.problems import ConfigError
+from controller.contract.fingerprint import fingerprint
+from controller.errors import TableError
+from controller.keys import write_whole
+from controller.setup.broker import ask_broker, ask_networks
+from controller.setup.house import ask_house
+from controller.setup.listening import ask_shoe
+from controller.setup.machine import Machine
+from controller.setup.questions import Dialogue, Terminal, flat, read_answers
+from controller.setup.report import made_report, page, verified
+from controller.setup.table_toml import write_table
+from controller.setup.wiring import ask_wiring
+
+_BETWEEN_SHOES = ("no_shoe", "shoe_ended")
+_SECTIONS = ("table", "seats", "shoe", "pins", "pit", "journal", "control")
+_PATIENCE_S = 15.0
+_POLL_S = 0.2
+_STATE, _RUN = "/var/lib/table-controller", "/run/table-controller"
+
+
+def setup(table: Path, answers: Path | None, terminal: Terminal | None, machine: Machine | None = None) -> int:
+    """Ask, write the table's file, start the table and write the report.
+
+    `answers` is a file with answers for a fleet; a question that it answers is not asked. Raises TableError.
+    """
+    machine = machine or Machine()
+    table = table.absolute()
+    kept = table.with_name("setup.answers")
+    given = read_answers(answers) if answers is not None else {}
+    if answers is not None and not given:
+        raise TableError("answers_unreadable", f"There are no answers in {answers}.", "Name the file of answers.")
+    if terminal is None and not given:
+        do = "Say it at a terminal, or with the answers in a file: tablectl setup --answers FILE"
+        raise TableError("no_terminal", "A setup asks questions, and nobody is at a terminal.", do)
+    values = _values(table)
+    earlier = read_answers(kept)
+    done = earlier.pop("setup.done", "no") == "yes"
+    usual = flat(values) | ({} if done else earlier)
+    dialogue = Dialogue(terminal, given, usual, kept)
+    if terminal is not None:
+        dialogue.say(
+            "An empty line takes the answer in brackets, and ? explains. Ctrl-C breaks off; no answer is lost."
+        )
+        if earlier and not done:
+            says = "An earlier setup was broken off. Go on with its answers"
+            dialogue.goes_on = dialogue.agrees("setup.goes_on", says, "With no, its answers are only proposed.", True)
+    _let_go(dialogue, table, machine)
+    found: dict[str, str] = {}
+    rules = ask_house(dialogue, table.parent, values)
+    heard = ask_shoe(dialogue, values)
+    cards = "none was heard: as written in the answers"
+    found["shoe"] = cards if heard is None else f"heard at {heard.port}: {' '.join(heard.cards) or 'no card yet'}"
+    walked = ask_wiring(dialogue, rules, values)
+    found["wiring"] = (
+        "walked: each lamp seen, each input pressed" if walked else "not walked: as written in the answers"
+    )
+    found["broker"] = ask_broker(dialogue, table.parent, values)
+    _ask_places(dialogue, values)
+    networks = ask_networks(dialogue, values)
+    found["networks"] = " ".join(networks)
+    config = write_table(dialogue, table, {name: values[name] for name in _SECTIONS})
+    dialogue.say(f"{table} is written: {config.rules.game}, {len(config.rules.seats)} seats.")
+    status = _start(dialogue, table, machine, networks)
+    by = dialogue.ask("setup.by", "Your name, for the report", "It stands on the report.", "technician", str)
+    if status is not None:
+        _compare(dialogue, table, by, status)
+        status = ask(table, {"do": "status"})["status"]
+    explains = "A page to print and to file. `tablectl setup --verify FILE` checks its signature."
+    default = str(Path.cwd() / f"commissioning-{config.file.table.id}.html")
+    report = Path(dialogue.ask("setup.report", "File of the commissioning report", explains, default, str))
+    with writing(report):
+        whole = page(made_report(config, by, found, status), Path(config.file.journal.signing_key))
+        write_whole(report, whole.encode())
+    dialogue.keep("setup.done", "yes")
+    dialogue.say(f"The report is {report}. Print it, sign it and file it.")
+    return 0
+
+
+def verify_report(path: Path) -> int:
+    """Say whose report this is and whether it is as the table signed it."""
+    report = verified(path)
+    key = fingerprint(bytes.fromhex(report["public_key"]))
+    print(f"{path}: table {report['table']}, {report['at']}, by {report['by']}. Signed with the key {key}.")
+    return 0
+
+
+def _values(table: Path) -> dict[str, Any]:
+    """What stands in the table's file, so that what no question asks for stays."""
+    values: dict[str, Any] = {name: {} for name in _SECTIONS}
+    if table.exists():
+        try:
+            load(table)
+        except ConfigError as error:
+            print(f"The file that is there cannot be used, and none of it is taken over. {error}")
+            return values
+        values |= tomllib.loads(table.read_text("utf-8"))
+    return values
+
+
+def _let_go(dialogue: Dialogue, table: Path, machine: Machine) -> None:
+    """Have the table that runs here let go of its shoe and pins. Raises TableError: `shoe_is_open`, `table_runs`."""
+    if not table.exists():
+        return
+    try:
+        phase = ask(table, {"do": "status"})["status"]["face"]["phase"]
+    except TableError as error:
+        if error.code in ("table_not_running", "config_invalid"):
+            return
+        raise
+    if phase not in _BETWEEN_SHOES:
+        do = "Wait for the end of the shoe, or close the shoe: tablectl close-shoe --by NAME. Then say this again."
+        raise TableError("shoe_is_open", "The table is in the middle of a shoe, and a setup needs its shoe.", do)
+    explains = "The setup listens to the shoe and lights the lamps. Only one program can do that."
+    if not dialogue.agrees("setup.stop", "The table runs. Stop it for the setup", explains, True) or not machine.stop():
+        raise TableError("table_runs", "The table runs.", "Stop it, and say `tablectl setup` again.")
+
+
+def _ask_places(dialogue: Dialogue, values: dict[str, Any]) -> None:
+    """Where the state is. Nobody is asked for it: a fleet's answers may say otherwise."""
+    own = values["table"]["id"]
+    for section, key, usual in (
+        ("journal", "path", f"{_STATE}/{own}.journal"),
+        ("journal", "signing_key", f"{_STATE}/{own}.key"),
+        ("control", "socket", f"{_RUN}/{own}.sock"),
+    ):
+        name = f"{section}.{key}"
+        values[section][key] = dialogue.known(name) or dialogue.usual(name, usual)
+        dialogue.keep(name, values[section][key])
+
+
+def _start(dialogue: Dialogue, table: Path, machine: Machine, networks: list[str]) -> Mapping[str, Any] | None:
+    """Start the table under its unit; its status once it has found shoe and pit, or had time to. None: it stays off."""
+    if not machine.has_unit():
+        dialogue.say(f"There is no unit of systemd's here. Start the table by hand: tablectl run {table}")
+        return None
+    dialogue.say(f"The unit's networks stand in {machine.allow(networks)}.")
+    explains = "The table then starts at each boot too."
+    if not dialogue.agrees("setup.start", "Start the table now", explains, True):
+        return None
+    if not machine.start():
+        do = "Look at why: journalctl -u table-controller. Then say `tablectl setup` again."
+        raise TableError("table_not_started", "The file is written, and the table did not become ready.", do)
+    status = _status(table, lambda told: told["shoe"]["up"] and told["pit"]["key"]["offered"] is not None)
+    dialogue.say(*status_lines(dict(status), table))
+    return status
+
+
+def _status(table: Path, enough: Callable[[Mapping[str, Any]], bool]) -> Mapping[str, Any]:
+    """The table's status as soon as it is enough, or once there was time for it."""
+    deadline = time.monotonic() + _PATIENCE_S
+    while True:
+        status: Mapping[str, Any] = ask(table, {"do": "status"})["status"]
+        if enough(status) or time.monotonic() > deadline:
+            return status
+        time.sleep(_POLL_S)
+
+
+def _compare(dialogue: Dialogue, table: Path, by: str, status: Mapping[str, Any]) -> None:
+    """Show both fingerprints, and pin the pit's key where a person has compared it."""
+    key = status["pit"]["key"]
+    dialogue.say(f"The table's key: {status['key_fingerprint']}. The pit shows the same when it adopts the table.")
+    if key["offered"] is None or key["offered"] == key["pinned"]:
+        dialogue.say(*pit_lines(dict(status), table))
+        return
+    dialogue.say(f"The pit's key:   {key['offered']}. `controller.pit key` at the pit shows the same.")
+    explains = "Read the pit's key at the pit, or have it read to you. Only a key that was compared can be believed."
+    says = "Have you compared the pit's key, and is it the same"
+    if dialogue.terminal is not None and dialogue.agrees("setup.pit_key", says, explains, False):
+        try:
+            ask(table, {"do": "pit_key", "trust": key["offered"], "by": by})
+        except TableError as error:
+            dialogue.say(str(error))

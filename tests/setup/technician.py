@@ -1,0 +1,121 @@
+"""A technician at the terminal of a table's machine, whose shoe, lamps and buttons are simulated."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from drivers.sim.line import PtyLine
+from drivers.sim.pins import OUTPUT, PinsPage
+from drivers.sim.shoe import maker
+from tests.deploy.clean_debian import ROOT
+
+PATIENCE_S = 60.0
+
+
+class Technician:
+    """Answers each question by `says`, whose keys begin a prompt; every other one with an empty line.
+
+    `lamps` and `inputs` are what hangs on which pin. The person sees which lamp is lit, and looks at no number that the
+    program tells. `breaks_off` begins the prompt at which the terminal is closed.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        says: Mapping[str, str],
+        lamps: Mapping[int, str],
+        inputs: Mapping[str, int],
+        cards: tuple[str, ...] = (),
+        shoe: str = "angel_eye",
+        breaks_off: str | None = None,
+    ) -> None:
+        self._folder, self._says, self._lamps, self._inputs = folder, says, lamps, inputs
+        self._cards, self._shoe, self._breaks_off = cards, shoe, breaks_off
+        self.page = PinsPage(folder / "header")
+        self.seen = ""
+        self.asked: list[str] = []
+
+    def runs(self, *words: str) -> int | None:
+        """`tablectl` with these words, to its end; its exit code. None where the terminal was closed."""
+        self._line = line = PtyLine(self._folder / "shoe")
+        self._dealer, self._drawn = maker(self._shoe)(line), 0
+        self._at, end = pty.openpty()
+        command = [sys.executable, "-m", "controller.cli.main", *words]
+        program = subprocess.Popen(command, cwd=ROOT, stdin=end, stdout=end, stderr=end, start_new_session=True)
+        os.close(end)
+        try:
+            if not self._converses(program):
+                os.close(self._at)
+                program.wait(PATIENCE_S)
+                return None
+            return program.wait(PATIENCE_S)
+        finally:
+            program.kill()
+            program.wait()
+            line.unplug()
+
+    def _converses(self, program: subprocess.Popen[bytes]) -> bool:
+        deadline, answered = time.monotonic() + PATIENCE_S, 0
+        while time.monotonic() < deadline:
+            if select.select([self._at], [], [], 0.1)[0]:
+                try:
+                    data = os.read(self._at, 4096)
+                except OSError:
+                    return True  # it ended
+                self.seen += data.decode().replace("\r", "")
+            new = self.seen[answered:]
+            if self._drew_all(new):
+                self._answer("")
+                answered = len(self.seen)
+            elif re.search(r"Press \w+: $", new):
+                answered = len(self.seen)
+                self._press(new.split()[-1].removesuffix(":"))
+            elif new.endswith("]: "):
+                answered = len(self.seen)
+                prompt = new.splitlines()[-1]
+                self.asked.append(prompt)
+                if self._breaks_off is not None and prompt.startswith(self._breaks_off):
+                    return False
+                self._answer(self._answer_to(prompt))
+        raise AssertionError(f"the setup hangs:\n{self.seen[-2000:]}")
+
+    def _answer(self, text: str) -> None:
+        os.write(self._at, text.encode() + b"\n")
+
+    def _answer_to(self, prompt: str) -> str:
+        if "which lamp is lit" in prompt:
+            lit = [bcm for bcm in range(28) if self.page.function(bcm) == OUTPUT and self.page.output(bcm)]
+            assert len(lit) == 1, "one lamp is lit at a time"
+            return self._lamps.get(lit[0], "none")
+        return next((answer for begins, answer in self._says.items() if prompt.startswith(begins)), "")
+
+    def _drew_all(self, new: str) -> bool:
+        """Draw the cards while the setup listens, each once the one before was shown. Whether the last was shown."""
+        if "Enter ends it." not in new:
+            return False
+        shown = [card for card in self._cards if f"the shoe says: {card}\n" in new]
+        if len(shown) == self._drawn < len(self._cards) and self._line.heard:
+            self._dealer.draw(self._cards[self._drawn])
+            self._drawn += 1
+        return len(shown) == len(self._cards)
+
+    def _press(self, name: str) -> None:
+        bcm = self._inputs.get(name)
+        if bcm is None:
+            self._answer("")
+            return
+        self.page.drive(bcm, 0)
+        deadline, before = time.monotonic() + PATIENCE_S, len(self.seen)
+        while "Let it go." not in self.seen[before:]:
+            assert time.monotonic() < deadline, f"{name} was not seen:\n{self.seen[-500:]}"
+            if select.select([self._at], [], [], 0.05)[0]:
+                self.seen += os.read(self._at, 4096).decode().replace("\r", "")
+        self.page.drive(bcm, 1)

@@ -1,0 +1,258 @@
+"""`tablectl setup` at a terminal: a table whose wires are simulated is found, walked, written down and reported."""
+
+from __future__ import annotations
+
+import re
+import socket
+import subprocess
+import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from controller.cli import surroundings
+from controller.cli.client import ask
+from controller.config import load
+from controller.contract.fingerprint import fingerprint
+from controller.errors import TableError
+from controller.keys import load_or_make_key
+from controller.setup.machine import Machine
+from controller.setup.questions import read_answers
+from controller.setup.wizard import setup, verify_report
+from drivers.sim.line import PtyLine
+from tests.daemon.daemon_world import eventually_now
+from tests.deploy.clean_debian import ROOT
+from tests.pit.house import needs_mosquitto
+from tests.setup.technician import Technician
+
+_LAMPS = ["seat_1", "seat_2", "seat_3", "player", "tie", "banker", "draw_player", "draw_banker", "fault"]
+_PINS = [17, 16, 18, 19, 20, 21, 22, 23, 24]
+_INPUTS = {"seat_1": 4, "seat_2": 6, "seat_3": 5, "deal": 27, "new_shoe": 11, "key": 3}
+
+
+def _folder(tmp_path: Path) -> Path:
+    """A configuration's folder as the package leaves it: with the games, and no table."""
+    (tmp_path / "games").symlink_to(ROOT / "config" / "games")
+    return tmp_path
+
+
+def _says(folder: Path, port: int = 1) -> dict[str, str]:
+    return {
+        "Game ": "royal9",
+        "Seats ": "3",
+        "Printed at seat 1 ": "kd 9s",
+        "Port of the shoe ": str(folder / "shoe"),
+        "File in place of the header ": str(folder / "header"),
+        "Pins of the lamps ": " ".join(map(str, sorted(_PINS))),
+        "Port of the broker ": str(port),
+        "Go on all the same ": "yes",
+        "Your name": "Smith",
+        "File of the commissioning report ": str(folder / "report.html"),
+    }
+
+
+def _technician(folder: Path, **other: object) -> Technician:
+    lamps = dict(zip(_PINS, _LAMPS, strict=True))
+    return Technician(folder, _says(folder), lamps, _INPUTS, ("KS", "9H"), **other)  # type: ignore[arg-type]
+
+
+def test_a_table_is_found_walked_and_written_as_its_wires_are(tmp_path: Path) -> None:
+    technician = _technician(_folder(tmp_path))
+    assert technician.runs("setup", "--table", str(tmp_path / "table.toml")) == 0, technician.seen
+    config = load(tmp_path / "table.toml")
+    assert {lamp.bcm: name for name, lamp in config.file.pins.lamps.items()} == dict(zip(_PINS, _LAMPS, strict=True))
+    assert {name: wired.bcm for name, wired in config.file.pins.inputs.items()} == _INPUTS
+    assert {(wired.active, wired.pull) for wired in config.file.pins.inputs.values()} == {("low", "up")}
+    assert [str(seat.k9) for seat in config.file.seats] == ["KD 9S", "KS 9S", "KH 9H"]
+    assert (config.file.shoe.driver.name, config.file.shoe.port) == ("angel_eye", str(tmp_path / "shoe"))
+    assert re.findall(r"the shoe says: ([2-9TJQKA][SHDC])$", technician.seen, re.M) == ["KS", "9H"]
+    assert not any(technician.page.output(bcm) for bcm in _PINS), "all lamps are dark at the end"
+    report = (tmp_path / "report.html").read_text("utf-8")
+    for told in ("Smith", "KD 9S", "BCM 17, pin 11", config.digest, "none: the table has not been started"):
+        assert told in report
+    assert technician.runs("check", str(tmp_path / "table.toml")) == 0
+
+
+@pytest.mark.parametrize("at", ["Seats ", "BCM 19", "Host of the pit"])
+def test_broken_off_it_goes_on_with_what_was_answered(tmp_path: Path, at: str) -> None:
+    broken = _technician(_folder(tmp_path), breaks_off=at)
+    table = str(tmp_path / "table.toml")
+    assert broken.runs("setup", "--table", table) is None
+    assert not (tmp_path / "table.toml").exists()
+    again = _technician(tmp_path)
+    assert again.runs("setup", "--table", table) == 0, again.seen
+    answered = {prompt.partition("[")[0] for prompt in broken.asked[:-1]}
+    assert answered.isdisjoint(prompt.partition("[")[0] for prompt in again.asked), "nothing is asked twice"
+    assert load(tmp_path / "table.toml").file.pins.lamps["seat_2"].bcm == 16
+
+
+def test_an_existing_file_is_shown_as_a_difference_and_stays_without_a_yes(tmp_path: Path) -> None:
+    _fleet(_folder(tmp_path), "")
+    before = (tmp_path / "table.toml").read_text("utf-8")
+    (tmp_path / "table.toml").write_text(before.replace("[pins]\n", "[pins]\ndebounce_ms = 45\n"), "utf-8")
+    changed = (tmp_path / "table.toml").read_text("utf-8")
+    with pytest.raises(TableError) as refused:
+        _fleet(tmp_path, 'table.name = "Another"')
+    assert refused.value.code == "setup_not_replaced"
+    assert (tmp_path / "table.toml").read_text("utf-8") == changed
+    _fleet(tmp_path, 'table.name = "Another"\nsetup.replace = "yes"')
+    file = load(tmp_path / "table.toml").file
+    assert (file.table.name, file.pins.debounce_ms) == ("Another", 45), "what no question asks for stays"
+    assert (tmp_path / "table.toml.before").read_text("utf-8") == changed
+
+
+def _fleet(folder: Path, more: str, game: str = "royal9") -> None:
+    """A setup from a file of answers, with nobody at a terminal."""
+    shoe = tomllib.loads((ROOT / "config" / "tables" / f"{game}.toml").read_text("utf-8"))["shoe"]["driver"]
+    answers = folder / "fleet"
+    answers.write_text(
+        f'table.game = "{game}"\nsetup.shoe = "/dev/shoe"\nshoe.driver = "{shoe}"\n'
+        f'pins.driver = "rpi_gpio"\nsetup.report = "{folder}/report.html"\n{more}\n',
+        "utf-8",
+    )
+    setup(folder / "table.toml", answers, None)
+
+
+@pytest.mark.parametrize("game", ["royal9", "sugarhouse", "baccarat_royal", "lucky9"])
+def test_with_defaults_alone_every_games_table_has_no_mistake(tmp_path: Path, game: str) -> None:
+    _fleet(_folder(tmp_path), "", game)
+    file = load(tmp_path / "table.toml").file
+    with (ROOT / "config" / "tables" / f"{game}.toml").open("rb") as example:
+        pins = tomllib.load(example)["pins"]
+    assert {name: lamp.bcm for name, lamp in file.pins.lamps.items()} == {
+        name: lamp["bcm"] for name, lamp in pins["lamps"].items()
+    }
+    needless = {"cut_card"} - file.shoe.driver.buttons.keys()
+    assert file.pins.inputs.keys() == pins["inputs"].keys() - needless
+
+
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [
+        ('table.id = "Royal 9"', "answer_wrong"),
+        ('seats.numbers = "9"', "answer_wrong"),
+        ('seats.1.k9 = "KS 9S"\nseats.2.k9 = "KS 9S"', "answer_wrong"),
+        ('pins.lamps.seat_1 = "16 bright"', "answer_wrong"),
+        ('pins.lamps.seat_1 = "16 high"\npins.lamps.seat_2 = "16 high"', "setup_not_written"),
+        ('pit.host = "127.0.0.1"\nsetup.networks = "10.0.0.0/40"', "answer_wrong"),
+        ("not TOML", "answers_unreadable"),
+    ],
+)
+def test_no_file_is_ever_written_with_a_mistake_in_it(tmp_path: Path, more: str, code: str) -> None:
+    with pytest.raises(TableError) as refused:
+        _fleet(_folder(tmp_path), more)
+    assert refused.value.code == code
+    assert not (tmp_path / "table.toml").exists()
+    assert not (tmp_path / "table.toml.new").exists()
+
+
+def test_without_a_terminal_and_answers_it_says_so(tmp_path: Path) -> None:
+    with pytest.raises(TableError) as refused:
+        setup(_folder(tmp_path) / "table.toml", None, None)
+    assert refused.value.code == "no_terminal"
+
+
+def test_the_kept_answers_are_the_answers_of_the_next_table(tmp_path: Path) -> None:
+    _fleet(_folder(tmp_path), "")
+    first = (tmp_path / "table.toml").read_text("utf-8")
+    kept = tmp_path / "setup.answers"
+    assert read_answers(kept)["setup.done"] == "yes"
+    (tmp_path / "table.toml").unlink()
+    setup(tmp_path / "table.toml", kept.rename(tmp_path / "next"), None)
+    assert (tmp_path / "table.toml").read_text("utf-8") == first
+
+
+def test_a_broker_that_is_not_there_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _fleet(_folder(tmp_path), "pit.port = 1")
+    assert "The broker 127.0.0.1:1 cannot be reached: Connection refused." in capsys.readouterr().out
+    with socket.create_server(("127.0.0.1", 0)) as broker:
+        _fleet(tmp_path, f'pit.port = {broker.getsockname()[1]}\nsetup.replace = "yes"')
+        assert "answers." in capsys.readouterr().out
+
+
+class _Started(Machine):
+    """A machine without systemd: the table is a process, which `stack` ends."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        super().__init__(folder / "units")
+        self._folder, self._stack = folder, stack
+        self.networks: Sequence[str] = ()
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def has_unit(self) -> bool:
+        return True
+
+    def start(self) -> bool:
+        run = surroundings.python("-m", "controller.cli.main", "run", str(self._folder / "table.toml"))
+        self.process = self._stack.enter_context(surroundings.started(run, self._folder / "table.log"))
+        eventually_now(self._answers)
+        return True
+
+    def _answers(self) -> bool:
+        try:
+            return bool(ask(self._folder / "table.toml", {"do": "status"}))
+        except TableError:
+            return False
+
+    def stop(self) -> bool:
+        assert self.process is not None
+        return surroundings.stop(self.process) == 0
+
+
+@contextmanager
+def _running(folder: Path) -> Iterator[_Started]:
+    """A table that a setup has started, with its broker and its pit."""
+    port = surroundings.free_port()
+    with ExitStack() as stack:
+        stack.enter_context(surroundings.mosquitto(folder, port))
+        stack.enter_context(surroundings.pit(folder, port, folder / "ledger"))
+        stack.callback(PtyLine(folder / "shoe").unplug)
+        machine = _Started(folder, stack)
+        places = (
+            f'journal.path = "{folder}/journal"\njournal.signing_key = "{folder}/key"\n'
+            f'control.socket = "{folder}/sock"\npins.page = "{folder}/header"\npit.port = {port}\n'
+        )
+        text = f'table.game = "royal9"\nsetup.shoe = "{folder}/shoe"\npins.driver = "simulated"\n{places}'
+        text += f'setup.report = "{folder}/report.html"\nsetup.networks = "10.20.0.0/16"\nsetup.replace = "yes"\n'
+        (folder / "fleet").write_text(text)
+        setup(folder / "table.toml", folder / "fleet", None, machine)
+        yield machine
+
+
+@needs_mosquitto
+def test_the_started_table_is_reported_under_its_own_signature(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = _folder(tmp_path)
+    with _running(folder) as machine:
+        told = capsys.readouterr().out
+        key = fingerprint(load_or_make_key(folder / "key").public)
+        pit_key = ask(folder / "table.toml", {"do": "status"})["status"]["pit"]["key"]
+        assert f"The table's key: {key}." in told
+        assert f"The pit's key:   {pit_key['offered']}." in told
+        assert pit_key["pinned"] is None, "nobody compared it"
+        unit = (folder / "units" / "table-controller.service.d" / "50-networks.conf").read_text("utf-8")
+        assert unit.splitlines()[1:] == ["[Service]", "IPAddressDeny=any", "IPAddressAllow=localhost 10.20.0.0/16"]
+        report = folder / "report.html"
+        assert key in report.read_text("utf-8")
+        assert verify_report(report) == 0
+        report.write_text(report.read_text("utf-8").replace("KS 9S", "KS 9C"))
+        with pytest.raises(TableError) as altered:
+            verify_report(report)
+        assert altered.value.code == "report_altered"
+        setup(folder / "table.toml", folder / "fleet", None, machine)  # between shoes the table is stopped for it
+        assert verify_report(report) == 0
+        ask(folder / "table.toml", {"do": "new_shoe", "by": "Smith"})
+        with pytest.raises(TableError) as refused:
+            setup(folder / "table.toml", folder / "fleet", None, machine)
+        assert refused.value.code == "shoe_is_open"
+
+
+def test_networks_without_a_limit_leave_no_line_in_the_unit(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    path = machine.allow(["10.0.0.1"])
+    assert path.exists()
+    machine.allow(["any"])
+    assert not path.exists()
