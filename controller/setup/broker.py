@@ -6,17 +6,17 @@ import ipaddress
 import re
 import socket
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from controller.care.links import broker, certificates
+from controller.care.machine import Machine
+from controller.care.row import Row, Verdict
+from controller.cli.doctor import row_lines
 from controller.config.table_file import PitSection
-from controller.delivery.mqtt_tls import client_context
-from controller.errors import TableError
 from controller.setup.questions import Dialogue
 
-_PATIENCE_S = 5.0
-_TLS = ("ca", "certificate", "private_key")
+_FILES = ("ca", "certificate", "private_key", "crl")
 _RESOLVER = Path("/etc/resolv.conf")
 
 
@@ -37,21 +37,21 @@ def ask_broker(dialogue: Dialogue, folder: Path, values: dict[str, Any]) -> str:
         )
         default = "8883" if tls else "1883"
         pit["port"] = dialogue.ask("pit.port", "Port of the broker", f"Usually {default}.", default, _port)
-        for key in (*_TLS, "crl"):
+        for key in _FILES:
             pit.pop(key, None)
         if tls:
             _ask_files(dialogue, folder / "tls", values)
         explains = "How every topic begins. Table and pit must agree."
         pit["root"] = dialogue.ask("pit.root", "Root of the topics", explains, "pit/v1", str)
-        told = tried(values["table"]["id"], pit)
-        dialogue.say(told)
-        asked_again = dialogue.terminal is not None and not told.endswith(_ANSWERS)
-        if not asked_again or dialogue.agrees("setup.broker_stays", "Go on all the same", told, False):
+        rows = _tried(values["table"]["id"], pit)
+        dialogue.say(*row_lines(rows))
+        told = " ".join(row.says for row in rows)
+        well = all(row.verdict is not Verdict.FAULT for row in rows)
+        if well or dialogue.terminal is None:
+            return told
+        if dialogue.agrees("setup.broker_stays", "Go on all the same", "The table deals without its pit too.", False):
             return told
         dialogue.asks_again("pit.", "setup.tls", "setup.broker_stays")
-
-
-_ANSWERS = "answers."
 
 
 def _ask_files(dialogue: Dialogue, tls: Path, values: dict[str, Any]) -> None:
@@ -65,22 +65,10 @@ def _ask_files(dialogue: Dialogue, tls: Path, values: dict[str, Any]) -> None:
         values["pit"][key] = dialogue.ask(f"pit.{key}", says, explains, str(tls / file), _file)
 
 
-def tried(table: str, pit: Mapping[str, Any]) -> str:
-    """What becomes of a connection to this broker: a sentence, which ends so where the broker answers."""
-    where = f"The broker {pit['host']}:{pit['port']}"
-    known = {name: value for name, value in pit.items() if name in ("host", "port", *_TLS, "crl")}
-    files = PitSection(**known).tls
-    try:
-        context = None if files is None else client_context(files, table)
-        with closing(socket.create_connection((pit["host"], pit["port"]), _PATIENCE_S)) as line:
-            if context is not None:
-                with context.wrap_socket(line, server_hostname=pit["host"]) as told:
-                    return f"{where} proves itself by TLS ({told.version()}) and {_ANSWERS}"
-            return f"{where} {_ANSWERS}"
-    except TableError as error:
-        return f"{where} was not tried: {error.what} {error.do}"
-    except OSError as error:  # ssl's errors are such too
-        return f"{where} cannot be reached: {error.strerror or error}."
+def _tried(table: str, pit: Mapping[str, Any]) -> list[Row]:
+    """What becomes of a connection to this broker, without a word to it."""
+    section = PitSection(**{name: pit[name] for name in ("host", "port", *_FILES) if name in pit})
+    return [*certificates(Machine(), section, table), *broker(Machine(), section, table)]
 
 
 def ask_networks(dialogue: Dialogue, values: Mapping[str, Any]) -> list[str]:

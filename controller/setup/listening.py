@@ -73,6 +73,11 @@ def ask_shoe(dialogue: Dialogue, values: dict[str, Any]) -> Heard | None:
             dialogue.keep(key, text)
         shoe |= {"port": heard.port, "driver": heard.driver, "baud": heard.baud}
         return heard
+    if terminal is None and len(found) != 1 and dialogue.known("shoe.port") is None:
+        there = f"there are {', '.join(found)}" if found else "there is no serial port"
+        do = 'Write shoe.port = "/dev/serial/by-id/…" into the file of answers.'
+        raise TableError("answer_missing", f"The shoe's port is not known: {there}.", do)
+    default = found[0] if found else "/dev/ttyUSB0"
     explains = (
         "A name in /dev/serial/by-id stays the same whatever else is plugged in. A serial server: socket://HOST:PORT."
     )

@@ -4,14 +4,16 @@ the table.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from controller import __version__
+from controller.care.row import Row
 from controller.clock import stamp_now
 from controller.config import Config
 from controller.contract.fingerprint import fingerprint
@@ -21,11 +23,15 @@ from controller.keys import load_or_make_key, signature_holds
 from controller.pins.header_map import PHYSICAL
 
 _BEGIN, _END = '<script type="application/json" id="report">', "</script>"
+_SHOWN = "</h1>\n"
 _MODEL = Path("/proc/device-tree/model")
 
 
-def made_report(config: Config, by: str, found: Mapping[str, str], status: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What a setup came to: the table, its wiring, what was found, and how the table stands (None: it does not run)."""
+def made_report(
+    config: Config, by: str, found: Mapping[str, str], status: Mapping[str, Any] | None, rows: Iterable[Row]
+) -> dict[str, Any]:
+    """What a setup came to: the table, its wiring, what was found, how the table stands (None: it does not run), and
+    what each check of the machine said."""
     pins = config.file.pins
     return {
         "table": config.file.table.id,
@@ -44,6 +50,7 @@ def made_report(config: Config, by: str, found: Mapping[str, str], status: Mappi
         },
         "found": dict(found),
         "warnings": list(config.warnings),
+        "checks": [row.told() for row in rows],
         "status": None
         if status is None
         else {
@@ -63,57 +70,56 @@ def _machine() -> dict[str, str]:
 
 def page(report: Mapping[str, Any], signing_key: Path) -> str:
     """The report as a page that needs nothing else. Without a key (the table never started) it is not signed."""
-    whole = dict(report)
-    if signing_key.exists():
-        key = load_or_make_key(signing_key)
-        whole = json.loads(signed({**report, "public_key": key.public.hex()}, key))
+    key = load_or_make_key(signing_key) if signing_key.exists() else None
+    signer = "nobody: the table has not been started, and has no key" if key is None else fingerprint(key.public)
     sections = "".join(
-        f"<h2>{escape(title)}</h2><table>{_rows(rows)}</table>" for title, rows in _sections(whole) if rows
+        f"<h2>{escape(title)}</h2><table>{_rows(rows)}</table>\n" for title, rows in _sections(report, signer) if rows
     )
+    whole = {**report, "page_sha256": _digest(sections)}
+    if key is not None:
+        whole = json.loads(signed({**whole, "public_key": key.public.hex()}, key))
     held = json.dumps(whole, ensure_ascii=False, sort_keys=True).replace("<", "\\u003c")
     name = escape(f"{report['name']} ({report['table']})")
     return _PAGE.format(name=name, sections=sections, held=f"{_BEGIN}{held}{_END}")
 
 
-def _sections(report: Mapping[str, Any]) -> list[tuple[str, dict[str, str]]]:
+def _sections(report: Mapping[str, Any], signer: str) -> list[tuple[str, list[tuple[str, str]]]]:
     def wired(each: Mapping[str, Any]) -> str:
         pull = f", pull {each['pull']}" if "pull" in each else ""
         return f"BCM {each['bcm']}, pin {PHYSICAL[each['bcm']]}, active {each['active']}{pull}"
 
     heads = ("table", "name", "game", "sheet", "by", "at", "version", "configuration_digest")
-    proof = (
-        {"signed with the table's key": fingerprint(bytes.fromhex(report["public_key"]))}
-        if "public_key" in report
-        else {}
-    )
-    proof["signature"] = report.get("signature", "none: the table has not been started, and has no key yet")
     return [
-        ("Table", {name: str(report[name]) for name in heads} | report["machine"]),
-        ("Seats and what is printed at each", report["seats"]),
-        ("Lamps", {name: wired(each) for name, each in report["lamps"].items()}),
-        ("Inputs", {name: wired(each) for name, each in report["inputs"].items()}),
-        ("Found and looked at", report["found"]),
-        ("The table as it runs", report["status"] or {"status": "the table was not started"}),
-        ("Warnings", {str(number): warning for number, warning in enumerate(report["warnings"], 1)}),
-        ("Proof", proof),
-        ("Signed by hand", {"technician": "", "supervisor": "", "date": ""}),
+        ("Table", [*((name, str(report[name])) for name in heads), *report["machine"].items()]),
+        ("Seats and what is printed at each", [*report["seats"].items()]),
+        ("Lamps", [(name, wired(each)) for name, each in report["lamps"].items()]),
+        ("Inputs", [(name, wired(each)) for name, each in report["inputs"].items()]),
+        ("Found and looked at", [*report["found"].items()]),
+        ("The table as it runs", [*(report["status"] or {"status": "the table was not started"}).items()]),
+        ("Warnings", [("", warning) for warning in report["warnings"]]),
+        ("Checks", [(each["part"], f"{each['verdict']}: {each['says']}") for each in report["checks"]]),
+        ("Signed", [("with the key", signer), ("technician", ""), ("supervisor", ""), ("date", "")]),
     ]
 
 
-def _rows(rows: Mapping[str, str]) -> str:
-    return "".join(f"<tr><th>{escape(name.replace('_', ' '))}<td>{escape(said)}" for name, said in rows.items())
+def _rows(rows: Iterable[tuple[str, str]]) -> str:
+    return "".join(f"<tr><th>{escape(name.replace('_', ' '))}<td>{escape(said)}" for name, said in rows)
+
+
+def _digest(sections: str) -> str:
+    return hashlib.sha256(sections.encode()).hexdigest()
 
 
 def verified(path: Path) -> dict[str, Any]:
     """The report of this page, whose signature holds. Raises TableError `report_unreadable`, `report_altered`."""
     try:
-        held = path.read_text("utf-8").partition(_BEGIN)[2].partition(_END)[0]
-        report: dict[str, Any] = json.loads(held)
+        shown, _, held = path.read_text("utf-8").partition(_BEGIN)
+        report: dict[str, Any] = json.loads(held.partition(_END)[0])
         key = bytes.fromhex(report["public_key"])
     except (OSError, ValueError, LookupError, TypeError) as error:
         do = "Name the page that `tablectl setup` wrote."
         raise TableError("report_unreadable", f"{path} holds no signed report: {error}.", do) from None
-    if not signature_holds(report, key):
+    if not signature_holds(report, key) or report["page_sha256"] != _digest(shown.partition(_SHOWN)[2]):
         do = "Somebody changed the page. Have the table commissioned again."
         raise TableError("report_altered", f"The signature of {path} does not hold.", do)
     return report
@@ -126,7 +132,6 @@ table {{ border-collapse: collapse; width: 100%; }} h2 {{ font-size: 1.1em; marg
 td, th {{ border: 1px solid #bbb; padding: .3em .5em; text-align: left; vertical-align: top; overflow-wrap: anywhere; }}
 th {{ width: 14em; font-weight: normal; background: #f4f4f4; }}
 </style></head><body><h1>Commissioning of {name}</h1>
-{sections}
-{held}
+{sections}{held}
 </body></html>
 """

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from controller.cli.client import ask
+from controller.cli.doctor import examine_here, row_lines
 from controller.cli.files import writing
-from controller.cli.status import pit_lines, status_lines
+from controller.cli.status import pit_lines
 from controller.config import load
 from controller.config.problems import ConfigError
 from controller.contract.fingerprint import fingerprint
@@ -79,11 +80,13 @@ def setup(table: Path, answers: Path | None, terminal: Terminal | None, machine:
     if status is not None:
         _compare(dialogue, table, by, status)
         status = ask(table, {"do": "status"})["status"]
+    rows = [*examine_here(table)]
+    dialogue.say(*row_lines(rows))
     explains = "A page to print and to file. `tablectl setup --verify FILE` checks its signature."
     default = str(Path.cwd() / f"commissioning-{config.file.table.id}.html")
     report = Path(dialogue.ask("setup.report", "File of the commissioning report", explains, default, str))
     with writing(report):
-        whole = page(made_report(config, by, found, status), Path(config.file.journal.signing_key))
+        whole = page(made_report(config, by, found, status, rows), Path(config.file.journal.signing_key))
         write_whole(report, whole.encode())
     dialogue.keep("setup.done", "yes")
     dialogue.say(f"The report is {report}. Print it, sign it and file it.")
@@ -154,9 +157,7 @@ def _start(dialogue: Dialogue, table: Path, machine: Machine, networks: list[str
     if not machine.start():
         do = "Look at why: journalctl -u table-controller. Then say `tablectl setup` again."
         raise TableError("table_not_started", "The file is written, and the table did not become ready.", do)
-    status = _status(table, lambda told: told["shoe"]["up"] and told["pit"]["key"]["offered"] is not None)
-    dialogue.say(*status_lines(dict(status), table))
-    return status
+    return _status(table, lambda told: told["shoe"]["up"] and told["pit"]["key"]["offered"] is not None)
 
 
 def _status(table: Path, enough: Callable[[Mapping[str, Any]], bool]) -> Mapping[str, Any]:
