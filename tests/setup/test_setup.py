@@ -22,10 +22,10 @@ from controller.setup.machine import Machine
 from controller.setup.questions import read_answers
 from controller.setup.wizard import setup, verify_report
 from drivers.sim.line import PtyLine
-from tests.daemon.daemon_world import eventually_now
 from tests.deploy.clean_debian import ROOT
-from tests.pit.house import needs_mosquitto
 from tests.setup.technician import Technician
+from tests.support.brokers import needs_mosquitto
+from tests.support.waiting import eventually_now
 
 _LAMPS = ["seat_1", "seat_2", "seat_3", "player", "tie", "banker", "draw_player", "draw_banker", "fault"]
 _PINS = [17, 16, 18, 19, 20, 21, 22, 23, 24]
