@@ -1,7 +1,7 @@
-"""Who the bench is at a broker that wants mutual TLS: a folder of certificates, as `tablectl certs` writes it.
+"""The bench's certificates for a broker that wants mutual TLS: a folder as `tablectl certs` writes it.
 
-The broker's access list goes by the common names of the certificates. So the table under test is called `hil`, and the
-bench speaks as `pit` and, for the wagers that lie at the seats, as `bets`.
+The broker's access list uses the common names in the certificates. So the table under test is called `hil`, the bench's
+pit `pit`, and its bet recognition `bets`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class BrokerCerts:
 
     @classmethod
     def read(cls, folder: Path, host: str) -> BrokerCerts:
-        """The folder, looked into. Raises ValueError, in words for people, for anything that will not do."""
+        """The folder, checked. Raises ValueError, in words for people, for a folder that cannot be used."""
         certs = cls(folder)
         for name in (TABLE, PIT, BETS):
             for _, what, do in wrong_with(certs.files(name), name):
@@ -42,7 +42,7 @@ class BrokerCerts:
         return TlsFiles(self.folder / "ca.crt", self.folder / f"{name}.crt", self.folder / f"{name}.key")
 
     def context(self, name: str) -> ssl.SSLContext:
-        """What a client of the bench's own connects with."""
+        """The TLS context of one of the bench's own clients."""
         files = self.files(name)
         context = ssl.create_default_context(cafile=files.ca)
         context.load_cert_chain(files.certificate, files.private_key)
@@ -50,7 +50,7 @@ class BrokerCerts:
 
 
 def new_client(certs: BrokerCerts | None, name: str) -> Client:
-    """A client that has not connected yet: with certificates, the one of this name."""
+    """A client that has not connected yet; with certificates, the client of this name."""
     client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
     if certs is not None:
         client.tls_set_context(certs.context(name))
@@ -60,7 +60,7 @@ def new_client(certs: BrokerCerts | None, name: str) -> Client:
 def say_once(
     host: str, port: int, certs: BrokerCerts | None, name: str, topic: str, payload: bytes, retain: bool = False
 ) -> None:
-    """Connect as this client, publish this, and leave."""
+    """Connect as this client, publish this message, and leave."""
     client = new_client(certs, name)
     client.connect(host, port)
     client.loop_start()

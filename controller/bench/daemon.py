@@ -1,4 +1,4 @@
-"""The real daemon as a process, its broker, and what can be asked of them from outside."""
+"""The real daemon as a process, its broker, and how to ask both from outside."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _LEAVE_A_FAULT = ("clear", "card", "void", "new_shoe", "count")
 
 
 class Broker:
-    """A Mosquitto of the test's own. It keeps nothing on disk, as a broker that was replaced keeps nothing."""
+    """A Mosquitto of the test's own. It keeps nothing on disk, like a broker that was replaced."""
 
     host = "127.0.0.1"
     certs: BrokerCerts | None = None
@@ -53,14 +53,14 @@ class Broker:
         self._process = self._running.enter_context(surroundings.mosquitto(self._folder, self.port))
 
     def down(self) -> None:
-        """Stop it, if it runs."""
+        """Stop the broker, if it runs."""
         if self._running is not None:
             self._running.close()
             self._running = None
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """It does nothing for a while, and forgets nothing."""
+        """The broker does nothing for a while, and forgets nothing."""
         self._process.send_signal(signal.SIGSTOP)
         try:
             yield
@@ -69,15 +69,15 @@ class Broker:
 
 
 class ExistingBroker:
-    """A broker that runs already: a test may use it, and not stop it. With `certs` it wants mutual TLS."""
+    """A running broker: a test may use it, but not stop it. With `certs` the broker wants mutual TLS."""
 
     def __init__(self, host: str, port: int, certs: BrokerCerts | None = None) -> None:
         self.host, self.port, self.certs = host, port, certs
 
     def up(self) -> None:
-        """Skip the test where it does not answer.
+        """Skip the test where the broker does not answer.
 
-        Where every test's table has its name from one certificate, forget what was said of the last one.
+        With certificates every test's table has the same name: forget what was said of the last table.
         """
         try:
             socket.create_connection((self.host, self.port), _ANSWERS_WITHIN_S).close()
@@ -88,15 +88,15 @@ class ExistingBroker:
             self._forget(TABLE, "state")
 
     def down(self) -> None:
-        """Skip a test that would stop it."""
-        pytest.skip("this broker is not the bench's own to stop")
+        """Skip a test that would stop this broker."""
+        pytest.skip("the bench may not stop this broker")
 
     def _forget(self, name: str, topic: str) -> None:
         say_once(self.host, self.port, self.certs, name, f"pit/v1/{TABLE}/{topic}", b"", retain=True)
 
 
 def pit_section(broker: Broker | ExistingBroker) -> dict[str, Any]:
-    """What a table file's `[pit]` says of this broker, beside its port."""
+    """The `[pit]` section of a table file for this broker, without the port."""
     if broker.certs is None:
         return {"host": broker.host}
     return {"host": broker.host} | {key: str(path) for key, path in _pem_files(broker.certs, TABLE).items()}
@@ -116,12 +116,12 @@ def _pem_files(certs: BrokerCerts, name: str) -> dict[str, Path]:
 
 
 class TableFiles:
-    """A generated table's files, and the environment its daemon runs in.
+    """A generated table's files, and the environment of its daemon.
 
-    With a `shim` the daemon's table file names the real RPi.GPIO and the shim puts the pins page under it; with
-    `jumpers` it names it too, and the header is a real one; without both it names the simulated header. `for_people` is
-    the file for `drivers.sim`, which always names the page. `sections` change keys of the table file; those of `game`
-    change the game file's, a section each; `example` is the table file that all of it begins with.
+    With a `shim` the daemon's table file names the real RPi.GPIO, and the shim puts the pins page under it. With
+    `jumpers` the file names the real RPi.GPIO too, and the header is real. Without both it names the simulated header.
+    `for_people` is the file for `drivers.sim`, which always names the page. `sections` change keys of the table file,
+    and those of `game` the game file's, a section each. All of it begins with the table file `example`.
     """
 
     def __init__(
@@ -159,7 +159,8 @@ class TableFiles:
 
 
 def _game_file(folder: Path, example: Path, changes: Mapping[str, Mapping[str, Any] | list[Any]]) -> Path:
-    """The example's game with these keys changed in its sections; a list, as `bets`, takes the former one's place."""
+    """The example's game file with these keys changed in its sections. A list, such as `bets`, replaces the old
+    list."""
     game = tomllib.loads(
         (example.parent / tomllib.loads(example.read_text("utf-8"))["table"]["game"]).read_text("utf-8")
     )
@@ -171,9 +172,9 @@ def _game_file(folder: Path, example: Path, changes: Mapping[str, Mapping[str, A
 
 
 class Table:
-    """A table's daemon: `tablectl run` on its file, started, killed and asked from outside.
+    """A table's daemon: `tablectl run` on its file. Tests start it, kill it and ask it from outside.
 
-    `program` is what Python runs as `tablectl`, in this repository's folder: the tests may be another's.
+    `program` is what Python runs as `tablectl`, in this repository's folder, wherever the tests are.
     """
 
     def __init__(self, files: TableFiles, folder: Path) -> None:
@@ -204,20 +205,20 @@ class Table:
             self._await_answer()
 
     def kill(self) -> None:
-        """SIGKILL: the process ends between two instructions, and nothing of it runs any more."""
+        """SIGKILL: the process ends between two instructions."""
         assert self._process is not None
         self._process.kill()
         self._process.wait()
 
     def stop(self) -> int:
-        """SIGTERM; returns the exit code."""
+        """SIGTERM. Returns the exit code."""
         assert self._process is not None
         return surroundings.stop(self._process)
 
     def restart(self) -> None:
-        """Kill it and start it again. Where that stops it for a count, a supervisor counts what it knows of.
+        """Kill the daemon and start it again. Where the table then stops for a count, a supervisor counts the cards.
 
-        The program is away for longer than reports take to come round: in less, no report can have been missed.
+        The daemon is away for longer than the numbers of reports need to come round: a report may have been missed.
         """
         face = self.face
         self.kill()
@@ -227,26 +228,27 @@ class Table:
             self.count()
 
     def clear_and_count(self) -> None:
-        """After the shoe's line was lost inside a hand and is back: a supervisor clears, and counts what is known."""
+        """The shoe's line was lost inside a hand and is back: a supervisor clears, and counts the cards that are
+        left."""
         self.supervisor("clear")
         self.count()
 
     def count(self, left: int | None = None) -> None:
-        """Wait until the shoe is heard again and the table stopped for not having heard it; a supervisor counts the
-        cards: unless said otherwise, as many are left as the table knows of."""
+        """Wait until the table has stopped because the shoe was not heard and is heard again. Then a supervisor counts
+        the cards: `left`, by default as many as the table knows of."""
         stopped = comes_true(lambda: self.fault == "shoe_unheard" and self.status()["shoe"]["up"], _START_PATIENCE_S)
         assert stopped, f"the table did not stop for a count: {self.face}"
         self.supervisor("count", left=self.face["cards_left"] if left is None else left)
 
     def close(self) -> None:
-        """End the process, if there is one."""
+        """End the process, if it runs."""
         if self._process is not None:
             self._process.send_signal(signal.SIGCONT)  # where a test that failed had frozen it
             surroundings.stop(self._process)
 
     @property
     def runs(self) -> bool:
-        """Whether the process is there."""
+        """Whether the process runs."""
         return self._process is not None and self._process.poll() is None
 
     @property
@@ -260,33 +262,33 @@ class Table:
         assert self.runs, f"the table ended with code {self.process.returncode}:\n{self.log_tail()}"
         self.status()  # raises where it still does not answer
 
-    # What can be asked of it.
+    # What a test can ask.
 
     def status(self) -> dict[str, Any]:
-        """Its status, over the control socket. Raises TableError when nobody answers."""
+        """The daemon's status, over the control socket. Raises TableError where nobody answers."""
         told: dict[str, Any] = self._ask({"do": "status"})["status"]
         return told
 
     @property
     def face(self) -> dict[str, Any]:
-        """Its public face."""
+        """The table's public face."""
         face: dict[str, Any] = self.status()["face"]
         return face
 
     @property
     def phase(self) -> str:
-        """Its phase."""
+        """The table's phase."""
         return str(self.face["phase"])
 
     @property
     def fault(self) -> str | None:
-        """The standing fault's code."""
+        """The standing fault's code; None without a fault."""
         fault = self.face["fault"]
         return None if fault is None else str(fault["code"])
 
     @property
     def hands(self) -> dict[str, list[str]]:
-        """The cards it shows, by hand: of the hand in play, or of the last one."""
+        """The cards that the table shows, by hand: of the hand in play, or of the last hand."""
         return {"player": [], "banker": []} | {hand["hand"]: hand["cards"] for hand in self.face["hands"]}
 
     def links_up(self) -> bool:
@@ -296,13 +298,13 @@ class Table:
         return bool(told["shoe"]["up"] and pit["stream"] == "streaming" and pit["meters_fresh"])
 
     def unacknowledged(self) -> int:
-        """Events the pit has not acknowledged."""
+        """How many events the pit has not acknowledged."""
         return int(self.status()["pit"]["unacknowledged"])
 
     def supervisor(self, act: str, **said: str | int) -> None:
-        """Have a supervisor do something over the socket: "clear", "void", "new_shoe", or "card" with `card="KS"`.
+        """A supervisor does this over the socket: "clear", "void", "new_shoe", or "card" with `card="KS"`.
 
-        The supervisor looks first, and answers the fault that stands. Raises TableError with the code of the refusal.
+        The supervisor looks first, and answers the standing fault. Raises TableError with the code of a refusal.
         """
         fault = self.face["fault"] if act in _LEAVE_A_FAULT else None
         self._ask({"do": act, "by": "Ann", **said} | ({} if fault is None else {"fault": fault["id"]}))
@@ -323,27 +325,27 @@ class Table:
     def _environment(self, more: Mapping[str, str]) -> dict[str, str]:
         return {**os.environ, **self.files.environment, **more}
 
-    # Its journal and log.
+    # The daemon's journal and log.
 
     def verify(self) -> Verified:
-        """The journal, every row checked. Raises TableError at the first bad one."""
+        """The journal, with every row checked. Raises TableError at the first bad row."""
         return verify(self.journal)
 
     def came(self, kind: str) -> list[str]:
-        """The way on which each fact of this kind came, in order. Only of a table that runs."""
+        """The way on which each fact of this kind came, in order. Only while the table runs."""
         with closing(sqlite3.connect(f"file:{self.journal}?mode=ro", uri=True)) as db:
             rows = db.execute("SELECT via FROM fact WHERE json_extract(fact, '$.fact') = ? ORDER BY row", (kind,))
             return [via for (via,) in rows]
 
     def facts(self, after_row: int = 0) -> list[dict[str, Any]]:
-        """The journal's facts as they are stored, in order, with their `row`. Only of a table that runs."""
+        """The journal's facts as they are stored, in order, with their `row`. Only while the table runs."""
         with closing(sqlite3.connect(f"file:{self.journal}?mode=ro", uri=True)) as db:
             rows = db.execute("SELECT row, fact FROM fact WHERE row > ? ORDER BY row", (after_row,)).fetchall()
         return [{"row": row} | json.loads(fact) for row, fact in rows]
 
     @contextmanager
     def busy_disk(self) -> Iterator[None]:
-        """Keep the daemon from committing for a while, as a slow disk does; after 5 s it takes the disk for broken."""
+        """Keep the daemon from committing for a while, as a slow disk does. After 5 s the disk counts as broken."""
         with closing(sqlite3.connect(self.journal, isolation_level=None)) as db:
             db.execute("BEGIN IMMEDIATE")
             try:
@@ -352,25 +354,25 @@ class Table:
                 db.execute("ROLLBACK")
 
     def hear_out(self) -> None:
-        """Wait until the daemon has read all that the shoe wrote until now: a question is answered behind what has come
-        off the wire. The table may yet wait for its disk with it; an act waits behind.
+        """Wait until the daemon has read all that the shoe has written: its answer to a question comes after that. The
+        facts may still wait for the disk; an act waits for them too.
         """
         time.sleep(_OFF_THE_WIRE_S)
         self.status()
 
     def copy_journal(self, to: Path) -> None:
-        """Take a copy of the journal of a table that was stopped."""
+        """Copy the journal of a stopped table."""
         assert not self.runs
         shutil.copy(self.journal, to)
 
     def restore_journal(self, copy: Path) -> None:
-        """Put an older copy of the journal in its place."""
+        """Put an older copy of the journal back in its place."""
         assert not self.runs
         shutil.copy(copy, self.journal)
 
     @property
     def log(self) -> str:
-        """All it has logged."""
+        """Everything that the daemon has logged."""
         return self._log.read_text("utf-8", "replace") if self._log.exists() else ""
 
     def log_tail(self, lines: int = 15) -> str:
@@ -379,7 +381,7 @@ class Table:
 
 
 def comes_true(condition: Callable[[], object], within_s: float) -> bool:
-    """Whether the condition holds within so many seconds; a table that does not answer just now is asked again."""
+    """Whether the condition comes true in time. A table that does not answer just now is asked again."""
     gives_up_s = time.monotonic() + within_s
     while True:
         try:

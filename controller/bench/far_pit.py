@@ -1,6 +1,6 @@
-"""A pit of the tests' own: it hears the table as any subscriber does, trusts nothing, and acknowledges.
+"""The tests' own pit: it hears the table as any subscriber does, trusts nothing, and acknowledges.
 
-Written from the contract alone (topics, schemas, the signature's rule), so that it can contradict the table.
+It is written from the contract alone (topics, schemas, signatures), so that it can contradict the table.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ SCHEMAS = Path(__file__).parents[2] / "controller" / "contract" / "schemas"
 Event = dict[str, Any]
 _ROOT = "pit/v1"
 _SAY_LEVELS_EVERY_S = 0.2
-PRIVATE_KEY = b"the hardware tests' pit has this"  # the same in each: a bench's broker may keep what the last one said
+PRIVATE_KEY = b"the hardware tests' pit has this"  # the same in every run: a broker may retain what an earlier run said
 
 
 class FarPit:
-    """One table's pit. `events` are all it has committed, in order; `wrong` is what the table must never have sent.
+    """One table's pit. `events` are all events that it has committed, in order. `wrong` is what should not have come.
 
-    It takes an event only after the one before it, so `events[n]` has seq n+1. A repeat with another body is wrong.
-    Wagers are said by another client, bet recognition: with `certs` the broker lets nobody else say them.
+    It takes an event only after the event before, so `events[n]` has seq n+1. A repeat with another body is wrong.
+    Another client, bet recognition, says the wagers: with `certs` the broker lets no other client say them.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class FarPit:
         self._speaks = False
 
     def speak(self) -> None:
-        """Acknowledge again, from where it stands."""
+        """Acknowledge again, from the last event taken."""
         self._speaks = True
         self._acknowledge()
 
@@ -106,7 +106,7 @@ class FarPit:
             client.loop_stop()
 
     def come(self) -> None:
-        """Connect to the broker; what was missed is sent again by the table."""
+        """Connect to the broker. The table sends again what this pit missed."""
         client = new_client(self._certs, PIT)
         client.reconnect_delay_set(1, 1)
         client.on_connect = self._on_connect
@@ -119,19 +119,19 @@ class FarPit:
         assert self._there.wait(10), "the test's own pit cannot reach the broker"
 
     def say(self, payload: bytes) -> None:
-        """Publish these bytes, retained, as if they were an acknowledgement."""
+        """Publish these bytes, retained, as if they were an ack."""
         assert self._client is not None
         self._client.publish(f"{self._topic}/ack", payload, qos=1, retain=True).wait_for_publish(10)
 
     def forget(self) -> None:
-        """Lose everything that was committed, as a pit restored from an old copy does, and say so."""
+        """Lose every committed event, as a pit does that was restored from an old copy, and say so."""
         with self._lock:
             self.events.clear()
             self._bodies.clear()
         self._acknowledge()
 
     def say_on(self, topic: str, payload: bytes) -> None:
-        """Publish these bytes on one of the table's topics, or on one of all tables'."""
+        """Publish these bytes on one of the table's topics, or on a topic of all tables."""
         if topic == "wager":
             say_once(self._host, self._port, self._certs, BETS, f"{self._topic}/wager", payload)
             return
@@ -144,13 +144,13 @@ class FarPit:
         self.say_on("award", self.signed("award", **said))
 
     def rotate(self) -> None:
-        """Take a new key, which the one before hands over to. It is said when the pit comes."""
+        """Take a new key, to which the old key hands over. The pit says the new key when it comes."""
         former, self.key = self.key, Ed25519PrivateKey.generate()
         handed_over = {"former": public_hex(former), "public_key": public_hex(self.key)}
         self._rotations.append(handed_over | {"signature": signature(handed_over, former)})
 
     def signed(self, kind: str, signer: Ed25519PrivateKey | None = None, **said: Any) -> bytes:
-        """A word of this pit, with its time unless one is given, and signed, as the contract has it."""
+        """A word of this pit as the contract has it: signed, with the time now where none is given."""
         word = signed(said, signer or self.key)
         self._valid[kind].validate(word)
         return json.dumps(word).encode()
@@ -163,13 +163,13 @@ class FarPit:
     def _keep_saying_levels(self) -> None:
         while True:
             client = self._client
-            if client is not None and self._there.is_set():  # its key is said first
+            if client is not None and self._there.is_set():  # the key is said first
                 self._levels_seq += 1
                 said = self.signed("meters", seq=self._levels_seq, meters=self.levels)
                 client.publish(f"{_ROOT}/meters", said, qos=1, retain=True)
             time.sleep(_SAY_LEVELS_EVERY_S)
 
-    # What it hears, in paho's thread.
+    # What the pit hears, in paho's thread.
 
     def _on_connect(self, client: Client, *_: Any) -> None:
         client.subscribe([(f"{self._topic}/state", 1), (f"{self._topic}/event", 1)])
@@ -179,7 +179,7 @@ class FarPit:
         client.publish(f"{_ROOT}/pit-key", said, qos=1, retain=True)
         self._there.set()
         if self.events:
-            self._acknowledge()  # a broker that was restarted retains nothing
+            self._acknowledge()  # a restarted broker retains nothing
 
     def _on_message(self, _client: Client, _data: Any, message: MQTTMessage) -> None:
         try:
@@ -188,8 +188,8 @@ class FarPit:
             else:
                 self._heard_event(message)
         except Exception as error:  # noqa: BLE001
-            # Whatever fails on a message of the table's, the message is wrong, and its test is to say so. Raised here,
-            # it would end paho's thread: the test would see a pit that fell silent, and not why.
+            # Whatever fails on a table's message, that message is wrong, and the test must say so. An error raised here
+            # would end paho's thread: the test would see a silent pit, and no reason.
             self.wrong.append(f"{type(error).__name__}: {error} at {message.payload!r}")
 
     def _heard_state(self, message: MQTTMessage) -> None:
@@ -210,7 +210,7 @@ class FarPit:
                 self._check(message, event)
                 self.events.append(event)
                 self._bodies.append(body)
-        # An event past the next one is not taken: the acknowledgement says again where we stand.
+        # An event further on is not taken. The ack says again which event is the last.
         self._acknowledge()
 
     def _check(self, message: MQTTMessage, event: Event) -> None:
@@ -244,9 +244,9 @@ class FarPit:
         with self._lock:
             last = self.events[-1] if self.events else {"epoch": self.state.get("epoch", ""), "chain": "0" * 64}
             ack = {"epoch": last["epoch"], "seq": len(self.events), "chain": last["chain"]}
-            said = self.ack(**ack)  # in the lock: one that was said later goes later
+            said = self.ack(**ack)  # in the lock: acks go out in the order in which they are said
             client.publish(f"{self._topic}/ack", said, qos=1, retain=True)
 
     def ack(self, **said: Any) -> bytes:
-        """An acknowledgement to the table, as the contract has it."""
+        """An ack for the table, as the contract has it."""
         return self.signed("ack", table=self._topic.rpartition("/")[2], **said)

@@ -1,4 +1,4 @@
-"""The shoe at the far end of the wire, in a dealer's words: one of the simulated brands."""
+"""The shoe at the far end of the wire, with a dealer's words. It is one of the simulated brands."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ class FarLine(Line, Protocol):
         """Make the device vanish."""
 
     def plug(self) -> None:
-        """Let it appear again, under the same name."""
+        """Make the device appear again, under the same name."""
 
 
 def stay_unheard(since_ms: int) -> None:
-    """Wait until nothing was heard for longer than the wire needs to bring a shoe's numbers round."""
+    """Wait until nothing was heard for longer than the numbers of a shoe's reports need to come round."""
     while since_boot_ms() - since_ms < _NUMBERS_COME_ROUND_MS:
         os.sched_yield()
 
 
 class FarEnd:
-    """What the bench does with a simulated shoe of any brand, beside what the shoe itself can do.
+    """What the bench does with a simulated shoe of any brand, beside the brand's own verbs.
 
-    `sent` has every report's frame in hex, once each, whether or not anybody heard it. `before_copy(copy)`, when set,
-    is called before copy 0, 1 or 2 of a report is written.
+    `sent` has every report's frame in hex, once each, heard or not. `before_copy(copy)`, where set, is called before
+    copy 0, 1 or 2 of a report is written.
     """
 
-    line: Any  # the FarLine that the brand was given; a brand itself asks for a Line
+    line: Any  # the FarLine that the brand got; a brand itself needs only a Line
     before_copy: Callable[[int], None] | None = None
     _unplugged_ms = 0
 
@@ -52,11 +52,11 @@ class FarEnd:
         return []
 
     def deal(self, cards: str, **lies: Any) -> None:
-        """Draw these cards one after another: `8S TD`, `CUT` the cutting card, `??8S` one that cannot be read.
+        """Draw these cards one after another: `8S TD`, `CUT` the cutting card, `??8S` an 8S that cannot be read.
 
-        `lies` are those of the brand's own `draw`.
+        `lies` are the arguments of the brand's own `draw`.
         """
-        shoe: Any = self  # the brand's own class stands behind this one
+        shoe: Any = self  # the brand's class is the next base class
         for card in cards.split():
             if card == CUTTING_CARD:
                 shoe.cut_card()
@@ -71,7 +71,7 @@ class FarEnd:
         self._unplugged_ms = since_boot_ms()
 
     def plug(self) -> None:
-        """Plug the adapter in again, under the same name, after so long that no number proves anything."""
+        """Plug the adapter in again, under the same name, so late that no number proves anything."""
         stay_unheard(self._unplugged_ms)
         self.line.plug()
 

@@ -1,4 +1,4 @@
-"""The table's front as dealer and players have it: buttons to press, sensors to cover, lamps and their patterns."""
+"""The table's front for dealer and players: buttons to press, sensors to cover, and lamps with their patterns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SEAT_SIGNS = {
     "fast_blink": "hit",
     "long_flash": "turn",
 }
-"""What a seat's lamp tells its player, by the pattern it burns in."""
+"""What a seat's lamp tells its player, by its pattern."""
 
 Stretch = tuple[bool, float]
 """How long a lamp was lit (True) or dark, in seconds."""
@@ -32,13 +32,13 @@ _BURNING_S = {
     "fast_blink": (0.12, 0.12),
     "long_flash": (1.5, 0.3),
 }
-"""How the patterns that come and go burn: seconds lit and dark in turn, over and over."""
+"""The patterns that repeat: seconds lit and dark in turn, over and over."""
 
 _ENOUGH = {"flash": 3, "double_flash": 6, "slow_blink": 3, "fast_blink": 6, "long_flash": 3}
-"""So many stretches of a pattern in a row are no other one's, also where one changes to another and cuts a stretch."""
+"""This many stretches of a pattern in a row fit no other pattern, also where a change of pattern cuts a stretch."""
 
 _SIZES_S = (0.22, 0.45, 1.05, 1.745)
-"""What keeps those stretches apart: five sizes, of 0.12 or 0.15, 0.3, 0.6, 1.5 or 1.64, and 1.85 s."""
+"""The limits between the five sizes of those stretches: 0.12 or 0.15, 0.3, 0.6, 1.5 or 1.64, and 1.85 s."""
 
 _STEADY_S = 1.745  # lit for longer than any pattern that goes out again
 _DARK_S = 2.1  # dark for longer than any pattern that comes back
@@ -51,11 +51,11 @@ _PATIENCE_S = 10.0
 
 
 def pattern(seen: Sequence[Stretch]) -> str | None:
-    """The pattern that a lamp burns in, from what was seen of it, oldest first; the last stretch is not over.
+    """The pattern of a lamp, from the stretches that were seen, oldest first; the last stretch is not over.
 
-    None while it could still be several. A pattern that comes and goes is told when it explains enough of the last
-    stretches, and more than any other does: it takes 4 s at most. A steady lamp is told after 1.745 s, a dark one
-    after 2.1 s.
+    None while several patterns are possible. A repeating pattern is certain once it explains enough of the last
+    stretches, and more than any other pattern does: that takes 4 s at most. A steady lamp is certain after 1.745 s, a
+    dark lamp after 2.1 s.
     """
     lit, length_s = seen[-1]
     if length_s >= (_STEADY_S if lit else _DARK_S):
@@ -66,16 +66,16 @@ def pattern(seen: Sequence[Stretch]) -> str | None:
 
 
 def _explained(seen: Sequence[Stretch], lengths_s: Sequence[float]) -> int:
-    """How many of the last stretches this pattern explains, at that place of its cycle where it explains most."""
+    """How many of the last stretches this pattern explains, at the best place in its cycle."""
     sizes = [_size(length_s) for length_s in lengths_s]
     lit = seen[-1][0]
     return max(_explained_at(place, seen, sizes) for place in range(0 if lit else 1, len(sizes), 2))
 
 
 def _explained_at(place: int, seen: Sequence[Stretch], sizes: Sequence[int]) -> int:
-    """The same with the last stretch at this place of the cycle.
+    """The same, with the last stretch at this place of the cycle.
 
-    The last stretch counts once it has its size, unless that is the smallest, which each has at once.
+    The last stretch counts once it has its size. A stretch of the smallest size counts at once.
     """
     *past, (_, length_s) = seen
     if _size(length_s) > sizes[place]:
@@ -94,7 +94,7 @@ def _size(length_s: float) -> int:
 
 
 class Front(Protocol):
-    """What a table's inputs and lamps are reached through."""
+    """How a test reaches a table's inputs and lamps."""
 
     def press(self, name: str) -> None:
         """Press a button, turn the key, cover a sensor."""
@@ -103,14 +103,14 @@ class Front(Protocol):
         """Let go of a button, turn the key back, uncover a sensor."""
 
     def lamps(self) -> dict[str, bool]:
-        """Every lamp by name: True is lit this instant."""
+        """Every lamp by name: True is lit now."""
 
 
 class Pins:
-    """The hands and eyes at a table, by the names of its file. A thread watches the lamps until `close`.
+    """The hands and eyes at a table, by the names in its file. A thread watches the lamps until `close`.
 
-    A test that asks for one of `unjumpered` is skipped: a real header has too few pins to jumper a whole table's lamps
-    and inputs. A test that asks for any other name that the table has not is wrong, and fails: "seat_9" is no lamp.
+    A test that uses one of `unjumpered` is skipped: a real header has too few pins to jumper a whole table. A test that
+    uses any other name that the table does not have fails: for example "seat_9", where there is no such seat.
     """
 
     def __init__(
@@ -128,12 +128,12 @@ class Pins:
         self._watching.start()
 
     def close(self) -> None:
-        """Stop looking."""
+        """Stop watching."""
         self._closing.set()
         self._watching.join()
 
     def press(self, button: str, until: Callable[[], bool] | None = None) -> None:
-        """Press a button for a moment; with `until`, hold it until that holds, and press again while it does not."""
+        """Press a button for a moment. With `until`, hold the button until that is true, and press again if need be."""
         gives_up_s = time.monotonic() + _PATIENCE_S
         while True:
             self.hold(button)
@@ -144,7 +144,7 @@ class Pins:
             time.sleep(_HOLD_S)
             if answered:
                 return
-            assert time.monotonic() < gives_up_s, f"{button} was pressed for {_PATIENCE_S} s and nothing came of it"
+            assert time.monotonic() < gives_up_s, f"{button} was pressed for {_PATIENCE_S} s without effect"
 
     def hold(self, button: str) -> None:
         """Press a button and keep it pressed."""
@@ -165,7 +165,7 @@ class Pins:
             self.let_go(f"seat_{seat}")
 
     def turn_key(self) -> None:
-        """Turn the supervisor's key; it stays so until `turn_key_back`."""
+        """Turn the supervisor's key. It stays turned until `turn_key_back`."""
         self.hold("key")
         time.sleep(_HOLD_S)
 
@@ -175,7 +175,7 @@ class Pins:
         time.sleep(_HOLD_S)
 
     def lamp(self, name: str) -> str | None:
-        """The pattern a lamp burns in, a key of `SEAT_SIGNS`; None: not clear yet."""
+        """The pattern of a lamp, a key of `SEAT_SIGNS`. None: not certain yet."""
         changes, now_s = self._changes[self._wired(name, self._changes)], time.monotonic()
         ends_s = [since_s for _, since_s in changes[1:]] + [now_s]
         return pattern([(lit, end_s - since_s) for (lit, since_s), end_s in zip(changes, ends_s, strict=True)])
@@ -186,7 +186,7 @@ class Pins:
         return 0.0 if lit else time.monotonic() - since_s
 
     def seat(self, number: int) -> str | None:
-        """What a seat's lamp says: a value of `SEAT_SIGNS`."""
+        """What a seat's lamp tells: a value of `SEAT_SIGNS`."""
         shown = self.lamp(f"seat_{number}")
         return None if shown is None else SEAT_SIGNS[shown]
 
@@ -195,14 +195,14 @@ class Pins:
         return {name: self.lamp(name) for name in self._changes}
 
     def lit(self) -> set[str]:
-        """The lamps lit this instant."""
+        """The lamps that are lit now."""
         return {name for name, lit in self._front.lamps().items() if lit}
 
     def _wired(self, name: str, there: Iterable[str]) -> str:
         if name in there:
             return name
         if name in self._unjumpered:
-            pytest.skip(f"no {name} here: a real header has just what is jumpered")
+            pytest.skip(f"no {name} here: on a real header only jumpered pins can be tested")
         likely = get_close_matches(name, there, 1)
         meant = f"Did you mean {likely[0]}?" if likely else f"The table has {', '.join(sorted(there))}."
         raise LookupError(f"This table has no button, sensor or lamp {name!r} there. {meant}")

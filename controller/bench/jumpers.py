@@ -23,7 +23,7 @@ class Jumper:
 
 @dataclass(frozen=True)
 class Jumpers:
-    """A file like `jumpers.toml`, by the names of the table file. Raises ValueError, in words for people."""
+    """A file like `jumpers.toml`, with the names of the table file. Raises ValueError, in words for people."""
 
     lamps: Mapping[str, Jumper]
     inputs: Mapping[str, Jumper]
@@ -35,11 +35,11 @@ class Jumpers:
             told = tomllib.loads(path.read_text("utf-8"))
             sections = {name: {pin: Jumper(**ends) for pin, ends in told[name].items()} for name in ("lamps", "inputs")}
         except (OSError, tomllib.TOMLDecodeError, KeyError, AttributeError, TypeError) as error:
-            raise ValueError(f"{path} names no jumpers: {error!r}; see controller/bench/jumpers.toml") from error
+            raise ValueError(f"{path} does not name jumpers: {error!r}; see controller/bench/jumpers.toml") from error
         jumpers = cls(**sections)
         ends = [end for jumper in jumpers.all() for end in (jumper.table, jumper.bench)]
         if wrong := [end for end in ends if end not in BCM_NUMBERS or ends.count(end) > 1]:
-            raise ValueError(f"{path}: BCM {wrong[0]} is not on the header, or at two ends of jumpers")
+            raise ValueError(f"{path}: BCM {wrong[0]} is not on the header, or is used twice")
         return jumpers
 
     def all(self) -> list[Jumper]:
@@ -47,7 +47,7 @@ class Jumpers:
         return [*self.lamps.values(), *self.inputs.values()]
 
     def wiring(self, pins: Mapping[str, Any]) -> dict[str, Any]:
-        """Of a table's `[pins]`: the lamps and inputs that are jumpered. Raises KeyError for one that is not there."""
+        """The jumpered lamps and inputs of a table's `[pins]`. Raises KeyError for a name that is not there."""
         return {
             name: {pin: pins[name][pin] | {"bcm": jumper.table} for pin, jumper in jumpers.items()}
             for name, jumpers in (("lamps", self.lamps), ("inputs", self.inputs))
@@ -55,9 +55,9 @@ class Jumpers:
 
 
 class JumperedFront:
-    """The table's front through the bench's ends of the jumpers.
+    """The table's front, through the bench's ends of the jumpers.
 
-    Its outputs drive the table's inputs, and its inputs see the table's lamps, pulled to dark where nobody drives them.
+    Its outputs drive the table's inputs. Its inputs see the table's lamps, with a pull to dark where nobody drives.
     """
 
     def __init__(self, gpio: GpioModule, jumpers: Jumpers, lamps: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
@@ -88,6 +88,6 @@ class JumperedFront:
         return {name: bool(self._gpio.input(bcm)) == high for name, (bcm, high) in self._lamps.items()}
 
     def close(self) -> None:
-        """Drive nothing any more."""
+        """Stop driving the table's inputs."""
         for bcm, _ in (*self._lamps.values(), *self._inputs.values()):
             self._gpio.cleanup(bcm)

@@ -4,16 +4,16 @@ Where the package is installed with its extra `bench`, every pytest has these fi
 
     table       the daemon `tablectl run` on a generated table file, its pins through the real RPi.GPIO where possible
     shoe        an Angel Eye (or a BeeTek) on a pty
-    pins        the buttons, sensors and lamps, with the patterns the lamps burn in
-    pit         a pit of the tests' own, which checks every event it hears, and acknowledges
-    dealer      what a dealer does with shoe and buttons between the lines of a story
+    pins        the buttons, the sensors and the lamps with their patterns
+    pit         the tests' own pit, which checks every event that it hears, and acknowledges
+    dealer      what a dealer does with shoe and buttons, in one word each
     broker      the Mosquitto between table and pit
-    eventually  waits until a condition holds, or a round, a hit or a fault came; a failure is told in ten lines
+    eventually  waits until a condition is true, or a round, a hit or a fault came; a failure says why in ten lines
 
-`@pytest.mark.table(pit={"stale_after_s": 1}, shoe_wrap=1)` changes sections of the table file, and the Seq after 9;
-`shoe={"driver": "beetek"}` plays with that shoe, `game={"shoe": {"decks": 1}}` changes the game. `--shoe`
-with `--table-port`, `--gpio real` and `--broker`, with `--broker-certs` where it wants mutual TLS, put real things in
-the place of simulated ones (docs/bench.md). A test whose broker, port or Pi is absent is skipped, and says which.
+`@pytest.mark.table(pit={"stale_after_s": 1}, shoe_wrap=1)` changes sections of the table file, and the Seq after 9.
+`shoe={"driver": "beetek"}` plays with that shoe. `game={"shoe": {"decks": 1}}` changes the game. Real things replace
+simulated ones by `--shoe` with `--table-port`, by `--gpio real`, and by `--broker`, with `--broker-certs` for mutual
+TLS (docs/bench.md). A test whose broker, port or Pi is absent is skipped, and says which.
 """
 
 from __future__ import annotations
@@ -54,29 +54,29 @@ from drivers.sim.line import PtyLine, SerialLine
 from drivers.sim.pins import SimulatedPins
 
 PATIENCE_S = 20.0
-"""How long a test waits for what must come. A machine that is busy takes some of it; a lamp's pattern takes 4 s."""
+"""How long a test waits for what must come. A busy machine needs some of that time; a lamp's pattern takes 4 s."""
 
-_RUN = os.getpid()  # a broker that is not the bench's own retains what earlier runs said
+_RUN = os.getpid()  # an existing broker retains what earlier runs said
 _numbers = itertools.count(1)
 _PORTS = {"mqtt": 1883, "mqtts": 8883}
 _jumpers = pytest.StashKey[Jumpers | None]()
 _certs = pytest.StashKey[BrokerCerts | None]()
 _shim = pytest.StashKey[Path]()
 _ONE_AT_A_TIME = {
-    "--broker-certs": "one table has the certificate",
-    "--shoe": "one table has the cable",
-    "--jumpers": "one table has the header",
+    "--broker-certs": "the certificate is for one table",
+    "--shoe": "the cable is for one table",
+    "--jumpers": "the header is for one table",
 }
 _ABSENT = ("mosquitto_missing", "sim_port", "gpio_missing", "gpio_not_a_pi", "gpio_folder")
-"""Codes of what a bench may lack; all else that goes wrong with its things is a test's error."""
+"""Codes of things that a bench may lack. Any other error of these things is a test's error."""
 
 
-_LOG_LINES, _LAST_EVENTS, _SOURCE_CHARACTERS = 3, 5, 200  # a failure is read in a glance
+_LOG_LINES, _LAST_EVENTS, _SOURCE_CHARACTERS = 3, 5, 200  # a failure must fit on the screen
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a broker is, and whether it is spoken to over TLS."""
+    """Where a broker is, and whether it is reached over TLS."""
 
     host: str
     port: int
@@ -84,16 +84,16 @@ class Address:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    bench_ = parser.getgroup("bench", "the hardware-in-the-loop bench; what is not named is simulated")
+    bench_ = parser.getgroup("bench", "the hardware-in-the-loop bench; everything that is not named is simulated")
     bench_.addoption("--shoe", metavar="PORT", help="the simulated shoe's end of a real cable")
     bench_.addoption("--table-port", metavar="PORT", help="the daemon's end of that cable")
     bench_.addoption("--gpio", choices=("simulated", "real"), default="simulated", help="the header under the daemon")
-    bench_.addoption("--jumpers", metavar="FILE", help="which of the real header's pins are wired to which")
+    bench_.addoption("--jumpers", metavar="FILE", help="which pins of the real header are wired together")
     bench_.addoption(
         "--broker",
         type=broker_address,
         metavar="mqtt://HOST[:PORT]",
-        help="a broker that runs, instead of one of the bench's own; HOST:PORT too, and mqtts:// with --broker-certs",
+        help="a running broker instead of the bench's own; HOST:PORT too, and mqtts:// with --broker-certs",
     )
     bench_.addoption(
         "--broker-certs", metavar="FOLDER", help="as `tablectl certs FOLDER HOST hil pit bets` writes it, for mqtts://"
@@ -101,23 +101,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def broker_address(url: str) -> Address:
-    """What `mqtt://HOST[:PORT]`, `mqtts://HOST[:PORT]` or `HOST:PORT` names.
+    """The address in `mqtt://HOST[:PORT]`, `mqtts://HOST[:PORT]` or `HOST:PORT`.
 
-    Raises ArgumentTypeError for all that the bench cannot use.
-    It does not say the address again, in which a password may stand.
+    Raises ArgumentTypeError for any other text. The error does not repeat the text, which may hold a password.
     """
     try:
         told = urlsplit(url if "://" in url else f"mqtt://{url}")
         host, port = told.hostname, told.port
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"this is no address of a broker: {error}") from None
+        raise argparse.ArgumentTypeError(f"this is not an address of a broker: {error}") from None
     if "@" in told.netloc:
-        raise argparse.ArgumentTypeError(
-            "the bench brings no passwords: write mqtt://HOST[:PORT] or mqtts://HOST[:PORT]"
-        )
+        raise argparse.ArgumentTypeError("the bench has no passwords: write mqtt://HOST[:PORT] or mqtts://HOST[:PORT]")
     if told.scheme not in _PORTS or not host or port == 0 or told.path.strip("/") or told.query or told.fragment:
         raise argparse.ArgumentTypeError(
-            "this is no address of a broker: write mqtt://HOST[:PORT], mqtts://HOST[:PORT] or HOST:PORT"
+            "this is not an address of a broker: write mqtt://HOST[:PORT], mqtts://HOST[:PORT] or HOST:PORT"
         )
     return Address(host, port or _PORTS[told.scheme], told.scheme == "mqtts")
 
@@ -145,7 +142,7 @@ def _named_jumpers(config: pytest.Config) -> Jumpers | None:
     except ValueError as error:
         raise pytest.UsageError(str(error)) from error
     except KeyError as error:
-        raise pytest.UsageError(f"{named}: no table has a lamp or an input {error}") from error
+        raise pytest.UsageError(f"{named}: a table has no lamp or input {error}") from error
     return jumpers
 
 
@@ -166,14 +163,14 @@ def _named_certs(config: pytest.Config) -> BrokerCerts | None:
 
 
 def _refuse_workers(config: pytest.Config) -> None:
-    """Tests that run at the same time cannot share what there is one of."""
+    """Refuse parallel tests where there is a single thing that they would share."""
     for option, why in _ONE_AT_A_TIME.items():
         if config.getoption(option) is not None and config.getoption("numprocesses", None):
             raise pytest.UsageError(f"{why}, so one test runs at a time: leave --numprocesses (-n) out")
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    """What the bench is made of."""
+    """What this bench consists of."""
     versions = " ".join(f"{name}-{_version(name)}" for name in ("RPi.GPIO", "pyserial", "paho-mqtt"))
     cable = f"{config.getoption('--shoe')} to {config.getoption('--table-port')}" if _cable(config) else "ptys"
     named: Address | None = config.getoption("--broker")
@@ -200,7 +197,7 @@ def _simulated_header(config: pytest.Config) -> str:
 def _built_shim(config: pytest.Config) -> Path:
     """The shim, compiled once a run: for the report's head, or for the first table where no head is printed.
 
-    Raises as `build_shim` does.
+    Raises the errors of `build_shim`.
     """
     if _shim not in config.stash:
         folder = tempfile.TemporaryDirectory(prefix="shim-")
@@ -210,9 +207,9 @@ def _built_shim(config: pytest.Config) -> Path:
 
 
 def commit() -> str:
-    """The commit of this working copy, with a + where files were changed since; "unknown" without Git."""
+    """The commit of this working copy, with a + where files have changed since; "unknown" without Git."""
     git = shutil.which("git")
-    if git is None or not (ROOT / ".git").exists():  # an environment may lie inside another repository
+    if git is None or not (ROOT / ".git").exists():  # an installed package may lie inside another repository
         return "unknown"
     told = subprocess.run(
         [git, "describe", "--always", "--dirty=+"],
@@ -244,7 +241,7 @@ def _cable(config: pytest.Config) -> bool:
 
 
 class Dealer:
-    """What a dealer does again and again. Each method returns when the table has taken it in."""
+    """What a dealer does again and again. Each method returns once the table has taken it in."""
 
     def __init__(self, table: Table, shoe: FarShoe | FarBeeTek, pins: Pins, eventually: Eventually) -> None:
         self._table = table
@@ -266,7 +263,7 @@ class Dealer:
         self._pins.press("deal", until=lambda: self._table.phase == "wagers_locked")
 
     def deal(self, cards: str) -> None:
-        """Deal these cards of a hand, and wait until the last of them is shown."""
+        """Deal these cards of a hand, and wait until the table shows the last of them."""
         already = 0 if self._table.phase == "wagers_locked" else self._shown()
         self._shoe.deal(cards)
         self._eventually(lambda: self._shown() == already + len(cards.split()))
@@ -275,7 +272,7 @@ class Dealer:
         return sum(map(len, self._table.hands.values()))
 
     def cutting_card(self) -> None:
-        """The cutting card comes; at a shoe that does not tell, the dealer presses `cut_card`."""
+        """The cutting card comes. At a shoe that does not report it, the dealer presses `cut_card`."""
         seen = self._cutting_cards()
         self._shoe.cut_card()
         if not self._shoe.tells_cut_card:
@@ -286,7 +283,7 @@ class Dealer:
         return sum(fact["fact"] == "CutCardDrawn" for fact in self._table.facts())
 
     def play(self, cards: str, *seats: int) -> None:
-        """Lock, deal a whole hand, and wait until it is over."""
+        """Lock, deal a whole hand, and wait until the hand is over."""
         self.lock(*seats)
         self._shoe.deal(cards)
         self._eventually(lambda: self._table.phase in ("wagers_open", "shoe_ended"))
@@ -294,9 +291,8 @@ class Dealer:
 
 
 class Eventually:
-    """`eventually(condition)`: waits until it holds. A failure says in ten lines what was awaited and what was there.
-
-    The whole status is in the file that the failure names.
+    """`eventually(condition)` waits until the condition is true. A failure says in ten lines what was awaited and what
+    was there, and names a file with the whole status.
     """
 
     def __init__(self, table: Table, pins: Pins, pit: FarPit, folder: Path) -> None:
@@ -310,19 +306,19 @@ class Eventually:
         self._wait(_source(condition), condition, within_s)
 
     def wait_for_round(self, number: int | None = None, within_s: float = PATIENCE_S) -> Event:
-        """Wait until the pit has round `number`, or a round at all: that one, the newest. Rounds count from 1."""
+        """Wait until the pit has round `number`, or any round. Returns it, or the newest. Rounds count from 1."""
         __tracebackhide__ = True
         awaited = "a round" if number is None else f"round {number}"
         return self._wait_for(awaited, lambda: self._pit.rounds, lambda it: number in (None, it["round"]), within_s)
 
     def wait_for_hit(self, seat: int | None = None, within_s: float = PATIENCE_S) -> Event:
-        """Wait until the pit has a hit, of this seat or of any: the newest."""
+        """Wait until the pit has a hit of this seat, or of any seat. Returns the newest."""
         __tracebackhide__ = True
         awaited = "a hit" if seat is None else f"a hit at seat {seat}"
         return self._wait_for(awaited, lambda: self._pit.hits, lambda it: seat in (None, it["seat"]), within_s)
 
     def wait_for_fault(self, code: str, within_s: float = PATIENCE_S) -> None:
-        """Wait until the table has stopped with this fault. Raises LookupError for a code that no fault has."""
+        """Wait until the table has stopped with this fault. Raises LookupError for an unknown code."""
         __tracebackhide__ = True
         if code not in FAULTS:
             likely = get_close_matches(code, FAULTS, 1)
@@ -340,7 +336,7 @@ class Eventually:
     def _wait(self, awaited: str, condition: Callable[[], object], within_s: float) -> None:
         __tracebackhide__ = True
         if not comes_true(condition, within_s):
-            pytest.fail(f"not so within {within_s:g} s: {awaited}\n{self._picture()}", pytrace=True)
+            pytest.fail(f"not true within {within_s:g} s: {awaited}\n{self._picture()}", pytrace=True)
 
     def _picture(self) -> str:
         try:
@@ -361,7 +357,7 @@ class Eventually:
                 f"lamps not dark: {lamps or 'none'}",
                 f"pit: {pit['stream']}, {len(self._pit.events)} events, the last: {events or 'none'}"
                 + "".join(f"\nwrong at the pit: {wrong}" for wrong in self._pit.wrong),
-                f"all of it: {self._whole}",
+                f"the whole status: {self._whole}",
                 f"log:\n{self._table.log_tail(_LOG_LINES)}",
             )
         )
@@ -371,14 +367,14 @@ def _source(condition: Callable[[], object]) -> str:
     """The condition as its test writes it, on one line."""
     try:
         lines, _ = inspect.getsourcelines(condition)
-    except (OSError, TypeError):  # typed in at a prompt
+    except (OSError, TypeError):  # typed at a prompt
         return repr(condition)
     return " ".join(line.strip() for line in lines)[:_SOURCE_CHARACTERS]
 
 
 @contextmanager
 def _skipped_where_absent() -> Iterator[None]:
-    """Skip the test, in the error's words, where what it needs is absent."""
+    """Skip the test, in the error's words, where a thing that it needs is absent."""
     try:
         yield
     except TableError as error:
@@ -389,7 +385,7 @@ def _skipped_where_absent() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def shim(pytestconfig: pytest.Config) -> Path | None:
-    """What puts the pins page under the real RPi.GPIO; None at a real header, and where only a simulated one can be."""
+    """The library that puts the pins page under the real RPi.GPIO; None where that is not used or cannot be built."""
     if pytestconfig.stash[_jumpers] is not None:
         return None
     try:
@@ -400,7 +396,7 @@ def shim(pytestconfig: pytest.Config) -> Path | None:
 
 @pytest.fixture
 def broker(pytestconfig: pytest.Config, tmp_path: Path) -> Iterator[Broker | ExistingBroker]:
-    """A broker that runs: a Mosquitto of the test's own, or the one that was named."""
+    """A running broker: a Mosquitto of the test's own, or the broker that was named."""
     named: Address | None = pytestconfig.getoption("--broker")
     certs = pytestconfig.stash[_certs]
     broker = Broker(tmp_path) if named is None else ExistingBroker(named.host, named.port, certs)
@@ -413,7 +409,7 @@ def broker(pytestconfig: pytest.Config, tmp_path: Path) -> Iterator[Broker | Exi
 
 @pytest.fixture
 def table_files(request: pytest.FixtureRequest, tmp_path: Path, broker: Broker, shim: Path | None) -> TableFiles:
-    """The files of a table nobody has run yet."""
+    """The files of a table that has not run yet."""
     marker = request.node.get_closest_marker("table")
     sections: dict[str, Any] = {} if marker is None else dict(marker.kwargs)
     sections.pop("shoe_wrap", None)
@@ -428,7 +424,7 @@ def table_files(request: pytest.FixtureRequest, tmp_path: Path, broker: Broker, 
 
 @pytest.fixture
 def front(pytestconfig: pytest.Config, table_files: TableFiles) -> Iterator[Front]:
-    """What the table's inputs and lamps are reached through; a real header is skipped where there is none."""
+    """How the table's inputs and lamps are reached. Skips the test where there is no real header to reach."""
     lamps, inputs = table_files.values["pins"]["lamps"], table_files.values["pins"]["inputs"]
     jumpers = pytestconfig.stash[_jumpers]
     if jumpers is None:
@@ -468,7 +464,7 @@ class Cable(SerialLine):
 
 
 def _look_for_table_port(port: str) -> None:
-    """Skip the test where the daemon's end is absent. It is not opened: a serial server takes one client alone."""
+    """Skip the test where the daemon's end is absent. It is not opened: a serial server takes a single client."""
     if "://" not in port and not Path(port).exists():
         pytest.skip(f"there is no {port}, the table's end of the cable")
 
@@ -499,7 +495,7 @@ def shoe(request: pytest.FixtureRequest, table_files: TableFiles, shoe_line: Far
 
 @pytest.fixture
 def pit(broker: Broker, table_files: TableFiles) -> Iterator[FarPit]:
-    """The pit, connected. At the test's end nothing it heard may have been wrong."""
+    """The pit, connected. At the end of the test, nothing that it heard may have been wrong."""
     pit = FarPit(broker.port, table_files.table_id, host=broker.host, certs=broker.certs)
     yield pit
     pit.gone()
@@ -508,7 +504,7 @@ def pit(broker: Broker, table_files: TableFiles) -> Iterator[FarPit]:
 
 @pytest.fixture
 def unstarted_table(table_files: TableFiles, pins: Pins, tmp_path: Path) -> Iterator[Table]:
-    """The daemon before its header, not started yet. It is ended with the test, and its journal must then be sound."""
+    """The daemon before its header, not started yet. It ends with the test; its journal must then be sound."""
     table = Table(table_files, tmp_path)
     yield table
     table.close()
@@ -518,7 +514,7 @@ def unstarted_table(table_files: TableFiles, pins: Pins, tmp_path: Path) -> Iter
 
 @pytest.fixture
 def eventually(unstarted_table: Table, pins: Pins, pit: FarPit, tmp_path: Path) -> Eventually:
-    """Waits until a condition holds."""
+    """Waits until a condition is true."""
     return Eventually(unstarted_table, pins, pit, tmp_path)
 
 

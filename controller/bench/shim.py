@@ -11,20 +11,20 @@ SOURCE = Path(__file__).with_name("gpio_shim.c")
 
 
 class ShimUnavailableError(Exception):
-    """This machine cannot run the real RPi.GPIO over the pins page; the text says what it lacks."""
+    """This machine cannot run the real RPi.GPIO on the pins page. The text says what is missing."""
 
 
 def build_shim(folder: Path) -> Path:
-    """Compile the shim into `folder`; the path is for LD_PRELOAD.
+    """Compile the shim into `folder`. Returns the path for LD_PRELOAD.
 
-    Raises ShimUnavailableError without a C compiler or RPi.GPIO, CalledProcessError when the source is at fault.
+    Raises ShimUnavailableError without a C compiler or RPi.GPIO, CalledProcessError where the source is wrong.
     """
     compiler = shutil.which("cc")
     if compiler is None:
         raise ShimUnavailableError("no C compiler: cc is not on the path")
     if not _rpi_gpio_is_installed():
         raise ShimUnavailableError(
-            "RPi.GPIO is not installed (rpi-lgpio, of the same name, has no hardware layer to replace)"
+            "RPi.GPIO is not installed (rpi-lgpio has the same name, and no hardware layer to replace)"
         )
     shim = folder / "gpio_shim.so"
     subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o", shim, SOURCE], check=True)
@@ -32,5 +32,5 @@ def build_shim(folder: Path) -> Path:
 
 
 def _rpi_gpio_is_installed() -> bool:
-    """Whether its compiled module is there; to import it would need a Pi."""
+    """Whether its compiled module is there. An import would need a Pi."""
     return importlib.util.find_spec("RPi") is not None and importlib.util.find_spec("RPi._GPIO") is not None

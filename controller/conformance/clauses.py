@@ -27,4 +27,4 @@ def clauses() -> tuple[Clause, ...]:
 
 
 CONTRACT = f"version {CONTRACT_VERSION}"
-"""The contract that the clauses are of."""
+"""The version of the contract to which the clauses belong."""

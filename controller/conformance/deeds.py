@@ -1,6 +1,6 @@
-"""What is done at the pit and not over the wire: adopting a table, deciding on an award, ending the program.
+"""What people do at the pit, not over the wire: they adopt a table, decide on an award, or end the program.
 
-Each pit has its own commands for them. The kit runs the command that a file names, or asks a person at the terminal.
+Each pit has its own commands for these deeds. The kit runs the command in a file, or asks a person at the terminal.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ DEEDS = {
     "reject": "Reject the award {award} of table {table}.",
     "restart": "End the pit as a power cut would (kill -9), and start it again on the same books.",
 }
-"""The deeds, and what a person is asked to do. The names in braces may stand in a command, too."""
+"""The deeds, and what a person is asked to do. A command may use the names in braces too."""
 
 _WITHIN_S = 60
 
 
 class NotTriedError(Exception):
-    """A clause cannot be tried, and why."""
+    """A clause cannot be tried. The text says why."""
 
 
 class Deeds:
-    """The commands of one pit. A deed without a command is asked of a person where `asks`."""
+    """The commands of one pit. With `asks`, a person is asked to do a deed that has no command."""
 
     def __init__(self, commands: Mapping[str, str], asks: bool) -> None:
         self._commands = commands
         self._asks = asks
 
     def do(self, deed: str, **names: str) -> None:
-        """Have it done. Raises NotTriedError where nobody can do it or its command fails."""
+        """Let the deed be done. Raises NotTriedError where nobody can do it, or its command fails."""
         command = self._commands.get(deed)
         if command is None:
             if not self._asks:
@@ -66,5 +66,5 @@ def read_commands(path: Path) -> dict[str, str]:
     wrong = [name for name, value in found.items() if name not in DEEDS or not isinstance(value, str)]
     if wrong:
         do = f"Each line is a deed and its command in quotes. The deeds are {', '.join(DEEDS)}."
-        raise TableError("deeds_unusable", f"{path}: {', '.join(wrong)} is no deed with a command.", do)
+        raise TableError("deeds_unusable", f"{path}: {', '.join(wrong)} is not a deed with a command.", do)
     return found

@@ -1,6 +1,6 @@
-"""A table's end of the wire, without a table: it says what a check has it say, signed as a table's events are.
+"""A table's end of the wire without a table. It says what a check tells it to say, signed as a table's events are.
 
-The events are those of the contract's own examples, with what a check puts in their place.
+The events are the contract's own examples, with the fields that a check replaces.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ class Heard:
 
     @property
     def message(self) -> Message:
-        """The JSON object in it; an empty one where there is none."""
+        """The JSON object in the message; an empty object where there is none."""
         return parse_object(self.payload)
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the broker is, and how it is spoken to."""
+    """Where the broker is, and how to connect to it."""
 
     host: str
     port: int
@@ -58,7 +58,7 @@ class Address:
 
 
 class Wire:
-    """A connection to the broker that hears `topics`; `heard` grows while it stands. Raises TableError `no_broker`."""
+    """A connection to the broker that hears `topics`. What comes is added to `heard`. Raises TableError `no_broker`."""
 
     def __init__(self, address: Address, topics: Sequence[str], will: tuple[str, bytes] | None = None) -> None:
         self._address = address
@@ -89,19 +89,19 @@ class Wire:
             self._came.notify_all()
 
     def wait(self, holds: Callable[[], bool], within_s: float) -> bool:
-        """Whether `holds` comes true in time; it is asked after each message that comes."""
+        """Whether `holds` comes true in time. It is asked after each message."""
         with self._came:
             return self._came.wait_for(holds, within_s)
 
     def say(self, topic: str, payload: bytes, retain: bool = False) -> None:
-        """Publish, until the broker has it."""
+        """Publish, and wait until the broker has the message."""
         try:
             self._client.publish(topic, payload, qos=1, retain=retain).wait_for_publish(_CONNECTED_WITHIN_S)
         except RuntimeError as error:
             raise _no_broker(self._address, str(error)) from error
 
     def send(self, topic: str, payloads: Sequence[bytes]) -> None:
-        """Publish all of them without waiting for the broker between them, as a table does."""
+        """Publish all of them as a table does: without waiting for the broker in between."""
         for payload in payloads:
             self._client.publish(topic, payload, qos=1)
 

@@ -21,7 +21,8 @@ ALL_KEPT, SOME_BROKEN, SOME_NOT_TRIED = 0, 1, 3
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the kit; returns the exit code: 0 all kept, 1 one is broken or trouble, 3 none broken and some not tried."""
+    """Run the kit. Returns the exit code: 0 all clauses kept, 1 one broken or the kit could not run, 3 some not
+    tried."""
     options = parser().parse_args(arguments)
     try:
         return _run(options)
@@ -40,7 +41,7 @@ def _run(options: argparse.Namespace) -> int:
             print(f"{clause.number}  {clause.text}")
         return ALL_KEPT
     if options.broker is None:
-        raise TableError("broker_missing", "It is not said where the pit's broker is.", "Give --broker HOST:PORT.")
+        raise TableError("broker_missing", "No broker was named.", "Give --broker HOST:PORT.")
     deeds = Deeds(read_commands(options.deeds) if options.deeds else {}, sys.stdin.isatty())
     host, port = options.broker
     address = Address(host, port, options.root, tls_files(options))
@@ -92,7 +93,7 @@ def _write(report: Report, options: argparse.Namespace) -> None:
 
 
 def parser() -> argparse.ArgumentParser:
-    """What the command line may say."""
+    """The parser of the command line."""
     made = argparse.ArgumentParser(
         prog="table-controller-conformance",
         description="Plays tables at a pit that runs, and reports which clauses of the contract the pit keeps. Use a "
@@ -100,16 +101,16 @@ def parser() -> argparse.ArgumentParser:
         epilog="Exit codes: 0 every clause is kept, 1 one is broken or the kit could not run, 3 none is broken and "
         "some were not tried.",
     )
-    add_broker(made, "the kit's", required=False)  # a list of the clauses needs none
+    add_broker(made, "the kit's", required=False)  # a list of the clauses needs no broker
     made.add_argument(
         "--deeds",
         type=Path,
         metavar="FILE",
         help=f"a TOML file with a command for each of {', '.join(DEEDS)}; a person is asked for the others",
     )
-    made.add_argument("--only", nargs="+", default=[], metavar="CLAUSE", help="these clauses alone")
+    made.add_argument("--only", nargs="+", default=[], metavar="CLAUSE", help="try only these clauses")
     made.add_argument("--list", action="store_true", help="print the clauses and end")
-    made.add_argument("--junit", type=Path, metavar="FILE", help="write the report as JUnit XML, too")
-    made.add_argument("--html", type=Path, metavar="FILE", help="and as a page")
-    made.add_argument("--json", type=Path, metavar="FILE", help="and as signed JSON; the key lies beside it")
+    made.add_argument("--junit", type=Path, metavar="FILE", help="write the report as JUnit XML too")
+    made.add_argument("--html", type=Path, metavar="FILE", help="write the report as a page too")
+    made.add_argument("--json", type=Path, metavar="FILE", help="write signed JSON too; the key lies beside that file")
     return made

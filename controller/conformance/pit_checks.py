@@ -1,7 +1,7 @@
-"""One check a clause: what the kit does to a pit, and what it must hear. The numbers are those of `asyncapi.json`.
+"""One check for each clause: what the kit does to a pit, and what it must hear. `asyncapi.json` has the numbers.
 
-A check raises BrokenError with what was awaited and what came, or NotTriedError where a deed cannot be done. A check
-that ends keeps the clause. Checks share a table as long as its stream is sound; each begins where the last one ended.
+A check raises BrokenError, which says what was awaited and what came, or NotTriedError where a deed cannot be done. A
+clause is kept where its check ends without either. Checks share a table as long as its stream is sound.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from controller.contract.pit_words import AckWord, AwardStep, MetersWord, PitKey
 from controller.keys import SigningKey, signature_holds
 
 ANSWERS_WITHIN_S = 10.0
-"""How long the kit waits for a pit's answer. The contract has a table send again after 2 s."""
+"""How long the kit waits for a pit's answer. By the contract a table sends again after 2 s."""
 
-_QUIET_S = 1.0  # what must not come has come within this, or not at all
+_QUIET_S = 1.0  # a message that must not come would come within this time
 _METERS_WATCHED_S = 6.0
 _MUCH_CENTS = 100_000_000
 _ODD_PRICE_CENTS = 333
@@ -51,7 +51,7 @@ class Kit:
             table.wire.close()
 
     def table(self) -> FarTable:
-        """A table whose stream the pit has committed to its end; another one where the last one's stream is unsound."""
+        """A table whose events the pit has all committed. A new table replaces one whose stream is unsound."""
         if self._tables:
             last = self._tables[-1]
             acks = last.acks()
@@ -66,7 +66,7 @@ class Kit:
         return table
 
     def keep(self, table: FarTable) -> FarTable:
-        """Have the table stay to the end: a pit may decide on no award while a table that it adopted is away."""
+        """Keep the table connected to the end: without an adopted table a pit may refuse to decide on awards."""
         self._tables.append(table)
         return table
 
@@ -83,7 +83,7 @@ class Kit:
         self.deeds.do(deed, table=table.table, award=award.award)
 
     def pit_key(self) -> bytes:
-        """The key that the pit says is its own."""
+        """The key that the pit names as its own."""
         with_key = Wire(self.address, [f"{self.address.root}/pit-key"])
         try:
             with_key.wait(lambda: bool(with_key.heard), ANSWERS_WITHIN_S)
@@ -110,11 +110,11 @@ def clause(number: str) -> Callable[[Check], Check]:
     return register
 
 
-# What several checks ask.
+# What several checks use.
 
 
 def committed(table: FarTable, since: int = 0) -> AckWord:
-    """Wait until the pit has acknowledged every event the table has made, and the last one by its own chain."""
+    """Wait until the pit has acknowledged every event of the table, the last one with its own chain."""
     wanted = len(table.made)
     if not table.wire.wait(lambda: any(ack.seq >= wanted for ack in table.acks(since)), ANSWERS_WITHIN_S):
         acks = table.acks()
@@ -131,7 +131,7 @@ def committed(table: FarTable, since: int = 0) -> AckWord:
 
 
 def repeated(table: FarTable, since: int, what: str) -> None:
-    """Wait until the pit says its last ack again, after `what`, which it must not commit."""
+    """Wait until the pit says its last ack again after `what`, which it must not commit."""
     head = len(table.made)
     if not table.wire.wait(lambda: bool(table.acks(since)), ANSWERS_WITHIN_S):
         raise BrokenError(f"After {what} the pit did not say its last ack again.")
@@ -141,7 +141,7 @@ def repeated(table: FarTable, since: int, what: str) -> None:
 
 
 def not_committed(table: FarTable, payload: bytes, what: str) -> None:
-    """Send what must not be committed, then a good event in its place: the good one is committed, and nothing else."""
+    """Send bytes that must not be committed, then a good event. Only the good event may be committed."""
     table.send_bytes(payload)
     since = len(table.wire.heard)
     table.send(table.reset())
@@ -152,9 +152,9 @@ def not_committed(table: FarTable, payload: bytes, what: str) -> None:
 
 
 def level(table: FarTable, meter: str) -> int:
-    """What the meter is at, in cents, once the pit has said all that it has committed so far.
+    """The amount on the meter, in cents, after all that the pit has committed so far.
 
-    That is what the first word on the meters says whose `at` is after that of the last ack.
+    That is the amount in the first word on the meters whose `at` is later than that of the last ack.
     """
     committed_ms = max((moment_ms(ack.at) or 0 for ack in table.acks()), default=0)
 
@@ -167,16 +167,17 @@ def level(table: FarTable, meter: str) -> int:
 
 
 def a_meter(table: FarTable) -> str:
-    """The name of a meter that the pit has: the first by name."""
+    """The name of one of the pit's meters: the first by name."""
     table.wire.wait(lambda: bool(table.meters()), ANSWERS_WITHIN_S)
     for word in table.meters():
         if word.meters:
             return min(word.meters)
-    raise NotTriedError("the pit says no meter: give it one")
+    raise NotTriedError("the pit has no meter: give it one")
 
 
 def hits(kit: Kit, won: Sequence[tuple[str, str] | int]) -> tuple[FarTable, int, list[AwardStep]]:
-    """A round whose first seats hit, each a share of a meter or an amount. The meter's level before it, the awards."""
+    """A round in which the first seats hit, each a share of a meter or an amount. Returns the level before, the
+    awards."""
     table = kit.table()
     meter = a_meter(table)
     seats = tuple(range(1, len(won) + 1))
@@ -194,10 +195,10 @@ def hits(kit: Kit, won: Sequence[tuple[str, str] | int]) -> tuple[FarTable, int,
 
 
 def echo(table: FarTable, since: int, wanted: set[str]) -> None:
-    """Tell every step that comes, as a table does, until these hits have theirs and nothing more comes.
+    """Tell every step of the awards that comes, as a table does, until these hits have theirs and nothing more comes.
 
-    A pit may say a table's steps one by one, each once the stream has told of the one before. It says a pending award
-    again where another hit of the round made the award smaller.
+    A pit may say a table's steps one at a time, each after the stream has told the step before. It says a pending award
+    again where another hit of the same round made that award smaller.
     """
     taken = 0
     told: set[str] = set()
@@ -208,7 +209,7 @@ def echo(table: FarTable, since: int, wanted: set[str]) -> None:
     while table.wire.wait(lambda: bool(new()), ANSWERS_WITHIN_S if wanted - told else _QUIET_S):
         step = new()[0]
         if step.step != "pending":
-            raise BrokenError(f"The first step of the award of {step.hit} is {step.step!r}. It is to be 'pending'.")
+            raise BrokenError(f"The first step of the award of {step.hit} is {step.step!r}. It must be 'pending'.")
         taken = step.seq
         told.add(step.hit)
         table.send(table.told(step))
@@ -229,7 +230,7 @@ def _key(kit: Kit) -> None:
     finally:
         later.close()
     if not later.heard or not later.heard[0].retained:
-        raise BrokenError("A client that connects later is told no key: nothing is retained on the topic pit-key.")
+        raise BrokenError("A client that connects later hears no key: nothing is retained on the topic pit-key.")
     word = PitKeyWord.read(later.heard[0].message)
     if word is None or not signature_holds(later.heard[0].message, bytes.fromhex(word.public_key)):
         raise BrokenError("The word on the pit's key is not signed by that key.")
@@ -265,7 +266,7 @@ def _forms(kit: Kit) -> None:
 def _must_be_sound(heard: Heard, in_form: bool, key: bytes) -> None:
     shown = heard.payload[:200].decode("utf-8", "replace")
     if not in_form:
-        raise BrokenError(f"A word on {heard.topic} has not the form of its schema: {shown}")
+        raise BrokenError(f"A word on {heard.topic} does not have the form of its schema: {shown}")
     if canonical(heard.message) != heard.payload:
         raise BrokenError(f"A word on {heard.topic} is not canonical JSON: {shown}")
     if not signature_holds(heard.message, key):
@@ -284,7 +285,7 @@ def _in_order(kit: Kit) -> None:
         later.close()
     kept = AckWord.read(later.heard[0].message) if later.heard else None
     if kept is None or not later.heard[0].retained or kept.seq != len(table.made):
-        raise BrokenError("A client that connects later is not told the last ack: the ack is not retained.")
+        raise BrokenError("A client that connects later does not hear the last ack: the ack is not retained.")
 
 
 @clause("P05")
@@ -309,7 +310,7 @@ def _same_again(kit: Kit) -> None:
     before_cents = level(table, meter)
     since = len(table.wire.heard)
     table.send_bytes(table.made[-1])
-    repeated(table, since, "an event that it has")
+    repeated(table, since, "an event that the pit has")
     if (now_cents := level(table, meter)) != before_cents:
         raise BrokenError(
             f"Wagers that were told twice moved the meter {meter} from {before_cents} to {now_cents} cents."
@@ -324,7 +325,7 @@ def _same_id_other_body(kit: Kit) -> None:
     committed(table)
     before_cents, since = level(table, meter), len(table.wire.heard)
     table.send_bytes(table.event(table.lock(meter, _SEATS), len(table.made)))
-    repeated(table, since, "another body under an id that it has")
+    repeated(table, since, "another body under an id that the pit has")
     if (now_cents := level(table, meter)) != before_cents:
         raise BrokenError(
             f"Another body under a committed id moved the meter {meter} from {before_cents} to {now_cents}."
@@ -359,7 +360,7 @@ def _take_back(table: FarTable, rounds: int, seats: int) -> None:
     committed(table)
 
 
-# What is no event of an adopted table.
+# Bytes that are not an event of an adopted table.
 
 
 @clause("P09")
@@ -398,7 +399,7 @@ def _id_differs(kit: Kit) -> None:
     table = kit.table()
     wrong = f"{table.table}/{table.epoch}/{table.next_seq + 7}"
     not_committed(
-        table, table.event(table.reset(), id=wrong, chain="ab" * 32), "an event whose id is not of its fields"
+        table, table.event(table.reset(), id=wrong, chain="ab" * 32), "an event whose id does not fit its fields"
     )
 
 
@@ -470,7 +471,7 @@ def _garbage(kit: Kit) -> None:
     table = kit.table()
     for garbage in (b"", b"\xff" * 100, b"null", b"[]", b"{", b"[" * 10_000, b'{"seq":1e999}', os.urandom(1000)):
         table.send_bytes(garbage)
-    not_committed(table, b'{"id":1}', "bytes that are no message")
+    not_committed(table, b'{"id":1}', "bytes that are not a message")
 
 
 @clause("P19")
@@ -524,7 +525,7 @@ def _meters_come(kit: Kit) -> None:
     try:
         later.wait(lambda: bool(later.heard), ANSWERS_WITHIN_S)
         if not later.heard or not later.heard[0].retained:
-            raise BrokenError("A client that connects later is not told the meters at once: they are not retained.")
+            raise BrokenError("A client that connects later does not hear the meters at once: they are not retained.")
         ends_s = time.monotonic() + _METERS_WATCHED_S
         table.send(*(table.lock(a_meter(table), (1,)) for _ in range(10)))
         later.wait(lambda: False, max(0.0, ends_s - time.monotonic()))
@@ -622,7 +623,7 @@ def _hit_of_a_meter(kit: Kit) -> None:
     if step.cents != before_cents:
         raise BrokenError(f"The award of the meter {meter} is of {step.cents} cents. The meter was at {before_cents}.")
     if level(table, meter) == before_cents:
-        raise BrokenError(f"The meter {meter} was won and stays at {before_cents} cents: it is to begin again.")
+        raise BrokenError(f"The meter {meter} was won and stays at {before_cents} cents: it must begin again.")
 
 
 @clause("P28")
@@ -640,9 +641,7 @@ def _two_hits_divide(kit: Kit) -> None:
     _, before_cents, steps = hits(kit, [("", "1:1"), ("", "1:1")])
     cents = [step.cents for step in steps]
     if sum(cents) != before_cents or abs(cents[0] - cents[1]) > 1:
-        raise BrokenError(
-            f"Two hits of one round won {cents} of a meter at {before_cents} cents. Each is to have half."
-        )
+        raise BrokenError(f"Two hits of one round won {cents} of a meter at {before_cents} cents. Each must have half.")
 
 
 @clause("P30")
@@ -660,7 +659,7 @@ def _no_second_award(kit: Kit) -> None:
     table, _, (step,) = hits(kit, [7700])
     since = len(table.wire.heard)
     table.send_bytes(*table.made[-4:])
-    repeated(table, since, "a hit that it has")
+    repeated(table, since, "a hit that the pit has")
     table.wire.wait(lambda: False, _QUIET_S)
     said = table.steps()
     table.go()
@@ -689,7 +688,7 @@ def _said_until_told(kit: Kit) -> None:
     table.go()
     table.come()
     if not table.wire.wait(lambda: bool(said()), ANSWERS_WITHIN_S):
-        raise BrokenError("The table came back and was not told again of an award that its stream has not told of.")
+        raise BrokenError("The table came back and did not hear again of an award that its stream has not told yet.")
     table.send(table.told(said()[-1]))
     committed(table)
     table.go()
@@ -698,7 +697,7 @@ def _said_until_told(kit: Kit) -> None:
     committed(table)
     table.wire.wait(lambda: bool(said()), _QUIET_S)
     if said():
-        raise BrokenError("An award's step was said again after the table's stream had told of it.")
+        raise BrokenError("An award's step was said again after the table's stream had told it.")
 
 
 @clause("P33")
@@ -717,12 +716,12 @@ def _next_step(table: FarTable, last: AwardStep, step: str) -> AwardStep:
         return [each for each in table.steps() if each.award == last.award and each.step == step]
 
     if not table.wire.wait(lambda: bool(came()), ANSWERS_WITHIN_S):
-        raise BrokenError(f"The award {last.award} was {step} by a person, and the table was not told.")
+        raise BrokenError(f"The award {last.award} was {step} by a person, and the table did not hear it.")
     told = came()[-1]
     if told.seq <= last.seq:
         raise BrokenError(f"The step {step!r} has number {told.seq}, not higher than {last.seq} before it.")
     if not told.by.strip():
-        raise BrokenError(f"The step {step!r} names nobody who took it.")
+        raise BrokenError(f"The step {step!r} does not name the person who took it.")
     table.send(table.told(told))
     committed(table)
     return told
@@ -744,7 +743,7 @@ def _awards_are_not_retained(kit: Kit) -> None:
     try:
         later.wait(lambda: any(heard.retained for heard in later.heard), _QUIET_S)
         if any(heard.retained for heard in later.heard):
-            raise BrokenError("A step of an award is retained: a table that comes back would hear an old one.")
+            raise BrokenError("A step of an award is retained: a table that comes back would hear an old step.")
     finally:
         later.close()
 

@@ -1,4 +1,4 @@
-"""What a run of the kit showed: as text, as JUnit XML, as a page, and as a signed JSON object to file."""
+"""The result of a run of the kit: as text, as JUnit XML, as a page, and as a signed JSON object for the files."""
 
 from __future__ import annotations
 
@@ -47,20 +47,20 @@ class Report:
         return cls(broker, now_text(), tuple(lines))
 
     def count(self, result: Result) -> int:
-        """How many clauses came out so."""
+        """How many clauses have this result."""
         return sum(line.result is result for line in self.lines)
 
     @property
     def summary(self) -> str:
-        """The run in a line."""
+        """The run in one line."""
         return ", ".join(f"{self.count(result)} {result.value}" for result in Result)
 
     def heading(self) -> str:
-        """What was tried, with which versions."""
+        """What was tried, and with which versions."""
         return f"The contract, {CONTRACT}; conformance kit {__version__}; Python {platform.python_version()}; {self.at}"
 
     def text(self) -> str:
-        """For a terminal."""
+        """The report for a terminal."""
         lines = [self.heading(), f"The pit on the broker {self.broker}", ""]
         for line in self.lines:
             lines.append(f"{line.clause.number}  {line.result.value:9}  {line.clause.text}")
@@ -69,7 +69,7 @@ class Report:
         return "\n".join([*lines, "", self.summary, ""])
 
     def junit(self) -> bytes:
-        """For a program that collects test results."""
+        """The report for a program that collects test results."""
         suite = ElementTree.Element(
             "testsuite",
             name=f"conformance of a pit, contract {CONTRACT}",
@@ -90,7 +90,7 @@ class Report:
         return whole
 
     def page(self) -> str:
-        """One HTML page, whole in itself, to read and to print."""
+        """One HTML page that needs no other file, to read and to print."""
         rows = "".join(
             f'<tr class="{line.result.name.lower()}"><td>{line.clause.number}</td><td>{html.escape(line.clause.text)}'
             f"</td><td>{line.result.value}</td><td>{html.escape(line.why)}</td></tr>\n"
@@ -101,7 +101,7 @@ class Report:
         )
 
     def signed(self, signer: Signer, public_key: str) -> bytes:
-        """The report as canonical JSON with the kit's key and signature, as an event has its table's."""
+        """The report as canonical JSON with the kit's key and signature, signed as a table signs an event."""
         lines = [
             {**asdict(line.clause), "result": line.result.value, "why": line.why, "ms": round(line.seconds * 1000)}
             for line in self.lines

@@ -1,9 +1,9 @@
-"""Baccarat Royal: the best play of the two active seats, and what everybody's wagers are worth under it.
+"""Baccarat Royal: the best play of the two active seats, and what everybody's wagers are worth under that play.
 
-Each active seat decides by the cards it has, and Banker by Player's third card too. A choice is settled where it is the
-better one whatever the other seat still may do; that settles further choices, and so on. Where none stays open, what
-comes out is the only play that survives: each side's is best against the other's. Where choices stay open no best play
-is claimed. The bounds of a bet hold for any play at all, also by seats that see each other's cards.
+Each active seat decides by the cards that it has; Banker decides by Player's third card too. A choice is settled where
+it is the better one whatever the other seat may still do. A settled choice can settle further choices, and so on. Where
+no choice stays open, only one play is left: each side's play is best against the other's. Where choices stay open, no
+best play is claimed. The bounds of a bet hold for any play, even by seats that see each other's cards.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from controller.par.odds import Odds, outcomes
 from controller.par.shoe import Shoe
 
 Points = tuple[int, ...]
-"""Of a hand's first two cards, the lower first."""
+"""The points of a hand's first two cards, the lower first."""
 
 Turn = tuple[Points, int | None]
-"""When Banker decides: his cards, and the points of Player's third card; None: Player stood."""
+"""What Banker decides by: his cards, and the points of Player's third card, or None where Player stood."""
 
 
 @dataclass(frozen=True)
 class Play:
-    """What the seats do where they are free: draw or not. A choice that is not here is open."""
+    """What the seats do where they are free: draw or not. A choice that is missing here is open."""
 
     player: dict[Points, bool] = field(default_factory=dict)
     banker: dict[Turn, bool] = field(default_factory=dict)
 
 
 class _AnyPlay:
-    """Whoever may take a third card by the rules, whatever the seats do. The rules are asked once for each total."""
+    """Who may take a third card by the rules, by free choice too. The rules are asked once for each total."""
 
     def __init__(self, game: BaccaratRoyal) -> None:
         self._game, self._naturals = game, frozenset(game.naturals)
@@ -55,7 +55,7 @@ class _AnyPlay:
         return (False,) if self.natural(player, banker) else self._bankers(banker.total, third)
 
     def natural(self, player: Two, banker: Two) -> bool:
-        """Whether these cards end the round, and nobody draws."""
+        """Whether these cards end the round, so that nobody draws."""
         return player.total in self._naturals or banker.total in self._naturals
 
     def _player_draws(self, total_: int) -> Collection[bool]:
@@ -67,21 +67,21 @@ class _AnyPlay:
 
 
 _WORTH = [Card.parse(rank + "S") for rank in "TA23456789"]
-"""A card for each number of points."""
+"""One card for each number of points."""
 
 _Ends = dict[bool, dict[int, int]]
-"""By whether Banker draws, the deals that follow: how many of each sort there are, by its number."""
+"""By whether Banker draws, the deals that follow: how many there are of each sort, by the sort's number."""
 
 _Tree = dict[Points, dict[bool, dict[Turn, _Ends]]]
-"""By Player's cards, by whether he draws, and by Banker's turn."""
+"""By Player's cards, then by whether Player draws, then by Banker's turn."""
 
 
 Net = Sequence[Fraction]
-"""By row, what the bettor is up for each unit staked; the last where no row holds."""
+"""By row, what the bettor gains for each unit staked. The last value is for no row."""
 
 
 class Round:
-    """All deals of a sight, by the choices that lead to them."""
+    """All deals that a sight tells apart, by the choices that lead to them."""
 
     def __init__(self, of: Kinds, shoe: Shoe, game: BaccaratRoyal) -> None:
         self._of = of
@@ -105,7 +105,7 @@ class Round:
             sorts[sort] = sorts.get(sort, 0) + deal.ways
 
     def under(self, play: Play) -> Counter[int]:
-        """The deals by their sort, under a play that leaves nothing open."""
+        """The deals by sort, under a play that leaves no choice open."""
         found = Counter(self._naturals)
         for points, drawn in self._tree.items():
             for draws, turns in drawn.items():
@@ -116,14 +116,14 @@ class Round:
         return found
 
     def by_row(self, bet: Bet, under: Mapping[int, int], names: Names = NAMES) -> Counter[int | None]:
-        """The deals that each of the bet's rows decides, of those `under` a play."""
+        """How many deals each of the bet's rows decides, of the deals `under` a play."""
         decides, rows = self._rows(bet, names), Counter[int | None]()
         for sort, ways in under.items():
             rows[decides[sort]] += ways
         return rows
 
     def bounds(self, bet: Bet, net: Net, names: Names = NAMES) -> tuple[Fraction, Fraction]:
-        """The least and the most that the house keeps of each unit staked, whatever the active seats choose."""
+        """The least and the most of each unit staked that the house keeps, whatever the active seats choose."""
         values = [
             [[ends.values() for ends in turns.values()] for turns in drawn.values()]
             for drawn in self.values(bet, net, names).values()
@@ -136,7 +136,7 @@ class Round:
         return Fraction(-most, units), Fraction(-least, units)
 
     def values(self, bet: Bet, net: Net, names: Names = NAMES) -> _Values:
-        """By the choices, what the bettor is up over all deals that follow, in the parts of a unit that `net` has."""
+        """By the choices, what the bettor gains over all deals that follow, in the parts of a unit that `net` needs."""
         worth = self._worth(bet, net, names)
         return {
             points: {
@@ -149,7 +149,7 @@ class Round:
         }
 
     def _worth(self, bet: Bet, net: Net, names: Names) -> list[int]:
-        """What each sort of deal is worth, in whole parts of a unit."""
+        """What the bettor gains by each sort of deal, in whole parts of a unit."""
         whole = [int(each * _parts(net)) for each in net]
         return [whole[-1 if row is None else row] for row in self._rows(bet, names)]
 
@@ -164,7 +164,7 @@ def _summed(worth: Sequence[int], sorts: Mapping[int, int]) -> int:
 
 
 def _parts(net: Net) -> int:
-    """How many parts of a unit make every value a whole number."""
+    """The number of parts of a unit by which every value is a whole number."""
     return lcm(*(each.denominator for each in net))
 
 
@@ -172,7 +172,7 @@ _Values = dict[Points, dict[bool, dict[Turn, dict[bool, int]]]]
 
 
 def best_play(player: _Values, banker: _Values) -> tuple[Play, bool]:
-    """The choices that are settled, and whether all are. `player`, `banker`: what each of them is up."""
+    """The settled choices, and whether all choices are settled. `player`, `banker`: what each of the two gains."""
     play = Play()
     free = [points for points, drawn in player.items() if len(drawn) > 1]
     turns = {
@@ -206,7 +206,7 @@ def _settled(gain: _Range) -> bool | None:
 
 
 def _by_drawing(drawn: Mapping[bool, Mapping[Turn, Mapping[bool, int]]], play: Play) -> _Range:
-    """What Player is up by drawing rather than standing: at least and at most, by what Banker still may do."""
+    """Player's gain by drawing instead of standing: the least and the most, by what Banker may still do."""
     least = most = 0
     for draws, turns in drawn.items():
         for turn, ends in turns.items():
@@ -218,7 +218,7 @@ def _by_drawing(drawn: Mapping[bool, Mapping[Turn, Mapping[bool, int]]], play: P
 def _by_also_drawing(
     turn: Turn, against: Sequence[tuple[Points, Mapping[bool, Mapping[Turn, Mapping[bool, int]]]]], play: Play
 ) -> _Range:
-    """What Banker is up by drawing rather than standing: at least and at most, by what Player still may do."""
+    """Banker's gain by drawing instead of standing: the least and the most, by what Player may still do."""
     least = most = 0
     draws = turn[1] is not None
     for points, drawn in against:
@@ -233,7 +233,7 @@ def _by_also_drawing(
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """The bets, and the best play; none where choices stay open."""
+    """The bets, and the best play; None where choices stay open."""
 
     bets: tuple[Odds, ...]
     play: Play | None
@@ -243,18 +243,18 @@ _OWN: Mapping[Hand, Names] = {
     Hand.PLAYER: (("player", "own"), ("banker",)),
     Hand.BANKER: (("player",), ("banker", "own")),
 }
-"""What an active seat calls the two hands."""
+"""An active seat's names for the two hands."""
 
 
 def solved(game: BaccaratRoyal, bets: Sequence[Bet], shoe: Shoe) -> Solved:
     """What each bet is worth under the best play of the active seats, and its bounds under any play.
 
-    Raises TableError `par_not_counted` where they have no stakes to play for.
+    Raises TableError `par_not_counted` where the active seats have no stakes to play for.
     """
     stake = next((bet for bet in bets if bet.between_actives), None)
     if stake is None:
-        do = "Add the bet that they make between them: between_actives = true."
-        raise TableError("par_not_counted", "The active seats have no stakes, so no play of theirs is the best.", do)
+        do = "Add the bet of the active seats against each other: between_actives = true."
+        raise TableError("par_not_counted", "The active seats have no stakes, so they have no best play.", do)
     sights = {bet: sight(bet) for bet in bets}
     rounds = {seen: Round(kinds(seen, game.naturals, True), shoe, game) for seen in dict.fromkeys(sights.values())}
     net = [ending.net for ending in outcomes(stake, {})]
@@ -294,7 +294,7 @@ def _cards(points: Points) -> str:
 
 
 def _choices(choices: Mapping[bool, Sequence[str]]) -> str:
-    """What is done with most cards of a total, and with which it is not."""
+    """What is done with most cards of a total, and with which cards it is not."""
     most, *others = sorted(choices, key=lambda draws: -len(choices[draws]))
     words = {True: "draws", False: "stands"}
     return words[most] + "".join(f", but {words[other]} with {' and '.join(choices[other])}" for other in others)

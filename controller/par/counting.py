@@ -1,12 +1,12 @@
-"""How many ways the cards can fall: whole integers, out of all ordered deals of six cards from a known shoe.
+"""In how many ways the cards can fall: whole integers, over all ordered deals of six cards from a known shoe.
 
-A deal is six cards in order, without replacement: 416 · 415 · 414 · 413 · 412 · 411 of them from eight decks. A hand of
-four or five cards counts with every way that the cards after it can lie. Nothing is sampled and nothing is rounded.
+A deal is six cards in order, without replacement: 416 · 415 · 414 · 413 · 412 · 411 deals from eight decks. A hand of
+four or five cards counts with every order of the cards after it. Nothing is sampled, and nothing is rounded.
 
 Deals that a bet cannot tell apart are counted together. What a bet can tell apart is its `Sight`: a bet that looks at
 totals alone sees ten kinds of card, a bet on suited pairs sees fifty-two. The first two cards of a hand belong to a
-class. How often Player's two are of one class and Banker's of another follows from how many partners each card has in
-either class, so no list of all deals is ever made.
+class. How often Player's two cards are of one class and Banker's of another follows from the number of partners that
+each card has in either class. So no list of all deals is ever made.
 """
 
 from __future__ import annotations
@@ -32,45 +32,45 @@ _SEEN_BY_SUIT = frozenset({"suited", "same_suit", "seat_pair", "suit", "of_one_s
 _SEEN_BY_COLOR = frozenset({"color", "colored"})
 _SEEN_ON_THE_FIRST_TWO = frozenset({"pair", "suited", "colored", "first_two", "first_two_total", "seat_pair"})
 HAND_WORDS = _SEEN_BY_TOTAL | _SEEN_BY_RANK | _SEEN_BY_SUIT | _SEEN_BY_COLOR | _SEEN_ON_THE_FIRST_TWO | {"points"}
-"""Every word of a single hand that the counting knows how to tell apart."""
+"""Every word about a single hand that the counting can tell apart."""
 
 _BY_BOTH_TOTALS = frozenset({"winner", "natural", "margin", "cards", "total_sum", "winning", "losing"})
 _OF_OTHER_GAMES = frozenset({"own", "dealer", "split", "with_up_card"})
 _OF_BOTH = frozenset({"identical", "color", "player", "banker", "either", "both", "exactly_one"})
 WHEN_WORDS = _BY_BOTH_TOTALS | _OF_BOTH | _OF_OTHER_GAMES | {"all_cards", "first_four"}
-"""Every word of two hands that the counting knows how to tell apart."""
+"""Every word about two hands that the counting can tell apart."""
 
 
 Names = tuple[tuple[str, ...], tuple[str, ...]]
-"""What rows call the two hands, each by one name or several."""
+"""The names of the two hands in rows: each hand has one or several."""
 
 NAMES: Names = (("player",), ("banker",))
 
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What a bet can tell finished hands apart by: two hands that look alike in all of this are one to it."""
+    """What a bet can tell finished hands apart by. Two hands that agree in all of this are the same to the bet."""
 
     totals: bool
     """How many cards each hand has, and its total."""
 
     hands: tuple[HandIs, ...]
-    """Whether each hand is so."""
+    """Whether each hand fits each of these conditions."""
 
     identical: bool
     """Whether the first two cards of both hands are the same two."""
 
     first_four: tuple[CardsAre, ...] = ()
     all_cards: tuple[CardsAre, ...] = ()
-    """What the cards of both hands are together."""
+    """Whether the cards of both hands together fit each of these conditions."""
 
     own: PersonalK9 | None = None
     others: tuple[PersonalK9, ...] = ()
-    """What is printed at the bettor's seat and at the table's other seats, where the bet looks at that."""
+    """What is printed at the bettor's seat and at the table's other seats, where the bet asks for that."""
 
 
 def sight(bet: Bet, own: PersonalK9 | None = None, others: Sequence[PersonalK9] = ()) -> Sight:
-    """What the bet's rows can tell apart, seen from a seat."""
+    """What the bet's rows can tell apart, as seen from a seat."""
     whens = [row.when for row in bet.rows]
     said = {word for when in whens for word in _said(when)}
     words = dict.fromkeys(word for when in whens for word in when.hands())
@@ -86,23 +86,23 @@ def sight(bet: Bet, own: PersonalK9 | None = None, others: Sequence[PersonalK9] 
 
 
 def _said(words: CardsAre | When) -> set[str]:
-    """The words that are written."""
+    """The words that the condition has."""
     return {field.name for field in fields(words) if getattr(words, field.name) is not None}
 
 
 class Draws(Protocol):
-    """Who may take a third card: one answer where the rules decide, both where somebody chooses."""
+    """Who may take a third card: one answer where the rules decide, both answers where somebody chooses."""
 
     def player(self, player: Two, banker: Two) -> Collection[bool]:
         """Whether Player draws."""
 
     def banker(self, player: Two, banker: Two, third: int | None) -> Collection[bool]:
-        """Whether Banker draws after Player's third card of so many points; None: Player stood."""
+        """Whether Banker draws after Player's third card with these points. None: Player stood."""
 
 
 @dataclass(frozen=True)
 class TableauDraws:
-    """Who draws by a tableau: at these totals of the first two cards of each hand, and at no others."""
+    """Who draws by a tableau: at these totals of the first two cards of each hand, and at no other totals."""
 
     players: frozenset[tuple[int, int]]
     bankers: frozenset[tuple[int, int, int | None]]
@@ -115,7 +115,7 @@ class TableauDraws:
 
 
 def tableau_draws(tableau: Tableau) -> TableauDraws:
-    """Who draws at the totals of each two hands, asked of the rules by a hand of each kind."""
+    """Who draws at the totals of any two hands. The rules are asked once for each pair of totals."""
     zero, *_ = worth = [Card.parse(rank + "S") for rank in "TA23456789"]
     players: set[tuple[int, int]] = set()
     bankers: set[tuple[int, int, int | None]] = set()
@@ -135,10 +135,10 @@ def tableau_draws(tableau: Tableau) -> TableauDraws:
 
 
 Seen = tuple[object, ...]
-"""What is seen of one finished hand."""
+"""What a bet sees of one finished hand."""
 
 Alike = tuple[Seen, Seen, bool]
-"""What is seen of Player's hand and of Banker's, and whether their first two are identical."""
+"""What a bet sees of Player's hand and of Banker's, and whether their first two cards are identical."""
 
 
 _Class = tuple[int, tuple[int, ...], Seen, tuple[Seen, ...]]
@@ -146,26 +146,26 @@ _Class = tuple[int, tuple[int, ...], Seen, tuple[Seen, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Two:
-    """A class of the first two cards of a hand: in whatever is seen, now and with a third card, they are alike."""
+    """A class of a hand's first two cards: whatever a bet sees, now and with a third card, is the same for all."""
 
     total: int
     points: tuple[int, ...]
-    """Of the two cards, the lower first, where somebody chooses by them; none where only their total counts."""
+    """The points of the two cards, the lower first, where somebody chooses by them; empty where the total decides."""
 
     bare: Seen
     drawn: tuple[Seen, ...]
-    """What is seen with each kind of third card."""
+    """What the bet sees with each kind of third card."""
 
     example: tuple[Card, ...]
     another: tuple[Card, ...] | None
-    """Two other cards of the class, where there are any."""
+    """Two other cards of the class, if there are any."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deal:
-    """Deals that are alike: both hands' classes, the kinds of their third cards, and how many deals are so.
+    """Deals that are the same to a bet: both hands' classes, the kinds of their third cards, and how many such deals.
 
-    A third card is the number of its kind; None: the hand took none.
+    A third card is the number of its kind. None: the hand took no third card.
     """
 
     player: Two
@@ -177,7 +177,7 @@ class Deal:
 
 
 class Kinds:
-    """The kinds of card that a sight tells apart, and the classes of the first two cards; of no particular shoe."""
+    """The kinds of card that a sight tells apart, and the classes of the first two cards, for any shoe."""
 
     def __init__(self, seen: Sight, naturals: Sequence[int], by_points: bool) -> None:
         words = {name for word in (*seen.hands, *seen.first_four, *seen.all_cards) for name in _said(word)}
@@ -226,19 +226,19 @@ class Kinds:
         return (len(hand), total(hand), *told) if self.sight.totals else told
 
     def in_shoe(self, shoe: Shoe) -> list[int]:
-        """How many of each kind are in the shoe."""
+        """How many cards of each kind are in the shoe."""
         return [sum(shoe.get(card, 0) for card in cards) for cards in self.cards]
 
     def seen(self, deal: Deal) -> Alike:
-        """All that can be seen of such a deal."""
+        """All that the bet sees of such a deal."""
         player = deal.player.bare if deal.player_third is None else deal.player.drawn[deal.player_third]
         banker = deal.banker.bare if deal.banker_third is None else deal.banker.drawn[deal.banker_third]
         return player, banker, deal.identical
 
     def rows(self, bet: Bet, examples: Mapping[Alike, Deal], names: Names = NAMES) -> Mapping[Alike, int | None]:
-        """By what is seen of a deal, the number of the row that decides the bet: of each of the examples, at least.
+        """By what the bet sees of a deal, the number of the row that decides it, for each of the examples at least.
 
-        From 0; None: the wager is lost. Asked of the evaluator once, since no other shoe changes it.
+        Rows count from 0; None: the wager is lost. The evaluator is asked once, since the shoe does not change this.
         """
         known = self._rows_of.setdefault((bet, names), {})
         for alike, deal in examples.items():
@@ -250,7 +250,7 @@ class Kinds:
         player = deal.player.example
         banker = deal.banker.example
         if deal.player is deal.banker and self.sight.identical and not deal.identical:
-            assert deal.banker.another is not None, "such deals were counted, so there are two"
+            assert deal.banker.another is not None, "such deals were counted, so there is a second pair"
             banker = deal.banker.another
         if deal.player_third is not None:
             player = (*player, self.cards[deal.player_third][0])
@@ -268,7 +268,7 @@ def kinds(seen: Sight, naturals: tuple[int, ...], by_points: bool = False) -> Ki
 
 
 class _FourCards:
-    """How the first four cards can fall, from so many cards of each kind."""
+    """How the first four cards can fall, from this number of cards of each kind."""
 
     def __init__(self, of: Kinds, counts: Sequence[int]) -> None:
         self._of, self._counts = of, counts
@@ -276,22 +276,22 @@ class _FourCards:
         for one, row in enumerate(of.of_pair):
             for other, class_ in enumerate(row):
                 partners[class_][one] += counts[other]
-            partners[row[one]][one] -= 1  # a card is no partner of its own
+            partners[row[one]][one] -= 1  # a card is not its own partner
         self._partners = partners
         self._weighted = [list(map(mul, counts, row)) for row in partners]
         self._pairs = list(map(sum, self._weighted))
 
     def ways(self, player: int, banker: int) -> int:
-        """The ordered fours whose first two are of one class and the others of the other class.
+        """The ordered fours whose first two cards are of one class and whose other two are of the other class.
 
-        From all pairs of pairs, those that share a card are taken away.
+        All pairs of pairs, less those that share a card.
         """
         sharing: int = sum(map(mul, self._weighted[player], self._partners[banker]))
         twice = 2 * self._pairs[player] if player == banker else 0
         return self._pairs[player] * self._pairs[banker] - 4 * sharing + twice
 
     def identical(self, class_: int) -> int:
-        """The ordered fours of which the first two and the other two are the same cards, of this class."""
+        """The ordered fours whose first two cards and other two cards are the same, of this class."""
         ways, counts = 0, self._counts
         for one, row in enumerate(self._of.of_pair):
             for other in range(one + 1):
@@ -302,7 +302,7 @@ class _FourCards:
 
 
 def deals(of: Kinds, counts: Sequence[int], draws: Draws) -> Iterator[Deal]:
-    """All deals from a shoe with so many cards of each kind, those that are alike together."""
+    """All deals from a shoe with this number of cards of each kind. Deals that are the same to a bet come together."""
     cards = sum(counts)
     fours = _FourCards(of, counts)
     many = range(len(of.twos))
@@ -360,7 +360,7 @@ _Classes = Sequence[tuple[int, int]]
 
 @dataclass(frozen=True)
 class _Plan:
-    """Player's and Banker's classes by who draws; by the points of Player's third card where he has one."""
+    """Player's and Banker's classes by who draws, and by the points of Player's third card where he has one."""
 
     neither: _Classes
     player_alone: Mapping[int, _Classes]
@@ -387,7 +387,7 @@ def _plan(of: Kinds, draws: Draws) -> _Plan:
 
 
 def by_row(bets: Sequence[Bet], of: Kinds, shoe: Shoe, draws: Draws) -> list[Counter[int | None]]:
-    """For each of the bets, which all have this sight: the deals that each of its rows decides, and None's are lost."""
+    """For each bet, how many deals each of its rows decides; None is no row. All the bets have this sight."""
     ways: dict[Alike, int] = {}
     examples: dict[Alike, Deal] = {}
     for deal in deals(of, of.in_shoe(shoe), draws):

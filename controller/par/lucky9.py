@@ -1,11 +1,11 @@
-"""Lucky 9: a seat's best play against the dealer, found exactly, and what its wagers come to under it.
+"""Lucky 9: a seat's best play against the dealer, found exactly, and what its wagers are worth under that play.
 
-A seat decides by its own cards and the dealer's up card, and whether to split again by what its splits have drawn so
-far. The dealer's other card is as unknown as any in the shoe. Other seats' cards are taken as unknown too: a seat that
-counts them in can do better.
+A seat decides by its own cards and the dealer's up card; whether to split again, also by the cards that its split hands
+have drawn. The dealer's other card is as unknown as any card in the shoe. Other seats' cards count as unknown too: a
+seat that takes them into account can do better.
 
-A deal is here as many cards in order as one seat and the dealer can take, eleven with three splits. A round that takes
-fewer counts with every way that the cards after it can lie.
+A deal here has as many cards, in order, as one seat and the dealer can take: eleven with three splits. A round that
+takes fewer cards counts with every order of the cards after it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from controller.par.splits import NEW_PAIR, WORTH, Again, Cards, Dealer, Judge, 
 
 _SEAT = Seating(in_play=(1,))
 _ANY = WORTH[0]
-"""In place of the dealer's face-down card, which decides nothing before it is turned up."""
+"""Stands in for the dealer's face-down card, which decides nothing before it is turned up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class _Spot:
-    """Turns that are worth the same: the points of the seat's cards and of the up card, what the rules let the seat
-    call, and what a split follows from where it may split."""
+    """Turns of the same worth: the points of the seat's cards and of the up card, the calls that the rules allow, and
+    the pair, where the seat may split."""
 
     points: tuple[int, int, int]
     options: tuple[Call, ...]
@@ -54,7 +54,7 @@ class _Spot:
 
 
 class Seat:
-    """A seat's turns, and the deals that each call of its leads to, from the cards of a shoe."""
+    """A seat's turns, and the deals that each of its calls leads to, from the cards of a shoe."""
 
     def __init__(self, game: Lucky9, hand: Bet, shoe: Shoe) -> None:
         self._game, self._dealer = game, Dealer(game)
@@ -64,10 +64,10 @@ class Seat:
             self._ranks[card.rank] += many
             self._by_points[card.points] += many
         self.cards = {card.rank: card for card in shoe if self._ranks[card.rank]}
-        """A card of each rank, for all that are alike to the seat."""
+        """One card of each rank; a rank stands for all cards that are the same to the seat."""
 
         self.most_cards = game.most_cards(1)
-        """The cards of a deal."""
+        """How many cards a deal has."""
 
         self._after = self.most_cards - 3
 
@@ -76,15 +76,15 @@ class Seat:
         self._rows = cache(self._decided)
         self.turns = {turn: self._spot(turn) for turn in self._turns()}
         self.threes = Counter[_Spot]()
-        """The ordered threes of the seat's two cards and the dealer's up card that make each spot."""
+        """By spot, how many ordered threes of the seat's two cards and the dealer's up card make it."""
 
         for turn, spot in self.turns.items():
             self.threes[spot] += self._threes(turn)
         self.play = {spot: max(spot.options, key=partial(self.worth, spot)) for spot in self.threes}
-        """The best call."""
+        """The best call at each spot."""
 
     def judge(self, bet: Bet) -> Judge:
-        """Of a bet on the seat's hands."""
+        """The judge of a bet on the seat's hands."""
         return Judge(self._game, self._dealer, bet)
 
     def _turns(self) -> Iterator[Turn]:
@@ -120,7 +120,7 @@ class Seat:
         return Call.SPLIT in self._options([first, _ANY, second, _ANY])
 
     def _comes_to(self, card: Card) -> int:
-        """How many hands a pair of this card may come to, where each hand draws its like."""
+        """How many hands a pair of this card can become, if each hand draws the same card."""
         plays: list[Play] = [card, _ANY, card, _ANY]
         hands = 1
         while Call.SPLIT in self._options(plays):
@@ -131,7 +131,7 @@ class Seat:
     # What a call leads to.
 
     def _decided(self, bet: Judge, points: tuple[int, int, int], call: Call) -> list[int]:
-        """The deals that each of the bet's rows decides, once the seat stands or hits."""
+        """How many deals each of the bet's rows decides, once the seat stands or hits."""
         first, second, up = points
         left, rows = list(self._by_points), [0] * len(bet.net)
         for card in points:
@@ -150,15 +150,15 @@ class Seat:
         return rows
 
     def worth(self, spot: _Spot, call: Call) -> int:
-        """What the bettor is up on the hand by this call and the best play after it, in parts of a unit."""
+        """The bettor's gain on the hand by this call and the best play after it, in parts of a unit."""
         if call is Call.SPLIT and spot.pair is not None:
             return self.splits(spot.pair).worth()
         return self.hand.up(self._rows(self.hand, spot.points, call))
 
     def decided(self, bet: Judge, spot: _Spot, call: Call, again: Again | None = None) -> list[int]:
-        """The deals that each row of a bet decides after this call, on the seat's only hand or its leftmost.
+        """How many deals each row of a bet decides after this call, on the seat's only hand or its leftmost hand.
 
-        `again` says whether a new pair is split; left out, as the best play of the hand does.
+        `again` says whether a new pair is split; without `again`, the best play of the hand decides.
         """
         if call is Call.SPLIT and spot.pair is not None:
             splits = self.splits(spot.pair)
@@ -171,7 +171,8 @@ class Seat:
         return self._all(self.hand, ((spot, self.decided(self.hand, spot, call)) for spot, call in calls))
 
     def split(self) -> Counter[tuple[int, int]]:
-        """The deals in which the seat splits, by its hands and what they are up together, in parts of a unit."""
+        """The deals in which the seat splits, by the number of its hands and their gain together, in parts of a
+        unit."""
         ends: Counter[tuple[int, int]] = Counter()
         for spot, call in self.play.items():
             if call is Call.SPLIT and spot.pair is not None:
@@ -180,7 +181,7 @@ class Seat:
         return ends
 
     def odds(self, bet: Bet) -> Odds:
-        """What another bet on the seat's hand is worth, and its bounds however the seat plays."""
+        """What another bet on the seat's hand is worth, and its bounds, however the seat plays."""
         judge = self.judge(bet)
         rows = self._all(judge, ((spot, self.decided(judge, spot, call)) for spot, call in self.play.items()))
         most, least = (self._farthest(judge, sign) for sign in (1, -1))
@@ -188,7 +189,7 @@ class Seat:
         return Odds(bet.spot, (), _by_row(bet, rows), (Fraction(-most, units), Fraction(-least, units)))
 
     def by_cards(self, split: Mapping[tuple[int, int], int]) -> dict[int, Fraction]:
-        """How often the seat takes so many cards."""
+        """How often the seat takes each number of cards."""
         deals, after = Counter[int](), perm(sum(self._by_points) - 3, self._after)
         for spot, call in self.play.items():
             if call is not Call.SPLIT:
@@ -207,7 +208,7 @@ class Seat:
         return cards / perm(sum(self._by_points), 3)
 
     def _farthest(self, bet: Judge, sign: int) -> int:
-        """What the bettor is up by the play that is best for this bet, or with -1 the worst, in parts of a unit."""
+        """The bettor's gain by the play that is best for this bet, or with -1 worst, in parts of a unit."""
 
         def again(_: int, stand: list[int], split: list[int]) -> bool:
             return sign * bet.up(split) > sign * bet.up(stand)
@@ -227,20 +228,20 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """The seat with its best play, the bets that can be counted, and the spots that are left out."""
+    """The seat with its best play, the bets that can be counted, and the spots that cannot."""
 
     seat: Seat
     bets: tuple[Odds, ...]
     left_out: tuple[str, ...]
     by_cards: dict[int, Fraction]
-    """How often a seat takes so many cards."""
+    """How often a seat takes each number of cards."""
 
     dealers: Fraction
-    """The cards that the dealer takes, on average."""
+    """How many cards the dealer takes, on average."""
 
 
 def best(game: Lucky9, bets: Sequence[Bet], shoe: Shoe) -> Best:
-    """What a seat's own hand is worth under its best play, and its other bets beside it.
+    """What a seat's own hand is worth under its best play, and its other bets with that play.
 
     Raises TableError `par_not_counted` where the hand's rows look at more than points.
     """
@@ -270,7 +271,7 @@ def _by_row(bet: Bet, rows: Sequence[int]) -> tuple[Outcome, ...]:
 
 
 def _together(hand: Judge, split: Mapping[tuple[int, int], int]) -> Iterator[Outcome]:
-    """How a split ends: all its hands together."""
+    """How a split ends, all its hands together."""
     ways = Counter[int]()
     for (_, up), many in split.items():
         ways[up] += many
@@ -285,7 +286,7 @@ def _words(words: CardsAre | When) -> set[str]:
 
 
 def _by_points_alone(bet: Bet) -> bool:
-    """Whether cards of the same points are alike to the bet."""
+    """Whether cards of the same points are the same to the bet."""
     known = {field.name for field in fields(CardsAre)}
     hands = [hand for row in bet.rows for hand in row.when.hands()]
     whole = {"winner", "margin", "cards", "total_sum", "split", "own", "dealer", "winning", "losing", "either", "both"}
@@ -297,9 +298,9 @@ def _by_points_alone(bet: Bet) -> bool:
 
 
 def _by_up_card(bet: Bet, shoe: Shoe, after: int) -> Counter[int | None]:
-    """The deals that each row decides by a seat's first two cards and the dealer's up card.
+    """How many deals each row decides by a seat's first two cards and the dealer's up card.
 
-    `after`: how many ways the cards after these three can lie.
+    `after`: the number of orders of the cards after these three.
     """
     rows: Counter[int | None] = Counter()
     conditions = {n: row.when.with_up_card for n, row in enumerate(bet.rows)}
@@ -314,7 +315,7 @@ def _by_up_card(bet: Bet, shoe: Shoe, after: int) -> Counter[int | None]:
 
 
 def told(seat: Seat) -> Iterator[str]:
-    """A seat's best play in words, a line for all hands that are played alike."""
+    """A seat's best play in words, a line for all hands with the same play."""
     calls_on: dict[str, dict[str, dict[str, set[Call]]]] = {"without a pair": {}, "pair": {}, "new pair": {}}
     for turn, spot in seat.turns.items():
         up, pair = turn.up.letter, spot.pair
@@ -338,7 +339,7 @@ def told(seat: Seat) -> Iterator[str]:
 
 
 def _against(by_up: Mapping[str, set[Call]], every: int) -> str:
-    """What is called on a hand, by the dealer's up card."""
+    """What the seat calls on a hand, by the dealer's up card."""
     ups: dict[str, list[str]] = {}
     for up, calls in by_up.items():
         which = " or ".join(sorted(call.value for call in calls))

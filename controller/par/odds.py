@@ -1,4 +1,4 @@
-"""What a bet is worth: its outcomes by whole counts, and what follows from them for the house and the bettor."""
+"""What a bet is worth: its outcomes in whole counts, and what they mean for the house and the bettor."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from math import sqrt
 from controller.game.bets import Bet, CardsAre, Has, Row, When
 
 Levels = Mapping[str, int]
-"""What is on each progressive meter, in cents. A meter that is not named counts as empty."""
+"""The cents on each progressive meter. A meter that is missing here counts as empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One way that a wager ends, and the deals in which it does."""
+    """One way in which a wager ends, and how many deals end so."""
 
     when: str
     """The condition, in the words of the game file."""
@@ -25,31 +25,31 @@ class Outcome:
 
     ways: int
     net: Fraction
-    """What the bettor is up for each unit staked, with nothing on any meter: 1 for even money, -1 for a loss."""
+    """The bettor's gain for each unit staked, with empty meters: 1 for even money, -1 for a loss."""
 
     paid: bool
-    """It wins a pay or an award."""
+    """Whether the wager wins a pay or an award."""
 
     meter: str | None = None
     per_cent_of_meter: Fraction = Fraction()
-    """What each cent on the meter adds to `net`."""
+    """How much each cent on the meter adds to `net`."""
 
     def worth(self, levels: Levels) -> Fraction:
-        """`net` with this on the meters."""
+        """`net` with these amounts on the meters."""
         return self.net + self.per_cent_of_meter * levels.get(self.meter or "", 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Odds:
-    """A bet, as it is worth at these seats. Without seats: as it is worth at each."""
+    """What a bet is worth at these seats. Without seats: at each seat."""
 
     spot: str
     seats: tuple[str, ...]
     outcomes: tuple[Outcome, ...]
-    """None where choices decide and no best play is known."""
+    """Empty where choices decide and no best play is known."""
 
     bounds: tuple[Fraction, Fraction] | None = None
-    """Where choices decide: the least edge and the most, whatever is chosen."""
+    """Where choices decide: the least and the greatest edge, whatever is chosen."""
 
     @property
     def deals(self) -> int:
@@ -62,16 +62,17 @@ class Odds:
         return Fraction(sum(outcome.ways for outcome in self.outcomes if outcome.paid), self.deals)
 
     def edge(self, levels: Levels) -> Fraction:
-        """The part of each unit staked that the house keeps over all deals; below nothing, the house pays to play."""
+        """The part of each unit staked that the house keeps over all deals. Negative: the house pays more than it
+        wins."""
         return -sum((outcome.ways * outcome.worth(levels) for outcome in self.outcomes), Fraction()) / self.deals
 
     def deviation(self, levels: Levels) -> float:
-        """The standard deviation of what the bettor is up, for each unit staked."""
+        """The standard deviation of the bettor's gain, for each unit staked."""
         squares = sum((outcome.ways * outcome.worth(levels) ** 2 for outcome in self.outcomes), Fraction())
         return sqrt(squares / self.deals - self.edge(levels) ** 2)
 
     def edge_by_meter(self) -> dict[str, Fraction]:
-        """By meter, what each cent on it takes off the edge."""
+        """By meter, how much each cent on it lowers the edge."""
         found: dict[str, Fraction] = {}
         for outcome in self.outcomes:
             if outcome.meter is not None:
@@ -80,16 +81,16 @@ class Odds:
         return found
 
     def break_even_cents(self, meter: str, levels: Levels) -> Fraction | None:
-        """What the meter must hold for an edge of nothing, while the others hold `levels`; None: it never can.
+        """The amount on the meter at which the edge is zero, while the others hold `levels`; None: no amount does that.
 
-        Nothing or less: there is no edge even while the meter is empty.
+        Zero or less: there is no edge even while the meter is empty.
         """
         each_cent = self.edge_by_meter().get(meter, Fraction())
         return self.edge({**levels, meter: 0}) / each_cent if each_cent else None
 
 
 def outcomes(bet: Bet, ways: Mapping[int | None, int]) -> tuple[Outcome, ...]:
-    """The bet's outcomes in the order of its rows, and the rest at the end: no row holds, and the wager is lost."""
+    """The bet's outcomes in the order of its rows. The last is the lost wager, for which no row holds."""
     rows = [_outcome(bet, row, ways.get(number, 0)) for number, row in enumerate(bet.rows)]
     return (*rows, Outcome("anything else", "lose", ways.get(None, 0), Fraction(-1), paid=False))
 
@@ -108,12 +109,12 @@ def _outcome(bet: Bet, row: Row, ways: int) -> Outcome:
         kept = row.commission_taken or row.commission_owed
         pays = f"pays {_ratio(row.pays)}" + (f" less {kept} of it" if kept else "")
         return Outcome(when, pays, ways, row.pays * (1 - (kept or 0)), paid=True)
-    assert row.result is not None, "a row says one of three things"
+    assert row.result is not None, "a row has pays, an award or a result"
     return Outcome(when, row.result, ways, _RESULTS[row.result], paid=False)
 
 
 _RESULTS = {"push": Fraction(), "half": Fraction(-1, 2), "lose": Fraction(-1)}
-"""By the word of a row, what the bettor is up for each unit staked."""
+"""By the result in a row, the bettor's gain for each unit staked."""
 
 
 def _ratio(odds: Fraction) -> str:

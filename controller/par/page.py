@@ -13,7 +13,7 @@ from controller.par.sheet import Par
 
 
 def lines(of: Par, levels: Levels) -> Iterator[str]:
-    """For a terminal."""
+    """The lines for a terminal."""
     yield f"{_title(of)}: {_cards(of)}"
     yield f"configuration {of.subject.digest}"
     for bet in of.bets:
@@ -40,7 +40,7 @@ def edges(of: Par) -> str:
 
 
 def differences(one: Par, other: Par, levels: Levels) -> Iterator[str]:
-    """What becomes of each bet if `one` were changed to `other`."""
+    """What becomes of each bet where `one` is changed to `other`."""
     yield f"from {_title(one)}: {_cards(one)}"
     yield f"to   {_title(other)}: {_cards(other)}"
     before, after = ({_name(bet): bet for bet in each.bets} for each in (one, other))
@@ -51,7 +51,7 @@ def differences(one: Par, other: Par, levels: Levels) -> Iterator[str]:
             assert bet is not None
             yield f"{name}: {said}; house edge {_edge(bet, levels)}"
         elif _figures(was) == _figures(is_):
-            yield f"{name}: as it was; house edge {_edge(was, levels)}"
+            yield f"{name}: unchanged; house edge {_edge(was, levels)}"
         elif not was.outcomes or not is_.outcomes:
             yield f"{name}: house edge {_edge(was, levels)} -> {_edge(is_, levels)}"
         else:
@@ -63,7 +63,7 @@ def differences(one: Par, other: Par, levels: Levels) -> Iterator[str]:
 
 
 def _figures(bet: Odds) -> object:
-    """All that is told of the bet, however many cards a deal has."""
+    """Everything told of the bet that does not depend on how many cards a deal has."""
     return bet.bounds, [(replace(each, ways=0), Fraction(each.ways, bet.deals)) for each in bet.outcomes]
 
 
@@ -72,7 +72,7 @@ def _changed(what: str, was: Fraction, is_: Fraction) -> str:
 
 
 def _edge(bet: Odds, levels: Levels, decimals: int = 5) -> str:
-    """The edge; where its outcomes are not known, its bounds, which may be one and the same."""
+    """The edge; its bounds, which may be equal, where the outcomes are not known."""
     if not bet.outcomes and bet.bounds is not None:
         return " to ".join(dict.fromkeys(percent(bound, decimals) for bound in bet.bounds))
     return f"{percent(bet.edge(levels), decimals)}{_meters_of(bet, levels)}"
@@ -90,7 +90,7 @@ def percent(part: Fraction, decimals: int = 5) -> str:
 
 
 def json_of(of: Par, levels: Levels) -> dict[str, Any]:
-    """Every figure. Counts are whole numbers and edges exact fractions besides their per cent."""
+    """Every figure. Counts are whole numbers. An edge is an exact fraction and a percentage."""
     subject = of.subject
     return {
         "game": subject.name,
@@ -221,7 +221,7 @@ def _name(bet: Odds) -> str:
 
 
 def _meters_of(bet: Odds, levels: Levels) -> str:
-    """What the figure takes the bet's meters to hold."""
+    """The amounts on the bet's meters that the figure assumes."""
     meters = bet.edge_by_meter()
     if not meters:
         return ""
@@ -233,17 +233,17 @@ def _meters_of(bet: Odds, levels: Levels) -> str:
 def _meter_lines(bet: Odds, levels: Levels) -> Iterator[str]:
     for meter, each in bet.edge_by_meter().items():
         taken = percent(each * 100_000, 7)
-        yield f"each $1,000 on {meter} takes {taken} off the edge; {_break_even(bet, meter, levels)}"
+        yield f"each $1,000 on {meter} lowers the edge by {taken}; {_break_even(bet, meter, levels)}"
 
 
 def _break_even(bet: Odds, meter: str, levels: Levels) -> str:
     cents = bet.break_even_cents(meter, levels)
     if cents is None:
-        return "it is never won with these cards"
+        return "these cards never win it"
     beside = "the other meters as they are" if len(bet.edge_by_meter()) > 1 else "nothing else changed"
     if cents <= 0:
-        return f"there is no edge left even where it is empty, {beside}"
-    return f"no edge is left where it holds {_dollars(cents)}, {beside}"
+        return f"the house has no edge even while it is empty, {beside}"
+    return f"the house has no edge from {_dollars(cents)} on, {beside}"
 
 
 def _dollars(cents: Fraction | int) -> str:

@@ -1,4 +1,4 @@
-"""A par sheet: every bet of a game or of a table, and what it is worth with the cards of a given shoe."""
+"""A par sheet: what every bet of a game or of a table is worth, with the cards of a given shoe."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Subject:
     sheet: str
     digest: str
     seats: tuple[Seat, ...]
-    """None of a game file: it has no table."""
+    """Empty for a game file, which has no table."""
 
     most_seats: int
     shoe: ShoeRules
@@ -44,19 +44,19 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Hands:
-    """How long a hand and a whole shoe are."""
+    """How many cards a hand takes, and how many hands a shoe has."""
 
     seats: int | None
-    """Where every seat has a hand of its own: so many are in play."""
+    """Where every seat has a hand of its own: the number of seats in play."""
 
     by_cards: dict[int, Fraction]
-    """How often a hand takes so many cards; where every seat has its own: how often a seat does."""
+    """How often a hand takes each number of cards; where every seat has its own hand, how often a seat does."""
 
     cards_a_hand: Fraction
-    """On average; the dealer's and every seat's together."""
+    """How many cards a hand takes on average, with the dealer's and every seat's."""
 
     about: float
-    """Wagered hands in a shoe: an estimate. How hands follow each other in a shoe is not counted."""
+    """Wagered hands in a shoe: an estimate, since the order of hands in a shoe is not counted."""
 
     fewest: int
     most: int
@@ -64,23 +64,23 @@ class Hands:
 
 @dataclass(frozen=True, slots=True)
 class Par:
-    """The par sheet of a subject, with the cards that it was counted from."""
+    """The par sheet of a subject, with the cards from which it was counted."""
 
     subject: Subject
     cards: int
     bets: tuple[Odds, ...]
     hands: tuple[Hands, ...]
-    """One where a hand takes the same cards whoever plays, else one for each number of seats; none of an open shoe."""
+    """One entry, or one for each number of seats where that number matters; empty for an open shoe."""
 
     play: tuple[str, ...]
-    """Where people choose, the best play, a line for each choice."""
+    """The best play where people choose, a line for each choice."""
 
     method: str
-    """How the figures came about, in a paragraph."""
+    """How the figures were counted, in a paragraph."""
 
     @property
     def deals(self) -> int:
-        """The ordered deals of the cards: as many in each as a hand can take, with one seat in play."""
+        """The ordered deals of the cards. Each deal has as many cards as a hand can take, with one seat in play."""
         return perm(self.cards, self.cards_a_deal)
 
     @property
@@ -90,7 +90,7 @@ class Par:
 
 
 def subject(path: Path) -> Subject:
-    """What a table's file or a game file says. Raises ConfigError with everything wrong."""
+    """The rules in a table's file or a game file. Raises ConfigError, which names every mistake."""
     if is_game_file(path):
         game, digest = load_game(path)
         return Subject(game.name, game.sheet, digest, (), game.most_seats, game.shoe, play_of(game), game.bets)
@@ -101,14 +101,14 @@ def subject(path: Path) -> Subject:
 
 
 def par(of: Subject, shoe: Shoe | None = None) -> Par:
-    """The par sheet with the cards of this shoe, by default a fresh one.
+    """The par sheet with the cards of this shoe, by default of a fresh shoe.
 
     Raises TableError `too_few_cards`, and `par_not_counted` for a game that cannot be counted.
     """
     cards = fresh(of.shoe.decks) if shoe is None else shoe
     many, needed = sum(cards.values()), of.play.most_cards(1)
     if many < needed:
-        do = "Count the odds of a shoe that can still deal a hand."
+        do = "Use a shoe that can still deal a hand."
         raise TableError("too_few_cards", f"{many} cards are left, and a hand can take {needed}.", do)
     hands: tuple[Hands, ...] = ()
     play: tuple[str, ...] = ()
@@ -134,39 +134,39 @@ def par(of: Subject, shoe: Shoe | None = None) -> Par:
             if shoe is None:
                 hands = tuple(_hands(of, seat.by_cards, seats, seat.dealers) for seats in range(1, of.most_seats + 1))
         case _:
-            raise TableError("par_not_counted", f"The odds of {of.name} are not counted.", "Name another game.")
+            raise TableError("par_not_counted", f"The odds of {of.name} cannot be counted.", "Name another game.")
     return Par(of, many, found, hands, play, method)
 
 
 _METHOD = (
-    "Every figure is counted, and none is simulated. The count goes over all ordered deals of {cards} cards from the "
-    "cards of the shoe, without replacement; a hand that takes fewer counts with every way the cards after it can lie. "
-    "Deals that a bet cannot tell apart are counted together, in whole numbers. What becomes of a wager is decided by "
-    "the rules that deal and settle at the table. The house edge is the part of each unit staked that the house keeps "
-    "on average; wagers that are pushed count as staked. Rounding to the cent is left out. A hand that is dealt later "
-    "in the shoe has the same odds, until its cards begin to be known."
+    "Every figure is counted; nothing is simulated. The count goes over all ordered deals of {cards} cards from the "
+    "cards of the shoe, without replacement. A hand that takes fewer cards counts with every order of the cards after "
+    "it. Deals that a bet cannot tell apart are counted together, in whole numbers. The rules that deal and settle at "
+    "the table also decide each wager here. The house edge is the part of each unit staked that the house keeps on "
+    "average; pushed wagers count as staked. Rounding to the cent is left out. A hand later in the shoe has the same "
+    "odds, as long as nobody knows the cards that are gone."
 )
 
 _BOUNDS = "The bounds of a bet hold whatever the active seats choose, also if they saw each other's cards."
 _BEST_PLAY = (
-    "The active seats play as well as they can, each by its own cards and Banker by Player's third card too. That play "
-    "was found exactly, by iterated dominance: every choice is the better one against all that the other seat may "
-    "still do, so neither can gain by another. What a seat loses of its stake goes to the other seat, and on a tie to "
-    f"the house. {_BOUNDS}"
+    "The active seats play as well as they can: each by its own cards, and Banker by Player's third card too. That "
+    "play was found exactly, by iterated dominance: each choice is the better one against everything that the other "
+    "seat may still do, so neither seat gains by another choice. What a seat loses of its stake goes to the other "
+    f"seat, and on a tie to the house. {_BOUNDS}"
 )
 _SEAT = (
     "The seat plays its own hand as well as it can by its own cards and the dealer's up card. That play was found "
-    "exactly: each call is worth what it comes to over every order of the cards that follow, further splits included. "
-    "A seat that counts other seats' cards in can do better. The figures of the hand are for each unit first staked. "
-    "After a split, all hands of the seat count together. A bet that hangs on how the hand is played is told under "
-    "that play, with bounds that hold however the seat plays."
+    "exactly: the worth of each call goes over every order of the cards that follow, further splits included. A seat "
+    "that takes other seats' cards into account can do better. The figures of the hand are for each unit first staked. "
+    "After a split, all hands of the seat count together. A bet that depends on the play of the hand is counted under "
+    "that play; its bounds hold however the seat plays."
 )
-_NO_PLAY = f"No best play of the active seats was found by iterated dominance, so only bounds are told. {_BOUNDS}"
+_NO_PLAY = f"No best play of the active seats was found by iterated dominance, so there are only bounds. {_BOUNDS}"
 
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """From where a bet is seen: a seat, what is printed there, and at the table's other seats."""
+    """The place from which a bet is seen: a seat, what is printed there, and at the table's other seats."""
 
     seat: str
     own: PersonalK9
@@ -177,7 +177,7 @@ _ANY_TABLE = (
     _View("a seat with a suited King and 9", PersonalK9.parse("KS 9S")),
     _View("a seat with a King and 9 of two suits", PersonalK9.parse("KS 9H")),
 )
-"""What a game file is seen from: it has no table, so nothing is printed at another seat."""
+"""The seats from which a game file's bets are seen. Without a table nothing is printed at another seat."""
 
 
 def _views(seats: Sequence[Seat]) -> Sequence[_View]:
@@ -204,7 +204,7 @@ def _punto_banco(of: Subject, tableau: Tableau, shoe: Shoe) -> tuple[Odds, ...]:
 def _counted(
     seen: Mapping[Bet, Sequence[Sight]], tableau: Tableau, shoe: Shoe
 ) -> dict[tuple[Bet, Sight], Counter[int | None]]:
-    """The deals that each bet's rows decide. Bets that see the same are counted together."""
+    """How many deals each bet's rows decide. Bets with the same sight are counted together."""
     together: dict[Sight, list[Bet]] = {}
     for bet, sights in seen.items():
         for each in dict.fromkeys(sights):
@@ -217,7 +217,7 @@ def _counted(
     }
 
 
-# How long a hand and a shoe are.
+# How many cards a hand takes, and how many hands a shoe has.
 
 _CARDS = Bet("cards", rows=tuple(Row(When(cards=(many,)), result="push") for many in (4, 5, 6)))
 
@@ -234,7 +234,7 @@ def _hands(of: Subject, by_cards: dict[int, Fraction], seats: int | None = None,
         for many in (max(burned), Fraction(sum(burned), len(burned)), min(burned))
     )
     after = of.shoe.hands_after_cut_card
-    # The cutting card comes in the course of a hand: half a hand more, on average.
+    # The cutting card comes inside a hand: half a hand more, on average.
     about = dealt / mean + Fraction(1, 2) + after
     longest, shortest = of.play.most_cards(seats or 1), 2 * ((seats or 1) + 1)
     fewest = ceil(least / longest) + min(after, 1)

@@ -1,4 +1,4 @@
-"""The cards a shoe can still deal: how many of each are in it."""
+"""The cards that a shoe can still deal."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from controller.game.cards import DECK, Card
 
 Shoe = Mapping[Card, int]
-"""Each card that is in the shoe, and how many of it there are."""
+"""Each card in the shoe, and how many of that card there are."""
 
 
 def fresh(decks: int) -> Shoe:
-    """A shoe of so many whole decks."""
+    """A shoe of this number of whole decks."""
     return dict.fromkeys(DECK, decks)

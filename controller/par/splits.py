@@ -1,6 +1,6 @@
-"""Splitting at Lucky 9: a seat's hand against every hand of the dealer's, and a pair with all that can become of it.
+"""Splits at Lucky 9: a seat's hand against every hand of the dealer's, and all that can become of a pair.
 
-Cards are told apart by their points alone, and those that would make a new pair besides.
+Cards are told apart by their points alone, except for the cards that would make a new pair.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from controller.game.play import Call
 from controller.par.odds import outcomes
 
 WORTH = [Card.parse(rank + "S") for rank in "TA23456789"]
-"""A card for each number of points."""
+"""One card for each number of points."""
 
 Cards = tuple[int, ...]
 """The points of cards."""
 
 
 class Dealer:
-    """The dealer's hands by his up card, and how many ways the cards left lead to each."""
+    """The dealer's hands by the up card, and how many orders of the cards left lead to each hand."""
 
     def __init__(self, game: Lucky9) -> None:
         self._draws = [[(down + up) % 10 in game.dealer_draws_on for down in range(10)] for up in range(10)]
@@ -40,20 +40,20 @@ class Dealer:
         return [(down, up, third) for third in range(10)] if self._draws[up][down] else [(down, up)]
 
     def ways(self, left: Sequence[int], up: int) -> list[int]:
-        """By hand, the ordered twos of the cards left that lead to it: so many of each points."""
+        """By the dealer's hand, how many ordered twos of the cards left lead to it."""
         rest, ways = sum(left) - 1, list[int]()
         for down, (many, draws) in enumerate(zip(left, self._draws[up], strict=True)):
             if draws:
                 at = len(ways) + down
                 ways += [many * others for others in left]
-                ways[at] -= many  # a card does not lie there twice
+                ways[at] -= many  # a card cannot come twice
             else:
                 ways.append(many * rest)
         return ways
 
 
 class Judge:
-    """Which row decides a bet on a seat's hand, by points alone. Hands that look alike to the bet are asked of once."""
+    """Which row decides a bet on a seat's hand, by points alone. Hands that are the same to the bet are asked once."""
 
     def __init__(self, game: Lucky9, dealer: Dealer, bet: Bet) -> None:
         self._game, self._dealer, self.bet = game, dealer, bet
@@ -67,18 +67,18 @@ class Judge:
         self._worths_of: dict[object, list[int]] = {}
 
     def up(self, rows: Iterable[int]) -> int:
-        """What the bettor is up over so many deals that each row decides, in parts of a unit."""
+        """The bettor's gain over these numbers of deals, one for each row, in parts of a unit."""
         return sum(map(mul, rows, self._whole))
 
     def rows(self, own: Cards, split: bool, up: int) -> list[int]:
-        """By the dealer's hand, the place of the row that decides; the last: none does."""
+        """By the dealer's hand, the place of the row that decides; the last place is for no row."""
         key = self._look(own), split, up
         if key not in self._rows_of:
             self._rows_of[key] = [self._row(own, split, dealers) for dealers in self._dealer.hands[up]]
         return self._rows_of[key]
 
     def worths(self, own: Cards, split: bool, up: int) -> list[int]:
-        """By the dealer's hand, what the bettor is up for each unit staked, in parts of a unit."""
+        """By the dealer's hand, the bettor's gain for each unit staked, in parts of a unit."""
         key = self._look(own), split, up
         if key not in self._worths_of:
             self._worths_of[key] = [self._whole[row] for row in self.rows(own, split, up)]
@@ -104,19 +104,19 @@ def _of(points: Cards) -> tuple[Card, ...]:
 
 
 def _place(bet: Bet, seen: Finished) -> int:
-    """The place of the row that decides; the number of rows: none does."""
+    """The place of the row that decides; the number of rows where none does."""
     decided = deciding(bet, seen)
     return len(bet.rows) if decided is None else next(n for n, row in enumerate(bet.rows) if row is decided)
 
 
 NEW_PAIR = 10
-"""The kind of the cards that make a new pair. The kinds before it are the points of all others."""
+"""The kind of the cards that make a new pair. The kinds before it are the points of all other cards."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """What a split follows from: the points of the pair's cards and of the up card, the cards left by their kind, and
-    the most hands that the pair may come to."""
+    """What a split depends on: the points of the pair's cards and of the up card, the cards left by kind, and the most
+    hands that the pair can become."""
 
     points: int
     up: int
@@ -125,21 +125,22 @@ class Pair:
 
 
 Again = Callable[[int, list[int], list[int]], bool]
-"""Whether a new pair is split, by the number of hands and the rows that standing and splitting lead to."""
+"""Whether a new pair is split, by the number of hands, and by the rows after standing and after splitting."""
 
 
 class Splits:
     """A split and all that can follow. Each hand takes one card; a new pair may be split again, or stands.
 
-    A state is the kinds of card that the hands done have drawn, and how many hands there are. Its values go over all
-    orders of the cards that are still to come, and of the dealer's two.
+    A state is the kinds of card that the finished hands have drawn, and the number of hands. Its values go over all
+    orders of the cards that still come, and of the dealer's two cards.
     """
 
     def __init__(self, dealer: Dealer, hand: Judge, pair: Pair) -> None:
         self._dealer, self._of, self._draws = dealer, pair, 2 * (pair.most_hands - 1)
         self._points = (*range(10), pair.points)
         self._worths = [hand.worths((pair.points, drawn), True, pair.up) for drawn in range(10)]
-        # By the dealer's hand: what every drawn card is worth against it, and his own cards, which no hand draws.
+        # By the dealer's hand: the worth of every drawn card against it, and the dealer's own cards, which no hand
+        # draws.
         columns = list(zip(*self._worths, strict=True))
         self._columns = list(dict.fromkeys(columns))
         self._column = [self._columns.index(column) for column in columns]
@@ -149,14 +150,14 @@ class Splits:
         self._stay, self._gain = cache(self._staying), cache(self._gaining)
 
     def worth(self) -> int:
-        """What the bettor is up under the best play, in parts of a unit."""
+        """The bettor's gain under the best play, in parts of a unit."""
         return self._value((), 2)
 
     def _left(self, done: Cards, hands: int) -> list[int]:
         left = list(self._of.left)
         for kind in done:
             left[kind] -= 1
-        left[NEW_PAIR] -= hands - 2  # each new split began with a card that made a pair
+        left[NEW_PAIR] -= hands - 2  # each later split began with a card that made a pair
         return left
 
     def _by_points(self, left: Sequence[int]) -> list[int]:
@@ -171,9 +172,9 @@ class Splits:
         return self._stay(done, hands) + self._gain(done, hands)
 
     def _staying(self, done: Cards, hands: int) -> int:
-        """What the hands are worth if none is split again.
+        """What the hands are worth if no hand is split again.
 
-        The hands to come are all worth the same: each draws any card that is left.
+        All hands that still come are worth the same: each draws any card that is left.
         """
         left, to_come = self._by_points(self._left(done, hands)), self._to_come(done, hands)
         cards, ways = sum(left), self._dealer.ways(left, self._of.up)
@@ -186,7 +187,7 @@ class Splits:
         return worth
 
     def _gaining(self, done: Cards, hands: int) -> int:
-        """What splitting again, where that is the better call, is worth besides."""
+        """How much more the hands are worth by splitting again, where that is the better call."""
         if hands == self._of.most_hands or hands == len(done):
             return 0
         left = self._left(done, hands)
@@ -196,15 +197,15 @@ class Splits:
         return worth
 
     def _by_splitting(self, done: Cards, hands: int) -> int:
-        """What a new pair is worth more by being split than by standing."""
+        """How much more a new pair is worth split than standing."""
         return self._value(done, hands + 1) - self._value(_also(done, NEW_PAIR), hands)
 
     def splits_again(self, done: Cards, hands: int) -> bool:
-        """Whether a new pair is better split than left."""
+        """Whether a new pair is better split than left standing."""
         return hands < self._of.most_hands and self._by_splitting(done, hands) > 0
 
     def on_new_pairs(self) -> set[Call]:
-        """What is called on new pairs, over all that the hands done can have drawn."""
+        """The calls on new pairs, over all cards that the finished hands can have drawn."""
         calls = set()
         for hands in range(2, self._of.most_hands):
             for drawn in range(hands):
@@ -215,7 +216,7 @@ class Splits:
         return calls
 
     def ends(self) -> Counter[tuple[int, int]]:
-        """Under the best play, the deals by how many hands they end with, and what these are up together, in parts."""
+        """Under the best play, the deals by their number of hands and the gain of these together, in parts."""
         ends: Counter[tuple[int, int]] = Counter()
         reached: Counter[tuple[Cards, int]] = Counter({((), 2): 1})
         while reached:
@@ -241,11 +242,11 @@ class Splits:
         return ends
 
     def as_is_best(self, hands: int, *_: object) -> bool:
-        """Whether the leftmost of so many hands is split again under the best play."""
+        """Whether the best play splits the leftmost of this number of hands again."""
         return self.splits_again((), hands)
 
     def leftmost(self, bet: Judge, again: Again, hands: int = 2) -> list[int]:
-        """The deals that each row of a bet on the leftmost hand decides, once there are so many hands.
+        """How many deals each row of a bet on the leftmost hand decides, once there are this many hands.
 
         `again` says whether a new pair is split.
         """

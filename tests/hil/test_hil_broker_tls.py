@@ -118,7 +118,7 @@ def test_the_bench_plays_its_own_tests_there_one_after_another(more: tuple[str, 
     run = run_pytest(ROOT, *of_this_bench, *secured.options, CI="")
     assert run.returncode == 0, run.stdout
     assert f"{3 + len(more)} passed, 3 skipped" in run.stdout
-    assert "not the bench's own to stop" in run.stdout
+    assert "the bench may not stop this broker" in run.stdout
     assert "two pits cannot be at a broker" in run.stdout
     assert "lets nobody hear everything" in run.stdout
     assert secured.clients == {"hil", "pit", "bets"}

@@ -125,7 +125,7 @@ def test_a_typo_is_an_error_that_says_what_was_meant_and_a_failure_is_short(tmp_
     ):
         assert meant in run.stdout, (meant, run.stdout)
     failure = run.stdout.partition("_ test_a_wait _")[2].partition("E ")[2].partition("test_other.py:")[0]
-    assert 'not so within 0 s: eventually(lambda: table.phase == "wagers_locked"' in failure
+    assert 'not true within 0 s: eventually(lambda: table.phase == "wagers_locked"' in failure
     assert "table: wagers_open, no fault; " in failure
     assert len(failure.strip().splitlines()) <= 11, failure
 
@@ -195,8 +195,11 @@ def test_without_a_compiler_the_head_says_that_rpi_gpio_is_imitated(tmp_path: Pa
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--shoe", "/dev/null", "--table-port", "/dev/null"], "one table has the cable, so one test runs at a time"),
-        (["--gpio", "real", "--jumpers", str(JUMPERS)], "one table has the header, so one test runs at a time"),
+        (
+            ["--shoe", "/dev/null", "--table-port", "/dev/null"],
+            "the cable is for one table, so one test runs at a time",
+        ),
+        (["--gpio", "real", "--jumpers", str(JUMPERS)], "the header is for one table, so one test runs at a time"),
     ],
 )
 def test_what_there_is_one_of_is_not_shared_by_workers(options: list[str], told: str, tmp_path: Path) -> None:
@@ -209,15 +212,15 @@ _WRONG_OPTIONS = [
     (["--broker", "mqtt://ann:secret@pit.example"], "brings no passwords"),
     (["--broker", "mqtts://ann:secret@pit.example"], "brings no passwords"),
     (["--broker", "http://pit.example"], "mqtt://HOST"),
-    (["--broker", "mqtt://pit.example:many"], "no address of a broker"),
-    (["--broker", "mqtt://pit.example:70000"], "no address of a broker"),
-    (["--broker", "mqtt://pit.example:0"], "no address of a broker"),
-    (["--broker", "mqtt://pit.example/pit"], "no address of a broker"),
-    (["--broker", ":1883"], "no address of a broker"),
+    (["--broker", "mqtt://pit.example:many"], "not an address of a broker"),
+    (["--broker", "mqtt://pit.example:70000"], "not an address of a broker"),
+    (["--broker", "mqtt://pit.example:0"], "not an address of a broker"),
+    (["--broker", "mqtt://pit.example/pit"], "not an address of a broker"),
+    (["--broker", ":1883"], "not an address of a broker"),
     (["--gpio", "real"], "needs its jumpers"),
     (["--gpio", "real", "--jumpers", "absent.toml"], "absent.toml names no jumpers"),
-    (["--gpio", "real", "--jumpers", "twice.toml"], "BCM 5 is not on the header, or at two ends"),
-    (["--gpio", "real", "--jumpers", "unknown.toml"], "no table has a lamp or an input 'seat_9'"),
+    (["--gpio", "real", "--jumpers", "twice.toml"], "BCM 5 is not on the header, or is used twice"),
+    (["--gpio", "real", "--jumpers", "unknown.toml"], "a table has no lamp or input 'seat_9'"),
     (["--shoe", "/dev/null"], "a cable has two ends"),
 ]
 

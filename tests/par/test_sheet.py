@@ -160,7 +160,7 @@ def test_against_another_file_says_what_changes(tmp_path: Path, capsys: pytest.C
     arguments = ["par", str(GAMES / "royal9.toml"), "--against", str(tmp_path / "game.toml")]
     assert main(arguments) == 0
     told = capsys.readouterr().out
-    assert "player: as it was; house edge 1.23508%" in told
+    assert "player: unchanged; house edge 1.23508%" in told
     assert "house edge 1.05791% -> -1.23508% (-2.29299)" in told
     assert "dragon_banker: no longer offered; house edge 9.37307%" in told
     assert main([*arguments, "--json"]) == 0
@@ -175,7 +175,7 @@ def test_a_bet_is_as_it_was_however_many_cards_a_deal_has(tmp_path: Path, capsys
     without.write_text(told, "utf-8")
     assert main(["par", str(GAMES / "lucky9.toml"), "--against", str(without)]) == 0
     told = capsys.readouterr().out
-    assert "lucky9_bonus: as it was; house edge 13.10607%" in told
+    assert "lucky9_bonus: unchanged; house edge 13.10607%" in told
     assert "hand:\n  house edge 1.21216% -> 1.60680% (+0.39464)" in told
     assert "  before: whatever is chosen, the house edge is from 9.02335% to 30.53084%" in told
 
