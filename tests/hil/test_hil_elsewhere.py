@@ -209,8 +209,8 @@ def test_what_there_is_one_of_is_not_shared_by_workers(options: list[str], told:
 
 
 _WRONG_OPTIONS = [
-    (["--broker", "mqtt://ann:secret@pit.example"], "brings no passwords"),
-    (["--broker", "mqtts://ann:secret@pit.example"], "brings no passwords"),
+    (["--broker", "mqtt://ann:secret@pit.example"], "has no passwords"),
+    (["--broker", "mqtts://ann:secret@pit.example"], "has no passwords"),
     (["--broker", "http://pit.example"], "mqtt://HOST"),
     (["--broker", "mqtt://pit.example:many"], "not an address of a broker"),
     (["--broker", "mqtt://pit.example:70000"], "not an address of a broker"),
@@ -218,7 +218,7 @@ _WRONG_OPTIONS = [
     (["--broker", "mqtt://pit.example/pit"], "not an address of a broker"),
     (["--broker", ":1883"], "not an address of a broker"),
     (["--gpio", "real"], "needs its jumpers"),
-    (["--gpio", "real", "--jumpers", "absent.toml"], "absent.toml names no jumpers"),
+    (["--gpio", "real", "--jumpers", "absent.toml"], "absent.toml does not name jumpers"),
     (["--gpio", "real", "--jumpers", "twice.toml"], "BCM 5 is not on the header, or is used twice"),
     (["--gpio", "real", "--jumpers", "unknown.toml"], "a table has no lamp or input 'seat_9'"),
     (["--shoe", "/dev/null"], "a cable has two ends"),
