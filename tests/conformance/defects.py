@@ -182,11 +182,9 @@ DEFECTS = (
         "the last event is lost at a start",
         "P20",
         _LEDGER,
-        "    def serve(self) -> None:",
-        "    def serve(self) -> None:\n"
-        "        self._db.execute('DELETE FROM event WHERE number = (SELECT max(number) FROM event)')\n"
-        "        self._serve()\n\n"
-        "    def _serve(self) -> None:",
+        "            self._session.begin(token)\n",
+        "            self._session.begin(token)\n"
+        "            self._db.execute('DELETE FROM event WHERE number = (SELECT max(number) FROM event)')\n",
     ),
     Defect(
         "the time of acks goes back",
