@@ -7,12 +7,13 @@ import platform
 import subprocess
 from collections.abc import Callable, Generator
 from datetime import UTC, datetime
+from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
-from tests.support import forks, samples
+from tests.support import forks, samples, waiting
 
 FIGURES = Path(__file__).resolve().parents[1] / "proof" / "FIGURES.md"
 
@@ -44,6 +45,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         long = [item for item in items if item.get_closest_marker("proof")]
         config.hook.pytest_deselected(items=long)
         items[:] = [item for item in items if item not in long]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """A test that is a coroutine has a loop of its own."""
+    if not iscoroutinefunction(pyfuncitem.obj):
+        return None
+    waiting.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}))
+    return True
 
 
 @pytest.fixture

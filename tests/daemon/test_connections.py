@@ -13,7 +13,7 @@ import pytest
 from controller.control import connections
 from tests.daemon.daemon_world import served
 from tests.daemon.test_control_socket import Line, connected
-from tests.support.waiting import PATIENCE_S, eventually, run
+from tests.support.waiting import PATIENCE_S, eventually
 
 _MOST = 6
 
@@ -33,96 +33,78 @@ async def _silent(crowd: ExitStack, path: Path, count: int) -> list[Line]:
     return lines
 
 
-def test_the_one_silent_longest_gives_way(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with served(tmp_path) as (_, path):
-            with ExitStack() as crowd:
-                first, second, *others = await _silent(crowd, path, _MOST)
-                assert (await first.ask(do="status"))["ok"]  # so the second is silent longest
-                async with connected(path) as newcomer:
-                    assert (await newcomer.ask(do="status"))["ok"]
-                    assert await second.closed()
-                    for line in (first, *others):
-                        assert (await line.ask(do="status"))["ok"]
-
-    run(test())
+async def test_the_one_silent_longest_gives_way(tmp_path: Path) -> None:
+    async with served(tmp_path) as (_, path):
+        with ExitStack() as crowd:
+            first, second, *others = await _silent(crowd, path, _MOST)
+            assert (await first.ask(do="status"))["ok"]  # so the second is silent longest
+            async with connected(path) as newcomer:
+                assert (await newcomer.ask(do="status"))["ok"]
+                assert await second.closed()
+                for line in (first, *others):
+                    assert (await line.ask(do="status"))["ok"]
 
 
-def test_an_act_under_way_gives_way_to_nobody(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with served(tmp_path) as (world, path):
-            world.journal.gate.clear()
-            with ExitStack() as crowd:
-                lines = await _silent(crowd, path, _MOST)
-                for line in lines:
-                    await line.send(b'{"do": "new_shoe", "by": "Smith"}\n')
-                await eventually(lambda: world.journal.at_gate)
-                await world.pins.sampled(10)
-                async with connected(path) as newcomer:
-                    assert (await newcomer.answer())["code"] == "too_many_connections"
-                    assert await newcomer.closed()
-                world.journal.gate.set()
-                answers = [await line.answer() for line in lines]
-                assert [answer["ok"] for answer in answers] == [True] + [True] * (_MOST - 1)
-
-    run(test())
+async def test_an_act_under_way_gives_way_to_nobody(tmp_path: Path) -> None:
+    async with served(tmp_path) as (world, path):
+        world.journal.gate.clear()
+        with ExitStack() as crowd:
+            lines = await _silent(crowd, path, _MOST)
+            for line in lines:
+                await line.send(b'{"do": "new_shoe", "by": "Smith"}\n')
+            await eventually(lambda: world.journal.at_gate)
+            await world.pins.sampled(10)
+            async with connected(path) as newcomer:
+                assert (await newcomer.answer())["code"] == "too_many_connections"
+                assert await newcomer.closed()
+            world.journal.gate.set()
+            answers = [await line.answer() for line in lines]
+            assert [answer["ok"] for answer in answers] == [True] + [True] * (_MOST - 1)
 
 
-def test_when_all_places_are_taken_the_user_who_has_most_gives_way(
+async def test_when_all_places_are_taken_the_user_who_has_most_gives_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     users = iter([1000, 1000, 1000, 1001, 1002, 1003])
     monkeypatch.setattr(connections, "_peer_uid", lambda _: next(users))
     monkeypatch.setattr(connections, "MOST_AT_ONCE", 5)
-
-    async def test() -> None:
-        async with served(tmp_path) as (_, path):
-            with ExitStack() as crowd:
-                lines = await _silent(crowd, path, 6)
-                assert await lines[0].closed(), "user 1000 had three places"
-                for line in lines[1:]:
-                    assert (await line.ask(do="status"))["ok"]
-
-    run(test())
+    async with served(tmp_path) as (_, path):
+        with ExitStack() as crowd:
+            lines = await _silent(crowd, path, 6)
+            assert await lines[0].closed(), "user 1000 had three places"
+            for line in lines[1:]:
+                assert (await line.ask(do="status"))["ok"]
 
 
-def test_who_asks_nothing_for_long_is_told_so_and_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_asks_nothing_for_long_is_told_so_and_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "IDLE_S", 0.05)
-
-    async def test() -> None:
-        async with served(tmp_path) as (_, path):
-            async with connected(path) as line:
-                assert (await line.answer())["code"] == "idle"
-                assert await line.closed()
-            async with connected(path) as line:
-                await line.send(b'{"do": "stat')  # half a request is none
-                assert (await line.answer())["code"] == "idle"
-                assert await line.closed()
-
-    run(test())
+    async with served(tmp_path) as (_, path):
+        async with connected(path) as line:
+            assert (await line.answer())["code"] == "idle"
+            assert await line.closed()
+        async with connected(path) as line:
+            await line.send(b'{"do": "stat')  # half a request is none
+            assert (await line.answer())["code"] == "idle"
+            assert await line.closed()
 
 
-def test_who_does_not_read_is_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_does_not_read_is_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What waits for a deaf one is bounded: the daemon takes no more of its requests, and then ends it."""
     monkeypatch.setattr(connections, "READS_WITHIN_S", 0.05)
-
-    async def test() -> None:
-        async with served(tmp_path) as (world, path):
-            loop = asyncio.get_running_loop()
-            with socket.socket(socket.AF_UNIX) as deaf:
-                deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
-                deaf.setblocking(False)
-                await loop.sock_connect(deaf, str(path))
-                sending = asyncio.create_task(loop.sock_sendall(deaf, b'{"do": "status"}\n' * 2_000))
-                async with asyncio.timeout(PATIENCE_S):
-                    while not _is_over(deaf):  # noqa: ASYNC110  # nothing tells it but the socket
-                        await asyncio.sleep(0.01)
-                sending.cancel()
-            async with connected(path) as line:
-                assert (await line.ask(do="status"))["ok"]
-            assert not world.task.done()
-
-    run(test())
+    async with served(tmp_path) as (world, path):
+        loop = asyncio.get_running_loop()
+        with socket.socket(socket.AF_UNIX) as deaf:
+            deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+            deaf.setblocking(False)
+            await loop.sock_connect(deaf, str(path))
+            sending = asyncio.create_task(loop.sock_sendall(deaf, b'{"do": "status"}\n' * 2_000))
+            async with asyncio.timeout(PATIENCE_S):
+                while not _is_over(deaf):  # noqa: ASYNC110  # nothing tells it but the socket
+                    await asyncio.sleep(0.01)
+            sending.cancel()
+        async with connected(path) as line:
+            assert (await line.ask(do="status"))["ok"]
+        assert not world.task.done()
 
 
 def _is_over(channel: socket.socket) -> bool:

@@ -109,16 +109,13 @@ def test_no_line_is_lost(said: list[tuple[str, int, float]]) -> None:
         assert len(log.lines) <= 2 * 9 * minutes
 
 
-def test_what_was_counted_is_told_at_the_end(log: Log) -> None:
-    async def test() -> None:
-        telling = asyncio.create_task(log.handler.keep_telling())
-        await asyncio.sleep(0)
-        for _ in range(3):
-            log.logger.warning("bad wager")
-        telling.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await telling
-        await eventually(telling.done)
-
-    asyncio.run(test())
+async def test_what_was_counted_is_told_at_the_end(log: Log) -> None:
+    telling = asyncio.create_task(log.handler.keep_telling())
+    await asyncio.sleep(0)
+    for _ in range(3):
+        log.logger.warning("bad wager")
+    telling.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await telling
+    await eventually(telling.done)
     assert log.lines == ["WARNING bad wager", "WARNING bad wager (the last of 2 such lines)"]

@@ -13,7 +13,7 @@ from typing import Any
 from controller.cli.client import shoe_rounds
 from controller.control.feed import feed_of
 from tests.daemon.daemon_world import served
-from tests.support.waiting import PATIENCE_S, run
+from tests.support.waiting import PATIENCE_S
 
 
 async def told(reader: asyncio.StreamReader, part: str) -> Any:
@@ -25,39 +25,33 @@ async def told(reader: asyncio.StreamReader, part: str) -> Any:
                 return said[part]
 
 
-def test_the_feed_tells_the_rules_the_rounds_and_the_status(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with served(tmp_path) as (world, control):
-            await world.open_shoe()
-            await world.do_hands(1)
-            assert [stat.S_IMODE(os.stat(path).st_mode) for path in (feed_of(control), control)] == [0o666, 0o660]  # noqa: PTH116
-            reader, writer = await asyncio.open_unix_connection(feed_of(control))
-            placard = await told(reader, "placard")
-            assert placard["name"] == world.config.file.table.name
-            assert placard["seats"][0] == {"seat": 1, "k9": "KS 9S"}
-            rounds = await told(reader, "rounds")
-            assert [hand["number"] for hand in rounds["hands"]] == [1]
-            assert (await told(reader, "status"))["face"]["phase"] == "wagers_open"
-            assert await asyncio.to_thread(shoe_rounds, tmp_path / "table.toml") == rounds["hands"]
-            await world.do_hands(1)
-            assert [hand["number"] for hand in (await told(reader, "rounds"))["hands"]] == [1, 2]
-            writer.close()
-
-    run(test())
+async def test_the_feed_tells_the_rules_the_rounds_and_the_status(tmp_path: Path) -> None:
+    async with served(tmp_path) as (world, control):
+        await world.open_shoe()
+        await world.do_hands(1)
+        assert [stat.S_IMODE(os.stat(path).st_mode) for path in (feed_of(control), control)] == [0o666, 0o660]  # noqa: PTH116
+        reader, writer = await asyncio.open_unix_connection(feed_of(control))
+        placard = await told(reader, "placard")
+        assert placard["name"] == world.config.file.table.name
+        assert placard["seats"][0] == {"seat": 1, "k9": "KS 9S"}
+        rounds = await told(reader, "rounds")
+        assert [hand["number"] for hand in rounds["hands"]] == [1]
+        assert (await told(reader, "status"))["face"]["phase"] == "wagers_open"
+        assert await asyncio.to_thread(shoe_rounds, tmp_path / "table.toml") == rounds["hands"]
+        await world.do_hands(1)
+        assert [hand["number"] for hand in (await told(reader, "rounds"))["hands"]] == [1, 2]
+        writer.close()
 
 
-def test_what_is_said_on_the_feed_does_nothing(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with served(tmp_path) as (world, control):
-            rows = len(world.rows())
-            reader, writer = await asyncio.open_unix_connection(feed_of(control))
-            with suppress(ConnectionError):
-                for _ in range(50):
-                    writer.write(b'{"do": "new_shoe", "by": "Smith"}\n' * 1000)
-            await told(reader, "status")
-            await told(reader, "status")
-            assert world.runtime.face.shoe is None
-            assert len(world.rows()) == rows
-            writer.close()
-
-    run(test())
+async def test_what_is_said_on_the_feed_does_nothing(tmp_path: Path) -> None:
+    async with served(tmp_path) as (world, control):
+        rows = len(world.rows())
+        reader, writer = await asyncio.open_unix_connection(feed_of(control))
+        with suppress(ConnectionError):
+            for _ in range(50):
+                writer.write(b'{"do": "new_shoe", "by": "Smith"}\n' * 1000)
+        await told(reader, "status")
+        await told(reader, "status")
+        assert world.runtime.face.shoe is None
+        assert len(world.rows()) == rows
+        writer.close()

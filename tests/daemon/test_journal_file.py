@@ -22,7 +22,7 @@ from controller.record.journal_file import JournalFile, JournalGoneError
 from controller.table.acts.hand import LockWagers
 from tests.daemon.daemon_world import running, table_config
 from tests.daemon.test_journal import SHOES, TABLE, opened, tampering
-from tests.support.waiting import eventually, run
+from tests.support.waiting import eventually
 
 HALF = len(SHOES) // 2
 
@@ -160,7 +160,7 @@ def test_a_journal_that_could_not_be_opened_again_is_tried_again(
     assert verify(path).rows == len(SHOES)
 
 
-def test_a_long_copy_keeps_the_watchdog_content_and_the_fault_lamp_blinking(
+async def test_a_long_copy_keeps_the_watchdog_content_and_the_fault_lamp_blinking(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runtime, "_PING_S", 0.01)
@@ -174,25 +174,21 @@ def test_a_long_copy_keeps_the_watchdog_content_and_the_fault_lamp_blinking(
     monkeypatch.setattr(Journal, "put_back", slow)
 
     path = Path(table_config(tmp_path).file.journal.path)
-
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            await world.open_shoe()
-            await world.do(LockWagers())
-            path.unlink()  # noqa: ASYNC240  # as somebody else does it
-            world.shoe.deal("KS 2D")
-            await eventually(lambda: world.status["journal"]["error"] == f"{path.name} was removed")
-            pings = len(world.pings)
-            await eventually(lambda: len(world.pings) > pings + 5)
-            assert world.lamps["fault"] == "fast_blink"
-            assert world.runtime.face.phase == "wagers_locked"
-            copied.set()
-            await eventually(world.fault)
-            assert world.fault() == "journal_gone"
-            assert world.status["journal"]["error"] is None
-            assert len(list(read_rows(path))) == world.journal._row
-
-    run(test())
+    async with running(tmp_path) as world:
+        await world.open_shoe()
+        await world.do(LockWagers())
+        path.unlink()  # noqa: ASYNC240  # as somebody else does it
+        world.shoe.deal("KS 2D")
+        await eventually(lambda: world.status["journal"]["error"] == f"{path.name} was removed")
+        pings = len(world.pings)
+        await eventually(lambda: len(world.pings) > pings + 5)
+        assert world.lamps["fault"] == "fast_blink"
+        assert world.runtime.face.phase == "wagers_locked"
+        copied.set()
+        await eventually(world.fault)
+        assert world.fault() == "journal_gone"
+        assert world.status["journal"]["error"] is None
+        assert len(list(read_rows(path))) == world.journal._row
 
 
 # What does not hold is not sent.

@@ -11,44 +11,38 @@ from controller.table.acts.stopped import ClearFault
 from controller.table.facts import CutCardDrawn, ShoeError, ShoeErrorRaised
 from tests.daemon.daemon_world import running
 from tests.support.tables import TableUnderTest, house
-from tests.support.waiting import eventually, run
+from tests.support.waiting import eventually
 
 
-def test_a_chip_put_down_after_the_cards_lie_open_plays_no_part(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            await world.open_shoe()
-            world.journal.gate.clear()  # the disk takes its time
-            slow = asyncio.create_task(world.runtime.ask(LampTest("key")))
-            await eventually(lambda: world.journal.at_gate)
-            locking = asyncio.create_task(world.runtime.ask(LockWagers()))
-            await world.pins.sampled(2)
-            world.shoe.deal("KS 2D 9S 3D")  # seat 1's own K9
-            world.pins.pressed.add("seat_1")
-            await world.pins.sampled(20)
-            world.journal.gate.set()
-            await slow
-            assert (await locking).refused is None
-            await world.settle()
-            assert (world.runtime.face.outcome, world.runtime.face.hits) == ("player", ())
-
-    run(test())
+async def test_a_chip_put_down_after_the_cards_lie_open_plays_no_part(tmp_path: Path) -> None:
+    async with running(tmp_path) as world:
+        await world.open_shoe()
+        world.journal.gate.clear()  # the disk takes its time
+        slow = asyncio.create_task(world.runtime.ask(LampTest("key")))
+        await eventually(lambda: world.journal.at_gate)
+        locking = asyncio.create_task(world.runtime.ask(LockWagers()))
+        await world.pins.sampled(2)
+        world.shoe.deal("KS 2D 9S 3D")  # seat 1's own K9
+        world.pins.pressed.add("seat_1")
+        await world.pins.sampled(20)
+        world.journal.gate.set()
+        await slow
+        assert (await locking).refused is None
+        await world.settle()
+        assert (world.runtime.face.outcome, world.runtime.face.hits) == ("player", ())
 
 
-def test_a_second_word_on_a_fault_does_not_clear_the_next_one(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            await world.open_shoe()
-            await world.do(LockWagers())
-            for fact in (ShoeErrorRaised(ShoeError.OVERDRAW), CutCardDrawn("shoe"), CutCardDrawn("shoe")):
-                world.runtime.shoe_reported(fact)
-            await world.settle()
-            assert world.fault() == "shoe_error"
-            answers = await asyncio.gather(*(world.ask(ClearFault(by)) for by in ("Smith", "Jones")))
-            assert [answer.refused for answer in answers] == [None, "fault_changed"]
-            assert world.fault() == "second_cut_card"
-
-    run(test())
+async def test_a_second_word_on_a_fault_does_not_clear_the_next_one(tmp_path: Path) -> None:
+    async with running(tmp_path) as world:
+        await world.open_shoe()
+        await world.do(LockWagers())
+        for fact in (ShoeErrorRaised(ShoeError.OVERDRAW), CutCardDrawn("shoe"), CutCardDrawn("shoe")):
+            world.runtime.shoe_reported(fact)
+        await world.settle()
+        assert world.fault() == "shoe_error"
+        answers = await asyncio.gather(*(world.ask(ClearFault(by)) for by in ("Smith", "Jones")))
+        assert [answer.refused for answer in answers] == [None, "fault_changed"]
+        assert world.fault() == "second_cut_card"
 
 
 def test_where_the_first_card_locks_it_does_so_though_a_fault_stands() -> None:

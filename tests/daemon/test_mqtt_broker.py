@@ -116,25 +116,19 @@ def pit(port: int) -> Iterator[Peer]:
             other.publish(topic, b"", retain=True)
 
 
-def test_what_is_published_arrives_with_its_type_and_is_answered(port: int, pit: Peer) -> None:
-    async def test() -> None:
-        async with broker_at(port) as table:
-            token = table.broker.publish(EVENT, b'{"seq":1}', event_type="round")
-            assert await table.answer(token) == 0x00
-
-    run(test())
+async def test_what_is_published_arrives_with_its_type_and_is_answered(port: int, pit: Peer) -> None:
+    async with broker_at(port) as table:
+        token = table.broker.publish(EVENT, b'{"seq":1}', event_type="round")
+        assert await table.answer(token) == 0x00
     message = pit.next()
     assert (message.topic, message.payload, message.qos, message.retain) == (EVENT, b'{"seq":1}', 1, False)
     assert message.properties is not None
     assert vars(message.properties)["UserProperty"] == [("type", "round")]
 
 
-def test_an_event_nobody_subscribes_to_is_answered_0x10(port: int) -> None:
-    async def test() -> None:
-        async with broker_at(port) as table:
-            assert await table.answer(table.broker.publish(EVENT, b"{}")) == 0x10
-
-    run(test())
+async def test_an_event_nobody_subscribes_to_is_answered_0x10(port: int) -> None:
+    async with broker_at(port) as table:
+        assert await table.answer(table.broker.publish(EVENT, b"{}")) == 0x10
 
 
 def test_the_retained_word_comes_after_the_connection_is_told_and_before_any_answer(port: int, pit: Peer) -> None:
@@ -160,47 +154,35 @@ def test_the_retained_word_comes_after_the_connection_is_told_and_before_any_ans
         run(once())
 
 
-def test_what_the_pit_says_comes_through(port: int, pit: Peer) -> None:
-    async def test() -> None:
-        async with broker_at(port) as table:
-            await asyncio.to_thread(pit.publish, ACK, b"word")
-            await asyncio.to_thread(pit.publish, "pit/v1/other/ack", b"not ours")
-            await asyncio.to_thread(pit.publish, ACK, b"another")
-            await eventually(lambda: len(table.heard.of("message")) == 2)
-            assert table.heard.of("message") == [("message", ACK, b"word", False), ("message", ACK, b"another", False)]
-
-    run(test())
+async def test_what_the_pit_says_comes_through(port: int, pit: Peer) -> None:
+    async with broker_at(port) as table:
+        await asyncio.to_thread(pit.publish, ACK, b"word")
+        await asyncio.to_thread(pit.publish, "pit/v1/other/ack", b"not ours")
+        await asyncio.to_thread(pit.publish, ACK, b"another")
+        await eventually(lambda: len(table.heard.of("message")) == 2)
+        assert table.heard.of("message") == [("message", ACK, b"word", False), ("message", ACK, b"another", False)]
 
 
-def test_a_state_is_retained(port: int, pit: Peer) -> None:
-    async def test() -> None:
-        async with broker_at(port) as table:
-            await table.answer(table.broker.publish(STATE, b'{"online":true}', retain=True))
-            with far_end(port) as late:
-                message = await asyncio.to_thread(late.next)
-            assert (message.payload, message.retain) == (b'{"online":true}', True)
-
-    run(test())
+async def test_a_state_is_retained(port: int, pit: Peer) -> None:
+    async with broker_at(port) as table:
+        await table.answer(table.broker.publish(STATE, b'{"online":true}', retain=True))
+        with far_end(port) as late:
+            message = await asyncio.to_thread(late.next)
+        assert (message.payload, message.retain) == (b'{"online":true}', True)
 
 
-def test_many_at_once_are_each_answered_in_order(port: int, pit: Peer) -> None:
-    async def test() -> None:
-        async with broker_at(port) as table:
-            tokens = [table.broker.publish(EVENT, str(number).encode()) for number in range(90)]
-            assert None not in tokens
-            await eventually(lambda: len(table.heard.of("answered")) == 90)
-            assert {told[1] for told in table.heard.of("answered")} == set(tokens)
-
-    run(test())
+async def test_many_at_once_are_each_answered_in_order(port: int, pit: Peer) -> None:
+    async with broker_at(port) as table:
+        tokens = [table.broker.publish(EVENT, str(number).encode()) for number in range(90)]
+        assert None not in tokens
+        await eventually(lambda: len(table.heard.of("answered")) == 90)
+        assert {told[1] for told in table.heard.of("answered")} == set(tokens)
     assert [int(pit.next().payload) for _ in range(90)] == list(range(90))
 
 
-def test_a_clean_end_says_goodbye_with_the_wills_words(port: int, pit: Peer) -> None:
-    async def test() -> None:
-        async with broker_at(port) as table:
-            await table.answer(table.broker.publish(STATE, b'{"online":true}', retain=True))
-
-    run(test())
+async def test_a_clean_end_says_goodbye_with_the_wills_words(port: int, pit: Peer) -> None:
+    async with broker_at(port) as table:
+        await table.answer(table.broker.publish(STATE, b'{"online":true}', retain=True))
     assert [pit.next().payload for _ in range(2)] == [b'{"online":true}', WILL.payload]
     with far_end(port) as late:
         message = late.next()
@@ -227,96 +209,76 @@ def test_a_process_that_is_killed_leaves_its_will(port: int, pit: Peer) -> None:
         assert (message.payload, message.retain) == (WILL.payload, True)
 
 
-def test_a_broker_that_goes_is_told_and_one_that_comes_back_is_found(tmp_path: Path) -> None:
+async def test_a_broker_that_goes_is_told_and_one_that_comes_back_is_found(tmp_path: Path) -> None:
     free = free_port()
-
-    async def test() -> None:
-        with ExitStack() as first:
-            process = first.enter_context(mosquitto(tmp_path, free))
-            async with broker_at(free) as table:
-                process.send_signal(signal.SIGKILL)
-                await eventually(lambda: table.heard.of("disconnected"))
-                assert "went away" in table.heard.told[-1][1]
-                assert table.broker.publish(EVENT, b"{}") is None, "nothing is queued without a connection"
-                first.pop_all().close()
-                with mosquitto(tmp_path, free), far_end(free) as pit:
-                    await eventually(lambda: len(table.heard.of("connected")) == 2)
-                    assert await table.answer(table.broker.publish(EVENT, b"after")) == 0
-                    assert pit.next().payload == b"after", "nothing from before was sent again"
-
-    run(test())
+    with ExitStack() as first:
+        process = first.enter_context(mosquitto(tmp_path, free))
+        async with broker_at(free) as table:
+            process.send_signal(signal.SIGKILL)
+            await eventually(lambda: table.heard.of("disconnected"))
+            assert "went away" in table.heard.told[-1][1]
+            assert table.broker.publish(EVENT, b"{}") is None, "nothing is queued without a connection"
+            first.pop_all().close()
+            with mosquitto(tmp_path, free), far_end(free) as pit:
+                await eventually(lambda: len(table.heard.of("connected")) == 2)
+                assert await table.answer(table.broker.publish(EVENT, b"after")) == 0
+                assert pit.next().payload == b"after", "nothing from before was sent again"
 
 
-def test_an_unreachable_broker_is_told_once_and_tried_again(
+async def test_an_unreachable_broker_is_told_once_and_tried_again(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(mqtt, "_FIRST_RETRY_S", 0.01)
     monkeypatch.setattr(mqtt, "_LONGEST_RETRY_S", 0.02)
     caplog.set_level(logging.DEBUG, "drivers.mqtt")
-
-    async def test() -> None:
-        async with broker_at(free_port(), up=False) as table:
-            await eventually(lambda: len(table.heard.told) >= 5)
-            assert not table.heard.of("connected")
-            assert "cannot reach the broker" in table.heard.told[0][1]
-
-    run(test())
+    async with broker_at(free_port(), up=False) as table:
+        await eventually(lambda: len(table.heard.told) >= 5)
+        assert not table.heard.of("connected")
+        assert "cannot reach the broker" in table.heard.told[0][1]
     told = [(record.levelname, record.message) for record in caplog.records if "cannot reach" in record.message]
     assert [level for level, _ in told][:5] == ["WARNING", "DEBUG", "DEBUG", "DEBUG", "DEBUG"]
 
 
 @pytest.mark.parametrize("host", ["", "no such host", "a..b", "x" * 70 + ".example", "\0"])
-def test_a_host_that_cannot_be_is_told_like_one_that_is_not_there(host: str) -> None:
-    async def test() -> None:
-        async with broker_at(1883, host=host, up=False) as table:
-            await eventually(lambda: table.heard.of("disconnected") or table.task.done())
-            assert not table.task.done()
-            assert "cannot reach the broker" in table.heard.told[0][1]
-
-    run(test())
+async def test_a_host_that_cannot_be_is_told_like_one_that_is_not_there(host: str) -> None:
+    async with broker_at(1883, host=host, up=False) as table:
+        await eventually(lambda: table.heard.of("disconnected") or table.task.done())
+        assert not table.task.done()
+        assert "cannot reach the broker" in table.heard.told[0][1]
 
 
-def test_something_that_takes_the_connection_and_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_something_that_takes_the_connection_and_says_nothing_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(mqtt, "CONNECT_TIMEOUT_S", 0.2)
-
-    async def test() -> None:
-        server = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
-        free = server.sockets[0].getsockname()[1]
-        async with broker_at(free, up=False) as table:
-            await eventually(lambda: table.heard.of("disconnected"))
-            assert "did not answer" in table.heard.told[0][1]
-        server.close()
-
-    run(test())
+    server = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
+    free = server.sockets[0].getsockname()[1]
+    async with broker_at(free, up=False) as table:
+        await eventually(lambda: table.heard.of("disconnected"))
+        assert "did not answer" in table.heard.told[0][1]
+    server.close()
 
 
-def test_a_listener_that_raises_ends_the_run(port: int, pit: Peer) -> None:
-    async def test() -> None:
-        async with broker_at(port) as table:
-            table.heard.raising = ZeroDivisionError()
-            await asyncio.to_thread(pit.publish, ACK, b"x")
-            await eventually(table.task.done)
-            assert isinstance(table.task.exception(), ZeroDivisionError)
-
-    run(test())
+async def test_a_listener_that_raises_ends_the_run(port: int, pit: Peer) -> None:
+    async with broker_at(port) as table:
+        table.heard.raising = ZeroDivisionError()
+        await asyncio.to_thread(pit.publish, ACK, b"x")
+        await eventually(table.task.done)
+        assert isinstance(table.task.exception(), ZeroDivisionError)
 
 
 # A broker with an access list.
 
 
-def test_an_event_the_access_list_refuses_is_answered_0x87_and_others_go_on(tmp_path: Path) -> None:
+async def test_an_event_the_access_list_refuses_is_answered_0x87_and_others_go_on(tmp_path: Path) -> None:
     with Broker(tmp_path, access_list=f"topic read {ACK}\ntopic write {STATE}\n") as guarded:
-
-        async def test() -> None:
-            async with broker_at(guarded.port) as table:
-                assert await table.answer(table.broker.publish(EVENT, b"{}")) == 0x87
-                assert await table.answer(table.broker.publish(STATE, b"{}", retain=True)) in (0x00, 0x10)
-                assert not table.heard.of("disconnected")
-
-        run(test())
+        async with broker_at(guarded.port) as table:
+            assert await table.answer(table.broker.publish(EVENT, b"{}")) == 0x87
+            assert await table.answer(table.broker.publish(STATE, b"{}", retain=True)) in (0x00, 0x10)
+            assert not table.heard.of("disconnected")
 
 
-def test_a_refused_subscription_is_no_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_refused_subscription_is_no_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     """Mosquitto takes every subscription and delivers nothing, so a broker that refuses is made by hand."""
 
     async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -327,30 +289,24 @@ def test_a_refused_subscription_is_no_connection(monkeypatch: pytest.MonkeyPatch
         await reader.read(1000)
         writer.close()
 
-    async def test() -> None:
-        server = await asyncio.start_server(refuse, "127.0.0.1", 0)
-        async with broker_at(server.sockets[0].getsockname()[1], up=False) as table:
-            await eventually(lambda: table.heard.of("disconnected"))
-            assert not table.heard.of("connected")
-            assert table.heard.told[0][1] == f"the broker refused the subscription to {ACK}"
-        server.close()
-
-    run(test())
+    server = await asyncio.start_server(refuse, "127.0.0.1", 0)
+    async with broker_at(server.sockets[0].getsockname()[1], up=False) as table:
+        await eventually(lambda: table.heard.of("disconnected"))
+        assert not table.heard.of("connected")
+        assert table.heard.told[0][1] == f"the broker refused the subscription to {ACK}"
+    server.close()
 
 
-def test_a_refused_connection_is_told_with_its_reason() -> None:
+async def test_a_refused_connection_is_told_with_its_reason() -> None:
     async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(1000)
         writer.write(bytes([0x20, 3, 0, 0x87, 0]))  # CONNACK, not authorised
         await reader.read(1000)
         writer.close()
 
-    async def test() -> None:
-        server = await asyncio.start_server(refuse, "127.0.0.1", 0)
-        async with broker_at(server.sockets[0].getsockname()[1], up=False) as table:
-            await eventually(lambda: table.heard.of("disconnected"))
-            assert not table.heard.of("connected")
-            assert table.heard.told[0][1] == "the broker refused the connection: Not authorized"
-        server.close()
-
-    run(test())
+    server = await asyncio.start_server(refuse, "127.0.0.1", 0)
+    async with broker_at(server.sockets[0].getsockname()[1], up=False) as table:
+        await eventually(lambda: table.heard.of("disconnected"))
+        assert not table.heard.of("connected")
+        assert table.heard.told[0][1] == "the broker refused the connection: Not authorized"
+    server.close()

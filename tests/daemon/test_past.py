@@ -12,7 +12,7 @@ import pytest
 
 from controller.control.past import past_of
 from tests.daemon.daemon_world import World, served
-from tests.support.waiting import PATIENCE_S, run
+from tests.support.waiting import PATIENCE_S
 
 
 async def told_after(control: Path, asked: bytes) -> list[dict[str, Any]]:
@@ -40,53 +40,44 @@ def journalled(world: World) -> list[dict[str, Any]]:
     return [json.loads(body) for row in world.rows() for body in row.messages]
 
 
-def test_the_events_are_told_from_where_the_asker_is(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with served(tmp_path) as (world, control):
-            assert stat.S_IMODE(past_of(control).stat().st_mode) == 0o666
-            await world.open_shoe()
-            await world.do_hands(3)
-            events = journalled(world)
-            said = await told_after(control, b"0\n")
-            kinds = ("shoe_opened", "round", "fault", "alarm", "hit")
-            assert [event["seq"] for event in said] == [e["seq"] for e in events if e["type"] in kinds]
-            for event in said:
-                whole = events[event["seq"] - 1]
-                assert event.items() <= whole.items()
-                assert whole.keys() - event.keys() <= {"signature", "contract", "settlement", "exits"}
-            last = said[-1]["seq"]
-            assert await told_after(control, b"%d\n" % last) == []
-            assert [e["seq"] for e in await told_after(control, b"%d\n" % (last - 1))] == [last]
-
-    run(test())
+async def test_the_events_are_told_from_where_the_asker_is(tmp_path: Path) -> None:
+    async with served(tmp_path) as (world, control):
+        assert stat.S_IMODE(past_of(control).stat().st_mode) == 0o666
+        await world.open_shoe()
+        await world.do_hands(3)
+        events = journalled(world)
+        said = await told_after(control, b"0\n")
+        kinds = ("shoe_opened", "round", "fault", "alarm", "hit")
+        assert [event["seq"] for event in said] == [e["seq"] for e in events if e["type"] in kinds]
+        for event in said:
+            whole = events[event["seq"] - 1]
+            assert event.items() <= whole.items()
+            assert whole.keys() - event.keys() <= {"signature", "contract", "settlement", "exits"}
+        last = said[-1]["seq"]
+        assert await told_after(control, b"%d\n" % last) == []
+        assert [e["seq"] for e in await told_after(control, b"%d\n" % (last - 1))] == [last]
 
 
 @pytest.mark.parametrize("line", [b"\n", b"-1\n", b"all\n", b"1" * 5000, b"9" * 30 + b"\n", b'{"do": "status"}\n'])
-def test_what_is_no_number_is_answered_with_nothing(
+async def test_what_is_no_number_is_answered_with_nothing(
     tmp_path: Path, line: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def test() -> None:
-        async with served(tmp_path) as (world, control):
-            await world.open_shoe()
-            assert await told_after(control, line) == []
-
-    run(test())
+    async with served(tmp_path) as (world, control):
+        await world.open_shoe()
+        assert await told_after(control, line) == []
     assert not caplog.records, "the answer failed"
 
 
-def test_a_closed_hand_is_told_on_the_control_socket_and_one_in_play_is_not(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with served(tmp_path) as (world, control):
-            await world.open_shoe()
-            await world.do_hands(2)
-            hand = (await asked(control, {"do": "replay", "round": "1/2"}))["hand"]
-            rows = {row.number: row for row in world.rows()}
-            assert hand["round"] == "1/2"
-            for step in hand["steps"]:
-                report = getattr(rows[step["row"]].fact, "report", None)
-                assert step["frame"] == (None if report is None else report.frame)
-            for none in ("1/3", "2/1", "0/0", "x"):
-                assert (await asked(control, {"do": "replay", "round": none}))["code"] == "no_such_round"
-            assert (await asked(control, {"do": "replay"}))["code"] == "bad_request"
-
-    run(test())
+async def test_a_closed_hand_is_told_on_the_control_socket_and_one_in_play_is_not(tmp_path: Path) -> None:
+    async with served(tmp_path) as (world, control):
+        await world.open_shoe()
+        await world.do_hands(2)
+        hand = (await asked(control, {"do": "replay", "round": "1/2"}))["hand"]
+        rows = {row.number: row for row in world.rows()}
+        assert hand["round"] == "1/2"
+        for step in hand["steps"]:
+            report = getattr(rows[step["row"]].fact, "report", None)
+            assert step["frame"] == (None if report is None else report.frame)
+        for none in ("1/3", "2/1", "0/0", "x"):
+            assert (await asked(control, {"do": "replay", "round": none}))["code"] == "no_such_round"
+        assert (await asked(control, {"do": "replay"}))["code"] == "bad_request"

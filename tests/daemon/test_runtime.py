@@ -61,85 +61,72 @@ def replayed(folder: Path) -> tuple[Public, int | None]:
 # Commit, then act.
 
 
-def test_until_the_commit_nothing_is_shown_said_or_answered_and_sampling_goes_on(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            # The fault lamp blinks until the pit is heard, which no commit decides.
-            await eventually(lambda: world.lamps["fault"] == "dark" and not world.pins.lit["fault"])
-            before = dict(world.pins.lit)
-            world.journal.gate.clear()
-            asked = asyncio.create_task(world.runtime.ask(NewShoe()))
-            await eventually(lambda: world.journal.at_gate)
-            await world.pins.sampled(6)
+async def test_until_the_commit_nothing_is_shown_said_or_answered_and_sampling_goes_on(tmp_path: Path) -> None:
+    async with running(tmp_path) as world:
+        # The fault lamp blinks until the pit is heard, which no commit decides.
+        await eventually(lambda: world.lamps["fault"] == "dark" and not world.pins.lit["fault"])
+        before = dict(world.pins.lit)
+        world.journal.gate.clear()
+        asked = asyncio.create_task(world.runtime.ask(NewShoe()))
+        await eventually(lambda: world.journal.at_gate)
+        await world.pins.sampled(6)
 
-            assert not asked.done()
-            assert world.runtime.face.phase == "no_shoe"
-            assert world.lamps["draw_player"] == "dark"
-            burn = {name for name, pattern in world.lamps.items() if pattern in ("dark", "steady")}
-            assert {name: world.pins.lit[name] for name in burn} == {name: before[name] for name in burn}
-            assert world.broker.events() == []
+        assert not asked.done()
+        assert world.runtime.face.phase == "no_shoe"
+        assert world.lamps["draw_player"] == "dark"
+        burn = {name for name, pattern in world.lamps.items() if pattern in ("dark", "steady")}
+        assert {name: world.pins.lit[name] for name in burn} == {name: before[name] for name in burn}
+        assert world.broker.events() == []
 
-            world.journal.gate.set()
-            assert (await asked).refused is None
-            assert world.runtime.face.phase == "first_card_due"
-            await eventually(lambda: world.pins.lit["draw_player"] and world.pins.lit["draw_banker"])
-            await eventually(lambda: world.pit.types() == ["shoe_opened"])
-
-    run(test())
+        world.journal.gate.set()
+        assert (await asked).refused is None
+        assert world.runtime.face.phase == "first_card_due"
+        await eventually(lambda: world.pins.lit["draw_player"] and world.pins.lit["draw_banker"])
+        await eventually(lambda: world.pit.types() == ["shoe_opened"])
 
 
-def test_a_lamp_blinks_while_nothing_else_happens(tmp_path: Path) -> None:
+async def test_a_lamp_blinks_while_nothing_else_happens(tmp_path: Path) -> None:
     """A card without a shoe: the fault lamp blinks fast."""
-
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            world.shoe.deal("KS")
-            await eventually(lambda: world.lamps["fault"] == "fast_blink")
-            for _ in range(3):
-                await eventually(lambda: world.pins.lit["fault"])
-                await eventually(lambda: not world.pins.lit["fault"])
-
-    run(test())
+    async with running(tmp_path) as world:
+        world.shoe.deal("KS")
+        await eventually(lambda: world.lamps["fault"] == "fast_blink")
+        for _ in range(3):
+            await eventually(lambda: world.pins.lit["fault"])
+            await eventually(lambda: not world.pins.lit["fault"])
 
 
-def test_an_event_is_on_the_disk_before_it_is_published(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            on_disk: list[int] = []
-            committed = world.pit._hear
+async def test_an_event_is_on_the_disk_before_it_is_published(tmp_path: Path) -> None:
+    async with running(tmp_path) as world:
+        on_disk: list[int] = []
+        committed = world.pit._hear
 
-            def look_at_the_disk(event: dict[str, Any]) -> None:
-                on_disk.append(verify(Path(world.config.file.journal.path)).messages)
-                assert event["seq"] <= on_disk[-1]
-                committed(event)
+        def look_at_the_disk(event: dict[str, Any]) -> None:
+            on_disk.append(verify(Path(world.config.file.journal.path)).messages)
+            assert event["seq"] <= on_disk[-1]
+            committed(event)
 
-            world.broker.on_event = look_at_the_disk
-            await world.open_shoe()
-            await world.play_hit()
-            await eventually(lambda: len(world.pit.ledger) == world.journal.head_seq)
-            assert len(on_disk) >= 4
-
-    run(test())
+        world.broker.on_event = look_at_the_disk
+        await world.open_shoe()
+        await world.play_hit()
+        await eventually(lambda: len(world.pit.ledger) == world.journal.head_seq)
+        assert len(on_disk) >= 4
 
 
-def test_what_comes_while_the_disk_is_busy_is_the_next_commit(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            await world.open_shoe()
-            world.journal.batches.clear()
-            world.journal.gate.clear()
-            locked = asyncio.create_task(world.runtime.ask(LockWagers()))
-            await eventually(lambda: world.journal.at_gate)
-            world.shoe.deal("KS 2D 9S 3D")
-            await world.pins.sampled(3)
-            assert world.runtime.face.phase == "wagers_open"
-            world.journal.gate.set()
-            await locked
-            await world.settle()
-            assert world.journal.batches == [["WagersLocked"], ["CardDrawn"] * 4]
-            assert world.runtime.face.outcome == "player"
-
-    run(test())
+async def test_what_comes_while_the_disk_is_busy_is_the_next_commit(tmp_path: Path) -> None:
+    async with running(tmp_path) as world:
+        await world.open_shoe()
+        world.journal.batches.clear()
+        world.journal.gate.clear()
+        locked = asyncio.create_task(world.runtime.ask(LockWagers()))
+        await eventually(lambda: world.journal.at_gate)
+        world.shoe.deal("KS 2D 9S 3D")
+        await world.pins.sampled(3)
+        assert world.runtime.face.phase == "wagers_open"
+        world.journal.gate.set()
+        await locked
+        await world.settle()
+        assert world.journal.batches == [["WagersLocked"], ["CardDrawn"] * 4]
+        assert world.runtime.face.outcome == "player"
 
 
 def test_the_lamps_follow_the_hand(tmp_path: Path) -> None:
@@ -176,7 +163,7 @@ def test_the_lamps_are_dark_once_the_table_has_ended(tmp_path: Path) -> None:
 # Requests.
 
 
-def test_a_request_that_may_not_be_is_refused_with_its_code(tmp_path: Path) -> None:
+async def test_a_request_that_may_not_be_is_refused_with_its_code(tmp_path: Path) -> None:
     cases: dict[str, list[tuple[Request, str]]] = {
         "no_shoe": [
             (LockWagers(), "no_shoe"),
@@ -196,32 +183,26 @@ def test_a_request_that_may_not_be_is_refused_with_its_code(tmp_path: Path) -> N
             answer = await world.runtime.ask(request)
             assert answer.refused == code
 
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            await refuse_all(world, "no_shoe")
-            assert world.rows() == [], "a refused request is no fact"
-            await world.open_shoe()
-            await refuse_all(world, "wagers_open")
-            await world.do(LockWagers())
-            await refuse_all(world, "wagers_locked")
-            assert kinds(world.rows()) == ["ShoeOpened", "CardDrawn", "CardDrawn", "WagersLocked"]
-
-    run(test())
+    async with running(tmp_path) as world:
+        await refuse_all(world, "no_shoe")
+        assert world.rows() == [], "a refused request is no fact"
+        await world.open_shoe()
+        await refuse_all(world, "wagers_open")
+        await world.do(LockWagers())
+        await refuse_all(world, "wagers_locked")
+        assert kinds(world.rows()) == ["ShoeOpened", "CardDrawn", "CardDrawn", "WagersLocked"]
 
 
-def test_whoever_asked_and_left_does_not_stop_the_table(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            world.journal.gate.clear()
-            asked = asyncio.create_task(world.runtime.ask(NewShoe()))
-            await eventually(lambda: world.journal.at_gate)
-            asked.cancel()
-            await asyncio.wait([asked])
-            world.journal.gate.set()
-            await world.settle()
-            assert world.runtime.face.phase == "first_card_due"
-
-    run(test())
+async def test_whoever_asked_and_left_does_not_stop_the_table(tmp_path: Path) -> None:
+    async with running(tmp_path) as world:
+        world.journal.gate.clear()
+        asked = asyncio.create_task(world.runtime.ask(NewShoe()))
+        await eventually(lambda: world.journal.at_gate)
+        asked.cancel()
+        await asyncio.wait([asked])
+        world.journal.gate.set()
+        await world.settle()
+        assert world.runtime.face.phase == "first_card_due"
 
 
 # A step that fails.
@@ -368,41 +349,37 @@ def test_a_replay_that_gives_other_events_is_a_fault(tmp_path: Path, monkeypatch
 # A disk that fails.
 
 
-def test_a_failing_disk_keeps_what_waits_and_tells_of_it_afterwards(
+async def test_a_failing_disk_keeps_what_waits_and_tells_of_it_afterwards(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runtime_module, "_RETRY_COMMIT_S", 0.02)
+    async with running(tmp_path) as world:
+        await world.open_shoe()
+        await world.do(LockWagers())
+        world.journal.failing = True
+        world.shoe.deal("KS 2D")
+        await eventually(lambda: world.status["journal"]["error"])
+        world.shoe.deal("9S 3D")
+        asked = asyncio.create_task(world.runtime.ask(NewShoe("Smith")))
+        pings, samples = len(world.pings), world.pins.samples
+        await eventually(lambda: len(world.pings) > pings + 2)  # a failing disk is no hanging program
+        await eventually(lambda: world.pins.samples > samples + 5)
+        assert world.lamps["fault"] == "fast_blink"
+        assert not asked.done()
+        assert world.runtime.face.phase == "wagers_locked"
+        await eventually(lambda: world.broker.states()[-1].value["links"]["journal"] is False)
 
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            await world.open_shoe()
-            await world.do(LockWagers())
-            world.journal.failing = True
-            world.shoe.deal("KS 2D")
-            await eventually(lambda: world.status["journal"]["error"])
-            world.shoe.deal("9S 3D")
-            asked = asyncio.create_task(world.runtime.ask(NewShoe("Smith")))
-            pings, samples = len(world.pings), world.pins.samples
-            await eventually(lambda: len(world.pings) > pings + 2)  # a failing disk is no hanging program
-            await eventually(lambda: world.pins.samples > samples + 5)
-            assert world.lamps["fault"] == "fast_blink"
-            assert not asked.done()
-            assert world.runtime.face.phase == "wagers_locked"
-            await eventually(lambda: world.broker.states()[-1].value["links"]["journal"] is False)
-
-            world.journal.failing = False
-            await asyncio.wait([asked])
-            await eventually(world.fault)
-            assert world.fault() == "journal_failed"
-            assert world.status["journal"]["error"] is None
-            await eventually(lambda: world.broker.states()[-1].value["links"]["journal"] is True)
-            assert kinds(world.rows()) == ["ShoeOpened", CommitFailed.__name__]
-            assert (await asked).refused is None
-            await eventually(lambda: len(world.pit.ledger) == world.journal.head_seq)
-            assert world.pit.types().count("round") == 1
-            assert world.pit.types()[-1] == "fault"
-
-    run(test())
+        world.journal.failing = False
+        await asyncio.wait([asked])
+        await eventually(world.fault)
+        assert world.fault() == "journal_failed"
+        assert world.status["journal"]["error"] is None
+        await eventually(lambda: world.broker.states()[-1].value["links"]["journal"] is True)
+        assert kinds(world.rows()) == ["ShoeOpened", CommitFailed.__name__]
+        assert (await asked).refused is None
+        await eventually(lambda: len(world.pit.ledger) == world.journal.head_seq)
+        assert world.pit.types().count("round") == 1
+        assert world.pit.types()[-1] == "fault"
     rows = list(read_rows(Path(table_config(tmp_path).file.journal.path)))
     cards = [str(row.fact.card) for row in rows if isinstance(row.fact, CardDrawn)]
     assert cards == ["AS", "2D", "KS", "2D", "9S", "3D"]
@@ -411,42 +388,36 @@ def test_a_failing_disk_keeps_what_waits_and_tells_of_it_afterwards(
 # The shoe.
 
 
-def test_a_link_lost_in_a_hand_is_a_fault_and_between_hands_is_not(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            await world.open_shoe()
-            assert world.shoe.listener is not None
-            world.shoe.listener.shoe_link(False, "unplugged")
-            await world.settle()
-            assert world.fault() is None
-            assert world.status["shoe"] == {
-                "up": False,
-                "why": "unplugged",
-                "bad_bytes": {},
-                "bad_bytes_wait": False,
-            }
-            await eventually(lambda: world.lamps["fault"] == "slow_blink")
-            world.shoe.listener.shoe_link(True, "back")
-            await world.do(LockWagers())
-            await world.deal("KS")
-            world.shoe.listener.shoe_link(False, "unplugged")
-            await world.settle()
-            assert world.fault() == "shoe_unplugged"
-            assert kinds(world.rows())[-1] == ShoeUnplugged.__name__
-
-    run(test())
+async def test_a_link_lost_in_a_hand_is_a_fault_and_between_hands_is_not(tmp_path: Path) -> None:
+    async with running(tmp_path) as world:
+        await world.open_shoe()
+        assert world.shoe.listener is not None
+        world.shoe.listener.shoe_link(False, "unplugged")
+        await world.settle()
+        assert world.fault() is None
+        assert world.status["shoe"] == {
+            "up": False,
+            "why": "unplugged",
+            "bad_bytes": {},
+            "bad_bytes_wait": False,
+        }
+        await eventually(lambda: world.lamps["fault"] == "slow_blink")
+        world.shoe.listener.shoe_link(True, "back")
+        await world.do(LockWagers())
+        await world.deal("KS")
+        world.shoe.listener.shoe_link(False, "unplugged")
+        await world.settle()
+        assert world.fault() == "shoe_unplugged"
+        assert kinds(world.rows())[-1] == ShoeUnplugged.__name__
 
 
-def test_bad_bytes_are_counted_by_kind_and_logged_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            assert world.shoe.listener is not None
-            for reason, count in (("checksum", 3), ("checksum", 4), ("no frame", 1)):
-                world.shoe.listener.shoe_noise(reason, count)
-            await eventually(lambda: world.status["shoe"]["bad_bytes"] == {"checksum": 7, "no frame": 1})
-            assert world.rows() == []
-
-    run(test())
+async def test_bad_bytes_are_counted_by_kind_and_logged_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async with running(tmp_path) as world:
+        assert world.shoe.listener is not None
+        for reason, count in (("checksum", 3), ("checksum", 4), ("no frame", 1)):
+            world.shoe.listener.shoe_noise(reason, count)
+        await eventually(lambda: world.status["shoe"]["bad_bytes"] == {"checksum": 7, "no frame": 1})
+        assert world.rows() == []
     assert len(re.findall("bad bytes", caplog.text)) == 2
 
 
@@ -463,39 +434,35 @@ def all_copies_have_come(monkeypatch: pytest.MonkeyPatch) -> Callable[[World], A
 
 
 @pytest.mark.parametrize("ends", ["reveal", "void"])
-def test_bad_bytes_are_told_to_nobody_while_cards_lie_face_down(
+async def test_bad_bytes_are_told_to_nobody_while_cards_lie_face_down(
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
     all_copies_have_come: Callable[[World], Awaitable[None]],
     ends: str,
 ) -> None:
     """They may be a copy of the shoe's result, which comes once the hand is complete. Afterwards none is missing."""
-
-    async def test() -> None:
-        async with running(tmp_path, example=example_table("sugarhouse_midi")) as world:
-            shoe, listener = world.shoe, world.shoe.listener
-            assert listener is not None
-            await world.open_shoe()
-            await world.do(LockWagers())
-            listener.shoe_noise("noise", 8)  # of the first card's report, whose other copies come yet
-            for card in ["4S", "TH", "5D", "9C"]:
-                shoe.deal(card)
-                listener.shoe_noise("noise", 8)
-            await all_copies_have_come(world)
-            as_it_was = told(world)
-            assert as_it_was["shoe"]["bad_bytes"] == {}
-            assert as_it_was["shoe"]["bad_bytes_wait"]
-            listener.shoe_reported(ShoeResultReported(ShoeResult.TIE, False, False))
-            listener.shoe_noise("noise", 7)
-            listener.shoe_noise("unconfirmed", 7)
-            await all_copies_have_come(world)
-            assert told(world) == as_it_was
-            assert "bad bytes" not in caplog.text
-            await world.do(MakeCall(Call.REVEAL, "dealer") if ends == "reveal" else VoidHand("Smith"))
-            await eventually(lambda: world.status["shoe"]["bad_bytes"] == {"noise": 47, "unconfirmed": 7})
-            assert not world.status["shoe"]["bad_bytes_wait"]
-
-    run(test())
+    async with running(tmp_path, example=example_table("sugarhouse_midi")) as world:
+        shoe, listener = world.shoe, world.shoe.listener
+        assert listener is not None
+        await world.open_shoe()
+        await world.do(LockWagers())
+        listener.shoe_noise("noise", 8)  # of the first card's report, whose other copies come yet
+        for card in ["4S", "TH", "5D", "9C"]:
+            shoe.deal(card)
+            listener.shoe_noise("noise", 8)
+        await all_copies_have_come(world)
+        as_it_was = told(world)
+        assert as_it_was["shoe"]["bad_bytes"] == {}
+        assert as_it_was["shoe"]["bad_bytes_wait"]
+        listener.shoe_reported(ShoeResultReported(ShoeResult.TIE, False, False))
+        listener.shoe_noise("noise", 7)
+        listener.shoe_noise("unconfirmed", 7)
+        await all_copies_have_come(world)
+        assert told(world) == as_it_was
+        assert "bad bytes" not in caplog.text
+        await world.do(MakeCall(Call.REVEAL, "dealer") if ends == "reveal" else VoidHand("Smith"))
+        await eventually(lambda: world.status["shoe"]["bad_bytes"] == {"noise": 47, "unconfirmed": 7})
+        assert not world.status["shoe"]["bad_bytes_wait"]
     assert len(re.findall("bad bytes", caplog.text)) == 2
 
 
@@ -504,50 +471,42 @@ def told(world: World) -> dict[str, Any]:
     return {name: said for name, said in world.status.items() if name != "up_s"}
 
 
-def test_a_damaged_copy_before_a_card_that_comes_face_down_is_told_as_late_as_one_after_it(
+async def test_a_damaged_copy_before_a_card_that_comes_face_down_is_told_as_late_as_one_after_it(
     tmp_path: Path, all_copies_have_come: Callable[[World], Awaitable[None]]
 ) -> None:
     """Nothing lies face down yet when it comes: this card, drawn in error, is the first."""
-
-    async def test() -> None:
-        async with running(tmp_path, example=example_table("sugarhouse_midi")) as world:
-            await world.open_shoe()
-            assert world.shoe.listener is not None
-            world.shoe.listener.shoe_noise("noise", 8)
-            await world.settle()
-            world.shoe.deal("4S")
-            await all_copies_have_come(world)
-            assert world.status["shoe"]["bad_bytes"] == {}
-            await world.do(VoidHand("Smith"))
-            assert world.status["shoe"]["bad_bytes"] == {"noise": 8}
-
-    run(test())
+    async with running(tmp_path, example=example_table("sugarhouse_midi")) as world:
+        await world.open_shoe()
+        assert world.shoe.listener is not None
+        world.shoe.listener.shoe_noise("noise", 8)
+        await world.settle()
+        world.shoe.deal("4S")
+        await all_copies_have_come(world)
+        assert world.status["shoe"]["bad_bytes"] == {}
+        await world.do(VoidHand("Smith"))
+        assert world.status["shoe"]["bad_bytes"] == {"noise": 8}
 
 
-def test_bad_bytes_wait_for_the_commit_of_a_card_that_lies_face_down(
+async def test_bad_bytes_wait_for_the_commit_of_a_card_that_lies_face_down(
     tmp_path: Path, all_copies_have_come: Callable[[World], Awaitable[None]]
 ) -> None:
     """The disk is slow: a whole hand and its result are heard, and the table shows none of it yet."""
-
-    async def test() -> None:
-        async with running(tmp_path, example=example_table("sugarhouse_midi")) as world:
-            await world.open_shoe()
-            world.journal.gate.clear()
-            locked = asyncio.create_task(world.runtime.ask(LockWagers()))
-            await eventually(lambda: world.journal.at_gate)
-            world.shoe.deal("4S TH 5D 9C")
-            assert world.shoe.listener is not None
-            world.shoe.listener.shoe_noise("noise", 7)
-            await asyncio.sleep(0.3)
-            assert world.status["shoe"]["bad_bytes"] == {}
-            world.journal.gate.set()
-            await locked
-            await all_copies_have_come(world)
-            assert world.status["shoe"]["bad_bytes"] == {}
-            await world.do(MakeCall(Call.REVEAL, "dealer"))
-            await eventually(lambda: world.status["shoe"]["bad_bytes"] == {"noise": 7})
-
-    run(test())
+    async with running(tmp_path, example=example_table("sugarhouse_midi")) as world:
+        await world.open_shoe()
+        world.journal.gate.clear()
+        locked = asyncio.create_task(world.runtime.ask(LockWagers()))
+        await eventually(lambda: world.journal.at_gate)
+        world.shoe.deal("4S TH 5D 9C")
+        assert world.shoe.listener is not None
+        world.shoe.listener.shoe_noise("noise", 7)
+        await asyncio.sleep(0.3)
+        assert world.status["shoe"]["bad_bytes"] == {}
+        world.journal.gate.set()
+        await locked
+        await all_copies_have_come(world)
+        assert world.status["shoe"]["bad_bytes"] == {}
+        await world.do(MakeCall(Call.REVEAL, "dealer"))
+        await eventually(lambda: world.status["shoe"]["bad_bytes"] == {"noise": 7})
 
 
 # Buttons.
@@ -560,78 +519,69 @@ async def _press(world: World, button: str) -> None:
     await world.pins.sampled(8)
 
 
-def test_the_buttons_play_a_hand(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            await _press(world, "new_shoe")
-            await eventually(lambda: world.runtime.face.phase == "first_card_due")
-            await world.deal("AS 2D")
-            await _press(world, "deal")
-            await eventually(lambda: world.runtime.face.phase == "wagers_locked")
-            await _press(world, "void")  # without the key: refused
-            assert world.runtime.face.phase == "wagers_locked"
-            world.pins.pressed.add("key")
-            await world.pins.sampled(8)
-            await _press(world, "void")
-            await eventually(lambda: world.runtime.face.phase == "wagers_open")
-            assert kinds(world.rows()) == ["ShoeOpened", "CardDrawn", "CardDrawn", "WagersLocked", "HandVoided"]
-            assert world.pit.ledger[-1]["by"] == "key"
-
-    run(test())
+async def test_the_buttons_play_a_hand(tmp_path: Path) -> None:
+    async with running(tmp_path) as world:
+        await _press(world, "new_shoe")
+        await eventually(lambda: world.runtime.face.phase == "first_card_due")
+        await world.deal("AS 2D")
+        await _press(world, "deal")
+        await eventually(lambda: world.runtime.face.phase == "wagers_locked")
+        await _press(world, "void")  # without the key: refused
+        assert world.runtime.face.phase == "wagers_locked"
+        world.pins.pressed.add("key")
+        await world.pins.sampled(8)
+        await _press(world, "void")
+        await eventually(lambda: world.runtime.face.phase == "wagers_open")
+        assert kinds(world.rows()) == ["ShoeOpened", "CardDrawn", "CardDrawn", "WagersLocked", "HandVoided"]
+        assert world.pit.ledger[-1]["by"] == "key"
 
 
 @pytest.mark.parametrize("button", ["deal", "void", "new_shoe"])
-def test_the_key_leaves_no_fault_that_nobody_can_have_seen(
+async def test_the_key_leaves_no_fault_that_nobody_can_have_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, button: str
 ) -> None:
     """The fault stands and the lamps show it, but for less long than anybody needs to see it."""
     monkeypatch.setattr("controller.runtime.SEEN_AFTER_S", 3600.0)
-
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            await world.open_shoe()
-            if button == "void":
-                await world.do(LockWagers())
-            world.runtime.shoe_reported(ShoeErrorRaised(ShoeError.OVERDRAW))
-            await world.settle()
-            assert world.lamps["fault"] == "fast_blink"
-            world.pins.pressed.add("key")
-            await world.pins.sampled(8)
-            before = len(world.rows())
-            await _press(world, button)
-            await world.settle()
-            assert world.fault() == "shoe_error"
-            assert len(world.rows()) == before
-            monkeypatch.setattr("controller.runtime.SEEN_AFTER_S", 0.0)
-            await _press(world, button)
-            await world.settle()
-            assert world.fault() is None
-            assert world.rows()[-1].via == f"button {button}" or button == "new_shoe"
-
-    run(test())
+    async with running(tmp_path) as world:
+        await world.open_shoe()
+        if button == "void":
+            await world.do(LockWagers())
+        world.runtime.shoe_reported(ShoeErrorRaised(ShoeError.OVERDRAW))
+        await world.settle()
+        assert world.lamps["fault"] == "fast_blink"
+        world.pins.pressed.add("key")
+        await world.pins.sampled(8)
+        before = len(world.rows())
+        await _press(world, button)
+        await world.settle()
+        assert world.fault() == "shoe_error"
+        assert len(world.rows()) == before
+        monkeypatch.setattr("controller.runtime.SEEN_AFTER_S", 0.0)
+        await _press(world, button)
+        await world.settle()
+        assert world.fault() is None
+        assert world.rows()[-1].via == f"button {button}" or button == "new_shoe"
 
 
-def test_a_press_for_a_fault_that_was_just_left_begins_no_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_press_for_a_fault_that_was_just_left_begins_no_hand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Key and `deal` clear a fault. Somebody else has cleared it an instant before: the press must not lock wagers."""
-
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            await world.open_shoe()
-            world.runtime.shoe_reported(ShoeErrorRaised(ShoeError.OVERDRAW))
-            await world.settle()
-            monkeypatch.setattr("controller.runtime.SEEN_AFTER_S", 0.0)
-            world.pins.pressed.add("key")
-            await world.pins.sampled(8)
-            await world.do(ClearFault("Smith"))
-            monkeypatch.setattr("controller.runtime.SEEN_AFTER_S", 3600.0)
-            await _press(world, "deal")
-            await world.settle()
-            assert world.runtime.face.phase == "wagers_open"
-
-    run(test())
+    async with running(tmp_path) as world:
+        await world.open_shoe()
+        world.runtime.shoe_reported(ShoeErrorRaised(ShoeError.OVERDRAW))
+        await world.settle()
+        monkeypatch.setattr("controller.runtime.SEEN_AFTER_S", 0.0)
+        world.pins.pressed.add("key")
+        await world.pins.sampled(8)
+        await world.do(ClearFault("Smith"))
+        monkeypatch.setattr("controller.runtime.SEEN_AFTER_S", 3600.0)
+        await _press(world, "deal")
+        await world.settle()
+        assert world.runtime.face.phase == "wagers_open"
 
 
-def test_a_button_held_at_start_is_no_press(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_button_held_at_start_is_no_press(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from tests.daemon import daemon_world
 
     class Held(daemon_world.HeldPins):
@@ -640,48 +590,38 @@ def test_a_button_held_at_start_is_no_press(tmp_path: Path, monkeypatch: pytest.
             self.pressed = {"new_shoe"}
 
     monkeypatch.setattr(daemon_world, "HeldPins", Held)
-
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            await world.pins.sampled(10)
-            await world.settle()
-            assert world.rows() == []
-            world.pins.pressed.clear()
-            await world.pins.sampled(8)
-            world.pins.pressed.add("new_shoe")
-            await eventually(lambda: world.runtime.face.phase == "first_card_due")
-
-    run(test())
+    async with running(tmp_path) as world:
+        await world.pins.sampled(10)
+        await world.settle()
+        assert world.rows() == []
+        world.pins.pressed.clear()
+        await world.pins.sampled(8)
+        world.pins.pressed.add("new_shoe")
+        await eventually(lambda: world.runtime.face.phase == "first_card_due")
 
 
 # The watchdog.
 
 
-def test_the_watchdog_is_told_through_the_fold_and_not_when_it_hangs(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            await eventually(lambda: len(world.pings) >= 2)
-            world.journal.gate.clear()
-            asked = asyncio.create_task(world.runtime.ask(NewShoe()))
-            await eventually(lambda: world.journal.at_gate)
-            told = len(world.pings)
-            await world.pins.sampled(130)  # at 10 ms: more than a second, in which a ping is due
-            assert len(world.pings) == told
-            world.journal.gate.set()
-            await asked
-            await eventually(lambda: len(world.pings) > told)
-
-    run(test())
+async def test_the_watchdog_is_told_through_the_fold_and_not_when_it_hangs(tmp_path: Path) -> None:
+    async with running(tmp_path) as world:
+        await eventually(lambda: len(world.pings) >= 2)
+        world.journal.gate.clear()
+        asked = asyncio.create_task(world.runtime.ask(NewShoe()))
+        await eventually(lambda: world.journal.at_gate)
+        told = len(world.pings)
+        await world.pins.sampled(130)  # at 10 ms: more than a second, in which a ping is due
+        assert len(world.pings) == told
+        world.journal.gate.set()
+        await asked
+        await eventually(lambda: len(world.pings) > told)
 
 
-def test_an_absent_shoe_and_broker_do_not_stop_the_watchdog(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with running(tmp_path, connected=False) as world:
-            assert world.shoe.listener is not None
-            world.shoe.listener.shoe_link(False, "no such device")
-            await eventually(lambda: len(world.pings) >= 3)
-
-    run(test())
+async def test_an_absent_shoe_and_broker_do_not_stop_the_watchdog(tmp_path: Path) -> None:
+    async with running(tmp_path, connected=False) as world:
+        assert world.shoe.listener is not None
+        world.shoe.listener.shoe_link(False, "no such device")
+        await eventually(lambda: len(world.pings) >= 3)
 
 
 def test_every_event_of_a_whole_shoe_keeps_the_contract_and_the_journal_verifies(tmp_path: Path) -> None:
@@ -704,7 +644,7 @@ def test_every_event_of_a_whole_shoe_keeps_the_contract_and_the_journal_verifies
     assert verify(Path(world.config.file.journal.path)).messages == len(world.pit.ledger)
 
 
-def test_a_chip_that_lies_at_a_seat_the_next_shoe_brings_is_seen_when_it_opens(tmp_path: Path) -> None:
+async def test_a_chip_that_lies_at_a_seat_the_next_shoe_brings_is_seen_when_it_opens(tmp_path: Path) -> None:
     """The table's file got one more seat while a shoe was open, which keeps its own seats to its end."""
     table = tomllib.loads(EXAMPLE_TABLE.read_text("utf-8"))
     table["table"]["game"] = str((EXAMPLE_TABLE.parent / table["table"]["game"]).resolve())
@@ -712,17 +652,13 @@ def test_a_chip_that_lies_at_a_seat_the_next_shoe_brings_is_seen_when_it_opens(t
     del table["pins"]["lamps"][f"seat_{last}"], table["pins"]["inputs"][f"seat_{last}"]
     fewer = tmp_path / "fewer.toml"
     fewer.write_text(tomli_w.dumps(table), "utf-8")
-
-    async def test() -> None:
-        async with running(tmp_path, example=fewer) as world:
-            await world.open_shoe()
-        async with running(tmp_path) as world:
-            world.pins.pressed |= {f"seat_{last}"}
-            await world.pins.sampled(6)
-            assert world.status["sensors"] == []
-            await world.do(NewShoe("Ann"))
-            await world.deal("AS 2D")
-            assert world.status["sensors"] == [last]
-            assert world.lamps[f"seat_{last}"] == "slow_blink"
-
-    run(test())
+    async with running(tmp_path, example=fewer) as world:
+        await world.open_shoe()
+    async with running(tmp_path) as world:
+        world.pins.pressed |= {f"seat_{last}"}
+        await world.pins.sampled(6)
+        assert world.status["sensors"] == []
+        await world.do(NewShoe("Ann"))
+        await world.deal("AS 2D")
+        assert world.status["sensors"] == [last]
+        assert world.lamps[f"seat_{last}"] == "slow_blink"

@@ -11,7 +11,7 @@ from controller.contract import topics
 from controller.delivery.standing import GOOD, PitHeard
 from controller.words.language import language
 from tests.daemon.daemon_world import ack, running
-from tests.support.waiting import eventually, run
+from tests.support.waiting import eventually
 
 STALE_S = 10.0
 SCHEMA = Path(topics.__file__).with_name("schemas") / "state.schema.json"
@@ -76,14 +76,11 @@ def test_the_contract_names_every_code_and_each_has_its_sentences() -> None:
     assert {code for code, told in sentences.items() if not told["do"]} == GOOD
 
 
-def test_a_new_table_that_nobody_adopted_says_so_and_its_lamp_blinks(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with running(tmp_path, adopted=False) as world:
-            await eventually(lambda: world.status["pit"]["standing"]["code"] == "not_adopted")
-            await eventually(lambda: world.status["lamps"]["fault"] == "slow_blink")
-            await eventually(lambda: world.broker.states()[-1].value["pit"] == "not_adopted")
-            world.broker.say(ack(world.journal.epoch, 0, "0" * 64))
-            await eventually(lambda: world.status["pit"]["standing"]["code"] == "well")
-            await eventually(lambda: world.status["lamps"]["fault"] == "dark")
-
-    run(test())
+async def test_a_new_table_that_nobody_adopted_says_so_and_its_lamp_blinks(tmp_path: Path) -> None:
+    async with running(tmp_path, adopted=False) as world:
+        await eventually(lambda: world.status["pit"]["standing"]["code"] == "not_adopted")
+        await eventually(lambda: world.status["lamps"]["fault"] == "slow_blink")
+        await eventually(lambda: world.broker.states()[-1].value["pit"] == "not_adopted")
+        world.broker.say(ack(world.journal.epoch, 0, "0" * 64))
+        await eventually(lambda: world.status["pit"]["standing"]["code"] == "well")
+        await eventually(lambda: world.status["lamps"]["fault"] == "dark")

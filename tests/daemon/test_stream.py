@@ -51,49 +51,40 @@ def alarms(world: World) -> list[str]:
 # Delivery.
 
 
-def test_every_event_reaches_the_pit_and_is_marked(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            await world.open_shoe()
-            await world.play_hit()
-            await eventually(lambda: world.pit.types() == ["shoe_opened", "wagers_locked", "round", "hit"])
-            await eventually(lambda: world.journal.acked_seq == 4)
-            status = world.runtime.stream.status()
-            assert (status["unacknowledged"], status["acked_seq"], status["stream"]) == (0, 4, "streaming")
-            assert sent(world.broker) == [1, 2, 3, 4], "nothing was sent twice"
-
-    run(test())
+async def test_every_event_reaches_the_pit_and_is_marked(tmp_path: Path) -> None:
+    async with running(tmp_path) as world:
+        await world.open_shoe()
+        await world.play_hit()
+        await eventually(lambda: world.pit.types() == ["shoe_opened", "wagers_locked", "round", "hit"])
+        await eventually(lambda: world.journal.acked_seq == 4)
+        status = world.runtime.stream.status()
+        assert (status["unacknowledged"], status["acked_seq"], status["stream"]) == (0, 4, "streaming")
+        assert sent(world.broker) == [1, 2, 3, 4], "nothing was sent twice"
 
 
-def test_what_is_not_acknowledged_is_sent_again_until_it_is(tmp_path: Path, quick: None) -> None:
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            world.pit.acks = False
-            await world.do(NewShoe())
-            await eventually(lambda: sent(world.broker).count(1) >= 4)
-            first, *others = [published.payload for published in world.broker.published if published.event_type]
-            assert set(others) == {first}, "the same bytes each time"
-            world.pit.acks = True
-            await eventually(lambda: world.journal.acked_seq == 1)
-
-    run(test())
+async def test_what_is_not_acknowledged_is_sent_again_until_it_is(tmp_path: Path, quick: None) -> None:
+    async with running(tmp_path) as world:
+        world.pit.acks = False
+        await world.do(NewShoe())
+        await eventually(lambda: sent(world.broker).count(1) >= 4)
+        first, *others = [published.payload for published in world.broker.published if published.event_type]
+        assert set(others) == {first}, "the same bytes each time"
+        world.pit.acks = True
+        await eventually(lambda: world.journal.acked_seq == 1)
 
 
-def test_events_made_without_a_broker_are_delivered_when_it_comes(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with running(tmp_path, connected=False) as world:
-            await world.open_shoe()
-            await world.do(LockWagers())
-            await world.deal("KS 2D 9S 3D")
-            assert world.broker.published == []
-            assert world.runtime.stream.status()["stream"] == "offline"
-            world.broker.connect()
-            await eventually(lambda: world.pit.types() == ["shoe_opened", "wagers_locked", "round"])
-
-    run(test())
+async def test_events_made_without_a_broker_are_delivered_when_it_comes(tmp_path: Path) -> None:
+    async with running(tmp_path, connected=False) as world:
+        await world.open_shoe()
+        await world.do(LockWagers())
+        await world.deal("KS 2D 9S 3D")
+        assert world.broker.published == []
+        assert world.runtime.stream.status()["stream"] == "offline"
+        world.broker.connect()
+        await eventually(lambda: world.pit.types() == ["shoe_opened", "wagers_locked", "round"])
 
 
-def test_a_backlog_on_the_disk_goes_out_in_windows_of_fifty(tmp_path: Path) -> None:
+async def test_a_backlog_on_the_disk_goes_out_in_windows_of_fifty(tmp_path: Path) -> None:
     config = table_config(tmp_path)
     journal = open_journal(config)
     from controller.clock import stamp_now
@@ -104,296 +95,247 @@ def test_a_backlog_on_the_disk_goes_out_in_windows_of_fifty(tmp_path: Path) -> N
         _, events = step(Table(config.rules), PublishRefused(number, 0x87))
         journal.append([Entry(stamp_now(), PublishRefused(number, 0x87), tuple(events))])
     journal.close()
-
-    async def test() -> None:
-        async with running(tmp_path, connected=False) as world:
-            world.pit.acks = False
-            world.broker.connect()
-            await eventually(lambda: len(sent(world.broker)) >= 50)
-            await world.pins.sampled(10)
-            assert set(sent(world.broker)) == set(range(1, 51))
-            assert world.runtime.stream.status()["unacknowledged"] == 130
-            await world.do(NewShoe())  # an event beyond the window waits on the disk
-            await world.pins.sampled(10)
-            assert set(sent(world.broker)) == set(range(1, 51))
-            world.pit.acks = True
-            await eventually(lambda: world.pit.types()[-1:] == ["shoe_opened"])
-            await eventually(lambda: world.journal.acked_seq == 131)
-
-    run(test())
+    async with running(tmp_path, connected=False) as world:
+        world.pit.acks = False
+        world.broker.connect()
+        await eventually(lambda: len(sent(world.broker)) >= 50)
+        await world.pins.sampled(10)
+        assert set(sent(world.broker)) == set(range(1, 51))
+        assert world.runtime.stream.status()["unacknowledged"] == 130
+        await world.do(NewShoe())  # an event beyond the window waits on the disk
+        await world.pins.sampled(10)
+        assert set(sent(world.broker)) == set(range(1, 51))
+        world.pit.acks = True
+        await eventually(lambda: world.pit.types()[-1:] == ["shoe_opened"])
+        await eventually(lambda: world.journal.acked_seq == 131)
 
 
-def test_a_new_connection_begins_with_the_pits_retained_word(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            await world.open_shoe()
-            await world.do(LockWagers())
-            await eventually(lambda: world.journal.acked_seq == 2)
-            world.broker.disconnect()
-            assert not world.runtime.stream.up
-            await world.deal("KS 2D 9S 3D")
-            before = len(world.broker.published)
-            world.broker.connect()
-            await eventually(lambda: world.pit.types()[-1] == "round")
-            again = [p.value["seq"] for p in world.broker.published[before:] if p.topic.endswith("/event")]
-            assert again == [3]
-
-    run(test())
+async def test_a_new_connection_begins_with_the_pits_retained_word(tmp_path: Path) -> None:
+    async with running(tmp_path) as world:
+        await world.open_shoe()
+        await world.do(LockWagers())
+        await eventually(lambda: world.journal.acked_seq == 2)
+        world.broker.disconnect()
+        assert not world.runtime.stream.up
+        await world.deal("KS 2D 9S 3D")
+        before = len(world.broker.published)
+        world.broker.connect()
+        await eventually(lambda: world.pit.types()[-1] == "round")
+        again = [p.value["seq"] for p in world.broker.published[before:] if p.topic.endswith("/event")]
+        assert again == [3]
 
 
-def test_nothing_is_sent_until_the_retained_word_or_its_absence_is_known(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with running(tmp_path, connected=False) as world:
-            await world.open_shoe()
-            silent: list[Published] = []
-            world.broker.reason = lambda published: silent.append(published)
-            world.broker.connect()
-            await eventually(lambda: silent)
-            await world.pins.sampled(20)
-            assert world.broker.events() == []
-            assert world.runtime.stream.status()["stream"] == "asking"
-            assert not world.runtime.stream.up
-            barrier = silent[0]
-            assert barrier.topic.endswith("/state"), "the state's answer says that no retained word is coming"
-            world.broker.reason = lambda _: 0
-            assert world.broker.listener is not None
-            world.broker.listener.broker_answered(barrier.token, 0)
-            await eventually(lambda: world.pit.types() == ["shoe_opened"])
-
-    run(test())
+async def test_nothing_is_sent_until_the_retained_word_or_its_absence_is_known(tmp_path: Path) -> None:
+    async with running(tmp_path, connected=False) as world:
+        await world.open_shoe()
+        silent: list[Published] = []
+        world.broker.reason = lambda published: silent.append(published)
+        world.broker.connect()
+        await eventually(lambda: silent)
+        await world.pins.sampled(20)
+        assert world.broker.events() == []
+        assert world.runtime.stream.status()["stream"] == "asking"
+        assert not world.runtime.stream.up
+        barrier = silent[0]
+        assert barrier.topic.endswith("/state"), "the state's answer says that no retained word is coming"
+        world.broker.reason = lambda _: 0
+        assert world.broker.listener is not None
+        world.broker.listener.broker_answered(barrier.token, 0)
+        await eventually(lambda: world.pit.types() == ["shoe_opened"])
 
 
-def test_a_connection_that_changes_while_the_disk_is_read_is_asked_anew(tmp_path: Path) -> None:
+async def test_a_connection_that_changes_while_the_disk_is_read_is_asked_anew(tmp_path: Path) -> None:
     """What was due on the old connection is not sent on the new one, whose retained word is not known yet."""
-
-    async def test() -> None:
-        async with running(tmp_path) as first:
-            first.pit.acks = False
-            await first.open_shoe()
-        async with running(tmp_path, connected=False) as world:  # the event is on the disk alone
-            world.journal.gate.clear()
-            asked = asyncio.create_task(world.runtime.ask(LockWagers()))
-            await eventually(lambda: world.journal.at_gate)
-            world.broker.connect()
-            await eventually(lambda: world.runtime.stream.up)
-            await world.pins.sampled(3)  # the journal's thread is asked for the event, and is busy
-            world.broker.disconnect()
-            world.broker.reason = lambda _: None
-            world.broker.connect()
-            world.journal.gate.set()
-            await asked
-            await world.pins.sampled(5)
-            assert world.runtime.stream.status()["stream"] == "asking"
-            assert world.broker.events() == []
-
-    run(test())
+    async with running(tmp_path) as first:
+        first.pit.acks = False
+        await first.open_shoe()
+    async with running(tmp_path, connected=False) as world:  # the event is on the disk alone
+        world.journal.gate.clear()
+        asked = asyncio.create_task(world.runtime.ask(LockWagers()))
+        await eventually(lambda: world.journal.at_gate)
+        world.broker.connect()
+        await eventually(lambda: world.runtime.stream.up)
+        await world.pins.sampled(3)  # the journal's thread is asked for the event, and is busy
+        world.broker.disconnect()
+        world.broker.reason = lambda _: None
+        world.broker.connect()
+        world.journal.gate.set()
+        await asked
+        await world.pins.sampled(5)
+        assert world.runtime.stream.status()["stream"] == "asking"
+        assert world.broker.events() == []
 
 
-def test_an_event_waits_for_the_ones_before_it_that_are_read_from_the_disk(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with running(tmp_path) as first:
-            first.pit.acks = False
-            await first.open_shoe()
-        async with running(tmp_path, connected=False) as world:  # the first event is on the disk alone
-            world.journal.gate.clear()
-            asked = asyncio.create_task(world.runtime.ask(LockWagers()))
-            await eventually(lambda: world.journal.at_gate)
-            world.broker.connect()
-            await eventually(lambda: world.runtime.stream.up)
-            await world.pins.sampled(3)  # the journal's thread is to read it next, once the second is committed
-            world.journal.gate.set()
-            await asked
-            await eventually(lambda: world.pit.types() == ["shoe_opened", "wagers_locked"])
-            assert sent(world.broker) == [1, 2]
-
-    run(test())
+async def test_an_event_waits_for_the_ones_before_it_that_are_read_from_the_disk(tmp_path: Path) -> None:
+    async with running(tmp_path) as first:
+        first.pit.acks = False
+        await first.open_shoe()
+    async with running(tmp_path, connected=False) as world:  # the first event is on the disk alone
+        world.journal.gate.clear()
+        asked = asyncio.create_task(world.runtime.ask(LockWagers()))
+        await eventually(lambda: world.journal.at_gate)
+        world.broker.connect()
+        await eventually(lambda: world.runtime.stream.up)
+        await world.pins.sampled(3)  # the journal's thread is to read it next, once the second is committed
+        world.journal.gate.set()
+        await asked
+        await eventually(lambda: world.pit.types() == ["shoe_opened", "wagers_locked"])
+        assert sent(world.broker) == [1, 2]
 
 
-def test_a_journal_that_cannot_be_read_holds_up_the_stream_and_not_the_table(
+async def test_a_journal_that_cannot_be_read_holds_up_the_stream_and_not_the_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("controller.delivery.stream._RETRY_READ_S", 0.01)
-
-    async def test() -> None:
-        async with running(tmp_path) as first:
-            first.pit.acks = False
-            await first.open_shoe()
-        async with running(tmp_path, connected=False) as world:  # the event is on the disk alone
-            world.journal.unreadable = True
-            world.broker.connect()
-            await eventually(lambda: "the journal cannot be read" in caplog.text)
-            assert await world.runtime.ask(LockWagers()) == Answer(None)
-            await world.pins.sampled(3)
-            assert world.broker.events() == []
-            world.journal.unreadable = False
-            await eventually(lambda: world.pit.types() == ["shoe_opened", "wagers_locked"])
-
-    run(test())
+    async with running(tmp_path) as first:
+        first.pit.acks = False
+        await first.open_shoe()
+    async with running(tmp_path, connected=False) as world:  # the event is on the disk alone
+        world.journal.unreadable = True
+        world.broker.connect()
+        await eventually(lambda: "the journal cannot be read" in caplog.text)
+        assert await world.runtime.ask(LockWagers()) == Answer(None)
+        await world.pins.sampled(3)
+        assert world.broker.events() == []
+        world.journal.unreadable = False
+        await eventually(lambda: world.pit.types() == ["shoe_opened", "wagers_locked"])
     assert caplog.text.count("the journal cannot be read") == 1
 
 
-def test_an_event_goes_out_at_its_commit_and_not_a_turn_of_the_loop_later(
+async def test_an_event_goes_out_at_its_commit_and_not_a_turn_of_the_loop_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            stream, at_commit = world.runtime.stream, list[list[int]]()
-            real = stream.committed
+    async with running(tmp_path) as world:
+        stream, at_commit = world.runtime.stream, list[list[int]]()
+        real = stream.committed
 
-            def committed(messages: Sequence[Message], pit_key: str | None) -> None:
-                real(messages, pit_key)
-                at_commit.append(sent(world.broker))
+        def committed(messages: Sequence[Message], pit_key: str | None) -> None:
+            real(messages, pit_key)
+            at_commit.append(sent(world.broker))
 
-            monkeypatch.setattr(stream, "committed", committed)
-            await world.do(NewShoe())
-            assert at_commit == [[1]]
-            await eventually(lambda: world.journal.acked_seq == 1)
-            assert sent(world.broker) == [1], "nothing was sent twice"
-
-    run(test())
+        monkeypatch.setattr(stream, "committed", committed)
+        await world.do(NewShoe())
+        assert at_commit == [[1]]
+        await eventually(lambda: world.journal.acked_seq == 1)
+        assert sent(world.broker) == [1], "nothing was sent twice"
 
 
-def test_an_ack_that_lies_there_is_judged_before_anything_is_sent(tmp_path: Path, quick: None) -> None:
+async def test_an_ack_that_lies_there_is_judged_before_anything_is_sent(tmp_path: Path, quick: None) -> None:
     """While a commit hangs, the pit's silence runs out and its words come: what it has is not sent again."""
-
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            world.pit.acks = False
-            await world.open_shoe()
-            await world.do(LockWagers())
-            await eventually(lambda: sent(world.broker)[-1:] == [2])
-            world.journal.gate.clear()
-            asked = asyncio.create_task(world.runtime.ask(VoidHand("Ann")))
-            await eventually(lambda: world.journal.at_gate)
-            first, second = {event["seq"]: event for event in world.broker.events()}.values()
-            world.broker.say(ack(first["epoch"], 1, first["chain"]))
-            await world.pins.sampled(10)  # it is judged, and marked behind the hanging commit
-            world.broker.say(ack(second["epoch"], 2, second["chain"]))
-            await world.pins.sampled(20)
-            before = len(sent(world.broker))
-            world.journal.gate.set()
-            await asked
-            await eventually(lambda: len(sent(world.broker)) > before)
-            assert sent(world.broker)[before:][0] == 3
-
-    run(test())
+    async with running(tmp_path) as world:
+        world.pit.acks = False
+        await world.open_shoe()
+        await world.do(LockWagers())
+        await eventually(lambda: sent(world.broker)[-1:] == [2])
+        world.journal.gate.clear()
+        asked = asyncio.create_task(world.runtime.ask(VoidHand("Ann")))
+        await eventually(lambda: world.journal.at_gate)
+        first, second = {event["seq"]: event for event in world.broker.events()}.values()
+        world.broker.say(ack(first["epoch"], 1, first["chain"]))
+        await world.pins.sampled(10)  # it is judged, and marked behind the hanging commit
+        world.broker.say(ack(second["epoch"], 2, second["chain"]))
+        await world.pins.sampled(20)
+        before = len(sent(world.broker))
+        world.journal.gate.set()
+        await asked
+        await eventually(lambda: len(sent(world.broker)) > before)
+        assert sent(world.broker)[before:][0] == 3
 
 
 @pytest.mark.parametrize("retained_seq", [None, 99])
-def test_an_ack_of_the_connection_before_is_no_word_on_this_one(tmp_path: Path, retained_seq: int | None) -> None:
+async def test_an_ack_of_the_connection_before_is_no_word_on_this_one(tmp_path: Path, retained_seq: int | None) -> None:
     """It was being judged, behind a hanging commit, when the connection went."""
-
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            await world.open_shoe()
-            await eventually(lambda: world.journal.acked_seq == 1)
-            [first] = world.broker.events()
-            world.pit.acks = False
-            world.journal.gate.clear()
-            asked = asyncio.create_task(world.runtime.ask(LockWagers()))
-            await eventually(lambda: world.journal.at_gate)
-            world.broker.say(ack(first["epoch"], 1, first["chain"]))  # again: its event is read from the disk
-            await world.pins.sampled(5)
-            world.broker.disconnect()
-            world.broker.retained = ack(first["epoch"], retained_seq, "f" * 64) if retained_seq else None
-            world.broker.reason = lambda _: None  # whether there is a retained word is not known yet
-            world.broker.connect()
-            await world.pins.sampled(5)
-            world.journal.gate.set()
-            await asked
-            await world.pins.sampled(10)
-            assert world.runtime.stream.status()["stream"] == ("behind" if retained_seq else "asking")
-            assert sent(world.broker) == [1]
-
-    run(test())
+    async with running(tmp_path) as world:
+        await world.open_shoe()
+        await eventually(lambda: world.journal.acked_seq == 1)
+        [first] = world.broker.events()
+        world.pit.acks = False
+        world.journal.gate.clear()
+        asked = asyncio.create_task(world.runtime.ask(LockWagers()))
+        await eventually(lambda: world.journal.at_gate)
+        world.broker.say(ack(first["epoch"], 1, first["chain"]))  # again: its event is read from the disk
+        await world.pins.sampled(5)
+        world.broker.disconnect()
+        world.broker.retained = ack(first["epoch"], retained_seq, "f" * 64) if retained_seq else None
+        world.broker.reason = lambda _: None  # whether there is a retained word is not known yet
+        world.broker.connect()
+        await world.pins.sampled(5)
+        world.journal.gate.set()
+        await asked
+        await world.pins.sampled(10)
+        assert world.runtime.stream.status()["stream"] == ("behind" if retained_seq else "asking")
+        assert sent(world.broker) == [1]
 
 
-def test_a_wager_that_the_broker_kept_is_refused(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    async def test() -> None:
-        async with running(tmp_path, example=surroundings.example_table("sugarhouse")) as world:
-            await world.open_shoe()
-            wager = json.dumps({"seat": 2, "spot": "banker", "cents": 2000}).encode()
-            topic = Topics(world.config.file.pit.root, world.config.file.table.id).wager
-            world.broker.say(wager, topic, retained=True)
-            await world.settle()
-            assert world.status["face"]["wagers"] == ()
-            assert f"{topic} is refused: the broker retained it" in caplog.text
-            world.broker.say(wager, topic)
-            await world.settle()
-            assert [seen["seat"] for seen in world.status["face"]["wagers"]] == [2]
-
-    run(test())
+async def test_a_wager_that_the_broker_kept_is_refused(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async with running(tmp_path, example=surroundings.example_table("sugarhouse")) as world:
+        await world.open_shoe()
+        wager = json.dumps({"seat": 2, "spot": "banker", "cents": 2000}).encode()
+        topic = Topics(world.config.file.pit.root, world.config.file.table.id).wager
+        world.broker.say(wager, topic, retained=True)
+        await world.settle()
+        assert world.status["face"]["wagers"] == ()
+        assert f"{topic} is refused: the broker retained it" in caplog.text
+        world.broker.say(wager, topic)
+        await world.settle()
+        assert [seen["seat"] for seen in world.status["face"]["wagers"]] == [2]
 
 
-def test_a_word_of_another_epoch_is_as_good_as_none(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with running(tmp_path, connected=False) as world:
-            await world.open_shoe()
-            world.broker.retained = ack("0000000000", 1, "0" * 64)
-            world.broker.connect()
-            await eventually(lambda: world.pit.types() == ["shoe_opened"])
-            assert world.fault() is None
-
-    run(test())
+async def test_a_word_of_another_epoch_is_as_good_as_none(tmp_path: Path) -> None:
+    async with running(tmp_path, connected=False) as world:
+        await world.open_shoe()
+        world.broker.retained = ack("0000000000", 1, "0" * 64)
+        world.broker.connect()
+        await eventually(lambda: world.pit.types() == ["shoe_opened"])
+        assert world.fault() is None
 
 
-def test_a_word_said_before_the_answer_to_the_state_is_heard_first(tmp_path: Path) -> None:
+async def test_a_word_said_before_the_answer_to_the_state_is_heard_first(tmp_path: Path) -> None:
     """Though the journal's thread, which looks up what the word is about, is busy with the disk."""
-
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            await world.open_shoe()
-            await eventually(lambda: world.journal.acked_seq == 1)
-            world.broker.disconnect()
-            world.journal.gate.clear()
-            asked = asyncio.create_task(world.runtime.ask(LockWagers()))
-            await eventually(lambda: world.journal.at_gate)
-            before = len(world.broker.published)
-            world.broker.retained = ack(world.journal.epoch, 0, "0" * 64)  # the pit lost everything
-            world.broker.connect()
-            await world.pins.sampled(5)
-            world.journal.gate.set()
-            await asked
-            world.pit.ledger.clear()
-            await eventually(lambda: world.pit.types() == ["shoe_opened", "wagers_locked"])
-            events = [p.value["seq"] for p in world.broker.published[before:] if p.topic.endswith("/event")]
-            assert events[0] == 1
-
-    run(test())
+    async with running(tmp_path) as world:
+        await world.open_shoe()
+        await eventually(lambda: world.journal.acked_seq == 1)
+        world.broker.disconnect()
+        world.journal.gate.clear()
+        asked = asyncio.create_task(world.runtime.ask(LockWagers()))
+        await eventually(lambda: world.journal.at_gate)
+        before = len(world.broker.published)
+        world.broker.retained = ack(world.journal.epoch, 0, "0" * 64)  # the pit lost everything
+        world.broker.connect()
+        await world.pins.sampled(5)
+        world.journal.gate.set()
+        await asked
+        world.pit.ledger.clear()
+        await eventually(lambda: world.pit.types() == ["shoe_opened", "wagers_locked"])
+        events = [p.value["seq"] for p in world.broker.published[before:] if p.topic.endswith("/event")]
+        assert events[0] == 1
 
 
-def test_too_many_events_waiting_are_told_when_the_pit_goes_back_and_not_at_a_commit(tmp_path: Path) -> None:
+async def test_too_many_events_waiting_are_told_when_the_pit_goes_back_and_not_at_a_commit(tmp_path: Path) -> None:
     """The commit may be that of a result which cards lying face down decide."""
     midi = surroundings.example_table("sugarhouse_midi")
-
-    async def test() -> None:
-        async with running(tmp_path, example=midi, pit={"most_unacknowledged": 100}) as world:
-            await world.open_shoe()
-            for _ in range(40):
-                await world.do(LockWagers(), VoidHand("Smith"))
-            await world.do(LockWagers())
-            await world.deal("4S TH 5D 9C")
-            await eventually(lambda: len(world.pit.ledger) == world.journal.head_seq == 82)
-            world.pit.acks = False
-            world.broker.say(ack(world.journal.epoch, 0, "0" * 64, table=world.config.file.table.id))
-            await eventually(lambda: world.journal.head_seq == 83, "for the alarm")
-            assert world.rows()[-1].fact == OutboxFilling(82, 100)
-
-    run(test())
+    async with running(tmp_path, example=midi, pit={"most_unacknowledged": 100}) as world:
+        await world.open_shoe()
+        for _ in range(40):
+            await world.do(LockWagers(), VoidHand("Smith"))
+        await world.do(LockWagers())
+        await world.deal("4S TH 5D 9C")
+        await eventually(lambda: len(world.pit.ledger) == world.journal.head_seq == 82)
+        world.pit.acks = False
+        world.broker.say(ack(world.journal.epoch, 0, "0" * 64, table=world.config.file.table.id))
+        await eventually(lambda: world.journal.head_seq == 83, "for the alarm")
+        assert world.rows()[-1].fact == OutboxFilling(82, 100)
 
 
-def test_a_pit_that_lost_its_ledger_is_sent_it_again(tmp_path: Path, quick: None) -> None:
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            await world.open_shoe()
-            await world.play_hit()
-            await eventually(lambda: world.journal.acked_seq == 4)
-            whole = list(world.pit.ledger)
-            del world.pit.ledger[1:]
-            world.broker.say(ack(whole[0]["epoch"], 1, whole[0]["chain"]))
-            await eventually(lambda: world.pit.ledger == whole)
-
-    run(test())
+async def test_a_pit_that_lost_its_ledger_is_sent_it_again(tmp_path: Path, quick: None) -> None:
+    async with running(tmp_path) as world:
+        await world.open_shoe()
+        await world.play_hit()
+        await eventually(lambda: world.journal.acked_seq == 4)
+        whole = list(world.pit.ledger)
+        del world.pit.ledger[1:]
+        world.broker.say(ack(whole[0]["epoch"], 1, whole[0]["chain"]))
+        await eventually(lambda: world.pit.ledger == whole)
 
 
 # A journal the pit does not know.
@@ -401,46 +343,43 @@ def test_a_pit_that_lost_its_ledger_is_sent_it_again(tmp_path: Path, quick: None
 
 @pytest.mark.parametrize("case", ["past the head", "another chain", "far past any number"])
 @pytest.mark.parametrize("retained", [True, False], ids=["retained", "live"])
-def test_a_journal_behind_the_pit_stops_the_table_and_sends_nothing_more(
+async def test_a_journal_behind_the_pit_stops_the_table_and_sends_nothing_more(
     tmp_path: Path, case: str, retained: bool
 ) -> None:
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            await world.open_shoe()
-            await eventually(lambda: world.journal.acked_seq == 1)
-            seq = {"past the head": 2, "another chain": 1, "far past any number": 2**63 - 1}[case]
-            at = now_text()
-            word = ack(world.journal.epoch, seq, "ab" * 32, at)
-            before = len(world.broker.events())
-            if retained:
-                world.broker.disconnect()
-                world.broker.retained = word
-                world.broker.connect()
-            else:
-                world.broker.say(word)
-            await eventually(world.fault)
-            assert world.fault() == "journal_behind_pit"
-            fault = world.runtime.face.fault
-            assert fault is not None
-            assert fault.exits == ()
-            assert fault.details == {
-                "acked_seq": seq,
-                "head_seq": 1,
-                "chain": "differs" if case == "another chain" else "unknown",
-                "acked_at": at,
-            }
-            world.broker.retained = None
-            for _ in range(2):
-                world.broker.disconnect()
-                world.broker.connect()
-            await world.deal("KS")
-            await world.pins.sampled(10)
-            assert len(world.broker.events()) == before
-            assert world.runtime.stream.status()["stream"] == "behind"
-            assert world.broker.states()[-1].value["fault"] == "journal_behind_pit"
-            assert world.lamps["fault"] == "fast_blink"
-
-    run(test())
+    async with running(tmp_path) as world:
+        await world.open_shoe()
+        await eventually(lambda: world.journal.acked_seq == 1)
+        seq = {"past the head": 2, "another chain": 1, "far past any number": 2**63 - 1}[case]
+        at = now_text()
+        word = ack(world.journal.epoch, seq, "ab" * 32, at)
+        before = len(world.broker.events())
+        if retained:
+            world.broker.disconnect()
+            world.broker.retained = word
+            world.broker.connect()
+        else:
+            world.broker.say(word)
+        await eventually(world.fault)
+        assert world.fault() == "journal_behind_pit"
+        fault = world.runtime.face.fault
+        assert fault is not None
+        assert fault.exits == ()
+        assert fault.details == {
+            "acked_seq": seq,
+            "head_seq": 1,
+            "chain": "differs" if case == "another chain" else "unknown",
+            "acked_at": at,
+        }
+        world.broker.retained = None
+        for _ in range(2):
+            world.broker.disconnect()
+            world.broker.connect()
+        await world.deal("KS")
+        await world.pins.sampled(10)
+        assert len(world.broker.events()) == before
+        assert world.runtime.stream.status()["stream"] == "behind"
+        assert world.broker.states()[-1].value["fault"] == "journal_behind_pit"
+        assert world.lamps["fault"] == "fast_blink"
 
 
 @pytest.mark.parametrize(
@@ -460,33 +399,27 @@ def test_a_journal_behind_the_pit_stops_the_table_and_sends_nothing_more(
     ],
     ids=lambda payload: repr(payload[:45]),
 )
-def test_what_is_no_word_of_the_pit_is_passed_over(tmp_path: Path, payload: bytes) -> None:
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            world.broker.say(payload.replace(b"%s", world.journal.epoch.encode()))
-            await world.open_shoe()
-            await eventually(lambda: world.pit.types() == ["shoe_opened"])
-            assert world.fault() is None
-            world.broker.disconnect()
-            world.broker.retained = payload.replace(b"%s", world.journal.epoch.encode())
-            world.broker.connect()
-            await world.do(LockWagers())
-            await eventually(lambda: world.pit.types() == ["shoe_opened", "wagers_locked"])
-
-    run(test())
+async def test_what_is_no_word_of_the_pit_is_passed_over(tmp_path: Path, payload: bytes) -> None:
+    async with running(tmp_path) as world:
+        world.broker.say(payload.replace(b"%s", world.journal.epoch.encode()))
+        await world.open_shoe()
+        await eventually(lambda: world.pit.types() == ["shoe_opened"])
+        assert world.fault() is None
+        world.broker.disconnect()
+        world.broker.retained = payload.replace(b"%s", world.journal.epoch.encode())
+        world.broker.connect()
+        await world.do(LockWagers())
+        await eventually(lambda: world.pit.types() == ["shoe_opened", "wagers_locked"])
 
 
-def test_what_comes_on_another_topic_is_no_word_of_the_pit(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            word = ack(world.journal.epoch, 99, "x")
-            world.broker.say(word, topic="pit/v1/royal9-02/ack")
-            world.broker.say(word, topic="pit/v1/royal9-01/award")
-            await world.open_shoe()
-            await eventually(lambda: world.pit.types() == ["shoe_opened"])
-            assert world.fault() is None
-
-    run(test())
+async def test_what_comes_on_another_topic_is_no_word_of_the_pit(tmp_path: Path) -> None:
+    async with running(tmp_path) as world:
+        word = ack(world.journal.epoch, 99, "x")
+        world.broker.say(word, topic="pit/v1/royal9-02/ack")
+        world.broker.say(word, topic="pit/v1/royal9-01/award")
+        await world.open_shoe()
+        await eventually(lambda: world.pit.types() == ["shoe_opened"])
+        assert world.fault() is None
 
 
 # Alarms.
@@ -496,87 +429,75 @@ def _not_authorised(published: Published) -> int:
     return 0x87 if published.event_type else 0
 
 
-def test_a_refused_event_alarms_once_an_episode(tmp_path: Path, quick: None) -> None:
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            world.broker.reason = _not_authorised
-            await world.do(NewShoe())
-            await eventually(lambda: sent(world.broker).count(1) >= 5)
-            assert world.runtime.stream.status()["stream"] == "refused"
-            what, do, _ = pit_lines(world.status, Path("t.toml"))
-            assert what.startswith("pit: The broker refuses event 1 of this table, reason 0x87.")
-            assert do == "  what to do: Let this table publish on pit/v1/royal9-01/event in the broker's access list."
-            assert not world.runtime.stream.up
-            refusals = [row.fact for row in world.rows() if isinstance(row.fact, PublishRefused)]
-            assert refusals == [PublishRefused(1, 0x87)]
-            assert world.fault() is None, "an alarm stops no table"
+async def test_a_refused_event_alarms_once_an_episode(tmp_path: Path, quick: None) -> None:
+    async with running(tmp_path) as world:
+        world.broker.reason = _not_authorised
+        await world.do(NewShoe())
+        await eventually(lambda: sent(world.broker).count(1) >= 5)
+        assert world.runtime.stream.status()["stream"] == "refused"
+        what, do, _ = pit_lines(world.status, Path("t.toml"))
+        assert what.startswith("pit: The broker refuses event 1 of this table, reason 0x87.")
+        assert do == "  what to do: Let this table publish on pit/v1/royal9-01/event in the broker's access list."
+        assert not world.runtime.stream.up
+        refusals = [row.fact for row in world.rows() if isinstance(row.fact, PublishRefused)]
+        assert refusals == [PublishRefused(1, 0x87)]
+        assert world.fault() is None, "an alarm stops no table"
 
-            world.broker.reason = lambda _: 0
-            await eventually(lambda: world.pit.types() == ["shoe_opened", "alarm"])
-            assert world.pit.ledger[1]["code"] == "publish_refused"
-            assert world.pit.ledger[1]["details"] == {"seq": 1, "reason_code": 0x87}
+        world.broker.reason = lambda _: 0
+        await eventually(lambda: world.pit.types() == ["shoe_opened", "alarm"])
+        assert world.pit.ledger[1]["code"] == "publish_refused"
+        assert world.pit.ledger[1]["details"] == {"seq": 1, "reason_code": 0x87}
 
-            world.broker.reason = _not_authorised
-            await world.deal("AS 2D")
-            await world.do(LockWagers())
-            await eventually(lambda: sent(world.broker).count(3) >= 3)
-            world.broker.reason = lambda _: 0
-            await eventually(lambda: alarms(world) == ["publish_refused"] * 2)
-
-    run(test())
+        world.broker.reason = _not_authorised
+        await world.deal("AS 2D")
+        await world.do(LockWagers())
+        await eventually(lambda: sent(world.broker).count(3) >= 3)
+        world.broker.reason = lambda _: 0
+        await eventually(lambda: alarms(world) == ["publish_refused"] * 2)
 
 
-def test_a_hit_nobody_heard_alarms_once(tmp_path: Path, quick: None) -> None:
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            await world.open_shoe()
-            await eventually(lambda: world.journal.acked_seq == 1)
-            world.pit.acks = False
-            world.broker.reason = lambda published: 0x10 if published.event_type else 0
-            await world.play_hit()
-            await eventually(lambda: sent(world.broker).count(4) >= 5)
-            unheard = [row.fact for row in world.rows() if isinstance(row.fact, HitUnheard)]
-            assert unheard == [HitUnheard(4)], "the hit's, once; a lock or a round unheard is no alarm"
-            world.pit.acks = True
-            world.broker.reason = lambda _: 0
-            await eventually(lambda: alarms(world) == ["hit_unheard"])
-            assert world.pit.types()[:4] == ["shoe_opened", "wagers_locked", "round", "hit"]
-
-    run(test())
+async def test_a_hit_nobody_heard_alarms_once(tmp_path: Path, quick: None) -> None:
+    async with running(tmp_path) as world:
+        await world.open_shoe()
+        await eventually(lambda: world.journal.acked_seq == 1)
+        world.pit.acks = False
+        world.broker.reason = lambda published: 0x10 if published.event_type else 0
+        await world.play_hit()
+        await eventually(lambda: sent(world.broker).count(4) >= 5)
+        unheard = [row.fact for row in world.rows() if isinstance(row.fact, HitUnheard)]
+        assert unheard == [HitUnheard(4)], "the hit's, once; a lock or a round unheard is no alarm"
+        world.pit.acks = True
+        world.broker.reason = lambda _: 0
+        await eventually(lambda: alarms(world) == ["hit_unheard"])
+        assert world.pit.types()[:4] == ["shoe_opened", "wagers_locked", "round", "hit"]
 
 
-def test_without_a_pit_the_royal_9_wager_is_refused_and_baccarat_goes_on(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with running(tmp_path, connected=False) as world:
-            await world.open_shoe()
-            await world.wager(1)
-            await eventually(lambda: world.lamps["seat_1"] == "double_flash")
-            await world.do(LockWagers())
-            assert world.runtime.face.progressive[0].seats == ()
-            assert (world.runtime.face.progressive[0].refused_seats, world.runtime.face.progressive[0].refusal) == (
-                (1,),
-                "pit_stale",
-            )
-            await world.deal("KS 2D 9S 3D")
-            assert world.runtime.face.outcome == "player"
-            assert world.runtime.face.hits == ()
-
-    run(test())
+async def test_without_a_pit_the_royal_9_wager_is_refused_and_baccarat_goes_on(tmp_path: Path) -> None:
+    async with running(tmp_path, connected=False) as world:
+        await world.open_shoe()
+        await world.wager(1)
+        await eventually(lambda: world.lamps["seat_1"] == "double_flash")
+        await world.do(LockWagers())
+        assert world.runtime.face.progressive[0].seats == ()
+        assert (world.runtime.face.progressive[0].refused_seats, world.runtime.face.progressive[0].refusal) == (
+            (1,),
+            "pit_stale",
+        )
+        await world.deal("KS 2D 9S 3D")
+        assert world.runtime.face.outcome == "player"
+        assert world.runtime.face.hits == ()
 
 
-def test_a_locked_wager_stays_good_without_the_pit_and_its_hit_is_kept(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            await world.open_shoe()
-            await world.wager(1)
-            await world.do(LockWagers())
-            world.broker.disconnect()
-            await world.deal("KS 2D 9S 3D")
-            assert [hit.seat for hit in world.runtime.face.hits] == [1]
-            world.broker.connect()
-            await eventually(lambda: world.pit.types()[-1] == "hit")
-
-    run(test())
+async def test_a_locked_wager_stays_good_without_the_pit_and_its_hit_is_kept(tmp_path: Path) -> None:
+    async with running(tmp_path) as world:
+        await world.open_shoe()
+        await world.wager(1)
+        await world.do(LockWagers())
+        world.broker.disconnect()
+        await world.deal("KS 2D 9S 3D")
+        assert [hit.seat for hit in world.runtime.face.hits] == [1]
+        world.broker.connect()
+        await eventually(lambda: world.pit.types()[-1] == "hit")
 
 
 # The retained state.
@@ -610,16 +531,13 @@ def test_the_state_is_retained_follows_the_table_and_keeps_its_schema(tmp_path: 
         assert published.event_type is None
 
 
-def test_a_state_that_does_not_change_is_not_published_again(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            await eventually(lambda: world.broker.states()[-1].value["links"]["shoe"])
-            await eventually(lambda: world.broker.states()[-1].value["pit"] == "well")
-            states = len(world.broker.states())
-            await world.pins.sampled(60)  # at 10 ms: more than twice as long as a change may wait
-            assert len(world.broker.states()) == states
-
-    run(test())
+async def test_a_state_that_does_not_change_is_not_published_again(tmp_path: Path) -> None:
+    async with running(tmp_path) as world:
+        await eventually(lambda: world.broker.states()[-1].value["links"]["shoe"])
+        await eventually(lambda: world.broker.states()[-1].value["pit"] == "well")
+        states = len(world.broker.states())
+        await world.pins.sampled(60)  # at 10 ms: more than twice as long as a change may wait
+        assert len(world.broker.states()) == states
 
 
 def test_the_will_keeps_the_schema_and_names_this_boot(tmp_path: Path) -> None:
@@ -653,32 +571,26 @@ def _facts(world: World) -> list[object]:
 # An event that the disk no longer holds as it was signed.
 
 
-def test_the_pits_word_on_an_altered_event_is_a_fault_of_the_journal_and_not_of_the_pit(tmp_path: Path) -> None:
+async def test_the_pits_word_on_an_altered_event_is_a_fault_of_the_journal_and_not_of_the_pit(tmp_path: Path) -> None:
     path = Path(table_config(tmp_path).file.journal.path)
-
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            await world.open_shoe()
-            await world.do_hands(2)
-            await eventually(lambda: world.journal.acked_seq == world.journal.head_seq)
-            with tampering(path) as db:
-                db.execute("UPDATE message SET body = x'00' WHERE seq = 2")
-            world.pit.acks = False
-            world.broker.say(ack(world.journal.epoch, 2, world.pit.ledger[1]["chain"]))
-            await eventually(world.fault)
-            fault = world.runtime.face.fault
-            assert fault is not None
-            assert (fault.code, fault.details) == ("journal_altered", {"event": 2})
-            status = world.runtime.stream.status()
-            assert status["stream"] == "altered"
-            assert (
-                status["why"] == "event 2 is not in the journal as it was signed. No event is sent from that event on"
-            )
-            assert "does not hold event 2 as this table signed it" in pit_lines(world.status, Path("t.toml"))[0]
-            world.broker.say(ack(world.journal.epoch, 2, world.pit.ledger[1]["chain"]))
-            await world.do(ClearFault("Smith"))
-            world.broker.say(ack(world.journal.epoch, 2, world.pit.ledger[1]["chain"]))
-            await world.do_hands(1)
-            assert world.fault() is None, "a person knows"
-
-    run(test())
+    async with running(tmp_path) as world:
+        await world.open_shoe()
+        await world.do_hands(2)
+        await eventually(lambda: world.journal.acked_seq == world.journal.head_seq)
+        with tampering(path) as db:
+            db.execute("UPDATE message SET body = x'00' WHERE seq = 2")
+        world.pit.acks = False
+        world.broker.say(ack(world.journal.epoch, 2, world.pit.ledger[1]["chain"]))
+        await eventually(world.fault)
+        fault = world.runtime.face.fault
+        assert fault is not None
+        assert (fault.code, fault.details) == ("journal_altered", {"event": 2})
+        status = world.runtime.stream.status()
+        assert status["stream"] == "altered"
+        assert status["why"] == "event 2 is not in the journal as it was signed. No event is sent from that event on"
+        assert "does not hold event 2 as this table signed it" in pit_lines(world.status, Path("t.toml"))[0]
+        world.broker.say(ack(world.journal.epoch, 2, world.pit.ledger[1]["chain"]))
+        await world.do(ClearFault("Smith"))
+        world.broker.say(ack(world.journal.epoch, 2, world.pit.ledger[1]["chain"]))
+        await world.do_hands(1)
+        assert world.fault() is None, "a person knows"

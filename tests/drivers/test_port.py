@@ -11,7 +11,7 @@ import socket
 import struct
 import termios
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -110,90 +110,65 @@ def open_descriptors() -> set[str]:
     return {name for name in names if "/dev/pts/" in name or "socket:" in name}
 
 
-def run(test: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    async def patiently() -> None:
-        async with asyncio.timeout(PATIENCE_S):
-            await test()
-
-    asyncio.run(patiently())
-
-
-def test_bytes_of_a_device_arrive_unchanged(adapter: Adapter) -> None:
+async def test_bytes_of_a_device_arrive_unchanged(adapter: Adapter) -> None:
     every_byte = bytes(range(256))
-
-    async def test() -> None:
-        async with running(adapter.link) as (_, heard):
-            assert str(adapter.link) in await heard.up()
-            os.write(adapter.master, every_byte)
-            assert await heard.bytes_of(256) == every_byte
-
-    run(test)
+    async with running(adapter.link) as (_, heard):
+        assert str(adapter.link) in await heard.up()
+        os.write(adapter.master, every_byte)
+        assert await heard.bytes_of(256) == every_byte
 
 
-def test_an_adapter_that_goes_and_comes_back_under_its_name_is_read_again(adapter: Adapter) -> None:
-    async def test() -> None:
-        async with running(adapter.link) as (_, heard):
-            for _ in range(3):
-                await heard.up()
-                os.write(adapter.master, b"card")
-                assert await heard.bytes_of(4) == b"card"
-                adapter.unplug()
-                assert "went away" in await heard.down()
-                adapter.plug()
-            await heard.up()
-
-    run(test)
-
-
-def test_a_port_absent_at_first_is_said_once_and_found_later(tmp_path: Path) -> None:
-    link = tmp_path / "usb-shoe"
-
-    async def test() -> None:
-        async with running(link) as (_, heard):
-            why = await heard.down()
-            assert "no such device" in why
-            assert str(link) in why
-            adapter = Adapter(link)
+async def test_an_adapter_that_goes_and_comes_back_under_its_name_is_read_again(adapter: Adapter) -> None:
+    async with running(adapter.link) as (_, heard):
+        for _ in range(3):
             await heard.up()
             os.write(adapter.master, b"card")
             assert await heard.bytes_of(4) == b"card"
             adapter.unplug()
-            await heard.down()
-
-    run(test)
-
-
-def test_a_second_opener_is_refused_until_the_first_lets_go(adapter: Adapter) -> None:
-    async def test() -> None:
-        async with running(adapter.link) as (first, heard_first):
-            await heard_first.up()
-            async with running(adapter.link) as (_, heard_second):
-                assert "another program" in await heard_second.down()
-                os.write(adapter.master, b"mine")
-                assert await heard_first.bytes_of(4) == b"mine"
-                keep = os.open(adapter.link, os.O_RDWR | os.O_NOCTTY)  # else the pty hangs up between the two
-                first.cancel()
-                await heard_second.up()
-                os.write(adapter.master, b"yours")
-                assert await heard_second.bytes_of(5) == b"yours"
-                os.close(keep)
-
-    run(test)
-
-
-def test_a_cancelled_run_is_cancelled(adapter: Adapter) -> None:
-    async def test() -> None:
-        heard = Heard()
-        before = open_descriptors()
-        task = asyncio.create_task(ShoePort(str(adapter.link), 4800, heard.on_bytes, heard.on_link).run())
+            assert "went away" in await heard.down()
+            adapter.plug()
         await heard.up()
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        assert heard.links.empty(), "stopping is not a lost link"
-        assert not open_descriptors() - before, "it lets go of the port before it ends"
 
-    run(test)
+
+async def test_a_port_absent_at_first_is_said_once_and_found_later(tmp_path: Path) -> None:
+    link = tmp_path / "usb-shoe"
+    async with running(link) as (_, heard):
+        why = await heard.down()
+        assert "no such device" in why
+        assert str(link) in why
+        adapter = Adapter(link)
+        await heard.up()
+        os.write(adapter.master, b"card")
+        assert await heard.bytes_of(4) == b"card"
+        adapter.unplug()
+        await heard.down()
+
+
+async def test_a_second_opener_is_refused_until_the_first_lets_go(adapter: Adapter) -> None:
+    async with running(adapter.link) as (first, heard_first):
+        await heard_first.up()
+        async with running(adapter.link) as (_, heard_second):
+            assert "another program" in await heard_second.down()
+            os.write(adapter.master, b"mine")
+            assert await heard_first.bytes_of(4) == b"mine"
+            keep = os.open(adapter.link, os.O_RDWR | os.O_NOCTTY)  # else the pty hangs up between the two
+            first.cancel()
+            await heard_second.up()
+            os.write(adapter.master, b"yours")
+            assert await heard_second.bytes_of(5) == b"yours"
+            os.close(keep)
+
+
+async def test_a_cancelled_run_is_cancelled(adapter: Adapter) -> None:
+    heard = Heard()
+    before = open_descriptors()
+    task = asyncio.create_task(ShoePort(str(adapter.link), 4800, heard.on_bytes, heard.on_link).run())
+    await heard.up()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert heard.links.empty(), "stopping is not a lost link"
+    assert not open_descriptors() - before, "it lets go of the port before it ends"
 
 
 @contextmanager
@@ -208,40 +183,34 @@ async def accepted(server: socket.socket) -> socket.socket:
     return connection
 
 
-def test_bytes_of_a_network_shoe_arrive() -> None:
-    async def test() -> None:
-        with serial_server() as (server, url):
-            async with running(url) as (_, heard):
-                with await accepted(server) as shoe:
-                    await heard.up()
-                    shoe.sendall(b"card")
-                    assert await heard.bytes_of(4) == b"card"
-                await heard.down()
-
-    run(test)
+async def test_bytes_of_a_network_shoe_arrive() -> None:
+    with serial_server() as (server, url):
+        async with running(url) as (_, heard):
+            with await accepted(server) as shoe:
+                await heard.up()
+                shoe.sendall(b"card")
+                assert await heard.bytes_of(4) == b"card"
+            await heard.down()
 
 
 # After a reset, pyserial drops its socket instead of closing it; the descriptor goes all the same.
 @pytest.mark.filterwarnings("ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("abruptly", [False, True], ids=["FIN", "RST"])
-def test_a_network_shoe_that_hangs_up_is_called_again(abruptly: bool) -> None:
-    async def test() -> None:
-        with serial_server() as (server, url):
-            async with running(url) as (_, heard):
-                for _ in range(2):
-                    shoe = await accepted(server)
-                    await heard.up()
-                    shoe.sendall(b"card")
-                    assert await heard.bytes_of(4) == b"card"
-                    if abruptly:
-                        shoe.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                    shoe.close()
-                    assert "went away" in await heard.down()
-
-    run(test)
+async def test_a_network_shoe_that_hangs_up_is_called_again(abruptly: bool) -> None:
+    with serial_server() as (server, url):
+        async with running(url) as (_, heard):
+            for _ in range(2):
+                shoe = await accepted(server)
+                await heard.up()
+                shoe.sendall(b"card")
+                assert await heard.bytes_of(4) == b"card"
+                if abruptly:
+                    shoe.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                shoe.close()
+                assert "went away" in await heard.down()
 
 
-def test_a_silent_network_connection_is_probed(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_silent_network_connection_is_probed(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[serial.Serial] = []
     serial_for_url = serial.serial_for_url
 
@@ -250,29 +219,22 @@ def test_a_silent_network_connection_is_probed(monkeypatch: pytest.MonkeyPatch) 
         return opened[-1]
 
     monkeypatch.setattr(serial, "serial_for_url", remember)
-
-    async def test() -> None:
-        with serial_server() as (server, url):
-            async with running(url) as (_, heard):
-                with await accepted(server):
-                    await heard.up()
-                    with socket.socket(fileno=os.dup(opened[0].fileno())) as connection:
-                        assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
-                        assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) <= 10
-
-    run(test)
-
-
-def test_a_refused_connection_says_where_to_look() -> None:
-    async def test() -> None:
-        with serial_server() as (_, url):
-            pass  # nobody listens there any more
+    with serial_server() as (server, url):
         async with running(url) as (_, heard):
-            why = await heard.down()
-            assert "serial server" in why
-            assert url in why
+            with await accepted(server):
+                await heard.up()
+                with socket.socket(fileno=os.dup(opened[0].fileno())) as connection:
+                    assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
+                    assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) <= 10
 
-    run(test)
+
+async def test_a_refused_connection_says_where_to_look() -> None:
+    with serial_server() as (_, url):
+        pass  # nobody listens there any more
+    async with running(url) as (_, heard):
+        why = await heard.down()
+        assert "serial server" in why
+        assert url in why
 
 
 @pytest.mark.parametrize(
@@ -286,30 +248,22 @@ def test_a_refused_connection_says_where_to_look() -> None:
         (termios.error(errno.EIO, "Input/output error"), "Input/output error"),  # went while it was being set up
     ],
 )
-def test_why_a_port_does_not_open_is_told_with_what_to_do(
+async def test_why_a_port_does_not_open_is_told_with_what_to_do(
     monkeypatch: pytest.MonkeyPatch, error: Exception, told: str
 ) -> None:
     def refuse(*_: Any, **__: Any) -> serial.Serial:
         raise error
 
     monkeypatch.setattr(serial, "serial_for_url", refuse)
-
-    async def test() -> None:
-        async with running("/dev/shoe") as (_, heard):
-            assert told in await heard.down()
-
-    run(test)
+    async with running("/dev/shoe") as (_, heard):
+        assert told in await heard.down()
 
 
-def test_a_file_that_is_no_serial_port_is_refused(tmp_path: Path) -> None:
+async def test_a_file_that_is_no_serial_port_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("not a port")
-
-    async def test() -> None:
-        async with running(file) as (_, heard):
-            assert "names a serial device" in await heard.down()
-
-    run(test)
+    async with running(file) as (_, heard):
+        assert "names a serial device" in await heard.down()
 
 
 @pytest.mark.parametrize("url", ["rfc2217://10.0.0.7:4001", "loop://", "tcp://10.0.0.7:4001"])
@@ -320,7 +274,7 @@ def test_other_kinds_of_port_are_refused(url: str) -> None:
     assert url in refused.value.what
 
 
-def test_a_bad_spell_is_logged_loudly_once_and_then_quietly(
+async def test_a_bad_spell_is_logged_loudly_once_and_then_quietly(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     caplog.set_level(logging.DEBUG, "drivers.line.port")
@@ -333,37 +287,30 @@ def test_a_bad_spell_is_logged_loudly_once_and_then_quietly(
         raise serial.SerialException(errno.ENOENT, "no such file")
 
     monkeypatch.setattr(serial, "serial_for_url", refuse)
-
-    async def test() -> None:
-        async with running(tmp_path / "absent") as (_, heard):
-            await heard.down()
-            await asyncio.to_thread(enough.wait, PATIENCE_S)
-            assert heard.links.empty(), "a link that stays down is told once"
-
-    run(test)
+    async with running(tmp_path / "absent") as (_, heard):
+        await heard.down()
+        await asyncio.to_thread(enough.wait, PATIENCE_S)
+        assert heard.links.empty(), "a link that stays down is told once"
     levels = [record.levelno for record in caplog.records if record.name == "drivers.line.port"]
     assert levels[0] == logging.WARNING
     assert len(levels) >= 4
     assert set(levels[1:]) == {logging.DEBUG}
 
 
-def test_each_outage_is_logged_loudly_anew(adapter: Adapter, caplog: pytest.LogCaptureFixture) -> None:
-    async def test() -> None:
-        async with running(adapter.link) as (_, heard):
-            for _ in range(2):
-                await heard.up()
-                os.write(adapter.master, b"card")
-                await heard.bytes_of(4)
-                adapter.unplug()
-                await heard.down()
-                adapter.plug()
-
-    run(test)
+async def test_each_outage_is_logged_loudly_anew(adapter: Adapter, caplog: pytest.LogCaptureFixture) -> None:
+    async with running(adapter.link) as (_, heard):
+        for _ in range(2):
+            await heard.up()
+            os.write(adapter.master, b"card")
+            await heard.bytes_of(4)
+            adapter.unplug()
+            await heard.down()
+            adapter.plug()
     gone = [record for record in caplog.records if "went away" in record.getMessage()]
     assert [record.levelno for record in gone] == [logging.WARNING] * 2
 
 
-def test_a_server_that_only_hangs_up_is_called_less_and_less(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_that_only_hangs_up_is_called_less_and_less(monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float] = []
     sleep = asyncio.sleep
 
@@ -372,16 +319,12 @@ def test_a_server_that_only_hangs_up_is_called_less_and_less(monkeypatch: pytest
         await sleep(0)
 
     monkeypatch.setattr("drivers.line.port.asyncio.sleep", remember)
-
-    async def test() -> None:
-        with serial_server() as (server, url):
-            async with running(url) as (_, heard):
-                for _ in range(3):
-                    (await accepted(server)).close()
-                    await heard.up()
-                    await heard.down()
-
-    run(test)
+    with serial_server() as (server, url):
+        async with running(url) as (_, heard):
+            for _ in range(3):
+                (await accepted(server)).close()
+                await heard.up()
+                await heard.down()
     assert waits[:2] == [0.001, 0.002]
 
 
@@ -389,24 +332,21 @@ def test_back_off_doubles_up_to_its_cap() -> None:
     assert list(itertools.islice(_doubling(0.2, 5.0), 7)) == pytest.approx([0.2, 0.4, 0.8, 1.6, 3.2, 5.0, 5.0])
 
 
-def test_what_the_owner_raises_ends_run(adapter: Adapter) -> None:
+async def test_what_the_owner_raises_ends_run(adapter: Adapter) -> None:
     def burst(_: bytes) -> None:
         raise OSError("the owner's own trouble is not the link's")
 
-    async def test() -> None:
-        heard = Heard()
-        before = open_descriptors()
-        task = asyncio.create_task(ShoePort(str(adapter.link), 4800, burst, heard.on_link).run())
-        await heard.up()
-        os.write(adapter.master, b"card")
-        with pytest.raises(OSError, match="own trouble"):
-            await task
-        assert open_descriptors() == before
-
-    run(test)
+    heard = Heard()
+    before = open_descriptors()
+    task = asyncio.create_task(ShoePort(str(adapter.link), 4800, burst, heard.on_link).run())
+    await heard.up()
+    os.write(adapter.master, b"card")
+    with pytest.raises(OSError, match="own trouble"):
+        await task
+    assert open_descriptors() == before
 
 
-def test_a_port_that_opens_after_run_was_cancelled_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_port_that_opens_after_run_was_cancelled_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     begun, go_on, closed = threading.Event(), threading.Event(), threading.Event()
 
     class SlowPort:
@@ -419,13 +359,9 @@ def test_a_port_that_opens_after_run_was_cancelled_is_closed(monkeypatch: pytest
         return SlowPort()
 
     monkeypatch.setattr(serial, "serial_for_url", open_slowly)
-
-    async def test() -> None:
-        async with running("/dev/shoe"):
-            await asyncio.to_thread(begun.wait, PATIENCE_S)
-        # `run` has ended although the thread still opens.
-        assert not closed.is_set()
-        go_on.set()
-        assert await asyncio.to_thread(closed.wait, PATIENCE_S)
-
-    run(test)
+    async with running("/dev/shoe"):
+        await asyncio.to_thread(begun.wait, PATIENCE_S)
+    # `run` has ended although the thread still opens.
+    assert not closed.is_set()
+    go_on.set()
+    assert await asyncio.to_thread(closed.wait, PATIENCE_S)

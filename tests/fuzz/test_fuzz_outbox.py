@@ -45,34 +45,31 @@ def _alarms(events: list[dict[str, Any]]) -> list[str]:
     return [event["code"] for event in events if event["type"] in ("alarm", "fault")]
 
 
-def test_the_table_warns_and_then_stops_between_hands_and_loses_nothing(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with running(tmp_path, pit={"most_unacknowledged": 100}) as world:
-            world.pit.acks = False
-            await world.open_shoe()
-            await _deal_until(world, lambda: world.journal.head_seq >= 82)
-            assert world.fault() is None, "a warning stops nothing"
-            await _deal_until(world, lambda: world.fault() is not None)
-            assert world.fault() == "outbox_full"
-            assert world.runtime.face.phase == "wagers_open", "no hand was cut short"
-            waiting = world.journal.head_seq
-            assert 100 <= waiting <= 102
+async def test_the_table_warns_and_then_stops_between_hands_and_loses_nothing(tmp_path: Path) -> None:
+    async with running(tmp_path, pit={"most_unacknowledged": 100}) as world:
+        world.pit.acks = False
+        await world.open_shoe()
+        await _deal_until(world, lambda: world.journal.head_seq >= 82)
+        assert world.fault() is None, "a warning stops nothing"
+        await _deal_until(world, lambda: world.fault() is not None)
+        assert world.fault() == "outbox_full"
+        assert world.runtime.face.phase == "wagers_open", "no hand was cut short"
+        waiting = world.journal.head_seq
+        assert 100 <= waiting <= 102
 
-            answer = await world.runtime.ask(LockWagers())
-            assert answer.refused is not None, "no hand begins"
-            await world.do(ClearFault("Smith"))
-            await eventually(lambda: world.fault() == "outbox_full", "it is full still")
-            assert world.status["pit"]["unacknowledged"] == world.journal.head_seq > waiting
+        answer = await world.runtime.ask(LockWagers())
+        assert answer.refused is not None, "no hand begins"
+        await world.do(ClearFault("Smith"))
+        await eventually(lambda: world.fault() == "outbox_full", "it is full still")
+        assert world.status["pit"]["unacknowledged"] == world.journal.head_seq > waiting
 
-            await _let_the_pit_speak(world)
-            await world.do(ClearFault("Smith"))
-            await world.do_hands(1)
-            assert world.fault() is None
-            await eventually(lambda: len(world.pit.ledger) == world.journal.head_seq)
-            assert [event["seq"] for event in world.pit.ledger] == list(range(1, world.journal.head_seq + 1))
-            assert _alarms(world.pit.ledger) == ["unacknowledged_many", "outbox_full", "outbox_full"]
-
-    asyncio.run(test())
+        await _let_the_pit_speak(world)
+        await world.do(ClearFault("Smith"))
+        await world.do_hands(1)
+        assert world.fault() is None
+        await eventually(lambda: len(world.pit.ledger) == world.journal.head_seq)
+        assert [event["seq"] for event in world.pit.ledger] == list(range(1, world.journal.head_seq + 1))
+        assert _alarms(world.pit.ledger) == ["unacknowledged_many", "outbox_full", "outbox_full"]
 
 
 async def _deal_until(world: World, holds: Callable[[], bool]) -> None:

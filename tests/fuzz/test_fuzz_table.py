@@ -156,25 +156,21 @@ def test_garbage_on_the_pits_topics_leaves_nothing_in_memory(tmp_path: Path, req
     run(test())
 
 
-def test_more_connections_than_any_house_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_more_connections_than_any_house_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Silent ones, half requests, and deaf watchers: one more is answered all the same."""
     monkeypatch.setattr(connections, "MOST_OF_A_USER", 60)
-
-    async def test() -> None:
-        async with _served(tmp_path) as (world, path):
-            with ExitStack() as crowd:
-                for number in range(200):
-                    one = crowd.enter_context(socket.socket(socket.AF_UNIX))
-                    one.connect(str(path))
-                    with suppress(BrokenPipeError):
-                        raw = (b"", b'{"do": "stat', b'{"do": "watch"}\n', b'{"do": "status"}\n' * 200)[number % 4]
-                        one.sendall(raw)
-                    await asyncio.sleep(0)
-                await eventually(lambda: world.pins.samples > 0)
-                (answer,) = await _ask(path, b'{"do": "status"}\n')
-                assert json.loads(answer)["ok"]
-                await world.open_shoe()
-                await world.do_hands(2)
-                assert world.runtime.face.round == 2
-
-    run(test())
+    async with _served(tmp_path) as (world, path):
+        with ExitStack() as crowd:
+            for number in range(200):
+                one = crowd.enter_context(socket.socket(socket.AF_UNIX))
+                one.connect(str(path))
+                with suppress(BrokenPipeError):
+                    raw = (b"", b'{"do": "stat', b'{"do": "watch"}\n', b'{"do": "status"}\n' * 200)[number % 4]
+                    one.sendall(raw)
+                await asyncio.sleep(0)
+            await eventually(lambda: world.pins.samples > 0)
+            (answer,) = await _ask(path, b'{"do": "status"}\n')
+            assert json.loads(answer)["ok"]
+            await world.open_shoe()
+            await world.do_hands(2)
+            assert world.runtime.face.round == 2

@@ -20,7 +20,7 @@ from tests.link.hostile import Line, honest, hostile_broker, length, packet, pub
 from tests.pit.house import House as PitHouse
 from tests.pit.house import PitProcess
 from tests.support.brokers import needs_mosquitto
-from tests.support.waiting import eventually, eventually_now, run, until
+from tests.support.waiting import eventually, eventually_now, until
 
 WORD = publish(ACK.encode(), b"a word")
 _MORE_KB = 40_000  # what an attack may cost in memory
@@ -31,7 +31,7 @@ _MUCH = 200_000_000
 
 
 @pytest.mark.parametrize("qos", [0, 1])
-def test_a_topic_that_is_no_utf_8_is_refused_and_the_next_message_is_heard(qos: int) -> None:
+async def test_a_topic_that_is_no_utf_8_is_refused_and_the_next_message_is_heard(qos: int) -> None:
     def act(line: Line) -> None:
         line.greets()
         line.says(publish(b"pit/\xff\xfe/ack", b"x", qos) + WORD)
@@ -39,17 +39,14 @@ def test_a_topic_that_is_no_utf_8_is_refused_and_the_next_message_is_heard(qos: 
             assert line.hears() == (0x40, b"\0\1"), "it would be sent again and again"
         line.serves()
 
-    async def test() -> None:
-        with hostile_broker(act) as broker:
-            async with broker_at(broker.port) as table:
-                await eventually(lambda: table.heard.of("message"))
-                assert table.heard.of("message") == [("message", ACK, b"a word", False)]
-                [(_, topic, why)] = table.heard.of("unreadable")
-                assert topic == r"pit/\xff\xfe/ack"
-                assert "UnicodeDecodeError" in why
-                assert table.heard.of("disconnected") == []
-
-    run(test())
+    with hostile_broker(act) as broker:
+        async with broker_at(broker.port) as table:
+            await eventually(lambda: table.heard.of("message"))
+            assert table.heard.of("message") == [("message", ACK, b"a word", False)]
+            [(_, topic, why)] = table.heard.of("unreadable")
+            assert topic == r"pit/\xff\xfe/ack"
+            assert "UnicodeDecodeError" in why
+            assert table.heard.of("disconnected") == []
 
 
 _BOM = "\ufeff".encode()
@@ -62,7 +59,7 @@ POISON = {
 
 @needs_mosquitto
 @pytest.mark.parametrize("properties", POISON.values(), ids=POISON.keys())
-def test_a_retained_message_that_cannot_be_read_keeps_neither_the_pit_nor_a_table_off_the_broker(
+async def test_a_retained_message_that_cannot_be_read_keeps_neither_the_pit_nor_a_table_off_the_broker(
     properties: bytes, tmp_path: Path
 ) -> None:
     with ExitStack() as ends:
@@ -77,14 +74,10 @@ def test_a_retained_message_that_cannot_be_read_keeps_neither_the_pit_nor_a_tabl
         told += until(pit.err, "event_malformed")
         assert sum(line.startswith("message_unreadable: A message came on 'pit/v1/poison/state'") for line in told) == 1
         assert not any("went away" in line for line in told)
-
-        async def test() -> None:
-            async with broker_at(house.broker.port) as table:
-                await eventually(lambda: table.heard.of("unreadable"))
-                await table.answer(table.broker.publish(STATE, b"{}", retain=True))
-                assert table.heard.of("disconnected") == []
-
-        run(test())
+        async with broker_at(house.broker.port) as table:
+            await eventually(lambda: table.heard.of("unreadable"))
+            await table.answer(table.broker.publish(STATE, b"{}", retain=True))
+            assert table.heard.of("disconnected") == []
 
 
 def poison(port: int, message: bytes) -> None:
@@ -114,20 +107,17 @@ ENDINGS = {
 
 
 @pytest.mark.parametrize("sent", ENDINGS.values(), ids=ENDINGS.keys())
-def test_what_is_no_mqtt_ends_the_connection_and_a_new_one_is_made(sent: bytes) -> None:
+async def test_what_is_no_mqtt_ends_the_connection_and_a_new_one_is_made(sent: bytes) -> None:
     def act(line: Line) -> None:
         line.greets()
         line.says(sent)
         line.serves()
 
-    async def test() -> None:
-        with hostile_broker(act, honest) as broker:
-            async with broker_at(broker.port) as table:
-                await eventually(lambda: len(table.heard.of("connected")) == 2)
-                [(_, why)] = table.heard.of("disconnected")
-                assert why.startswith(f"the broker 127.0.0.1:{broker.port} ")
-
-    run(test())
+    with hostile_broker(act, honest) as broker:
+        async with broker_at(broker.port) as table:
+            await eventually(lambda: len(table.heard.of("connected")) == 2)
+            [(_, why)] = table.heard.of("disconnected")
+            assert why.startswith(f"the broker 127.0.0.1:{broker.port} ")
 
 
 def test_what_is_no_mqtt_does_not_end_the_pit(tmp_path: Path) -> None:
@@ -158,25 +148,22 @@ def test_what_the_pit_has_not_subscribed_to_is_an_alarm_and_no_end(tmp_path: Pat
         assert max(map(len, told)) < 500
 
 
-def test_a_broker_that_says_everything_twice_is_heard_once() -> None:
+async def test_a_broker_that_says_everything_twice_is_heard_once() -> None:
     def act(line: Line) -> None:
         line.greets()
         line.says(packet(0x20, b"\0\0\0") + packet(0x90, b"\0\1\0\1\1") + packet(0xD0, b"") + WORD)
         line.serves()
 
-    async def test() -> None:
-        with hostile_broker(act) as broker:
-            async with broker_at(broker.port) as table:
-                await eventually(lambda: table.heard.of("message"))
-                assert [told[0] for told in table.heard.told] == ["connected", "message"]
-
-    run(test())
+    with hostile_broker(act) as broker:
+        async with broker_at(broker.port) as table:
+            await eventually(lambda: table.heard.of("message"))
+            assert [told[0] for told in table.heard.told] == ["connected", "message"]
 
 
 # A broker that does not answer.
 
 
-def test_a_broker_that_falls_silent_is_left_whatever_keep_alive_it_asks_for() -> None:
+async def test_a_broker_that_falls_silent_is_left_whatever_keep_alive_it_asks_for() -> None:
     """By MQTT 5 it may ask for none at all."""
 
     def act(line: Line) -> None:
@@ -184,38 +171,32 @@ def test_a_broker_that_falls_silent_is_left_whatever_keep_alive_it_asks_for() ->
         while True:
             line.hears()
 
-    async def test() -> None:
-        with hostile_broker(act, honest) as broker:
-            async with broker_at(broker.port, keepalive_s=1) as table:
-                await eventually(lambda: len(table.heard.of("connected")) == 2)
-                [(_, why)] = table.heard.of("disconnected")
-                assert why.endswith("has answered nothing for 1.5 s")
-
-    run(test())
+    with hostile_broker(act, honest) as broker:
+        async with broker_at(broker.port, keepalive_s=1) as table:
+            await eventually(lambda: len(table.heard.of("connected")) == 2)
+            [(_, why)] = table.heard.of("disconnected")
+            assert why.endswith("has answered nothing for 1.5 s")
 
 
-def test_a_broker_that_answers_pings_and_no_messages_is_left() -> None:
+async def test_a_broker_that_answers_pings_and_no_messages_is_left() -> None:
     def act(line: Line) -> None:
         line.greets()
         while True:
             if line.hears()[0] == 0xC0:
                 line.says(packet(0xD0, b""))
 
-    async def test() -> None:
-        with hostile_broker(act, honest) as broker:
-            async with broker_at(broker.port, keepalive_s=1) as table:
-                assert table.broker.publish(STATE, b"{}", retain=True) is not None
-                await eventually(lambda: len(table.heard.of("connected")) == 2)
-                [(_, why)] = table.heard.of("disconnected")
-                assert why.endswith("has not answered a message for 3 s")
-
-    run(test())
+    with hostile_broker(act, honest) as broker:
+        async with broker_at(broker.port, keepalive_s=1) as table:
+            assert table.broker.publish(STATE, b"{}", retain=True) is not None
+            await eventually(lambda: len(table.heard.of("connected")) == 2)
+            [(_, why)] = table.heard.of("disconnected")
+            assert why.endswith("has not answered a message for 3 s")
 
 
 # A broker that sends too much.
 
 
-def test_small_messages_faster_than_the_table_hears_them_end_the_connection() -> None:
+async def test_small_messages_faster_than_the_table_hears_them_end_the_connection() -> None:
     """The loop stands still while they come."""
     over = threading.Event()
 
@@ -227,16 +208,13 @@ def test_small_messages_faster_than_the_table_hears_them_end_the_connection() ->
         finally:
             over.set()
 
-    async def test() -> None:
-        with hostile_broker(act, honest) as broker:
-            async with broker_at(broker.port) as table:
-                assert over.wait(20)  # the loop does nothing else
-                await eventually(lambda: len(table.heard.of("connected")) == 2)
-                [(_, why)] = table.heard.of("disconnected")
-                assert why.endswith("sends more than this table can hear")
-                assert 1000 < len(table.heard.of("message")) < 5000
-
-    run(test())
+    with hostile_broker(act, honest) as broker:
+        async with broker_at(broker.port) as table:
+            assert over.wait(20)  # the loop does nothing else
+            await eventually(lambda: len(table.heard.of("connected")) == 2)
+            [(_, why)] = table.heard.of("disconnected")
+            assert why.endswith("sends more than this table can hear")
+            assert 1000 < len(table.heard.of("message")) < 5000
 
 
 def pours(topic: bytes, go: threading.Event) -> Callable[[Line], None]:
