@@ -34,7 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "proof: a long measurement, made only with --proof")
     if config.getoption("--proof"):
         config.stash[_COMMIT] = _commit()
-    samples.at_length = bool(config.getoption("--proof"))
+    samples.of_a_run(proof=bool(config.getoption("--proof")))
     forks.on = not samples.at_length
     subprocess.Popen = forks.Popen  # type: ignore[misc]
 

@@ -58,10 +58,10 @@ _CORRECTED = {"game": str(surroundings.example_game("baccarat_royal_corrected"))
 _HOUSES = ("ez_baccarat", "punto_2000", "pairs", "grand_fortune")
 _TABLES = ("royal9", "kansas_star", "sugarhouse", "sugarhouse_midi", "baccarat_royal", "lucky9", *_HOUSES)
 _EVENINGS = [
-    # A whole shoe and its end once; of every table with the proof.
-    pytest.param(Evening("lucky9"), id="lucky9"),
-    pytest.param(Evening("royal9", rounds=12), id="royal9"),
-    pytest.param(Evening("sugarhouse_midi", rounds=12), id="sugarhouse_midi"),
+    # Of every table a whole shoe and its end with the proof.
+    pytest.param(Evening("lucky9", rounds=6), id="lucky9"),
+    pytest.param(Evening("royal9", rounds=8), id="royal9"),
+    pytest.param(Evening("sugarhouse_midi", rounds=8), id="sugarhouse_midi"),
     pytest.param(Evening("sugarhouse", rounds=8), id="sugarhouse"),
     pytest.param(Evening("kansas_star", rounds=8), id="kansas_star"),
     pytest.param(Evening("baccarat_royal", rounds=8), id="baccarat_royal"),

@@ -12,7 +12,7 @@ from tests.mutants.__main__ import SEEDS, hunt
 from tests.mutants.defects import MUTANTS, Mutant
 
 _ROOT = Path(__file__).parents[2]
-_QUICK = ("banker_row_short", "held_cards_dropped", "shown_before_commit")
+_QUICK = "held_cards_dropped"
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
@@ -23,9 +23,8 @@ def test_every_mutant_fits_the_program_as_it_is(mutant: Mutant) -> None:
         ast.parse(source.replace(patch.old, patch.new))
 
 
-@pytest.mark.parametrize("name", _QUICK)
-def test_a_mutant_is_found_quickly(name: str) -> None:
-    assert hunt(name, seeds=60).seed is not None
+def test_a_mutant_is_found_quickly() -> None:
+    assert hunt(_QUICK, seeds=60).seed is not None
 
 
 @pytest.mark.proof

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.config import load
@@ -30,6 +30,7 @@ from controller.table.placard import placard
 from controller.table.public import PHASE_NAMES, public_rounds
 from controller.words.language import LANGUAGES
 from tests.support.five_games import HEALTHY, SUGARHOUSE_MIDI, call, seats, wagers
+from tests.support.samples import examples
 from tests.support.tables import BACCARAT_ROYAL, ROYAL9, TABLES, TableUnderTest
 
 EXAMPLES = sorted(TABLES.glob("*.toml"))
@@ -267,7 +268,7 @@ def test_at_baccarat_royal_the_finished_hands_are_those_of_the_seats_that_played
     assert [seat for seat, said in view["seats"].items() if said["role"]] == [2, 4], "as the next round is played"
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(st.lists(st.sampled_from([rank + suit for rank in "A23456789TJQK" for suit in "SHDC"]), min_size=8, max_size=8))
 def test_nothing_that_the_pages_are_sent_hangs_on_a_card_that_lies_face_down(dealt: list[str]) -> None:
     """Two hands of other cards: until they are turned up, every part of every page is the same, bit by bit."""

@@ -25,6 +25,7 @@ from drivers.sim.house import read_house
 from drivers.sim.people import CUT
 from drivers.sim.run import game_of
 from drivers.sim.story import planned
+from tests.support.forks import take_terminal
 
 ROOT = Path(__file__).parents[2]
 DEMO = [sys.executable, "-m", "controller.cli.main", "demo"]
@@ -50,7 +51,7 @@ def on_a_terminal(width: int, *options: str, until: str = "") -> tuple[int, str]
         stderr=far,
         start_new_session=True,
         env=os.environ | {"TERM": "xterm-256color", "COLUMNS": "", "LINES": ""},
-        preexec_fn=lambda: ioctl(0, termios.TIOCSCTTY, 0),
+        preexec_fn=take_terminal,
     )
     os.close(far)
     seen, gives_up_s = b"", time.monotonic() + PATIENCE_S

@@ -6,11 +6,14 @@ environment, open files, umask and session are those that were asked for, it is 
 of its own. Its hashes are not those of the fork before, so a set may have another order after a restart. What only a
 real start shows is left to a real start. `make proof` starts everything as it is shipped, and so do the tests with the
 fixture `as_shipped` and any start in another folder or with another environment for Python.
+
+A forked program that starts programs itself, as the demo does, forks them too: it has a forker of its own.
 """
 
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import gc
 import io
 import json
@@ -20,6 +23,7 @@ import signal
 import socket
 import subprocess
 import sys
+import termios
 import threading
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -32,6 +36,7 @@ on = False
 
 _PROGRAMS = ("controller.cli.main", "controller.pit", "drivers.sim")
 _ANYWHERE = ("pytest",)  # in another folder too: the bench, as another repository has it
+_START_OTHERS = {"demo", "pytest"}  # forks of these fork what they start
 _IMPORTED = (
     *("controller.app", "controller.cli.acts", "controller.cli.history", "controller.pit.service", "drivers.sim.run"),
     *("jsonschema", "pytest"),
@@ -43,6 +48,11 @@ _REQUEST_BYTES = 1 << 18
 _Popen = subprocess.Popen
 
 
+def take_terminal() -> None:
+    """For `preexec_fn`: the terminal at standard input becomes the new session's own."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
 class Popen(_Popen[Any]):
     """`subprocess.Popen`, which forks where it can."""
 
@@ -50,7 +60,8 @@ class Popen(_Popen[Any]):
         """In the place of CPython's own, whose arguments these are."""
         args, executable, preexec, _, pass_fds, cwd, env, _, _, shell, *pipes = given[:16]
         _, gid, gids, uid, umask, new_session, group = given[16:]
-        plain = not (executable or preexec or pass_fds or shell or gid or gids or uid) and umask == group == -1
+        plain = not (executable or pass_fds or shell or gid or gids or uid) and umask == group == -1
+        plain = plain and preexec in (None, take_terminal)
         environment = dict(os.environ if env is None else env)
         folder = str(Path(cwd or "").absolute())
         if not (on and plain and _is_ours(args, folder) and _can_be_forked_with(environment)):
@@ -58,7 +69,7 @@ class Popen(_Popen[Any]):
             return
         stdin, _, _, stdout, _, stderr = pipes
         become = {"module": args[2], "arguments": args[3:], "folder": folder, "new_session": new_session}
-        become |= {"environment": environment, "umask": _umask()}
+        become |= {"environment": environment, "umask": _umask(), "own_terminal": preexec is take_terminal}
         files = [own if file == -1 else file for own, file in enumerate((stdin, stdout, stderr))]
         self.pid = _forker(environment.get("LD_PRELOAD")).fork(become, files)
         self._child_created = True
@@ -91,17 +102,11 @@ def _read_by_a_start(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 class _Forker:
-    """A process that has imported the program, and forks for each request. It ends with the tests."""
+    """The near end of a process that has imported the program, and forks for each request."""
 
-    def __init__(self, preload: str | None) -> None:
-        self._channel, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    def __init__(self, channel: socket.socket) -> None:
+        self._channel = channel
         self._one_at_a_time = threading.Lock()
-        environment = {**os.environ} if preload is None else {**os.environ, "LD_PRELOAD": preload}
-        with far:
-            command = [sys.executable, "-m", "tests.support.forks", str(far.fileno())]
-            self._process = _Popen(
-                command, stdin=subprocess.DEVNULL, cwd=ROOT, env=environment, pass_fds=[far.fileno()]
-            )
         # A fork's own parent ends at once: it becomes the child of the nearest ancestor that asked for such orphans.
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
@@ -115,6 +120,19 @@ class _Forker:
         return int(pid)
 
 
+def _start(preload: str | None) -> _Forker:
+    """Start such a process. It ends with this one."""
+    near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    environment = {**os.environ} if preload is None else {**os.environ, "LD_PRELOAD": preload}
+    with far:
+        command = [sys.executable, "-m", "tests.support.forks", str(far.fileno())]
+        _started.append(
+            _Popen(command, stdin=subprocess.DEVNULL, cwd=ROOT, env=environment, pass_fds=[far.fileno()])
+        )
+    return _Forker(near)
+
+
+_started: list[_Popen[Any]] = []  # what nobody holds is warned of
 _forkers: dict[str | None, list[_Forker]] = {}
 _one_forker_at_a_time = threading.Lock()
 
@@ -123,7 +141,7 @@ def _forker(preload: str | None) -> _Forker:
     """One of two in turn: Python draws the seed of its hashes when it starts, and forks have it from there."""
     with _one_forker_at_a_time:
         two = _forkers.setdefault(preload, [])
-        two.insert(0, _Forker(preload) if len(two) < 2 else two.pop())
+        two.insert(0, _start(preload) if len(two) < 2 else two.pop())
         return two[0]
 
 
@@ -150,7 +168,30 @@ def _serve(channel: socket.socket) -> dict[str, Any]:
             os.close(file)
 
 
+def _asked(channel: socket.socket) -> dict[str, Any]:
+    """Returns in each fork as `_serve` does; where the fork starts others, it has a forker of its own by then."""
+    global on
+    asked = _serve(channel)
+    while _START_OTHERS & {asked["module"], *asked["arguments"][:1]}:
+        near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        if os.fork():
+            far.close()
+            one = _Forker(near)
+            _forkers[os.environ.get("LD_PRELOAD")] = [one, one]
+            subprocess.Popen = Popen  # type: ignore[misc]
+            on = True
+            break
+        near.close()
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for file in (0, 1, 2):
+            os.dup2(nothing, file)
+        os.close(nothing)
+        asked = _serve(far)
+    return asked
+
+
 def _main() -> None:
+    sys.modules["tests.support.forks"] = sys.modules["__main__"]  # for the tests that a forked pytest runs
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C at the terminal is for the tests
     for name in _IMPORTED:
         import_module(name)
@@ -160,11 +201,13 @@ def _main() -> None:
     load(EXAMPLE_TABLE)  # what cattrs makes on the way serves each fork
     gc.collect()
     gc.freeze()
-    asked = _serve(socket.socket(fileno=int(sys.argv[1])))
+    asked = _asked(socket.socket(fileno=int(sys.argv[1])))
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.umask(asked["umask"])
     if asked["new_session"]:
         os.setsid()
+    if asked["own_terminal"]:
+        take_terminal()
     os.environ.clear()
     os.environ.update(asked["environment"])
     os.chdir(asked["folder"])

@@ -7,13 +7,17 @@ from hypothesis import settings
 PROOF_TIMES = 15
 
 at_length = False
-"""Whether this is `make proof`; the tests' conftest says so before any test is collected."""
+"""Whether this is `make proof`; `of_a_run` says so before any test is collected."""
+
+
+def of_a_run(proof: bool) -> None:
+    """Say whether this is `make proof`. `make test` draws the same examples each time; no example has a deadline."""
+    global at_length
+    at_length = proof
+    settings.register_profile("a run", deadline=None, derandomize=not proof)
+    settings.load_profile("a run")
 
 
 def examples(count: int) -> settings:
-    """Try the property on so many examples times `PROOF_TIMES` with the proof, and without on two thirds of so many.
-
-    No example has a deadline. `make test` draws the same examples each time.
-    """
-    most = count * PROOF_TIMES if at_length else max(1, count * 2 // 3)
-    return settings(max_examples=most, deadline=None, derandomize=not at_length)
+    """Try the property on so many examples times `PROOF_TIMES` with the proof, and without on half as many."""
+    return settings(max_examples=count * PROOF_TIMES if at_length else max(1, count // 2))

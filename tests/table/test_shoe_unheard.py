@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.game.cards import Card
@@ -27,6 +27,7 @@ from controller.table.facts import (
     Target,
 )
 from controller.table.states import Held, Waiting
+from tests.support.samples import examples
 from tests.support.tables import MIDI, TableUnderTest, hand, house, seen
 
 ABSENT = ShoeUnheard(15_000)
@@ -289,7 +290,7 @@ FACTS: st.SearchStrategy[Fact | Request] = st.one_of(
 )
 
 
-@settings(deadline=None)
+@examples(100)
 @given(st.lists(FACTS, max_size=40))
 def test_after_a_count_exactly_so_many_are_left_and_nothing_else_leaves_it_with_the_shoe_open(
     happened: list[Fact | Request],
@@ -305,7 +306,8 @@ def test_after_a_count_exactly_so_many_are_left_and_nothing_else_leaves_it_with_
             assert left(table) == it.left
         elif stood and table.fault != "shoe_unheard":
             assert isinstance(it, NameCard | VoidHand)
-            assert any(isinstance(held.fact, ShoeUnheard) for held in table.table.held), "it waits its turn"
+            waits_its_turn = any(isinstance(held.fact, ShoeUnheard) for held in table.table.held)
+            assert waits_its_turn or table.face.phase == "shoe_ended", "a void hand may be the shoe's last"
     assert table.replayed() == (table.table, None)
 
 
