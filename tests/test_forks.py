@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from controller.cli.surroundings import EXAMPLE_TABLE, free_port, python
+from controller.cli.surroundings import EXAMPLE_TABLE, example_table, free_port, python
 from tests.support import forks
 
 TABLECTL = python("-m", "controller.cli.main")
-COMMANDS = [["check", str(EXAMPLE_TABLE)], ["check", "absent.toml"], ["--version"], ["no-such-command"], ["deal"]]
+COMMANDS = [["check", str(example_table("pairs"))], ["check", "absent.toml"], ["no-such-command"], ["deal"]]
 
 
 def _told(command: list[str], monkeypatch: pytest.MonkeyPatch, forked: bool) -> tuple[int, bytes, bytes]:
@@ -55,7 +55,7 @@ def test_of_this_process():
 """
 
 
-@pytest.mark.parametrize("forked", [True, False])
+@pytest.mark.parametrize("forked", [True, pytest.param(False, marks=pytest.mark.proof)])
 def test_what_a_process_has_from_its_start_is_as_after_a_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forked: bool
 ) -> None:
@@ -74,3 +74,24 @@ def test_what_a_process_has_from_its_start_is_as_after_a_start(
     (one, seed), (other, another_seed) = told
     assert (one, other) == ("027", "077")
     assert seed != another_seed, "what follows the order of a set would look the same after a restart"
+
+
+_STARTS = """
+import os, subprocess, sys
+from pathlib import Path
+
+def test_of_what_it_starts():
+    command = [sys.executable, "-m", "controller.cli.main", "deal"]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as deals:
+        told = [Path(f"/proc/{deals.pid}/{name}").read_text() for name in ("cmdline", "status")]
+        deals.stdin.close()
+    assert "tests.support.forks" in told[0]
+    assert f"PPid:\\t{os.getpid()}\\n" in told[1]
+"""
+
+
+def test_a_fork_that_starts_a_program_forks_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "test_it.py").write_text(_STARTS.replace("ROOT", repr(str(forks.ROOT))), "utf-8")
+    monkeypatch.setattr(forks, "on", True)
+    run = subprocess.run(python("-m", "pytest", "-q"), cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout

@@ -234,8 +234,15 @@ def test_wrong_options_are_told_before_anything_runs(tmp_path: Path) -> None:
         assert "secret" not in said
 
 
-@pytest.mark.parametrize("form", [pytest.param("{host}:{port}", marks=pytest.mark.proof), "mqtt://{host}:{port}"])
-def test_a_broker_that_runs_is_used(form: str, tmp_path: Path, broker: Broker) -> None:
-    run = run_elsewhere(tmp_path, A_HAND, "--broker", form.format(host=broker.host, port=broker.port))
+@pytest.mark.parametrize(
+    ("form", "tests"),
+    [
+        ("mqtt://{host}:{port}", "def test_none(broker): pass"),
+        pytest.param("{host}:{port}", A_HAND, marks=pytest.mark.proof),
+        pytest.param("mqtt://{host}:{port}", A_HAND, marks=pytest.mark.proof),
+    ],
+)
+def test_a_broker_that_runs_is_used(form: str, tests: str, tmp_path: Path, broker: Broker) -> None:
+    run = run_elsewhere(tmp_path, tests, "--broker", form.format(host=broker.host, port=broker.port))
     assert run.returncode == 0, run.stdout
     assert f"broker {broker.host}:{broker.port}, header" in run.stdout

@@ -18,7 +18,7 @@ from tests.support.felt import Hand
 
 pytestmark = pytest.mark.usefixtures("as_shipped")
 
-KILLS = 20
+KILLS = 8
 
 
 def _hand(event: dict[str, Any]) -> tuple[int, int]:

@@ -24,6 +24,7 @@ from drivers.sim import bets as simulated
 from tests.game.test_bets import K9S, PRINTED, WHENS, loaded
 from tests.support.bets import NATURAL, bet, bets_of
 from tests.support.felt import dealt
+from tests.support.samples import at_length
 from tests.support.tables import ROYAL9
 
 assert isinstance(ROYAL9.play, PuntoBanco)
@@ -46,9 +47,11 @@ MORE_SHOES = (
 
 
 @pytest.fixture(scope="module")
-def every_word(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]], list[Bet]]:
-    """A bet of each condition by itself and one of several rows, as TOML has them and as they are read."""
-    raws = [{"spot": f"b{n}", "rows": [{"when": when, "pays": "1:1"}]} for n, when in enumerate(WHENS)]
+def words(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]], list[Bet]]:
+    """A bet of each fourth condition by itself, of every one at length, and one of several rows, as TOML has them and
+    as they are read."""
+    whens = WHENS if at_length else WHENS[::4]
+    raws = [{"spot": f"b{n}", "rows": [{"when": when, "pays": "1:1"}]} for n, when in enumerate(whens)]
     rows = [{"when": when, "pays": "1:1"} for when in ({"winner": "banker", "both": {"pair": True}}, WHENS[-1])]
     raws.append({"spot": "rows", "rows": [*rows, {"when": {"margin": [1, 2]}, "pays": "2:1"}]})
     read = [loaded(tmp_path_factory.mktemp("game"), raws[at : at + 10]) for at in range(0, len(raws), 10)]
@@ -71,8 +74,8 @@ def counted(bet_: Bet, shoe: Shoe) -> Counter[int | None]:
 
 
 @pytest.mark.parametrize("text", [*SHOES, *(pytest.param(more, marks=pytest.mark.proof) for more in MORE_SHOES)])
-def test_every_order_of_a_few_cards(text: str, every_word: tuple[list[dict[str, Any]], list[Bet]]) -> None:
-    raws, bets = every_word
+def test_every_order_of_a_few_cards(text: str, words: tuple[list[dict[str, Any]], list[Bet]]) -> None:
+    raws, bets = words
     cards = text.split()
     shoe = Counter(map(Card.parse, cards))
     one_by_one = counted_one_by_one(cards, raws)
