@@ -126,9 +126,7 @@ def _start(preload: str | None) -> _Forker:
     environment = {**os.environ} if preload is None else {**os.environ, "LD_PRELOAD": preload}
     with far:
         command = [sys.executable, "-m", "tests.support.forks", str(far.fileno())]
-        _started.append(
-            _Popen(command, stdin=subprocess.DEVNULL, cwd=ROOT, env=environment, pass_fds=[far.fileno()])
-        )
+        _started.append(_Popen(command, stdin=subprocess.DEVNULL, cwd=ROOT, env=environment, pass_fds=[far.fileno()]))
     return _Forker(near)
 
 
