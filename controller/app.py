@@ -19,6 +19,7 @@ from controller.contract.topics import Topics, offline_state
 from controller.control.server import serving
 from controller.counted_log import EVERY_ONE, CountedLog
 from controller.delivery.mqtt_tls import client_context
+from controller.digest import digest, program_digest
 from controller.errors import TableError
 from controller.header import take_pins
 from controller.hearing import Mark
@@ -62,6 +63,8 @@ async def _run(config: Config, log: CountedLog) -> None:
     _log.info("the table's key is %s; the pit shows the same when it is to adopt this table", fingerprint(key.public))
     try:
         table, differs = replay_open_shoe(journal, config.rules, file.table.id, __version__)
+        program = program_digest()
+        _log.info("the digest of program and configuration is %s", digest(program, config.digest))
         topics = Topics(file.pit.root, file.table.id)
         will = Will(topics.state, offline_state(file.table.id, journal.epoch, journal.boot))
         runtime = Runtime(
@@ -70,6 +73,7 @@ async def _run(config: Config, log: CountedLog) -> None:
             key.public,
             table,
             differs,
+            program,
             mark=_mark(Path(file.control.socket)),
             pins=take_pins(file.pins.driver, file.pins.page, file.pins.lamps, file.pins.inputs),
             shoe=ShoeOnLine(file.shoe.driver, file.shoe.port, file.shoe.baud, table.last_report),

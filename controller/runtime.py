@@ -32,6 +32,7 @@ from controller.delivery.levels import Levels
 from controller.delivery.pit_trust import latest_ms
 from controller.delivery.standing import GOOD
 from controller.delivery.stream import PitStream
+from controller.digest import digest
 from controller.hearing import Hearing, Mark
 from controller.pins.buttons import SEEN_AFTER_S, pressed
 from controller.pins.debounce import Debouncer
@@ -51,6 +52,7 @@ from controller.table.facts import (
     JournalGone,
     OutboxFull,
     PitKeyRotated,
+    ProgramMeasured,
     ReplayDiffered,
     ShoeUnheard,
     ShoeUnplugged,
@@ -135,6 +137,7 @@ class Runtime:
     """A running table.
 
     `table` is the state replayed from `journal`. `differs` is the row where the replay did not give the stored events.
+    `program` is the digest of the program's files.
     `mark` holds until when the run before heard the shoe. `alive` is the watchdog's ping, which the loop calls about
     once a second while facts are being folded.
     """
@@ -146,6 +149,7 @@ class Runtime:
         public_key: bytes,
         table: Table,
         differs: int | None,
+        program: str,
         pins: Pins,
         shoe: Shoe,
         broker: Broker,
@@ -192,6 +196,9 @@ class Runtime:
         self._covered: frozenset[int] = frozenset()  # the seats whose sensor sees a wager
         self.shoe_line = ShoeLine()
         self.face = public(table)
+        self._measured = ProgramMeasured(__version__, program, config.digest)
+        if self._measured != table.measured:
+            self._put(self._measured)
         if differs is not None:
             self._put(ReplayDiffered(differs))
         now_ms = since_boot_ms()
@@ -613,8 +620,7 @@ class Runtime:
     def _state(self) -> dict[str, object]:
         """The table's part of its retained state for the pit."""
         return {
-            "version": __version__,
-            "config_digest": self._config.digest,
+            **self._runs(),
             "public_key": self._public_key.hex(),
             "phase": self.face.phase,
             "shoe": self.face.shoe,
@@ -623,10 +629,20 @@ class Runtime:
             "links": {"shoe": self.shoe_line.up, "journal": self._journal_error is None},
         }
 
+    def _runs(self) -> dict[str, object]:
+        """What runs, as JSON values."""
+        program, configuration = self._measured.program, self._measured.configuration
+        return {
+            "version": __version__,
+            "program_digest": program,
+            "config_digest": configuration,
+            "digest": digest(program, configuration),
+        }
+
     def status(self) -> dict[str, object]:
         """Everything a person may know of the running table, as JSON values."""
         return {
-            "version": __version__,
+            **self._runs(),
             "key_fingerprint": fingerprint(self._public_key),
             "up_s": int(time.monotonic() - self._started_s),
             "face": asdict(self.face),

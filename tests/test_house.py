@@ -91,6 +91,7 @@ ROOMS = {
         (
             *("controller.care", "controller.config", "controller.pins", "controller.record", "controller.contract"),
             *("controller.delivery.mqtt_tls", "controller.keys", "controller.clock", "controller.errors"),
+            *("controller.table.facts", "controller.digest"),
         ),
     ),
     "controller.conformance": Room(  # the kit knows a pit by the contract alone

@@ -32,6 +32,9 @@ def examine(machine: Machine, table: Path | None, told: dict[str, Any] | TableEr
         yield from _each(lambda: program.running(told))
     if config is not None:
         yield from of_table(machine, config)
+        status = None if isinstance(told, TableError) else told
+        noted = keeping.noted(machine, config.file.journal) if status is None else None
+        yield from _each(lambda: program.measured(config, status, noted))
     for check in (keeping.clock, board.power, board.heat, program.units):
         yield from _each(lambda check=check: check(machine))  # type: ignore[misc]
 

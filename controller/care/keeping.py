@@ -14,6 +14,7 @@ from controller.config.table_file import JournalSection
 from controller.errors import TableError
 from controller.keys import load_or_make_key
 from controller.record.journal import read_open_shoe, read_origin
+from controller.table.facts import ProgramMeasured, ShoeOpened
 
 _IN_MEMORY = ("tmpfs", "ramfs", "overlay", "aufs")
 _LITTLE_BYTES, _LEAST_BYTES = 500_000_000, 50_000_000
@@ -129,6 +130,16 @@ def record(machine: Machine, journal: JournalSection, table: str) -> Iterator[Ro
     else:
         says = f"The last shoe's {rows} rows in {journal.path} are unbroken. `tablectl verify` reads all shoes."
         yield ok("journal", says)
+
+
+def noted(machine: Machine, journal: JournalSection) -> ProgramMeasured | None:
+    """The program and the configuration that the journal says ran last; None where it cannot be read."""
+    try:
+        facts = [row.fact for row in read_open_shoe(machine.at(journal.path))]
+    except (TableError, OSError):
+        return None
+    kept = [fact.measured if isinstance(fact, ShoeOpened) else fact for fact in facts]
+    return next((fact for fact in reversed(kept) if isinstance(fact, ProgramMeasured)), None)
 
 
 def clock(machine: Machine) -> Iterator[Row]:

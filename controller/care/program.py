@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from controller import __version__
+from controller.care.libraries import changed
 from controller.care.machine import Machine
 from controller.care.row import Row, absent, fault, ok, warning
+from controller.config import Config
+from controller.digest import program_digest
 from controller.errors import TableError
+from controller.table.facts import ProgramMeasured
 
 _UNITS = {
     "table-controller.service": "the table",
@@ -46,6 +51,30 @@ def running(told: dict[str, Any] | TableError) -> Iterator[Row]:
     if told["journal"]["error"]:
         do = "Look at the disk's rows here. What waits stays in memory: do not switch the table off."
         yield fault("journal", "journal_failed", f"The journal cannot be written: {told['journal']['error']}.", do)
+
+
+def measured(config: Config, told: dict[str, Any] | None, noted: ProgramMeasured | None) -> Iterator[Row]:
+    """Whether program, configuration and libraries are what they were. `told` is a running table's status; `noted` is
+    what the journal says that ran last."""
+    program, configuration = program_digest(), config.digest
+    if told is not None and told["version"] != __version__:
+        says = f"Version {told['version']} runs, and this is version {__version__}: its files are not compared."
+        yield absent("program", says, "Ask the version that runs: /opt/table-controller/current/bin/tablectl doctor")
+        return
+    ran = noted if told is None else ProgramMeasured(told["version"], told["program_digest"], told["config_digest"])
+    since = "it was started" if told is not None else "the table last ran"
+    if ran is not None and ran.version == __version__ and ran.program != program:
+        do = "Hold `tablectl digest` against another table's of this version, and install the package again."
+        yield fault("program", "program_changed", f"The program's files were changed since {since}.", do)
+    else:
+        yield ok("program", f"Version {__version__}, digest {program[:16]}….")
+    if ran is not None and ran.configuration != configuration:
+        do = "Ask who changed it. It takes effect at the table's next start: sudo systemctl restart table-controller"
+        says = f"The table's file or its game's file was changed since {since}."
+        yield warning("configuration", "configuration_changed", says, do)
+    if spoiled := changed():
+        says = f"{len(spoiled)} files of libraries are not as they were installed: {', '.join(spoiled[:3])}."
+        yield fault("program", "library_changed", says, "Install the package again, and ask who was on this machine.")
 
 
 def units(machine: Machine) -> Iterator[Row]:

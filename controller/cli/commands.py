@@ -102,6 +102,12 @@ def _doctor(options: Namespace) -> int:
     return doctor(options.table, options.json)
 
 
+def _digest(options: Namespace) -> int:
+    from controller.cli.digest import print_digest
+
+    return print_digest(options.table)
+
+
 def _add_certs(parser: ArgumentParser) -> None:
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="where they go; nothing there is overwritten")
     parser.add_argument("names", nargs="+", metavar="NAME", help="a table's id, pit, bets, or the broker's host")
@@ -417,6 +423,7 @@ COMMANDS: tuple[Command, ...] = (
         _doctor,
         _add_doctor,
     ),
+    Command("digest", _TABLE, "one digest over the program and the configuration", "", _digest, file=File.TABLE),
     Command("dark", _TABLE, "darken every lamp of a table that does not run", "TABLE.toml", _dark, file=File.TABLE),
     Command(
         "new-journal",

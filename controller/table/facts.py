@@ -239,6 +239,7 @@ class ShoeOpened:
     award_seq: int = 0
     disputed: tuple[DisputedAward, ...] = ()
     pit_key: str | None = None
+    measured: ProgramMeasured | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -446,6 +447,16 @@ class JournalAltered:
 
 
 @dataclass(frozen=True, slots=True)
+class ProgramMeasured:
+    """At start, what runs on this journal is not what ran on it before, or is the first: the program's version, and
+    the digests of the program's files and of the configuration, in hex."""
+
+    version: str
+    program: str
+    configuration: str
+
+
+@dataclass(frozen=True, slots=True)
 class ReplayDiffered:
     """At the start, the journal's facts did not make the messages that are stored beside them."""
 
@@ -493,6 +504,7 @@ OwnFact = (
     | CommitFailed
     | JournalGone
     | JournalAltered
+    | ProgramMeasured
     | ReplayDiffered
     | StepFailed
 )

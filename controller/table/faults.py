@@ -103,5 +103,7 @@ ALARMS: dict[str, tuple[str, ...]] = {
     "pit_word_forged": ("topic",),
     "award_impossible": ("award", "hit", "seat", "cents", "least_cents", "most_cents"),
     "hit_unheard": ("seq",),
+    "program_changed": ("version_before", "version", "before", "now"),
+    "configuration_changed": ("before", "now"),
 }
 """Every alarm, and what it tells beside its code, by name. The table goes on."""

@@ -16,7 +16,7 @@ from controller.game.play import Play
 from controller.game.seating import NOBODY, Actives, Seating
 from controller.game.settlement import Settlement
 from controller.game.wagers import RefusedWager, Wager
-from controller.table.facts import DisputedAward, OwnFact, ProgressiveWagers, Report, SeatHit, ShoeFact
+from controller.table.facts import DisputedAward, OwnFact, ProgramMeasured, ProgressiveWagers, Report, SeatHit, ShoeFact
 from controller.table.rules import TableRules
 
 
@@ -226,6 +226,7 @@ class Table:
     - `placed`: the chips for the next hand. `occupied`: the seats with players. `commission_owed`: cents by seat.
     - `award_seq`: the number of the pit's last award step. `disputed`: the awards of an impossible amount.
     - `pit_key`: the pit's public key in hex; None until a person has pinned a key.
+    - `measured`: the program and the configuration that run; None in a journal of an earlier version.
     """
 
     rules: TableRules
@@ -252,6 +253,7 @@ class Table:
     disputed: tuple[DisputedAward, ...] = ()
     stops: int = 0
     pit_key: str | None = None
+    measured: ProgramMeasured | None = None
 
     @property
     def round_number(self) -> int | None:

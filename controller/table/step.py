@@ -69,6 +69,7 @@ from controller.table.facts import (
     PitKeyRotated,
     PitTookBack,
     PitWordForged,
+    ProgramMeasured,
     PublishRefused,
     ReplayDiffered,
     Report,
@@ -158,6 +159,8 @@ def step(table: Table, fact: Fact) -> Stepped:
             return table, ()  # for the lamps alone; it is journalled because somebody did it
         case PublishRefused(seq, reason_code):
             return table, (alarm(table, "publish_refused", {"seq": seq, "reason_code": reason_code}),)
+        case ProgramMeasured():
+            return replace(table, measured=fact), _changes(table, fact)
         case HitUnheard(seq):
             return table, (alarm(table, "hit_unheard", {"seq": seq}),)
         case OutboxFilling(waiting, most):
@@ -178,6 +181,18 @@ def step(table: Table, fact: Fact) -> Stepped:
             raise AssertionError(f"step does not say what {fact} does")
         case _:
             return _it_came(table, fact)
+
+
+def _changes(table: Table, now: ProgramMeasured) -> tuple[Event, ...]:
+    """An alarm for each of program and configuration that is not what ran before on this journal."""
+    before, made = table.measured, []
+    if before is not None and (before.version, before.program) != (now.version, now.program):
+        versions = {"version_before": before.version, "version": now.version}
+        made.append(alarm(table, "program_changed", {**versions, "before": before.program, "now": now.program}))
+    if before is not None and before.configuration != now.configuration:
+        changed = {"before": before.configuration, "now": now.configuration}
+        made.append(alarm(table, "configuration_changed", {**changed}))
+    return tuple(made)
 
 
 # What comes by itself: the shoe's reports and what the controller notices.
@@ -454,6 +469,7 @@ def _open_shoe(table: Table, fact: ShoeOpened) -> Stepped:
         award_seq=fact.award_seq,
         disputed=fact.disputed,
         pit_key=fact.pit_key,
+        measured=fact.measured,
     )
     made = (*made, event)
     for carried in fact.carried:

@@ -365,6 +365,7 @@ async def running(
             KEY.public,
             replace(table, pit_key=PIT_KEY.public.hex()) if pinned else table,
             differs,
+            "0" * 64,
             pins,
             shoe,
             broker,

@@ -158,6 +158,7 @@ class Daemon:
                 self._key.public,
                 self._table or table,
                 None,
+                "0" * 64,
                 self.pins,
                 self.shoe,
                 NoBroker(),

@@ -22,6 +22,7 @@ from controller.contract.events import Event
 from controller.contract.pit_words import MetersWord, PitKeyWord, Rotation
 from controller.contract.topics import offline_state
 from controller.delivery.bet_recognition import wager_to_json
+from controller.digest import digest
 from controller.game.play import Call
 from controller.game.wagers import Wager
 from controller.keys import SigningKey
@@ -48,6 +49,7 @@ _PIT_SEQ = 1_767_204_180_000  # the reference pit numbers by the clock
 _EPOCH = "7c0f19a2be"
 _BOOT = 3
 _VERSION = "1.0.0"
+_PROGRAM = hashlib.sha256(b"the program").hexdigest()
 _DIGEST = hashlib.sha256(b"royal9-01.toml").hexdigest()
 
 
@@ -154,7 +156,9 @@ def _state(table: SpeakingTable) -> dict[str, Any]:
         "boot": _BOOT,
         "contract": CONTRACT_VERSION,
         "version": _VERSION,
+        "program_digest": _PROGRAM,
         "config_digest": _DIGEST,
+        "digest": digest(_PROGRAM, _DIGEST),
         "public_key": KEY.public.hex(),
         "phase": face.phase,
         "shoe": face.shoe,

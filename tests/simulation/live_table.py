@@ -492,6 +492,7 @@ class LiveTable:
             self._public_key,
             replace(table, pit_key=KEY.public.hex()),
             differs,
+            "0" * 64,
             pins=self.header,
             shoe=shoe,
             broker=self._client,

@@ -313,6 +313,7 @@ class _Table:
             _KEY,
             replace(table, pit_key=_PIT_KEY.public.hex()),
             None,
+            "0" * 64,
             pins=_Pins(iter(file.pins.inputs), lambda said: self._leaves("lamp", said.encode())),
             shoe=ShoeOnLine(brand, "the wire"),
             broker=self.broker,

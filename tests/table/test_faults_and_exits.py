@@ -34,6 +34,7 @@ from controller.table.facts import (
     PitKeyDiffers,
     PitTookBack,
     PitWordForged,
+    ProgramMeasured,
     PublishRefused,
     ReplayDiffered,
     ShoeError,
@@ -243,6 +244,7 @@ COMES_BY_ITSELF: list[Fact] = [
     OutboxFull(10, 10),
     JournalLarge(300, 200),
     ArchiveFailed("SQLITE_FULL"),
+    ProgramMeasured("1", "aa", "bb"),
 ]
 
 
@@ -789,3 +791,22 @@ def test_an_alarm_does_not_stop_the_table(fact: Fact, code: str, details: dict[s
     (alarm,) = table.believe(fact).told()
     assert (alarm["type"], alarm["code"], alarm["details"], alarm["round"]) == ("alarm", code, details, 1)
     assert table.table == before
+
+
+def test_what_runs_is_kept_and_each_change_of_it_is_an_alarm() -> None:
+    """The first that runs on a journal is no change. A new shoe carries what runs, as a replay begins there."""
+    table = in_hand()
+    table.told()
+    assert table.believe(ProgramMeasured("1", "aa", "bb")).told() == []
+    table.do(VoidHand("Smith")).do(NewShoe("Smith"))
+    assert table.table.measured == ProgramMeasured("1", "aa", "bb")
+    table.told()
+    (program,) = table.believe(ProgramMeasured("2", "cc", "bb")).told()
+    details = {"version_before": "1", "version": "2", "before": "aa", "now": "cc"}
+    assert (program["type"], program["code"], program["details"]) == ("alarm", "program_changed", details)
+    (same_version,) = table.believe(ProgramMeasured("2", "dd", "bb")).told()
+    assert same_version["code"] == "program_changed"
+    (configuration,) = table.believe(ProgramMeasured("2", "dd", "ee")).told()
+    assert (configuration["code"], configuration["details"]) == ("configuration_changed", {"before": "bb", "now": "ee"})
+    both = table.believe(ProgramMeasured("1", "aa", "bb")).told()
+    assert [event["code"] for event in both] == ["program_changed", "configuration_changed"]

@@ -147,6 +147,7 @@ def opened(table: Table, by: str, ambient: Ambient) -> ShoeOpened:
         award_seq=table.award_seq,
         disputed=table.disputed,
         pit_key=table.pit_key,
+        measured=table.measured,
     )
 
 

@@ -1,0 +1,48 @@
+"""The libraries that the program rests on, held against the lists that they were installed with."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterator
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+
+_OURS = "table-controller"
+
+
+def changed() -> list[str]:
+    """Each file of a library that is gone, or is not as it was installed."""
+    return [
+        f"{library.metadata['Name']}: {file}"
+        for library in _needed(_OURS, set())
+        for file in library.files or ()
+        if file.hash is not None and file.hash.mode == "sha256" and _found(library, str(file)) != file.hash.value
+    ]
+
+
+def _found(library: Distribution, file: str) -> str | None:
+    """The SHA-256 of the file as it is now, in the form of the list; None for one that cannot be read."""
+    try:
+        data = library.locate_file(file).read_bytes()  # type: ignore[attr-defined]  # the type says less than it is
+    except OSError:
+        return None
+    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+
+
+def _needed(name: str, seen: set[str]) -> Iterator[Distribution]:
+    """The libraries that this one needs without any extra, and what those need."""
+    try:
+        needs = distribution(name).requires or []
+    except PackageNotFoundError:  # a checkout that is not installed, or a requirement of another system
+        return
+    for need in needs:
+        library = re.split(r"[^A-Za-z0-9._-]", need, maxsplit=1)[0].lower()
+        if "extra ==" in need or library in seen:
+            continue
+        seen.add(library)
+        try:
+            yield distribution(library)
+        except PackageNotFoundError:
+            continue
+        yield from _needed(library, seen)

@@ -1,0 +1,18 @@
+"""`tablectl digest`: what this machine's table runs, as digests to hold against another table's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from controller import __version__
+from controller.config import load
+from controller.digest import digest, program_digest
+
+
+def print_digest(table: Path) -> int:
+    """Print the digests of program, configuration, and both. Raises TableError."""
+    program, configuration = program_digest(), load(table).digest
+    print(f"program        {program}  version {__version__}")
+    print(f"configuration  {configuration}  {table}")
+    print(f"both           {digest(program, configuration)}")
+    return 0

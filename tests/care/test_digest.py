@@ -1,0 +1,125 @@
+"""One digest over program and configuration: the same on every honest copy, and a changed byte is found and told."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from controller import __version__
+from controller.care import libraries, program
+from controller.care.keeping import noted
+from controller.care.machine import Machine
+from controller.care.row import Verdict
+from controller.cli.main import main
+from controller.cli.surroundings import EXAMPLE_TABLE
+from controller.config import load
+from controller.digest import digest, program_digest
+from controller.table.facts import ProgramMeasured
+from tests.daemon.daemon_world import eventually, running
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A copy of the program, its files younger, and without what Python wrote."""
+    for package in ("controller", "drivers"):
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=ignored, copy_function=shutil.copyfile)
+    return tmp_path
+
+
+def test_the_digest_is_what_the_shells_own_tools_make_of_the_files(copy: Path) -> None:
+    """The command that docs/care.md tells an auditor."""
+    command = (
+        "find controller drivers -type f -not -path '*/__pycache__/*' | LC_ALL=C sort | xargs sha256sum | sha256sum"
+    )
+    made = subprocess.run(["bash", "-c", command], cwd=copy, capture_output=True, text=True, check=True)
+    assert program_digest(copy) == made.stdout.split()[0] == program_digest()
+    assert command in (ROOT / "docs" / "care.md").read_text("utf-8")
+
+
+SPOILED: dict[str, Callable[[Path], object]] = {
+    "a byte": lambda copy: (copy / "controller/app.py").write_bytes((copy / "controller/app.py").read_bytes() + b"\n"),
+    "a word of a schema": lambda copy: (copy / "controller/contract/schemas/ack.schema.json").write_text("{}"),
+    "a file more": lambda copy: (copy / "drivers/usercustomize.py").touch(),
+    "a file less": lambda copy: (copy / "drivers/sim/felt.py").unlink(),
+    "two files exchanged": lambda copy: (copy / "drivers/gpio.py").rename(copy / "drivers/mqtt.py"),
+}
+
+
+@pytest.mark.parametrize("how", SPOILED)
+def test_each_change_of_a_file_changes_the_digest(how: str, copy: Path) -> None:
+    SPOILED[how](copy)
+    assert program_digest(copy) != program_digest()
+
+
+def test_what_python_writes_is_no_change(copy: Path) -> None:
+    (copy / "controller" / "__pycache__").mkdir()
+    (copy / "controller" / "__pycache__" / "app.cpython-311.pyc").write_bytes(b"anything")
+    assert program_digest(copy) == program_digest()
+
+
+def test_the_command_prints_the_digests(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["digest", str(EXAMPLE_TABLE)]) == 0
+    words = [line.split()[:2] for line in capsys.readouterr().out.splitlines()]
+    configuration = load(EXAMPLE_TABLE).digest
+    both = digest(program_digest(), configuration)
+    assert words == [["program", program_digest()], ["configuration", configuration], ["both", both]]
+
+
+def test_a_library_that_was_changed_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert libraries.changed() == []
+    found = libraries._found
+    monkeypatch.setattr(
+        libraries, "_found", lambda library, file: file != "paho/mqtt/client.py" and found(library, file)
+    )
+    assert libraries.changed() == ["paho-mqtt: paho/mqtt/client.py"]
+
+
+def test_a_start_notes_what_runs_and_tells_a_change_to_the_pit_once(tmp_path: Path) -> None:
+    async def start(**sections: dict[str, object]) -> list[str]:
+        async with running(tmp_path, **sections) as world:
+            await eventually(lambda: world.runtime.table.measured is not None)
+            measured = world.runtime.table.measured
+            assert measured == ProgramMeasured(__version__, "0" * 64, world.config.digest)
+            state = world.runtime.status()
+            assert state["digest"] == digest(measured.program, measured.configuration)
+            assert noted(Machine(Path("/")), world.config.file.journal) == measured
+            return [json.loads(body)["code"] for row in world.rows() for body in row.messages if b'"alarm"' in body]
+
+    assert asyncio.run(start()) == []
+    assert asyncio.run(start()) == []
+    changed = {"pins": {"debounce_ms": 40}}
+    assert asyncio.run(start(**changed)) == ["configuration_changed"]
+    assert asyncio.run(start(**changed)) == ["configuration_changed"], "it is told once"
+
+
+CONFIG = load(EXAMPLE_TABLE)
+NOW = ProgramMeasured(__version__, program_digest(), CONFIG.digest)
+
+
+@pytest.mark.parametrize(
+    ("ran", "told"),
+    [
+        (None, {}),
+        (NOW, {}),
+        (ProgramMeasured(__version__, "aa", NOW.configuration), {"program_changed": Verdict.FAULT}),
+        (ProgramMeasured("0.0.9", "aa", NOW.configuration), {}),
+        (ProgramMeasured(__version__, NOW.program, "bb"), {"configuration_changed": Verdict.WARNING}),
+    ],
+    ids=["never ran", "as it was", "a file changed", "another version", "the table's file changed"],
+)
+@pytest.mark.parametrize("runs", [True, False])
+def test_the_doctor_finds_what_was_changed(ran: ProgramMeasured | None, told: dict[str, Verdict], runs: bool) -> None:
+    status = None
+    if runs and ran is not None:
+        status = {"version": ran.version, "program_digest": ran.program, "config_digest": ran.configuration}
+    rows = program.measured(CONFIG, status, None if runs else ran)
+    assert {row.code: row.verdict for row in rows if row.verdict in (Verdict.WARNING, Verdict.FAULT)} == told
