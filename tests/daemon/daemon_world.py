@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from controller import __version__
 from controller.answer import Answer
 from controller.cli.surroundings import EXAMPLE_TABLE, simulated_table
 from controller.clock import boot_id
@@ -31,11 +32,12 @@ from controller.table.acts.entry import Request
 from controller.table.acts.hand import LockWagers
 from controller.table.acts.shoe import NewShoe
 from controller.table.acts.stopped import ClearFault
-from controller.table.facts import CardDrawn, Report
+from controller.table.facts import CardDrawn, ProgramMeasured, Report
 from tests.support.contract import check_message
 from tests.support.waiting import PATIENCE_S, eventually
 
 KEY = SigningKey(bytes(range(32)))
+_PROGRAM = "0" * 64
 PIT_KEY = SigningKey(bytes(range(32, 64)))
 LEVELS = {"personal_vs_personal": 1_000_000, "banker_personal": 500_000, "player_personal": 250_000}
 """The pit's progressive levels, in cents."""
@@ -342,13 +344,15 @@ async def running(
     connected: bool = True,
     pinned: bool = True,
     adopted: bool = True,
+    measured: bool = True,
     ledger: Sequence[dict[str, Any]] = (),
     example: Path = EXAMPLE_TABLE,
     **sections: dict[str, Any],
 ) -> AsyncIterator[World]:
     """The table of the journal in `folder`, running; put together as the daemon does it.
 
-    `pinned`: the pit's key is; `adopted`: the pit says that it has nothing yet of a journal that is new.
+    `pinned`: the pit's key is; `adopted`: the pit says that it has nothing yet of a journal that is new;
+    `measured`: what runs is no news to a journal that is new.
 
     `ledger` is what the pit has already; `sections` change the table's file. All that the table says keeps the
     contract.
@@ -363,9 +367,13 @@ async def running(
             config,
             journal,
             KEY.public,
-            replace(table, pit_key=PIT_KEY.public.hex()) if pinned else table,
+            replace(
+                table,
+                pit_key=PIT_KEY.public.hex() if pinned else table.pit_key,
+                measured=ProgramMeasured(__version__, _PROGRAM, config.digest) if measured else table.measured,
+            ),
             differs,
-            "0" * 64,
+            _PROGRAM,
             pins,
             shoe,
             broker,

@@ -36,7 +36,7 @@ COMMANDS = [
     *ACTS_OF_PEOPLE,
     *("status", "watch", "witness", "run", "check", "dark", "new-journal", "certs", "rounds", "replay", "verify"),
     *("demo", "deal", "kiosk", "manual", "par", "practice", "roads", "screen", "sim"),
-    *("rollback", "switch", "update", "versions"),
+    *("digest", "doctor", "rollback", "switch", "update", "versions"),
 ]
 DEVICES = ["sim shoe", "sim pins", "sim pit"]
 
@@ -387,7 +387,7 @@ def test_a_whole_life_from_the_shell(table: Path, tmp_path: Path, capsys: pytest
         assert process.stderr is not None
         assert "Traceback" not in process.stderr.read()
     assert main(["verify", str(tmp_path / "table.journal")]) == 0
-    assert "1 rows, 1 events, all good" in capsys.readouterr().out
+    assert "2 rows, 1 events, all good" in capsys.readouterr().out
 
 
 def test_a_table_whose_journal_is_damaged_does_not_start_and_changes_nothing(table: Path, tmp_path: Path) -> None:
@@ -402,7 +402,7 @@ def test_a_table_whose_journal_is_damaged_does_not_start_and_changes_nothing(tab
     done = tablectl("run", table)
     assert done.returncode == 78
     assert "journal_damaged: " in done.stderr
-    assert "at row 1:" in done.stderr
+    assert "at row 2:" in done.stderr  # the first of the open shoe
     assert _facts(path) == facts
 
 

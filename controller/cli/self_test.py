@@ -1,0 +1,118 @@
+"""`tablectl self-test`: a person at the table looks at each lamp, presses each button, and sees a test hit arrive."""
+
+from __future__ import annotations
+
+import select
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from controller.care import program
+from controller.care.row import Row, Verdict, absent, fault, ok
+from controller.cli.client import ask
+from controller.cli.doctor import row_lines
+from controller.config import load
+from controller.errors import TableError
+from controller.pins.header_map import PHYSICAL
+
+_POLL_S = 0.1
+_TOLD_WITHIN_S = 10.0
+_AGAIN_S = 45.0  # a test of the inputs lasts a minute
+
+
+def self_test(table: Path, by: str) -> int:
+    """Ask a person at the table about each part; 1 where one is not as it should be. Raises TableError."""
+    file = load(table).file
+    do = _doing(table, file.control.socket, by)
+    found: list[Row] = []
+    for part in (
+        _lamps(do, {name: wiring.bcm for name, wiring in file.pins.lamps.items()}),
+        _inputs(do, {name: wiring.bcm for name, wiring in file.pins.inputs.items()}),
+        program.running(do("status")["status"]),
+        _hit(do, file.seats[0].number),
+    ):
+        for row in part:
+            print("\n".join(row_lines([row])))
+            found.append(row)
+    bad = sum(row.verdict is Verdict.FAULT for row in found)
+    print(f"faults: {bad}, well: {sum(row.verdict is Verdict.OK for row in found)}")
+    return int(bad > 0)
+
+
+def _doing(table: Path, control: str, by: str) -> Callable[..., dict[str, Any]]:
+    """Ask the running table for something, an act in this person's name."""
+
+    def do(what: str, **arguments: object) -> dict[str, Any]:
+        said = {} if what == "status" else {"by": by}
+        return ask(table, {"do": what, **arguments, **said}, control)
+
+    return do
+
+
+def _lamps(do: Callable[..., dict[str, Any]], wired: dict[str, int]) -> Iterator[Row]:
+    for lamp, bcm in wired.items():
+        try:
+            do("lamp_test", lamp=lamp)
+        except TableError as refused:
+            yield absent("lamps", f"Not tried: {refused.what}", refused.do)
+            return
+        if _yes(f"Is the lamp {lamp} lit, and no other? [y/n] "):
+            yield ok(f"lamp {lamp}", "It alone was lit.")
+        else:
+            look = f"Look at its wire: BCM {bcm}, pin {PHYSICAL[bcm]} of the header (docs/wiring.md), and at `active`."
+            yield fault(f"lamp {lamp}", "lamp_not_lit", "It was not lit, or another was.", look)
+
+
+def _inputs(do: Callable[..., dict[str, Any]], wired: dict[str, int]) -> Iterator[Row]:
+    begun_s = -_AGAIN_S
+    for name, bcm in wired.items():
+        print(f"Press, cover or turn {name} now (Enter: it cannot be).")
+        while True:
+            if time.monotonic() - begun_s >= _AGAIN_S:
+                try:
+                    do("input_test")
+                except TableError as refused:
+                    yield absent("inputs", f"Not tried: {refused.what}", refused.do)
+                    return
+                begun_s = time.monotonic()
+            pressed = do("status")["status"]["inputs"]
+            if name in pressed:
+                yield ok(f"input {name}", "It came.")
+                break
+            if select.select([sys.stdin], [], [], _POLL_S)[0]:
+                sys.stdin.readline()
+                look = (
+                    f"Look at its wire: BCM {bcm}, pin {PHYSICAL[bcm]} of the header (docs/wiring.md), and at `pull`."
+                )
+                others = f" Pressed was: {', '.join(pressed)}." if pressed else ""
+                yield fault(f"input {name}", "input_not_seen", f"It did not come.{others}", look)
+                break
+
+
+def _hit(do: Callable[..., dict[str, Any]], seat: int) -> Iterator[Row]:
+    try:
+        do("test_hit", seat=seat)
+    except TableError as refused:
+        yield absent("test hit", f"Not tried: {refused.what}", refused.do)
+        return
+    told = do("status")["status"]["pit"]["head_seq"]
+    if not _yes(f"Does the lamp of seat {seat} blink fast? [y/n] "):
+        do_ = "Look at the row of that lamp here."
+        yield fault("test hit", "hit_not_shown", f"The lamp of seat {seat} did not blink.", do_)
+    ends_s = time.monotonic() + _TOLD_WITHIN_S
+    while do("status")["status"]["pit"]["acked_seq"] < told:
+        if time.monotonic() >= ends_s:
+            says = f"The pit has not acknowledged the test hit, event {told}, within {_TOLD_WITHIN_S:.0f} seconds."
+            yield fault("test hit", "hit_not_told", says, "tablectl status says how the table finds its pit.")
+            return
+        time.sleep(_POLL_S)
+    yield ok("test hit", f"The pit has it, event {told}; no meter moved by it.")
+
+
+def _yes(question: str) -> bool:
+    try:
+        return input(question).strip().casefold() in ("y", "yes")
+    except EOFError:
+        return False
