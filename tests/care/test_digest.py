@@ -87,9 +87,8 @@ def test_a_library_that_was_changed_is_found(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_start_notes_what_runs_and_tells_a_change_to_the_pit_once(tmp_path: Path) -> None:
     async def start(**sections: Any) -> list[str]:
         async with running(tmp_path, measured=False, **sections) as world:
-            await eventually(lambda: world.runtime.table.measured is not None)
-            measured = world.runtime.table.measured
-            assert measured == ProgramMeasured(__version__, "0" * 64, world.config.digest)
+            measured = ProgramMeasured(__version__, "0" * 64, world.config.digest)
+            await eventually(lambda: world.runtime.table.measured == measured)
             state = world.runtime.status()
             assert state["digest"] == digest(measured.program, measured.configuration)
             assert noted(Machine(Path("/")), world.config.file.journal) == measured
