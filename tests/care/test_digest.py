@@ -22,7 +22,8 @@ from controller.cli.surroundings import EXAMPLE_TABLE
 from controller.config import load
 from controller.digest import digest, program_digest
 from controller.table.facts import ProgramMeasured
-from tests.daemon.daemon_world import eventually, running
+from tests.daemon.daemon_world import running
+from tests.support.waiting import eventually
 
 ROOT = Path(__file__).resolve().parents[2]
 
