@@ -88,10 +88,10 @@ ROOMS = {
         third_party=False,
     ),
     "controller.care": Room(
-        (
-            *("controller.care", "controller.config", "controller.pins", "controller.record", "controller.contract"),
-            *("controller.delivery.mqtt_tls", "controller.keys", "controller.clock", "controller.errors"),
-            *("controller.table.facts", "controller.digest"),
+        ("controller",),
+        never=(
+            *("controller.app", "controller.header", "controller.control", "controller.runtime"),
+            *("controller.cli", "controller.bench", "controller.pit", "controller.delivery.stream"),
         ),
     ),
     "controller.conformance": Room(  # the kit knows a pit by the contract alone
