@@ -1,14 +1,14 @@
 """What a running table tells of its past: its events to anybody on this machine, a finished round to supervisors.
 
-Both are read from the journal's file by a connection of their own, on a thread of their own, one at a time: no commit
-waits behind them. What an archive holds is left to `tablectl rounds` and `replay`.
+Both are read from the journal's file and its archives by a connection of their own, on a thread of their own, one at a
+time: no commit waits behind them.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,10 +46,10 @@ def past_of(control: Path) -> Path:
 
 
 class Past:
-    """The past in the journal at this path."""
+    """The past in the journal at this path and in its archives, which may have been moved to the folders `archives`."""
 
-    def __init__(self, journal: Path) -> None:
-        self._journal = journal
+    def __init__(self, journal: Path, *archives: Path) -> None:
+        self._journal, self._archives = journal, archives
         self._one_at_a_time = asyncio.Lock()
 
     async def tell(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -63,7 +63,7 @@ class Past:
         if not said.isdigit() or len(said) > _MOST_DIGITS:
             raise ValueError("no number of an event")
         async with self._one_at_a_time:
-            told = await asyncio.to_thread(lambda: list(_events(self._journal, int(said))))
+            told = await asyncio.to_thread(lambda: list(_events(self._journal, self._archives, int(said))))
         for place in range(0, len(told), 100):
             writer.write(b"".join(told[place : place + 100]))
             async with asyncio.timeout(_PATIENCE_S):
@@ -72,13 +72,15 @@ class Past:
     async def hand(self, which: str) -> dict[str, Any]:
         """The record of the finished round "3/12". Raises TableError as `hand_record`."""
         shoe, _ = round_named(which)
-        path = self._journal
+        path, archives = self._journal, self._archives
         async with self._one_at_a_time:
-            return await asyncio.to_thread(lambda: hand_record(read_shoe(path, shoe), read_origin(path), which))
+            return await asyncio.to_thread(
+                lambda: hand_record(read_shoe(path, shoe, *archives), read_origin(path), which)
+            )
 
 
-def _events(journal: Path, after: int) -> Iterator[bytes]:
-    for body in read_events(journal, after, MOST_ROUNDS):
+def _events(journal: Path, archives: Sequence[Path], after: int) -> Iterator[bytes]:
+    for body in read_events(journal, after, MOST_ROUNDS, *archives):
         event = as_now(json.loads(body))
         if event["type"] in _TYPES:
             yield json.dumps({name: said for name, said in event.items() if name not in _LEFT_OUT}).encode() + b"\n"

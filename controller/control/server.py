@@ -48,7 +48,8 @@ async def serving(runtime: Runtime, path: Path) -> AsyncIterator[None]:
     connections = Connections()
     watchers = Watchers(lambda: (_line({"ok": True, "status": runtime.status()}),))
     fed = Watchers(feed_lines(runtime))
-    past = Past(Path(runtime.config.file.journal.path))
+    kept = runtime.config.file.journal
+    past = Past(Path(kept.path), *([] if kept.archive is None else [Path(kept.archive)]))
     conversations: set[asyncio.Task[None]] = set()
 
     async def feed(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -15,6 +15,7 @@ import os
 import secrets
 import shutil
 import sqlite3
+from bisect import bisect_left
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -664,10 +665,11 @@ def read_open_shoe(path: Path) -> Iterator[Row]:
         yield from _open_shoe(db, path)
 
 
-def read_shoe(path: Path, shoe: int) -> Iterator[Row]:
-    """The rows of this shoe, checked as by `read_rows`; empty where the journal's own file does not have the shoe.
+def read_shoe(path: Path, shoe: int, *folders: Path) -> Iterator[Row]:
+    """The rows of this shoe, in the journal or in its archives, checked as by `read_rows`; empty where there is none.
 
-    Only reads, also while the table runs.
+    An archive that is not where the journal says is looked for in these folders, and beside the journal. Only reads,
+    also while the table runs.
     """
     with _reading(path) as db:
         end = _LAST_ROW
@@ -678,6 +680,27 @@ def read_shoe(path: Path, shoe: int) -> Iterator[Row]:
                 yield from _signed(db, path, _rows(path, _kept(db, row, end), *_from(db, path, row)))
                 return
             end = row - 1 if says["type"] == "shoe_opened" else end
+        runs = [(run, _file_of(run, recorded, *folders, beside(path))) for run, recorded in _runs(db)]
+        oldest = bisect_left(runs, shoe, key=lambda run: _last_shoe(read_archive(run[1], run[0])))
+        if oldest == len(runs):
+            return
+        run = runs[oldest][0]
+        archived = (row for run, file in runs[oldest:] for row in read_archive(file, run))
+        stored = chain(archived, _kept(db, 1))
+        its = False
+        for each in _signed(db, path, _rows(path, stored, run.head_before, run.first_row, run.first_seq - 1)):
+            shoes = [says["shoe"] for says in map(json.loads, each.messages) if says["type"] == "shoe_opened"]
+            if shoes and its:
+                return
+            its = its or shoe in shoes
+            if its:
+                yield each
+
+
+def _last_shoe(rows: Sequence[StoredRow]) -> int:
+    """The shoe that the last event in this archive is about."""
+    bodies = (json.loads(body) for row in reversed(rows) for body in reversed(row.messages))
+    return next((says["shoe"] for says in bodies if says["shoe"]), 0)
 
 
 def _from(db: sqlite3.Connection, path: Path, row: int) -> tuple[bytes, int, int]:
@@ -686,19 +709,29 @@ def _from(db: sqlite3.Connection, path: Path, row: int) -> tuple[bytes, int, int
     return head, row, seq
 
 
-def read_events(path: Path, after: int, rounds: int) -> list[bytes]:
-    """The events numbered above `after`, in order, of at most the last `rounds` finished rounds. None is checked.
+def read_events(path: Path, after: int, rounds: int, *folders: Path) -> list[bytes]:
+    """The events numbered above `after`, in order, of at most the last `rounds` finished rounds.
 
-    Only events in the journal's own file. Only reads, also while the table runs.
+    Events in archives are among them, as far back as the archives are found, which are looked for as by `read_shoe`.
+    Events in the journal's own file are not checked. Only reads, also while the table runs.
     """
     found: list[bytes] = []
-    with _reading(path) as db:
-        for (body,) in db.execute("SELECT body FROM message WHERE seq > ? ORDER BY seq DESC", (after,)):
+    with _reading(path) as db, suppress(TableError):
+        for seq, body in _events_backwards(db, path, folders, after):
             rounds -= b'"type":"round"' in body
-            if rounds < 0:
+            if seq <= after or rounds < 0:
                 break
             found.append(body)
     return found[::-1]
+
+
+def _events_backwards(
+    db: sqlite3.Connection, path: Path, folders: Sequence[Path], after: int
+) -> Iterator[tuple[int, bytes]]:
+    yield from db.execute("SELECT seq, body FROM message WHERE seq > ? ORDER BY seq DESC", (after,))
+    for run, recorded in reversed(_runs(db, "WHERE last_seq > ?", after)):
+        rows = read_archive(_file_of(run, recorded, *folders, beside(path)), run)
+        yield from ((message.seq, message.body) for message in reversed(list(_messages_of(rows))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from controller.contract.canonical import canonical
 from controller.contract.envelope import Stamp, chain_head
 from controller.errors import TableError
 from controller.record.archive import Run, beside
-from controller.record.journal import Entry, Journal, Row, Verified, read_rows, verify
+from controller.record.journal import Entry, Journal, Row, Verified, read_events, read_rows, read_shoe, verify
 from controller.record.replay import replay
 from controller.table.facts import CardDrawn, Fact, ShoeOpened, ShoeResult, ShoeResultReported, StepFailed, Target
 from drivers.sim import rules
@@ -116,6 +116,25 @@ def test_every_reader_gives_the_same_with_and_without_archives(
     out = capsys.readouterr().out
     assert f"rows 1 to {after.archived_rows} are in {len(made)} archive" in out
     assert f"the pit's log agrees from event 1 to its last, {before.messages}" in out
+
+
+@pytest.mark.parametrize("at_most_rows", [5, 13, ALL])
+def test_what_the_screen_is_told_goes_back_into_archives(whole: Path, path: Path, at_most_rows: int) -> None:
+    made = archived(path, at_most_rows=at_most_rows)
+    events = read_events(whole, 0, ALL)
+    assert len(events) == verify(whole).messages
+    for after in range(0, len(events) + 1, 3):
+        for rounds in (0, 1, 5, ALL):
+            assert read_events(path, after, rounds) == read_events(whole, after, rounds)
+    for number in range(SHOES + 2):
+        assert list(read_shoe(path, number)) == list(read_shoe(whole, number))
+        assert bool(list(read_shoe(path, number))) == (1 <= number <= SHOES)
+    moved = path.with_name("moved")
+    beside(path).rename(moved)
+    assert list(read_shoe(path, 1, moved)) == list(read_shoe(whole, 1))
+    assert read_events(path, 0, ALL, moved) == events
+    (moved / made[-1].name).unlink()
+    assert 0 < len(read_events(path, 0, ALL, moved)) < len(events), "they end before an archive that is lost"
 
 
 def test_the_stream_reads_on_through_archives(whole: Path, path: Path) -> None:
