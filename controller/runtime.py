@@ -645,6 +645,7 @@ class Runtime:
             **self._runs(),
             "key_fingerprint": fingerprint(self._public_key),
             "up_s": int(time.monotonic() - self._started_s),
+            "clock_set": stamp_now().synchronised,
             "face": asdict(self.face),
             "lamps": {name: pattern.name.lower() for name, pattern in self._shown.items()},
             "sensors": sorted(self._live().sensed_seats),

@@ -21,8 +21,8 @@ RANKS = "A23456789TJQK"
 _MISREADS = ("unreadable_card", "impossible_card")
 _HOURS = 24
 _SECONDS_SHOWN = 120
-_LONGEST_HAND_S = 600
-"""Two rounds further apart are a break of the table's, and no slow hand."""
+_LONGEST_ROUND_S = 600
+"""Two rounds further apart are a break of the table's, and no slow round."""
 
 _WEIGHT = 52
 """After so many cards of a rank the guess at its share goes by them as much as by a fair shoe."""
@@ -59,7 +59,7 @@ def past_view(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "alarms": [_alarm(event) for event in events if event["type"] == "alarm"][:-11:-1],
         "awards": _awards(events),
         "cards": _cards(events, rounds),
-        "shoe": _shoe(events, rounds),
+        "shoes": _shoes(events, rounds),
     }
 
 
@@ -104,26 +104,26 @@ def _stops(events: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, datetime,
 
 
 def _hours(rounds: Iterable[Mapping[str, Any]], stops: Iterable[tuple[str, datetime, float]]) -> list[dict[str, Any]]:
-    """Of each clock hour in which the table dealt or stood: its hands, and its minutes of stops that began in it."""
-    hands = Counter(row["at"][:13] for row in rounds if row["outcome"] != "void")
+    """Of each clock hour in which the table dealt or stood: its rounds, and its minutes of stops that began in it."""
+    ended = Counter(row["at"][:13] for row in rounds if row["outcome"] != "void")
     minutes: defaultdict[str, float] = defaultdict(float)
     for _, began, lasted in stops:
         minutes[began.strftime("%Y-%m-%dT%H")] += lasted
-    hours = sorted(hands.keys() | minutes.keys())[-_HOURS:]
-    return [{"hour": hour, "hands": hands[hour], "stopped_min": round(minutes[hour], 1)} for hour in hours]
+    hours = sorted(ended.keys() | minutes.keys())[-_HOURS:]
+    return [{"hour": hour, "rounds": ended[hour], "stopped_min": round(minutes[hour], 1)} for hour in hours]
 
 
 def _seconds(rounds: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """How long a hand takes, from the end of the one before; and the last of them, for a plot."""
+    """How long a round takes, from the end of the one before; and the last of them, for a plot."""
     apart = [
         (_moment(after) - _moment(before)).total_seconds()
         for before, after in pairwise(rounds)
         if before["shoe"] == after["shoe"]
     ]
-    lasted = [seconds for seconds in apart if 0 <= seconds <= _LONGEST_HAND_S]
+    lasted = [seconds for seconds in apart if 0 <= seconds <= _LONGEST_ROUND_S]
     return {
         "median": round(median(lasted), 1) if lasted else None,
-        "hands_an_hour": round(3600 / median(lasted)) if lasted and median(lasted) else None,
+        "rounds_an_hour": round(3600 / median(lasted)) if lasted and median(lasted) else None,
         "last": [round(seconds, 1) for seconds in lasted[-_SECONDS_SHOWN:]],
     }
 
@@ -141,19 +141,18 @@ def _by_code(stops: Iterable[tuple[str, datetime, float]]) -> list[dict[str, Any
 def _rates(
     events: Iterable[Mapping[str, Any]], rounds: Sequence[Mapping[str, Any]], stops: Sequence[object]
 ) -> dict[str, Any]:
-    """So many of a thousand hands."""
+    """So many of a thousand rounds."""
     counted = Counter(
         "misreads" if event.get("code") in _MISREADS else "corrections"
         for event in events
         if event["type"] == "correction" or (event["type"] == "fault" and event["code"] in _MISREADS)
     )
-    hands = len(rounds)
 
     def thousandth(times: int) -> float | None:
-        return round(1000 * times / hands, 1) if hands else None
+        return round(1000 * times / len(rounds), 1) if rounds else None
 
     return {
-        "hands": hands,
+        "rounds": len(rounds),
         "misreads": thousandth(counted["misreads"]),
         "corrections": thousandth(counted["corrections"]),
         "stops": thousandth(len(stops)),
@@ -188,31 +187,26 @@ def _shown_cents(hit: Mapping[str, Any]) -> int | None:
     return None if won["shown_cents"] is None else won["shown_cents"] * part // whole
 
 
-# The shoe.
+# Shoes.
 
 
-def _shoe(events: Sequence[Mapping[str, Any]], rounds: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """The last shoe: what left it before its first hand, and what is left."""
-    opened = next((event for event in reversed(events) if event["type"] == "shoe_opened"), None)
-    if opened is None:
-        return None
-    dealt = [row for row in rounds if row["shoe"] == opened["shoe"]]
-    cards = 52 * opened["decks"]
-    first = dealt[0] if dealt and dealt[0]["left"] is not None else None
-    before = None if first is None else cards - first["left"] - sum(map(len, first["hands"]))
-    its = [event for event in events if event["shoe"] == opened["shoe"]]
-    closed = next((event for event in its if event["type"] == "shoe_closed"), None)
-    last = next((row for row in dealt if "last_hand" in row["marks"]), None)
-    return {
-        "shoe": opened["shoe"],
-        "at": opened["at"],
-        "cards": cards,
-        "before_the_first_hand": before,
-        "left": next((row["left"] for row in reversed(dealt) if row["left"] is not None), None),
-        "cut_card_from_end": opened["cut_card_from_end"],
-        "last_hand": None if last is None else {"round": last["round"], "left": last["left"]},
-        "closed": None if closed is None else closed["reason"].replace("_", " "),
-    }
+def _shoes(events: Iterable[Mapping[str, Any]], rounds: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Each shoe that the events tell of, the last one first: its rounds, who won them, and how it ended."""
+    shoes: dict[int, dict[str, Any]] = {}
+    for event in events:
+        if event["type"] == "shoe_opened":
+            nothing = {"rounds": 0, "player": 0, "banker": 0, "tie": 0, "left": None, "closed": None}
+            shoes[event["shoe"]] = {"shoe": event["shoe"], "at": event["at"], **nothing}
+        elif event["type"] == "shoe_closed" and event["shoe"] in shoes:
+            shoes[event["shoe"]]["closed"] = event["reason"].replace("_", " ")
+    for row in rounds:
+        if row["shoe"] in shoes and row["outcome"] != "void" and "simulated" not in row["marks"]:
+            its = shoes[row["shoe"]]
+            its["rounds"] += 1
+            its["left"] = row["left"]
+            if row["outcome"]:
+                its[row["outcome"]] += 1
+    return list(shoes.values())[::-1]
 
 
 # The cards, against what a fair shoe deals.

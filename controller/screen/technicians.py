@@ -19,6 +19,13 @@ _ACTS = {"new_shoe": "new-shoe", "count": "count CARDS", "card": "card KS"}
 """How an exit is typed, where that is not its name."""
 
 
+_CLOCK = {
+    True: "set by the network",
+    False: "not set: times may be wrong, and words of the pit that somebody sends again would look fresh; see to the "
+    "machine's time service",
+}
+
+
 class Ages:
     """Since when each link is as it is, as far as this program has seen."""
 
@@ -45,14 +52,12 @@ def technician_view(placard: dict[str, Any], status: dict[str, Any], ages: Ages)
             _link("Card shoe", shoe["up"], shoe["why"], ages),
             _link("Pit", pit["stream"] == "streaming", pit["stream"].replace("_", " ") + _why(pit["why"]), ages),
             _link("Progressive levels", pit["meters_fresh"], "fresh" if pit["meters_fresh"] else "not fresh", ages),
+            _link("Clock", status["clock_set"], _CLOCK[status["clock_set"]], ages),
             _link("Journal", journal["error"] is None, journal["error"] or "written", ages),
         ],
         "facts": {
             "Phase": face["phase"].replace("_", " "),
-            "Shoe and hand": f"{face['shoe'] or '–'} / {face['round'] or '–'}",
-            "Cards left in the shoe": _told(face["cards_left"]),
-            "Burned cards to come": _told(face["burn_left"]),
-            "Last hand of the shoe": "yes" if face["last_hand"] else "no",
+            "Shoe and round": f"{face['shoe'] or '–'} / {face['round'] or '–'}",
             "Events acknowledged": f"{pit['acked_seq']} of {pit['head_seq']}",
             "Events that wait": _waiting(pit, ages),
             "Bad bytes on the shoe's line": ", ".join(f"{n} {why}" for why, n in shoe["bad_bytes"].items()) or "none",
@@ -63,11 +68,33 @@ def technician_view(placard: dict[str, Any], status: dict[str, Any], ages: Ages)
             "The table's key": status["key_fingerprint"],
             "The pit's key": _told(pit["key"]["pinned"]),
         },
+        "shoe": _shoe(placard, face),
         "fresh": pit["meters_fresh"],
         "meters": {meter: pit["meters"].get(meter) for meter in meters_of(placard)},
         "lamps": status["lamps"],
         "inputs": status["inputs"],
     }
+
+
+def _shoe(placard: dict[str, Any], face: dict[str, Any]) -> dict[str, str]:
+    """The open shoe by count: what was burned, where the cutting card came, and what is left."""
+    if face["shoe"] is None:
+        return {"Shoe": "none yet"}
+    to_come = f", and {face['burn_left']} to come" if face["burn_left"] else ""
+    cut = "to come" if face["left_at_cut_card"] is None else f"came with {face['left_at_cut_card']} cards left"
+    return {
+        "Shoe": f"{face['shoe']}, of {placard['decks']} decks: {52 * placard['decks']} cards",
+        "Turned up and burned at the beginning": f"{face['burned']} cards{to_come}",
+        "Cutting card": f"{cut}; its place is {placard['cut_card_from_end']} cards from the end",
+        "Cards left": _told(face["cards_left"]),
+        "Last round of the shoe": _last_round(face),
+    }
+
+
+def _last_round(face: dict[str, Any]) -> str:
+    if face["phase"] == "shoe_ended":
+        return "over"
+    return "now" if face["last_hand"] else "to come"
 
 
 def rounds_csv(rows: Iterable[dict[str, Any]]) -> str:

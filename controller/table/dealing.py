@@ -76,12 +76,13 @@ def last_wagered(table: Table) -> FinishedRound | None:
 # The burn, and a card that nobody needs.
 
 
-def burn(table: Table) -> Stepped:
-    """One more card is burned; after the last, wagers open."""
+def burn(table: Table, cards: int = 1) -> Stepped:
+    """So many more cards are burned; after the last, wagers open."""
     if not isinstance(table.phase, Burning):
         return table, ()
-    left = table.phase.left - 1
-    return replace(table, phase=replace(table.phase, left=left) if left else WagersOpen()), ()
+    shoe, left = open_shoe(table), table.phase.left - cards
+    phase = replace(table.phase, left=left) if left else WagersOpen()
+    return replace(table, phase=phase, shoe=replace(shoe, burned=shoe.burned + cards)), ()
 
 
 def turn_first_card(table: Table, card: Card) -> Stepped:

@@ -20,6 +20,7 @@ def placard(rules: TableRules) -> dict[str, object]:
         "seat_hands": rules.play.seats_play,
         "naturals": rules.play.naturals,
         "decks": rules.shoe.decks,
+        "cut_card_from_end": rules.shoe.cut_card_from_end,
         "seats": [{"seat": seat.number, "k9": str(seat.k9) if seat.k9 else None} for seat in rules.seats],
         "limits": asdict(rules.wagers),
         "bets": [_bet(bet) for bet in rules.bets],

@@ -129,7 +129,8 @@ class Public:
     drawn early, and are the first cards of the next hand. `wagers` lie on the layout or play. `progressive` has every
     progressive bet of the game, and its seats once wagers are locked. `settled` tells, for as long as `results`, what
     became of all wagers of each seated player together: "won", "lost" or "even". A progressive award is won, whatever
-    its amount. `commission_owed` is in cents by seat.
+    its amount. `commission_owed` is in cents by seat. `burned` counts the cards put away before the shoe's first hand,
+    the first card among them. `left_at_cut_card` cards were left when the cutting card came.
     """
 
     table: str
@@ -140,6 +141,7 @@ class Public:
     seats: tuple[int, ...]
     first_card: str | None
     burn_left: int | None
+    burned: int | None
     hands: tuple[PublicHand, ...]
     next_hand: str | None
     next_seat: int | None
@@ -155,6 +157,7 @@ class Public:
     kept: int
     last_hand: bool
     cards_left: int | None
+    left_at_cut_card: int | None
     wagers: tuple[PublicWager, ...]
     progressive: tuple[ProgressiveWagers, ...]
     hits: tuple[PublicHit, ...]
@@ -210,6 +213,7 @@ def public(table: Table) -> Public:
         seats=table.rules.seat_numbers,
         first_card=str(phase.first_card) if isinstance(phase, Burning) else None,
         burn_left=phase.left if isinstance(phase, Burning) else None,
+        burned=table.shoe.burned if table.shoe else None,
         hands=_hands(table),
         next_hand=str(draw.hand) if draw else None,
         next_seat=draw.seat if draw else None,
@@ -225,6 +229,7 @@ def public(table: Table) -> Public:
         kept=len(table.kept),
         last_hand=_is_last_hand(table),
         cards_left=known_left(table),
+        left_at_cut_card=table.shoe.left_at_cut_card if table.shoe else None,
         wagers=_wagers(table, wagers),
         progressive=tuple((wagers or NO_WAGERS).on(bet.spot) for bet in table.rules.progressives),
         hits=tuple(map(_hit, table.hits)),

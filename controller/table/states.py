@@ -103,6 +103,8 @@ class Shoe:
     `gone` counts the cards that have left the shoe, in the order of `cards.DECK`; `unnamed` counts the cards that
     nobody could name. `rounds` numbers every hand, simulated hands too. `wagered_hands` counts the wagered hands that
     have begun. `last_hand` is the number of the last wagered hand, which is known once the cutting card was seen.
+    `burned` counts the cards that were put away before the first hand, the first card among them. `left_at_cut_card`
+    cards were left when the cutting card came.
     """
 
     number: int
@@ -111,6 +113,8 @@ class Shoe:
     rounds: int = 0
     wagered_hands: int = 0
     last_hand: int | None = None
+    burned: int = 0
+    left_at_cut_card: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

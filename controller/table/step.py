@@ -419,9 +419,10 @@ def _note_cut_card(table: Table) -> Stepped:
     if shoe.last_hand is not None:
         return stop(table, "second_cut_card", {})
     in_wagered_hand = isinstance(table.phase, HandInPlay) and table.phase.wagers is not None
-    noted = replace(table, shoe=shoe_life.after_cut_card(shoe, table.rules.shoe, in_wagered_hand))
     left = known_left(table)
     assert left is not None, "a shoe is open here"
+    shoe = replace(shoe_life.after_cut_card(shoe, table.rules.shoe, in_wagered_hand), left_at_cut_card=left)
+    noted = replace(table, shoe=shoe)
     if shoe_life.near_its_place(left, table.rules.shoe):
         return noted, ()
     details: dict[str, str | int] = {"cards_left": left, "cut_card_from_end": table.rules.shoe.cut_card_from_end}
@@ -660,8 +661,7 @@ def _lose_unheard(table: Table, cards: int) -> Stepped:
     shoe = open_shoe(table)
     table = replace(table, shoe=replace(shoe, unnamed=shoe.unnamed + cards))
     if isinstance(table.phase, Burning):
-        left = table.phase.left - cards
-        return replace(table, phase=replace(table.phase, left=left) if left else WagersOpen()), ()
+        return burn(table, cards)
     if isinstance(table.phase, ShoeEnded):
         return table, ()
     assert isinstance(table.phase, WagersOpen), "such a count is refused in any other phase"

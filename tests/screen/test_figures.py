@@ -14,6 +14,7 @@ import pytest
 from controller.screen.figures import ONCE_IN_SHOES, RANKS, FairShoe, past_view, rounds_of
 from controller.screen.technicians import rounds_csv
 from controller.table.acts.corrections import CorrectRound
+from controller.table.acts.shoe import NewShoe
 from tests.support.tables import LUCKY9, ROYAL9, TableUnderTest, cards
 
 
@@ -44,10 +45,21 @@ def test_stops_misreads_and_the_shoe_are_counted_from_the_events() -> None:
     view = past_view(table.events)
     (stop,) = view["stops"]
     assert (stop["code"], stop["times"], stop["minutes"]) == ("unreadable_card", 1, 0.0)
-    assert view["rates"] == {"hands": 1, "misreads": 1000.0, "corrections": 0.0, "stops": 1000.0}
-    assert view["shoe"]["before_the_first_hand"] == 3
-    assert view["shoe"]["left"] == 416 - 3 - 4
+    assert view["rates"] == {"rounds": 1, "misreads": 1000.0, "corrections": 0.0, "stops": 1000.0}
     assert view["head"]["chain"] == table.events[-1]["chain"]
+
+
+def test_each_shoe_is_told_with_its_rounds_and_its_end() -> None:
+    table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("9H 2C KS 5D").lock().draw("8H").void()
+    table.lock().draw("2C 9H KS KD").draw("8H 2C KS 5D").lock().draw("9H KH KS 9D")  # Banker, a simulated hand, a tie
+    table.do(NewShoe("Smith")).draw("AS 2D").lock().draw("9H 2C KS 5D")
+    second, first = past_view(table.events)["shoes"]
+    opened = [event["at"] for event in table.of_type("shoe_opened")]
+    assert first == {
+        "shoe": 1, "at": opened[0], "rounds": 3, "player": 1, "banker": 1, "tie": 1,
+        "left": 416 - 3 - 4 - 1 - 4 - 4 - 4, "closed": "closed early",
+    }  # fmt: skip
+    assert (second["shoe"], second["rounds"], second["player"], second["closed"]) == (2, 1, 1, None)
 
 
 def test_a_shown_progressive_stands_beside_what_the_pit_awarded() -> None:

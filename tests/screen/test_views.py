@@ -49,6 +49,11 @@ def told(table: TableUnderTest) -> tuple[dict[str, Any], dict[str, Any], dict[st
     )
 
 
+def told_by(table: TableUnderTest, status: dict[str, Any]) -> dict[str, Any]:
+    """The status with the table's face as it is now."""
+    return status | {"face": json.loads(json.dumps(asdict(table.face)))}
+
+
 def texts(said: object) -> list[dict[str, str]]:
     """Every text in what is said."""
     if isinstance(said, dict):
@@ -240,6 +245,7 @@ def test_the_technicians_page_tells_the_stop_and_what_leaves_it() -> None:
         "shoe": {"up": False, "why": "unplugged", "bad_bytes": {}},
         "journal": {"error": None, "archived_rows": 0},
         "second_person": None,
+        "clock_set": False,
         "sensors": [2],
         "inputs": ["key"],
         "version": "1",
@@ -250,9 +256,24 @@ def test_the_technicians_page_tells_the_stop_and_what_leaves_it() -> None:
     assert view["fault"]["code"] == "unreadable_card"
     assert f"tablectl card KS --fault {table.face.fault.id} --by NAME" in view["fault"]["exits"]  # type: ignore[union-attr]
     assert [(link["name"], link["up"]) for link in view["links"]][:2] == [("Card shoe", False), ("Pit", True)]
+    assert (
+        "would look fresh" in next(link for link in view["links"] if link["name"] == "Clock" and not link["up"])["why"]
+    )
     assert view["facts"]["Events acknowledged"] == "3 of 5"
     assert view["facts"]["Events that wait"] == "2, of 100 that may; the first for 0 s"
     assert (view["waits"], view["inputs"]) == ("Stopped", ["key"])
+    assert view["shoe"] == {
+        "Shoe": "1, of 8 decks: 416 cards",
+        "Turned up and burned at the beginning": "3 cards",
+        "Cutting card": "to come; its place is 14 cards from the end",
+        "Cards left": "407",
+        "Last round of the shoe": "to come",
+    }
+    ended = technician_view(
+        rules, told_by(table.name("2C").draw("KS CUT 5D").lock().draw("9H 2C KS 5D"), status), Ages()
+    )
+    assert ended["shoe"]["Cutting card"] == "came with 406 cards left; its place is 14 cards from the end"
+    assert ended["shoe"]["Last round of the shoe"] == "over"
 
 
 def test_at_baccarat_royal_the_finished_hands_are_those_of_the_seats_that_played_them() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controller.game.cards import DECK
+from controller.table.acts.shoe import NewShoe
 from controller.table.facts import ShoeError, ShoeErrorRaised
 from tests.support.five_games import Watched
 from tests.support.tables import MIDI, TableUnderTest, house
@@ -29,6 +30,7 @@ def test_far_from_its_place_an_alarm_says_how_many_cards_were_left(tolerance: in
         told = ("cut_card_misplaced", {"cards_left": left, "cut_card_from_end": 14})
         assert alarms == ([] if left in silent else [told])
         assert table.face.last_hand, "it is believed wherever it comes"
+        assert table.draw("4S").face.left_at_cut_card == left, "and the place is told to the shoe's end"
 
 
 def test_ten_cards_more_or_less_are_no_alarm_unless_the_house_says_otherwise() -> None:
@@ -41,6 +43,21 @@ def test_cards_that_wait_for_a_reveal_have_left_the_shoe_too() -> None:
     table = Watched(MIDI).open_shoe("2D 3H 4C").lock().draw("4S TH 5D 2C 3S 4H CUT")
     (alarm,) = table.of_type("alarm")
     assert alarm["details"]["cards_left"] == 8 * 52 - 3 - 6
+    assert table.face.left_at_cut_card == 8 * 52 - 3 - 6
+
+
+@pytest.mark.parametrize(("counts_first", "put_away"), [(False, 1), (True, 0)])
+def test_what_was_burned_is_told_by_count(counts_first: bool, put_away: int) -> None:
+    """Sheet 000: the first card is worth 1 to 10, and so many more are burned."""
+    for worth, first in enumerate("A23456789TJQK", start=1):
+        table = TableUnderTest(house(burn_counts_first_card=counts_first)).open_shoe(f"{first}S")
+        assert table.face.left_at_cut_card is None
+        for burned in range(1, min(worth, 10) + put_away):
+            assert (table.face.phase, table.face.burned) == ("burning", burned)
+            table.draw(OTHERS[burned])
+        assert (table.face.phase, table.face.burned) == ("wagers_open", min(worth, 10) + put_away)
+        assert table.lock().draw("4S TH 5D 9C").face.burned == min(worth, 10) + put_away
+        assert table.do(NewShoe("Smith")).face.burned == 0
 
 
 @pytest.mark.parametrize(("counts", "hands_after"), [(True, 1), (False, 2)])

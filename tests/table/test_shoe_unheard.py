@@ -152,7 +152,7 @@ def test_in_the_burn_they_were_burned_and_no_more_than_were_to_be() -> None:
     table = PHASES["burning"]().believe(ABSENT)
     assert count(table, left(table) - 4) == "burn_missed"
     assert count(table, left(table) - 2) is None
-    assert (table.face.burn_left, table.face.phase, left(table)) == (1, "burning", 413)
+    assert (table.face.burn_left, table.face.burned, table.face.phase, left(table)) == (1, 3, "burning", 413)
     table = PHASES["burning"]().believe(ABSENT)
     assert count(table, left(table) - 3) is None
     assert (table.face.phase, left(table)) == ("wagers_open", 412)

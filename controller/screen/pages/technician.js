@@ -48,15 +48,15 @@ function drawFelt() {
     parts.push(svg("rect", { x: x - 13, y: y - 13, width: 26, height: 26, rx: 5, class: now.inputs.includes(name) ? "input on" : "input", "data-input": name }), text(x, y + 34, label, { class: "name" }), text(x, y + 49, `BCM ${wiring.inputs[name][0]}`, { class: "bcm" }));
   };
   const own = ["draw_player", "player", "tie", "banker", "draw_banker", "fault"].filter((name) => name in wiring.lamps);
-  own.forEach((name, place) => lamp(name, 500 + (place - (own.length - 1) / 2) * 118, 62, plain(name)));
+  own.forEach((name, place) => lamp(name, 500 + (place - (own.length - 1) / 2) * 118, 58, plain(name)));
   const buttons = Object.keys(wiring.inputs).filter((name) => !name.startsWith("seat_"));
-  buttons.forEach((name, place) => input(name, 500 + (place - (buttons.length - 1) / 2) * Math.min(118, 760 / buttons.length), 160, plain(name)));
+  buttons.forEach((name, place) => input(name, 500 + (place - (buttons.length - 1) / 2) * Math.min(118, 760 / buttons.length), 138, plain(name)));
   const seats = [...new Set([...Object.keys(wiring.lamps), ...Object.keys(wiring.inputs)].filter((name) => name.startsWith("seat_")).map((name) => Number(name.slice(5))))].sort((a, b) => a - b);
   seats.forEach((seat, place) => {
-    const turn = Math.PI * (0.06 + 0.88 * (seats.length === 1 ? 0.5 : place / (seats.length - 1)));
-    const x = 500 + 345 * Math.cos(turn), y = 205 + 150 * Math.sin(turn);
-    lamp(`seat_${seat}`, x - 32, y, `seat ${seat}`);
-    input(`seat_${seat}`, x + 32, y, "sensor");
+    const along = seats.length === 1 ? 0 : 1 - (2 * place) / (seats.length - 1); // 1 at the dealer's left, -1 at the right
+    const x = 500 + 360 * along, y = 372 - 158 * along ** 2, apart = `seat_${seat}` in wiring.inputs ? Math.min(32, 190 / seats.length) : 0;
+    lamp(`seat_${seat}`, x - apart, y, `seat ${seat}`);
+    input(`seat_${seat}`, x + apart, y, "sensor");
   });
   $("felt").replaceChildren(...parts);
 }
@@ -89,25 +89,25 @@ function bars(values, { most, label, class: name, base = 185 }) {
 
 function drawHours(hours) {
   const box = $("hours");
-  if (!hours.length) { box.replaceChildren(text(300, 110, "No hand yet", { class: "none" })); return; }
-  const most = Math.max(...hours.map((hour) => hour.hands), 1), wide = Math.min(80, 560 / hours.length);
+  if (!hours.length) { box.replaceChildren(text(300, 110, "No round yet", { class: "none" })); return; }
+  const most = Math.max(...hours.map((hour) => hour.rounds), 1), wide = Math.min(80, 560 / hours.length);
   const label = (place) => `${hours[place].hour.replace("T", " ")}:00 UTC`;
   box.replaceChildren(
-    ...bars(hours.map((hour) => hour.hands), { most, label, class: "hands" }),
+    ...bars(hours.map((hour) => hour.rounds), { most, label, class: "bar" }),
     ...bars(hours.map((hour) => Math.min(60, hour.stopped_min)), { most: 60, label: (place) => `${label(place)}, minutes stopped`, class: "stopped" }),
-    ...hours.flatMap((hour, place) => [text(30 + (place + 0.5) * wide, 182 - (hour.hands / most) * 150, hour.hands, { class: "value" }), text(30 + (place + 0.5) * wide, 202, hour.hour.slice(11), { class: "axis" })]),
+    ...hours.flatMap((hour, place) => [text(30 + (place + 0.5) * wide, 182 - (hour.rounds / most) * 150, hour.rounds, { class: "value" }), text(30 + (place + 0.5) * wide, 202, hour.hour.slice(11), { class: "axis" })]),
     text(30, 217, "hour, UTC; amber: minutes stopped, a full bar is an hour", { class: "legend" }));
 }
 
-function drawSeconds({ last, median, hands_an_hour: pace }) {
+function drawSeconds({ last, median, rounds_an_hour: pace }) {
   const box = $("seconds");
-  if (!last.length) { box.replaceChildren(text(300, 110, "Two hands make the first figure", { class: "none" })); return; }
+  if (!last.length) { box.replaceChildren(text(300, 110, "Two rounds make the first figure", { class: "none" })); return; }
   const most = Math.max(...last, 1), y = (value) => 190 - (value / most) * 165;
   box.replaceChildren(
-    ...[0, 0.5, 1].map((part) => text(4, y(part * most) + 4, Math.round(part * most), { class: "tick" })),
+    ...[0, 0.5, 1].map((part) => text(4, y(part * most) + 4, (part * most).toFixed(most < 10 ? 1 : 0), { class: "tick" })),
     svg("path", { d: `M30 ${y(median)}H590`, class: "median" }),
-    ...last.map((value, place) => svg("circle", { cx: 35 + (place * 550) / Math.max(1, last.length - 1), cy: y(value), r: 3.2, class: "hand" })),
-    text(30, 213, `median ${median} s, which is ${pace} hands an hour; the last ${last.length} hands`, { class: "legend" }));
+    ...last.map((value, place) => svg("circle", { cx: 35 + (place * 550) / Math.max(1, last.length - 1), cy: y(value), r: 3.2, class: "dot" })),
+    text(30, 213, `median ${median} s, which is ${pace} rounds an hour; the last ${last.length} rounds`, { class: "legend" }));
 }
 
 function drawRanks({ ranks, gain, threshold, unfair }) {
@@ -118,7 +118,7 @@ function drawRanks({ ranks, gain, threshold, unfair }) {
     svg("path", { d: "M30 105H590", class: "median" }),
     ...ranks.flatMap(([rank, dealt, expected], place) => {
       const high = (Math.abs(off[place]) / most) * 75, x = 30 + place * wide;
-      const shown = svg("rect", { x: x + wide * 0.15, y: off[place] > 0 ? 105 - high : 105, width: wide * 0.7, height: high, class: unfair ? "stopped" : "hands" });
+      const shown = svg("rect", { x: x + wide * 0.15, y: off[place] > 0 ? 105 - high : 105, width: wide * 0.7, height: high, class: unfair ? "stopped" : "bar" });
       shown.append(svg("title", {}, `${rank}: ${dealt} dealt, ${expected} expected`));
       return [shown, text(x + wide / 2, 202, rank === "T" ? "10" : rank, { class: "axis" }), text(x + wide / 2, off[place] > 0 ? 98 - high : 121 + high, dealt, { class: "value" })];
     }),
@@ -147,7 +147,7 @@ function drawPast(past) {
   drawSeconds(past.seconds);
   drawRanks(past.cards);
   const figure = (told) => (told === null ? "–" : told);
-  pairs("rates", { misreads: figure(past.rates.misreads), corrections: figure(past.rates.corrections), stops: figure(past.rates.stops), "hands counted": past.rates.hands });
+  pairs("rates", { misreads: figure(past.rates.misreads), corrections: figure(past.rates.corrections), stops: figure(past.rates.stops), "rounds counted": past.rates.rounds });
   $("stops").replaceChildren(...past.stops.map((stop) => row(stop.code, stop.what, `${stop.times} times`, `${stop.minutes} min`)));
   if (!past.stops.length) $("stops").replaceChildren(row("none"));
   $("alarms").replaceChildren(...(past.alarms.length ? past.alarms : [{ at: "", says: "none" }]).map((alarm) => el("li", "", `${alarm.at.slice(0, 19).replace("T", " ")} ${alarm.says}`)));
@@ -155,17 +155,10 @@ function drawPast(past) {
     const unequal = each.step === "disputed" || (each.pit_cents !== null && each.here_cents !== null && each.pit_cents < each.here_cents);
     return row(each.at.slice(0, 19).replace("T", " "), `seat ${each.seat}`, plain(each.tier), money(each.here_cents), el("td", unequal ? "unequal" : "", money(each.pit_cents)), each.step);
   }));
-  if (!past.awards.length) $("awards").replaceChildren(row("none"));
-  const shoe = past.shoe;
-  pairs("shoe", shoe === null ? { "": "no shoe yet" } : {
-    number: `${shoe.shoe}, opened ${shoe.at.slice(0, 19).replace("T", " ")}`,
-    "cards in a full shoe": shoe.cards,
-    "turned up and burned before the first hand": shoe.before_the_first_hand ?? "not told yet",
-    "left after the last hand": shoe.left ?? "–",
-    "cutting card, from the end": shoe.cut_card_from_end,
-    "last hand": shoe.last_hand ? `round ${shoe.last_hand.round}, with ${shoe.last_hand.left} cards left after it` : "not yet: the cutting card is to come, or hands after it",
-    closed: shoe.closed ?? "no",
-  });
+  const columns = ["hit", "at", "award", "shown here", "awarded", "step"].map((head) => el("th", "", head));
+  $("awards").prepend(past.awards.length ? row(...columns) : row("none"));
+  const heads = ["shoe", "opened", "rounds", "Player", "Banker", "tie", "cards left", "ended"].map((head) => el("th", "", head));
+  $("shoes").replaceChildren(row(...heads), ...past.shoes.map((shoe) => row(shoe.shoe, shoe.at.slice(0, 19).replace("T", " "), shoe.rounds, shoe.player, shoe.banker, shoe.tie, shoe.left ?? "–", shoe.closed ?? "still open")));
   if (past.head) {
     $("head").textContent = `event ${past.head.seq}, of ${past.head.at.slice(0, 19).replace("T", " ")}; the chain before it ${past.head.chain}`;
   }
@@ -183,9 +176,11 @@ function draw(told) {
   }
   $("links").replaceChildren(...now.links.map((link) => row(el("th", "", link.name), el("td", link.up ? "up" : "down"), link.why, `for ${age(link.for_s)}`)));
   const head = $("head")?.textContent ?? "–";
+  pairs("shoe", now.shoe);
   pairs("facts", { ...now.facts, "Configuration, SHA-256": wiring.digest });
   $("facts").append(el("dt", "", "Journal's head"), Object.assign(el("dd", "", head), { id: "head" }));
   $("meters").replaceChildren(...Object.entries(now.meters).map(([meter, cents]) => row(el("th", "", plain(meter)), money(cents), el("td", now.fresh ? "" : "unequal", now.fresh ? "as the pit said just now" : "NOT fresh: no wager on it is taken"))));
+  if (!Object.keys(now.meters).length) $("meters").replaceChildren(row("this game has none"));
   drawFelt();
   drawPins();
 }
