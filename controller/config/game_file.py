@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, make_dataclass
+from dataclasses import dataclass, fields, make_dataclass
 from functools import cache
 from typing import Any, Literal
 
@@ -91,6 +91,7 @@ def _check_shoe_rules(shoe: ShoeRules) -> Iterable[Told]:
         if shoe.fewest_cards_to_open > 52 * shoe.decks:
             yield "shoe.fewest_cards_to_open", "is more than the shoe holds", "Write 6, or little more."
     yield from check_range("shoe.hands_after_cut_card", shoe.hands_after_cut_card, 0, 10)
+    yield from check_range("shoe.hands_after_cut_card_first", shoe.hands_after_cut_card_first, 1, 10)
     yield from check_range("shoe.cut_card_tolerance", shoe.cut_card_tolerance, 0, 624)
     if shoe.fewest_cards_to_open < HAND_AT_MOST:
         yield "shoe.fewest_cards_to_open", "is less than a hand can take", f"Write {HAND_AT_MOST} or more."
@@ -112,6 +113,11 @@ def _check_play(section: Section, shoe: ShoeRules, bets: tuple[Bet, ...]) -> Ite
             yield f"bets.{place}.each_hand", "no seat has hands of its own in this game", "Remove it."
         if bet.between_actives and not play.roles_play:
             yield f"bets.{place}.between_actives", "no seats play each other in this game", "Remove it."
+        if bet.unequal_stakes != "smaller_plays" and not bet.between_actives:
+            yield f"bets.{place}.unequal_stakes", f"nobody plays against another seat on {bet.spot}", "Remove it."
+        if bet.after_split != "leftmost" and (bet.each_hand or not play.seats_play):
+            why = "an equal wager lies on each hand" if bet.each_hand else "no seat splits in this game"
+            yield f"bets.{place}.after_split", why, "Remove it."
 
 
 def _check_spots(bets: tuple[Bet, ...]) -> Iterable[Told]:
@@ -186,6 +192,12 @@ def _check_wagers(wagers: WagerRules, rounding: Rounding) -> Iterable[Told]:
         ):
             what = f"no multiple of increment_cents ({wagers.increment_cents}) lies between {low} and {high}"
             yield f"wagers.{high}", f"{what}, so no wager can be made", "Change the increment or the limits."
+    if not wagers.back_bettors:
+        left_out = {field.name: field.default for field in fields(WagerRules)}
+        for word in ("counted_together", "back_bets_beside", "largest_circle_counts"):
+            if getattr(wagers, word) != left_out[word]:
+                do = "Remove it, or write back_bettors = true."
+                yield f"wagers.{word}", "nobody bets behind a seat in this game", do
     for place, group in enumerate(wagers.one_of):
         if len(group) < 2:
             yield f"wagers.one_of.{place}", "names fewer than two spots", 'Write two or more: ["player", "banker"].'

@@ -16,7 +16,7 @@ from controller.game.bets import Finished, Printed
 from controller.game.cards import Card, Points, total
 from controller.game.hands import Done, Hand, Shape, TwoHands, closer_to_nine, shape, two_hands_read
 from controller.game.play import Call, Draw, Laid, Play, Reveal
-from controller.game.seating import NOBODY, Seating, TieMoves
+from controller.game.seating import NOBODY, Seating, TieMoves, WinMoves
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,7 @@ class PuntoBanco:
     reveal: Literal["dealt", "input", "hand_end"]
 
     roles_play: ClassVar[bool] = False
+    on_win: ClassVar[WinMoves] = "loser_to_free_seat"
     on_tie: ClassVar[TieMoves] = "next_seat"
     seats_play: ClassVar[bool] = False
 

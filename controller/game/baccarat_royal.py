@@ -15,7 +15,7 @@ from controller.game.bets import Finished, Printed
 from controller.game.cards import Card, total
 from controller.game.hands import ANY_SHAPE, BANKER, PLAYER, Done, Shape, TwoHands, closer_to_nine, two_hands_read
 from controller.game.play import Call, Choose, Draw, Laid, Play, Reveal
-from controller.game.seating import Actives, Seating, TieMoves
+from controller.game.seating import Actives, Seating, TieMoves, WinMoves
 
 DealOrder = Literal["banker_first", "player_first", "alternating"]
 """How the hole cards come: two to Banker and then two to Player, the reverse, or by turns from Player."""
@@ -71,7 +71,13 @@ class BaccaratRoyal:
     """`[[baccarat_royal.banker]]`: the banker's drawing table, a row for some totals."""
 
     on_tie: TieMoves
-    """Where both roles go after a tie: to the next occupied seat, or to the next occupied seat without a role."""
+    """Where both roles go after a tie. `"next_seat"`: each to the next occupied seat. `"free_seat"`: each to the next
+    occupied seat without a role. `"nowhere"`: both stay."""
+
+    on_win: WinMoves = "loser_to_free_seat"
+    """Which roles move after a win. `"loser_to_free_seat"`: the loser's, to the next occupied seat without a role, and
+    where there is none it stays. `"loser_to_next_seat"`: the loser's, to the next occupied seat; where the winner sits
+    there, the two seats change roles. `"both"`: both, as after a tie."""
 
     def __post_init__(self) -> None:
         if [*sorted(of for row in self.banker for of in row.hole_cards), *sorted(self.natural)] != list(range(10)):

@@ -19,6 +19,7 @@ from controller.game.hands import Outcome, TwoHands
 RankLetter = Literal["A", "2", "3", "4", "5", "6", "7", "8", "9", "T", "J", "Q", "K"]
 SuitLetter = Literal["S", "H", "D", "C"]
 Color = Literal["red", "black"]
+AfterSplit = Literal["leftmost", "rightmost", "best"]
 
 DRAGON_BONUS = ("dragon_player", "dragon_banker")
 """The spots of Dragon Bonus on either hand. Where a game has both, a round's event tells what each spot pays."""
@@ -246,7 +247,15 @@ class Bet:
     """The wager lies on the seat's own hand. Where the seat has split, each of its hands has an equal wager."""
 
     between_actives: bool = False
-    """Only the two active seats make this wager, against each other. The smaller of the two plays."""
+    """Only the two active seats make this wager, against each other."""
+
+    unequal_stakes: Literal["smaller_plays", "refused", "house_covers"] = "smaller_plays"
+    """Of two unequal wagers between the active seats. "smaller_plays": so much of both plays, and the rest goes back.
+    "refused": neither plays. "house_covers": each plays whole, and the house pays or takes the difference."""
+
+    after_split: AfterSplit = "leftmost"
+    """Which hand of a split seat decides a wager that lies on no hand of its own. "best": the hand whose row stands
+    first among the rows."""
 
     rows: tuple[Row, ...] = ()
 
@@ -301,6 +310,18 @@ def bet_on(bets: Sequence[Bet], spot: str) -> Bet | None:
 def deciding(bet: Bet, finished: Finished) -> Row | None:
     """The row that decides the bet: the first that holds. None: the wager is lost."""
     return next((row for row in bet.rows if holds(row.when, finished)), None)
+
+
+def deciding_of(bet: Bet, seen: Sequence[Finished]) -> Row | None:
+    """The row that decides a wager which lies on none of the seat's hands. `seen`: as each of them sees it, from the
+    left."""
+    match bet.after_split:
+        case "leftmost":
+            return deciding(bet, seen[0])
+        case "rightmost":
+            return deciding(bet, seen[-1])
+        case "best":
+            return next((row for row in bet.rows if any(deciding(bet, one) is row for one in seen)), None)
 
 
 def holds(when: When, finished: Finished) -> bool:

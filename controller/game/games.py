@@ -16,7 +16,7 @@ from controller.game.cards import Card
 from controller.game.hands import Done, Shape
 from controller.game.lucky9 import Lucky9
 from controller.game.play import Call, Choose, Draw, Laid, Play, Reveal
-from controller.game.seating import Seating, TieMoves
+from controller.game.seating import Seating, TieMoves, WinMoves
 
 
 class Game(Protocol):
@@ -41,6 +41,10 @@ class Game(Protocol):
     @property
     def roles_play(self) -> bool:
         """Whether two active seats play each other. Their roles are drawn by lot at first, and then go round."""
+
+    @property
+    def on_win(self) -> WinMoves:
+        """Which of the two active seats' roles move after a win; of no meaning where no roles are played."""
 
     @property
     def on_tie(self) -> TieMoves:

@@ -97,11 +97,6 @@ class SeatHands:
     """Each seat's cards before any split or hit."""
 
     @property
-    def dealer_up(self) -> Card:
-        """The dealer's card that lay face up while the seats acted."""
-        return self.dealer[1]
-
-    @property
     def outcome(self) -> None:
         """None: each seat's hand has its own outcome."""
         return

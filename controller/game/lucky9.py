@@ -26,7 +26,7 @@ from controller.game.hands import (
     seat_hand_name,
 )
 from controller.game.play import Call, Choose, Draw, Laid, Play, Reveal
-from controller.game.seating import Seating, TieMoves
+from controller.game.seating import Seating, TieMoves, WinMoves
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,20 @@ class Lucky9:
     dealer_draws_on: tuple[Points, ...]
     """The dealer's two-card totals that take a third card."""
 
+    deal_order: Literal["seats_first", "dealer_first", "two_at_once"] = "seats_first"
+    """How the first two cards of each hand come. `"seats_first"`: one to each seat and one to the dealer, twice.
+    `"dealer_first"`: one to the dealer and one to each seat, twice. `"two_at_once"`: two to each seat, and then two to
+    the dealer."""
+
+    first_seat: Literal["lowest", "highest"] = "lowest"
+    """The seat in play that is dealt to first and acts first. From there it goes on by the seats' numbers."""
+
+    dealer_shows: Literal["first_card", "second_card"] = "second_card"
+    """Which of the dealer's first two cards lies face up while the seats act."""
+
+    split_order: Literal["leftmost_first", "rightmost_first"] = "leftmost_first"
+    """Which hand of a split seat takes its card first."""
+
     def __post_init__(self) -> None:
         if self.most_splits < 0:
             raise ValueError("most_splits must be 0 or more")
@@ -49,6 +63,7 @@ class Lucky9:
             raise ValueError("dealer_draws_on may hold totals from 0 to 8")
 
     roles_play: ClassVar[bool] = False
+    on_win: ClassVar[WinMoves] = "loser_to_free_seat"
     on_tie: ClassVar[TieMoves] = "next_seat"
     seats_play: ClassVar[bool] = True
     tableau: ClassVar[None] = None
@@ -60,11 +75,12 @@ class Lucky9:
     def next_step(self, seating: Seating, plays: Sequence[Play]) -> Step:
         """What follows once `plays`, in order from the round's first card, have happened.
 
-        Two cards go to every seat and to the dealer, in turn. Then each seat acts: a 9 stands; any other total stands,
-        hits once, or splits a pair. A split puts a new hand to the right of the split hand, and the hands further right
-        count one number more: the leftmost is always "seat_3", the next "seat_3_hand_2". From the left, each hand takes
-        one card and stands before the next hand takes its own; a new pair may be split again within the limit. At last
-        the dealer reveals and draws by the dealer's rule, even if no seat can win any more.
+        Two cards go to every seat and to the dealer, by `deal_order`. Then each seat acts: a 9 stands; any other total
+        stands, hits once, or splits a pair. A split puts a new hand to the right of the split hand, and the hands
+        further right count one number more: the leftmost is always "seat_3", the next "seat_3_hand_2". By
+        `split_order` each hand takes one card and stands before the next hand takes its own; a new pair may be split
+        again within the limit. At last the dealer reveals and draws by the dealer's rule, even if no seat can win any
+        more.
 
         Raises ValueError for a play that was not due: a card where none is, or a call that is not offered.
         """
@@ -81,7 +97,8 @@ class Lucky9:
             for seat, hands in layout.hands.items()
             for number, cards in enumerate(hands, start=1)
         ]
-        face_down = tuple(place == 0 and not layout.revealed for place in range(len(layout.dealer)))
+        up = self._place_of_up_card
+        face_down = tuple(place == 1 - up and not layout.revealed for place in range(len(layout.dealer)))
         return (*theirs, Laid(DEALER, tuple(layout.dealer), face_down))
 
     def corrected(self, told: Done, hands: Mapping[str, tuple[Card, ...]]) -> SeatHands:
@@ -118,11 +135,16 @@ class Lucky9:
                 *printed,
                 names=(("own",), (DEALER,)),
                 number=hand.number if hand.from_split else None,
-                with_up_card=(*done.first_two[hand.seat], done.dealer_up),
+                with_up_card=(*done.first_two[hand.seat], done.dealer[self._place_of_up_card]),
             )
             for hand in done.hands
             if hand.seat == seat
         )
+
+    @property
+    def _place_of_up_card(self) -> int:
+        """Of the dealer's first two cards, from 0."""
+        return 0 if self.dealer_shows == "first_card" else 1
 
     def most_cards(self, seats: int) -> int:
         """Two cards for each hand that a seat can split into, and three for the dealer."""
@@ -174,18 +196,32 @@ def _replay(game: Lucky9, seats: Sequence[int], plays: Sequence[Play]) -> tuple[
 
 
 def _round(game: Lucky9, layout: _Layout) -> _Asking:
-    for dealers_lies_face_down in (True, False):
-        for seat, hands in layout.hands.items():
-            yield from _draw(hands[0], Draw(seat_hand_name(seat), seat))
-        yield from _draw(layout.dealer, Draw(DEALER, face_down=dealers_lies_face_down))
+    seats = list(layout.hands) if game.first_seat == "lowest" else list(layout.hands)[::-1]
+    for seat in _dealt_to(game, seats):
+        if seat is None:
+            shown = (game.dealer_shows == "first_card") == (not layout.dealer)
+            yield from _draw(layout.dealer, Draw(DEALER, face_down=not shown))
+        else:
+            yield from _draw(layout.hands[seat][0], Draw(seat_hand_name(seat), seat))
     first_two = {seat: tuple(hands[0]) for seat, hands in layout.hands.items()}
-    for seat, hands in layout.hands.items():
-        yield from _act(game, seat, hands)
+    for seat in seats:
+        yield from _act(game, seat, layout.hands[seat])
     yield from _reveal(layout)
     if total(layout.dealer) in game.dealer_draws_on:
         yield from _draw(layout.dealer, Draw(DEALER))
     play = yield SeatHands(tuple(layout.dealer), _played(layout.hands), first_two)
     raise ValueError(f"the round was complete before {_told(play)}")
+
+
+def _dealt_to(game: Lucky9, seats: list[int]) -> list[int | None]:
+    """Who is dealt each of the first cards, in order; None: the dealer."""
+    match game.deal_order:
+        case "seats_first":
+            return [*seats, None] * 2
+        case "dealer_first":
+            return [None, *seats] * 2
+        case "two_at_once":
+            return [to for each in (*seats, None) for to in (each, each)]
 
 
 def _act(game: Lucky9, seat: int, hands: list[list[Card]]) -> _Asking:
@@ -203,15 +239,17 @@ def _act(game: Lucky9, seat: int, hands: list[list[Card]]) -> _Asking:
 def _split(game: Lucky9, seat: int, hands: list[list[Card]]) -> _Asking:
     """The rest of a seat's turn once it has split its first two cards."""
     _part(hands, 0)
-    at = 0
-    while at < len(hands):
+    from_left = game.split_order == "leftmost_first"
+    at = 0 if from_left else 1
+    while 0 <= at < len(hands):
         name = seat_hand_name(seat, at + 1)
         yield from _draw(hands[at], Draw(name, seat))
         again = _may_split(game, hands, at) and (yield from _choose(Choose(name, seat, (Call.STAND, Call.SPLIT))))
         if again is Call.SPLIT:
             _part(hands, at)
+            at += 0 if from_left else 1
         else:
-            at += 1
+            at += 1 if from_left else -1
 
 
 def _may_split(game: Lucky9, hands: list[list[Card]], at: int) -> bool:

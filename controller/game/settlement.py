@@ -14,7 +14,7 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Literal
 
-from controller.game.bets import Bet, Finished, Row, bet_on, deciding
+from controller.game.bets import Bet, Finished, Row, bet_on, deciding, deciding_of
 from controller.game.play import Result
 from controller.game.wagers import Wager
 
@@ -129,8 +129,8 @@ def settle(
     """Settle a hand's wagers by the rows of their bets. `seen_at` gives the finished hand as a seat sees it, once for
     each hand that the seat has.
 
-    Of the stakes between active seats only the smaller amount plays: the excess goes back (choice), and so does a stake
-    without a stake of the other seat. Raises ValueError for a wager that the game, or its seat, does not have.
+    Of unequal stakes between active seats so much plays as `unequal_stakes` says. A stake without a stake of the other
+    seat goes back. Raises ValueError for a wager that the game, or its seat, does not have.
     """
 
     def settled(wager: Wager) -> Iterable[Settled]:
@@ -141,10 +141,11 @@ def settle(
             if wager.back or not any("own" in names for names in seen[0].names):
                 raise _not_a_wager(wager)
             stakes = [other.cents for other in wagers if other.spot == bet.spot]
-            return [_stake(rounding, bet, wager, min(stakes) if len(stakes) == 2 else 0, deciding(bet, seen[0]))]
+            most = wager.cents if bet.unequal_stakes == "house_covers" else min(stakes)
+            return [_stake(rounding, bet, wager, most if len(stakes) == 2 else 0, deciding(bet, seen[0]))]
         if bet.each_hand:
             return [_by_row(rounding, bet, wager, deciding(bet, one), one.number) for one in seen]
-        return [_by_row(rounding, bet, wager, deciding(bet, seen[0]))]
+        return [_by_row(rounding, bet, wager, deciding_of(bet, seen))]
 
     return _settlement(bets, (one for wager in wagers for one in settled(wager)))
 

@@ -30,7 +30,7 @@ class RefusedWager:
 
 @dataclass(frozen=True, slots=True)
 class WagerRules:
-    """A table's limits, in cents. On one spot of a seat, seated and back bets count together.
+    """A table's limits, in cents.
 
     Raises ValueError unless each maximum is at least its minimum, and the increment at least one cent.
     """
@@ -59,6 +59,18 @@ class WagerRules:
     one_of: tuple[tuple[str, ...], ...] = (("player", "banker"),)
     """Of the spots of each group a bettor has a wager on one alone (sheet 000). Example: with the group
     `["dragon_player", "dragon_banker"]` besides, no bettor has Dragon Bonus on both hands."""
+
+    counted_together: Literal["every_spot", "circles"] = "every_spot"
+    """Where a seated bet and the back bet beside it are held to the limits together. `"every_spot"`: on every spot.
+    `"circles"`: in betting circles alone, and on every other spot each bettor is held to the limits by himself."""
+
+    back_bets_beside: Literal["any_bet", "same_bet"] = "any_bet"
+    """Beside which wager of the seated player a back bettor may bet on a spot outside of the circles. `"any_bet"`:
+    beside any. `"same_bet"`: beside the seated player's wager on the same spot, as in a circle."""
+
+    largest_circle_counts: Literal["seated_and_back", "seated"] = "seated_and_back"
+    """Midi: what makes a circle the largest. `"seated_and_back"`: both bets in the circle together. `"seated"`: the
+    seated player's bet alone."""
 
     equal_circles_squeezed_by: Literal["lowest_seat", "highest_seat", "dealer"] = "lowest_seat"
     """Midi: who is handed a hand's cards where several circles on the hand are the largest."""
@@ -111,7 +123,7 @@ def placing(
     if any(wager.spot in group and not others.isdisjoint(group) for group in rules.one_of):
         return "both_sides"
     maximum = rules.circle_maximum_cents if bet.limits == "circle" else rules.side_maximum_cents
-    return "over_maximum" if _together(wager, place(placed, wager)) > maximum else None
+    return "over_maximum" if _held_to_limits(rules, bet, wager, place(placed, wager)) > maximum else None
 
 
 def stand(
@@ -145,8 +157,7 @@ def stand(
 def squeezing(rules: WagerRules, wagers: Sequence[Wager]) -> tuple[int | None, int | None]:
     """The seats that are handed Player's and Banker's cards: the seat with the largest circle on each side.
 
-    None where nobody bet on that side: the dealer turns the cards. A seated and a back bet in one circle count
-    together, which is our choice: no sheet says. `equal_circles_squeezed_by` decides between equal circles.
+    None where nobody bet on that side: the dealer turns the cards.
     """
     return _largest(rules, wagers, "player"), _largest(rules, wagers, "banker")
 
@@ -158,11 +169,15 @@ def _falls(rules: WagerRules, bets: Sequence[Bet], standing: Sequence[Wager], wa
     if bet.needs and own.isdisjoint(bet.needs):
         return _NEEDS.get(bet.spot, "needs_another")
     circles = {each.spot for each in bets if each.limits == "circle"}
-    if wager.back and not _beside_the_seated(standing, wager, circles):
+    if wager.back and not _beside_the_seated(rules, standing, wager, circles):
         return "back_without_seat"
     if bet.price_cents is not None:
         return None
-    together = _together(wager, standing)
+    if bet.between_actives and bet.unequal_stakes == "refused":
+        others = {other.cents for other in standing if other.spot == bet.spot and other.seat != wager.seat}
+        if others - {wager.cents}:
+            return "stakes_differ"
+    together = _held_to_limits(rules, bet, wager, standing)
     if wager.spot == "tie" and own.isdisjoint(circles) and rules.tie_only_meets_minimum:
         return "tie_under_minimum" if together < rules.circle_minimum_cents else None
     minimum = rules.circle_minimum_cents if bet.limits == "circle" else rules.side_minimum_cents
@@ -178,19 +193,22 @@ _NEEDS = {
 """The codes for bets of the five sheets that need another bet. Every other such bet has the code `needs_another`."""
 
 
-def _beside_the_seated(standing: Sequence[Wager], back: Wager, circles: Collection[str]) -> bool:
-    """Whether the seated player has the wager that a back bettor's wager needs beside it.
-
-    A back bet in a circle needs the seated player's wager in that circle. A back bet on any other spot needs any wager
-    of the seated player. The sheets leave that to the house; this is our choice.
-    """
+def _beside_the_seated(rules: WagerRules, standing: Sequence[Wager], back: Wager, circles: Collection[str]) -> bool:
+    """Whether the seated player has the wager that a back bettor's wager needs beside it: in a circle the wager in that
+    circle, and on any other spot what `back_bets_beside` says."""
     seated = {wager.spot for wager in standing if wager.seat == back.seat and not wager.back}
-    return back.spot in seated if back.spot in circles else bool(seated)
+    return back.spot in seated if back.spot in circles or rules.back_bets_beside == "same_bet" else bool(seated)
 
 
 def _spots_of(bettor: Wager, wagers: Sequence[Wager]) -> set[str]:
     """Every spot on which the bettor of this wager has a wager."""
     return {other.spot for other in wagers if (other.seat, other.back) == (bettor.seat, bettor.back)}
+
+
+def _held_to_limits(rules: WagerRules, bet: Bet, wager: Wager, wagers: Sequence[Wager]) -> int:
+    """The cents that the limits of the bet hold for: those of both bettors at the seat, or this one's alone."""
+    together = bet.limits == "circle" or rules.counted_together == "every_spot"
+    return _together(wager, wagers) if together else wager.cents
 
 
 def _together(wager: Wager, wagers: Sequence[Wager]) -> int:
@@ -199,7 +217,8 @@ def _together(wager: Wager, wagers: Sequence[Wager]) -> int:
 
 
 def _largest(rules: WagerRules, wagers: Sequence[Wager], side: str) -> int | None:
-    cents = Counter({wager.seat: _together(wager, wagers) for wager in wagers if wager.spot == side})
+    counted = [wager for wager in wagers if rules.largest_circle_counts == "seated_and_back" or not wager.back]
+    cents = Counter({wager.seat: _together(wager, counted) for wager in counted if wager.spot == side})
     largest = sorted(seat for seat in cents if cents[seat] == max(cents.values()))
     if not largest or (len(largest) > 1 and rules.equal_circles_squeezed_by == "dealer"):
         return None

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from fractions import Fraction
 from functools import cache, partial
 from itertools import combinations_with_replacement, product
@@ -20,7 +20,7 @@ from math import perm
 from operator import mul
 
 from controller.errors import TableError
-from controller.game.bets import Bet, CardsAre, When, cards_hold, seen_of
+from controller.game.bets import AfterSplit, Bet, CardsAre, When, cards_hold, seen_of
 from controller.game.cards import DECK, Card, Rank
 from controller.game.lucky9 import Lucky9
 from controller.game.play import Call, Choose, Play
@@ -245,6 +245,7 @@ def best(game: Lucky9, bets: Sequence[Bet], shoe: Shoe) -> Best:
 
     Raises TableError `par_not_counted` where the hand's rows look at more than points.
     """
+    game, bets = _as_counted(game, bets)
     hand = next((bet for bet in bets if bet.each_hand), None)
     if hand is None or not _by_points_alone(hand):
         do = "Its rows may look at points, totals and numbers of cards, and at tens and faces together."
@@ -258,11 +259,21 @@ def best(game: Lucky9, bets: Sequence[Bet], shoe: Shoe) -> Best:
             found.append(Odds(bet.spot, (), (*_by_row(bet, rows), *_together(seat.hand, split))))
         elif all(_words(row.when) == {"with_up_card"} for row in bet.rows):
             found.append(Odds(bet.spot, (), outcomes(bet, _by_up_card(bet, shoe, after))))
-        elif _by_points_alone(bet):
+        elif _by_points_alone(bet) and bet.after_split == "leftmost":
             found.append(seat.odds(bet))
         else:
             left_out.append(bet.spot)
     return Best(seat, tuple(found), tuple(left_out), seat.by_cards(split), seat.dealers())
+
+
+def _as_counted(game: Lucky9, bets: Sequence[Bet]) -> tuple[Lucky9, Sequence[Bet]]:
+    """The same game as it is counted: the order in which unknown cards are dealt changes no figure. A house that begins
+    at the right and decides by the rightmost hand is the mirror image of one that begins at the left."""
+    if game.split_order == "rightmost_first":
+        mirrored: dict[AfterSplit, AfterSplit] = {"leftmost": "rightmost", "rightmost": "leftmost"}
+        bets = [replace(bet, after_split=mirrored.get(bet.after_split, bet.after_split)) for bet in bets]
+    by_default = {field.name: field.default for field in fields(Lucky9) if field.default is not MISSING}
+    return replace(game, **by_default), bets
 
 
 def _by_row(bet: Bet, rows: Sequence[int]) -> tuple[Outcome, ...]:

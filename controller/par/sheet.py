@@ -233,9 +233,9 @@ def _hands(of: Subject, by_cards: dict[int, Fraction], seats: int | None = None,
         52 * of.shoe.decks - many - of.shoe.cut_card_from_end
         for many in (max(burned), Fraction(sum(burned), len(burned)), min(burned))
     )
-    after = of.shoe.hands_after_cut_card
+    after, first = of.shoe.hands_after_cut_card, of.shoe.hands_after_cut_card_first
     # The cutting card comes inside a hand: half a hand more, on average.
     about = dealt / mean + Fraction(1, 2) + after
     longest, shortest = of.play.most_cards(seats or 1), 2 * ((seats or 1) + 1)
-    fewest = ceil(least / longest) + min(after, 1)
-    return Hands(seats, by_cards, mean, float(about), fewest, ceil(most / shortest) + max(after, 1))
+    fewest = ceil(least / longest) + min(after, first)
+    return Hands(seats, by_cards, mean, float(about), fewest, ceil(most / shortest) + max(after, first))

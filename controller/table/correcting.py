@@ -92,7 +92,8 @@ def _actives_as_corrected(table: Table, before: FinishedRound, done: Done) -> Ac
     """The roles of Baccarat Royal after the last round, where that round ended as the correction says."""
     if before.seating.actives is None or done.outcome is None or before is not table.finished[-1]:
         return table.actives
-    return next_actives(before.seating.actives, done.outcome, table.occupied, table.rules.play.on_tie)
+    play = table.rules.play
+    return next_actives(before.seating.actives, done.outcome, table.occupied, play.on_win, play.on_tie)
 
 
 def _owed_otherwise(table: Table, before: Settlement | None, after: Settlement | None) -> dict[int, int]:

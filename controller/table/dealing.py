@@ -172,10 +172,9 @@ def _finish(table: Table, hand: HandInPlay, done: Done) -> Stepped:
         awaiting_result=done if isinstance(done, TwoHands) else None,
         commission_owed=owing(table.commission_owed, dict(settled.owed) if settled else {}),
     )
-    if hand.seating.actives is not None and done.outcome is not None:
-        table = replace(
-            table, actives=next_actives(hand.seating.actives, done.outcome, table.occupied, table.rules.play.on_tie)
-        )
+    if (actives := hand.seating.actives) is not None and done.outcome is not None:
+        play = table.rules.play
+        table = replace(table, actives=next_actives(actives, done.outcome, table.occupied, play.on_win, play.on_tie))
     round_event = _round(table, finished, won)
     hit_events = tuple(_hit(round_event, hit, each.row) for hit, each in zip(hits, won, strict=True))
     table, after = after_hand(table, hand.kept)

@@ -41,6 +41,10 @@ class ShoeRules:
     """What becomes of a card that nobody needs. `"simulated_hand"`: a hand without wagers begins with the card.
     `"burn"`: the card is burned. `"next_card"`: the card is the first card of the next hand."""
 
+    hands_after_cut_card_first: int = 1
+    """How many hands are dealt after the cutting card where it came in place of a hand's first card, or inside a
+    simulated hand."""
+
     cut_card_tolerance: int = 10
     """Where the cutting card comes more than so many cards from its place, an alarm says how many cards were left. The
     cutting card counts all the same."""

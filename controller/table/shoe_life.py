@@ -50,9 +50,9 @@ def after_cut_card(shoe: Shoe, rules: ShoeRules, in_wagered_hand: bool) -> Shoe:
     """The shoe once the cutting card has come: the number of its last wagered hand is known.
 
     Where the cutting card comes inside a wagered hand, the last hand is `hands_after_cut_card` hands further on.
-    Elsewhere the last hand is the next hand.
+    Elsewhere the last hand is `hands_after_cut_card_first` hands further on.
     """
-    further = rules.hands_after_cut_card if in_wagered_hand else 1
+    further = rules.hands_after_cut_card if in_wagered_hand else rules.hands_after_cut_card_first
     return replace(shoe, last_hand=shoe.wagered_hands + further)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from drivers.sim import bets as book
@@ -43,9 +43,11 @@ _OPTIONS = {"D": ("hit",), ".": ("stand",), "c": ("hit", "stand")}
 
 @dataclass(frozen=True)
 class BaccaratRoyal:
-    """The game, with Banker's table as printed or as corrected. `bets` as the game file has them."""
+    """The game, with Banker's table as printed or as corrected. `bets` as the game file has them; `says` is the file's
+    section on how the game is dealt."""
 
     bets: Sequence[Mapping[str, Any]]
+    says: Mapping[str, Any] = field(default_factory=dict)
     corrected: bool = False
 
     def deal(self, felt: Felt, bets: Bets | None) -> Dealt:
@@ -64,8 +66,11 @@ class BaccaratRoyal:
 
     def played(self, felt: Felt, actives: Actives) -> tuple[list[str], list[str]]:
         """Player's hand and Banker's, as the two active seats play them."""
-        banker = [felt.card("banker"), felt.card("banker")]
-        player = [felt.card("player"), felt.card("player")]
+        order = {"player_first": "ppbb", "alternating": "pbpb"}.get(self.says.get("deal_order", ""), "bbpp")
+        hole: dict[str, list[str]] = {"p": [], "b": []}
+        for whose in order:
+            hole[whose].append(felt.card("player" if whose == "p" else "banker"))
+        player, banker = hole["p"], hole["b"]
         if not (rules.is_natural(player) or rules.is_natural(banker)):
             if felt.choice(actives.player, player_options(player), rules.total(player)) == "hit":
                 player.append(felt.card("player"))
@@ -101,28 +106,51 @@ def banker_options(hole_cards: list[str], player: list[str], *, corrected: bool)
 
 
 def _stake(bets: Bets, bet: Mapping[str, Any], wager: Wager, hands: book.Hands) -> Paid:
-    """The active seats play for the smaller stake. What a stake has more than that goes back."""
+    """The active seats play for the smaller stake. What a stake has more than that goes back, unless the house covers
+    it."""
     assert bets.actives is not None
     others = [other.cents for other in bets.on("stake") if other.seat != wager.seat]
     if not others:
         return Paid(wager, "returned", wager.cents)
-    plays = min(wager.cents, *others)
+    plays = wager.cents if bet.get("unequal_stakes") == "house_covers" else min(wager.cents, *others)
     own = hands["player" if wager.seat == bets.actives.player else "banker"]
     paid = book.pay(bet, replace(wager, cents=plays), {**hands, "own": own}, {})
     return replace(paid, wager=wager, back=paid.back + wager.cents - plays)
 
 
-def rotated(actives: Actives, outcome: str, occupied: Collection[int]) -> Actives:
-    """Who is active in the next round: the loser's position goes clockwise to the next seat without a role.
-
-    On a tie both positions move on by one occupied seat. Where the two active seats are neighbours, they swap.
-    """
-    if outcome == "tie":
-        return Actives(*(_one_on(seat, occupied) for seat in actives.both))
+def rotated(actives: Actives, outcome: str, occupied: Collection[int], says: Mapping[str, Any]) -> Actives:
+    """Who is active in the next round, by what the game file says of roles after a win and after a tie."""
+    on_win = says.get("on_win", "loser_to_free_seat")
+    if outcome == "tie" or on_win == "both":
+        return _both_on(actives, occupied, says.get("on_tie", "next_seat"))
     loser = actives.banker if outcome == "player" else actives.player
-    without = set(occupied) - set(actives.both)
+    winner = actives.player if outcome == "player" else actives.banker
+    without = set(occupied) - {loser, *([winner] if on_win == "loser_to_free_seat" else [])}
     to = _one_on(loser, without) if without else loser
+    if to == winner:  # they change chairs, as it were
+        return Actives(actives.banker, actives.player)
     return Actives(actives.player, to) if outcome == "player" else Actives(to, actives.banker)
+
+
+def _both_on(actives: Actives, occupied: Collection[int], on_tie: str) -> Actives:
+    """Both roles go one occupied seat on, and two who sit there swap; or to the next seats without a role, which the
+    nearer of the two has first; or nowhere."""
+    if on_tie == "nowhere":
+        return actives
+    if on_tie == "next_seat":
+        return Actives(*(_one_on(seat, occupied) for seat in actives.both))
+    free = sorted(set(occupied) - set(actives.both))
+    going = {"player": actives.player, "banker": actives.banker}
+    ring = sorted({*free, *going.values()})
+
+    def to_walk(seat: int) -> int:
+        return next((step for step in range(1, len(ring)) if ring[(ring.index(seat) + step) % len(ring)] in free), 0)
+
+    for role in sorted(going, key=lambda role: to_walk(going[role])):
+        if free:
+            going[role] = _one_on(going[role], free)
+            free.remove(going[role])
+    return Actives(**going)
 
 
 def _one_on(start: int, seats: Collection[int]) -> int:

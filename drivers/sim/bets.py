@@ -54,10 +54,16 @@ def awards(
 
 
 def pay(
-    bet: Mapping[str, Any], wager: Wager, hands: Hands, printed: Mapping[int, str], number: int | None = None
+    bet: Mapping[str, Any],
+    wager: Wager,
+    hands: Hands,
+    printed: Mapping[int, str],
+    number: int | None = None,
+    *,
+    split: bool = False,
 ) -> Paid:
-    """What becomes of a wager on the bet. `hand` numbers one hand of a split seat."""
-    row = row_for(bet, hands, wager.seat, printed, split=number is not None)
+    """What becomes of a wager on the bet. `number` is that of one hand of a split seat. `split`: the seat has split."""
+    row = row_for(bet, hands, wager.seat, printed, split=split)
     match row:
         case {"award": _}:  # the award is the whole pay: the house keeps the chip, unless the row gives the chip back
             back = wager.cents if bet.get("awards_return_stake") else 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
 
 from controller.errors import TableError
 from drivers.sim.account import Account
@@ -28,10 +29,18 @@ def wise_choice(options: Sequence[str], points: int) -> str:
 
 
 class Crowd:
-    """The players of the seats. `roles`: two of them are active, at first by lot and then in turn."""
+    """The players of the seats. `roles`: two of them are active, at first by lot and then in turn, as this section of
+    the game file says."""
 
     def __init__(
-        self, seed: int, screen: Screen, account: Account, bettors: Bettors, seats: Collection[int], *, roles: bool
+        self,
+        seed: int,
+        screen: Screen,
+        account: Account,
+        bettors: Bettors,
+        seats: Collection[int],
+        *,
+        roles: Mapping[str, Any] | None,
     ) -> None:
         self._rng = random.Random(f"{seed} crowd")
         self._screen = screen
@@ -45,7 +54,7 @@ class Crowd:
     def come_and_go(self) -> None:
         """Before the first hand most seats are taken. Before the other hands somebody comes or goes now and then."""
         self._move()
-        if self._roles and (self._actives is None or not set(self._actives.both) <= self.occupied):
+        if self._roles is not None and (self._actives is None or not set(self._actives.both) <= self.occupied):
             self._do(do="actives", by="dealer")
             self._actives = Actives(**self._screen.face()["actives"])
 
@@ -77,7 +86,7 @@ class Crowd:
     def hand_over(self, outcome: str) -> None:
         """The roles move on."""
         if self._actives is not None:
-            self._actives = rotated(self._actives, outcome, self.occupied)
+            self._actives = rotated(self._actives, outcome, self.occupied, self._roles or {})
 
     def pay_up(self) -> None:
         """Everybody pays the commission that they owe."""

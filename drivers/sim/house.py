@@ -1,7 +1,7 @@
 """What the simulated people and the simulated shoe read from a table file and its game file, with code of their own.
 
-From a game file they take its bets, and what no sheet prints: limits, decks, the place of the cutting card. They know
-from the sheet how the game is dealt, and from `docs/bets.md` how a bet is written.
+From a game file they take its bets, and what no sheet prints: limits, decks, the place of the cutting card, the order
+of dealing. They know from the sheet how the game is dealt otherwise, and from `docs/bets.md` how a bet is written.
 """
 
 from __future__ import annotations
@@ -46,6 +46,9 @@ class Limits:
     back_bettors: bool
     one_of: tuple[tuple[str, ...], ...] = (("player", "banker"),)
     equal_circles_squeezed_by: str = "lowest_seat"
+    counted_together: str = "every_spot"
+    back_bets_beside: str = "any_bet"
+    largest_circle_counts: str = "seated_and_back"
 
     @property
     def spots(self) -> tuple[str, ...]:
@@ -68,6 +71,7 @@ class ShoeProcedure:
     decks: int = 8
     cut_card_from_end: int = 14
     hands_after_cut_card: int = 1
+    hands_after_cut_card_first: int = 1
     fewest_cards_to_open: int = 6
     slips_are_burned: bool = False
 
@@ -75,7 +79,7 @@ class ShoeProcedure:
 @dataclass(frozen=True)
 class House:
     """A table: its wires, its seats, the seats with a sensor, what is printed at each seat (`KS 9H`, or nothing), and
-    its game by kind and name.
+    its game by kind and name. `section` is the section of the game file that says how its kind is dealt.
 
     `tells_wagers`: bet recognition tells the controller every wager, over the control socket.
     """
@@ -92,6 +96,7 @@ class House:
     printed: dict[int, str]
     tells_wagers: bool
     kind: str
+    section: Mapping[str, Any]
     midi: bool
     name: str
     shoe: ShoeProcedure
@@ -155,12 +160,14 @@ def _house(table: Mapping[str, Any], game: Mapping[str, Any]) -> House:
         printed={seat["number"]: seat["k9"] for seat in table["seats"] if "k9" in seat},
         tells_wagers=table["table"].get("bet_recognition", False),
         kind=game["kind"],
+        section=game[game["kind"]],
         midi=table["table"].get("dealt") == "midi",
         name=game["name"],
         shoe=ShoeProcedure(
             decks=shoe["decks"],
             cut_card_from_end=shoe["cut_card_from_end"],
             hands_after_cut_card=shoe["hands_after_cut_card"],
+            hands_after_cut_card_first=shoe.get("hands_after_cut_card_first", 1),
             fewest_cards_to_open=shoe["fewest_cards_to_open"],
             slips_are_burned=shoe["drawn_in_error"] == "burn",
         ),

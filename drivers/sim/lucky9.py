@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from drivers.sim import bets as book
@@ -25,14 +25,15 @@ class SeatHand:
 
 @dataclass(frozen=True)
 class Lucky9:
-    """The game. `bets` as the game file has them."""
+    """The game. `bets` as the game file has them; `says` is the file's section on how the game is dealt."""
 
     bets: Sequence[Mapping[str, Any]]
+    says: Mapping[str, Any] = field(default_factory=dict)
 
     def deal(self, felt: Felt, bets: Bets | None) -> Dealt:
         """Deal a whole round to every seat with a wager on its hand."""
         assert bets is not None, "a round needs its players"
-        first_two, hands, dealer = played(felt, sorted(wager.seat for wager in bets.on("hand")))
+        first_two, hands, dealer = played(felt, sorted(wager.seat for wager in bets.on("hand")), self.says)
         paid = [each for wager in bets.standing or () for each in self.pay(wager, hands[wager.seat], first_two, dealer)]
         told: dict[str, object] = {
             "dealer": rules.hand_told(dealer),
@@ -50,37 +51,59 @@ class Lucky9:
     def pay(
         self, wager: Wager, hands: Sequence[SeatHand], first_two: Mapping[int, Sequence[str]], dealer: Sequence[str]
     ) -> list[Paid]:
-        """Pay a seat's wager: on each of its hands, where each hand has an equal wager, or on its leftmost hand."""
+        """Pay a seat's wager: on each of its hands, where each hand has an equal wager, or by the hand that the bet
+        names."""
         bet = next(bet for bet in self.bets if bet["spot"] == wager.spot)
-        with_up_card = [*first_two[wager.seat], dealer[1]]
-        return [
+        with_up_card = [*first_two[wager.seat], dealer[0 if self.says.get("dealer_shows") == "first_card" else 1]]
+        paid = [
             book.pay(
                 bet,
                 wager,
                 {"own": hand.cards, "dealer": dealer, "with_up_card": with_up_card},
                 {},
                 number if bet.get("each_hand") and hand.from_split else None,
+                split=hand.from_split,
             )
-            for number, hand in enumerate(hands if bet.get("each_hand") else hands[:1], 1)
+            for number, hand in enumerate(hands, 1)
         ]
+        if bet.get("each_hand"):
+            return paid
+        by_hand = bet.get("after_split", "leftmost")
+        if by_hand != "best":
+            return [paid[0 if by_hand == "leftmost" else -1]]
+        rows = [
+            book.row_for(
+                bet, {"own": hand.cards, "dealer": dealer, "with_up_card": with_up_card}, split=hand.from_split
+            )
+            for hand in hands
+        ]
+        places = [
+            next((n for n, row in enumerate(bet["rows"]) if row is decides), len(bet["rows"])) for decides in rows
+        ]
+        return [paid[places.index(min(places))]]
 
 
-def played(felt: Felt, seats: Sequence[int]) -> tuple[dict[int, list[str]], dict[int, list[SeatHand]], list[str]]:
+def played(
+    felt: Felt, seats: Sequence[int], says: Mapping[str, Any]
+) -> tuple[dict[int, list[str]], dict[int, list[SeatHand]], list[str]]:
     """Deal a round to these seats. Returns each seat's first two cards, its hands at the end, and the dealer's hand."""
-    first_two: dict[int, list[str]] = {seat: [] for seat in seats}
-    dealer: list[str] = []
-    for _ in range(2):
-        for seat, cards in first_two.items():
-            cards.append(felt.card(f"seat_{seat}"))
-        dealer.append(felt.card("dealer"))
-    hands = {seat: _play(felt, seat, list(cards)) for seat, cards in first_two.items()}
+    going = sorted(seats, reverse=says.get("first_seat") == "highest")
+    round_ = [*map("seat_{}".format, going)]
+    round_.insert(0 if says.get("deal_order") == "dealer_first" else len(going), "dealer")
+    twice = [who for who in round_ for _ in "12"] if says.get("deal_order") == "two_at_once" else round_ * 2
+    lie: dict[str, list[str]] = {who: [] for who in round_}
+    for who in twice:
+        lie[who].append(felt.card(who))
+    first_two, dealer = {seat: lie[f"seat_{seat}"] for seat in seats}, lie["dealer"]
+    acted = {seat: _play(felt, seat, list(first_two[seat]), says.get("split_order", "")) for seat in going}
+    hands = {seat: acted[seat] for seat in seats}
     felt.reveal("dealer")
     if rules.total(dealer) < 5:
         dealer.append(felt.card("dealer"))
     return first_two, hands, dealer
 
 
-def _play(felt: Felt, seat: int, cards: list[str]) -> list[SeatHand]:
+def _play(felt: Felt, seat: int, cards: list[str], split_order: str) -> list[SeatHand]:
     """A seat's turn: its hands from left to right."""
     if rules.total(cards) == 9:
         return [SeatHand(cards)]
@@ -89,19 +112,21 @@ def _play(felt: Felt, seat: int, cards: list[str]) -> list[SeatHand]:
         case "hit":
             return [SeatHand([*cards, felt.card(f"seat_{seat}")])]
         case "split":
-            return _split(felt, seat, cards, others=0)
+            return _split(felt, seat, cards, split_order, others=0)
     return [SeatHand(cards)]
 
 
-def _split(felt: Felt, seat: int, pair: Sequence[str], others: int) -> list[SeatHand]:
-    """Each card of a pair becomes a hand, the left card first. `others`: how many other hands the seat has."""
+def _split(felt: Felt, seat: int, pair: Sequence[str], split_order: str, others: int) -> list[SeatHand]:
+    """Each card of a pair becomes a hand, by `split_order`. `others`: how many other hands the seat has."""
     played: list[SeatHand] = []
-    for to_come, card in ((1, pair[0]), (0, pair[1])):
+    from_right = split_order == "rightmost_first"
+    for to_come, card in zip((1, 0), reversed(pair) if from_right else pair, strict=True):
         besides = others + to_come + len(played)
         two = [card, felt.card(f"seat_{seat}")]
         room = besides + 2 <= _MOST_HANDS
         if rules.is_pair(two) and room and felt.choice(seat, ["stand", "split"], rules.total(two)) == "split":
-            played += _split(felt, seat, two, besides)
+            hands = _split(felt, seat, two, split_order, besides)
         else:
-            played.append(SeatHand(two, from_split=True))
+            hands = [SeatHand(two, from_split=True)]
+        played = [*hands, *played] if from_right else [*played, *hands]
     return played

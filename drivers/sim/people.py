@@ -590,10 +590,9 @@ class Dealer:
             self._card_shoe.cut_card()
             if not self._card_shoe.tells_cut_card:
                 self._cues.cut_card_out()
-            last_is_in_hand = shoe.in_wagered_hand and self._procedure.hands_after_cut_card == 0
-            shoe.last_wagered_hand = (
-                shoe.wagered_hands if last_is_in_hand else rules.last_wagered_hand(shoe.wagered_hands)
-            )
+            says = self._procedure
+            more = says.hands_after_cut_card if shoe.in_wagered_hand else says.hands_after_cut_card_first
+            shoe.last_wagered_hand = shoe.wagered_hands + more
             card = shoe.deck.draw()
         self._card_shoe.draw(card)
         return card

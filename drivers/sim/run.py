@@ -121,16 +121,17 @@ def game_of(house: House) -> Game:
     """The game that the house deals."""
     match house.kind:
         case "lucky9":
-            return Lucky9(house.limits.bets)
+            return Lucky9(house.limits.bets, house.section)
         case "baccarat_royal":
-            return BaccaratRoyal(house.limits.bets, corrected="corrected" in house.name)
+            return BaccaratRoyal(house.limits.bets, house.section, corrected="corrected" in house.name)
         case _:
             return PuntoBanco(house.limits.bets, house.midi, house.printed)
 
 
 def _crowd(house: House, screen: Screen, account: Account, seed: int) -> Crowd:
     bettors = Bettors(seed, house.limits, house.seats)
-    return Crowd(seed, screen, account, bettors, house.seats, roles=house.kind == "baccarat_royal")
+    roles = house.section if house.kind == "baccarat_royal" else None
+    return Crowd(seed, screen, account, bettors, house.seats, roles=roles)
 
 
 def _release_all(pins: SimulatedPins, house: House) -> None:

@@ -106,8 +106,19 @@ class Bettors:
         turns = [self._turn(seat, covered.get(seat, False), actives) for seat in self._rng.sample(*_all(occupied))]
         if "hand" in self._limits.spots and not any(self._plays(turn) for turn in turns):
             turns = [_Turn([self._main(min(occupied), "hand")])]  # without any wager there is no round
+        self._stakes_differ(turns)
         made = [wager for turn in turns for wager in turn.wagers]
         return made, tuple(refusal for turn in turns for refusal in turn.codes.values())
+
+    def _stakes_differ(self, turns: Collection[_Turn]) -> None:
+        """Where the house asks for equal stakes of the two active seats, none of two unequal ones is taken."""
+        asked = any(bet.get("unequal_stakes") == "refused" for bet in self._limits.bets)
+        good = [
+            (turn, each) for turn in turns for each in turn.wagers if each.spot == "stake" and each not in turn.codes
+        ]
+        if asked and len({wager.cents for _, wager in good}) > 1:
+            for turn, wager in good:
+                turn.codes[wager] = Refusal(wager, "stakes_differ")
 
     def progressive(self, standing: Collection[Wager]) -> dict[str, tuple[int, ...]]:
         """By progressive bet, the seats that have a wager on it. A bet without wagers is left out."""
@@ -170,7 +181,8 @@ class Bettors:
             back += -back % step
             return [replace(main, cents=own), replace(main, cents=back, back=True), *others]
         behind = [self._main(main.seat, main.spot)]
-        behind += [self._side(main.seat, "tie")] if "tie" in limits.spots else []
+        may_tie = limits.back_bets_beside == "any_bet" or "tie" in {wager.spot for wager in wagers}
+        behind += [self._side(main.seat, "tie")] if "tie" in limits.spots and may_tie else []
         if any(wager.cents * 2 > limits.side_maximum_cents for wager in (*wagers, *behind)):
             return wagers  # the two together would exceed the maximum
         return [*wagers, *(replace(wager, back=True) for wager in behind)]

@@ -464,6 +464,31 @@ WRONG_IN_GAME: dict[str, Case] = {
         "shoe.cut_card_from_end",
         "400 cards behind the cutting card leave no hand before it",
     ),
+    "no hand after a cutting card in place of a first card": (
+        lambda v: v["shoe"].update(hands_after_cut_card_first=0),
+        "shoe.hands_after_cut_card_first",
+        "0 is out of range",
+    ),
+    "stakes of nobody": (
+        lambda v: _bet(v, "tie").update(unequal_stakes="refused"),
+        "bets.2.unequal_stakes",
+        "nobody plays against another seat on tie",
+    ),
+    "a hand that is never split": (
+        lambda v: _bet(v, "tie").update(after_split="best"),
+        "bets.2.after_split",
+        "no seat splits in this game",
+    ),
+    "limits of back bettors whom nobody has": (
+        lambda v: v["wagers"].update(counted_together="circles"),
+        "wagers.counted_together",
+        "nobody bets behind a seat",
+    ),
+    "a back bet beside whom": (
+        lambda v: v["wagers"].update(back_bets_beside="same_bet"),
+        "wagers.back_bets_beside",
+        "nobody bets behind a seat",
+    ),
     "hands that cannot be": (
         lambda v: v["shoe"].update(hands_after_cut_card=-1),
         "shoe.hands_after_cut_card",

@@ -16,7 +16,7 @@ from controller.game.baccarat_royal import BaccaratRoyal, BankerRow, Step
 from controller.game.cards import DECK, Card
 from controller.game.hands import Outcome, TwoHands, as_it_lies
 from controller.game.play import Call, Choose, Draw, Play, Reveal
-from controller.game.seating import Actives, Seating, TieMoves, drawn_actives, next_actives
+from controller.game.seating import Actives, Seating, TieMoves, WinMoves, drawn_actives, next_actives
 from tests.support.bets import bet, bets_of, decided
 from tests.support.samples import examples
 
@@ -328,6 +328,16 @@ LOST_OR_WON = [
     (" 2  5  ", 2, 5, _B, 2, 5),
     ("1 3 5 7", 2, 5, _B, 3, 5),  # Player has left his chair: his position moves from there
 ]
+LOSER_TO_NEXT_SEAT = [
+    ("1234567", 2, 5, _P, 2, 6),
+    ("1234567", 2, 5, _B, 3, 5),
+    ("1234567", 4, 5, _B, 5, 4),  # Player 4 lost: Banker sits next to him, and the two change roles
+    ("1234567", 5, 4, _P, 4, 5),
+    ("1 34 67", 1, 4, _P, 1, 6),  # past an empty chair
+    ("2  5  7", 2, 7, _P, 7, 2),  # across the table's end
+    (" 2  5  ", 2, 5, _P, 5, 2),
+    ("1 3 5 7", 2, 5, _B, 3, 5),  # Player has left his chair: his position moves from there
+]
 FREE_SEAT_ON_A_TIE = [
     ("1234567", 2, 5, _T, 3, 6),  # a tie moves both
     ("1234567", 7, 4, _T, 1, 5),
@@ -352,21 +362,34 @@ NEXT_SEAT_ON_A_TIE = [
     ("  3 5  ", 2, 5, _T, 3, 5),  # he stays where there is none
 ]
 _SEAT_AND_MOVE = [
-    *((on_tie, *row) for row in LOST_OR_WON for on_tie in get_args(TieMoves)),
-    *(("free_seat", *row) for row in FREE_SEAT_ON_A_TIE),
-    *(("next_seat", *row) for row in NEXT_SEAT_ON_A_TIE),
+    *(("loser_to_free_seat", on_tie, *row) for row in LOST_OR_WON for on_tie in get_args(TieMoves)),
+    *(("loser_to_next_seat", on_tie, *row) for row in LOSER_TO_NEXT_SEAT for on_tie in get_args(TieMoves)),
+    *((on_win, "free_seat", *row) for row in FREE_SEAT_ON_A_TIE for on_win in get_args(WinMoves)),
+    *((on_win, "next_seat", *row) for row in NEXT_SEAT_ON_A_TIE for on_win in get_args(WinMoves)),
+    # By "both" a win moves the roles just as a tie does; by "nowhere" neither does.
+    *(("both", "free_seat", *row[:3], won, *row[4:]) for row in FREE_SEAT_ON_A_TIE for won in (_P, _B)),
+    *(("both", "next_seat", *row[:3], won, *row[4:]) for row in NEXT_SEAT_ON_A_TIE for won in (_P, _B)),
+    ("loser_to_free_seat", "nowhere", "1234567", 2, 5, _T, 2, 5),
+    ("both", "nowhere", "1234567", 2, 5, _P, 2, 5),
 ]
 
 
 @pytest.mark.parametrize(
-    ("on_tie", "occupied", "player", "banker", "won", "then_player", "then_banker"), _SEAT_AND_MOVE
+    ("on_win", "on_tie", "occupied", "player", "banker", "won", "then_player", "then_banker"), _SEAT_AND_MOVE
 )
 def test_the_losers_position_moves_clockwise(
-    on_tie: TieMoves, occupied: str, player: int, banker: int, won: Outcome, then_player: int, then_banker: int
+    on_win: WinMoves,
+    on_tie: TieMoves,
+    occupied: str,
+    player: int,
+    banker: int,
+    won: Outcome,
+    then_player: int,
+    then_banker: int,
 ) -> None:
     seats = [int(seat) for seat in occupied if seat != " "]
     for order in (seats, seats[::-1], frozenset(seats)):
-        assert next_actives(Actives(player, banker), won, order, on_tie) == Actives(then_player, then_banker)
+        assert next_actives(Actives(player, banker), won, order, on_win, on_tie) == Actives(then_player, then_banker)
 
 
 @given(st.sets(st.integers(1, 9), min_size=2), st.data())
@@ -375,7 +398,7 @@ def test_a_position_only_ever_moves_to_an_occupied_seat_that_held_neither(
 ) -> None:
     player, banker = data.draw(st.permutations(sorted(occupied)))[:2]
     won = data.draw(st.sampled_from(Outcome))
-    after = next_actives(Actives(player, banker), won, occupied, "free_seat")
+    after = next_actives(Actives(player, banker), won, occupied, "loser_to_free_seat", "free_seat")
     losers = {_P: {"banker"}, _B: {"player"}, _T: {"player", "banker"}}[won]
     moved = {role for role, seat in (("player", player), ("banker", banker)) if getattr(after, role) != seat}
     assert moved <= losers
@@ -386,7 +409,7 @@ def test_a_position_only_ever_moves_to_an_occupied_seat_that_held_neither(
 @given(st.sets(st.integers(1, 9), min_size=2), st.data())
 def test_on_a_tie_both_move_one_occupied_seat_on(occupied: set[int], data: st.DataObject) -> None:
     player, banker = data.draw(st.permutations(sorted(occupied)))[:2]
-    after = next_actives(Actives(player, banker), _T, occupied, "next_seat")
+    after = next_actives(Actives(player, banker), _T, occupied, "loser_to_free_seat", "next_seat")
     ring = sorted(occupied) * 2
     assert (after.player, after.banker) == (ring[ring.index(player) + 1], ring[ring.index(banker) + 1])
 

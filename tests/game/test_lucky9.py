@@ -225,7 +225,7 @@ def test_each_seat_has_its_own_three_splits() -> None:
 def test_the_first_two_cards_are_kept_through_splits_and_hits() -> None:
     played = done("8S 2S 5C 8D 4D 6C split 8C split 2C 2D 2H hit 3H reveal KC", (3, 5))
     assert played.first_two == {3: cards("8S 8D"), 5: cards("2S 4D")}
-    assert played.dealer_up == Card.parse("6C")
+    assert played.dealer[1] == Card.parse("6C")
 
 
 def test_no_more_splits_than_the_house_allows() -> None:
@@ -368,7 +368,7 @@ def ends_as_it_lies(end: SeatHands, game: Lucky9, seats: tuple[int, ...], played
         assert len(numbers) <= game.most_splits + 1
         assert {hand.from_split for hand in end.hands if hand.seat == seat} == {len(numbers) > 1}
         assert end.first_two[seat] == (first[place], first[place + len(seats) + 1])
-    assert end.dealer_up == first[2 * len(seats) + 1]
+    assert end.dealer[1] == first[2 * len(seats) + 1]
     assert all(len(hand.cards) == 2 or (len(hand.cards) == 3 and not hand.from_split) for hand in end.hands)
 
 

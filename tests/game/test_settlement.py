@@ -293,6 +293,24 @@ def test_a_round_of_baccarat_royal(outcome: Outcome, wagers: str, lines: list[st
     assert settlement.totals.house == house * 100
 
 
+@pytest.mark.parametrize(
+    ("outcome", "wagers", "lines", "house"),
+    [
+        (Outcome.PLAYER, "2 stake 80, 5 stake 50", ["2 stake won 160", "5 stake lost 0"], -30),
+        (Outcome.BANKER, "2 stake 80, 5 stake 50", ["2 stake lost 0", "5 stake won 100"], 30),
+        (Outcome.TIE, "2 stake 80, 5 stake 50", ["2 stake half_lost 40", "5 stake half_lost 25"], 65),
+        (Outcome.PLAYER, "2 stake 80", ["2 stake returned 80"], 0),
+    ],
+)
+def test_another_house_covers_what_the_smaller_stake_lacks(
+    outcome: Outcome, wagers: str, lines: list[str], house: int
+) -> None:
+    bets = tuple(replace(bet, unequal_stakes="house_covers") for bet in ROYAL)
+    settlement = settle_royal(some(wagers), outcome, CENT, bets)
+    assert told(settlement) == lines
+    assert settlement.totals.house == house * 100
+
+
 @pytest.mark.parametrize(("pays", "back_cents"), [("up", 26), ("down", 25)])
 def test_the_odd_cent_of_a_tie(pays: Any, back_cents: int) -> None:
     settlement = baccarat_royal_round(Outcome.TIE, "2 stake 0.51, 5 stake 0.51", Rounding(pays=pays))

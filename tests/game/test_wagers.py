@@ -281,6 +281,67 @@ def test_of_equal_circles_the_house_says_who_squeezes(
     assert squeezing(rules, some("5 player 25, 3 player 25, 6 player 30")) == (6, None), "one is the largest"
 
 
+def test_where_the_seated_bet_alone_makes_a_circle_the_largest_back_bets_do_not_count() -> None:
+    wagers = some("2 banker 60, 6 banker 40, 6b banker 25, 1 player 25, 3 player 20, 3b player 20")
+    assert squeezing(LIMITS, wagers) == (3, 6)
+    assert squeezing(replace(LIMITS, largest_circle_counts="seated"), wagers) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("counted_together", "placed", "refused"),
+    [
+        # A tie of 3 and one of 2 make the minimum of 5 together, and two of 60 are over the maximum of 100.
+        ("every_spot", "1 player 25, 1 tie 3, 1b player 5, 1b tie 2", {}),
+        (
+            "circles",
+            "1 player 25, 1 tie 3, 1b player 5, 1b tie 2",
+            {"1 tie 3": "under_minimum", "1b tie 2": "under_minimum"},
+        ),
+        ("every_spot", "1 player 25, 1 tie 60, 1b player 5, 1b tie 60", {"1b tie 60": "over_maximum"}),
+        ("circles", "1 player 25, 1 tie 60, 1b player 5, 1b tie 60", {}),
+        ("circles", "1 player 5, 1b player 20", {}),
+        ("circles", "1 player 400, 1b player 105", {"1b player 105": "over_maximum"}),
+        ("circles", "1 player 25, 1 tie 101", {"1 tie 101": "over_maximum"}),
+    ],
+)
+def test_side_bets_of_a_seat_meet_the_limits_together_or_each_by_itself(
+    counted_together: Literal["every_spot", "circles"], placed: str, refused: dict[str, str]
+) -> None:
+    rules = replace(LIMITS, counted_together=counted_together, increment_cents=1_00)
+    assert at_lock((rules, PUNTO_BANCO[1]), placed) == refused
+
+
+@pytest.mark.parametrize(
+    ("beside", "placed", "refused"),
+    [
+        ("any_bet", "1 player 25, 1b tie 25", {}),
+        ("same_bet", "1 player 25, 1b tie 25", {"1b tie 25": "back_without_seat"}),
+        ("same_bet", "1 player 25, 1 tie 5, 1b tie 25", {}),
+        ("same_bet", "1 player 25, 1b player 25", {}),
+    ],
+)
+def test_beside_which_bet_of_the_seat_a_back_bettor_may_bet_is_the_houses_to_say(
+    beside: Literal["any_bet", "same_bet"], placed: str, refused: dict[str, str]
+) -> None:
+    assert at_lock((replace(LIMITS, back_bets_beside=beside), PUNTO_BANCO[1]), placed) == refused
+
+
+@pytest.mark.parametrize(
+    ("placed", "refused"),
+    [
+        ("2 stake 50, 5 stake 50", {}),
+        ("2 stake 50, 5 stake 55", {"2 stake 50": "stakes_differ", "5 stake 55": "stakes_differ"}),
+        ("2 stake 50", {}),
+        ("2 stake 50, 5 stake 5", {"2 stake 50": "stakes_differ", "5 stake 5": "stakes_differ"}),
+    ],
+)
+def test_a_house_may_take_equal_stakes_of_the_active_seats_only(placed: str, refused: dict[str, str]) -> None:
+    rules, bets = BACCARAT_ROYAL
+    only_equal = tuple(replace(bet, unequal_stakes="refused") for bet in bets)
+    assert at_lock((rules, only_equal), placed, actives=(2, 5)) == refused
+    assert "stakes_differ" not in at_lock(BACCARAT_ROYAL, placed, actives=(2, 5)).values()
+
+
 def test_a_house_may_allow_both_sides_or_forbid_dragon_bonus_on_both_hands() -> None:
     rules, bets = PUNTO_BANCO
     both, beside = some("1 player 25"), some("1 player 25, 1 dragon_player 5")

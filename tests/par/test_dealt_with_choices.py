@@ -178,7 +178,7 @@ def test_lucky9_comes_as_often_as_was_counted(hands: int, figure: Callable[[str]
     threes: Counter[Cards] = Counter()
     for _ in range(hands):
         felt.shuffle()
-        first_two, played, dealer = lucky9_house.played(felt, [1])
+        first_two, played, dealer = lucky9_house.played(felt, [1], {})
         rounds[tuple([look(hand.cards) for hand in played[1]]), look(dealer)] += 1
         threes[tuple(sorted((*first_two[1], dealer[1])))] += 1
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from controller.game.bets import Bet, Row, deciding
+from controller.game.bets import Bet, Finished, Row, deciding
 from controller.game.cards import Card
 from controller.game.hands import SeatHands
 from controller.game.lucky9 import Lucky9
@@ -63,7 +63,13 @@ class Calls:
             return mean(self._left(plays, face_down=-1), lambda card: self._dealt_out([*plays, card]))
         assert isinstance(step, SeatHands)
         hands = self.game.seen(step, SEAT, 1, (None, ()))
-        return sum((up(deciding(self.bet, seen)) for seen in (hands if self.bet.each_hand else hands[:1])), Fraction())
+        return sum((up(deciding(self.bet, seen)) for seen in self._decide(hands)), Fraction())
+
+    def _decide(self, hands: tuple[Finished, ...]) -> tuple[Finished, ...]:
+        """The hands that decide the bet."""
+        if self.bet.each_hand:
+            return hands
+        return hands[:1] if self.bet.after_split == "leftmost" else hands[-1:]
 
 
 def up(row: Row | None) -> Fraction:
@@ -157,6 +163,17 @@ def test_every_end_of_a_few_cards_is_counted(few: str) -> None:
     assert Fraction(tie.outcomes[0].ways, tie.deals) == played.ties[TIE.rows[0]]
     assert found.by_cards == {many: often for many, often in sorted(played.cards.items()) if often}
     assert found.dealers == played.dealers
+
+
+def test_the_order_of_dealing_changes_no_figure() -> None:
+    cards = Counter(map(Card.parse, EIGHTS.split()))
+    found = best_of_seat(GAME, LUCKY9.bets, cards)
+    otherwise = replace(GAME, deal_order="dealer_first", first_seat="highest", dealer_shows="first_card")
+    assert best_of_seat(otherwise, LUCKY9.bets, cards).bets == found.bets
+    mirrored, rightmost = replace(GAME, split_order="rightmost_first"), replace(TIE, after_split="rightmost")
+    assert best_of_seat(mirrored, (rightmost, HAND), cards).bets[0].outcomes == found.bets[0].outcomes
+    for game, tie in ((GAME, rightmost), (mirrored, TIE), (GAME, replace(TIE, after_split="best"))):
+        assert best_of_seat(game, (tie, HAND), cards).left_out == ("tie",)
 
 
 def test_no_play_of_the_hand_takes_the_tie_bet_beyond_its_bounds() -> None:

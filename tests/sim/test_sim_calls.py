@@ -79,7 +79,7 @@ def stage() -> Stage:
 
 def crowd_of(stage: Stage, *, roles: bool = False) -> Crowd:
     bettors = Bettors(7, LIMITS, range(1, 8), mistakes=0.0)
-    return Crowd(7, stage, Account(io.StringIO()), bettors, range(1, 8), roles=roles)
+    return Crowd(7, stage, Account(io.StringIO()), bettors, range(1, 8), roles={} if roles else None)
 
 
 def cues_of(stage: Stage, speed: float) -> TableCues:
@@ -183,7 +183,7 @@ def test_the_active_seats_are_those_the_table_drew(stage: Stage) -> None:
 def test_what_is_owed_is_collected_and_told(stage: Stage) -> None:
     out = io.StringIO()
     account = Account(out)
-    crowd = Crowd(7, stage, account, Bettors(7, LIMITS, range(1, 8)), range(1, 8), roles=False)
+    crowd = Crowd(7, stage, account, Bettors(7, LIMITS, range(1, 8)), range(1, 8), roles=None)
     for owed in ({3: 50, 5: 25}, {3: 5}):
         dealt = Dealt("banker", {}, owed)
         account.round(shoe=1, round_=1, simulated=False, last_hand=False, cards_left=9, dealt=dealt)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations
+from typing import get_args
 
 import pytest
 
@@ -120,7 +121,9 @@ def test_the_cashier_rounds_up_each_wager_by_itself() -> None:
     assert cashier.owed([later, behind, won, cashier.lose(odd)]) == {3: 81}
 
 
-def test_the_roles_rotate_as_the_table_has_it() -> None:
+@pytest.mark.parametrize("on_win", get_args(controllers.WinMoves))
+@pytest.mark.parametrize("on_tie", get_args(controllers.TieMoves))
+def test_the_roles_rotate_as_the_table_has_it(on_win: controllers.WinMoves, on_tie: controllers.TieMoves) -> None:
     """Every two active seats among every set of occupied ones, after every outcome: two readings of one sentence."""
     for count in range(2, 8):
         for occupied in combinations(SEATS, count):
@@ -128,7 +131,8 @@ def test_the_roles_rotate_as_the_table_has_it() -> None:
                 for banker in set(occupied) - {player}:
                     for outcome in Outcome:
                         tables = controllers.next_actives(
-                            controllers.Actives(player, banker), outcome, occupied, "next_seat"
+                            controllers.Actives(player, banker), outcome, occupied, on_win, on_tie
                         )
-                        ours = rotated(Actives(player, banker), outcome.value, occupied)
+                        says = {"on_win": on_win, "on_tie": on_tie}
+                        ours = rotated(Actives(player, banker), outcome.value, occupied, says)
                         assert ours.both == (tables.player, tables.banker), (occupied, player, banker, outcome)

@@ -7,6 +7,7 @@ import pytest
 from controller.game.cards import DECK
 from controller.table.acts.shoe import NewShoe
 from controller.table.facts import ShoeError, ShoeErrorRaised
+from controller.table.rules import TableRules
 from tests.support.five_games import Watched
 from tests.support.tables import MIDI, TableUnderTest, house
 
@@ -71,6 +72,19 @@ def test_a_hand_voided_after_the_cutting_card_counts_unless_the_house_deals_anot
         table.lock().draw("4S TH 5D 9C")
     assert table.face.phase == "shoe_ended"
     assert table.replayed() == (table.table, None)
+
+
+@pytest.mark.parametrize(("rules", "dealt"), [(house(), 1), (house(hands_after_cut_card_first=2), 2)])
+@pytest.mark.parametrize("before", ["CUT", "4S CUT TH 5D 9C"], ids=["between hands", "in a simulated hand"])
+def test_after_a_cutting_card_outside_of_a_wagered_hand_so_many_are_dealt(
+    rules: TableRules, dealt: int, before: str
+) -> None:
+    """Sheet 000: out instead of the first card, that hand is the last."""
+    table = TableUnderTest(rules).open_shoe("AS 2D").draw(before)
+    for left in range(dealt, 0, -1):
+        assert (table.face.phase, table.face.last_hand) == ("wagers_open", left == 1)
+        table.lock().draw("4S TH 5D 9C")
+    assert table.face.phase == "shoe_ended"
 
 
 def test_a_voided_simulated_hand_is_none_of_those_counted() -> None:

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from string import Formatter
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
+from controller.game.wagers import WagerRules
 from controller.record.replay import replay
 from controller.table.acts.every import ACTS
 from controller.table.facts import HitUnheard, ShoeError, ShoeErrorRaised
@@ -58,7 +59,8 @@ def wagers_refused_with() -> set[str]:
     files = (CONTROLLER / name for name in ("game/wagers.py", "table/locking.py"))
     constants = (node for file in files for node in ast.walk(ast.parse(file.read_text("utf-8"))))
     texts = {str(node.value) for node in constants if isinstance(node, ast.Constant)}
-    others = {"lucky9_bonus", "dragon_player", "dragon_banker", "lowest_seat", "highest_seat"}  # spots, and a setting's
+    of_settings = {text for hint in get_type_hints(WagerRules).values() for text in get_args(hint)}
+    others = {"lucky9_bonus", "dragon_player", "dragon_banker"} | of_settings
     return {text for text in texts if re.fullmatch("[a-z0-9]+(_[a-z0-9]+)+", text)} - others
 
 
