@@ -38,7 +38,10 @@ def _kinds(placard: dict[str, Any]) -> set[str]:
         "dragon_bonus": any(spot.startswith("dragon_") and spot[7:] in ("player", "banker") for spot in spots),
         "personal_pair": "seat_pair" in str(rows),
     }
-    return {kind for kind, there in kinds.items() if there}
+    moves = placard["role_moves"] or {}
+    stakes = [bet["unequal_stakes"] for bet in placard["bets"] if bet["between_actives"]]
+    settings = {f"{name}_{value}" for name, value in moves.items()} | {f"stakes_{each}" for each in stakes}
+    return {kind for kind, there in kinds.items() if there} | settings
 
 
 def _column(placard: dict[str, Any] | None, language: str) -> str:

@@ -17,6 +17,7 @@ def placard(rules: TableRules) -> dict[str, object]:
         "game": rules.game,
         "dealt_face_down": rules.play.squeezed,
         "roles": rules.play.roles_play,
+        "role_moves": {"win": rules.play.on_win, "tie": rules.play.on_tie} if rules.play.roles_play else None,
         "seat_hands": rules.play.seats_play,
         "naturals": rules.play.naturals,
         "decks": rules.shoe.decks,
@@ -33,6 +34,8 @@ def _bet(bet: Bet) -> dict[str, object]:
         "limits": bet.limits,
         "price_cents": bet.price_cents,
         "optional": bet.optional,
+        "between_actives": bet.between_actives,
+        "unequal_stakes": bet.unequal_stakes,
         "rows": [_row(row) for row in bet.rows],
     }
 

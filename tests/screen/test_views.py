@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from html import unescape
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.config import load
+from controller.game.baccarat_royal import BaccaratRoyal
 from controller.game.bets import CardsAre, HandIs, When
 from controller.game.seating import Actives
 from controller.screen.figures import past_view
@@ -143,6 +144,30 @@ def test_the_rules_page_tells_the_rules_of_the_tables_own_game(
     page = rules_page(sign, LANGUAGES)
     assert page.count("<section") == len(LANGUAGES)
     assert unescape(page).count(placard_view(sign)["limits"][0]["text"]["en"]) == len(LANGUAGES)
+
+
+@pytest.mark.parametrize(
+    ("moves", "stakes", "told"),
+    [
+        ({}, "smaller_plays", ("no role", "to the next taken seat.", "smaller")),
+        (
+            {"on_win": "loser_to_next_seat", "on_tie": "free_seat"},
+            "refused",
+            ("change roles", "no role", "same amount"),
+        ),
+        ({"on_win": "both", "on_tie": "nowhere"}, "house_covers", ("Both roles", "stay", "whole stake")),
+    ],
+)
+def test_the_rules_page_tells_where_roles_go_and_which_stakes_play(
+    moves: dict[str, Any], stakes: Any, told: tuple[str, ...]
+) -> None:
+    rules = load(TABLES / "baccarat_royal.toml").rules
+    bets = tuple(replace(bet, unequal_stakes=stakes) if bet.between_actives else bet for bet in rules.bets)
+    assert isinstance(rules.play, BaccaratRoyal)
+    rules = replace(rules, play=replace(rules.play, **moves), bets=bets)
+    texts_of = {part["title"]: part["text"] for part in parts_of(json.loads(json.dumps(placard(rules))), "en")}
+    for title, words_ in zip(("After a win", "After a tie", "Unequal stakes"), told, strict=True):
+        assert words_ in texts_of[title]
 
 
 def test_without_a_table_the_rules_page_has_what_holds_for_every_game() -> None:
