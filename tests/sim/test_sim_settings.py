@@ -17,6 +17,7 @@ from controller.game.bets import Bet
 from controller.game.lucky9 import Lucky9
 from controller.game.seating import Actives
 from controller.table.acts.seats import ChooseActives
+from controller.table.dealing import next_in_hand
 from controller.table.rules import TableRules
 from drivers.sim import baccarat_royal as royal_house
 from drivers.sim import lucky9 as lucky9_house
@@ -150,9 +151,12 @@ def order_of_dealing(**says: Any) -> list[str]:
     to = []
     for card in "2S 3S 4S 2C 3C 8D".split():  # noqa: SIM905  # as they are drawn
         to.append(str(table.face.next_hand))
+        due = next_in_hand(table.table)
         table.draw(card)
-        dealers = {hand.hand: hand.cards for hand in table.face.hands}["dealer"]
-        to[-1] += " down" if to[-1] == "dealer" and dealers[-1] == "--" else ""
+        assert due is not None
+        lies = {hand.hand: hand.cards for hand in table.face.hands}[due.hand]
+        assert due.face_down == (lies[-1] == "--"), "a card that cannot be there is not named where it lies so"
+        to[-1] += " down" if due.face_down else ""
     assert table.face.choice is not None
     return [*to, f"seat_{table.face.choice.seat} acts"]
 
@@ -194,6 +198,16 @@ def test_lucky9s_split_hands_take_their_cards_and_decide_the_tie_bet_as_the_hous
     (event,) = table.of_type("round")
     assert [each["cards"] for each in event["hands"]] == hands
     assert [each["result"] for each in event["settlement"]["wagers"] if each["spot"] == "tie"] == [tie]
+
+
+def test_a_new_pair_is_split_from_the_right_too() -> None:
+    """Each card goes to the rightmost hand that has one card alone."""
+    assert isinstance(LUCKY9.play, Lucky9)
+    rules = replace(LUCKY9, play=replace(LUCKY9.play, split_order="rightmost_first"))
+    table = TableUnderTest(rules).open_shoe("AS AH").do(wager("3 hand 500")).lock()
+    table.draw("8S 2C 8H 6C").do(call("split")).draw("8D").do(call("split")).draw("KS 3S 2S").do(call("reveal"))
+    (event,) = table.of_type("round")
+    assert [each["cards"] for each in event["hands"]] == [["8S", "2S"], ["8H", "3S"], ["8D", "KS"]]
 
 
 def test_the_card_that_the_dealer_shows_makes_the_bonus() -> None:
