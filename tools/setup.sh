@@ -23,6 +23,9 @@ missing() {
         has chromium || echo chromium fonts-liberation
         has chromedriver || echo chromium-driver ;;
     esac
+    case $profile in dev)  # a pit's ledger can be kept there
+        compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || echo postgresql ;;
+    esac
     case $profile in dev)  # the tests hold the table to the filter that its unit sets
         has systemd-analyze || echo systemd
         python_can 'import ctypes; ctypes.CDLL("libseccomp.so.2")' || echo libseccomp2 ;;

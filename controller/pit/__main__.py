@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+import time
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+from typing import NoReturn
 
 from controller.contract.fingerprint import fingerprint
 from controller.delivery.broker_options import add_broker, tls_files
@@ -15,12 +17,16 @@ from controller.errors import TableError
 from controller.keys import load_or_make_key, rotate_key, rotations_of
 from controller.pit.adoptions import Adoption
 from controller.pit.awards import Award, Step, Telling
-from controller.pit.ledger import Ledger, read_alarms, read_log
-from controller.pit.ledger_file import PitLock
+from controller.pit.ledger import Ledger, Place, read_alarms, read_log
 from controller.pit.meters import money
 from controller.pit.service import Pit
 from controller.pit.settings import DEFAULT, load
-from controller.pit.store import unusable
+from controller.pit.store import locked, missing, unusable
+
+_STAND_BY_AFTER = ("leadership_lost", "ledger_unreachable", "commit_unconfirmed")
+"""After these a pit on a database goes off the broker and stands by until it may lead again."""
+
+_STAND_BY_S = 0.5
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -44,12 +50,16 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
-    run = _add(
-        commands, "run", "commit and acknowledge until SIGTERM or Ctrl-C", _run, ledger="begun when there is none"
-    )
+    what = "a file, or postgresql://HOST[,HOST]/DATABASE for pits that take over from each other; begun if missing"
+    run = _add(commands, "run", "commit and acknowledge until SIGTERM or Ctrl-C", _run, ledger=what)
     add_broker(run, "the pit's")
     run.add_argument(
         "--adopt-new", action="store_true", help="adopt the first epoch of an unknown table unasked: demo and tests"
+    )
+    run.add_argument(
+        "--replicated",
+        action="store_true",
+        help="with PostgreSQL: acknowledge only what a synchronous standby of the database has too",
     )
     run.add_argument(
         "--settings",
@@ -125,7 +135,7 @@ def _add(
 ) -> argparse.ArgumentParser:
     """A command on a ledger. `by` and `witness`: what the command's help says of the people whom it asks for."""
     added = commands.add_parser(name, help=help_)
-    added.add_argument("--ledger", type=Path, required=True, metavar="FILE", help=ledger)
+    added.add_argument("--ledger", type=_place, required=True, metavar="FILE|URL", help=ledger)
     for option, person in (("--by", by), ("--witness", witness)):
         if person is not None:
             added.add_argument(option, required=True, metavar="NAME", help=person)
@@ -135,13 +145,30 @@ def _add(
 
 def _add_key(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "--signing-key", type=Path, metavar="FILE", help="the pit's own key, made at its first run (LEDGER.key)"
+        "--signing-key",
+        type=Path,
+        metavar="FILE",
+        help="the pit's own key; beside a file it is made at the first run (LEDGER.key)",
     )
 
 
+def _place(text: str) -> Place:
+    return text if text.startswith(("postgresql://", "postgres://")) else Path(text)
+
+
 def _key_file(options: argparse.Namespace) -> Path:
-    ledger: Path = options.ledger
-    return options.signing_key or ledger.with_name(ledger.name + ".key")
+    """Raises TableError `signing_key_missing`: the pits of one database have one key, which no pit can choose alone."""
+    ledger: Place = options.ledger
+    given: Path | None = options.signing_key
+    if isinstance(ledger, Path):
+        return given or ledger.with_name(ledger.name + ".key")
+    if given is None:
+        do = "Name the key's file with --signing-key: the same key on each of the pit's machines."
+        raise TableError("signing_key_missing", "Beside a ledger in PostgreSQL lies no key.", do)
+    if options.command is not _key and not given.exists():
+        do = f"Copy the pit's key there, with its rotations. For a new pit make one, once: key --signing-key {given}"
+        raise TableError("signing_key_missing", f"There is no key {given}.", do)
+    return given
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -151,29 +178,53 @@ def _run(options: argparse.Namespace) -> int:
     host, port = options.broker
     tls = tls_files(options)
     settings = None if options.settings is None else load(options.settings)
-    try:
-        options.ledger.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise unusable(options.ledger, error.strerror) from error
-    with closing(Ledger(options.ledger)) as ledger:
-        ledger.serve()
-        for change in ledger.set_terms(settings or ledger.terms() or DEFAULT):
-            print(f"pit: {change}", file=sys.stderr, flush=True)
-        key = load_or_make_key(_key_file(options))
-        rotations = rotations_of(_key_file(options), key.public)
-        print(f"pit: its key's fingerprint is {fingerprint(key.public)}", file=sys.stderr, flush=True)
-        Pit(ledger, host, port, options.root, options.adopt_new, key, rotations, tls).run()
+    key_file = _key_file(options)
+    if isinstance(options.ledger, Path):
+        try:
+            options.ledger.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise unusable(options.ledger, error.strerror) from error
+
+    def lead() -> NoReturn:
+        with closing(Ledger(options.ledger, replicated=options.replicated)) as ledger:
+            ledger.serve(_say)
+            for change in ledger.set_terms(settings or ledger.terms() or DEFAULT):
+                _say(change)
+            key = load_or_make_key(key_file)
+            _say(f"its key's fingerprint is {fingerprint(key.public)}")
+            rotations = rotations_of(key_file, key.public)
+            Pit(ledger, host, port, options.root, options.adopt_new, key, rotations, tls).run()
+
+    said = ""
+    while True:
+        try:
+            lead()
+        except TableError as error:
+            if error.code not in _STAND_BY_AFTER:
+                raise
+            if error.what != said:
+                _say(str(error))
+            said = error.what
+            time.sleep(_STAND_BY_S)
+
+
+def _say(what: str) -> None:
+    print(f"pit: {what}", file=sys.stderr, flush=True)
 
 
 def _key(options: argparse.Namespace) -> int:
-    _check_there(options.ledger)
+    if isinstance(options.ledger, Path) and not options.ledger.is_file():
+        raise missing(options.ledger)
     print(fingerprint(load_or_make_key(_key_file(options)).public))
     return 0
 
 
 def _rotate_key(options: argparse.Namespace) -> int:
-    _check_there(options.ledger)
-    with closing(PitLock(options.ledger)):  # the pit does not run
+    def refuse(_: str) -> NoReturn:
+        raise locked(options.ledger)
+
+    with _existing(options.ledger) as ledger:
+        ledger.serve(refuse)  # no pit runs meanwhile
         key = rotate_key(_key_file(options))
     print(f"the pit's new key has the fingerprint {fingerprint(key.public)}; start the pit: it tells its tables")
     return 0
@@ -225,7 +276,6 @@ def _retire(options: argparse.Namespace) -> int:
 
 
 def _events(options: argparse.Namespace) -> int:
-    _check_there(options.ledger)
     for body in read_log(options.ledger, options.table, options.epoch):
         sys.stdout.buffer.write(body + b"\n")
     sys.stdout.flush()  # now, while a pipe that broke is still met by `main`
@@ -233,7 +283,6 @@ def _events(options: argparse.Namespace) -> int:
 
 
 def _alarms(options: argparse.Namespace) -> int:
-    _check_there(options.ledger)
     kept = read_alarms(options.ledger, options.table)
     for alarm in kept:
         print(alarm)
@@ -321,16 +370,8 @@ def _became(telling: Telling) -> str:
     return "to be recalled or dismissed" if telling.recalled_by is None else f"recalled by {telling.recalled_by}"
 
 
-@contextmanager
-def _existing(path: Path) -> Iterator[Ledger]:
-    _check_there(path)
-    with closing(Ledger(path)) as ledger:
-        yield ledger
-
-
-def _check_there(path: Path) -> None:
-    if not path.is_file():
-        raise TableError("ledger_missing", f"There is no ledger at {path}.", "Check --ledger; `run` begins one.")
+def _existing(at: Place) -> closing[Ledger]:
+    return closing(Ledger(at, begin=False))
 
 
 if __name__ == "__main__":

@@ -46,6 +46,10 @@ _HEX_OF_KEY = 64
 _KEY = re.compile("[0-9a-f]{32}|[0-9a-f]{64}")  # a fingerprint, or the key itself
 
 
+Place = Path | str
+"""Where a ledger is kept: in a file, or in the PostgreSQL database of a URL."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ack:
     """How far a table is committed: every event of `epoch` through number `seq`, whose chain value is `chain`.
@@ -88,12 +92,16 @@ class Received:
 class Ledger:
     """An open ledger. Every method waits for the disk.
 
-    Every method raises TableError where the file cannot be used: `ledger_locked`, `ledger_unusable`, `ledger_damaged`.
+    Every method raises TableError where the ledger cannot be used: `ledger_locked`, `ledger_unusable`,
+    `ledger_damaged`, and what else its store's head says.
     """
 
-    def __init__(self, path: Path) -> None:
-        """Open the ledger at `path`, or begin it. Also raises what its store raises then."""
-        self._db: Store = LedgerFile(path)
+    def __init__(self, at: Place, begin: bool = True, replicated: bool = False) -> None:
+        """Open the ledger at a place, or `begin` it there. Also raises what its store raises then.
+
+        `replicated`: what this ledger commits counts once a second machine has it. A file cannot do that.
+        """
+        self._db = _store(at, begin, replicated)
         self._adoptions = Adoptions(self._db)
         self._session = Session(self._db)
         self._books = Books(self._db)
@@ -110,7 +118,8 @@ class Ledger:
         """Be the one pit that runs on this ledger, until the ledger is closed. What this pit hears is noted from now
         on.
 
-        Raises TableError `ledger_locked` where another pit runs on the ledger.
+        Raises TableError `ledger_locked` where another pit runs on the ledger. In a database the pit stands by instead
+        until no other pit leads, and tells people so by `say`.
         """
         with self._db.lead(say) as token:
             self._session.begin(token)
@@ -579,13 +588,31 @@ class Ledger:
             ) from error
 
 
-def read_log(path: Path, table: str, epoch: str | None) -> Iterator[bytes]:
+def _store(at: Place, begin: bool = True, replicated: bool = False, read_only: bool = False) -> Store:
+    """The open store. Raises TableError `not_replicated` or `postgresql_missing`, or as the stores do."""
+    if isinstance(at, Path):
+        if replicated:
+            what = f"The ledger {at} is a file, which no second machine has."
+            raise TableError("not_replicated", what, "Leave --replicated out, or keep the ledger in PostgreSQL.")
+        return LedgerFile(at, begin, read_only)
+    try:
+        from controller.pit.ledger_database import LedgerDatabase  # psycopg is only where somebody wants PostgreSQL
+    except ImportError as error:
+        raise TableError(
+            "postgresql_missing",
+            f"A ledger in PostgreSQL needs psycopg 3, which cannot be loaded: {error}.",
+            "Install it: pip install 'table-controller[postgresql]'",
+        ) from error
+    return LedgerDatabase(at, begin, replicated)
+
+
+def read_log(at: Place, table: str, epoch: str | None) -> Iterator[bytes]:
     """The bodies of a table's events in one epoch, as they came, in order; without `epoch`, in the epoch adopted last.
 
     Only reads the ledger, as the ledger stands at this moment, also while a pit runs on it. Raises TableError
     `table_unknown` or `epoch_unknown`, or as opening a ledger does.
     """
-    with _read_only(path) as db:
+    with _read_only(at) as db:
         epochs = _epochs(db, table)
         if epoch is not None and epoch not in epochs:
             raise TableError(
@@ -598,13 +625,13 @@ def read_log(path: Path, table: str, epoch: str | None) -> Iterator[bytes]:
             yield body
 
 
-def read_alarms(path: Path, table: str | None) -> list[KeptAlarm | LeftOut]:
+def read_alarms(at: Place, table: str | None) -> list[KeptAlarm | LeftOut]:
     """The alarms that the ledger keeps of a table, or of all tables, oldest first; then how many found no room.
 
     Only reads the ledger, as `read_log` does. Raises TableError `table_unknown` for a table that was never adopted and
     never refused, or as opening a ledger does.
     """
-    with _read_only(path) as db:
+    with _read_only(at) as db:
         every: list[KeptAlarm | LeftOut] = [*alarms.kept(db), *alarms.left_out(db)]
         kept = [alarm for alarm in every if table in (None, alarm.table)]
         if table is not None and not kept:
@@ -613,9 +640,9 @@ def read_alarms(path: Path, table: str | None) -> list[KeptAlarm | LeftOut]:
 
 
 @contextmanager
-def _read_only(path: Path) -> Iterator[Store]:
+def _read_only(at: Place) -> Iterator[Store]:
     """The ledger as it stands at this moment, whoever writes to it meanwhile."""
-    with closing(LedgerFile(path, read_only=True)) as db, told_of_nonsense(db), db.reading():
+    with closing(_store(at, begin=False, read_only=True)) as db, told_of_nonsense(db), db.reading():
         yield db
 
 

@@ -23,6 +23,7 @@ from controller.pit.store import (
     NONSENSE,
     damaged,
     locked,
+    missing,
     of_another_program,
     refuse_form,
     told_of_nonsense,
@@ -109,12 +110,14 @@ class LedgerFile:
 
     nonsense: tuple[type[Exception], ...] = NONSENSE
 
-    def __init__(self, path: Path, read_only: bool = False) -> None:
-        """Open the file at `path`, or begin it.
+    def __init__(self, path: Path, begin: bool = True, read_only: bool = False) -> None:
+        """Open the file at `path`, or `begin` it.
 
         Raises TableError `ledger_locked`, `ledger_unusable`, `ledger_damaged`, `ledger_of_another_program`,
-        `ledger_too_old`, `ledger_too_new`, and `ledger_linked` unless the file is only read.
+        `ledger_too_old`, `ledger_too_new`, `ledger_missing`, and `ledger_linked` unless the file is only read.
         """
+        if not (begin or path.is_file()):
+            raise missing(path)
         self.path = path
         self._lock: PitLock | None = None
         self._place = ""

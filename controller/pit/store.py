@@ -122,6 +122,11 @@ def locked(at: object) -> TableError:
     )
 
 
+def missing(at: object) -> TableError:
+    """The error that there is no ledger."""
+    return TableError("ledger_missing", f"There is no ledger at {at}.", "Check --ledger; `run` begins one.")
+
+
 def unusable(at: object, why: str | None) -> TableError:
     """The error that the ledger cannot be opened or written."""
     return TableError(

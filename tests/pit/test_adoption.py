@@ -27,10 +27,11 @@ from controller.contract.fingerprint import fingerprint
 from controller.keys import SigningKey
 from controller.pit.__main__ import main
 from controller.pit.forms import FROM_FORM
-from controller.pit.ledger import Ledger, read_log
+from controller.pit.ledger import Ledger, Place, read_log
 from controller.pit.settings import DEFAULT
 from tests.pit.evening import EPOCH, KEY, TableEvening
 from tests.pit.house import ROOT, TABLE, House, ack, state
+from tests.pit.postgresql import rows
 from tests.pit.test_meters import TERMS, balanced, code_of, give, opened
 from tests.support.brokers import needs_mosquitto
 from tests.support.samples import examples
@@ -60,19 +61,14 @@ def shown(table: str, key: SigningKey) -> bytes:
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "ledger.sqlite"
-
-
-@pytest.fixture
-def ledger(path: Path) -> Iterator[Ledger]:
+def ledger(at: Place) -> Iterator[Ledger]:
     """A ledger with two meters that has adopted t-0 under a thief's key, and t-1."""
-    with closing(robbed(path)) as ledger:
+    with closing(robbed(at)) as ledger:
         yield ledger
 
 
-def robbed(path: Path) -> Ledger:
-    ledger = opened(path)
+def robbed(at: Place) -> Ledger:
+    ledger = opened(at)
     ledger.unadopt("t-0", EPOCH, *BY)
     ledger.adopt("t-0", EPOCH, THIEF.public.hex())
     ledger.meet("t-0", shown("t-0", THIEF), adopt_new=False)
@@ -109,8 +105,8 @@ def test_a_fingerprint_is_the_first_16_bytes_of_the_keys_sha_256_in_groups_of_fo
     assert fingerprint(bytes(32)) == "6668 7aad f862 bd77 6c8f c18b 8e9f 8e20"
 
 
-def test_a_table_is_adopted_by_the_fingerprint_that_its_own_status_shows(path: Path) -> None:
-    with closing(Ledger(path)) as ledger:
+def test_a_table_is_adopted_by_the_fingerprint_that_its_own_status_shows(at: Place) -> None:
+    with closing(Ledger(at)) as ledger:
         assert code_of(lambda: ledger.adopt(TABLE, EPOCH, OURS)) == "key_unseen"
         assert code_of(lambda: ledger.meet(TABLE, shown(TABLE, KEY), adopt_new=False)) == "epoch_to_adopt"
         assert code_of(lambda: ledger.adopt(TABLE, EPOCH, THEIRS)) == "key_unseen"
@@ -118,13 +114,12 @@ def test_a_table_is_adopted_by_the_fingerprint_that_its_own_status_shows(path: P
         assert not ledger.meet(TABLE, shown(TABLE, KEY), adopt_new=False)
 
 
-def test_the_keys_that_are_kept_for_it_are_bounded(path: Path) -> None:
-    with closing(Ledger(path)) as ledger:
+def test_the_keys_that_are_kept_for_it_are_bounded(at: Place) -> None:
+    with closing(Ledger(at)) as ledger:
         for number in range(30):
             with pytest.raises(Exception, match="adopt"):
                 ledger.meet(TABLE, state(key=SigningKey(bytes([number] * 32))), adopt_new=False)
-    with closing(sqlite3.connect(path)) as db:
-        assert db.execute("SELECT count(*) FROM key_seen").fetchone() == (20,)
+    assert rows(at, "SELECT count(*) FROM key_seen") == [(20,)]
 
 
 # Two keys.
@@ -136,11 +131,11 @@ def what_is_said(call: Any) -> str:
     return str(told.value)
 
 
-def test_a_second_key_for_an_epoch_that_nobody_adopted_is_told_with_both(path: Path) -> None:
-    with closing(Ledger(path)) as ledger:
+def test_a_second_key_for_an_epoch_that_nobody_adopted_is_told_with_both(at: Place) -> None:
+    with closing(Ledger(at)) as ledger:
         first = what_is_said(lambda: ledger.meet(TABLE, shown(TABLE, THIEF), adopt_new=False))
         assert (first.partition(":")[0], THEIRS in first) == ("epoch_to_adopt", True)
-    with closing(Ledger(path)) as ledger:  # also after a restart of the pit
+    with closing(Ledger(at)) as ledger:  # also after a restart of the pit
         for key, other in ((KEY, THEIRS), (THIEF, OURS)):
             told = what_is_said(lambda key=key: ledger.meet(TABLE, shown(TABLE, key), adopt_new=False))
             assert told.startswith("epoch_of_another_key: ")
@@ -149,11 +144,11 @@ def test_a_second_key_for_an_epoch_that_nobody_adopted_is_told_with_both(path: P
             assert command[-1] == key.public.hex()
 
 
-def test_a_second_key_beside_the_adopted_one_is_told_with_both_in_state_and_events(path: Path) -> None:
+def test_a_second_key_beside_the_adopted_one_is_told_with_both_in_state_and_events(at: Place) -> None:
     table = TableEvening(TABLE, DEFAULT)
     table.lock(1)
     (forged,) = stolen(table.sent)
-    with closing(Ledger(path)) as ledger:
+    with closing(Ledger(at)) as ledger:
         ledger.adopt(TABLE, EPOCH, KEY.public.hex())
         (refused,) = ledger.receive([(TABLE, forged)]).refused
         assert (refused[1].code, OURS in refused[1].what) == ("signature_invalid", True)
@@ -167,10 +162,10 @@ def test_a_second_key_beside_the_adopted_one_is_told_with_both_in_state_and_even
             assert "unadopt" in said
 
 
-def test_an_event_that_no_key_of_the_state_signed_is_told_before_anything_is_adopted(path: Path) -> None:
+def test_an_event_that_no_key_of_the_state_signed_is_told_before_anything_is_adopted(at: Place) -> None:
     table = TableEvening(TABLE, DEFAULT)
     table.lock(1)
-    with closing(Ledger(path)) as ledger:
+    with closing(Ledger(at)) as ledger:
         what_is_said(lambda: ledger.meet(TABLE, shown(TABLE, KEY), adopt_new=False))
         codes = [refusal.code for _, refusal in ledger.receive([(TABLE, table.sent[0])]).refused]
         assert codes == ["event_of_another_epoch"]
@@ -181,9 +176,9 @@ def test_an_event_that_no_key_of_the_state_signed_is_told_before_anything_is_ado
 # Asked.
 
 
-def adopt(path: Path, *options: str, answer: str | None = None) -> tuple[int, str]:
+def adopt(at: Place, *options: str, answer: str | None = None) -> tuple[int, str]:
     """`adopt` as a process; with an answer on a terminal, without one on none. Its exit code, and all it said."""
-    command = [sys.executable, "-m", "controller.pit", "adopt", "--ledger", str(path), TABLE, EPOCH, KEY.public.hex()]
+    command = [sys.executable, "-m", "controller.pit", "adopt", "--ledger", str(at), TABLE, EPOCH, KEY.public.hex()]
     if answer is None:
         ended = subprocess.run(
             [*command, *options], cwd=ROOT, input="yes\n", capture_output=True, text=True, check=False
@@ -202,25 +197,25 @@ def adopt(path: Path, *options: str, answer: str | None = None) -> tuple[int, st
         os.close(master)
 
 
-def test_adopting_shows_the_key_and_asks_a_person(path: Path) -> None:
-    Ledger(path).close()
-    code, said = adopt(path)
+def test_adopting_shows_the_key_and_asks_a_person(at: Place) -> None:
+    Ledger(at).close()
+    code, said = adopt(at)
     assert (code, "nobody_to_ask: " in said) == (1, True), "a pipe's yes is nobody's"
-    code, said = adopt(path, answer="y\x04\x04")
+    code, said = adopt(at, answer="y\x04\x04")
     assert (code, "adoption_declined: " in said) == (1, True)
     for words in (TABLE, EPOCH, OURS, "`tablectl status` at the table"):
         assert words in said
-    with closing(Ledger(path)) as ledger:
+    with closing(Ledger(at)) as ledger:
         assert ledger.acks() == {}
-    assert adopt(path, answer="yes\n")[0] == 0
-    with closing(Ledger(path)) as ledger:
+    assert adopt(at, answer="yes\n")[0] == 0
+    with closing(Ledger(at)) as ledger:
         assert ledger.acks().keys() == {TABLE}
 
 
 # Taken back.
 
 
-def test_an_adoption_that_is_taken_back_leaves_the_meters_as_if_it_had_not_been(ledger: Ledger, path: Path) -> None:
+def test_an_adoption_that_is_taken_back_leaves_the_meters_as_if_it_had_not_been(ledger: Ledger, at: Place) -> None:
     other = TableEvening("t-1")
     give(ledger, other, other.lock(1))
     before = ledger.account()
@@ -241,7 +236,7 @@ def test_an_adoption_that_is_taken_back_leaves_the_meters_as_if_it_had_not_been(
     assert not any(award.held for award in ledger.awards())
     assert ledger.unheard_steps("t-0", 0) == []
     assert ledger.ack("t-0") is None, "never adopted but by the thief, and by a test that took it back"
-    assert list(read_log(path, "t-0", set_aside_as)) == stolen(table.sent), "kept for the audit"
+    assert list(read_log(at, "t-0", set_aside_as)) == stolen(table.sent), "kept for the audit"
 
 
 def test_the_true_key_is_adopted_for_the_same_epoch_and_heard_from_its_first_event(ledger: Ledger) -> None:
@@ -370,8 +365,9 @@ _ADOPT = ["adopt", "--ledger"]
 
 
 @pytest.fixture
-def form_3(path: Path) -> Path:
+def form_3(tmp_path: Path) -> Path:
     """A ledger that the program of form 3 wrote: t-0.1 paid, t-0.2 rejected, t-1.1 pending with a telling."""
+    path = tmp_path / "ledger.sqlite"
     with gzip.open(FORM_3) as packed, path.open("wb") as plain:
         shutil.copyfileobj(packed, plain)
     return path

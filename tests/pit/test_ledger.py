@@ -26,9 +26,10 @@ from controller.errors import TableError
 from controller.keys import SigningKey, signature_holds
 from controller.pit import ledger_file
 from controller.pit.__main__ import main
-from controller.pit.ledger import Ack, Ledger, Received
+from controller.pit.ledger import Ack, Ledger, Place, Received
 from controller.pit.meters import Terms
 from tests.pit.evening import TableEvening
+from tests.pit.postgresql import rows, write
 from tests.support.samples import examples
 
 TABLE, EPOCH = "royal9-01", "ab12cd"
@@ -64,15 +65,10 @@ def ack(seq: int, epoch: str = EPOCH) -> Ack:
     return Ack(epoch, seq, chain(seq).hex() if seq else ZEROS)
 
 
-def held(path: Path, table: str = TABLE, epoch: str = EPOCH) -> list[tuple[int, bytes]]:
-    """What the file holds of an epoch, in the order it was committed."""
-    db = sqlite3.connect(path)
-    try:
-        return db.execute(
-            "SELECT seq, body FROM event WHERE table_id = ? AND epoch = ? ORDER BY number", (table, epoch)
-        ).fetchall()
-    finally:
-        db.close()
+def held(at: Place, table: str = TABLE, epoch: str = EPOCH) -> list[tuple[int, bytes]]:
+    """What the ledger holds of an epoch, in the order it was committed."""
+    statement = "SELECT seq, body FROM event WHERE table_id = ? AND epoch = ? ORDER BY number"
+    return rows(at, statement, table, epoch)
 
 
 def codes(received: Received) -> list[str]:
@@ -91,9 +87,9 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def ledger(path: Path) -> Iterator[Ledger]:
+def ledger(at: Place) -> Iterator[Ledger]:
     """A ledger that has adopted the table."""
-    ledger = Ledger(path)
+    ledger = Ledger(at)
     ledger.adopt(TABLE, EPOCH, KEY.public.hex())
     yield ledger
     ledger.close()
@@ -107,14 +103,14 @@ def give(ledger: Ledger, *bodies: bytes, table: str = TABLE) -> Received:
 
 
 def test_events_in_order_are_committed_byte_for_byte_and_acknowledged_with_their_chain(
-    ledger: Ledger, path: Path
+    ledger: Ledger, at: Place
 ) -> None:
     assert ledger.ack(TABLE) == ack(0)
     for seq in (1, 2, 3):
         received = give(ledger, event(seq))
         assert [(done.table, done.seq, done.type) for done in received.committed] == [(TABLE, seq, "alarm")]
         assert received.acks == {TABLE: ack(seq)}
-        assert held(path) == [(n, event(n)) for n in range(1, seq + 1)]
+        assert held(at) == [(n, event(n)) for n in range(1, seq + 1)]
 
 
 def test_an_ack_is_what_the_contract_says(ledger: Ledger) -> None:
@@ -130,36 +126,36 @@ def test_an_ack_is_what_the_contract_says(ledger: Ledger) -> None:
         assert not signature_holds(value | {"table": "royal9-02", "signature": signature}, pit.public)
 
 
-def test_a_batch_is_acknowledged_once_a_table(ledger: Ledger, path: Path) -> None:
+def test_a_batch_is_acknowledged_once_a_table(ledger: Ledger, at: Place) -> None:
     ledger.adopt("royal9-02", "ffff", OTHER_KEY.public.hex())
     second = [event(seq, "royal9-02", "ffff", OTHER_KEY) for seq in (1, 2)]
     received = ledger.receive(
         [(TABLE, event(1)), ("royal9-02", second[0]), (TABLE, event(2)), ("royal9-02", second[1])]
     )
     assert received.acks == {TABLE: ack(2), "royal9-02": ack(2, "ffff")}
-    assert held(path, "royal9-02", "ffff") == list(enumerate(second, 1))
+    assert held(at, "royal9-02", "ffff") == list(enumerate(second, 1))
 
 
-def test_after_a_gap_nothing_is_committed_and_the_last_ack_is_repeated(ledger: Ledger, path: Path) -> None:
+def test_after_a_gap_nothing_is_committed_and_the_last_ack_is_repeated(ledger: Ledger, at: Place) -> None:
     give(ledger, event(1))
     received = give(ledger, event(3), event(4))
     assert received == Received((), {TABLE: ack(1)}, ())
-    assert held(path) == [(1, event(1))]
+    assert held(at) == [(1, event(1))]
 
 
-def test_a_duplicate_is_dropped_and_the_ack_repeated(ledger: Ledger, path: Path) -> None:
+def test_a_duplicate_is_dropped_and_the_ack_repeated(ledger: Ledger, at: Place) -> None:
     give(ledger, event(1), event(2))
     assert give(ledger, event(1), event(2)) == Received((), {TABLE: ack(2)}, ())
-    assert held(path) == [(1, event(1)), (2, event(2))]
+    assert held(at) == [(1, event(1)), (2, event(2))]
 
 
-def test_another_body_under_a_committed_id_is_an_alarm_and_changes_nothing(ledger: Ledger, path: Path) -> None:
+def test_another_body_under_a_committed_id_is_an_alarm_and_changes_nothing(ledger: Ledger, at: Place) -> None:
     give(ledger, event(1), event(2))
     received = give(ledger, event(1, what="Something else."))
     assert codes(received) == ["body_differs"]
     assert f"{TABLE}/{EPOCH}/1" in received.refused[0][1].what
     assert received.acks == {TABLE: ack(2)}
-    assert held(path) == [(1, event(1)), (2, event(2))]
+    assert held(at) == [(1, event(1)), (2, event(2))]
 
 
 @pytest.mark.parametrize(
@@ -198,20 +194,20 @@ def test_another_body_under_a_committed_id_is_an_alarm_and_changes_nothing(ledge
     ids=lambda value: value if isinstance(value, str) else repr(value[:20]),
 )
 def test_what_is_no_sound_event_is_refused_and_the_good_ones_beside_it_are_committed(
-    ledger: Ledger, path: Path, body: bytes, code: str
+    ledger: Ledger, at: Place, body: bytes, code: str
 ) -> None:
     give(ledger, event(1))
     received = give(ledger, body, event(2))
     assert codes(received) == [code]
     assert received.acks == {TABLE: ack(2)}
-    assert held(path) == [(1, event(1)), (2, event(2))]
+    assert held(at) == [(1, event(1)), (2, event(2))]
     text = str(received.refused[0][1])
     assert all(character.isprintable() or character == "\n" for character in text), text
 
 
-def test_a_seq_beyond_what_the_file_could_hold_is_a_gap(ledger: Ledger, path: Path) -> None:
+def test_a_seq_beyond_what_the_file_could_hold_is_a_gap(ledger: Ledger, at: Place) -> None:
     assert give(ledger, event(10**30)) == Received((), {TABLE: ack(0)}, ())
-    assert held(path) == []
+    assert held(at) == []
 
 
 def test_a_batch_the_disk_would_not_take_is_not_acknowledged(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,13 +224,13 @@ def test_a_batch_the_disk_would_not_take_is_not_acknowledged(path: Path, monkeyp
     ledger.close()
 
 
-def test_a_ledger_opened_again_goes_on_where_it_was(ledger: Ledger, path: Path) -> None:
+def test_a_ledger_opened_again_goes_on_where_it_was(ledger: Ledger, at: Place) -> None:
     give(ledger, event(1), event(2))
     ledger.close()
-    again = Ledger(path)
+    again = Ledger(at)
     assert again.acks() == {TABLE: ack(2)}
     assert give(again, event(1), event(2), event(3)).acks == {TABLE: ack(3)}
-    assert held(path) == [(n, event(n)) for n in (1, 2, 3)]
+    assert held(at) == [(n, event(n)) for n in (1, 2, 3)]
     again.close()
 
 
@@ -266,9 +262,9 @@ def test_however_a_stream_is_shuffled_and_doubled_it_is_committed_once_in_order(
 
 
 def test_a_new_table_is_told_to_a_person_with_the_command_that_adopts_it(
-    path: Path, capsys: pytest.CaptureFixture[str]
+    at: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ledger = Ledger(path)
+    ledger = Ledger(at)
     with pytest.raises(TableError) as told:
         ledger.meet(TABLE, state(), adopt_new=False)
     assert told.value.code == "epoch_to_adopt"
@@ -284,8 +280,8 @@ def test_a_new_table_is_told_to_a_person_with_the_command_that_adopts_it(
     ledger.close()
 
 
-def test_the_first_epoch_of_an_unknown_table_may_be_adopted_unasked_a_second_never(path: Path) -> None:
-    ledger = Ledger(path)
+def test_the_first_epoch_of_an_unknown_table_may_be_adopted_unasked_a_second_never(at: Place) -> None:
+    ledger = Ledger(at)
     assert ledger.meet(TABLE, state(), adopt_new=True)
     assert not ledger.meet(TABLE, state(), adopt_new=True)
     give(ledger, event(1))
@@ -297,13 +293,13 @@ def test_the_first_epoch_of_an_unknown_table_may_be_adopted_unasked_a_second_nev
     ledger.close()
 
 
-def test_an_adopted_second_epoch_begins_at_zero_and_ends_the_first(ledger: Ledger, path: Path) -> None:
+def test_an_adopted_second_epoch_begins_at_zero_and_ends_the_first(ledger: Ledger, at: Place) -> None:
     give(ledger, event(1), event(2))
     ledger.adopt(TABLE, "beef", OTHER_KEY.public.hex())
     assert ledger.acks() == {TABLE: ack(0, "beef")}
     assert codes(give(ledger, event(3))) == ["event_of_another_epoch"]
     assert give(ledger, event(1, epoch="beef", key=OTHER_KEY)).acks == {TABLE: ack(1, "beef")}
-    assert held(path) == [(1, event(1)), (2, event(2))]
+    assert held(at) == [(1, event(1)), (2, event(2))]
 
     ledger.adopt(TABLE, EPOCH, KEY.public.hex())  # the person was wrong, and goes back
     assert give(ledger, event(3)).acks == {TABLE: ack(3)}
@@ -319,8 +315,8 @@ def test_words_that_cannot_be_adopted_are_refused(ledger: Ledger, words: tuple[s
     assert code_of(lambda: ledger.adopt(*words)) == "adoption_malformed"
 
 
-def test_a_table_that_says_goodbye_is_nothing_to_judge(path: Path) -> None:
-    ledger = Ledger(path)
+def test_a_table_that_says_goodbye_is_nothing_to_judge(at: Place) -> None:
+    ledger = Ledger(at)
     goodbye = json.dumps({"online": False, "table": TABLE, "epoch": EPOCH, "boot": 1, "contract": 1}).encode()
     assert not ledger.meet(TABLE, goodbye, adopt_new=True)
     assert ledger.acks() == {}
@@ -339,26 +335,24 @@ def test_a_table_that_says_goodbye_is_nothing_to_judge(path: Path) -> None:
         (TABLE, state().replace(KEY.public.hex().encode(), b"00")),
     ],
 )
-def test_a_state_that_is_none_is_refused_and_adopts_nothing(path: Path, table: str, payload: bytes) -> None:
-    ledger = Ledger(path)
+def test_a_state_that_is_none_is_refused_and_adopts_nothing(at: Place, table: str, payload: bytes) -> None:
+    ledger = Ledger(at)
     assert code_of(lambda: ledger.meet(table, payload, adopt_new=True)) == "state_malformed"
     assert ledger.acks() == {}
     ledger.close()
 
 
-def test_an_event_that_cannot_be_booked_is_one_tables_trouble(ledger: Ledger, path: Path) -> None:
+def test_an_event_that_cannot_be_booked_is_one_tables_trouble(ledger: Ledger, at: Place) -> None:
     """What stands in the file is no sense, or this program has a defect: nothing half is kept, and the others go on."""
     ledger.set_terms({"big": Terms(1_000, Fraction(1, 3), Fraction(0), 1_000)})
     ledger.adopt("other", EPOCH, KEY.public.hex())
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("UPDATE fund SET remainder = 'nonsense' WHERE account = 'meter:big'")
-        db.commit()
+    write(at, "UPDATE fund SET remainder = 'nonsense' WHERE account = 'meter:big'")
     table, other = TableEvening(TABLE, ["big"]), TableEvening("other")
     bodies = [(TABLE, table.lock(1)), ("other", other.say("shoe_closed")), (TABLE, table.finish())]
     received = ledger.receive(bodies)
     assert codes(received) == ["event_not_booked"]
     assert [(event.table, event.seq) for event in received.committed] == [("other", 1)]
-    assert (received.acks[TABLE].seq, held(path)) == (0, [])
+    assert (received.acks[TABLE].seq, held(at)) == (0, [])
     assert ledger._db.execute("SELECT count(*) FROM hand").fetchone() == (0,), "it was undone whole"
 
 
@@ -408,12 +402,9 @@ def test_a_damaged_page_is_told_when_it_is_met(path: Path) -> None:
     ledger.close()
 
 
-def test_a_committed_event_that_cannot_be_read_again_is_damage(ledger: Ledger, path: Path) -> None:
+def test_a_committed_event_that_cannot_be_read_again_is_damage(ledger: Ledger, at: Place) -> None:
     give(ledger, event(1))
-    db = sqlite3.connect(path)
-    db.execute("UPDATE event SET body = ?", (b"\xa5" * 40,))
-    db.commit()
-    db.close()
+    write(at, "UPDATE event SET body = substr(body, 2)")
     assert code_of(lambda: ledger.ack(TABLE)) == "ledger_damaged"
 
 
@@ -453,6 +444,7 @@ def test_adopting_into_a_ledger_that_is_not_there_makes_none(path: Path, capsys:
     assert not path.exists()
 
 
-def test_a_commit_is_on_the_disk_before_its_ack(ledger: Ledger) -> None:
+def test_a_commit_is_on_the_disk_before_its_ack(path: Path) -> None:
+    ledger = Ledger(path)
     assert ledger._db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     assert ledger._db.execute("PRAGMA synchronous").fetchone() == (2,), "FULL"

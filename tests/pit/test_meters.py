@@ -22,7 +22,7 @@ from controller.game.play import Call
 from controller.game.wagers import Wager
 from controller.pit.awards import Award
 from controller.pit.incoming import RefusedError
-from controller.pit.ledger import Ledger
+from controller.pit.ledger import Ledger, Place
 from controller.pit.meters import Terms
 from controller.record.journal import Journal
 from controller.table.acts.corrections import CorrectSeatsRound
@@ -39,14 +39,14 @@ TERMS = {
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
+def ledger(at: Place) -> Iterator[Ledger]:
     """A ledger with two meters that has adopted two tables."""
-    with closing(opened(tmp_path / "ledger.sqlite")) as ledger:
+    with closing(opened(at)) as ledger:
         yield ledger
 
 
-def opened(path: Path) -> Ledger:
-    ledger = Ledger(path)
+def opened(at: Place) -> Ledger:
+    ledger = Ledger(at)
     ledger.serve()
     ledger.set_terms(TERMS)
     for table in ("t-0", "t-1"):

@@ -1,0 +1,69 @@
+"""The places that a ledger is tested in: a file, and a database."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from shutil import rmtree
+
+import pytest
+
+from controller.pit.ledger import Place
+from tests.pit.postgresql import Server, needs_postgresql, new_folder
+
+_FILE, _DATABASE = "a file", "a database"
+_numbers = count()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One server for all workers of a run: the first begins it, and the last to end stops it."""
+    shared = tmp_path_factory.getbasetemp()
+    if os.environ.get("PYTEST_XDIST_WORKER"):
+        shared = shared.parent
+    with _users_of(shared) as users:
+        if not users:
+            users.append(str(new_folder()))
+        else:
+            users.append("")
+        server = Server(Path(users[0]) / "server")
+        if len(users) == 1:
+            server.begin()
+            server.start()
+    yield server
+    with _users_of(shared) as users:
+        users.pop()
+        if not users:
+            server.stop()
+            rmtree(server.folder.parent, ignore_errors=True)
+
+
+@contextmanager
+def _users_of(shared: Path) -> Iterator[list[str]]:
+    """A line for each worker that uses the server, the first with its folder; held for this worker alone."""
+    with (shared / "postgresql").open("a+", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        users = file.read().split("\n")[:-1]
+        yield users
+        file.truncate(0)
+        file.write("".join(f"{user}\n" for user in users))
+
+
+@pytest.fixture
+def database(server: Server) -> str:
+    """The URL of a new, empty schema."""
+    schema = f"test_{os.getpid()}_{next(_numbers)}"
+    server.query(f"CREATE SCHEMA {schema}")
+    return f"{server.url}&options=-csearch_path%3D{schema}"
+
+
+@pytest.fixture(params=[_FILE, pytest.param(_DATABASE, marks=needs_postgresql)])
+def at(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    """Where a new ledger may be kept: the test runs over each."""
+    place: Place = tmp_path / "ledger.sqlite" if request.param == _FILE else request.getfixturevalue("database")
+    return place

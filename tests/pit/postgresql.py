@@ -1,0 +1,150 @@
+"""PostgreSQL for the tests: servers in folders of their own, each with a socket of its own and no port."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import psycopg
+import pytest
+
+from controller.pit.ledger import Place
+
+_BIN = next(iter(sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)), Path("/usr/bin"))
+needs_postgresql = pytest.mark.skipif(
+    not (_BIN / "initdb").exists(), reason="needs Debian's postgresql, which is not installed here"
+)
+_USER = "postgres" if os.geteuid() == 0 else None  # PostgreSQL refuses to be run by root
+_CONFIG = """
+listen_addresses = ''
+max_connections = 40
+shared_buffers = 16MB
+wal_level = replica
+wal_keep_size = 256MB
+max_wal_senders = 4
+hot_standby = on
+"""
+
+
+class Server:
+    """A PostgreSQL server in a folder of its own. `url` leads to its database."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._data = folder / "data"
+
+    @property
+    def url(self) -> str:
+        return f"postgresql://postgres@/postgres?host={quote(str(self.folder), safe='')}"
+
+    def begin(self) -> None:
+        """An empty database."""
+        self._own()
+        _run("initdb", "--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8", "-D", str(self._data))
+        self.configure(_CONFIG + f"unix_socket_directories = '{self.folder}'\n")
+
+    def follow(self, primary: Server) -> None:
+        """Become a replica of a server that runs."""
+        self._own()
+        of = f"host={primary.folder} user=postgres application_name={self.folder.name}"
+        _run("pg_basebackup", "--no-sync", "--checkpoint=fast", "-R", "-D", str(self._data), "-d", of)
+        self.configure(f"unix_socket_directories = '{self.folder}'\n")
+
+    def configure(self, lines: str) -> None:
+        """Add lines to its configuration. The last line of a name holds."""
+        with (self._data / "postgresql.conf").open("a", encoding="utf-8") as config:
+            config.write(lines)
+
+    def start(self) -> None:
+        _run("pg_ctl", "-w", "-D", str(self._data), "-l", str(self.folder / "log"), "start")
+
+    def reload(self) -> None:
+        _run("pg_ctl", "-D", str(self._data), "reload")
+
+    def promote(self) -> None:
+        """From a replica to a primary."""
+        _run("pg_ctl", "-w", "-D", str(self._data), "promote")
+
+    def stop(self, how: str = "immediate") -> None:
+        """ "immediate": as if its machine were gone."""
+        if (self._data / "postmaster.pid").exists():
+            _run("pg_ctl", "-w", "-m", how, "-D", str(self._data), "stop")
+
+    def pid(self) -> int:
+        return int((self._data / "postmaster.pid").read_text().splitlines()[0])
+
+    def query(self, statement: str) -> list[tuple[object, ...]]:
+        with psycopg.connect(self.url, autocommit=True) as db:
+            cursor = db.execute(statement.encode())
+            return cursor.fetchall() if cursor.description else []
+
+    def _own(self) -> None:
+        self.folder.mkdir(exist_ok=True)
+        if _USER is not None:
+            shutil.chown(self.folder, _USER)
+
+
+def rows(at: Place, statement: str, *values: object) -> list[Any]:
+    """What a ledger's place holds, read straight from there."""
+    if isinstance(at, Path):
+        with closing(sqlite3.connect(at)) as file:
+            return file.execute(statement, values).fetchall()
+    with psycopg.connect(at) as database:
+        return database.execute(statement.replace("?", "%s").encode(), values).fetchall()
+
+
+def write(at: Place, statement: str) -> None:
+    """Change what a ledger's place holds, behind the ledger's back."""
+    if isinstance(at, Path):
+        with closing(sqlite3.connect(at, isolation_level=None)) as file:
+            file.execute(statement)
+        return
+    with psycopg.connect(at) as database:
+        database.execute(statement.encode())
+
+
+def new_folder() -> Path:
+    """A folder in memory, where there is one: each commit is synced, and a sync costs nothing there."""
+    memory = Path("/dev/shm")
+    folder = Path(tempfile.mkdtemp(prefix="pit-", dir=memory if memory.is_dir() else None))
+    folder.chmod(0o755)
+    return folder
+
+
+@contextmanager
+def servers(*names: str) -> Iterator[list[Server]]:
+    """The first begins and runs, with an empty database. The others are only named."""
+    folder = new_folder()
+    every = [Server(folder / name) for name in names]
+    try:
+        every[0].begin()
+        every[0].start()
+        yield every
+    finally:
+        for server in every:
+            server.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _run(program: str, *arguments: str) -> None:
+    done = subprocess.run(
+        [str(_BIN / program), *arguments],
+        user=_USER,
+        group=None if _USER is None else pwd.getpwnam(_USER).pw_gid,
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stdout

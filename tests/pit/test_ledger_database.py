@@ -1,0 +1,374 @@
+"""What a ledger in PostgreSQL has beyond one in a file: pits that take over, and commits that a replica confirms."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from controller.errors import TableError
+from controller.pit import ledger_database
+from controller.pit.__main__ import main
+from controller.pit.ledger import Ledger
+from controller.pit.ledger_database import LedgerDatabase
+from tests.pit.evening import EPOCH, KEY, TableEvening
+from tests.pit.house import PATIENCE_S, TABLE, House, ack, needs_mosquitto, until
+from tests.pit.postgresql import Server, needs_postgresql, rows, servers, write
+from tests.pit.test_meters import TERMS, balanced, code_of, give, opened
+
+pytestmark = needs_postgresql
+HIT = (1, "player_personal")
+
+
+def quiet(what: str) -> None:
+    """Nobody listens to what a pit says while it stands by."""
+
+
+def expire(at: str) -> None:
+    """As if the leader had not been heard for its time."""
+    write(at, "UPDATE leadership SET until = '-infinity'")
+
+
+def database_of(ledger: Ledger) -> LedgerDatabase:
+    assert isinstance(ledger._db, LedgerDatabase)
+    return ledger._db
+
+
+def heard(ledger: Ledger, *tables: TableEvening) -> None:
+    for table in tables:
+        ledger.meet(table.table, table.state(), adopt_new=False)
+
+
+# Who leads.
+
+
+def test_a_frozen_leader_that_wakes_in_another_pits_term_commits_nothing(database: str) -> None:
+    table = TableEvening("t-0")
+    with closing(opened(database)) as first, closing(Ledger(database)) as second:
+        give(first, table, table.lock(1))
+        expire(database)
+        second.serve(quiet)
+        heard(second, table)
+        with pytest.raises(TableError) as told:
+            first.receive([("t-0", table.void(1))])
+        assert told.value.code == "leadership_lost"
+        assert f"process {os.getpid()}" in told.value.what, "who leads now"
+        assert code_of(lambda: first.take_step("t-0.1", "verified", "Ann")) == "leadership_lost"
+        database_of(first)._prolonged_at_s = -10.0  # it last prolonged its time long ago
+        assert code_of(first.refuse_if_taken_over) == "leadership_lost"
+        assert rows(database, "SELECT max(seq) FROM event") == [(1,)]
+        give(second, table, *table.sent[1:])
+        balanced(second)
+
+
+def test_a_leader_frozen_in_a_transaction_holds_nobody_up_and_nothing_of_it_is_kept(database: str) -> None:
+    with closing(opened(database)) as first, closing(Ledger(database)) as second:
+        first._db.execute("SET idle_in_transaction_session_timeout = '50ms'")  # 3 s, and it would only take longer
+
+        def frozen() -> None:
+            with first._db.transaction():
+                first._db.execute("UPDATE meters_message SET next_seq = 1234567")
+                with psycopg.connect(database, autocommit=True) as db:
+                    db.execute("UPDATE leadership SET until = '-infinity'")  # waits for the frozen one's end
+                second.serve(quiet)
+
+        assert code_of(frozen) == "commit_unconfirmed"
+        assert rows(database, "SELECT count(*) FROM meters_message WHERE next_seq = 1234567") == [(0,)]
+        assert second.acks()["t-0"].seq == 0
+
+
+def until_it_is(db: psycopg.Connection[Any], query: str, wanted: object) -> None:
+    """Ask until the database says so."""
+    for _ in range(10_000):
+        if db.execute(query.encode()).fetchone() == (wanted,):
+            return
+    pytest.fail(f"{query} never gave {wanted}")
+
+
+def test_a_leader_that_ends_leaves_at_once_and_terms_only_grow(database: str) -> None:
+    first = opened(database)
+    terms = rows(database, "SELECT term FROM leadership")
+    first.close()
+    with closing(opened(database)):
+        assert terms < rows(database, "SELECT term FROM leadership")
+
+
+def test_of_two_pits_one_leads_and_the_other_says_that_it_stands_by(database: str) -> None:
+    said: list[str] = []
+    with closing(opened(database)) as first:
+
+        def leave_after(what: str) -> None:
+            said.append(what)
+            first.close()
+
+        with closing(Ledger(database)) as second:
+            second.serve(leave_after)
+            assert second.levels() == {"big": 1_000, "small": 70}
+    assert len(said) == 1
+    assert f"process {os.getpid()}, leads" in said[0]
+
+
+def test_a_person_decides_while_a_pit_leads_and_never_without(database: str) -> None:
+    table = TableEvening("t-0")
+    with closing(opened(database)) as leader, closing(Ledger(database)) as people:
+        leader.others_wrote()
+        give(leader, table, table.lock(1), table.finish(HIT), table.hit(*HIT, "big"))
+        assert not leader.others_wrote(), "what it wrote itself"
+        assert people.take_step("t-0.1", "verified", "Ann").step == "verified"
+        assert leader.others_wrote()
+        assert not leader.others_wrote()
+        leader.close()
+        assert code_of(lambda: people.take_step("t-0.1", "paid", "Bob")) == "pit_not_running"
+    assert rows(database, "SELECT step FROM award") == [("verified",)]
+
+
+def test_an_award_is_paid_once_and_the_next_leader_decides_once_it_has_heard_its_tables(database: str) -> None:
+    table = TableEvening("t-0")
+    with closing(opened(database)) as first, closing(Ledger(database)) as second:
+        give(first, table, table.lock(1, 2), table.finish(HIT), table.hit(*HIT, "big"))
+        for step in ("verified", "paid"):
+            first.take_step("t-0.1", step, "Ann")
+        expire(database)
+        second.serve(quiet)
+        assert code_of(lambda: second.take_step("t-0.1", "paid", "Bob")) == "tables_unheard"
+        heard(second, table, TableEvening("t-1"))
+        assert code_of(lambda: second.take_step("t-0.1", "paid", "Bob")) == "step_not_next"
+        assert code_of(lambda: first.take_step("t-0.1", "paid", "Bob")) == "leadership_lost"
+        assert second.account().paid_cents == 1_333
+        balanced(second)
+
+
+def test_pits_that_begin_one_ledger_at_the_same_time_begin_it_once(database: str) -> None:
+    wrong: list[BaseException] = []
+
+    def begin() -> None:
+        try:
+            Ledger(database).close()
+        except (TableError, psycopg.Error) as error:
+            wrong.append(error)
+
+    both = [threading.Thread(target=begin) for _ in range(4)]
+    for thread in both:
+        thread.start()
+    for thread in both:
+        thread.join()
+    assert wrong == []
+    assert rows(database, "SELECT count(*) FROM leadership") == [(1,)]
+
+
+# What is no ledger, and what people are told.
+
+
+def test_what_cannot_be_opened_is_told_in_words_and_without_the_password(database: str, server: Server) -> None:
+    def told(url: str, begin: bool = True) -> TableError:
+        with pytest.raises(TableError) as error:
+            Ledger(url, begin)
+        assert "secret" not in str(error.value)
+        return error.value
+
+    assert told(database, begin=False).code == "ledger_missing"
+    assert rows(database, "SELECT 1 FROM pg_tables WHERE schemaname = current_schema()") == []
+    assert told(database.replace("postgres@", "nobody:secret@")).code == "ledger_unreachable"
+    assert told(f"postgresql://postgres:secret@/postgres?host={server.folder}/none").code == "ledger_unreachable"
+    assert told("postgresql://postgres:secret@host/db?nonsense=1").code == "ledger_unusable"
+    write(database, "CREATE TABLE fact (number BIGINT)")
+    assert told(database).code == "ledger_of_another_program"
+    write(database, "DROP TABLE fact")
+    Ledger(database).close()
+    write(database, "UPDATE ledger_form SET form = 99")
+    assert told(database).code == "ledger_too_new"
+
+
+def test_a_password_is_not_in_the_command_that_an_alarm_shows(database: str) -> None:
+    with closing(Ledger(database.replace("postgres@", "postgres:secret@"))) as ledger:
+        with pytest.raises(TableError) as told:
+            ledger.meet("t-0", TableEvening("t-0").state(), adopt_new=False)
+        assert "adopt --ledger" in told.value.do
+        assert "secret" not in told.value.do
+
+
+def test_the_commands_take_the_url(database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    where = ["--ledger", database]
+    assert main(["award", "list", *where]) == 1
+    assert capsys.readouterr().err.startswith("ledger_missing: ")
+    assert main(["key", *where]) == 1
+    assert capsys.readouterr().err.startswith("signing_key_missing: ")
+    run = ["run", *where, "--broker", "127.0.0.1:1", "--signing-key", str(tmp_path / "key")]
+    assert main(run) == 1
+    assert capsys.readouterr().err.startswith("signing_key_missing: ")
+    assert main(["run", "--ledger", str(tmp_path / "file"), "--broker", "127.0.0.1:1", "--replicated"]) == 1
+    assert capsys.readouterr().err.startswith("not_replicated: ")
+    opened(database).close()
+    assert main(["key", *where, "--signing-key", str(tmp_path / "key")]) == 0
+    assert main(["rotate-key", *where, "--signing-key", str(tmp_path / "key")]) == 0
+    with closing(opened(database)) as leader:
+        assert main(["rotate-key", *where, "--signing-key", str(tmp_path / "key")]) == 1
+        assert capsys.readouterr().err.startswith("ledger_locked: ")
+        give(leader, table := TableEvening("t-0"), table.lock(1))
+    for command in (["events", *where, "t-0"], ["alarms", *where], ["account", *where]):
+        assert main(command) == 0
+    assert table.sent[0].decode() in capsys.readouterr().out
+
+
+# What a replica confirms.
+
+
+@pytest.fixture(scope="module")
+def pair() -> Iterator[list[Server]]:
+    """A primary, and a replica that follows it."""
+    with servers("primary", "replica") as (primary, replica):
+        replica.follow(primary)
+        replica.start()
+        yield [primary, replica]
+
+
+@pytest.fixture
+def replicated(pair: list[Server]) -> Iterator[str]:
+    """The URL of a database whose commits wait for the replica."""
+    primary, _ = pair
+    primary.query("DROP SCHEMA public CASCADE")
+    primary.query("CREATE SCHEMA public")
+    confirming(primary, "replica")
+    yield primary.url
+    confirming(primary, "replica")
+
+
+def confirming(primary: Server, names: str) -> None:
+    """Let commits wait for standbys of these names."""
+    primary.query(f"ALTER SYSTEM SET synchronous_standby_names = '{names}'")
+    primary.reload()
+    with psycopg.connect(primary.url, autocommit=True) as db:
+        until_it_is(db, "SELECT current_setting('synchronous_standby_names')", names)
+
+
+def leading(url: str) -> Ledger:
+    """A ledger that leads and waits for its replica, and has adopted one table."""
+    ledger = Ledger(url, replicated=True)
+    ledger.serve(quiet)
+    ledger.set_terms(TERMS)
+    ledger.adopt("t-0", EPOCH, KEY.public.hex())
+    return ledger
+
+
+def test_what_is_committed_is_on_the_replica_by_then(pair: list[Server], replicated: str) -> None:
+    table = TableEvening("t-0")
+    with closing(leading(replicated)) as ledger:
+        give(ledger, table, table.lock(1))
+        pair[1].query("SELECT pg_wal_replay_resume()")
+        with psycopg.connect(pair[1].url, autocommit=True) as replica:
+            until_it_is(replica, "SELECT max(seq) FROM event", 1)  # on its disk, and soon to be seen
+
+
+@pytest.mark.parametrize("how", ["cancelled", "timed out", "emptied", "terminated"])
+def test_a_commit_that_no_replica_confirmed_is_not_acknowledged(
+    pair: list[Server], replicated: str, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    primary, _ = pair
+    table = TableEvening("t-0")
+    first = leading(replicated)
+    backend = rows_of(first, "SELECT pg_backend_pid()")
+    confirming(primary, "nobody")
+    if how == "timed out":
+        monkeypatch.setattr(ledger_database, "_COMMIT_S", 0.1)
+    told: list[TableError] = []
+
+    def receive() -> None:
+        try:
+            first.receive([("t-0", table.lock(1))])
+        except TableError as error:
+            told.append(error)
+
+    waits = threading.Thread(target=receive)
+    waits.start()
+    with psycopg.connect(primary.url, autocommit=True) as db:
+        if how != "timed out":
+            waiting = f"SELECT wait_event FROM pg_stat_activity WHERE pid = {backend}"
+            until_it_is(db, waiting, "SyncRep")
+        if how == "cancelled":
+            db.execute(f"SELECT pg_cancel_backend({backend})".encode())
+        elif how == "terminated":
+            db.execute(f"SELECT pg_terminate_backend({backend})".encode())
+        elif how == "emptied":
+            confirming(primary, "")
+        waits.join(PATIENCE_S)
+    assert [error.code for error in told] == ["commit_unconfirmed"], "PostgreSQL itself says COMMIT to three of these"
+    assert rows(replicated, "SELECT count(*) FROM event") == [(1,)], "it stands here, and perhaps nowhere else"
+    with psycopg.connect(primary.url) as db:
+        db.execute("SET synchronous_commit = local")
+        db.execute("UPDATE leadership SET until = '-infinity'")
+    with closing(Ledger(replicated, replicated=True)) as again:
+        monkeypatch.setattr(ledger_database, "_COMMIT_S", 0.1)
+        assert code_of(lambda: again.serve(quiet)) == "commit_unconfirmed", "so the pit stays off the broker"
+        assert not again._db.leads
+    monkeypatch.undo()
+    confirming(primary, "replica")
+    expire(replicated)
+    with closing(Ledger(replicated, replicated=True)) as again:
+        again.serve(quiet)
+        assert again.acks()["t-0"].seq == 1, "now that a later commit is confirmed, this one is"
+    with closing(psycopg.connect(pair[1].url)) as replica:
+        until_it_is(replica, "SELECT count(*) FROM event", 1)
+
+
+def rows_of(ledger: Ledger, query: str) -> object:
+    (value,) = ledger._db.execute(query).fetchone()
+    return value
+
+
+# As processes.
+
+
+@pytest.fixture
+def house(tmp_path: Path, database: str) -> Iterator[House]:
+    """A broker for pits on one database, whose key is there."""
+    with ExitStack() as ends:
+        house = House(tmp_path, ends)
+        Ledger(database).close()
+        key = ("--signing-key", str(tmp_path / "key"))
+        assert main(["key", "--ledger", database, *key]) == 0
+        house.ledger = database  # type: ignore[assignment]
+        house.options = ("--adopt-new", *key)  # type: ignore[attr-defined]
+        yield house
+
+
+@needs_mosquitto
+def test_when_the_leader_is_killed_or_frozen_another_pit_goes_on_and_nothing_is_lost(house: House) -> None:
+    table = TableEvening(TABLE, ["grand"])
+    far = house.far()
+    options = house.options  # type: ignore[attr-defined]
+    first = house.pit(*options)
+    until(first.err, "listening below")
+    second = house.pit(*options)
+    until(second.err, "standing by")
+    far.publish(f"pit/v1/{TABLE}/state", table.state(0), retain=True)
+    far.send(table.lock(1))
+    far.ack(ack(1))
+    first.process.kill()
+    until(second.err, "listening below")
+    far.send(*table.sent, table.void(1))
+    far.ack(ack(2))
+    third = house.pit(*options)
+    until(third.err, "standing by")
+    second.process.send_signal(signal.SIGSTOP)
+    until(third.err, "listening below")
+    far.send(table.lock(2))
+    far.ack(ack(3))
+    second.process.send_signal(signal.SIGCONT)
+    until(second.err, "leadership_lost")
+    until(second.err, "standing by")
+    far.send(table.void(2))
+    far.ack(ack(4))
+    third.process.send_signal(signal.SIGTERM)
+    until(second.err, "listening below")
+    far.send(table.lock(3))
+    far.ack(ack(5))
+    assert rows(str(house.ledger), "SELECT seq, body FROM event ORDER BY number") == list(enumerate(table.sent, 1))
+    with closing(Ledger(str(house.ledger))) as ledger:
+        balanced(ledger)
