@@ -69,7 +69,7 @@ lock:  ## write requirements/*.lock anew from pyproject.toml; ARGS=--upgrade tak
 	sed -n '/^\[build-system\]/,/^\[project\]/s/^requires = \["\(.*\)"\]$$/\1/p' pyproject.toml \
 	  | $(COMPILE) $(ARGS) - --output-file requirements/build.lock
 	$(COMPILE) $(ARGS) pyproject.toml --extra dev --output-file requirements/dev.lock
-	for extra in demo docs package pi pi5; do \
+	for extra in demo docs package pi pi5 postgresql; do \
 	  $(COMPILE) $(ARGS) pyproject.toml --extra $$extra --constraints requirements/dev.lock \
 	    --output-file requirements/$$extra.lock || exit; \
 	done

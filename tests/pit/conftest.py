@@ -13,9 +13,8 @@ from shutil import rmtree
 import pytest
 
 from controller.pit.ledger import Place
-from tests.pit.postgresql import Server, needs_postgresql, new_folder
+from tests.pit.postgresql import DATABASE, FILE, Server, needs_postgresql, new_folder
 
-_FILE, _DATABASE = "a file", "a database"
 _numbers = count()
 
 
@@ -62,8 +61,8 @@ def database(server: Server) -> str:
     return f"{server.url}&options=-csearch_path%3D{schema}"
 
 
-@pytest.fixture(params=[_FILE, pytest.param(_DATABASE, marks=needs_postgresql)])
+@pytest.fixture(params=[FILE, pytest.param(DATABASE, marks=(needs_postgresql, pytest.mark.proof))])
 def at(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    """Where a new ledger may be kept: the test runs over each."""
-    place: Place = tmp_path / "ledger.sqlite" if request.param == _FILE else request.getfixturevalue("database")
+    """Where a new ledger may be kept: the test runs over each. But for `over_both`, the database is the proof's."""
+    place: Place = tmp_path / "ledger.sqlite" if request.param == FILE else request.getfixturevalue("database")
     return place

@@ -15,6 +15,7 @@ from paho.mqtt.client import MQTTMessage
 
 from controller.contract.canonical import canonical
 from controller.keys import SigningKey
+from controller.pit.ledger import Place
 from tests.support.brokers import Broker, Peer
 from tests.support.waiting import PATIENCE_S, lines_of
 
@@ -44,7 +45,7 @@ def ack(seq: int) -> bytes:
 class PitProcess:
     """`python -m controller.pit run`, on the broker."""
 
-    def __init__(self, port: int, ledger: Path, *options: str, host: str = "127.0.0.1") -> None:
+    def __init__(self, port: int, ledger: Place, *options: str, host: str = "127.0.0.1") -> None:
         arguments = ["run", "--broker", f"{host}:{port}", "--ledger", str(ledger), *options]
         self.process = subprocess.Popen(
             [sys.executable, "-m", "controller.pit", *arguments],
@@ -115,8 +116,8 @@ class House:
         self._ends = ends
         ends.callback(lambda: self.broker.kill())
 
-    def pit(self, *options: str) -> PitProcess:
-        pit = PitProcess(self.broker.port, self.ledger, *options)
+    def pit(self, *options: str, ledger: Place | None = None) -> PitProcess:
+        pit = PitProcess(self.broker.port, ledger or self.ledger, *options)
         self._ends.callback(pit.process.wait)
         self._ends.callback(pit.process.kill)
         return pit

@@ -23,6 +23,10 @@ _BIN = next(iter(sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
 needs_postgresql = pytest.mark.skipif(
     not (_BIN / "initdb").exists(), reason="needs Debian's postgresql, which is not installed here"
 )
+FILE, DATABASE = "a file", "a database"
+over_both = pytest.mark.parametrize("at", [FILE, pytest.param(DATABASE, marks=needs_postgresql)], indirect=True)
+"""A test of the sample that runs over both in every run."""
+
 _USER = "postgres" if os.geteuid() == 0 else None  # PostgreSQL refuses to be run by root
 _CONFIG = """
 listen_addresses = ''
@@ -31,7 +35,7 @@ shared_buffers = 16MB
 wal_level = replica
 wal_keep_size = 256MB
 max_wal_senders = 4
-hot_standby = on
+wal_retrieve_retry_interval = '100ms'
 """
 
 

@@ -31,7 +31,7 @@ from controller.pit.ledger import Ledger, Place, read_log
 from controller.pit.settings import DEFAULT
 from tests.pit.evening import EPOCH, KEY, TableEvening
 from tests.pit.house import ROOT, TABLE, House, ack, state
-from tests.pit.postgresql import rows
+from tests.pit.postgresql import over_both, rows
 from tests.pit.test_meters import TERMS, balanced, code_of, give, opened
 from tests.support.brokers import needs_mosquitto
 from tests.support.samples import examples
@@ -215,6 +215,7 @@ def test_adopting_shows_the_key_and_asks_a_person(at: Place) -> None:
 # Taken back.
 
 
+@over_both
 def test_an_adoption_that_is_taken_back_leaves_the_meters_as_if_it_had_not_been(ledger: Ledger, at: Place) -> None:
     other = TableEvening("t-1")
     give(ledger, other, other.lock(1))

@@ -29,7 +29,7 @@ from controller.pit.__main__ import main
 from controller.pit.ledger import Ack, Ledger, Place, Received
 from controller.pit.meters import Terms
 from tests.pit.evening import TableEvening
-from tests.pit.postgresql import rows, write
+from tests.pit.postgresql import over_both, rows, write
 from tests.support.samples import examples
 
 TABLE, EPOCH = "royal9-01", "ab12cd"
@@ -102,6 +102,7 @@ def give(ledger: Ledger, *bodies: bytes, table: str = TABLE) -> Received:
 # The stream.
 
 
+@over_both
 def test_events_in_order_are_committed_byte_for_byte_and_acknowledged_with_their_chain(
     ledger: Ledger, at: Place
 ) -> None:
@@ -149,6 +150,7 @@ def test_a_duplicate_is_dropped_and_the_ack_repeated(ledger: Ledger, at: Place) 
     assert held(at) == [(1, event(1)), (2, event(2))]
 
 
+@over_both
 def test_another_body_under_a_committed_id_is_an_alarm_and_changes_nothing(ledger: Ledger, at: Place) -> None:
     give(ledger, event(1), event(2))
     received = give(ledger, event(1, what="Something else."))
@@ -293,6 +295,7 @@ def test_the_first_epoch_of_an_unknown_table_may_be_adopted_unasked_a_second_nev
     ledger.close()
 
 
+@over_both
 def test_an_adopted_second_epoch_begins_at_zero_and_ends_the_first(ledger: Ledger, at: Place) -> None:
     give(ledger, event(1), event(2))
     ledger.adopt(TABLE, "beef", OTHER_KEY.public.hex())
@@ -342,6 +345,7 @@ def test_a_state_that_is_none_is_refused_and_adopts_nothing(at: Place, table: st
     ledger.close()
 
 
+@over_both
 def test_an_event_that_cannot_be_booked_is_one_tables_trouble(ledger: Ledger, at: Place) -> None:
     """What stands in the file is no sense, or this program has a defect: nothing half is kept, and the others go on."""
     ledger.set_terms({"big": Terms(1_000, Fraction(1, 3), Fraction(0), 1_000)})
@@ -402,6 +406,7 @@ def test_a_damaged_page_is_told_when_it_is_met(path: Path) -> None:
     ledger.close()
 
 
+@over_both
 def test_a_committed_event_that_cannot_be_read_again_is_damage(ledger: Ledger, at: Place) -> None:
     give(ledger, event(1))
     write(at, "UPDATE event SET body = substr(body, 2)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,11 @@ from controller.pit.__main__ import main
 from controller.pit.ledger import Ledger
 from controller.pit.ledger_database import LedgerDatabase
 from tests.pit.evening import EPOCH, KEY, TableEvening
-from tests.pit.house import PATIENCE_S, TABLE, House, ack, needs_mosquitto, until
+from tests.pit.house import TABLE, Far, House, PitProcess, ack
 from tests.pit.postgresql import Server, needs_postgresql, rows, servers, write
 from tests.pit.test_meters import TERMS, balanced, code_of, give, opened
+from tests.support.brokers import needs_mosquitto
+from tests.support.waiting import PATIENCE_S, until
 
 pytestmark = needs_postgresql
 HIT = (1, "player_personal")
@@ -68,14 +70,18 @@ def test_a_frozen_leader_that_wakes_in_another_pits_term_commits_nothing(databas
         balanced(second)
 
 
-def test_a_leader_frozen_in_a_transaction_holds_nobody_up_and_nothing_of_it_is_kept(database: str) -> None:
+def test_a_leader_frozen_in_a_transaction_holds_nobody_up_and_nothing_of_it_is_kept(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shorter = ledger_database._SETTINGS.replace("timeout = '3s'", "timeout = '50ms'")
+    monkeypatch.setattr(ledger_database, "_SETTINGS", shorter)
     with closing(opened(database)) as first, closing(Ledger(database)) as second:
-        first._db.execute("SET idle_in_transaction_session_timeout = '50ms'")  # 3 s, and it would only take longer
 
         def frozen() -> None:
             with first._db.transaction():
                 first._db.execute("UPDATE meters_message SET next_seq = 1234567")
                 with psycopg.connect(database, autocommit=True) as db:
+                    db.execute("SET lock_timeout = '10s'")
                     db.execute("UPDATE leadership SET until = '-infinity'")  # waits for the frozen one's end
                 second.serve(quiet)
 
@@ -220,26 +226,6 @@ def test_the_commands_take_the_url(database: str, tmp_path: Path, capsys: pytest
 # What a replica confirms.
 
 
-@pytest.fixture(scope="module")
-def pair() -> Iterator[list[Server]]:
-    """A primary, and a replica that follows it."""
-    with servers("primary", "replica") as (primary, replica):
-        replica.follow(primary)
-        replica.start()
-        yield [primary, replica]
-
-
-@pytest.fixture
-def replicated(pair: list[Server]) -> Iterator[str]:
-    """The URL of a database whose commits wait for the replica."""
-    primary, _ = pair
-    primary.query("DROP SCHEMA public CASCADE")
-    primary.query("CREATE SCHEMA public")
-    confirming(primary, "replica")
-    yield primary.url
-    confirming(primary, "replica")
-
-
 def confirming(primary: Server, names: str) -> None:
     """Let commits wait for standbys of these names."""
     primary.query(f"ALTER SYSTEM SET synchronous_standby_names = '{names}'")
@@ -257,23 +243,39 @@ def leading(url: str) -> Ledger:
     return ledger
 
 
-def test_what_is_committed_is_on_the_replica_by_then(pair: list[Server], replicated: str) -> None:
-    table = TableEvening("t-0")
-    with closing(leading(replicated)) as ledger:
-        give(ledger, table, table.lock(1))
-        pair[1].query("SELECT pg_wal_replay_resume()")
-        with psycopg.connect(pair[1].url, autocommit=True) as replica:
-            until_it_is(replica, "SELECT max(seq) FROM event", 1)  # on its disk, and soon to be seen
-
-
-@pytest.mark.parametrize("how", ["cancelled", "timed out", "emptied", "terminated"])
-def test_a_commit_that_no_replica_confirmed_is_not_acknowledged(
-    pair: list[Server], replicated: str, how: str, monkeypatch: pytest.MonkeyPatch
+def test_a_commit_counts_once_the_replica_confirmed_it_and_never_where_postgresql_only_says_so(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    primary, _ = pair
-    table = TableEvening("t-0")
-    first = leading(replicated)
-    backend = rows_of(first, "SELECT pg_backend_pid()")
+    with servers("primary", "replica") as (primary, replica):
+        replica.follow(primary)
+        replica.start()
+        confirming(primary, "replica")
+        table = TableEvening("t-0")
+        with closing(leading(primary.url)) as ledger:
+            give(ledger, table, table.lock(1))
+        for count, how in enumerate(("cancelled", "timed out", "emptied", "terminated"), 2):
+            _unconfirmed(primary, table, how, monkeypatch)
+            assert rows(primary.url, "SELECT count(*) FROM event") == [(count,)], "here, and perhaps nowhere else"
+            _stays_off(primary, monkeypatch)
+            confirming(primary, "replica")
+            expire(primary.url)
+            with closing(leading(primary.url)) as ledger:
+                assert ledger.acks()["t-0"].seq == count, "now that a later commit is confirmed, this one is"
+            primary.stop()
+            replica_has(replica, count)
+            primary.start()
+
+
+def replica_has(replica: Server, events: int) -> None:
+    """Without its primary it can only have what is on its own disk."""
+    with psycopg.connect(replica.url, autocommit=True) as db:
+        until_it_is(db, "SELECT count(*) FROM event", events)
+
+
+def _unconfirmed(primary: Server, table: TableEvening, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A commit of an event whose wait for the replica ends so."""
+    ledger = leading(primary.url)
+    (backend,) = ledger._db.execute("SELECT pg_backend_pid()").fetchone()
     confirming(primary, "nobody")
     if how == "timed out":
         monkeypatch.setattr(ledger_database, "_COMMIT_S", 0.1)
@@ -281,7 +283,7 @@ def test_a_commit_that_no_replica_confirmed_is_not_acknowledged(
 
     def receive() -> None:
         try:
-            first.receive([("t-0", table.lock(1))])
+            ledger.receive([("t-0", table.lock(1))])
         except TableError as error:
             told.append(error)
 
@@ -289,8 +291,7 @@ def test_a_commit_that_no_replica_confirmed_is_not_acknowledged(
     waits.start()
     with psycopg.connect(primary.url, autocommit=True) as db:
         if how != "timed out":
-            waiting = f"SELECT wait_event FROM pg_stat_activity WHERE pid = {backend}"
-            until_it_is(db, waiting, "SyncRep")
+            until_it_is(db, f"SELECT wait_event FROM pg_stat_activity WHERE pid = {backend}", "SyncRep")
         if how == "cancelled":
             db.execute(f"SELECT pg_cancel_backend({backend})".encode())
         elif how == "terminated":
@@ -298,77 +299,65 @@ def test_a_commit_that_no_replica_confirmed_is_not_acknowledged(
         elif how == "emptied":
             confirming(primary, "")
         waits.join(PATIENCE_S)
-    assert [error.code for error in told] == ["commit_unconfirmed"], "PostgreSQL itself says COMMIT to three of these"
-    assert rows(replicated, "SELECT count(*) FROM event") == [(1,)], "it stands here, and perhaps nowhere else"
+    assert [error.code for error in told] == ["commit_unconfirmed"], f"{how}: to three of four it says COMMIT"
+    ledger._db.close()
+
+
+def _stays_off(primary: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While no replica confirms, no pit comes to lead."""
     with psycopg.connect(primary.url) as db:
         db.execute("SET synchronous_commit = local")
         db.execute("UPDATE leadership SET until = '-infinity'")
-    with closing(Ledger(replicated, replicated=True)) as again:
-        monkeypatch.setattr(ledger_database, "_COMMIT_S", 0.1)
-        assert code_of(lambda: again.serve(quiet)) == "commit_unconfirmed", "so the pit stays off the broker"
+    monkeypatch.setattr(ledger_database, "_COMMIT_S", 0.1)
+    with closing(Ledger(primary.url, replicated=True)) as again:
+        assert code_of(lambda: again.serve(quiet)) == "commit_unconfirmed"
         assert not again._db.leads
     monkeypatch.undo()
-    confirming(primary, "replica")
-    expire(replicated)
-    with closing(Ledger(replicated, replicated=True)) as again:
-        again.serve(quiet)
-        assert again.acks()["t-0"].seq == 1, "now that a later commit is confirmed, this one is"
-    with closing(psycopg.connect(pair[1].url)) as replica:
-        until_it_is(replica, "SELECT count(*) FROM event", 1)
-
-
-def rows_of(ledger: Ledger, query: str) -> object:
-    (value,) = ledger._db.execute(query).fetchone()
-    return value
 
 
 # As processes.
 
 
-@pytest.fixture
-def house(tmp_path: Path, database: str) -> Iterator[House]:
-    """A broker for pits on one database, whose key is there."""
+@needs_mosquitto
+def test_when_the_leader_is_killed_or_frozen_another_pit_goes_on_and_nothing_is_lost(
+    database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Ledger(database).close()
+    key = ("--signing-key", str(tmp_path / "key"))
+    assert main(["key", "--ledger", database, *key]) == 0
     with ExitStack() as ends:
         house = House(tmp_path, ends)
-        Ledger(database).close()
-        key = ("--signing-key", str(tmp_path / "key"))
-        assert main(["key", "--ledger", database, *key]) == 0
-        house.ledger = database  # type: ignore[assignment]
-        house.options = ("--adopt-new", *key)  # type: ignore[attr-defined]
-        yield house
+        _fail_over(database, house.far(), lambda: house.pit("--adopt-new", *key, ledger=database))
 
 
-@needs_mosquitto
-def test_when_the_leader_is_killed_or_frozen_another_pit_goes_on_and_nothing_is_lost(house: House) -> None:
+def _fail_over(database: str, far: Far, pit: Callable[[], PitProcess]) -> None:
     table = TableEvening(TABLE, ["grand"])
-    far = house.far()
-    options = house.options  # type: ignore[attr-defined]
-    first = house.pit(*options)
+    first = pit()
     until(first.err, "listening below")
-    second = house.pit(*options)
+    second = pit()
     until(second.err, "standing by")
     far.publish(f"pit/v1/{TABLE}/state", table.state(0), retain=True)
-    far.send(table.lock(1))
+    far.send_events(table.lock(1))
     far.ack(ack(1))
     first.process.kill()
     until(second.err, "listening below")
-    far.send(*table.sent, table.void(1))
+    far.send_events(*table.sent, table.void(1))
     far.ack(ack(2))
-    third = house.pit(*options)
+    third = pit()
     until(third.err, "standing by")
     second.process.send_signal(signal.SIGSTOP)
     until(third.err, "listening below")
-    far.send(table.lock(2))
+    far.send_events(table.lock(2))
     far.ack(ack(3))
     second.process.send_signal(signal.SIGCONT)
     until(second.err, "leadership_lost")
     until(second.err, "standing by")
-    far.send(table.void(2))
+    far.send_events(table.void(2))
     far.ack(ack(4))
     third.process.send_signal(signal.SIGTERM)
     until(second.err, "listening below")
-    far.send(table.lock(3))
+    far.send_events(table.lock(3))
     far.ack(ack(5))
-    assert rows(str(house.ledger), "SELECT seq, body FROM event ORDER BY number") == list(enumerate(table.sent, 1))
-    with closing(Ledger(str(house.ledger))) as ledger:
+    assert rows(database, "SELECT seq, body FROM event ORDER BY number") == list(enumerate(table.sent, 1))
+    with closing(Ledger(database)) as ledger:
         balanced(ledger)
