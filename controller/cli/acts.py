@@ -17,7 +17,7 @@ from controller.table.acts.entry import Act, Argument, BadArgumentError, Form
 from controller.table.acts.every import ACTS
 
 _LOOKS = {"pit-key": client.pit_key}
-"""What an act that is a `look` shows where it is said without its arguments."""
+"""What a `look` act shows where it is said without its arguments."""
 
 
 def commands() -> Iterator[Command]:
@@ -39,9 +39,9 @@ def _add(act: Act, parser: ArgumentParser) -> None:
         name = f"--{argument.flag}" if argument.flag else argument.name
         parser.add_argument(name, metavar=argument.word, help=argument.says, **many)
     if any(form.named for form in act.forms):
-        parser.add_argument("--by", required=not act.look, metavar="NAME", help="who says so; it is journalled")
+        parser.add_argument("--by", required=not act.look, metavar="NAME", help="who does this; the name is journalled")
     if act.exit is not None:
-        seen = "the fault you saw, such as 3-2, and no other (default: the one that stands, which is shown)"
+        seen = "leave only this fault, such as 3-2, which you saw (default: the standing fault, which is shown)"
         parser.add_argument("--fault", metavar="ID", help=seen)
     if act.shows:
         parser.add_argument("--yes", action="store_true", help="do it without asking")
@@ -74,13 +74,13 @@ def _run(act: Act, options: Namespace) -> int:
 def _confirmed() -> bool:
     """Whether the person at the terminal says yes. Raises TableError `not_confirmed` where nobody can be asked."""
     if not sys.stdin.isatty():
-        do = "Read above what the act would do. Then say the command again with --yes."
-        raise TableError("not_confirmed", "The act asks for a yes, and nobody is at a terminal. Nothing was done.", do)
+        do = "Read above what the act would do. Then repeat the command with --yes."
+        raise TableError("not_confirmed", "This act needs a yes, and no terminal is here. Nothing was done.", do)
     return input("Do it? Type yes: ").strip().casefold() in ("yes", "y")
 
 
 def _request(act: Act, given: dict[str, Any]) -> dict[str, object]:
-    """What goes over the socket. Raises TableError for arguments that are none, or do not go together."""
+    """The request for the socket. Raises TableError for bad arguments, or arguments that do not go together."""
     for form in act.forms:
         if given.keys() == form.said:
             return {"do": act.do, **{each.name: _read(each, given[each.name]) for each in form.arguments}} | (
@@ -91,7 +91,7 @@ def _request(act: Act, given: dict[str, Any]) -> dict[str, object]:
 
 
 def _read(argument: Argument, given: Any) -> Any:
-    """The argument's value in JSON, which the table will be able to read."""
+    """The argument's value in JSON, in a form that the table can read."""
     try:
         value = [*map(argument.of_text, given)] if argument.many else argument.of_text(given)
         argument.read(value)

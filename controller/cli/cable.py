@@ -1,4 +1,4 @@
-"""A network cable on the loopback, which can be pulled while the machines at both its ends run on."""
+"""A network cable on the loopback. It can be pulled while the machines at its ends run on."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class NetworkCable:
         self.plug()
 
     def plug(self) -> None:
-        """Put it in, where it is not."""
+        """Put the cable in, if it is not."""
         if self._ends:
             return
         listener = socket.create_server((_HOST, self.port))
@@ -29,12 +29,12 @@ class NetworkCable:
         threading.Thread(target=self._answer, args=(listener,), name="cable", daemon=True).start()
 
     def pull(self) -> None:
-        """Pull it: both ends of every connection lose it at once, and nobody can connect."""
+        """Pull the cable: both ends of every connection lose it at once, and nobody can connect."""
         with self._lock:
             ends, self._ends = self._ends, []
         for end in ends:
             with suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)  # also wakes the thread that waits at it
+                end.shutdown(socket.SHUT_RDWR)  # this also wakes the thread that waits for it
             end.close()
 
     def _answer(self, listener: socket.socket) -> None:
@@ -45,7 +45,7 @@ class NetworkCable:
                 for end in (near, far):
                     end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 with self._lock:
-                    if listener not in self._ends:  # pulled meanwhile
+                    if listener not in self._ends:  # the cable was pulled meanwhile
                         near.close()
                         far.close()
                         return

@@ -1,7 +1,7 @@
 """`tablectl certs`: a CA and certificates for a test bench.
 
-A house has its own CA, whose key lies where it can be guarded. This one's key is never written: who wants another
-certificate makes all of them anew.
+A house has its own CA, whose key is kept where it can be guarded. The key of this CA is never written: whoever wants
+one more certificate makes all certificates anew.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class BenchCa:
         self.certificate = made.sign(self._key, SHA256()).public_bytes(Encoding.PEM)
 
     def issue(self, name: str, valid: timedelta = _VALID) -> tuple[bytes, bytes]:
-        """A new certificate and its key, as PEM: good as a client of this name, and as a broker on a host so called."""
+        """A new certificate and its key, as PEM: for a client with this name, and for a broker on a host so called."""
         key = generate_private_key(SECP256R1())
         made = _unsigned(_named(name), self._name, key, valid)
         made = made.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
@@ -51,7 +51,7 @@ class BenchCa:
         return certificate, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
     def revoke(self, *certificates: bytes, valid: timedelta = _VALID) -> bytes:
-        """The CA's list of revoked certificates, as PEM: these and no others."""
+        """The CA's list of revoked certificates, as PEM: exactly these."""
         now = datetime.now(UTC)
         made = x509.CertificateRevocationListBuilder().issuer_name(self._name)
         made = made.last_update(min(now, now + valid) - _CLOCKS_DIFFER).next_update(now + valid)
@@ -65,13 +65,13 @@ class BenchCa:
 
 
 def certs(folder: Path, names: list[str], revoked: list[str]) -> int:
-    """Write `ca.crt`, and for each name NAME.crt and NAME.key, into `folder`; where some of them are to be `revoked`,
-    `ca.crl` too. Raises TableError, and then has written nothing that stood there before."""
+    """Write `ca.crt`, and for each name NAME.crt and NAME.key, into `folder`; where names are `revoked`, `ca.crl` too.
+    Raises TableError. Files that were there before are then unchanged."""
     for name in names:
         _check(name)
     if unknown := [name for name in revoked if name not in names]:
-        do = "Name them both ways: the CA's key is not kept, so only what is made now can be revoked."
-        raise TableError("certs_name", f"{', '.join(unknown)} is to be revoked and not to be made.", do)
+        do = "Give the same name as NAME too: the CA's key is not kept, so only a new certificate can be revoked."
+        raise TableError("certs_name", f"{', '.join(unknown)}: --revoked names a certificate that is not made now.", do)
     ca = BenchCa()
     files = {"ca.crt": ca.certificate}
     for name in names:
@@ -81,7 +81,7 @@ def certs(folder: Path, names: list[str], revoked: list[str]) -> int:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if taken := [name for name in files if (folder / name).exists()]:
-            do = "Choose another folder: certificates of two CAs do not know each other."
+            do = "Choose another folder: certificates of two CAs do not trust each other."
             raise TableError("certs_exist", f"{folder} holds {', '.join(taken)} already.", do)
         for name, pem in files.items():
             mode = 0o600 if name.endswith(".key") else 0o644
@@ -92,22 +92,22 @@ def certs(folder: Path, names: list[str], revoked: list[str]) -> int:
         do = "Choose a folder where you may write."
         raise TableError("certs_unwritable", f"{folder} cannot be written: {error.strerror}.", do) from error
     print(f"{folder}: {', '.join(files)}; valid for {_VALID.days} days.")
-    print("For a test bench, not for a house: whoever reads this folder can be any of them. The CA's key is not kept.")
+    print("For a test bench, not for a house: its reader can pose as any of these. The CA's key is not kept.")
     return 0
 
 
 def _check(name: str) -> None:
     if not re.fullmatch(_NAME, name):
         do = "Write a table's id, `pit`, `bets`, or the broker's host name or address."
-        raise TableError("certs_name", f"{name!r} can be the name of nobody.", do)
+        raise TableError("certs_name", f"{name!r} cannot be the name in a certificate.", do)
     if name == "ca":
-        raise TableError("certs_name", "ca.crt is the CA's own.", "Choose another name.")
+        raise TableError("certs_name", "ca.crt is the CA's own certificate.", "Choose another name.")
 
 
 def _unsigned(
     subject: x509.Name, issuer: x509.Name, key: EllipticCurvePrivateKey, valid: timedelta
 ) -> x509.CertificateBuilder:
-    """A certificate without its purpose. A `valid` below zero has expired so long ago."""
+    """A certificate without its purpose. With a `valid` below zero it expired that long ago."""
     now = datetime.now(UTC)
     return (
         x509.CertificateBuilder()

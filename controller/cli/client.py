@@ -22,9 +22,9 @@ _PATIENCE_S = 10.0
 
 
 def ask(table: Path, request: dict[str, object], control: str | None = None) -> dict[str, Any]:
-    """The table's answer to `request`. `control` is its control socket, for who asks often and need not look it up.
+    """The table's answer to `request`. `control` is its control socket, for a caller that asks often.
 
-    Raises TableError with the table's own words when it refuses, or `table_not_running`.
+    Raises TableError with the table's own words where the table refuses, or `table_not_running`.
     """
     with _connected(table, control) as channel:
         channel.sendall(json.dumps(request).encode() + b"\n")
@@ -42,23 +42,23 @@ def ask(table: Path, request: dict[str, object], control: str | None = None) -> 
 def watch(table: Path) -> Iterator[dict[str, Any]]:
     """The table's status now, and again a few times a second where it differs.
 
-    Raises TableError with the reason why there is no more: `table_stopped`, `table_ended` or what the table refuses.
+    Raises TableError, which says why it ends: `table_stopped`, `table_ended`, or the table's refusal.
     """
     with _connected(table) as channel:
         channel.sendall(b'{"do": "watch"}\n')
         for line in channel.makefile("rb"):
             if not line.endswith(b"\n"):
-                break  # what a table said as it ended
+                break  # the table's last line was cut off
             told = json.loads(line)
             if not told["ok"]:
                 raise TableError(told["code"], told["what"], told["do"])
             yield told["status"]
     do = "Look at its log: journalctl -u table-controller."
-    raise TableError("table_ended", "The table's program ended, or dropped this view, without a word.", do)
+    raise TableError("table_ended", "The table's program ended, or dropped this view, without a reason.", do)
 
 
 def shoe_rounds(table: Path) -> list[dict[str, Any]]:
-    """The finished hands of a running table's open shoe, as its feed tells them."""
+    """The finished hands of a running table's open shoe, from its feed."""
     with _connected(table, str(feed_of(Path(load(table).file.control.socket)))) as channel:
         for line in channel.makefile("rb"):
             if "rounds" in (told := json.loads(line)):
@@ -68,7 +68,7 @@ def shoe_rounds(table: Path) -> list[dict[str, Any]]:
 
 
 def act(table: Path, request: dict[str, object]) -> int:
-    """Have the table do something; 0 when it is done and journalled, or waits for a second person."""
+    """Have the table do this; 0 once it is done and journalled, or waits for a second person."""
     waits = ask(table, request).get("waits")
     print("\n".join(second_person_lines(waits, table)) if waits else "done")
     if "fault" in request and not (shoe := ask(table, {"do": "status"})["status"]["shoe"])["up"]:
@@ -77,8 +77,8 @@ def act(table: Path, request: dict[str, object]) -> int:
 
 
 def answered_fault(table: Path, fault: str | None) -> dict[str, object]:
-    """What an act adds that leaves a fault: the fault's id. `fault` is one that was seen before; None: the fault that
-    stands now, which is shown."""
+    """What a request adds to leave a fault: the fault's id. `fault` was seen before; None: the fault that stands now,
+    which is shown."""
     if fault is None:
         standing = ask(table, {"do": "status"})["status"]["face"]["fault"]
         if standing is not None:
@@ -88,7 +88,7 @@ def answered_fault(table: Path, fault: str | None) -> dict[str, object]:
 
 
 def witness(table: Path, by: str, proposal: int | None) -> int:
-    """Confirm what another person asked for: `proposal` as it was seen before; None: what waits now, shown."""
+    """Confirm another person's act: `proposal`, which was seen before; None: the act that waits now, which is shown."""
     if proposal is None:
         waits = ask(table, {"do": "status"})["status"]["second_person"]
         if waits is not None:
@@ -110,7 +110,7 @@ def status(table: Path, as_json: bool, language_name: str = "en") -> int:
 
 
 def pit_key(table: Path) -> int:
-    """Print the pit's key as it is offered and as it is pinned."""
+    """Print the pit's keys, the offered and the pinned."""
     told: dict[str, Any] = ask(table, {"do": "status"})["status"]
     key = told["pit"]["key"]
     print(f"offered: {key['offered'] or 'none: no pit has said its key'}")
@@ -121,7 +121,7 @@ def pit_key(table: Path) -> int:
 
 @contextmanager
 def _connected(table: Path, control: str | None = None) -> Iterator[socket.socket]:
-    """A line to the running table; what goes wrong on it, in words for people."""
+    """A line to the running table. Its errors are words for people."""
     path = control or load(table).file.control.socket
     try:
         with socket.socket(socket.AF_UNIX) as channel:

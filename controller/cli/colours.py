@@ -9,7 +9,7 @@ _CODES = {"bold": 1, "red": 31, "yellow": 33}
 
 
 def painted(text: str, style: str, stream: TextIO) -> str:
-    """The text in this style where `stream` is a terminal, otherwise as it is."""
+    """The text in this style where `stream` is a terminal; unchanged elsewhere."""
     if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return text
     return f"\x1b[{_CODES[style]}m{text}\x1b[0m"

@@ -1,4 +1,4 @@
-"""A command of `tablectl` is one entry: the parser, the help, the manual page and the documents are made from it."""
+"""A command of `tablectl` is one entry. Parser, help, manual page and documents are made from the entries."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ GROUPS = (
 
 EXIT_CODES = (
     (0, "done"),
-    (1, "trouble: standard error has a code, what happened, and what to do"),
+    (1, "an error: standard error has a code, what happened, and what to do"),
     (2, "the command line itself is wrong"),
     (78, "the configuration, the journal or the key stays wrong until a person mends it"),
     (130, "ended by Ctrl-C"),
 )
-"""What an exit code says."""
+"""What each exit code means."""
 
 
 class File(Enum):
-    """The file that a command's first argument names. Where none is said, it is the default table's."""
+    """The file that a command's first argument names. Left out, it is the default table's."""
 
     TABLE = "TABLE.toml"
     JOURNAL = "JOURNAL"
@@ -43,9 +43,9 @@ class File(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command. `name` may be of two words, as "sim shoe"; `example` is what follows the name.
+    """One command. `name` may have two words, as "sim shoe". `example` is what follows the name.
 
-    `add` adds the arguments to the command's parser, `run` does it and returns the exit code.
+    `add` adds the arguments to the command's parser. `run` runs the command and returns the exit code.
     """
 
     name: str
@@ -80,7 +80,7 @@ def parser_of(commands: Iterable[Command]) -> ArgumentParser:
         )
         if command.file is not None:
             name = command.file.name.lower()
-            help_ = "default: this machine's table" if name == "table" else "default: that of this machine's table"
+            help_ = "default: this machine's table" if name == "table" else "default: this machine's journal"
             own.add_argument(name, type=Path, metavar=command.file.value, help=help_)
         command.add(own)
         own.set_defaults(command=command)
@@ -88,7 +88,7 @@ def parser_of(commands: Iterable[Command]) -> ArgumentParser:
 
 
 class _Parser(ArgumentParser):
-    """The parser of all commands, whose help tells them in groups."""
+    """The parser of all commands. Its help shows them in groups."""
 
     commands: tuple[Command, ...] = ()
 
@@ -97,7 +97,7 @@ class _Parser(ArgumentParser):
             "usage: tablectl [--version] COMMAND [TABLE.toml] …",
             "",
             f"{self.description} `tablectl COMMAND --help` tells more.",
-            "Where no TABLE.toml is said, it is TABLE_CONTROLLER_TABLE, or the one in /etc/table-controller.",
+            "Without TABLE.toml: the file in TABLE_CONTROLLER_TABLE, or the only one in /etc/table-controller.",
         ]
         for group in GROUPS:
             lines += ["", painted(f"{group}:", "bold", sys.stdout)]

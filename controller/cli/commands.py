@@ -1,6 +1,6 @@
-"""The commands that are no acts.
+"""The commands that are not acts.
 
-Each imports what it needs when it runs: `tablectl dark` does not wait for what `run` loads.
+Each command imports what it needs when it runs: `tablectl dark` does not wait for what `run` loads.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _run(options: Namespace) -> int:
 def _dark(options: Namespace) -> int:
     from controller.header import darken
 
-    # Set by systemd for what runs after a service: "success" is a table that was stopped. By hand there is none.
+    # Set by systemd for what runs after a service: "success" for a table that was stopped. Run by hand, there is none.
     darken(options.table, light_fault=os.environ.get("SERVICE_RESULT", "success") != "success")
     return 0
 
@@ -51,7 +51,7 @@ def _setup(options: Namespace) -> int:
 
 
 def _add_new_journal(parser: ArgumentParser) -> None:
-    parser.add_argument("--by", required=True, metavar="NAME", help="who says so; it is noted beside the key")
+    parser.add_argument("--by", required=True, metavar="NAME", help="who does this; the name is noted beside the key")
 
 
 def _new_journal(options: Namespace) -> int:
@@ -61,9 +61,9 @@ def _new_journal(options: Namespace) -> int:
 
 
 def _add_check(parser: ArgumentParser) -> None:
-    limit = "warn of a bet of which the house keeps more (default: %(default)s)"
+    limit = "warn of a bet with a higher house edge, in per cent (default: %(default)s)"
     parser.add_argument("--highest-edge", type=float, default=30, metavar="PERCENT", help=limit)
-    seeds = "the pit's settings: a meter must begin at what the awards below its own are worth"
+    seeds = "the pit's settings: check where its meters begin"
     parser.add_argument("--pit-settings", type=Path, metavar="FILE", help=seeds)
 
 
@@ -109,9 +109,11 @@ def _digest(options: Namespace) -> int:
 
 
 def _add_certs(parser: ArgumentParser) -> None:
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="where they go; nothing there is overwritten")
+    parser.add_argument(
+        "folder", type=Path, metavar="FOLDER", help="the folder to write to; nothing there is overwritten"
+    )
     parser.add_argument("names", nargs="+", metavar="NAME", help="a table's id, pit, bets, or the broker's host")
-    revoked = "write ca.crl too, with this one's certificate"
+    revoked = "write ca.crl too, and revoke this certificate there"
     parser.add_argument("--revoke", action="append", default=[], metavar="NAME", help=revoked)
 
 
@@ -127,11 +129,9 @@ def _add_demo(parser: ArgumentParser) -> None:
         "--speed", type=float, default=1.0, help="2: twice as fast as people (default: 1); 0: no pauses"
     )
     parser.add_argument("--seed", type=int, help="repeats a shoe exactly (default: another shoe each time)")
-    dealt = "an example game or table, by its file's name; a wrong one tells them all (default: %(default)s)"
+    dealt = "an example game or table, by its file's name; any other lists all (default: %(default)s)"
     parser.add_argument("--game", default="royal9", metavar="GAME", help=dealt)
-    parser.add_argument(
-        "--shoe", choices=SHOES, help="the shoe it plays with (default: the one that can deal the game)"
-    )
+    parser.add_argument("--shoe", choices=SHOES, help="the shoe to play with (default: one that can deal the game)")
 
 
 def _demo(options: Namespace) -> int:
@@ -139,7 +139,7 @@ def _demo(options: Namespace) -> int:
 
     if missing := [name for name in ("starlette", "tomli_w", "uvicorn") if find_spec(name) is None]:
         do = "Install the project with its extra `demo`; tools/setup.sh does."
-        what = f"The demo needs what is not installed: {', '.join(missing)}."
+        what = f"The demo needs libraries that are not installed: {', '.join(missing)}."
         raise TableError("demo_missing", what, do)
     from controller.cli.demo import demo
 
@@ -147,7 +147,7 @@ def _demo(options: Namespace) -> int:
 
 
 def _add_practice(parser: ArgumentParser) -> None:
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="where its files are; made where there is none")
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="the folder for its files; made if it is not there")
     dealt = "an example table, by its file's name (default: %(default)s)"
     parser.add_argument("--game", default="royal9", metavar="GAME", help=dealt)
 
@@ -160,7 +160,7 @@ def _practice(options: Namespace) -> int:
 
 def _add_deal(parser: ArgumentParser) -> None:
     parser.add_argument("script", nargs="?", default="-", metavar="SCRIPT", help="a file, or - for standard input")
-    parser.add_argument("--words", action="store_true", help="for people, with what became of each wager")
+    parser.add_argument("--words", action="store_true", help="in words, with the result of each wager")
 
 
 def _deal(options: Namespace) -> int:
@@ -172,14 +172,14 @@ def _deal(options: Namespace) -> int:
 def _add_par(parser: ArgumentParser) -> None:
     parser.add_argument("file", type=Path, metavar="FILE.toml", help="a table's file, or a game's")
     instead = parser.add_mutually_exclusive_group()
-    against = "what would change, bet by bet, with this file"
+    against = "what each bet would be worth with this file instead"
     instead.add_argument("--against", type=Path, metavar="OTHER.toml", help=against)
-    unseen = "what the unseen cards of a table's open shoe make of each bet, from its journal: for surveillance"
+    unseen = "what each bet is worth with the unseen cards of the open shoe, from the journal: for surveillance"
     instead.add_argument("--composition", action="store_true", help=unseen)
-    level = "what is on a progressive meter (default: nothing); once for each meter"
+    level = "the cents on a progressive meter (default: 0); repeat for each meter"
     parser.add_argument("--meter", action="append", default=[], metavar="NAME=CENTS", help=level)
     parser.add_argument("--json", action="store_true", help="every figure, as one JSON object")
-    parser.add_argument("--page", type=Path, metavar="PAGE.html", help="write a page to print, too")
+    parser.add_argument("--page", type=Path, metavar="PAGE.html", help="write a page to print too")
 
 
 def _par(options: Namespace) -> int:
@@ -202,9 +202,9 @@ def _roads(options: Namespace) -> int:
 
 
 def _add_screen(parser: ArgumentParser) -> None:
-    where = "where it is served; 0.0.0.0:8080 lets other machines look, too (default: %(default)s)"
+    where = "where to serve it; 0.0.0.0:8080 lets other machines look too (default: %(default)s)"
     parser.add_argument("--listen", default="127.0.0.1:8080", metavar="HOST:PORT", help=where)
-    mine = "show closed hands with their frames to whoever has the address that is printed; run it as a supervisor"
+    mine = "also show finished hands with their frames, to whoever has the printed address; run this as a supervisor"
     parser.add_argument("--supervisor", action="store_true", help=mine)
 
 
@@ -228,12 +228,12 @@ def _kiosk(options: Namespace) -> int:
 
 
 def _add_archive(parser: ArgumentParser) -> None:
-    where = "where its archives are (default: where the journal says, or beside it)"
+    where = "the folder of its archives (default: the folder in the journal, or beside it)"
     parser.add_argument("--archive", type=Path, metavar="FOLDER", help=where)
 
 
 def _add_verify(parser: ArgumentParser) -> None:
-    against = "hold it against a pit's log too: the events it committed, a line of JSON each"
+    against = "compare it with a pit's log too: the events that the pit committed, one JSON line each"
     parser.add_argument("--against", type=Path, metavar="LOG", help=against)
     _add_archive(parser)
 
@@ -251,8 +251,8 @@ def _rounds(options: Namespace) -> int:
 
 
 def _add_replay(parser: ArgumentParser) -> None:
-    parser.add_argument("round", metavar="SHOE/ROUND", help="as `tablectl rounds` numbers it: 3/12")
-    page = "write the round as one page that needs nothing else: cards, frames, lamps, times, events"
+    parser.add_argument("round", metavar="SHOE/ROUND", help="the round as `tablectl rounds` numbers it: 3/12")
+    page = "write the round as one HTML page: cards, frames, lamps, times, events"
     parser.add_argument("--html", type=Path, metavar="FILE", help=page)
     _add_archive(parser)
 
@@ -271,7 +271,7 @@ def _add_status(parser: ArgumentParser) -> None:
 def _add_language(parser: ArgumentParser) -> None:
     from controller.words.language import LANGUAGES
 
-    parser.add_argument("--language", choices=LANGUAGES, default="en", help="of the sentences (default: English)")
+    parser.add_argument("--language", choices=LANGUAGES, default="en", help="of the sentences (default: en)")
 
 
 def _status(options: Namespace) -> int:
@@ -287,8 +287,8 @@ def _watch(options: Namespace) -> int:
 
 
 def _add_witness(parser: ArgumentParser) -> None:
-    parser.add_argument("--by", required=True, metavar="NAME", help="who says so; it is journalled")
-    seen = "what you saw waiting, and nothing else (default: what waits, which is shown)"
+    parser.add_argument("--by", required=True, metavar="NAME", help="who confirms; the name is journalled")
+    seen = "confirm only this act, which you saw waiting (default: the act that waits, which is shown)"
     parser.add_argument("--proposal", type=int, metavar="NUMBER", help=seen)
 
 
@@ -299,15 +299,15 @@ def _witness(options: Namespace) -> int:
 
 
 def _add_sim_shoe(parser: ArgumentParser) -> None:
-    parser.add_argument("--driver", choices=SHOES, default=SHOES[0], help="which one (default: %(default)s)")
+    parser.add_argument("--driver", choices=SHOES, default=SHOES[0], help="the brand of shoe (default: %(default)s)")
     place = parser.add_mutually_exclusive_group(required=True)
-    place.add_argument("--pty", type=Path, metavar="LINK", help="on a pty, with a link to it here")
-    place.add_argument("--port", metavar="PORT", help="on a serial port, the far end of the cable")
-    parser.add_argument("--baud", type=int, help="default: what is usual for the shoe")
+    place.add_argument("--pty", type=Path, metavar="LINK", help="deal on a pty, with a link to it at this path")
+    place.add_argument("--port", metavar="PORT", help="deal on a serial port, the far end of the cable")
+    parser.add_argument("--baud", type=int, help="default: the usual speed of the shoe")
     parser.add_argument("--seed", type=int, default=0, help="decides the cards")
-    parser.add_argument("--pace", type=float, default=1.0, metavar="SECONDS", help="between two cards")
+    parser.add_argument("--pace", type=float, default=1.0, metavar="SECONDS", help="the time between two cards")
     parser.add_argument("--rounds", type=int, metavar="N", help="stop after N hands (default: at Ctrl-C)")
-    parser.add_argument("--verbs", action="store_true", help="do what standard input says instead; `help` lists it")
+    parser.add_argument("--verbs", action="store_true", help="do what standard input says instead; `help` shows how")
 
 
 def _sim_shoe(options: Namespace) -> int:
@@ -338,7 +338,7 @@ def _sim_pit(options: Namespace) -> int:
 
 
 def _add_manual(parser: ArgumentParser) -> None:
-    shell = "what makes this shell complete the commands, their options and files, instead of the page"
+    shell = "print completion for this shell instead of the page"
     parser.add_argument("--completion", choices=("bash", "zsh"), help=shell)
 
 
@@ -356,11 +356,11 @@ def _versions(_options: Namespace) -> int:
 
 
 def _add_now(parser: ArgumentParser) -> None:
-    parser.add_argument("--now", action="store_true", help="inside of a shoe too; the table then asks for its cards")
+    parser.add_argument("--now", action="store_true", help="inside a shoe too; the table then asks for a count")
 
 
 def _add_update(parser: ArgumentParser) -> None:
-    parser.add_argument("version", nargs="?", metavar="VERSION", help="default: the one that was installed last")
+    parser.add_argument("version", nargs="?", metavar="VERSION", help="default: the version that was installed last")
     _add_now(parser)
 
 
@@ -385,13 +385,13 @@ def _switch(_options: Namespace) -> int:
 _LOOK, _TABLE, _RECORD, _PLAY = "Look", "The table itself", "The record", "Without hardware"
 
 COMMANDS: tuple[Command, ...] = (
-    Command("status", "Look", "how a running table is", "", _status, _add_status, File.TABLE),
+    Command("status", "Look", "what a running table waits for, and how it is", "", _status, _add_status, File.TABLE),
     Command("manual", "Look", "the manual page of all commands, for `man -l -`", "| man -l -", _manual, _add_manual),
     Command("watch", "Look", "a running table, live in the terminal", "", _watch, _add_language, File.TABLE),
     Command(
         "witness",
         "The round",
-        "confirm, as the second person, what another one asked for",
+        "confirm, as the second person, what another person asked for",
         "--by Jones",
         _witness,
         _add_witness,
@@ -409,7 +409,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "check",
         _TABLE,
-        "read a table's configuration and tell everything wrong with it",
+        "read a table's configuration and name every mistake",
         "",
         _check,
         _add_check,
@@ -428,16 +428,16 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "new-journal",
         _TABLE,
-        "set the journal of a stopped table aside and begin a new one, which the pit must adopt",
+        "set a stopped table's journal aside and begin a new journal, which the pit must adopt",
         "--by Smith",
         _new_journal,
         _add_new_journal,
         File.TABLE,
     ),
-    Command("versions", _TABLE, "the installed versions of the program, and which one runs", "", _versions),
+    Command("versions", _TABLE, "the installed versions of the program, and the version that runs", "", _versions),
     Command("update", _TABLE, "run another version once no shoe is open", "0.2.0", _update, _add_update),
     Command("rollback", _TABLE, "return to the version before, once no shoe is open", "", _rollback, _add_now),
-    Command("switch", _TABLE, "do the update or rollback that was asked for; systemd runs this", "", _switch),
+    Command("switch", _TABLE, "do the requested update or rollback; systemd runs this", "", _switch),
     Command(
         "certs",
         _TABLE,
@@ -459,7 +459,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "verify",
         _RECORD,
-        "check every row of a journal; the first bad one is named",
+        "check every row of a journal, and name the first bad row",
         "--against LOG",
         _verify,
         _add_verify,
@@ -476,7 +476,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "practice",
         _PLAY,
-        "a table on this machine that you deal by hand, at a prompt",
+        "a simulated table on this machine that you deal by hand, at a prompt",
         "/tmp/practice",
         _practice,
         _add_practice,
@@ -506,7 +506,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "kiosk",
         _LOOK,
-        "a browser on the attached monitor, started again when it died or stays black",
+        "a browser on the attached monitor, restarted where it dies or stays black",
         "http://127.0.0.1:8080/ -- cage -s -- chromium --kiosk",
         _kiosk,
         _add_kiosk,
@@ -530,7 +530,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "sim pit",
         _PLAY,
-        "a pit that acknowledges, or not, by verbs on standard input",
+        "a pit that acknowledges events or does not, by verbs on standard input",
         "TABLE.toml",
         _sim_pit,
         file=File.TABLE,
@@ -539,7 +539,7 @@ COMMANDS: tuple[Command, ...] = (
 
 
 def every_command() -> tuple[Command, ...]:
-    """All commands, as the help groups them."""
+    """All commands, in the order of the help."""
     from controller.cli import acts
 
     return tuple(sorted((*acts.commands(), *COMMANDS), key=lambda command: GROUPS.index(command.group)))

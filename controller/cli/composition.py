@@ -1,7 +1,7 @@
 """The cards of an open shoe that nobody has seen yet, from a table's journal: for surveillance, never for players.
 
-A card counts as seen once it lay face up. Burned cards and those that still lie face down count as unseen, although
-the journal may know them: so the odds tell nothing of a face-down card. They are the odds of whoever has watched.
+A card counts as seen once it lay face up. Burned cards and cards that still lie face down count as unseen, although the
+journal may know them. So the odds tell nothing of a face-down card. They are the odds of a player who has watched.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from controller.table.states import NoShoe, ShoeEnded, Table
 
 @dataclass(frozen=True, slots=True)
 class OpenShoe:
-    """An open shoe as whoever watched it knows it. It plays by the rules that it opened with."""
+    """An open shoe as a person knows it who watched it, with the rules that it opened with."""
 
     number: int
     round: int | None
-    """The last hand that was begun."""
+    """The last hand that has begun."""
 
     rules: TableRules
     config_digest: str
@@ -37,7 +37,7 @@ class OpenShoe:
 
 
 def open_shoe(journal: Path) -> OpenShoe:
-    """The open shoe of a journal. Raises TableError: `no_open_shoe`, and what reading a journal raises."""
+    """The open shoe of a journal. Raises TableError: `no_open_shoe`, and the errors of reading a journal."""
     table: Table | None = None
     digest = ""
     seen: dict[object, Sequence[Card]] = {}
@@ -50,14 +50,14 @@ def open_shoe(journal: Path) -> OpenShoe:
         seen |= _face_up(table)
     if table is None or table.shoe is None or isinstance(table.phase, NoShoe | ShoeEnded):
         raise TableError("no_open_shoe", f"No shoe is open in {journal}.", "Ask again once a shoe is dealt.")
-    seen |= {finished.number: cards_of(finished.done) for finished in table.finished}  # as they were corrected
+    seen |= {finished.number: cards_of(finished.done) for finished in table.finished}  # as corrected
     lay = Counter(card for hand in seen.values() for card in hand)
     unseen = {card: max(many - lay[card], 0) for card, many in fresh(table.rules.shoe.decks).items()}
     return OpenShoe(table.shoe.number, table.shoe.rounds or None, table.rules, digest, unseen)
 
 
 def _face_up(table: Table) -> dict[object, Sequence[Card]]:
-    """The cards that lie face up now, by the hand that they are of, and the burn's first card."""
+    """The cards that lie face up now, by their hand, and the first card of the burn."""
     face = public(table)
     up: dict[object, Sequence[Card]] = {}
     if face.first_card is not None:

@@ -17,7 +17,7 @@ from controller.words.language import language
 
 
 def deal(table: Path, script: str, in_words: bool) -> int:
-    """Play the script in the file `script` ("-": standard input); 0 when every token was played without a fault.
+    """Play the script in the file `script` ("-": standard input). 0 where every token was played without a fault.
 
     Each event is printed as its JSON, or `in_words` for people, with what became of every wager.
     """
@@ -31,7 +31,7 @@ def deal(table: Path, script: str, in_words: bool) -> int:
         else:
             print("\n".join(_told(json.loads(outcome))) if in_words else outcome.decode())
     if played.face.fault is not None or played.face.phase in ("burning", "wagers_locked", "hand_in_play"):
-        print(f"The script ends before the table has done with it. {_due(played)}", file=sys.stderr)
+        print(f"The script ends inside a hand or the burn. {_due(played)}", file=sys.stderr)
     return exit_code
 
 

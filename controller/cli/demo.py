@@ -1,8 +1,8 @@
-"""`tablectl demo`: the real daemon on this machine, and the far end of each of its wires simulated.
+"""`tablectl demo`: the real daemon on this machine, with the far end of each of its wires simulated.
 
-A private Mosquitto, the reference pit, a simulated shoe on a pty, a dealer and players on simulated pins. The first
-shoe is a story (`drivers/sim/story.py`); then the people deal on at random. What is shown comes from where a person or
-the pit would get it: the control socket and the broker.
+It runs a private Mosquitto, the reference pit, a simulated shoe on a pty, and a dealer and players on simulated pins.
+The first shoe is a story (`drivers/sim/story.py`); then the people deal on at random. What is shown comes from where a
+person or the pit would get it: the control socket and the broker.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ _SLIPS = 0.03
 
 
 def demo(rounds: int | None, speed: float, seed: int | None, game: str, shoe: str | None) -> int:
-    """Run the demo until `rounds` wagered rounds are dealt, or Ctrl-C; 0 when it ended as it should.
+    """Run the demo until `rounds` wagered rounds are dealt, or Ctrl-C. 0 where it ended as it should.
 
-    `speed` 2 is twice as fast as people, 0 has no pauses. `game` names an example table or an example game; `shoe` None
-    is the table's own. Raises TableError `demo_options` for what does not go together.
+    `speed` 2 is twice as fast as people, 0 has no pauses. `game` names an example table or an example game. `shoe` None
+    is the table's own shoe. Raises TableError `demo_options` for options that do not go together.
     """
     if (rounds is not None and rounds < 1) or speed < 0:
-        raise TableError("demo_options", "ROUNDS is at least 1, and SPEED at least 0.", "For example ROUNDS=5 SPEED=0.")
+        raise TableError("demo_options", "ROUNDS must be 1 or more, SPEED 0 or more.", "For example ROUNDS=5 SPEED=0.")
     if game not in (names := surroundings.example_names()):
         likely = "".join(f"Did you mean {name}? " for name in get_close_matches(game, names, 1))
         do = f"{likely}GAME is one of: {', '.join(names)}."
@@ -72,7 +72,7 @@ def demo(rounds: int | None, speed: float, seed: int | None, game: str, shoe: st
 
 @contextmanager
 def _stop_signals() -> Iterator[threading.Event]:
-    """Ctrl-C, SIGTERM and a closed terminal as an event, so that everything is taken down in order."""
+    """Turns Ctrl-C, SIGTERM and a closed terminal into an event, so that everything ends in order."""
     stopping = threading.Event()
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
@@ -87,11 +87,11 @@ def _stop_signals() -> Iterator[threading.Event]:
 
 
 class _LeftError(Exception):
-    """The people leave the table in the middle of what they do."""
+    """The people leave the table, whatever they are doing."""
 
 
 class _Until:
-    """A clock at which the people stand still once `stopping` is set, and leave once they are `gone`."""
+    """A clock that stops the people once `stopping` is set, and sends them away once `gone` is set."""
 
     def __init__(self, stopping: threading.Event, gone: threading.Event) -> None:
         self._stopping = stopping
@@ -99,14 +99,14 @@ class _Until:
         self.monotonic = time.monotonic
 
     def sleep(self, seconds: float, /) -> None:
-        """Let so many seconds go by. Raises _LeftError."""
+        """Let this many seconds pass. Raises _LeftError."""
         if self._stopping.wait(seconds):
             self._gone.wait()
             raise _LeftError
 
 
 class _People(threading.Thread):
-    """The dealer and the players. `done` is set when they deal no more; `trouble` says why they gave up."""
+    """The dealer and the players. `done` is set once they deal no more; `trouble` says why they gave up."""
 
     def __init__(self, deal: Callable[[], None], done: threading.Event) -> None:
         super().__init__(name="people", daemon=True)
@@ -127,7 +127,7 @@ class _People(threading.Thread):
 
 
 class _Show(Protocol):
-    """Where the demo is seen."""
+    """Where the demo is shown."""
 
     def line(self, text: str, *, caption: bool = False) -> None:
         """A line that stays."""
@@ -137,7 +137,7 @@ class _Show(Protocol):
 
 
 class _Demo:
-    """The processes of a demo, and what has been heard of them. It is the stage of its story."""
+    """The processes of a demo, and what they were heard to say. This is the stage of the story."""
 
     def __init__(
         self,
@@ -185,7 +185,7 @@ class _Demo:
                 self._cable.plug()
                 everything_acked = self._await_acks(table)
                 self._show(table, show)
-            surroundings.stop(daemon)  # before the shoe is gone, which a table would tell
+            surroundings.stop(daemon)  # before the shoe goes, which the table would report
             self._gone.set()
             people.join()
         return self._sum_up(config, people.trouble, everything_acked)
@@ -205,7 +205,7 @@ class _Demo:
         self._lines.put((caption, True))
 
     def pay(self) -> None:
-        """Verify and pay what may be verified and paid now: the pit decides nothing before it has heard of all hits."""
+        """Verify and pay the awards that can be decided now: the pit waits until it has heard of all hits."""
         with closing(Ledger(self._ledger)) as ledger, suppress(TableError):
             for award in ledger.awards():
                 if award.step == "pending":
@@ -218,7 +218,7 @@ class _Demo:
         self._cable.pull()
 
     def plug_cable(self) -> None:
-        """Put it back."""
+        """Put the cable back."""
         self._cable.plug()
 
     def leave(self) -> None:
@@ -227,8 +227,8 @@ class _Demo:
         self._gone.wait()
 
     def _table(self, port: int) -> tuple[Path, Config]:
-        """The table file of the game, with wagers that are known and paid. A game without a table of its own is played
-        at the first example table that it fits. Raises TableError `demo_options` where the shoe does not deal it."""
+        """The table file of the game, with bet recognition. A game without a table of its own is played at the first
+        example table that fits. Raises TableError `demo_options` where the shoe cannot deal the game."""
         shoe = {} if self._shoe is None else {"driver": self._shoe}
         table: dict[str, Any] = {"bet_recognition": True}
         examples = [surroundings.example_table(self._game)]
@@ -253,7 +253,7 @@ class _Demo:
 
     @contextmanager
     def _listening(self, config: Config, port: int) -> Iterator[None]:
-        """Hear the table's events as any subscriber may. What the table sends again is heard once."""
+        """Hear the table's events as any subscriber may. An event that is sent again counts once."""
         topics = Topics(config.file.pit.root, config.file.table.id)
         client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
 
@@ -275,7 +275,7 @@ class _Demo:
             client.loop_stop()
 
     def _watch(self, table: Path, daemon: subprocess.Popen[bytes], show: _Show) -> None:
-        """Show the table until its people deal no more, the daemon died, or somebody stops the demo."""
+        """Show the table until its people deal no more, the daemon ends, or a person stops the demo."""
         while not self._done.is_set() and daemon.poll() is None:
             self._show(table, show)
             if self._stopping.wait(_REFRESH_S):
@@ -285,11 +285,11 @@ class _Demo:
         while not self._lines.empty():
             text, caption = self._lines.get()
             show.line(text, caption=caption)
-        with suppress(TableError):  # a table that ends
+        with suppress(TableError):  # the table ends
             show.status(ask(table, {"do": "status"})["status"])
 
     def _await_acks(self, table: Path) -> bool:
-        """Whether the pit acknowledges all that the table said."""
+        """Whether the pit acknowledges every event of the table."""
         deadline = time.monotonic() + _ACK_PATIENCE_S
         while time.monotonic() < deadline:
             try:
@@ -335,7 +335,7 @@ class _Live:
         self._live = live
 
     def line(self, text: str, *, caption: bool = False) -> None:
-        """Print it above the picture, whole."""
+        """Print the line above the picture, whole."""
         style = "bold bright_cyan" if caption else "dim"
         self._live.console.print(Text(_wrapped(text, 8), style=style), soft_wrap=True)
 
@@ -346,7 +346,7 @@ class _Live:
 
 
 def _wrapped(text: str, indent: int) -> str:
-    """The line as it fits the terminal's width, which a pipe does not have."""
+    """The line, wrapped to the terminal's width. A pipe has no width."""
     if not sys.stdout.isatty():
         return text
     width = shutil.get_terminal_size().columns
@@ -354,7 +354,7 @@ def _wrapped(text: str, indent: int) -> str:
 
 
 def _legend(rules: TableRules) -> Iterator[str]:
-    """What the lamps say in this very game, and two words that people ask for."""
+    """What the lamps say in this game, and two words that need an explanation."""
     simulated = rules.shoe.drawn_in_error == "simulated_hand"
     turns = rules.play.calls or rules.play.squeezed
     patterns = {

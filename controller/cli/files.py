@@ -1,4 +1,4 @@
-"""The files that commands read: the one that is meant where none is named, and what a wrong one is; and pages."""
+"""The files that commands read: the default file, the kind of a wrong file, and pages that are written."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CONFIGURATION = Path("/etc/table-controller")
 
 
 def default_table() -> Path:
-    """The table file that the variable names, or the only one in the configuration's folder.
+    """The table file in the variable, or the only table file in the configuration's folder.
 
     Raises TableError `no_table` where there is none, or more than one.
     """
@@ -39,7 +39,7 @@ def default_journal() -> Path:
 
 @contextmanager
 def writing(page: Path) -> Iterator[None]:
-    """Raises TableError `page_unwritable` where the page cannot be written."""
+    """Turns a failed write into TableError `page_unwritable`."""
     try:
         yield
     except OSError as error:
@@ -48,7 +48,7 @@ def writing(page: Path) -> Iterator[None]:
 
 
 def check_kind(command: Command, path: Path) -> None:
-    """Raises TableError `wrong_kind_of_file` where the file is plainly of another kind than the command reads."""
+    """Raises TableError `wrong_kind_of_file` where the file is clearly of another kind than the command reads."""
     kind = _kind(path)
     if command.file is File.JOURNAL and kind not in (None, _JOURNAL):
         do = "The table's file says where its journal is: [journal] path."
@@ -66,7 +66,7 @@ _LEDGER_ID = b"PIT1"
 
 
 def _kind(path: Path) -> str | None:
-    """What the file is; None for one that cannot be read, or is nothing of ours."""
+    """The kind of the file; None for a file that cannot be read, or is of no known kind."""
     try:
         with path.open("rb") as file:
             head = file.read(100)

@@ -1,4 +1,4 @@
-"""`tablectl rounds` and `tablectl replay`: what a journal tells of the past, for technicians."""
+"""`tablectl rounds` and `tablectl replay`: a journal's past, for technicians."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _OF_A_ROUND = ("round", "void", "correction")
 
 
 def verify_journal(path: Path, log: Path | None, archive: Path | None) -> int:
-    """Check every row of the journal and its archives, and hold it against a pit's log where there is one."""
-    # The pit's word first: it names the event, where the journal could only say that a row is not as it was.
+    """Check every row of the journal and its archives, and compare them with a pit's log where there is one."""
+    # The pit's log first: it names the event, where the journal could only say that a row was altered.
     agreed = compare(path, log, archive) if log else None
     good = verify(path, archive)
     print(f"{good.table}/{good.epoch}: {good.rows} rows, {good.messages} events, all good; head {good.head.hex()}")
@@ -35,11 +35,11 @@ def verify_journal(path: Path, log: Path | None, archive: Path | None) -> int:
 
 def _after(log_head: int, journal_head: int) -> str:
     more = journal_head - log_head
-    return f"the journal goes on with {more} more, to {journal_head}" if more else "it is the journal's last too"
+    return f"the journal has {more} more, to {journal_head}" if more else "that is the journal's last event too"
 
 
 def rounds(path: Path, archive: Path | None = None) -> int:
-    """Print every round of the journal and its archives, void and corrected ones too, a line each.
+    """Print every round of the journal and its archives, void and corrected rounds too, a line each.
 
     `archive` is the folder of the archives, as in `journal.verify`.
     """
@@ -52,8 +52,8 @@ def rounds(path: Path, archive: Path | None = None) -> int:
 
 
 def replay_round(path: Path, which: str, archive: Path | None = None, page: Path | None = None) -> int:
-    """Print one finished round step by step, or write it as a page; `which` is SHOE/ROUND. Raises TableError
-    `no_such_round`, `page_unwritable`.
+    """Print one finished round step by step, or write it as a page. `which` is SHOE/ROUND. Raises TableError
+    `no_such_round` or `page_unwritable`.
 
     `archive` is the folder of the archives, as in `journal.verify`.
     """

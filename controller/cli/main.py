@@ -33,12 +33,12 @@ STAYS_WRONG = frozenset(
         "signing_key_unusable",
     }
 )
-"""What keeps a table from starting until a person has mended it: starting again would change nothing. What a disk or
-another process is to blame for may pass."""
+"""Errors that keep a table from starting until a person mends something: a restart changes nothing. Errors of a disk or
+of another process are not here, since they may pass."""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; returns the exit code. Trouble is told on standard error, with what to do."""
+    """Run one command and return the exit code. An error is told on standard error, with what to do."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     starts = words[:1] == ["run"]
     try:
@@ -54,15 +54,15 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        sys.stderr.close()  # whoever read our output has gone
+        sys.stderr.close()  # the reader of our output has gone
         return 0
     return code
 
 
 def _parsed(words: list[str]) -> Namespace:
-    """The options of a command line, with the default table where none is said."""
+    """The options of a command line, with the default table where no table is named."""
     command = _named(words, COMMANDS)
-    commands = (command,) if command is not None else every_command()  # `dark` must not wait for the acts' core
+    commands = (command,) if command is not None else every_command()  # `dark` must not wait while the acts load
     parser = parser_of(commands)
     command = command or _named(words, commands)
     if command is not None and not {"-h", "--help"} & set(words):
@@ -75,7 +75,7 @@ def _named(words: list[str], commands: Iterable[Command]) -> Command | None:
 
 
 def _with_file(command: Command, words: list[str]) -> list[str]:
-    """The words with the file that the command needs, where they do not say one."""
+    """The words, with the default file where the command needs a file and they name none."""
     name, said = words[: len(command.name.split())], words[len(command.name.split()) :]
     match command.file:
         case File.TABLE if not any(word.endswith(".toml") or _is_other_table(command, word) for word in said):
@@ -87,12 +87,12 @@ def _with_file(command: Command, words: list[str]) -> list[str]:
 
 
 def _is_other_table(command: Command, word: str) -> bool:
-    """Whether the word is a file's path, where it can only be meant as the table's file."""
+    """Whether the word is a path that can only be meant as the table's file."""
     return command.name != "deal" and "/" in word and Path(word).is_file()
 
 
 def _positionals(said: list[str]) -> int:
-    """How many of the words are no options, nor options' values: each option of a journal's reader has one."""
+    """How many of the words are neither options nor options' values. Each option of a journal's reader has a value."""
     return sum(
         not word.startswith("-") and not (place and said[place - 1].startswith("--") and "=" not in said[place - 1])
         for place, word in enumerate(said)

@@ -1,4 +1,4 @@
-"""`tablectl manual`: the manual page, and completion for the shells, made from the table of commands."""
+"""`tablectl manual`: the manual page and the shells' completion, made from the commands' entries."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def _page(parser: ArgumentParser, commands: tuple[Command, ...]) -> str:
         ".B tablectl",
         "COMMAND [TABLE.toml] ...",
         ".SH DESCRIPTION",
-        "Where no TABLE.toml is said, it is the file that TABLE_CONTROLLER_TABLE names, or the only one in",
-        "/etc/table-controller. What the table refuses is told on standard error: a code, what happened, what to do.",
+        "Without TABLE.toml, the command uses the file in TABLE_CONTROLLER_TABLE, or the only one in",
+        "/etc/table-controller. An error is told on standard error: a code, what happened, what to do.",
     ]
     for group in GROUPS:
         lines.append(f".SH {group.upper()}")
@@ -76,11 +76,11 @@ def _completion(parser: ArgumentParser, shell: str) -> str:
     try:
         import shtab
     except ImportError:
-        do = "Install it where you make the file, not at the table: pip install shtab."
-        raise TableError("shtab_missing", "Completion is made by shtab, which is not installed.", do) from None
+        do = "Install shtab where you make the file, not at the table: pip install shtab."
+        raise TableError("shtab_missing", "The program shtab makes completion, and is not installed.", do) from None
     for own in parsers(parser).values():
         for action in own._actions:
             kind = shtab.DIRECTORY if action.metavar == "FOLDER" else shtab.FILE if action.metavar in _FILES else None
             if kind is not None:
-                action.complete = kind  # type: ignore[attr-defined]  # shtab looks for it there; argparse has none
+                action.complete = kind  # type: ignore[attr-defined]  # shtab reads it; argparse has none
     return str(shtab.complete(parser, shell))

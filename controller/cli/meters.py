@@ -1,4 +1,4 @@
-"""Where each progressive meter begins, beside what the awards below its own are worth."""
+"""Where each progressive meter must begin: at the worth of the awards below the meter's own."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from controller.words.events import dollars
 
 
 def meters_told(rules: TableRules, settings: Path | None) -> list[str]:
-    """Where the pit must begin each meter that the table awards. With the pit's `settings` there is nothing to tell.
+    """Where the pit must begin each meter that the table awards; nothing where the pit's `settings` are given.
 
-    Raises ConfigError where a seed in the settings is too low or missing, and TableError where they cannot be read.
+    Raises ConfigError where a seed in the settings is too low or missing, TableError where they cannot be read.
     """
     least_cents = least_meters(rules.play, rules.bets, rules.shoe.decks)
     if settings is None:

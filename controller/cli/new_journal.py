@@ -1,4 +1,4 @@
-"""`tablectl new-journal`: a person's word that a table goes on without the journal it had."""
+"""`tablectl new-journal`: a person decides that a table goes on without its journal."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from controller.record.journal_file import set_aside
 
 
 def new_journal(table: Path, by: str) -> int:
-    """Set aside what stands in the journal's place, begin a new journal there and print what the pit is to adopt.
+    """Set the old journal aside, begin a new journal in its place, and print what the pit must adopt.
 
-    Raises TableError: `journal_in_use` where the table runs.
+    Raises TableError `journal_in_use` where the table runs.
     """
     file = load(table).file
     path = Path(file.journal.path)
@@ -26,14 +26,14 @@ def new_journal(table: Path, by: str) -> int:
         raise TableError(
             "journal_in_use",
             f"The journal {path} could not be set aside: {error}.",
-            "Stop the table first, and run this as the user the table runs as.",
+            "Stop the table first, and run this as the table's user.",
         ) from error
     archive = None if file.journal.archive is None else Path(file.journal.archive)
     key, journal = open_journal(path, Path(file.journal.signing_key), file.table.id, archive, by)
     with closing(journal):
         if aside is not None:
-            print(f"The old journal is kept as {aside}: what the pit has not acknowledged stands there alone.")
-        print(f"A new journal was begun at {path}. At the pit a person adopts it:")
+            print(f"The old journal is kept as {aside}: only there are the events that the pit does not have.")
+        print(f"A new journal was begun at {path}. A person must adopt it at the pit:")
         print(f"  table {file.table.id}, epoch {journal.epoch}, public key {key.public.hex()}")
-        print(f"Its key is {fingerprint(key.public)}: the pit shows the same.")
+        print(f"Its fingerprint is {fingerprint(key.public)}. The pit must show the same.")
     return 0

@@ -1,4 +1,4 @@
-"""`tablectl par`: what every bet of a game or a table is worth, and the edges that `tablectl check` tells."""
+"""`tablectl par`: what every bet of a game or a table is worth, and the edges for `tablectl check`."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from controller.par.sheet import Par, par, subject
 def par_sheet(
     file: Path, against: Path | None, composition: bool, meters: Iterable[str], as_json: bool, page: Path | None
 ) -> int:
-    """Print the par sheet of a table's file or a game's, or how it differs `against` another's; a `page` is written
-    besides. `composition`: what the open shoe's unseen cards make of a table's bets. `meters`: NAME=CENTS.
+    """Print the par sheet of a table's or a game's file, or how it differs `against` another file; also write a `page`.
+    `composition`: what a table's bets are worth with the open shoe's unseen cards. `meters`: NAME=CENTS.
 
     Raises TableError.
     """
@@ -42,7 +42,7 @@ def par_sheet(
 
 
 def _composition(table: Path, levels: Levels, as_json: bool) -> int:
-    """The bets of the shoe that is open, fresh and as it is now."""
+    """The bets of the open shoe: fresh, and as the shoe is now."""
     from controller.cli.composition import open_shoe
 
     shoe = open_shoe(Path(load(table).file.journal.path))
@@ -56,8 +56,8 @@ def _composition(table: Path, levels: Levels, as_json: bool) -> int:
         bets=rules.bets,
     )
     if not as_json:
-        print(f"shoe {shoe.number}, round {shoe.round or '-'}: what the cards that nobody has seen make of each bet")
-        print("for surveillance, never for players; cards that were burned or lie face down count as unseen")
+        print(f"shoe {shoe.number}, round {shoe.round or '-'}: what each bet is worth with the unseen cards")
+        print("for surveillance, never for players; burned and face-down cards count as unseen")
     _print_differences(par(of), par(of, shoe.unseen), levels, as_json)
     return 0
 
@@ -70,14 +70,14 @@ def _print_differences(one: Par, other: Par, levels: Levels, as_json: bool) -> N
 
 
 def edges_told(file: Path, highest: float) -> Iterator[str]:
-    """What `check` says of the edges: the warnings, then all of them in one line. `highest`: a part of one."""
+    """The edges for `check`: the warnings, then every edge in one line. `highest` is a fraction, such as 0.3."""
     sheet = par(subject(file))
     for bet in sheet.bets:
         if not bet.outcomes:
             continue
         edge = bet.edge({})
         if edge < 0:
-            yield f"warning: the house pays to play {bet.spot}: its edge is {percent(edge)}"
+            yield f"warning: the house loses on {bet.spot}: its edge is {percent(edge)}"
         elif edge > highest and not bet.edge_by_meter():
             yield f"warning: the house keeps {percent(edge)} of {bet.spot}, more than {100 * highest:g}%"
     yield f"house edges: {edges(sheet)}"
@@ -87,5 +87,5 @@ def _level(text: str) -> tuple[str, int]:
     name, _, cents = text.partition("=")
     if not (cents.isascii() and cents.isdecimal() and len(cents) <= 15):
         do = "Write its name and cents: --meter banker_personal=1000000."
-        raise TableError("no_such_meter", f"{text} is no meter's level.", do)
+        raise TableError("no_such_meter", f"{text} is not a meter and its level.", do)
     return name, int(cents)

@@ -1,6 +1,6 @@
-"""The live picture of a table in a terminal: what it waits for, cards, lamps, hits and what the pit has acknowledged.
+"""The live picture of a table in a terminal: what it waits for, cards, lamps, hits, and how far the pit has got.
 
-The picture is made for 80 columns and uses more where there are more. Its lamps burn as the table's do.
+The picture fits 80 columns and uses more where there are more. Its lamps blink as the table's do.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _COLOURS = {
 
 @contextmanager
 def keys_unseen() -> Iterator[None]:
-    """What is typed meanwhile, Ctrl-C too, does not stand in the picture."""
+    """Keeps typed keys, Ctrl-C too, out of the picture."""
     before = termios.tcgetattr(sys.stdin) if sys.stdin.isatty() else None
     if before is not None:
         termios.tcsetattr(sys.stdin, termios.TCSANOW, [*before[:3], before[3] & ~termios.ECHO, *before[4:]])
@@ -47,9 +47,9 @@ def keys_unseen() -> Iterator[None]:
 
 
 class Picture:
-    """A table's picture, which burns its lamps anew each time that it is painted.
+    """A table's picture, whose lamps are current each time that it is painted.
 
-    `status` is the daemon's, None before the first one.
+    `status` is the daemon's last status; None before the first.
     """
 
     def __init__(self, title: str, rules: TableRules, words: Language) -> None:
@@ -87,7 +87,7 @@ class Picture:
         yield from (Text(line, style="dim") for line in [_meters(pit, words)] if line)
 
     def _hands(self, face: dict[str, Any]) -> Iterator[RenderableType]:
-        """The two hands, or the dealer's, each on a line; the seats' beside each other."""
+        """Each of the two hands, or the dealer's, on a line; the seats' hands side by side."""
         sides = [hand for hand in face["hands"] if not hand["hand"].startswith("seat")]
         seats = [hand for hand in face["hands"] if hand["hand"].startswith("seat")]
         yield from (self._hand(hand, face) for hand in sides)
@@ -105,7 +105,7 @@ class Picture:
         return text
 
     def _seat(self, seat: int, patterns: dict[str, str]) -> Text:
-        """A seat's number, what is printed there, its lamp, and what the lamp says, in a word."""
+        """A seat's number, what is printed there, its lamp, and what the lamp says in one word."""
         name = f"seat_{seat}"
         text = Text(hand_name(name, self._words), style="bright_cyan")
         if self._printed:
@@ -136,7 +136,7 @@ def _lamp(name: str, patterns: dict[str, str]) -> Text:
 
 
 def _burning(name: str, pattern: str) -> Text:
-    """A lamp as it is at this moment."""
+    """A lamp as it is now."""
     lit = Pattern[pattern.upper()].lit(time.monotonic_ns() // 1_000_000)
     style = _COLOURS.get(name.removeprefix("draw_"), "bright_yellow") if lit else "dim"
     return Text("●" if lit else "○", style=style)

@@ -1,7 +1,7 @@
-"""`tablectl practice`: a whole table on this machine whose dealer and players are the person at the prompt.
+"""`tablectl practice`: a whole table on this machine; the person at the prompt is its dealer and its players.
 
 The daemon, Mosquitto and the reference pit are real; shoe and pins are simulated. All files stay in the folder that the
-person names, so that a table can be stopped and gone on with, and every other command can be tried on it.
+person names. So a table can be stopped and continued, and every other command can be tried on it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from drivers.sim.shoe import maker
 
 
 def practice(folder: Path, game: str) -> int:
-    """Run the table of an example game in `folder`, and do what standard input says until it ends.
+    """Run the table of an example game in `folder`, and do what standard input says until that ends.
 
     Raises TableError `practice_options` for a game without an example table, or a folder that cannot be used.
     """
@@ -40,7 +40,7 @@ def practice(folder: Path, game: str) -> int:
         what = f"The practice table cannot be made in {folder}: {error.strerror}."
         raise TableError("practice_options", what, "Name a folder that you may write in.") from None
     config, ledger = load(table), folder.resolve() / "ledger"
-    for number in (signal.SIGTERM, signal.SIGHUP):  # they end all that was started, as the end of the prompt does
+    for number in (signal.SIGTERM, signal.SIGHUP):  # these end all that was started, as the prompt's end does
         signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     with ExitStack() as stack:
         stack.enter_context(surroundings.mosquitto(folder, port))
@@ -53,14 +53,14 @@ def practice(folder: Path, game: str) -> int:
         surroundings.await_table(table, stack.enter_context(surroundings.started(run, log)), log)
         print(f"In another terminal: export TABLE_CONTROLLER_TABLE={table}")
         print(f"The pit's ledger: {ledger}")
-        console.prompt(f"{config.file.table.name}, whose dealer is you")
+        console.prompt(f"{config.file.table.name}; you are the dealer")
         threading.Thread(target=_tell, args=(table,), daemon=True).start()
         console.converse(console.pins_verbs(pins) | console.cable_verbs(line) | shoe.verbs(), sys.stdin)
     return 0
 
 
 def _tell(table: Path) -> None:
-    """Say what changes at the table, a line each."""
-    with suppress(TableError):  # the table's end is the end of the prompt too
+    """Say what changes at the table, a line for each change."""
+    with suppress(TableError):  # the prompt ends with the table
         for line in changes(watch(table), table, language()):
             print(f"  {line}", flush=True)

@@ -12,9 +12,9 @@ from controller.roads.text import LETTERS, hands_from, roads_text
 
 
 def roads(of: str | None) -> int:
-    """Print the roads of these hands, or of the open shoe of a running table: the table's file, None for the default.
+    """Print the roads of these hands, or of a running table's open shoe: its file, or None for the default table.
 
-    Raises TableError `no_hands` for what is neither.
+    Raises TableError `no_hands` for any other text.
     """
     if of is not None and set(of.upper()) <= LETTERS.keys():
         hands = hands_from(of)

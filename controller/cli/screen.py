@@ -11,12 +11,12 @@ from controller.errors import TableError
 
 
 def screen(table: Path, listen: str, supervisor: bool = False) -> int:
-    """Serve the table's pages at `listen`, HOST:PORT; for a `supervisor`, closed hands too. Raises TableError
+    """Serve the table's pages at `listen`, HOST:PORT; for a `supervisor`, finished hands too. Raises TableError
     `screen_missing` without its libraries."""
     host, _, port = listen.rpartition(":")
     if not (host and port.isdecimal()):
         do = "Write HOST:PORT, for example 127.0.0.1:8080, or 0.0.0.0:8080 for other machines too."
-        raise TableError("screen_address", f"{listen} is no address to listen at.", do)
+        raise TableError("screen_address", f"{listen} is not an address to listen at.", do)
     try:
         from controller.screen.server import Sockets, serve
     except ImportError as error:

@@ -28,10 +28,10 @@ def sim_shoe(
     rounds: int | None,
     verbs: bool,
 ) -> int:
-    """A shoe on a pty or a serial port, dealing until `rounds` are dealt; what it dealt on standard output.
+    """A shoe on a pty or a serial port deals until `rounds` are dealt; standard output tells what it dealt.
 
-    With `verbs` it deals nothing by itself and does what standard input says instead. `driver` as in a table file's
-    `[shoe]`; without a `baud` the port runs at what is usual for that shoe.
+    With `verbs` it deals nothing by itself, and does what standard input says. `driver` is as in a table file's
+    `[shoe]`. Without `baud` the port has the usual speed of that shoe.
     """
     line = PtyLine(pty) if pty is not None else SerialLine(str(port), baud or maker(driver).baud)
     try:
@@ -46,7 +46,7 @@ def sim_shoe(
 
 
 def sim_pins(table: Path) -> int:
-    """The front of the table of this file, whose pins are simulated; does what standard input says."""
+    """The front of this file's table, whose pins are simulated. It does what standard input says."""
     pins = simulated_pins(load(table))
     console.prompt("the table's buttons, sensors and lamps")
     console.converse(console.pins_verbs(pins), sys.stdin)
@@ -54,7 +54,7 @@ def sim_pins(table: Path) -> int:
 
 
 def simulated_pins(config: Config) -> SimulatedPins:
-    """The front of a table whose pins are simulated. Raises TableError `sim_not_simulated` for any other."""
+    """The front of a table whose pins are simulated. Raises TableError `sim_not_simulated` for any other table."""
     wiring = config.file.pins
     if wiring.page is None:
         do = 'Set pins.driver = "simulated" and pins.page, or press the real buttons.'
@@ -69,13 +69,13 @@ def simulated_pins(config: Config) -> SimulatedPins:
 
 
 def sim_pit(table: Path) -> int:
-    """A pit for the table of this file, on its broker; prints what it hears and does what standard input says.
+    """A pit for this file's table, on its broker. It prints what it hears, and does what standard input says.
 
-    Raises TableError `sim_pit_tls` for a table whose pit must prove itself, before anything is said to its broker.
+    Raises TableError `sim_pit_tls` for a table whose pit needs TLS, before anything is sent to its broker.
     """
     file = load(table).file
     if file.pit.tls is not None:
-        what = "This table's [pit] wants TLS, and the simulated pit speaks in the clear."
+        what = "This table's [pit] needs TLS, and the simulated pit has none."
         do = "Run the reference pit with a certificate of its own: `python -m controller.pit run`, see its --help."
         raise TableError("sim_pit_tls", what, do)
     topic = Topics(file.pit.root, file.table.id).event.removesuffix("/event")

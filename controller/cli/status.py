@@ -1,4 +1,4 @@
-"""A running table's status in sentences: what the table waits for first, then how everything around it is."""
+"""A running table's status in sentences: first what the table waits for, then everything around it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from controller.words.events import asked, commission_line, dollars, hand_name, 
 from controller.words.language import Language, language
 
 _LAMPS = {"draw_player": "draw", "draw_banker": "draw", "player": "outcome", "banker": "outcome", "tie": "outcome"}
-"""The section of a language that says what a lamp means, by the lamp; `seat` and `fault` are their own."""
+"""The section of a language that says what a lamp means, by the lamp. `seat` and `fault` have sections of their own."""
 
 
 def status_lines(told: dict[str, Any], table: Path, words: Language | None = None) -> list[str]:
-    """The lines of a table's status, the time that it has been up last. `table` is its file, for commands to copy."""
+    """The lines of a table's status. The last says how long it has been up. `table` is its file, for commands to
+    copy."""
     words = words or language()
     face = told["face"]
     return [
@@ -31,7 +32,7 @@ def status_lines(told: dict[str, Any], table: Path, words: Language | None = Non
 
 
 def happening_lines(told: dict[str, Any], table: Path, words: Language) -> list[str]:
-    """Of those lines the ones that change only when something happens: none that counts, and no lamp's."""
+    """The lines that change only where something happens: without lines that count, and without the lamps."""
     face = told["face"]
     return [
         waiting(told, words),
@@ -70,7 +71,7 @@ def waiting(told: dict[str, Any], words: Language) -> str:
 
 
 def waits_for(face: dict[str, Any], words: Language) -> str | None:
-    """What a hand waits for, from the table's public face; None where no hand waits, or where nobody may know."""
+    """What a hand waits for, from the table's public face; None where no hand waits, or nobody may know."""
     say = words.sections["waiting"]
     if (choice := face["choice"]) is not None:
         seat = hand_name(choice["hand"], words)
@@ -88,7 +89,7 @@ def waits_for(face: dict[str, Any], words: Language) -> str | None:
 
 
 def fault_lines(fault: dict[str, Any], table: Path, words: Language | None = None) -> list[str]:
-    """The standing fault, and each of its exits as a whole command."""
+    """The standing fault, and each exit as a whole command."""
     words = words or language()
     what, do = words.fault(fault["code"])
     say = words.sections["say"]
@@ -107,7 +108,7 @@ def fault_lines(fault: dict[str, Any], table: Path, words: Language | None = Non
 
 
 def pit_lines(told: dict[str, Any], table: Path, words: Language | None = None) -> list[str]:
-    """How the table finds the pit, what to do about it with the whole command, and how far the pit has got."""
+    """How the table finds the pit, what to do about that with the whole command, and how far the pit has got."""
     words = words or language()
     pit, say = told["pit"], words.sections["say"]
     code, details = pit["standing"]["code"], pit["standing"]["details"]
@@ -144,7 +145,7 @@ def second_person_lines(waits: dict[str, Any], table: Path, words: Language | No
 
 
 def place(face: dict[str, Any], words: Language) -> str:
-    """Where the table is: what it does, in which shoe and round, with how many cards left."""
+    """What the table does, in which shoe and round, and how many cards are left."""
     say = words.sections["say"]
     parts = [words.name("phase", face["phase"])]
     if face["shoe"] is not None:
@@ -210,7 +211,7 @@ def _wagers(face: dict[str, Any], words: Language) -> Iterator[str]:
 
 
 def _lamps(patterns: dict[str, str], words: Language) -> Iterator[str]:
-    """Each lamp that is not dark, what it does and why."""
+    """Each lamp that is not dark, its pattern and the reason."""
     say = words.sections["say"]
     lit = {lamp: pattern for lamp, pattern in patterns.items() if pattern != "dark"}
     if not lit:
@@ -249,7 +250,7 @@ def _tail(told: dict[str, Any], words: Language) -> Iterator[str]:
 
 
 def _value(value: str | int, words: Language) -> str:
-    """A detail's value, whose parts are codes or speak for themselves."""
+    """A detail's value in words. Its parts are codes, or need no translation."""
     return ", ".join(words.name("value", part) for part in str(value).split(", "))
 
 

@@ -28,11 +28,11 @@ from controller.errors import TableError
 from drivers import shoe as shoes
 
 _CHECKOUT = Path(__file__).resolve().parents[2] / "config"
-_CONFIG = _CHECKOUT if _CHECKOUT.is_dir() else Path(sys.prefix) / "share" / "table-controller"  # as a wheel brings it
+_CONFIG = _CHECKOUT if _CHECKOUT.is_dir() else Path(sys.prefix) / "share" / "table-controller"  # where a wheel puts it
 EXAMPLE_TABLE = _CONFIG / "tables" / "royal9.toml"
 
-_PORTS = (10_000, 32_768)  # below those that Linux gives to outgoing connections
-_claims: deque[socket.socket] = deque(maxlen=64)  # a name held for each port that was given last
+_PORTS = (10_000, 32_768)  # below the ports of Linux's outgoing connections
+_claims: deque[socket.socket] = deque(maxlen=64)  # keeps each of the last given ports reserved
 
 _PATIENCE_S = 10.0
 _START_PATIENCE_S = 20.0
@@ -40,7 +40,7 @@ _POLL_S = 0.02
 
 
 def example_names() -> list[str]:
-    """What can be played from the examples: each table by its name, and each game that has no table of its own."""
+    """The examples that can be played: each table by its name, and each game that has no table of its own."""
     return sorted({file.stem for folder in ("games", "tables") for file in (_CONFIG / folder).glob("*.toml")})
 
 
@@ -55,17 +55,17 @@ def example_game(name: str) -> Path:
 
 
 def free_port(wanted: int = 0) -> int:
-    """A TCP port on the loopback that nobody listens on now: the one that is wanted, if it is free.
+    """A free TCP port on the loopback: the port that is wanted, if it is free.
 
-    No other call of this function gives the same port while this process lives and asks for fewer than 64 others. The
-    ports lie below those that the kernel gives to outgoing connections. Example: a broker that starts a minute after
-    its port was chosen still finds the port free.
+    No other call of this function gives the same port while this process lives and asks for fewer than 64 other ports.
+    The ports lie below those that the kernel gives to outgoing connections. Example: a broker that starts a minute
+    after its port was chosen still finds the port free.
     """
     port = wanted or random.randrange(*_PORTS)
     while True:
         claim = socket.socket(socket.AF_UNIX)
         with socket.socket() as probe, suppress(OSError):
-            claim.bind(f"\0table-controller-port-{port}")  # an abstract name: Linux forgets it with the socket
+            claim.bind(f"\0table-controller-port-{port}")  # an abstract name: Linux forgets the name with the socket
             probe.bind(("127.0.0.1", port))
             _claims.append(claim)
             return port
@@ -93,7 +93,7 @@ def simulated_table(folder: Path, broker_port: int, example: Path = EXAMPLE_TABL
 
 
 def mosquitto_program() -> str | None:
-    """Where Mosquitto is; None where it is not installed. Debian keeps it out of most people's path."""
+    """The path of Mosquitto; None where it is not installed. Debian keeps it out of most people's search path."""
     return shutil.which("mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 
 
@@ -112,7 +112,7 @@ def mosquitto(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def pit(folder: Path, port: int, ledger: Path) -> AbstractContextManager[subprocess.Popen[bytes]]:
-    """The reference pit at the broker on this port. Every table that it does not know yet is adopted."""
+    """The reference pit at the broker on this port. It adopts every table that is new to it."""
     command = python("-m", "controller.pit", "run", "--broker", f"127.0.0.1:{port}", "--ledger", str(ledger))
     return started([*command, "--adopt-new"], folder / "pit.log")
 
@@ -120,7 +120,7 @@ def pit(folder: Path, port: int, ledger: Path) -> AbstractContextManager[subproc
 def await_table(
     table: Path, daemon: subprocess.Popen[bytes], log: Path, stopped: Callable[[], bool] = lambda: False
 ) -> None:
-    """Wait until the table has the pit's levels, without which progressive wagers are refused, or somebody `stopped`.
+    """Wait until the table has the pit's levels, without which progressive wagers are refused; or until `stopped`.
 
     Raises TableError `table_not_started`.
     """
@@ -131,7 +131,7 @@ def await_table(
                 return
         if time.monotonic() >= deadline or daemon.poll() is not None:
             what = f"The table did not start, or does not hear its pit. Its log, {log}, ends:\n{log_end(log)}"
-            raise TableError("table_not_started", what, "Where these lines do not say why, report this.")
+            raise TableError("table_not_started", what, "If these lines do not say why, report this.")
         time.sleep(_POLL_S)
 
 
@@ -142,7 +142,7 @@ def log_end(log: Path) -> str:
 
 @contextmanager
 def started(command: Sequence[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A process whose output goes to `log`, stopped at the end. It does not share our terminal's Ctrl-C."""
+    """A process whose output goes to `log`, stopped at the end. Ctrl-C at our terminal does not reach it."""
     with log.open("ab") as out:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
     try:
@@ -152,7 +152,7 @@ def started(command: Sequence[str], log: Path) -> Iterator[subprocess.Popen[byte
 
 
 def stop(process: subprocess.Popen[bytes]) -> int:
-    """Ask a process to end, wait for it, and return its exit code; one that will not end is killed."""
+    """Ask a process to end, wait for that, and return its exit code. A process that does not end is killed."""
     if process.poll() is None:
         process.send_signal(signal.SIGTERM)
     try:
@@ -163,7 +163,7 @@ def stop(process: subprocess.Popen[bytes]) -> int:
 
 
 def python(*arguments: str) -> list[str]:
-    """The command that runs this very Python with these arguments."""
+    """The command that runs this Python with these arguments."""
     return [sys.executable, *arguments]
 
 

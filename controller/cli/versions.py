@@ -1,9 +1,9 @@
-"""The versions of the program that stand side by side on a table's machine, and the switch from one to another.
+"""The versions of the program on a table's machine, and the switch from one version to another.
 
-In /opt/table-controller each version's name is a link to a folder of its own. The link `current` names the version that
-runs. The link `before` names the one that ran before; that version is known to work, so that version does the switch.
-The file `next` says what is asked for ("0.2.0", or "0.2.0 now"), and stays through a power cut until the switch has
-come to its end. The file `told` says what became of the last switch.
+In /opt/table-controller each version has a link with its name, to a folder of its own. The link `current` names the
+version that runs. The link `before` names the version that ran before. That version is known to work, so it does the
+switch. The file `next` says what is requested ("0.2.0", or "0.2.0 now"), and stays through a power cut until the switch
+is finished. The file `told` says how the last switch ended.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from controller.record.journal_file import sync_folder
 
 FOLDER = Path("/opt/table-controller")
 PACKAGED = Path("/usr/lib/table-controller")
-"""What the package brought, a folder named after its version. dpkg takes it away with the next version."""
+"""What the package installed: a folder named after its version. dpkg removes it with the next version."""
 TABLE, SCREEN, SWITCH = "table-controller.service", "table-screen.service", "table-controller-switch.service"
 _ACCOUNT: str | None = "table-controller"
 _POLL_S = 5.0
 _BETWEEN_SHOES = ("no_shoe", "shoe_ended")
 _LEFT_OPEN = "import sys, pathlib, controller.cli.composition as c; c.open_shoe(pathlib.Path(sys.argv[1]))"
-"""A program that fails where this journal holds no open shoe. It fails too where the version that runs cannot read the
-journal: that version never comes to the end of the shoe, so nothing would wait for that end."""
+"""A program that fails where this journal holds no open shoe. It also fails where the running version cannot read the
+journal: such a version never ends the shoe, so nothing waits for that end."""
 
 
 class Versions:
-    """The versions in `folder`. `systemctl` runs it with these words and says whether it went well."""
+    """The versions in `folder`. `systemctl` runs systemctl with these words, and returns whether that went well."""
 
     def __init__(self, folder: Path = FOLDER, systemctl: Callable[..., bool] | None = None) -> None:
         self.folder = folder
@@ -47,12 +47,12 @@ class Versions:
         return sorted(names - {"current", "before"})
 
     def link(self, name: str) -> str | None:
-        """The version that `current` or `before` names."""
+        """The version that the link `current` or `before` names."""
         path = self.folder / name
         return path.readlink().name if path.is_symlink() else None
 
     def asked(self) -> tuple[str | None, bool]:
-        """The version that is to run next, and whether inside of a shoe too."""
+        """The version that is requested, and whether it may run inside a shoe too."""
         try:
             version, _, now = (self.folder / "next").read_text("utf-8").strip().partition(" ")
         except FileNotFoundError:
@@ -60,24 +60,24 @@ class Versions:
         return version, now == "now"
 
     def told(self) -> str:
-        """What became of the last switch."""
+        """How the last switch ended."""
         path = self.folder / "told"
         return path.read_text("utf-8").strip() if path.is_file() else ""
 
     def ask_for(self, version: str, now: bool) -> None:
-        """Note which version is to run. Raises TableError `version_unknown`, `not_root`."""
+        """Note the requested version. Raises TableError `version_unknown`, `not_root`."""
         if version not in self.installed():
             what = f"Version {version} of the program is not installed; {' and '.join(self.installed()) or 'none'} is."
             raise TableError(
-                "version_unknown", what, "Name one of those, or install the package of that version first."
+                "version_unknown", what, "Name an installed version, or first install the package of that version."
             )
         self._write("next", f"{version} now" if now else version)
 
     def switch(self, shoe_is_open: Callable[[], bool], unfit: Callable[[Path], str | None]) -> bool:
-        """Do what is asked for, and go back where the version that was asked for does not become ready.
+        """Do what is requested. Where the requested version does not become ready, go back.
 
-        `unfit` says of a version's folder why that one cannot run this table. Returns whether the version asked for
-        runs. Where `current` names that version already, an earlier switch was cut off: it is brought to its end.
+        `unfit` says of a version's folder why that version cannot run this table. Returns whether the requested version
+        runs. Where `current` names that version already, an earlier switch was cut off: this call finishes that switch.
         """
         wanted, now = self.asked()
         runs = True
@@ -96,7 +96,7 @@ class Versions:
             self._point("current", wanted)
         if wanted is None:
             return True
-        if runs and not self._systemctl("start", TABLE):  # it returns once the table is ready, or will not be
+        if runs and not self._systemctl("start", TABLE):  # this returns once the table is ready, or has failed
             back = self.link("before") or wanted
             self._systemctl("stop", TABLE)
             self._point("current", back)
@@ -112,7 +112,7 @@ class Versions:
         return done
 
     def _point(self, name: str, version: str) -> None:
-        """Let the link name this version: at every moment it names the old one or the new one."""
+        """Let the link name this version. At every moment the link names the old version or the new."""
         new = self.folder / f".{name}"
         new.unlink(missing_ok=True)
         new.symlink_to(version)
@@ -129,23 +129,23 @@ class Versions:
             new.replace(self.folder / name)
             self._synced()
         except PermissionError as error:
-            do = "Say the same command again after sudo."
+            do = "Repeat the same command with sudo before it."
             raise TableError("not_root", f"Only root may switch versions: {error}.", do) from error
 
     def _synced(self) -> None:
-        """Have what was just named on the disk."""
+        """Wait until the new names are on the disk."""
         sync_folder(self.folder / "next")
 
 
 def versions() -> int:
-    """Print which versions are installed, which one runs, and what became of the last switch."""
+    """Print which versions are installed, which version runs, and how the last switch ended."""
     there = Versions()
     current, before, (wanted, now) = there.link("current"), there.link("before"), there.asked()
     for version in there.installed():
         notes = [
             *(["runs"] if version == current else []),
-            *(["the version before: `tablectl rollback` returns to it"] if version == before != current else []),
-            *([f"is to run {'now' if now else 'once no shoe is open'}"] if version == wanted else []),
+            *(["the version before; `tablectl rollback` returns to it"] if version == before != current else []),
+            *([f"requested: runs {'now' if now else 'once no shoe is open'}"] if version == wanted else []),
         ]
         print(f"{version:<12} {', '.join(notes)}".rstrip())
     if told := there.told():
@@ -154,7 +154,7 @@ def versions() -> int:
 
 
 def update(version: str | None, now: bool) -> int:
-    """Ask for this version, or for the one that the package brought last; wait for the switch between shoes.
+    """Request this version, or the version of the last installed package. Wait for the switch between shoes.
 
     Raises TableError `version_unknown`.
     """
@@ -166,23 +166,23 @@ def update(version: str | None, now: bool) -> int:
 
 
 def rollback(now: bool) -> int:
-    """Ask for the version before."""
+    """Request the version before."""
     there = Versions()
     before = there.link("before")
     if before is None or before == there.link("current"):
         what = f"There is no version before the one that runs; installed: {', '.join(there.installed()) or 'none'}."
-        raise TableError("no_version_before", what, "To run another one: tablectl update VERSION")
+        raise TableError("no_version_before", what, "To run another version: tablectl update VERSION")
     return _switch_to(there, before, now)
 
 
 def switch() -> int:
-    """Do what is asked for; the unit table-controller-switch runs this."""
+    """Do what is requested. The unit table-controller-switch runs this."""
     return 0 if Versions().switch(_shoe_is_open, _unfit) else 1
 
 
 def _switch_to(there: Versions, version: str, now: bool) -> int:
     there.ask_for(version, now)
-    if not Path("/run/systemd/system").is_dir():  # an image is being made: nothing runs
+    if not Path("/run/systemd/system").is_dir():  # a disk image is being made, and nothing runs
         return 0 if there.switch(lambda: False, lambda _version: None) else 1
     if not now and version != there.link("current") and _shoe_is_open():
         _systemctl("start", "--no-block", SWITCH)
@@ -194,8 +194,8 @@ def _switch_to(there: Versions, version: str, now: bool) -> int:
 
 
 def _shoe_is_open() -> bool:
-    """Whether the table has an open shoe, which a stopped table's journal tells. A table that does not answer as it
-    should may have one."""
+    """Whether the table has an open shoe. For a stopped table the journal tells. A table that does not answer as it
+    should counts as having one."""
     try:
         table = default_table()
     except TableError:
@@ -210,16 +210,16 @@ def _shoe_is_open() -> bool:
 def _left_open(journal: Path) -> bool:
     """Whether a stopped table's journal holds an open shoe.
 
-    The table's own account reads it: what SQLite makes beside a journal for root, the table could not open.
+    The table's own account reads the journal: SQLite's files made for root could not be opened by the table.
     """
     command = [sys.executable, "-I", "-c", _LEFT_OPEN, str(journal)]
     return subprocess.run(command, user=_ACCOUNT, capture_output=True, check=False).returncode == 0
 
 
 def _unfit(version: Path) -> str | None:
-    """Why this version cannot run this machine's table, in its own words; None where it can.
+    """Why this version cannot run this machine's table, in the version's own words; None where it can.
 
-    It is asked before anything is stopped, by the account that the table runs under.
+    Asked before anything is stopped, under the account of the table.
     """
     try:
         table = str(default_table())
@@ -242,7 +242,7 @@ def _systemctl(*words: str) -> bool:
 
 
 def _last_words() -> str:
-    """What the table's program said last, from the log."""
+    """The last lines of the table's program in the log."""
     command: Sequence[str] = ("journalctl", "--unit", TABLE, "--lines", "5", "--output", "cat", "--no-pager")
     if shutil.which(command[0]) is None:
         return ""

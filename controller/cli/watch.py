@@ -13,13 +13,13 @@ from controller.cli.status import happening_lines
 from controller.config import load
 from controller.words.language import Language, language
 
-_A_SECOND = 10  # pictures: the shortest stretch of a lamp's pattern is 120 ms
+_A_SECOND = 10  # pictures each second: the shortest stretch of a lamp's pattern is 120 ms
 
 
 def watch_table(table: Path, language_name: str) -> int:
-    """Show the table until Ctrl-C or its end: a live picture on a terminal, otherwise a line a change with its time.
+    """Show the table until Ctrl-C or its end: a live picture on a terminal, elsewhere a line for each change.
 
-    Raises TableError with the reason where the table ends the view.
+    Raises TableError, which says why, where the table ends the view.
     """
     words = language(language_name)
     if not sys.stdout.isatty():
@@ -41,12 +41,12 @@ def watch_table(table: Path, language_name: str) -> int:
 
 
 def changes(statuses: Iterable[dict[str, Any]], table: Path, words: Language) -> Iterator[str]:
-    """The lines of each status that the one before had not."""
+    """The lines of each status that the status before did not have."""
     told: list[str] = []
     before: dict[str, Any] = {}
     for status in statuses:
         if before and before["pit"]["standing"]["code"] == status["pit"]["standing"]["code"]:
-            status["pit"]["standing"] = before["pit"]["standing"]  # else for how long would be a change each second
+            status["pit"]["standing"] = before["pit"]["standing"]  # the growing time is no change
         lines = happening_lines(status, table, words)
         yield from (line for line in lines if line not in told)
         told, before = lines, status

@@ -1,4 +1,4 @@
-"""What an act would do, in words, before a person says yes to it."""
+"""What an act would do, in words, before a person says yes to the act."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _correction(would: dict[str, Any]) -> Iterator[str]:
     yield f"  was told:   {_hands(would['hands_before'])}"
     yield f"  would be:   {_hands(would['hands'])}" + (f" -> {would['outcome']}" if "outcome" in would else "")
     if not would["by_the_rules"]:
-        yield "  WARNING: by the rules no cards are dealt so. Look again which card went to which hand."
+        yield "  WARNING: the rules do not deal these cards so. Check again which card went to which hand."
     yield from _wagers(would)
     yield from _awards(would)
 
@@ -37,10 +37,10 @@ def _hands(hands: list[dict[str, Any]]) -> str:
 
 
 def _wagers(would: dict[str, Any]) -> Iterator[str]:
-    """What changes for which wager, and by how much for its bettor."""
+    """What changes for each wager, and by how much for its bettor."""
     before, after = would.get("settlement_before"), would.get("settlement")
     if before is None or after is None:
-        yield "  The table knows no wagers of this round: pay and take by hand."
+        yield "  The table does not know this round's wagers: pay and take by hand."
         return
     unsettled = {_wager(each): each for each in before["wagers"]}
     same = True
@@ -70,12 +70,12 @@ def _difference(cents: int) -> str:
 
 
 def _awards(would: dict[str, Any]) -> Iterator[str]:
-    """The hits that would be won no more, and those that would be won now."""
+    """The hits that would no longer be won, and the hits that would now be won."""
     before, after = (
         Counter((won["spot"], won["seat"], won["tier"]) for won in would.get(key, ()))
         for key in ("awards_before", "awards")
     )
-    for won, change in ((before - after, "is no hit any more"), (after - before, "becomes a hit")):
+    for won, change in ((before - after, "is no longer a hit"), (after - before, "becomes a hit")):
         for spot, seat, tier in won:
             award = would["worth"][spot][tier]
             worth = f"the {of_meter(award)}" if award["meter"] else dollars(award["cents"] or 0)

@@ -1,7 +1,8 @@
-"""Who may be connected to the control socket, and for how long: so many silent callers keep nobody away.
+"""Who may be connected to the control socket, and for how long: many silent callers cannot keep anybody away.
 
-A user has so many places and all users together some more. Where a newcomer finds none, the connection that has been
-silent longest gives way: of the newcomer's own, or of the user who has most. One whose act is being done never does.
+Each user has a number of places, and all users together have some more. Where a newcomer finds no place, the connection
+that has been silent longest ends: one of the newcomer's own, or one of the user with the most. A connection whose act
+is being done never ends so.
 """
 
 from __future__ import annotations
@@ -17,23 +18,23 @@ from dataclasses import dataclass
 from functools import cache
 
 MOST_AT_ONCE = 200
-"""Connections: the table needs descriptors for its own wires, too."""
+"""The most connections: the table needs descriptors for its own wires too."""
 
 MOST_OF_A_USER = 160
 
 IDLE_S = 60.0
-"""How long a connection may ask for nothing."""
+"""The time after which a connection that asks for nothing ends."""
 
 READS_WITHIN_S = 5.0
-"""How long a caller may leave an answer unread."""
+"""The time within which a caller must read an answer."""
 
 _WAITS_BYTES = 16_384
-"""What may wait in memory for a caller to read it, beside the answer that is being made."""
+"""The most bytes that may wait in memory for a caller, beside the answer that is being made."""
 
 
 @dataclass(eq=False, slots=True)
 class Connection:
-    """One caller: the user whose process it is, as the kernel says, since when it is silent, and whether it may go."""
+    """One caller: the user of its process, by the kernel's word; since when it is silent; and whether it may end."""
 
     uid: int
     writer: asyncio.StreamWriter
@@ -42,39 +43,40 @@ class Connection:
 
     @property
     def via(self) -> str:
-        """Who is on the socket, as a row of the journal names the way on which a fact came."""
+        """Who is on the socket, in the form of a journal row's `via`."""
         return f"socket {_user_name(self.uid)}({self.uid})"
 
     async def line(self, reader: asyncio.StreamReader) -> bytes:
-        """The next line, empty at its end. Raises TimeoutError after `IDLE_S`, ValueError for a line too long."""
+        """The next line; empty at the end. Raises TimeoutError after `IDLE_S`, ValueError for a line that is too
+        long."""
         self.silent_since_s = asyncio.get_running_loop().time()
         async with asyncio.timeout(IDLE_S):  # wait_for of Python 3.11 can swallow a cancellation
             return await reader.readline()
 
     async def say(self, line: bytes) -> None:
-        """Send a line. A caller that does not read is let go of, so that what waits for it stays small."""
+        """Send a line. The connection of a caller that does not read ends, so that little waits in memory."""
         self.writer.write(line)
         try:
             async with asyncio.timeout(READS_WITHIN_S):
                 await self.writer.drain()
         except TimeoutError:
             self.drop()
-            raise ConnectionAbortedError("the answers are not read") from None
+            raise ConnectionAbortedError("nobody reads the answers") from None
 
     def drop(self) -> None:
-        """End it now, whatever it has yet to read."""
+        """End the connection now, also where answers are unread."""
         self.writer.transport.abort()
 
 
 class Connections:
-    """Those that are connected."""
+    """The connections that stand."""
 
     def __init__(self) -> None:
         self._all: set[Connection] = set()
 
     @contextlib.asynccontextmanager
     async def of(self, writer: asyncio.StreamWriter) -> AsyncIterator[Connection | None]:
-        """The place of a newcomer while it is connected; None where nobody can give way."""
+        """The place of a newcomer while it is connected; None where no connection may end for it."""
         writer.transport.set_write_buffer_limits(high=_WAITS_BYTES)
         newcomer = Connection(_peer_uid(writer), writer, asyncio.get_running_loop().time())
         place = newcomer if self._has_room_for(newcomer) else None
@@ -95,7 +97,7 @@ class Connections:
         return True
 
     def _gives_way(self, uid: int) -> bool:
-        """Let go of this user's connection that has been silent longest, if one may go."""
+        """End this user's connection that has been silent longest, if one may end."""
         theirs = [connection for connection in self._all if connection.uid == uid and not connection.acting]
         if not theirs:
             return False
@@ -106,7 +108,7 @@ class Connections:
 
 
 def _peer_uid(writer: asyncio.StreamWriter) -> int:
-    """The user at the other end, as the kernel noted it when the connection was made."""
+    """The user at the other end, as the kernel noted when the connection was made."""
     credentials: bytes = writer.get_extra_info("socket").getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
     _pid, uid, _gid = struct.unpack("iII", credentials)
     return int(uid)

@@ -1,9 +1,9 @@
 """The feed: a second socket, beside the control socket, which tells what is public and reads nothing.
 
-Whoever is on this machine may connect. A line of JSON has one key: `{"placard": ...}`, the table's rules;
-`{"rounds": ...}`, the finished hands of the open shoe as they are now, corrections among them; `{"wiring": ...}`, which
-pin each lamp and input is on; `{"status": ...}`. All four come at once, and then each as often as it is another, on the
-beat of `watchers.py`. So a reader needs nothing that was said before it came. The table's screen lives on this feed.
+Anybody on this machine may connect. A line of JSON has one key. `{"placard": ...}`: the table's rules. `{"rounds":
+...}`: the finished hands of the open shoe, as corrected. `{"wiring": ...}`: the pin of each lamp and input. `{"status":
+...}`: the table's status. A new reader gets all four at once, and then each line whenever it differs, on the beat of
+`watchers.py`. So a reader needs nothing that was told before. The table's screen reads this feed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def feed_of(control: Path) -> Path:
 
 
 def feed_lines(runtime: Runtime) -> Callable[[], Sequence[bytes]]:
-    """What renders the feed. The placard and the rounds are made anew only where they have changed."""
+    """The function that makes the feed's lines. Placard and rounds are made anew only where they have changed."""
     rules: TableRules | None = None
     finished: tuple[FinishedRound, ...] | None = None
     shoe: int | None = None
@@ -52,7 +52,7 @@ def feed_lines(runtime: Runtime) -> Callable[[], Sequence[bytes]]:
 
 
 def wiring(config: Config) -> dict[str, object]:
-    """Each lamp's and input's BCM number and place on the header, and the configuration's digest, as JSON values."""
+    """The BCM number and the header place of each lamp and input, and the configuration's digest, as JSON values."""
     pins = config.file.pins
     return {
         "digest": config.digest,

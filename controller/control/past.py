@@ -1,7 +1,7 @@
 """What a running table tells of its past: its events to anybody on this machine, a finished round to supervisors.
 
-Both are read from the journal's file and its archives by a connection of their own, on a thread of their own, one at a
-time: no commit waits behind them.
+Both are read from the journal's file and its archives, over a connection of their own, on a thread of their own, one
+request at a time. So no commit waits for them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from controller.record.journal import read_events, read_origin, read_shoe
 SUFFIX = ".past"
 
 MOST_ROUNDS = 500
-"""Events are told as far back as so many finished rounds."""
+"""Events are told from this many finished rounds back."""
 
 _TYPES = (
     "shoe_opened",
@@ -35,7 +35,7 @@ _TYPES = (
 )
 _LEFT_OUT = ("signature", "contract", "settlement", "settlement_before", "exits")
 _MOST_DIGITS = 18
-"""SQLite holds every number of so many."""
+"""SQLite holds every number with this many digits."""
 
 _PATIENCE_S = 5.0
 
@@ -53,15 +53,15 @@ class Past:
         self._one_at_a_time = asyncio.Lock()
 
     async def tell(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer one line, the number of the last event that the other end knows, with the events after it.
+        """Answer one line, the number of the last event that the caller has, with all later events.
 
-        Each is a line of JSON without its signature and its settlement. Raises TimeoutError, or ValueError for a line
-        that is no number of an event.
+        Each event is a line of JSON without its signature and its settlement. Raises TimeoutError, or ValueError for a
+        line that is not the number of an event.
         """
         async with asyncio.timeout(_PATIENCE_S):
             said = (await reader.readline()).strip()
         if not said.isdigit() or len(said) > _MOST_DIGITS:
-            raise ValueError("no number of an event")
+            raise ValueError("not the number of an event")
         async with self._one_at_a_time:
             told = await asyncio.to_thread(lambda: list(_events(self._journal, self._archives, int(said))))
         for place in range(0, len(told), 100):

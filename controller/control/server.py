@@ -1,13 +1,13 @@
-"""The control socket: what `tablectl` asks of a running table, over a Unix socket beside it.
+"""The control socket: what `tablectl` asks of a running table, over a Unix socket.
 
-One request is one line of JSON, `{"do": "status"}`, or an act as its entry says (`table/acts`): `{"do": "card", "card":
-"KS", "by": "Smith"}`. One answer is one line back, `{"ok": true, ...}` or `{"ok": false, "code": ..., "what": ...,
-"do": ...}`. `watch` answers with a status at once, and again as `watchers.py` has it.
-The socket's group may connect: who that is, is who may act as a supervisor from the shell. An act that leaves a fault
-names it, `"fault": "3-2"`, as the status shows it. An act by two people is answered `{"ok": true, "waits": {...}}`, and
-is done once a second one says `{"do": "witness", "proposal": 1, "by": ...}`. What an act would do is told, and nothing
-changed, for `{"do": "foresee", "act": {...}}`. `{"do": "replay", "round": "3/12"}` is answered with a finished round's
-record (`hand_record.py`), frames and all.
+A request is one line of JSON: `{"do": "status"}`, or an act as its entry says (`table/acts`), for example `{"do":
+"card", "card": "KS", "by": "Smith"}`. The answer is one line: `{"ok": true, ...}`, or `{"ok": false, "code": ...,
+"what": ..., "do": ...}`. `watch` is answered with a status at once, and then with each status that differs
+(`watchers.py`). The socket's group may connect: who is in that group may act as a supervisor from the shell. An act
+that leaves a fault names that fault as the status does: `"fault": "3-2"`. An act by two people is answered `{"ok":
+true, "waits": {...}}`, and is done once a second person says `{"do": "witness", "proposal": 1, "by": ...}`. `{"do":
+"foresee", "act": {...}}` is answered with what the act would do, and changes nothing. `{"do": "replay", "round":
+"3/12"}` is answered with a finished round's record (`hand_record.py`), with its frames.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ _Met = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any
 
 @contextlib.asynccontextmanager
 async def serving(runtime: Runtime, path: Path) -> AsyncIterator[None]:
-    """Listen at `path`, and beside it for those who read the feed and the past, for as long as the context.
+    """Listen at `path`, and on the sockets of the feed and the past beside it, while the context lasts.
 
-    Raises TableError `control_socket` when that cannot be.
+    Raises TableError `control_socket` where a socket cannot be made.
     """
     connections = Connections()
     watchers = Watchers(lambda: (_line({"ok": True, "status": runtime.status()}),))
@@ -68,7 +68,7 @@ async def serving(runtime: Runtime, path: Path) -> AsyncIterator[None]:
         async with connections.of(writer) as connection:
             with contextlib.suppress(ConnectionError):
                 if connection is None:
-                    full = _refusal("too_many_connections", "Every connection is waiting for its act.", "Try later.")
+                    full = _refusal("too_many_connections", "Too many requests are being done at once.", "Try later.")
                     writer.write(_line(full))
                 else:
                     await _converse(runtime, past, watchers, connection, reader)
@@ -83,7 +83,7 @@ async def serving(runtime: Runtime, path: Path) -> AsyncIterator[None]:
 
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(_end, conversations)
-        stopped = "The table's program was stopped, and with it this view."
+        stopped = "The table's program was stopped, so this view has ended."
         last_word = _line(_refusal("table_stopped", stopped, "Start the table: systemctl start table-controller."))
         stack.callback(watchers.end, last_word)
         for at, meet, mode in ((path, met, 0o660), (feed_of(path), feed, 0o666), (past_of(path), events, 0o666)):
@@ -103,7 +103,7 @@ def _bound(path: Path, mode: int) -> socket.socket:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.is_socket():
-            path.unlink()  # a dead run's: the journal's lock keeps a second live one away
+            path.unlink()  # the socket of a dead run: the journal's lock keeps a second run away
         channel.bind(str(path))
         path.chmod(mode)
     except OSError as error:
@@ -123,12 +123,12 @@ async def _converse(
         try:
             line = await connection.line(reader)
         except ValueError:
-            do = "Send a shorter one."
+            do = "Send a shorter request."
             await connection.say(_line(_refusal("request_too_long", "A request is at most 4096 bytes.", do)))
             return
         except TimeoutError:
             do = "Connect again when you have something to ask."
-            await connection.say(_line(_refusal("idle", f"Nothing was asked for {IDLE_S:g} s.", do)))
+            await connection.say(_line(_refusal("idle", f"No request came for {IDLE_S:g} s.", do)))
             return
         if not line:
             return
@@ -186,7 +186,7 @@ def _refusal(code: str, what: str, do: str) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A request, the id of the fault it answers, and the name of what was shown before it."""
+    """A request, the id of the fault that it answers, and the name of what was shown before it."""
 
     request: Request
     fault: str | None = None
@@ -195,31 +195,31 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Foreseen:
-    """A question what a request would do."""
+    """The question what a request would do."""
 
     asked: _Asked
 
 
 @dataclass(frozen=True, slots=True)
 class _Replayed:
-    """A question for a finished round, "3/12"."""
+    """The question for a finished round, "3/12"."""
 
     round: str
 
 
 @dataclass(frozen=True, slots=True)
 class _Confirmed:
-    """A second person's word."""
+    """The word of a second person."""
 
     proposal: int
     by: str
 
 
 def parse(line: bytes) -> _Asked | _Foreseen | _Replayed | _Confirmed | str:
-    """What a line says: a request of the table's or what it would do, a second person's word, a question for a finished
-    round, "status" or "watch".
+    """What a line says: a request to the table, the question what it would do, the word of a second person, the
+    question for a finished round, "status" or "watch".
 
-    Raises BadArgumentError with what is wrong where it says nothing.
+    Raises BadArgumentError, which says what is wrong, where the line says none of these.
     """
     try:
         value: Any = json.loads(line)
@@ -237,7 +237,7 @@ def parse(line: bytes) -> _Asked | _Foreseen | _Replayed | _Confirmed | str:
         case {"do": "foresee", "act": {"do": str(do)}, **rest} if not rest and _keeps(value["act"]):
             asked = _asked(do, {name: said for name, said in value["act"].items() if name != "do"})
             act = act_of(asked.request)
-            if act is None or act.shows is None:  # what a card's name is refused with must not be had for nothing
+            if act is None or act.shows is None:  # a refused card name tells something, and must have its price
                 raise _no_request()
             return _Foreseen(asked)
         case {"do": str(do), **said}:
@@ -248,13 +248,13 @@ def parse(line: bytes) -> _Asked | _Foreseen | _Replayed | _Confirmed | str:
 
 def _no_request() -> BadArgumentError:
     return BadArgumentError(
-        "This is no request the table knows.",
-        'Send one JSON object a line, such as {"do": "status"}; `tablectl` speaks this for you.',
+        "The table does not know this request.",
+        'Send one JSON object in a line, such as {"do": "status"}. `tablectl` does that for you.',
     )
 
 
 def _asked(do: str, said: dict[str, Any]) -> _Asked:
-    """The table's request that an object is."""
+    """The request in a JSON object."""
     for act in ACTS:
         if act.do != do or not act.on_socket:
             continue
@@ -271,7 +271,7 @@ def _request(form: Form, said: dict[str, Any]) -> Request:
     if not form.named:
         return form.make(*values)
     if not isinstance(said["by"], str):
-        raise BadArgumentError(f"{said['by']} is not a name.", 'Write one: "by": "Smith".')
+        raise BadArgumentError(f"{said['by']} is not a name.", 'Write a name: "by": "Smith".')
     return form.make(*values, said["by"])
 
 
@@ -280,7 +280,7 @@ def _keeps(said: dict[str, Any]) -> bool:
 
 
 def _can_be_kept(text: str) -> bool:
-    """Whether it can stand in the journal and in a log line. JSON can write half a character, which no file holds."""
+    """Whether the journal and a log line can hold the text. JSON can write half a character, which no file holds."""
     return text.isprintable() and bool(text.strip())
 
 

@@ -1,8 +1,8 @@
-"""Those who watch a running table, over the control socket or its feed.
+"""The connections that watch a running table, over the control socket or its feed.
 
-All of them are sent the same lines, rendered once at each beat, and of these only the ones that they do not have yet.
-The beat is a clock's and no commit's. In a hand whose cards lie face down the shoe's result is committed too, and a
-push at that moment would tell that the hand is complete: whether a third card was drawn, before anybody has seen it.
+All are sent the same lines, rendered once at each beat, and each is sent only the lines that are new to it. The beat
+follows a clock and not the commits. Example: in a hand whose cards lie face down, the shoe's result is committed too. A
+push at that moment would tell that the hand is complete, and so whether a third card was drawn, before anybody saw it.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 BEAT_S = 0.2
-"""What is new is told at the next whole multiple of this on the loop's clock."""
+"""New lines are sent at the next whole multiple of this on the loop's clock."""
 
 _MOST_UNREAD_BYTES = 64 * 1024
-"""Whoever leaves more than this unread, beside what the kernel keeps for him, is no longer there."""
+"""A watcher that leaves more than this unread, beside what the kernel keeps for it, counts as gone."""
 
 
 class Watchers:
-    """The connections that watch. `render` gives the lines as the bytes that go out, each time as many."""
+    """The connections that watch. `render` gives the lines as bytes, always the same number of lines."""
 
     def __init__(self, render: Callable[[], Sequence[bytes]]) -> None:
         self._render = render
-        self._sent: dict[asyncio.StreamWriter, Sequence[bytes]] = {}  # what each was sent last
+        self._sent: dict[asyncio.StreamWriter, Sequence[bytes]] = {}  # the lines that each was sent last
         self._beating: asyncio.Task[None] | None = None  # while anybody watches
 
     async def watch(self, writer: asyncio.StreamWriter) -> None:
-        """Send every line now, and at each beat those that are new, until the connection ends."""
+        """Send every line now, and at each beat the new lines, until the connection ends."""
         lines = self._render()
         self._send(writer, lines, b"".join(lines))
         if self._beating is None:
@@ -40,7 +40,7 @@ class Watchers:
                 self._beating = None
 
     def end(self, last: bytes) -> None:
-        """The table stops: say why to whoever watches."""
+        """The table stops: send every watcher the reason."""
         for writer in self._sent:
             writer.write(last)
 
@@ -56,7 +56,7 @@ class Watchers:
                     self._send(writer, lines, new)
 
     def _send(self, writer: asyncio.StreamWriter, lines: Sequence[bytes], new: bytes) -> None:
-        """Send what is new of the lines without waiting. Whoever does not read is dropped."""
+        """Send the new lines without waiting. A watcher that does not read is dropped."""
         self._sent[writer] = lines
         writer.write(new)
         if writer.transport.get_write_buffer_size() > _MOST_UNREAD_BYTES:

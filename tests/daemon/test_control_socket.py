@@ -252,10 +252,10 @@ def test_what_an_act_would_do_is_shown_and_a_yes_asked_for(
                     "Round 1 of shoe 1",
                     "was told:   player KS 9S = 9, banker 2D 3D = 5",
                     "would be:   player 4S 2S 9S = 5, banker 2D 4D = 6 -> banker",
-                    "WARNING: by the rules no cards are dealt so. Look again which card went to which hand.",
+                    "WARNING: the rules do not deal these cards so. Check again which card went to which hand.",
                     "seat 2 player $20.00: won -> lost, $40.00 less",
                     "The house: $40.00 more.",
-                    "not_confirmed: The act asks for a yes, and nobody is at a terminal. Nothing was done.",
+                    "not_confirmed: This act needs a yes, and no terminal is here. Nothing was done.",
                 ],
             )
             assert (await said(*correct, answer="no"))[1][-1].endswith("Nothing was done.")

@@ -97,7 +97,7 @@ def test_a_log_that_is_whole_agrees_to_its_end(case: Case, capsys: pytest.Captur
     assert told.err == ""
     assert told.out.splitlines()[0].startswith(f"{TABLE}/{EPOCH}: {len(FACTS)} rows, {last} events, all good; head ")
     assert told.out.splitlines()[1:] == [
-        f"the pit's log agrees from event 1 to its last, {last}; it is the journal's last too"
+        f"the pit's log agrees from event 1 to its last, {last}; that is the journal's last event too"
     ]
 
 
@@ -108,7 +108,7 @@ def test_a_log_that_is_shorter_agrees_and_it_is_said_how_far(case: Case, capsys:
         assert compare(case.journal, case.log) == length
     assert main(["verify", str(case.journal), "--against", str(case.log)]) == 0
     assert capsys.readouterr().out.splitlines()[1] == (
-        f"the pit's log agrees from event 1 to its last, {last - 1}; the journal goes on with 1 more, to {last}"
+        f"the pit's log agrees from event 1 to its last, {last - 1}; the journal has 1 more, to {last}"
     )
 
 

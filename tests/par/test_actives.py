@@ -128,5 +128,5 @@ def test_a_gamblers_bet_that_pays_to_play_is_warned_of(capsys: pytest.CaptureFix
     table = Path(__file__).parents[2] / "config" / "tables" / "baccarat_royal.toml"
     assert main(["check", str(table)]) == 0
     told = capsys.readouterr().out
-    assert "warning: the house pays to play player: its edge is -3.75419%" in told
+    assert "warning: the house loses on player: its edge is -3.75419%" in told
     assert "house edges: stake at the seat that is Player 0.579%, " in told

@@ -209,7 +209,7 @@ def _pays(spot: int, pays: str) -> Change:
     ("change", "warning"),
     [
         (_pays(2, "9:1"), None),
-        (_pays(2, "10:1"), "warning: the house pays to play tie: its edge is -4.67156%"),
+        (_pays(2, "10:1"), "warning: the house loses on tie: its edge is -4.67156%"),
         (_pays(2, "6:1"), "warning: the house keeps 33.39082% of tie, more than 30%"),
     ],
 )

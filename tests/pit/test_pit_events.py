@@ -116,7 +116,10 @@ def test_a_tables_evening_is_printed_beside_the_running_pit_and_verifies(tmp_pat
         assert file.read_bytes() == b"".join(body + b"\n" for body in kept)
         assert [json.loads(body)["type"] for body in kept].count("round") >= 2
         assert tablectl(["verify", str(journal), "--against", str(file)]) == 0
-        assert f"agrees from event 1 to its last, {len(kept)}; it is the journal's last too" in capsys.readouterr().out
+        assert (
+            f"agrees from event 1 to its last, {len(kept)}; that is the journal's last event too"
+            in capsys.readouterr().out
+        )
 
         kill(running.pit)
         assert lines(ledger, TABLE) == kept, "what it had committed when it was killed"

@@ -183,7 +183,7 @@ def test_a_demo_that_lacks_a_library_says_which(
     found = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "uvicorn" else found(name))
     assert main(["demo"]) == 1
-    assert capsys.readouterr().err.startswith("demo_missing: The demo needs what is not installed: uvicorn.")
+    assert capsys.readouterr().err.startswith("demo_missing: The demo needs libraries that are not installed: uvicorn.")
 
 
 @pytest.mark.parametrize(
