@@ -31,7 +31,7 @@ def deal(table: Path, script: str, in_words: bool) -> int:
         else:
             print("\n".join(_told(json.loads(outcome))) if in_words else outcome.decode())
     if played.face.fault is not None or played.face.phase in ("burning", "wagers_locked", "hand_in_play"):
-        print(f"The script ends inside a hand or the burn. {_due(played)}", file=sys.stderr)
+        print(f"The script ends before the table is ready for the next round. {_due(played)}", file=sys.stderr)
     return exit_code
 
 

@@ -48,7 +48,7 @@ def test_a_refusal_exits_1_and_is_told_with_what_to_do() -> None:
     assert told == "line 2, token 5: !deal: already_locked: Wagers are locked already."
     assert do.startswith("  what to do: ")
     assert now == "  now: The table waits for a card for Player."
-    assert end == "The script ends inside a hand or the burn. The table waits for a card for Player."
+    assert end == "The script ends before the table is ready for the next round. The table waits for a card for Player."
 
 
 def test_a_fault_exits_1_and_is_an_event_besides() -> None:
