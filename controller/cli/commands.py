@@ -31,6 +31,33 @@ def _dark(options: Namespace) -> int:
     return 0
 
 
+def _add_backup(parser: ArgumentParser) -> None:
+    parser.add_argument("to", type=Path, metavar="FILE", help="the backup; for its user alone, and never written over")
+    moves = "the table moves to another machine: it must be stopped, and its journal is set aside here"
+    parser.add_argument("--move", action="store_true", help=moves)
+    parser.add_argument("--by", metavar="NAME", help="with --move: who moves it")
+
+
+def _backup(options: Namespace) -> int:
+    from controller.cli.backup import backup
+
+    if options.move != (options.by is not None):
+        raise TableError("arguments_incomplete", "--move and --by NAME go together.", "Write both, or neither.")
+    return backup(options.table, options.to, options.by)
+
+
+def _add_restore(parser: ArgumentParser) -> None:
+    parser.add_argument("source", type=Path, metavar="FILE", help="what `tablectl backup` wrote")
+    anew = "who says that a new epoch begins, which the pit must adopt: where the backup is a copy and no move"
+    parser.add_argument("--by", metavar="NAME", help=anew)
+
+
+def _restore(options: Namespace) -> int:
+    from controller.cli.backup import restore
+
+    return restore(options.source, options.by)
+
+
 def _add_setup(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--answers", type=Path, metavar="FILE", help="answers for a fleet; what it answers is not asked"
@@ -433,6 +460,23 @@ COMMANDS: tuple[Command, ...] = (
         _new_journal,
         _add_new_journal,
         File.TABLE,
+    ),
+    Command(
+        "backup",
+        _TABLE,
+        "the table's journal, archives, key and configuration in one file, also while it runs",
+        "royal9-01.backup --move --by Smith",
+        _backup,
+        _add_backup,
+        File.TABLE,
+    ),
+    Command(
+        "restore",
+        _TABLE,
+        "make this machine the table of a backup",
+        "royal9-01.backup --by Smith",
+        _restore,
+        _add_restore,
     ),
     Command("versions", _TABLE, "the installed versions of the program, and the version that runs", "", _versions),
     Command("update", _TABLE, "run another version once no shoe is open", "0.2.0", _update, _add_update),

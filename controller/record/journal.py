@@ -343,10 +343,7 @@ class Journal:
     def _copied(self) -> Path:
         """A whole copy of the journal, on the disk."""
         copy = rescued(self._file.path, self.epoch)
-        copy.unlink(missing_ok=True)
-        os.close(os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-        with closing(sqlite3.connect(copy, isolation_level=None)) as db:
-            self._db.backup(db)
+        _copy(self._db, copy)
         return copy
 
     def _begin_log_anew(self) -> None:
@@ -647,6 +644,22 @@ def verify(path: Path, archive: Path | None = None) -> Verified:
         if (sound := db.execute("PRAGMA integrity_check(1)").fetchone()[0]) != "ok":
             raise _damaged(path, rows, f"all rows are good, but not the file around them: {sound}")
     return Verified(table, epoch, rows, messages, head, archived_rows, archives)
+
+
+def copied(path: Path, copy: Path, archive: Path | None = None) -> list[Path]:
+    """Write a whole copy of the journal, and return the archives that the copy names. Only reads, also while the table
+    runs. `archive`, and what is raised, are as in `verify`; OSError where the copy cannot be written."""
+    with _reading(path) as db:
+        _copy(db, copy)
+        runs = _runs(db)
+        return [archive / run.file_name if archive else _file_of(run, at, beside(path)) for run, at in runs]
+
+
+def _copy(db: sqlite3.Connection, copy: Path) -> None:
+    copy.unlink(missing_ok=True)
+    os.close(os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    with closing(sqlite3.connect(copy, isolation_level=None)) as to:
+        db.backup(to)
 
 
 def read_rows(path: Path, archive: Path | None = None) -> Iterator[Row]:

@@ -15,16 +15,12 @@ import pytest
 from controller.cli import versions
 from controller.cli.surroundings import simulated_table
 from controller.cli.versions import Versions
-from controller.clock import stamp_now
 from controller.config import load
 from controller.errors import TableError
-from controller.record.epochs import open_journal
-from controller.record.journal import Entry
 from controller.table.facts import Fact, ShoeOpened
 from controller.table.public import PHASE_NAMES
-from controller.table.states import Table
-from controller.table.step import step
 from tests.deploy.clean_debian import ROOT
+from tests.support.stopped import stopped_table
 
 
 class PowerCut(BaseException):
@@ -115,19 +111,10 @@ def test_a_shoe_is_open_in_every_phase_but_before_and_after_one(phase: str, monk
 
 def _stopped(monkeypatch: pytest.MonkeyPatch, folder: Path, facts: Sequence[Fact]) -> Path:
     """A table that does not run, with a journal of these facts."""
-    table = simulated_table(folder, 1)
-    config = load(table)
-    _, journal = open_journal(
-        Path(config.file.journal.path), Path(config.file.journal.signing_key), config.file.table.id
-    )
-    folded = Table(config.rules)
-    for fact in facts:
-        folded, events = step(folded, fact)
-        journal.append([Entry(stamp_now(), fact, tuple(events))])
-    journal.close()
+    table = stopped_table(folder, facts)
     monkeypatch.setattr(versions, "default_table", lambda: table)
     monkeypatch.setattr(versions, "_ACCOUNT", None)
-    return Path(config.file.journal.path)
+    return Path(load(table).file.journal.path)
 
 
 def test_a_stopped_tables_journal_says_whether_a_shoe_is_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,250 @@
+"""`tablectl backup` and `tablectl restore`: a table's state in one file, and that table on another machine.
+
+A restored table goes on in its epoch only where nothing can have been said after the backup: the backup was *moved*,
+which set the journal aside where it was. Every other restore begins a new epoch, which the pit must adopt.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from controller import __version__
+from controller.cli.composition import open_shoe
+from controller.cli.new_journal import new_journal
+from controller.clock import stamp_now
+from controller.config import load
+from controller.config.table_file import JournalSection, TableFile
+from controller.errors import TableError
+from controller.record.archive import beside
+from controller.record.backup import Backup, Kept, Kind, kept, reading_backup, write_backup
+from controller.record.journal import copied, read_origin, verify
+from controller.record.journal_file import JournalFile, set_aside, sync_folder
+
+
+def backup(table: Path, to: Path, moved_by: str | None) -> int:
+    """Write a backup of the table, running or not. With `moved_by` the table must be stopped, and is no table any more.
+
+    Raises TableError: `backup_unwritable`, `table_runs`, and what reading the journal raises.
+    """
+    file = load(table).file
+    journal, to = Path(os.path.realpath(file.journal.path)), to.absolute()
+    new = to.with_name(f"{to.name}.new")
+    read_origin(journal)  # there is one
+    with ExitStack() as ends, _unwritten(to):
+        if to.exists():
+            raise FileExistsError(errno.EEXIST, "there is such a file already")
+        if moved_by is not None:
+            held = _held(journal)
+            ends.callback(held.close)
+        copy = Path(ends.enter_context(tempfile.TemporaryDirectory(dir=to.parent))) / "journal"
+        archives = copied(journal, copy, _archive(file.journal))
+        good = verify(copy, _archive(file.journal) or beside(journal))
+        files, sources = _files(table, file, archives)
+        files.append(kept("journal", Path(file.journal.path), copy))
+        whole = Backup(
+            good.table, good.epoch, good.rows, good.head.hex(), stamp_now().text(), __version__, moved_by, tuple(files)
+        )
+        new.unlink(missing_ok=True)
+        write_backup(new, whole, [*sources, copy])
+    with _unwritten(to):
+        if moved_by is not None:
+            set_aside(journal)  # refused where the table was started meanwhile
+        new.rename(to)
+        sync_folder(to)
+    print(f"{to}: table {good.table}, {good.rows} rows of epoch {good.epoch}, {len(archives)} archives; read back.")
+    print("It holds the table's signing key: keep it where only supervisors come.")
+    if moved_by is not None:
+        print("This machine is no table any more: its journal is set aside. On the new one: tablectl restore FILE")
+    return 0
+
+
+@contextmanager
+def _unwritten(to: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        do = "Name a new file in a folder with room, and say this as root or as the table's user."
+        raise TableError("backup_unwritable", f"The backup {to} was not made: {error.strerror or error}.", do) from None
+
+
+def _held(journal: Path) -> JournalFile:
+    try:
+        return JournalFile(journal)
+    except TableError as error:
+        if error.code != "journal_in_use":
+            raise
+        do = "Stop it first: sudo systemctl stop table-controller. A backup without --move can be made while it runs."
+        raise TableError("table_runs", "The table runs, and a table that is moved must not go on.", do) from None
+
+
+def _archive(journal: JournalSection) -> Path | None:
+    return None if journal.archive is None else Path(journal.archive)
+
+
+def _files(table: Path, file: TableFile, archives: list[Path]) -> tuple[list[Kept], list[Path]]:
+    """Every file of a backup but the journal, and where each lies."""
+    table, key = table.absolute(), Path(file.journal.signing_key)
+    tls = (file.pit.ca, file.pit.certificate, file.pit.private_key, file.pit.crl)
+    paths: list[tuple[Kind, Path]] = [
+        ("table", table),
+        ("game", Path(os.path.normpath(table.parent / file.table.game))),
+        *(("tls", Path(each)) for each in tls if each is not None and os.access(each, os.R_OK)),
+        ("key", key),
+        ("note", _note(key)),
+        *(("archive", each) for each in archives),
+    ]
+    return [kept(kind, path) for kind, path in paths], [path for _, path in paths]
+
+
+def _note(key: Path) -> Path:
+    return key.with_name(f"{key.name}.journals")
+
+
+def restore(source: Path, by: str | None) -> int:
+    """Make this machine the table of a backup. `by` says that a new epoch begins, where the backup is a copy.
+
+    Raises TableError: `backup_damaged`, `restore_begins_anew`, `restore_in_the_way`, `journal_in_use`.
+    """
+    try:
+        with (
+            tempfile.TemporaryDirectory(dir="/var/tmp") as folder,
+            reading_backup(source.absolute(), Path(folder)) as (told, files),
+        ):
+            if told.moved_by is None and by is None:
+                what = f"The backup of {told.at} is a copy: table {told.table} may have gone on after it."
+                do = (
+                    "Is the old machine's memory card still good? Put the card into the new machine instead. Is it "
+                    "lost? Say the same with --by NAME: then a new epoch begins, which the pit must adopt."
+                )
+                raise TableError("restore_begins_anew", what, do)
+            table, journal = _placed(told, files)
+    except OSError as error:
+        do = "Stop the table, and say the same command again after sudo."
+        raise TableError("restore_failed", f"{source} was not restored: {error}.", do) from None
+    section = load(table).file.journal
+    good = verify(journal, _archive(section) or beside(Path(section.path)))
+    print(f"{journal}: {good.rows} rows of epoch {good.epoch}, all good.")
+    _tell_shoe(journal, told)
+    if told.moved_by is None and by is not None:
+        new_journal(table, by)
+        for path in (Path(section.path), _note(Path(section.signing_key))):
+            _for_owner(path, journal.parent)
+    else:
+        print(f"The table goes on where it was when {told.moved_by} moved it, at {told.at}.")
+    print("Look at this machine: sudo tablectl doctor. Then start it: sudo systemctl enable --now table-controller")
+    return 0
+
+
+def _placed(told: Backup, files: Iterator[tuple[Kept, Path]]) -> tuple[Path, Path]:
+    """Put every file of the backup to its place; the table's file, and where the journal lies.
+
+    A copy's journal never stands under the journal's own name: no power cut leaves a table that goes on with the copy.
+    """
+    table, laid = Path(told.files[0].path), Path()
+    journal: JournalSection | None = None
+    for each, unpacked in files:
+        if each.kind in ("table", "game"):
+            _configured(each, unpacked)
+            continue
+        if journal is None:
+            journal = load(table).file.journal
+            _check_free(told, journal)
+        owner = Path(journal.path).parent
+        owner.mkdir(parents=True, exist_ok=True)
+        match each.kind:
+            case "journal":
+                laid = Path(journal.path if told.moved_by is not None else f"{journal.path}.of-backup-{told.epoch}")
+                _put(unpacked, laid, owner)
+            case "archive":
+                folder = _archive(journal) or beside(Path(journal.path))
+                if not folder.exists():
+                    folder.mkdir(mode=0o700)
+                    _for_owner(folder, owner)
+                _put(unpacked, folder / Path(each.path).name, owner)
+            case "key":
+                _put(unpacked, Path(journal.signing_key), owner)
+            case "note":
+                _put(unpacked, _note(Path(journal.signing_key)), owner)
+            case _:
+                if not Path(each.path).exists():
+                    _put(unpacked, Path(each.path), owner)
+    return table, laid
+
+
+def _configured(each: Kept, unpacked: Path) -> None:
+    """The table's file or the game's. One that is there and says otherwise stays, and the other lies beside it."""
+    path = Path(each.path)
+    if path.exists():
+        if kept(each.kind, path).sha256 == each.sha256:
+            return
+        path = path.with_name(f"{path.name}.restored")
+        print(f"{each.path} is there already and stays; the backup's lies beside it as {path.name}.")
+    _put(unpacked, path, None)
+    path.chmod(0o644)
+
+
+def _check_free(told: Backup, section: JournalSection) -> None:
+    """Raises TableError where a journal or a key of this machine would go, and where a table runs on them."""
+    journal, key = Path(os.path.realpath(section.path)), Path(section.signing_key)
+    (key_before,) = (each for each in told.files if each.kind == "key")
+    do = "Is this the machine that you mean? Then move what is in the way to another folder, and keep it."
+    if key.exists() and kept("key", key).sha256 != key_before.sha256:
+        raise TableError("restore_in_the_way", f"This machine has another table's key, {key}.", do)
+    if not journal.exists():
+        set_aside(journal)  # what its write-ahead log left: SQLite would take the log for the new journal's
+        return
+    JournalFile(journal).close()  # refused where a table runs on it
+    try:
+        there = verify(journal, _archive(section))
+    except TableError:
+        pass  # damaged: that is what backups are for
+    else:
+        if (there.table, there.epoch) != (told.table, told.epoch) or there.rows >= told.rows:
+            what = (
+                f"{journal} is a good journal of table {there.table}, epoch {there.epoch}, with {there.rows} rows. The "
+                f"backup is of table {told.table}, epoch {told.epoch}, with {told.rows} rows."
+            )
+            raise TableError("restore_in_the_way", what, do)
+    print(f"The journal that was here is kept as {set_aside(journal)}.")
+
+
+def _put(source: Path, to: Path, owner: Path | None) -> None:
+    """Have these bytes at that place for good, for the account alone to which the folder `owner` belongs."""
+    to.parent.mkdir(parents=True, exist_ok=True)
+    new = to.with_name(f"{to.name}.new")
+    new.unlink(missing_ok=True)
+    with source.open("rb") as file, os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+        shutil.copyfileobj(file, out)
+        out.flush()
+        os.fsync(out.fileno())
+    if owner is not None:
+        _for_owner(new, owner)
+    new.rename(to)
+    sync_folder(to)
+
+
+def _for_owner(path: Path, folder: Path) -> None:
+    if os.geteuid() == 0:
+        of = folder.stat()
+        os.chown(path, of.st_uid, of.st_gid)
+
+
+def _tell_shoe(journal: Path, told: Backup) -> None:
+    """What people do with the shoe that was open at the backup."""
+    try:
+        shoe = open_shoe(journal)
+    except TableError:
+        print("No shoe was open.")
+        return
+    print(f"Shoe {shoe.number} was open, in round {shoe.round or 0}.")
+    if told.moved_by is None:
+        print("The new journal does not know that shoe. Settle the hand on the felt by hand and note it, take the")
+        print("cards out, and announce a new shoe. The pit's log has what the table said after the backup.")
+    else:
+        print("The table did not hear the shoe meanwhile: it stops at its start, and asks for a count of the cards.")

@@ -1,0 +1,215 @@
+"""A table's backup, and the table on another machine: where it was, or in a new epoch, and never on an old copy."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from controller import __version__
+from controller.cli.main import main
+from controller.cli.surroundings import simulated_table
+from controller.config import load
+from controller.errors import TableError
+from controller.game.cards import Card
+from controller.record.backup import reading_backup
+from controller.record.journal import verify
+from controller.record.replay import replay_open_shoe
+from controller.table.facts import CardDrawn, Fact, Report, ShoeOpened
+from controller.table.states import Burning
+from tests.support.archives import archive_all
+from tests.support.stopped import opened, stopped_table
+
+
+def _table(folder: Path, shoes: int = 1) -> Path:
+    """A table that was stopped in the burn of its last shoe."""
+    folder.mkdir()
+    rules = load(simulated_table(folder, 1)).rules
+    facts: list[Fact] = [ShoeOpened(shoe, "dealer", rules, "digest", "test") for shoe in range(1, shoes + 1)]
+    card = CardDrawn(Card.parse("3H"), report=Report(1, "05"))
+    return stopped_table(folder, [*facts, card])
+
+
+def _lost(folder: Path) -> None:
+    """The machine is gone: its folder has another name, and an empty one is in its place."""
+    folder.rename(folder.with_name("gone"))
+    folder.mkdir()
+
+
+def _said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """What a command says that does what it should."""
+    assert main([*words]) == 0, capsys.readouterr().err
+    return capsys.readouterr().out
+
+
+def _refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """The code with which a command is refused."""
+    capsys.readouterr()
+    assert main([*words]) != 0
+    return capsys.readouterr().err.partition(":")[0]
+
+
+def test_a_moved_table_goes_on_where_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table, kept = _table(tmp_path / "table"), str(tmp_path / "kept")
+    before = verify(tmp_path / "table" / "table.journal")
+    _said(capsys, "backup", str(table), kept, "--move", "--by", "Smith")
+    with pytest.raises(TableError) as lost:
+        opened(table)
+    assert lost.value.code == "journal_lost", "two machines never go on with one journal"
+    _lost(tmp_path / "table")
+    told = _said(capsys, "restore", kept)
+    assert "Shoe 1 was open" in told
+    assert verify(tmp_path / "table" / "table.journal") == before
+    journal = opened(table)
+    state, differs = replay_open_shoe(journal, load(table).rules, "royal9-01", __version__)
+    journal.close()
+    assert (journal.epoch, type(state.phase), differs) == (before.epoch, Burning, None)
+
+
+def test_a_copy_is_restored_by_a_persons_word_alone_and_in_a_new_epoch(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, kept = _table(tmp_path / "table"), str(tmp_path / "kept")
+    journal = opened(table)  # as while the table runs
+    try:
+        _said(capsys, "backup", str(table), kept)
+    finally:
+        journal.close()
+    before = verify(tmp_path / "table" / "table.journal")
+    key = (tmp_path / "table" / "table.key").read_bytes()
+    _lost(tmp_path / "table")
+    assert _refused(capsys, "restore", kept) == "restore_begins_anew"
+    assert list((tmp_path / "table").iterdir()) == []
+    told = _said(capsys, "restore", kept, "--by", "Jones")
+    new = verify(tmp_path / "table" / "table.journal")
+    assert new.epoch != before.epoch
+    assert f"epoch {new.epoch}" in told, "what the pit is to adopt"
+    assert verify(tmp_path / "table" / f"table.journal.of-backup-{before.epoch}") == before
+    assert (tmp_path / "table" / "table.key").read_bytes() == key
+    opened(table).close()
+
+
+@pytest.mark.parametrize("at", [0, 2, 4, 6, 7, 8, 9, 11])
+def test_no_power_cut_inside_a_restored_copy_leaves_a_table_on_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    table, kept = _table(tmp_path / "table"), str(tmp_path / "kept")
+    epoch = verify(tmp_path / "table" / "table.journal").epoch
+    _said(capsys, "backup", str(table), kept)
+    _lost(tmp_path / "table")
+    synced, real = 0, os.fsync
+
+    def fsync(handle: int) -> None:
+        nonlocal synced
+        synced += 1
+        if synced > at:
+            raise KeyboardInterrupt
+        real(handle)
+
+    with monkeypatch.context() as cut:
+        cut.setattr(os, "fsync", fsync)
+        main(["restore", kept, "--by", "Jones"])
+    try:
+        journal = opened(table)
+    except TableError:
+        return
+    journal.close()
+    assert journal.epoch != epoch
+
+
+def test_what_a_lost_journal_left_beside_its_place_is_not_read_as_the_new_ones(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, kept = _table(tmp_path / "table"), str(tmp_path / "kept")
+    _said(capsys, "backup", str(table), kept, "--move", "--by", "Smith")
+    log = tmp_path / "table" / "table.journal-wal"
+    log.write_bytes(b"of another journal")
+    _said(capsys, "restore", kept)
+    assert not log.exists() or log.read_bytes() == b""
+    assert (tmp_path / "table" / "table.journal.set-aside-2-wal").read_bytes() == b"of another journal"
+
+
+def test_archives_go_along(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table, kept = _table(tmp_path / "table", shoes=3), str(tmp_path / "kept")
+    journal = opened(table)
+    journal.mark_acked(journal.head_seq)
+    assert len(archive_all(journal)) == 1
+    journal.close()
+    before = verify(tmp_path / "table" / "table.journal")
+    _said(capsys, "backup", str(table), kept, "--move", "--by", "Smith")
+    _lost(tmp_path / "table")
+    _said(capsys, "restore", kept)
+    assert verify(tmp_path / "table" / "table.journal") == before
+    assert before.archives == 1
+
+
+def test_a_table_that_runs_is_not_moved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table, kept = _table(tmp_path / "table"), tmp_path / "kept"
+    journal = opened(table)
+    try:
+        assert _refused(capsys, "backup", str(table), str(kept), "--move", "--by", "Smith") == "table_runs"
+    finally:
+        journal.close()
+    assert not kept.exists()
+    opened(table).close()
+
+
+def test_a_backup_is_for_its_user_alone_and_never_written_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, kept = _table(tmp_path / "table"), tmp_path / "kept"
+    _said(capsys, "backup", str(table), str(kept))
+    assert kept.stat().st_mode & 0o777 == 0o600
+    before = kept.read_bytes()
+    assert _refused(capsys, "backup", str(table), str(kept)) == "backup_unwritable"
+    assert kept.read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["kept", "table"]
+
+
+def test_a_damaged_backup_is_told_and_puts_no_journal_anywhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, kept = _table(tmp_path / "table"), tmp_path / "kept"
+    _said(capsys, "backup", str(table), str(kept), "--move", "--by", "Smith")
+    _lost(tmp_path / "table")
+    whole = kept.read_bytes()
+    for damaged in (whole[:100], whole[: len(whole) // 2], b"nothing", whole[:-200] + bytes(100) + whole[-100:]):
+        kept.write_bytes(damaged)
+        assert _refused(capsys, "restore", str(kept)) == "backup_damaged"
+        assert not (tmp_path / "table" / "table.journal").exists()
+
+
+def test_what_is_good_on_this_machine_is_not_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table, kept = _table(tmp_path / "table"), str(tmp_path / "kept")
+    _said(capsys, "backup", str(table), kept)
+    assert _refused(capsys, "restore", kept, "--by", "Jones") == "restore_in_the_way"
+    journal = tmp_path / "table" / "table.journal"
+    good = journal.read_bytes()
+    journal.write_bytes(b"damaged" + good[7:])
+    _said(capsys, "restore", kept, "--by", "Jones")
+    aside = tmp_path / "table" / "table.journal.set-aside-1"
+    assert aside.read_bytes().startswith(b"damaged"), "nothing recorded is thrown away"
+    (tmp_path / "table" / "table.key").write_bytes(bytes(32))
+    assert _refused(capsys, "restore", kept, "--by", "Jones") == "restore_in_the_way"
+
+
+def test_a_configuration_that_is_there_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table, kept = _table(tmp_path / "table"), str(tmp_path / "kept")
+    _said(capsys, "backup", str(table), kept, "--move", "--by", "Smith")
+    before = table.read_text("utf-8")
+    changed = before.replace("Royal 9, table 1", "Royal 9, table 2")
+    table.write_text(changed, "utf-8")
+    told = _said(capsys, "restore", kept)
+    assert "is there already and stays" in told
+    assert table.read_text("utf-8") == changed
+    assert (tmp_path / "table" / "table.toml.restored").read_text("utf-8") == before
+
+
+def test_a_backup_says_what_it_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table, kept = _table(tmp_path / "table"), tmp_path / "kept"
+    _said(capsys, "backup", str(table), str(kept))
+    with reading_backup(kept, tmp_path) as (told, files):
+        kinds = [each.kind for each, _ in files]
+    assert (told.table, told.moved_by) == ("royal9-01", None)
+    assert kinds == ["table", "game", "key", "note", "journal"]

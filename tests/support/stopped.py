@@ -1,0 +1,33 @@
+"""A table that does not run, whose journal holds what a test says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from controller.cli.surroundings import simulated_table
+from controller.clock import stamp_now
+from controller.config import load
+from controller.record.epochs import open_journal
+from controller.record.journal import Entry, Journal
+from controller.table.facts import Fact
+from controller.table.states import Table
+from controller.table.step import step
+
+
+def stopped_table(folder: Path, facts: Sequence[Fact]) -> Path:
+    """The table's file. Everything of the table lies in `folder`."""
+    table = simulated_table(folder, 1)
+    journal = opened(table)
+    folded = Table(load(table).rules)
+    for fact in facts:
+        folded, events = step(folded, fact)
+        journal.append([Entry(stamp_now(), fact, tuple(events))])
+    journal.close()
+    return table
+
+
+def opened(table: Path) -> Journal:
+    """The table's journal, as its daemon opens it."""
+    file = load(table).file
+    return open_journal(Path(file.journal.path), Path(file.journal.signing_key), file.table.id)[1]
