@@ -185,9 +185,17 @@ def _run(options: argparse.Namespace) -> int:
         except OSError as error:
             raise unusable(options.ledger, error.strerror) from error
 
+    said: set[str] = set()  # since this pit led
+
+    def say_once(what: str) -> None:
+        if what not in said:
+            said.add(what)
+            _say(what)
+
     def lead() -> NoReturn:
         with closing(Ledger(options.ledger, replicated=options.replicated)) as ledger:
-            ledger.serve(_say)
+            ledger.serve(say_once)
+            said.clear()
             for change in ledger.set_terms(settings or ledger.terms() or DEFAULT):
                 _say(change)
             key = load_or_make_key(key_file)
@@ -195,16 +203,13 @@ def _run(options: argparse.Namespace) -> int:
             rotations = rotations_of(key_file, key.public)
             Pit(ledger, host, port, options.root, options.adopt_new, key, rotations, tls).run()
 
-    said = ""
     while True:
         try:
             lead()
         except TableError as error:
             if error.code not in _STAND_BY_AFTER:
                 raise
-            if error.what != said:
-                _say(str(error))
-            said = error.what
+            say_once(str(error))
             time.sleep(_STAND_BY_S)
 
 

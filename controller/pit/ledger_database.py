@@ -31,6 +31,7 @@ from psycopg import errors
 from psycopg.abc import Buffer
 from psycopg.adapt import Loader
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.pq import TransactionStatus
 from psycopg.pq.abc import PGresult
 
 from controller.errors import TableError
@@ -105,7 +106,7 @@ class LedgerDatabase:
             options = {**_CONNECTION, **conninfo_to_dict(url)}
             self._shown = _without_password(url)
         except psycopg.Error as error:
-            raise unusable("that --ledger names", str(error).strip()) from error
+            raise unusable("that --ledger names", _in_a_line(error)) from error
         with self.told():
             self._connection = psycopg.connect(make_conninfo(**options), autocommit=True)  # type: ignore[arg-type]
             self._connection.add_notice_handler(self._notice)
@@ -144,13 +145,13 @@ class LedgerDatabase:
         except (errors.LockNotAvailable, errors.QueryCanceled, errors.DeadlockDetected) as error:
             raise locked(self) from error
         except (errors.DataCorrupted, errors.IndexCorrupted, psycopg.DataError, psycopg.IntegrityError) as error:
-            raise damaged(self, str(error).strip()) from error
+            raise damaged(self, _in_a_line(error)) from error
         except (psycopg.OperationalError, errors.ReadOnlySqlTransaction) as error:
             raise unreachable(self, error) from error
         except psycopg.Error as error:
             if self._connection.closed:
                 raise unreachable(self, error) from error
-            raise unusable(self, str(error).strip()) from error
+            raise unusable(self, _in_a_line(error)) from error
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -222,8 +223,9 @@ class LedgerDatabase:
             self._held, self._prolonged_at_s = (token, term), time.monotonic()
 
     def refuse_if_taken_over(self, token: Callable[[], str | None]) -> None:
-        """Prolong the time for which this pit leads. Raises as `transaction` does."""
-        if self._held is not None and time.monotonic() - self._prolonged_at_s > _PROLONG_AFTER_S:
+        """Prolong the time for which this pit leads, outside of a transaction. Raises as `transaction` does."""
+        due = time.monotonic() - self._prolonged_at_s > _PROLONG_AFTER_S
+        if self._held is not None and due and self._connection.info.transaction_status == TransactionStatus.IDLE:
             with self.transaction():
                 pass
 
@@ -290,7 +292,7 @@ class LedgerDatabase:
             said = self._say_commit()
             standbys = not replicated or self._standbys()
         except psycopg.Error as error:
-            raise self._unconfirmed(str(error).strip()) from error
+            raise self._unconfirmed(_in_a_line(error)) from error
         if said != b"COMMIT":
             raise self._unconfirmed("the database rolled the transaction back")
         if self._cancelled:
@@ -389,10 +391,14 @@ def unreachable(at: object, error: Exception) -> TableError:
     """The error that no server answers, or that the server ended the connection."""
     return TableError(
         "ledger_unreachable",
-        f"The ledger {at} cannot be reached: {str(error).strip()}.",
+        f"The ledger {at} cannot be reached: {_in_a_line(error)}.",
         "Bring the database server and the network to it up. Nothing is committed or acknowledged meanwhile, and the"
         " tables keep what they have to tell.",
     )
+
+
+def _in_a_line(error: Exception) -> str:
+    return " ".join(str(error).split()).rstrip(".")
 
 
 def _without_password(url: str) -> str:

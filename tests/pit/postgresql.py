@@ -63,6 +63,10 @@ class Server:
         _run("pg_basebackup", "--no-sync", "--checkpoint=fast", "-R", "-D", str(self._data), "-d", of)
         self.configure(f"unix_socket_directories = '{self.folder}'\n")
 
+    def forget(self) -> None:
+        """Lose all of it."""
+        shutil.rmtree(self._data)
+
     def configure(self, lines: str) -> None:
         """Add lines to its configuration. The last line of a name holds."""
         with (self._data / "postgresql.conf").open("a", encoding="utf-8") as config:

@@ -135,6 +135,14 @@ def test_a_person_decides_while_a_pit_leads_and_never_without(database: str) -> 
     assert rows(database, "SELECT step FROM award") == [("verified",)]
 
 
+def test_a_leader_that_looks_whether_people_may_decide_writes_nothing_meanwhile(database: str) -> None:
+    with closing(opened(database)) as leader:
+        database_of(leader)._prolonged_at_s = -10.0  # its time is to be prolonged, and not inside of a reading
+        assert leader.undecidable() is None
+        leader.refuse_if_taken_over()
+        assert database_of(leader)._prolonged_at_s > 0
+
+
 def test_an_award_is_paid_once_and_the_next_leader_decides_once_it_has_heard_its_tables(database: str) -> None:
     table = TableEvening("t-0")
     with closing(opened(database)) as first, closing(Ledger(database)) as second:

@@ -1,0 +1,387 @@
+"""Pits on a replicated database under fire: whatever is killed, frozen or cut, each event is committed once, in order.
+
+Two pits and a primary with its synchronous standby are processes; so is the broker. The tables are the test's own ends
+of the wire, which keep what they sent, send again what is not acknowledged, and tell each award's steps.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+from urllib.parse import quote
+
+import psycopg
+import pytest
+
+from controller.errors import TableError
+from controller.pit.__main__ import main
+from controller.pit.ledger import Ledger
+from tests.pit.evening import TableEvening
+from tests.pit.house import ROOT
+from tests.pit.postgresql import Server, needs_postgresql, rows, servers
+from tests.support.brokers import Broker, Peer, needs_mosquitto
+
+TROUBLES = {"leader": 50, "frozen": 20, "primary": 30, "broker": 50, "table": 40, "cancelled": 20}
+"""How often what happens: a kill of the leading pit, of the primary, of the broker, a table's loss of all but its
+journal; the leader stands still for longer than it may; commits wait for a silent standby, and are cancelled."""
+
+_TABLES, _EVENTS = 4, 10_000
+_WINDOW = 50
+_AGAIN_S = 1.0
+_PATIENCE_S = 60.0
+_BETWEEN_EVENTS = _EVENTS // sum(TROUBLES.values())
+_METERS = ("grand", "fortune")
+_WHO = re.compile(r"process (\d+)")
+
+
+@dataclass
+class FarTable:
+    """A table's end: its journal, how far the pit says that it has got, and the steps that it told of."""
+
+    name: str
+    port: int
+    luck: random.Random
+    acked: int = 0
+    highest_acked: int = 0
+    told: dict[str, list[tuple[str, int, str]]] = field(default_factory=lambda: defaultdict(list))
+    wrong: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.evening = TableEvening(self.name, _METERS)
+        self._hits: dict[str, bytes] = {}
+        self._step = 0  # the number of the last step that it took
+        self._sent_at_s = 0.0
+        self.connect()
+
+    def connect(self) -> None:
+        """A new connection, of a program that has its journal and nothing else."""
+        self._peer = Peer(self.port, f"pit/v1/{self.name}/ack", f"pit/v1/{self.name}/award")
+        self._peer._client.reconnect_delay_set(1, 1)
+        self.acked = 0
+
+    def close(self) -> None:
+        self._peer.close()
+
+    def turn(self) -> None:
+        """Hear, deal a hand where the pit keeps up, and send what is not acknowledged."""
+        for message in self._peer.so_far():
+            said = json.loads(message.payload)
+            if message.topic.endswith("/ack"):
+                self._heed(said)
+            else:
+                self._take(said)
+        begin = len(self.evening.sent)
+        if begin - self.acked < _WINDOW - 10:
+            self._deal()
+        now_s = time.monotonic()
+        if now_s - self._sent_at_s > _AGAIN_S:
+            begin, self._sent_at_s = self.acked, now_s
+            self._say("state", self.evening.state(), retain=True)
+        for body in self.evening.sent[begin : self.acked + _WINDOW]:
+            self._say("event", body)
+
+    def _say(self, kind: str, body: bytes, retain: bool = False) -> None:
+        if self._peer._client.is_connected():
+            self._peer._client.publish(f"pit/v1/{self.name}/{kind}", body, qos=1, retain=retain)
+
+    def _heed(self, ack: dict[str, Any]) -> None:
+        if ack["seq"] > len(self.evening.sent) or (ack["seq"] and int(ack["chain"], 16) != ack["seq"]):
+            self.wrong.append(f"{self.name} was acknowledged {ack}")
+        self.acked = ack["seq"]
+        self.highest_acked = max(self.highest_acked, self.acked)
+
+    def _take(self, step: dict[str, Any]) -> None:
+        if step["seq"] <= self._step:
+            return
+        self._step = step["seq"]
+        self.told[step["award"]].append((step["step"], step["cents"], step["by"]))
+        self.evening.award(self._hits[step["hit"]], step["step"], step["cents"], step["by"])
+
+    def _deal(self) -> None:
+        seats = sorted(self.luck.sample(range(1, 8), self.luck.randint(1, 4)))
+        self.evening.lock(*seats)
+        fate = self.luck.random()
+        if fate < 0.1:
+            self.evening.void(*seats)
+        elif fate < 0.85:
+            self.evening.finish()
+        else:
+            winners = seats[: self.luck.randint(1, 2)]
+            meter = self.luck.choice(_METERS)
+            self.evening.finish(*((seat, "banker_personal") for seat in winners))
+            for seat in winners:
+                body = self.evening.hit(seat, "banker_personal", meter)
+                self._hits[json.loads(body)["id"]] = body
+
+
+class Cell:
+    """The primary and its standby, the broker, and two pits, which a supervisor starts again."""
+
+    def __init__(self, folder: Path, databases: list[Server], ends: ExitStack) -> None:
+        self.primary, self.standby = databases
+        self.primary.query("ALTER SYSTEM SET synchronous_standby_names = '*'")  # which the standby copies
+        self.primary.reload()
+        self.standby.follow(self.primary)
+        self.standby.start()
+        hosts = ",".join(quote(str(server.folder), safe="") for server in databases)
+        self.url = f"postgresql://postgres@/postgres?host={hosts}"
+        self._key = str(folder / "key")
+        Ledger(self.url).close()
+        assert main(["key", "--ledger", self.url, "--signing-key", self._key]) == 0
+        self.broker = Broker(folder).start()
+        ends.callback(lambda: self.broker.kill())
+        self._log = (folder / "pits.log").open("ab")
+        self._over = threading.Event()
+        self._pits: dict[int, subprocess.Popen[bytes]] = {}
+        self._supervisor = threading.Thread(target=self._supervise)
+        self._supervisor.start()
+        ends.callback(self._end)
+        self.folder = folder
+
+    def leader(self) -> int | None:
+        """The process that leads, where one leads now."""
+        with suppress(psycopg.Error):
+            for (who,) in rows(self.url, "SELECT who FROM leadership WHERE until > clock_timestamp()"):
+                found = _WHO.search(str(who))
+                if found and int(found[1]) in self._pits:
+                    return int(found[1])
+        return None
+
+    def signal_leader(self, number: signal.Signals) -> int:
+        """Send a signal to the pit that leads, as soon as one does."""
+        while (pid := self.leader()) is None:
+            time.sleep(0.05)
+        os.kill(pid, number)
+        return pid
+
+    def lose_primary(self) -> None:
+        """The primary's machine is gone. The standby takes its place, and the machine comes back as its standby."""
+        self.primary.stop()
+        self.primary, self.standby = self.standby, self.primary
+        self.primary.promote()
+        self.standby.forget()
+        self.standby.follow(self.primary)
+        self.standby.start()
+
+    @contextmanager
+    def silent_standby(self) -> Iterator[None]:
+        """The standby confirms nothing."""
+        ((receiver,),) = self.standby.query("SELECT pid FROM pg_stat_wal_receiver") or [(None,)]
+        if not isinstance(receiver, int):
+            return
+        os.kill(receiver, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(receiver, signal.SIGCONT)
+
+    def cancel_commits(self) -> int:
+        """Cancel the commits that wait for the standby. Returns how many there were."""
+        waiting = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+        return len(self.primary.query(waiting))
+
+    def _supervise(self) -> None:
+        while not self._over.wait(0.05):
+            for pid, pit in [*self._pits.items()]:
+                if pit.poll() is not None:
+                    del self._pits[pid]
+            while len(self._pits) < 2:
+                command = [sys.executable, "-m", "controller.pit", "run", "--ledger", self.url, "--replicated"]
+                command += ["--signing-key", self._key, "--adopt-new", "--broker", f"127.0.0.1:{self.broker.port}"]
+                pit = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=self._log)
+                self._pits[pit.pid] = pit
+
+    def _end(self) -> None:
+        self._over.set()
+        self._supervisor.join()
+        for pit in self._pits.values():
+            pit.kill()
+            pit.wait()
+
+
+class Cashier(threading.Thread):
+    """Decides on awards. `paid` counts, by award, how often the ledger said that it is paid."""
+
+    def __init__(self, url: str, seed: int) -> None:
+        super().__init__()
+        self._url = url
+        self._luck = random.Random(seed)
+        self.over = threading.Event()
+        self.paid: Counter[str] = Counter()
+        self.decided = 0
+
+    def run(self) -> None:
+        while not self.over.wait(0.5):
+            with suppress(TableError), closing(Ledger(self._url, begin=False)) as ledger:
+                for award in ledger.awards():
+                    if award.step in ("pending", "verified") and not self.over.is_set():
+                        with suppress(TableError):
+                            self._decide(ledger, award.id, award.step)
+
+    def _decide(self, ledger: Ledger, award: str, stands: str) -> None:
+        if stands == "verified":
+            ledger.take_step(award, "paid", "Bob")
+            self.paid[award] += 1
+        else:
+            ledger.take_step(award, "rejected" if self._luck.random() < 0.2 else "verified", "Ann")
+        self.decided += 1
+
+
+class Fire:
+    """One run: tables deal, a cashier decides, and one trouble follows the other."""
+
+    def __init__(self, cell: Cell, seed: int) -> None:
+        self.cell = cell
+        self.tables = [FarTable(f"t-{n}", cell.broker.port, random.Random(f"{seed} {n}")) for n in range(_TABLES)]
+        self.without_acks_s: dict[str, list[float]] = defaultdict(list)
+        self._luck = random.Random(seed)
+
+    def acked(self) -> int:
+        return sum(table.highest_acked for table in self.tables)
+
+    def turn_until(self, holds: Callable[[], object]) -> None:
+        """Go on until it holds. Something must be acknowledged meanwhile, or it takes too long."""
+        before, gives_up_s = self.acked(), time.monotonic() + _PATIENCE_S
+        while not holds():
+            for table in self.tables:
+                table.turn()
+            if self.acked() > before:
+                before, gives_up_s = self.acked(), time.monotonic() + _PATIENCE_S
+            assert time.monotonic() < gives_up_s, (self.cell.folder / "pits.log").read_text()[-3000:]
+            time.sleep(0.02)
+
+    def befall(self, trouble: str) -> None:
+        """One trouble, and on until there are acknowledgements again."""
+        done = threading.Event()
+        failed: list[BaseException] = []
+
+        def strike() -> None:
+            try:
+                getattr(self, f"_{trouble}")()
+            except BaseException as error:  # noqa: BLE001  # told below
+                failed.append(error)
+            done.set()
+
+        promised = {table.name: table.highest_acked for table in self.tables}
+        before, struck_s = self.acked(), time.monotonic()
+        threading.Thread(target=strike).start()
+        self.turn_until(done.is_set)
+        assert failed == []
+        if trouble == "primary":
+            has = dict(rows(self.cell.url, "SELECT table_id, max(seq) FROM event GROUP BY table_id"))
+            assert all(has.get(name, 0) >= seq for name, seq in promised.items()), "acknowledged, and not there"
+        before = max(before, self.acked())
+        self.turn_until(lambda: self.acked() > before)
+        self.without_acks_s[trouble].append(time.monotonic() - struck_s)
+        self.turn_until(lambda: self.acked() >= before + _BETWEEN_EVENTS)
+
+    def _leader(self) -> None:
+        self.cell.signal_leader(signal.SIGKILL)
+
+    def _frozen(self) -> None:
+        frozen = self.cell.signal_leader(signal.SIGSTOP)
+        while self.cell.leader() in (None, frozen):
+            time.sleep(0.05)
+        os.kill(frozen, signal.SIGCONT)
+
+    def _primary(self) -> None:
+        self.cell.lose_primary()
+
+    def _broker(self) -> None:
+        self.cell.broker.kill()
+        self.cell.broker.start()
+
+    def _table(self) -> None:
+        table = self._luck.choice(self.tables)
+        table.close()
+        table.connect()
+
+    def _cancelled(self) -> None:
+        with self.cell.silent_standby():
+            while not self.cell.cancel_commits():
+                time.sleep(0.02)
+
+
+@pytest.mark.proof
+@needs_postgresql
+@needs_mosquitto
+def test_with_a_replicated_ledger_nothing_is_lost_doubled_or_paid_twice(
+    request: pytest.FixtureRequest, tmp_path: Path, figure: Callable[[str], None]
+) -> None:
+    seed = request.config.getoption("--fire-seed")
+    print(f"the fire's seed is {seed}")
+    play(seed, TROUBLES, tmp_path, figure)
+
+
+def play(seed: int, troubles: dict[str, int], folder: Path, figure: Callable[[str], None]) -> None:
+    """One run with so many troubles, and its judgement."""
+    order = [trouble for trouble, count in troubles.items() for _ in range(count)]
+    random.Random(seed).shuffle(order)
+    with ExitStack() as ends:
+        cell = Cell(folder, ends.enter_context(servers("one", "two")), ends)
+        fire = Fire(cell, seed)
+        for table in fire.tables:
+            ends.callback(table.close)
+        cashier = Cashier(cell.url, seed)
+        cashier.start()
+        ends.callback(cashier.over.set)
+        began_s = time.monotonic()
+        fire.turn_until(lambda: fire.acked() > 0)
+        for trouble in order:
+            fire.befall(trouble)
+        cashier.over.set()
+        cashier.join()
+        for table in fire.tables:
+            table._deal = lambda: None  # type: ignore[method-assign]
+        fire.turn_until(lambda: _is_settled(cell, fire))
+        events = _judge(cell, fire, cashier)
+        waits = ", ".join(f"{name} {median(s):.1f} s ({max(s):.1f})" for name, s in fire.without_acks_s.items())
+        figure(
+            f"PostgreSQL with a synchronous standby: {events} events, {len(order)} troubles"
+            f" ({', '.join(f'{count} {name}' for name, count in troubles.items())}), {cashier.decided} decisions; until"
+            f" acknowledgements came again, median and longest: {waits}; {time.monotonic() - began_s:.0f} s; 0 lost,"
+            " 0 doubled, 0 paid twice"
+        )
+
+
+def _is_settled(cell: Cell, fire: Fire) -> bool:
+    if any(table.acked < len(table.evening.sent) for table in fire.tables):
+        return False
+    with suppress(psycopg.Error):
+        return rows(cell.url, "SELECT count(*) FROM step WHERE heard = 0") == [(0,)]
+    return False
+
+
+def _judge(cell: Cell, fire: Fire, cashier: Cashier) -> int:
+    """Returns how many events there were."""
+    assert [wrong for table in fire.tables for wrong in table.wrong] == []
+    for table in fire.tables:
+        kept = rows(cell.url, "SELECT seq, body FROM event WHERE table_id = ? ORDER BY number", table.name)
+        assert kept == list(enumerate(table.evening.sent, 1)), f"{table.name}: lost, doubled, changed or out of order"
+    with closing(Ledger(cell.url)) as ledger:
+        account, awards = ledger.account(), ledger.awards()
+    assert account.findings == ()
+    paid = {award.id: award.cents for award in awards if award.step == "paid"}
+    assert all(times == 1 for times in cashier.paid.values()), "paid twice"
+    assert cashier.paid.keys() <= paid.keys(), "paid, and not so in the ledger"
+    assert account.paid_cents == sum(paid.values())
+    postings = rows(cell.url, "SELECT award FROM posting WHERE why = 'paid'")
+    assert len(postings) == len(set(postings)) == len(paid)
+    for table in fire.tables:
+        for award, steps in table.told.items():
+            assert sum(step == "paid" for step, *_ in steps) <= 1, f"{award} was told as paid twice"
+    return sum(len(table.evening.sent) for table in fire.tables)
