@@ -43,7 +43,7 @@ from controller.record.journal_file import JournalGoneError, code_of
 from controller.second_person import SecondPerson
 from controller.table.acts.entry import KEY, LOTS, Ambient, Request
 from controller.table.acts.every import act_of
-from controller.table.acts.itself import LampsTested
+from controller.table.acts.itself import TESTS, HitTested, InputsTested, LampsTested
 from controller.table.acts.seats import PlaceWager
 from controller.table.face_down import hides_cards
 from controller.table.facts import (
@@ -60,7 +60,7 @@ from controller.table.facts import (
     WagersLocked,
 )
 from controller.table.foreseen import foreseen, not_as_shown
-from controller.table.lamps import Live, Pattern, lamps
+from controller.table.lamps import Live, Pattern, lamps, under_test
 from controller.table.legality import Refuse
 from controller.table.public import PHASE_NAMES, Public, public
 from controller.table.requests import ByTwo, after, before, decide, not_answered
@@ -74,7 +74,8 @@ _log = logging.getLogger(__name__)
 
 _RETRY_COMMIT_S = 1.0
 _PING_S = 1.0
-_LAMP_TEST_MS = 5000
+_TEST_MS = {LampsTested: 5_000, HitTested: 5_000, InputsTested: 60_000}
+"""For how long a test shows."""
 
 _COPIES_COME_WITHIN_S = 0.5
 """All copies of a report have come after so long: three copies take 75 ms at most, with pauses between them."""
@@ -160,7 +161,8 @@ class Runtime:
         self._journal = journal
         self._public_key = public_key
         self._table = table
-        self._lamp_test_ends_ms = 0
+        self._test: LampsTested | HitTested | InputsTested | None = None
+        self._test_ends_ms = 0
         self._pins = pins
         self._shoe = shoe
         self._alive = alive
@@ -182,7 +184,7 @@ class Runtime:
         self._archivist = Archivist(journal, config.file.journal, self._on_journal, self._quiet, self._put)
         self._debouncer = Debouncer(config.file.pins.debounce_ms)
         self._journal_error: str | None = None
-        self._lamps_of: tuple[Public, Live, bool] | None = None  # what `_shown` are the lamps of
+        self._lamps_of: tuple[Public, Live, object] | None = None  # what `_shown` are the lamps of
         self._shown: dict[str, Pattern] = {}
         self._written: dict[str, bool] = {}
         self._lamps_change_at_ms: int | None = None  # the next that a lamp does by its pattern, on the monotonic clock
@@ -282,10 +284,10 @@ class Runtime:
                 messages = await self._commit(entries)
                 self._note_fault(table)
                 self._table = table
-                if any(isinstance(entry.fact, LampsTested) for entry in entries):
-                    self._lamp_test_ends_ms = time.monotonic_ns() // 1_000_000 + _LAMP_TEST_MS
-                    self._render()
                 self._committed(messages)
+                for entry in entries:
+                    if isinstance(entry.fact, LampsTested | HitTested | InputsTested):
+                        self._begin_test(entry.fact)
             for future, answer in answers:
                 if not future.done():
                     future.set_result(answer)
@@ -422,6 +424,7 @@ class Runtime:
         self.stream.committed(messages, self._table.pit_key)
         face, self.face = self.face, public(self._table)
         if face != self.face:
+            self._test = None  # the lamps are the table's again, and the buttons too
             self._render()
         for message in messages:
             event, level = message.says, _LEVELS.get(message.says["type"], logging.INFO)
@@ -491,6 +494,9 @@ class Runtime:
 
     def _pressed(self, name: str) -> None:
         """A button was pressed, and means what it meant for the lamps that people could see; or the key was turned."""
+        if isinstance(self._test, InputsTested):
+            _log.info("%s was pressed, in a test of the inputs", name)
+            return
         if name == KEY:
             confirmed = self._second_person.turn_key(self._moment(), time.monotonic())
             if not isinstance(confirmed, Refuse):
@@ -500,6 +506,10 @@ class Runtime:
         request = pressed(name, self._debouncer.settled.get(KEY, False), replace(self._table, fault=fault))
         if request is not None:
             self._put(_Asked(request, fault.id if fault else None, None, None), f"button {name}")
+
+    def _begin_test(self, test: LampsTested | HitTested | InputsTested) -> None:
+        self._test, self._test_ends_ms = test, time.monotonic_ns() // 1_000_000 + _TEST_MS[type(test)]
+        self._render()
 
     def _live(self) -> Live:
         return Live(
@@ -514,11 +524,13 @@ class Runtime:
     def _render(self) -> None:
         """Write the lamps that are not as they should be at this moment."""
         now_ms = time.monotonic_ns() // 1_000_000
-        live, testing = self._live(), now_ms < self._lamp_test_ends_ms
-        if (self.face, live, testing) != self._lamps_of:
-            self._lamps_of = self.face, live, testing
+        if now_ms >= self._test_ends_ms:
+            self._test = None
+        live, test = self._live(), self._test
+        if (self.face, live, test) != self._lamps_of:
+            self._lamps_of = self.face, live, test
             shown = lamps(self.face, live)
-            self._shown = dict.fromkeys(shown, Pattern.STEADY) if testing else shown
+            self._shown = under_test(shown, test) if isinstance(test, LampsTested | HitTested) else shown
         elif self._lamps_change_at_ms is None or now_ms < self._lamps_change_at_ms:
             return
         changes = [pattern.changes_at_ms(now_ms) for pattern in {*self._shown.values()}]
@@ -647,6 +659,7 @@ class Runtime:
             "up_s": int(time.monotonic() - self._started_s),
             "clock_set": stamp_now().synchronised,
             "face": asdict(self.face),
+            "test": None if self._test is None else TESTS[type(self._test)],
             "lamps": {name: pattern.name.lower() for name, pattern in self._shown.items()},
             "sensors": sorted(self._live().sensed_seats),
             "inputs": sorted(name for name, pressed in self._debouncer.settled.items() if pressed),

@@ -129,6 +129,16 @@ def _doctor(options: Namespace) -> int:
     return doctor(options.table, options.json)
 
 
+def _add_self_test(parser: ArgumentParser) -> None:
+    parser.add_argument("--by", required=True, metavar="NAME", help="who is at the table; each test is journalled")
+
+
+def _self_test(options: Namespace) -> int:
+    from controller.cli.self_test import self_test
+
+    return self_test(options.table, options.by)
+
+
 def _digest(options: Namespace) -> int:
     from controller.cli.digest import print_digest
 
@@ -449,6 +459,15 @@ COMMANDS: tuple[Command, ...] = (
         "--json",
         _doctor,
         _add_doctor,
+    ),
+    Command(
+        "self-test",
+        _TABLE,
+        "try each lamp and input, and a test hit, with a person at the table",
+        "--by Smith",
+        _self_test,
+        _add_self_test,
+        File.TABLE,
     ),
     Command("digest", _TABLE, "one digest over the program and the configuration", "", _digest, file=File.TABLE),
     Command("dark", _TABLE, "darken every lamp of a table that does not run", "TABLE.toml", _dark, file=File.TABLE),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import select
 import sys
 import time
@@ -34,7 +35,7 @@ def self_test(table: Path, by: str) -> int:
         _hit(do, file.seats[0].number),
     ):
         for row in part:
-            print("\n".join(row_lines([row])))
+            print("\n".join(row_lines([row])), flush=True)
             found.append(row)
     bad = sum(row.verdict is Verdict.FAULT for row in found)
     print(f"faults: {bad}, well: {sum(row.verdict is Verdict.OK for row in found)}")
@@ -58,7 +59,7 @@ def _lamps(do: Callable[..., dict[str, Any]], wired: dict[str, int]) -> Iterator
         except TableError as refused:
             yield absent("lamps", f"Not tried: {refused.what}", refused.do)
             return
-        if _yes(f"Is the lamp {lamp} lit, and no other? [y/n] "):
+        if _yes(f"Is the lamp {lamp} lit, and no other? [y/n]"):
             yield ok(f"lamp {lamp}", "It alone was lit.")
         else:
             look = f"Look at its wire: BCM {bcm}, pin {PHYSICAL[bcm]} of the header (docs/wiring.md), and at `active`."
@@ -68,7 +69,7 @@ def _lamps(do: Callable[..., dict[str, Any]], wired: dict[str, int]) -> Iterator
 def _inputs(do: Callable[..., dict[str, Any]], wired: dict[str, int]) -> Iterator[Row]:
     begun_s = -_AGAIN_S
     for name, bcm in wired.items():
-        print(f"Press, cover or turn {name} now (Enter: it cannot be).")
+        print(f"Press, cover or turn {name} now (Enter: it cannot be).", flush=True)
         while True:
             if time.monotonic() - begun_s >= _AGAIN_S:
                 try:
@@ -82,7 +83,7 @@ def _inputs(do: Callable[..., dict[str, Any]], wired: dict[str, int]) -> Iterato
                 yield ok(f"input {name}", "It came.")
                 break
             if select.select([sys.stdin], [], [], _POLL_S)[0]:
-                sys.stdin.readline()
+                _line()
                 look = (
                     f"Look at its wire: BCM {bcm}, pin {PHYSICAL[bcm]} of the header (docs/wiring.md), and at `pull`."
                 )
@@ -98,7 +99,7 @@ def _hit(do: Callable[..., dict[str, Any]], seat: int) -> Iterator[Row]:
         yield absent("test hit", f"Not tried: {refused.what}", refused.do)
         return
     told = do("status")["status"]["pit"]["head_seq"]
-    if not _yes(f"Does the lamp of seat {seat} blink fast? [y/n] "):
+    if not _yes(f"Does the lamp of seat {seat} blink fast? [y/n]"):
         do_ = "Look at the row of that lamp here."
         yield fault("test hit", "hit_not_shown", f"The lamp of seat {seat} did not blink.", do_)
     ends_s = time.monotonic() + _TOLD_WITHIN_S
@@ -112,7 +113,13 @@ def _hit(do: Callable[..., dict[str, Any]], seat: int) -> Iterator[Row]:
 
 
 def _yes(question: str) -> bool:
-    try:
-        return input(question).strip().casefold() in ("y", "yes")
-    except EOFError:
-        return False
+    print(question, flush=True)
+    return _line().casefold() in ("y", "yes")
+
+
+def _line() -> str:
+    """What the person types, up to Enter; empty at the end. Nothing after it is read, so that `select` sees it."""
+    line = b""
+    while (byte := os.read(sys.stdin.fileno(), 1)) not in (b"", b"\n"):
+        line += byte
+    return line.decode("utf-8", "replace").strip()

@@ -24,7 +24,7 @@ def status_lines(told: dict[str, Any], table: Path, words: Language | None = Non
         *_fault(face, table, words),
         *_second_person(told["second_person"], table, words),
         *_wagers(face, words),
-        *_lamps(told["lamps"], words),
+        *_lamps(told["lamps"], told["test"], words),
         *_shoe(told["shoe"], words),
         *pit_lines(told, table, words),
         *_tail(told, words),
@@ -210,14 +210,16 @@ def _wagers(face: dict[str, Any], words: Language) -> Iterator[str]:
     yield from filter(None, [commission_line(face)])
 
 
-def _lamps(patterns: dict[str, str], words: Language) -> Iterator[str]:
+def _lamps(patterns: dict[str, str], test: str | None, words: Language) -> Iterator[str]:
     """Each lamp that is not dark, its pattern and the reason."""
     say = words.sections["say"]
     lit = {lamp: pattern for lamp, pattern in patterns.items() if pattern != "dark"}
+    if test is not None:
+        yield say[test]
+    if test in ("lamp_test", "test_hit"):
+        return
     if not lit:
         yield say["dark"]
-    elif set(patterns.values()) == {"steady"}:
-        yield say["lamp_test"]
     else:
         yield say["lamps"]
         for lamp, pattern in lit.items():

@@ -759,3 +759,16 @@ def _tables_are_apart(kit: Kit) -> None:
         raise BrokenError("The events of one table moved the ack of another.")
     one.send(one.reset())
     committed(one)
+
+
+@clause("P37")
+def _test_hit(kit: Kit) -> None:
+    table = kit.table()
+    meter = a_meter(table)
+    before_cents, since = level(table, meter), len(table.wire.heard)
+    table.send({"type": "test_hit", "round": None, "seat": 1, "by": "Kit"})
+    committed(table)
+    if (now_cents := level(table, meter)) != before_cents:
+        raise BrokenError(f"A test hit moved the meter {meter} from {before_cents} to {now_cents} cents.")
+    if steps := table.steps(since):
+        raise BrokenError(f"A test hit made an award of {steps[0].cents} cents.")

@@ -301,6 +301,16 @@ class HitReset(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class TestHit(Event):
+    """Somebody tried the way of a hit, from the lamp of this seat to the pit. Nothing was won, and no meter moves."""
+
+    TYPE = "test_hit"
+
+    seat: int
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class Correction(Event):
     """A finished round of two hands was corrected. `shoe` and `round` name that round; the other fields hold from now.
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import accumulate
 
+from controller.table.acts.itself import HitTested, LampsTested
 from controller.table.public import Public
 
 LAMPS = ("player", "tie", "banker", "draw_player", "draw_banker", "fault")
@@ -82,6 +83,15 @@ def lamps(face: Public, live: Live) -> dict[str, Pattern]:
         shown[lamp] = _guidance(face, hands, burn_due)
     shown["fault"] = _fault_lamp(face, live)
     return shown
+
+
+def under_test(shown: dict[str, Pattern], test: LampsTested | HitTested) -> dict[str, Pattern]:
+    """What the lamps show during a test, in place of `shown`."""
+    match test:
+        case HitTested(seat):
+            return shown | {f"seat_{seat}": SeatSign.HIT.value}
+        case LampsTested(lamp=lamp):
+            return {name: _steady(lamp in (None, name)) for name in shown}
 
 
 def _guidance(face: Public, hands: tuple[str, ...], burn_due: bool) -> Pattern:

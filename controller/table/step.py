@@ -21,7 +21,7 @@ from controller.game.wagers import place
 from controller.table import paying, shoe_life
 from controller.table.acts.corrections import RoundCorrected, SeatsRoundCorrected
 from controller.table.acts.hand import Called, HandVoided, OddCardFate, OddCardTold
-from controller.table.acts.itself import LampsTested
+from controller.table.acts.itself import HitTested, InputsTested, LampsTested
 from controller.table.acts.pit import AwardAccepted, PitKeyPinned
 from controller.table.acts.seats import ActivesChosen, CommissionCollected, HitsReset, SeatsTaken, WagerPlaced
 from controller.table.acts.shoe import ShoeClosed
@@ -155,8 +155,10 @@ def step(table: Table, fact: Fact) -> Stepped:
         case ShoeClosed(by):
             closed, event = close_shoe(table, "closed_early", by)
             return closed, (event,)
-        case LampsTested():
-            return table, ()  # for the lamps alone; it is journalled because somebody did it
+        case LampsTested() | InputsTested():
+            return table, ()  # for lamps and buttons alone; it is journalled because somebody did it
+        case HitTested(seat, by):
+            return table, (events.TestHit(shoe_number(table), None, seat, by),)
         case PublishRefused(seq, reason_code):
             return table, (alarm(table, "publish_refused", {"seq": seq, "reason_code": reason_code}),)
         case ProgramMeasured():

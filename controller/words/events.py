@@ -36,6 +36,8 @@ def event_sentence(event: dict[str, Any]) -> str:
             return f"{event['code']}: {language().fault(event['code']).what}"
         case "alarm":
             return f"{event['code']}: {language().alarm(event['code']).what}"
+        case "test_hit":
+            return f"seat {event['seat']}, a test by {event['by']}: nothing was won"
         case "award":
             what = f"seat {event['seat']} {event['spot']}, {event['tier']}"
             return f"{what}: {dollars(event['cents'])} {event['step']}, by {event['by']}"

@@ -311,5 +311,15 @@ DEFECTS = (
         "            self._publish(link, Topics(self._root, other).ack, wrong, retain=True)\n"
         "        self._acked[table] = ack\n",
     ),
+    Defect(
+        "a test hit is paid from each meter",
+        "P37",
+        "pit/intake.py",
+        '            case "hit":\n',
+        '            case "test_hit":\n'
+        "                for meter in self._books.levels():\n"
+        '                    self._books.post("hit", {f"meter:{meter}": -100}, "awards", number)\n'
+        '            case "hit":\n',
+    ),
 )
 """Every clause has a defect of its own at least."""

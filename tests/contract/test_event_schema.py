@@ -15,6 +15,7 @@ from controller.game.seating import Actives
 from controller.game.wagers import Wager
 from controller.table.acts.corrections import CorrectRound, CorrectSeatsRound
 from controller.table.acts.hand import MakeCall
+from controller.table.acts.itself import HitTest
 from controller.table.acts.pit import SeeAward
 from controller.table.acts.seats import ChooseActives, CollectCommission, PlaceWager, ResetHits, TakeSeats
 from controller.table.acts.shoe import CloseShoe
@@ -60,9 +61,9 @@ _OWN = "player_personal"
 _HIT.do(
     SeeAward(AwardStepped(1, "royal9-01.1", "royal9-01/0/3", 1, 1, "royal9", 2, _OWN, _OWN, 250_000, "pending", "pit"))
 )
-_HIT.do(ResetHits(2, "Smith"))
+_HIT.do(ResetHits(2, "Smith")).do(HitTest(3, "Smith"))
 _PROGRESSIVE = _HIT.of_type("wagers_locked")[0]["progressive"][0]
-_OF_HITS = ("hit", "award", "hit_reset")
+_OF_HITS = ("hit", "award", "hit_reset", "test_hit")
 SOUND |= {f"{event['type']}, progressive": event for event in _HIT.events if event["type"] in _OF_HITS}
 
 KINDS = [pytest.param(event, id=kind) for kind, event in SOUND.items()]

@@ -76,7 +76,7 @@ def test_status_tells_everything_as_json(tmp_path: Path) -> None:
             status = answer["status"]
             assert status["face"]["phase"] == "wagers_open"
             parts = {"version", "key_fingerprint", "up_s", "face", "lamps", "sensors", "second_person", "shoe", "pit"}
-            assert set(status) == {*parts, "inputs", "journal", "program_digest", "config_digest", "digest"}
+            assert set(status) == {*parts, "inputs", "journal", "program_digest", "config_digest", "digest", "test"}
             assert status["pit"]["head_seq"] == 1
             assert set(status["lamps"]) == set(world.config.file.pins.lamps)
 

@@ -44,6 +44,7 @@ def status(table: TableUnderTest, *, shoe_up: bool = True, meters_fresh: bool = 
         "lamps": {name: pattern.name.lower() for name, pattern in lamps(table.face, HEALTHY).items()},
         "sensors": sorted(table.wagers),
         "second_person": None,
+        "test": None,
         "shoe": {"up": shoe_up, "why": "reports come", "bad_bytes": {}, "bad_bytes_wait": False},
         "pit": {
             "key": {"pinned": "ab12 cd34", "offered": "ab12 cd34", "forged": {}},

@@ -32,6 +32,7 @@ from controller.record.fact_json import fact_to_json
 from controller.table.acts.corrections import CorrectRound, CorrectSeatsRound
 from controller.table.acts.entry import Ambient
 from controller.table.acts.hand import LockWagers, MakeCall
+from controller.table.acts.itself import HitTest
 from controller.table.acts.pit import SeeAward
 from controller.table.acts.seats import CollectCommission, PlaceWager, ResetHits
 from controller.table.acts.shoe import CloseShoe
@@ -124,7 +125,7 @@ def _evening() -> tuple[SpeakingTable, dict[str, Any], dict[str, tuple[dict[str,
         for step in of_award:
             said = {name: value for name, value in step.items() if name not in ("table", "at", "signature")}
             table.do(SeeAward(AwardStepped(**said, shoe=award.shoe, round=award.round, spot=award.spot)))
-        table.do(ResetHits(2, "Smith")).lock(3).draw("KS").void()
+        table.do(ResetHits(2, "Smith")).lock(3).draw("KS").void().do(HitTest(3, "Smith"))
         table.lock().draw("4S ??").name("TH").draw("5D 9C")
         table.do(CorrectRound(3, tuple(cards("4S 5D")), tuple(cards("TH 8C")), "Smith", "Jones"))
         table.believe(HitUnheard(4)).do(CloseShoe("Smith"))

@@ -17,11 +17,11 @@ NOBODY = 65534
 # The folder is opened before, as the user may not pass those above it: `/proc/self/fd` leads past them.
 _PROGRAM = """
 import json, os, socket, sys
-folder, name, uid, request = sys.argv[1:]
+folder, name, uid, gid, request = sys.argv[1:]
 there = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
 with socket.socket(socket.AF_UNIX) as channel:
     os.setgroups([])
-    os.setresgid(0, 0, 0)  # the socket's group
+    os.setresgid(int(gid), int(gid), int(gid))
     os.setresuid(int(uid), int(uid), int(uid))
     channel.settimeout(20)
     channel.connect(f"/proc/self/fd/{there}/{name}")
@@ -32,10 +32,22 @@ with socket.socket(socket.AF_UNIX) as channel:
 needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user")
 
 
-def ask_as(uid: int, control: Path, request: dict[str, object]) -> dict[str, Any]:
-    """The table's answer to what this user asks."""
+def ask_as(uid: int, control: Path, request: dict[str, object], group: int = 0) -> dict[str, Any]:
+    """The table's answer to what this user asks, as a member of `group`; 0 is the socket's. Raises PermissionError."""
     control.parent.chmod(0o750)
-    command = [sys.executable, "-c", _PROGRAM, str(control.parent), control.name, str(uid), json.dumps(request)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    command = [
+        sys.executable,
+        "-c",
+        _PROGRAM,
+        str(control.parent),
+        control.name,
+        str(uid),
+        str(group),
+        json.dumps(request),
+    ]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    if "PermissionError" in done.stderr:
+        raise PermissionError(done.stderr)
+    done.check_returncode()
     answer: dict[str, Any] = json.loads(done.stdout)
     return answer

@@ -15,7 +15,7 @@ from controller.table.acts.corrections import CorrectRound
 from controller.table.acts.entry import Request
 from controller.table.acts.every import ACTS
 from controller.table.acts.hand import LockWagers, MakeCall, OddCardFate, TellOddCard, VoidHand
-from controller.table.acts.itself import LampTest
+from controller.table.acts.itself import HitTest, InputTest, LampTest
 from controller.table.acts.pit import AcceptAward, PinPitKey
 from controller.table.acts.seats import ChooseActives, CollectCommission, LeaveSeat, PlaceWager, ResetHits, TakeSeats
 from controller.table.acts.shoe import CloseShoe, NewShoe, SeeCutCard
@@ -89,6 +89,8 @@ shoe_unheard            nothing            shoe_unheard       shoe_unheard      
 !pit-key                no_pit_key         no_pit_key         no_pit_key         no_pit_key         no_pit_key         no_pit_key         no_pit_key
 !accept-award           no_disputed_award  no_disputed_award  no_disputed_award  no_disputed_award  no_disputed_award  no_disputed_award  no_disputed_award
 !lamp-test              nothing            nothing            burn_unfinished    nothing            already_locked     hand_in_play       nothing
+!input-test             nothing            shoe_open          shoe_open          shoe_open          shoe_open          shoe_open          nothing
+!test-hit               told               told               burn_unfinished    told               already_locked     hand_in_play       told
 """  # noqa: E501
 _HEAD, *_ROWS = [line.split() for line in GRID.strip().splitlines()]
 CELLS = [(row, phase, word) for row, *words in _ROWS for phase, word in zip(_HEAD, words, strict=True)]
@@ -126,6 +128,8 @@ HAPPENINGS: dict[str, ShoeFact | OwnFact | Request] = {
     "!pit-key": PinPitKey("12 34", "Smith"),
     "!accept-award": AcceptAward("royal9-01.1", 5, "Smith"),
     "!lamp-test": LampTest("Smith"),
+    "!input-test": InputTest("Smith"),
+    "!test-hit": HitTest(1, "Smith"),
 }
 
 # The hand before was a natural tie, and the shoe has yet to say so.
@@ -206,6 +210,7 @@ def _on_the_layout(table: TableUnderTest) -> list[str]:
 
 # What must be seen, besides the events (`EVENTS`), when the table was as before and is as after.
 SEEN: dict[str, Callable[[TableUnderTest, TableUnderTest], bool]] = {
+    "told": lambda before, after: after.table == before.table,
     "nothing": lambda before, after: after.table == before.table,
     "turned_up": lambda before, after: (after.face.first_card, after.face.burn_left) == ("7C", 7),
     "burned": lambda before, after: (before.face.burn_left, after.face.burn_left) == (3, 2),
@@ -229,6 +234,7 @@ SEEN: dict[str, Callable[[TableUnderTest, TableUnderTest], bool]] = {
 }
 EVENTS = {
     "opened": "shoe_opened",
+    "told": "test_hit",
     "locked": "wagers_locked",
     "void": "void",
     "corrected": "correction",

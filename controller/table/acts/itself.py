@@ -1,45 +1,141 @@
-"""The acts on the table itself."""
+"""The acts on the table itself, whatever is dealt there: the tests of its lamps, its inputs, and its word to the pit.
+
+A test is journalled, because somebody did it, and changes nothing of the table. It shows at the lamps for seconds, and
+the status says meanwhile that a test shows there. A hand, a fault or a new shoe ends it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from controller.table.acts.entry import IN_A_HAND, KEY, Act, Ambient, Form, Press, Request, Who
+from controller.table.acts.entry import (
+    IN_A_HAND,
+    KEY,
+    Act,
+    Ambient,
+    Argument,
+    BadArgumentError,
+    Form,
+    Press,
+    Request,
+    Who,
+    everywhere,
+    seat,
+)
 from controller.table.facts import ByPerson, Fact
-from controller.table.legality import Refuse
-from controller.table.states import Burning, Table
+from controller.table.legality import Refuse, refuse
+from controller.table.states import Burning, NoShoe, ShoeEnded, Table
 
 GROUP = "The table itself"
 
 
 @dataclass(frozen=True, slots=True)
 class LampsTested(ByPerson):
-    """A person had every lamp lit for a while."""
+    """Somebody had every lamp lit for a while, or this one and no other."""
+
+    by: str
+    lamp: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LampTest(Request):
+    """Light every lamp for a while, or this one and no other."""
+
+    by: str
+    lamp: str | None = None
+
+    def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
+        """The test, which the lamps alone follow."""
+        return LampsTested(self.by, self.lamp)
+
+
+@dataclass(frozen=True, slots=True)
+class InputsTested(ByPerson):
+    """Somebody pressed the buttons to see them come, so for a while no press meant anything."""
 
     by: str
 
 
 @dataclass(frozen=True, slots=True)
-class LampTest(Request):
-    """Light every lamp for a while."""
+class InputTest(Request):
+    """Let no press mean anything for a while, and show what is pressed."""
 
     by: str
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The test. Only the lamps follow this fact."""
-        return LampsTested(self.by)
+        """The test, which the buttons alone follow."""
+        return InputsTested(self.by)
 
+
+@dataclass(frozen=True, slots=True)
+class HitTested(ByPerson):
+    """Somebody had a test hit of this seat shown and told. Nothing was won."""
+
+    seat: int
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class HitTest(Request):
+    """Show and tell a test hit of this seat."""
+
+    seat: int
+    by: str
+
+    def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
+        """The test, unless a hit is shown that somebody could take for it."""
+        if self.seat not in table.rules.seat_numbers:
+            return refuse("no_such_seat")
+        return refuse("hit_shown") if table.hits else HitTested(self.seat, self.by)
+
+
+def _lamp(value: Any) -> str:
+    if not isinstance(value, str) or not value or len(value) > 40:
+        raise BadArgumentError(f"{value} is not a lamp.", "Write its name from [pins.lamps]: seat_3, fault.")
+    return value
+
+
+_LAMP = Argument("lamp", "LAMP", "this lamp alone, by its name in [pins.lamps]", _lamp, flag="lamp")
 
 LAMP_TEST = Act(
     name="lamp-test",
     group=GROUP,
     who=Who.SUPERVISOR,
-    says="light every lamp for five seconds",
+    says="light every lamp for five seconds, or one lamp alone",
     example="--by Smith",
-    forms=(Form(LampTest, LampTest),),
+    forms=(
+        Form(LampTest, LampTest),
+        Form(LampTest, lambda lamp, by: LampTest(by, lamp), (_LAMP,)),
+    ),
     becomes=(LampsTested,),
     refused={Burning: "burn_unfinished", **IN_A_HAND},
     presses=(Press("cut_card", True, "light every lamp for five seconds", lambda: LampTest(KEY)),),
 )
 
-ACTS = (LAMP_TEST,)
+INPUT_TEST = Act(
+    name="input-test",
+    group=GROUP,
+    who=Who.SUPERVISOR,
+    says="for a minute no button means anything, so that each can be pressed and seen to come",
+    example="--by Smith",
+    forms=(Form(InputTest, InputTest),),
+    becomes=(InputsTested,),
+    refused=everywhere("shoe_open", but=(NoShoe, ShoeEnded)),
+)
+
+TEST_HIT = Act(
+    name="test-hit",
+    group=GROUP,
+    who=Who.SUPERVISOR,
+    says="a test hit: the seat's lamp blinks for five seconds and the pit is told; nothing is won",
+    example="3 --by Smith",
+    forms=(Form(HitTest, HitTest, (seat("seat"),)),),
+    becomes=(HitTested,),
+    refused={Burning: "burn_unfinished", **IN_A_HAND},
+)
+
+TESTS: dict[type[ByPerson], str] = {LampsTested: "lamp_test", InputsTested: "input_test", HitTested: "test_hit"}
+"""What the status calls the test that shows."""
+
+ACTS = (LAMP_TEST, INPUT_TEST, TEST_HIT)
