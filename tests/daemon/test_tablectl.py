@@ -36,7 +36,7 @@ COMMANDS = [
     *ACTS_OF_PEOPLE,
     *("status", "watch", "witness", "run", "check", "dark", "new-journal", "certs", "rounds", "replay", "verify"),
     *("demo", "deal", "kiosk", "manual", "par", "practice", "roads", "screen", "sim"),
-    *("digest", "doctor", "rollback", "self-test", "setup", "switch", "update", "versions"),
+    *("backup", "digest", "doctor", "restore", "rollback", "self-test", "setup", "switch", "update", "versions"),
 ]
 DEVICES = ["sim shoe", "sim pins", "sim pit"]
 
