@@ -1,4 +1,4 @@
-"""What becomes of a request put to the table."""
+"""The answer to a request to the table."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`refused` is None when the request was done, otherwise the code why not."""
+    """`refused` is None where the request was done, and otherwise the code of the reason."""
 
     refused: str | None

@@ -34,7 +34,7 @@ from drivers.mqtt import MqttBroker, Will
 _log = logging.getLogger(__name__)
 
 _SWITCH_S = 0.0005
-"""A thread that has something to send waits at most so long for the loop's thread. Python's own value is 5 ms."""
+"""How long a thread that has something to send waits for the loop's thread, at most. Python's own value is 5 ms."""
 
 
 def run_table(path: Path) -> int:
@@ -60,7 +60,7 @@ async def _run(config: Config, log: CountedLog) -> None:
     file = config.file
     archive = None if file.journal.archive is None else Path(file.journal.archive)
     key, journal = open_journal(Path(file.journal.path), Path(file.journal.signing_key), file.table.id, archive)
-    _log.info("the table's key is %s; the pit shows the same when it is to adopt this table", fingerprint(key.public))
+    _log.info("the table's key is %s; the pit must show the same before it adopts this table", fingerprint(key.public))
     try:
         table, differs = replay_open_shoe(journal, config.rules, file.table.id, __version__)
         program = program_digest()
@@ -83,7 +83,13 @@ async def _run(config: Config, log: CountedLog) -> None:
                 f"table-{file.table.id}",
                 file.pit.keepalive_s,
                 will,
-                [topics.pit_key, topics.ack, topics.award, topics.wager, topics.meters],  # what judges the others first
+                [
+                    topics.pit_key,
+                    topics.ack,
+                    topics.award,
+                    topics.wager,
+                    topics.meters,
+                ],  # the key first: it judges the others
                 tls=None if file.pit.tls is None else partial(client_context, file.pit.tls, file.table.id),
             ),
             alive=lambda: notify("WATCHDOG=1"),
@@ -115,17 +121,15 @@ def _close(journal: Journal) -> None:
     """Close the journal, first written to its place where it is gone. Raises TableError `journal_gone`."""
     try:
         if (missing := journal.missing()) is not None:
-            _log.error("the journal is not where it was, and is written there again: %s", missing)
+            _log.error("the journal's file is gone from its place, and is written there again: %s", missing)
             journal.put_back()
     except OSError as error:
         what = f"The journal's file was removed or replaced, and could not be written to its place again: {error}."
-        raise TableError(
-            "journal_gone", what, "Keep all that is in its folder, and report this to the maker."
-        ) from None
+        raise TableError("journal_gone", what, "Keep everything in its folder, and report this to the maker.") from None
     finally:
         journal.close()
 
 
 def _mark(control: Path) -> Mark:
-    """The mark of until when the shoe was heard: a file in memory, beside the control socket, gone after a boot."""
+    """The file that holds until when the shoe was heard: in memory, beside the control socket, gone after a boot."""
     return Mark(control.with_name(f"{control.name}.heard"), boot_id())

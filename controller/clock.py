@@ -20,7 +20,7 @@ def stamp_now() -> Stamp:
 
 
 def since_boot_ms() -> int:
-    """Milliseconds since the machine started, those it slept included. Nobody sets this clock."""
+    """Milliseconds since the machine started, its sleep included. Nobody sets this clock."""
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000
 
 

@@ -1,4 +1,4 @@
-"""A hand as a text script, played through the very core a table runs: no hardware, no network, no clock.
+"""A hand as a text script, played on the same core that a table runs: no hardware, no network, no clock.
 
 Tokens are parted by white space; `#` begins a comment. Cards are `KS 9H TD`, `CUT` is the cutting card, `??` an
 unreadable card, `kept:KS` a card that the shoe kept after an overdraw. `UNHEARD` says that nobody heard the shoe for a
@@ -231,7 +231,7 @@ def _card(word: str) -> Card:
     try:
         return read_card(word)
     except BadArgumentError:
-        what = f"{word} is no card and no command."
+        what = f"{word} is neither a card nor a command."
         raise _TokenError("script_token", what, f"Write KS 9H TD. {_COMMANDS}") from None
 
 
@@ -262,7 +262,7 @@ def _of_form(act: Act, form: Form, arguments: list[str]) -> Request:
 
 def _request(name: str, arguments: list[str]) -> Request:
     if name not in _ACTS:
-        raise _TokenError("script_token", f"{name} is no command.", _COMMANDS)
+        raise _TokenError("script_token", f"{name} is not a command.", _COMMANDS)
     match _asked(name, arguments):
         case Request() as request:
             return request

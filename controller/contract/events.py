@@ -292,7 +292,7 @@ class Award(Event):
 
 @dataclass(frozen=True, slots=True)
 class HitReset(Event):
-    """A person has dealt with these seats' hits: their lamps went out."""
+    """A person has handled these seats' hits: their lamps went out."""
 
     TYPE = "hit_reset"
 

@@ -1,4 +1,4 @@
-"""Those who look at a page: each is sent the page's parts as server-sent events, and of them only what is new."""
+"""The browsers on a page: each gets the page's parts as server-sent events, and then only the parts that are new."""
 
 from __future__ import annotations
 
@@ -8,36 +8,36 @@ import time
 from collections.abc import AsyncIterator
 
 BEAT_S = 5.0
-"""A page that hears nothing for twice as long says so, and connects again."""
+"""A page that hears nothing for twice this time says so, and connects again."""
 
 MOST = 300
-"""Browsers at once, on both pages together."""
+"""The most browsers at once, on both pages together."""
 
 
 _MOST_KIOSKS = 20
 
 
 class Kiosks:
-    """When the page of each attached monitor's browser painted last, by the name that its browser was started with."""
+    """When each attached monitor's page last painted, by the name with which its browser was started."""
 
     def __init__(self) -> None:
         self._painted_s: dict[str, float] = {}
 
     def painted(self, name: str) -> None:
-        """The page has just painted. Of too many names the one heard longest ago is forgotten."""
+        """The page has just painted. Where there are too many names, the one heard longest ago is forgotten."""
         self._painted_s.pop(name, None)
         self._painted_s[name] = time.monotonic()
         if len(self._painted_s) > _MOST_KIOSKS:
             del self._painted_s[next(iter(self._painted_s))]
 
     def age_s(self, name: str) -> float | None:
-        """How long ago that was; None for a name that is not known."""
+        """How long ago the page painted; None for an unknown name."""
         painted_s = self._painted_s.get(name)
         return None if painted_s is None else time.monotonic() - painted_s
 
 
 class Audience:
-    """The browsers on one page. They share each part's text, so that many cost little more than one."""
+    """The browsers on one page. They share each part's text, so many browsers cost little more than one."""
 
     def __init__(self) -> None:
         self._parts: dict[str, str] = {}
@@ -45,7 +45,7 @@ class Audience:
         self.browsers = 0
 
     def show(self, part: str, said: object) -> None:
-        """This is what the part says from now on."""
+        """The part has this text from now on."""
         text = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
         if self._parts.get(part) != text:
             self._parts[part] = text
@@ -53,7 +53,7 @@ class Audience:
             news.set()
 
     async def events(self) -> AsyncIterator[str]:
-        """Everything now, then whatever is new, and a beat while nothing is. Who is slow misses what is old by then."""
+        """Every part now, then each new part, and a beat while nothing is new. A slow browser skips what is old."""
         self.browsers += 1
         sent: dict[str, str] = {}
         try:

@@ -1,4 +1,4 @@
-"""The screen's end of the table's feed: what the table said last, and whether it is still heard."""
+"""The screen's end of the table's feed: the last lines, and whether the table is still heard."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from typing import Any
 
 _AGAIN_S = 0.5
 _SILENT_S = 3.0
-"""The table says something every second, if only how long it has been up."""
+"""The table sends something every second, since its status counts how long it has been up."""
 
 _MOST_LINE_BYTES = 1_000_000
 
 
 class Feed:
-    """What the table's feed at `path` said last. `changed` is called after each line, and when the table falls silent.
+    """The last lines of the table's feed at `path`. `changed` is called after each line, and when the table goes
+    silent.
 
-    `live` says that the table is heard. What it said before stays known when it is not.
+    `live`: the table is heard. The last lines stay known when it is not.
     """
 
     def __init__(self, path: Path, changed: Callable[[], None]) -> None:
@@ -29,9 +30,9 @@ class Feed:
         self.said: dict[str, Any] = {}
 
     async def run(self) -> None:
-        """Listen, and come back after whatever ends a connection, until cancelled."""
+        """Listen, and connect again after whatever ends a connection, until cancelled."""
         while True:
-            with contextlib.suppress(OSError, ValueError):  # gone or silent, or a line that is no feed's
+            with contextlib.suppress(OSError, ValueError):  # the table is gone or silent, or the line is not a feed's
                 await self._listen()
             if self.live:
                 self.live = False

@@ -1,6 +1,6 @@
-"""What a table's past says of it, for the technician's page: rounds, pace, stops, misreads, and the shoe's cards.
+"""The figures of a table's past, for the technician's page: rounds, pace, stops, misreads, and the shoe's cards.
 
-Pure: made of the table's events alone, which are public.
+Pure: made from the table's events alone, which are public.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ _MISREADS = ("unreadable_card", "impossible_card")
 _HOURS = 24
 _SECONDS_SHOWN = 120
 _LONGEST_ROUND_S = 600
-"""Two rounds further apart are a break of the table's, and no slow round."""
+"""More time than this between two rounds is a break, and not a slow round."""
 
 _WEIGHT = 52
-"""After so many cards of a rank the guess at its share goes by them as much as by a fair shoe."""
+"""After this many cards of a rank, the guess at its share follows these cards as much as a fair shoe."""
 
 ONCE_IN_SHOES = 10_000
-"""A fair table is accused less often than once in so many shoes."""
+"""A fair table is suspected less often than once in this many shoes."""
 
 
 def rounds_of(events: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The rounds as they stand corrected, void ones among them, the first one first."""
+    """The rounds as corrected, void rounds too, the first one first."""
     rounds: dict[tuple[int, int], dict[str, Any]] = {}
     for event in events:
         where = event["shoe"], event["round"]
@@ -45,7 +45,7 @@ def rounds_of(events: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def past_view(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What the technician's page is sent of the past."""
+    """What the technician's page gets of the past."""
     rounds = rounds_of(events)
     stops = list(_stops(events))
     last = events[-1] if events else None
@@ -92,7 +92,7 @@ def _moment(event: Mapping[str, Any]) -> datetime:
 
 
 def _stops(events: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, datetime, float]]:
-    """Each stop that a person has left: its code, when it began, its minutes."""
+    """Each stop that a person has ended: its code, when it began, its minutes."""
     standing: Mapping[str, Any] | None = None
     for event in events:
         if event["type"] == "fault":
@@ -104,7 +104,8 @@ def _stops(events: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, datetime,
 
 
 def _hours(rounds: Iterable[Mapping[str, Any]], stops: Iterable[tuple[str, datetime, float]]) -> list[dict[str, Any]]:
-    """Of each clock hour in which the table dealt or stood: its rounds, and its minutes of stops that began in it."""
+    """For each clock hour in which the table dealt or stood: its rounds, and the minutes of the stops that began
+    then."""
     ended = Counter(row["at"][:13] for row in rounds if row["outcome"] != "void")
     minutes: defaultdict[str, float] = defaultdict(float)
     for _, began, lasted in stops:
@@ -114,7 +115,7 @@ def _hours(rounds: Iterable[Mapping[str, Any]], stops: Iterable[tuple[str, datet
 
 
 def _seconds(rounds: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """How long a round takes, from the end of the one before; and the last of them, for a plot."""
+    """How long a round takes, from the end of the round before; and the last of these times, for a plot."""
     apart = [
         (_moment(after) - _moment(before)).total_seconds()
         for before, after in pairwise(rounds)
@@ -141,7 +142,7 @@ def _by_code(stops: Iterable[tuple[str, datetime, float]]) -> list[dict[str, Any
 def _rates(
     events: Iterable[Mapping[str, Any]], rounds: Sequence[Mapping[str, Any]], stops: Sequence[object]
 ) -> dict[str, Any]:
-    """So many of a thousand rounds."""
+    """The number for each thousand rounds."""
     counted = Counter(
         "misreads" if event.get("code") in _MISREADS else "corrections"
         for event in events
@@ -164,7 +165,7 @@ def _alarm(event: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _awards(events: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Each hit: what the table showed for it, and what the pit awarded, once it did. The last one first."""
+    """Each hit: what the table showed for it, and what the pit awarded, if it has. The last hit first."""
     hits: dict[str, dict[str, Any]] = {}
     for event in events:
         if event["type"] == "hit":
@@ -191,7 +192,7 @@ def _shown_cents(hit: Mapping[str, Any]) -> int | None:
 
 
 def _shoes(events: Iterable[Mapping[str, Any]], rounds: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Each shoe that the events tell of, the last one first: its rounds, who won them, and how it ended."""
+    """Each shoe in the events, the last shoe first: its rounds, who won them, and how the shoe ended."""
     shoes: dict[int, dict[str, Any]] = {}
     for event in events:
         if event["type"] == "shoe_opened":
@@ -209,19 +210,19 @@ def _shoes(events: Iterable[Mapping[str, Any]], rounds: Iterable[Mapping[str, An
     return list(shoes.values())[::-1]
 
 
-# The cards, against what a fair shoe deals.
+# The cards, compared with what a fair shoe deals.
 
 
 @dataclass
 class FairShoe:
     """A sequential test of the ranks that were dealt.
 
-    Of a fair shoe any card not yet seen is as likely to be the next, also where unseen cards were burned: so the chance
-    of a rank is its cards not yet seen among all not yet seen, exactly. Against this stands a guess that leans towards
-    the ranks that came too often before. The product of guess over chance, card by card, is a bet against fairness
-    that starts at 1 and on a fair shoe expects no gain. A window of shoes begins anew with each shoe; by the theorem on
-    such e-detectors a fair table brings the product to `ONCE_IN_SHOES` less often than once in so many shoes, however
-    often one looks.
+    In a fair shoe any unseen card is as likely as any other to come next, also where unseen cards were burned. So the
+    chance of a rank is exactly its unseen cards among all unseen cards. A guess is compared with that chance: the guess
+    leans towards the ranks that came too often before. The product of guess over chance, card by card, is a bet against
+    fairness. It starts at 1, and on a fair shoe it is not expected to gain. A new window begins with each shoe. By the
+    theorem on such e-detectors, a fair table brings the product to `ONCE_IN_SHOES` less often than once in that many
+    shoes, however often anybody looks.
     """
 
     dealt: dict[str, int] = field(default_factory=lambda: dict.fromkeys(RANKS, 0))
@@ -230,12 +231,12 @@ class FairShoe:
     most: float = 0.0
 
     def shoe(self, decks: int, cards: Iterable[str]) -> None:
-        """The cards that were seen of one shoe, in their order."""
+        """The cards of one shoe that were seen, in order."""
         left = dict.fromkeys(RANKS, 4 * decks)
         for card in cards:
             rank, all_left = card[0], sum(left.values())
             if not left[rank]:
-                return  # this shoe is no such shoe: the table has stopped for it
+                return  # the shoe cannot hold this card: the table has stopped
             chances = {each: many / all_left for each, many in left.items()}
             guess = self.guess(chances)
             self.log_gain += math.log(guess[rank] / chances[rank])
@@ -246,7 +247,7 @@ class FairShoe:
             left[rank] -= 1
 
     def guess(self, chances: Mapping[str, float]) -> dict[str, float]:
-        """The chances as the ranks that came before bend them."""
+        """The chances, bent by the ranks that came before."""
         bent = {
             rank: chance * (self.dealt[rank] + _WEIGHT) / (self.expected[rank] + _WEIGHT)
             for rank, chance in chances.items()
@@ -256,7 +257,7 @@ class FairShoe:
 
     @property
     def unfair(self) -> bool:
-        """Whether the cards came as no fair shoe deals them."""
+        """Whether the cards came as a fair shoe does not deal them."""
         return self.most >= math.log(ONCE_IN_SHOES)
 
 

@@ -1,4 +1,4 @@
-"""A disputed hand as one page that needs nothing else: `tablectl replay --html`, and what a supervisor is shown."""
+"""A disputed hand as one page that needs no other file: `tablectl replay --html`, and what a supervisor is shown."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def hand_page(record: dict[str, Any]) -> str:
 <h1>Shoe {shoe}, round {number}</h1>
 <dl>{told}</dl>
 <h2>Step by step</h2>
-<p>All times are UTC, to the millisecond, as the table stamped each row. Seats' chips and links that failed are not in a
-journal: the lamps are those of a table whose links were up.</p>
+<p>All times are UTC, to the millisecond, as the table stamped each row. The journal does not hold the chips that
+sensors saw, or links that failed: the lamps are those of a table whose links worked.</p>
 <ol>{steps}</ol>
 {corrected}
 </body>

@@ -13,7 +13,7 @@ _MOST_LINE_BYTES = 1_000_000
 
 
 class Past:
-    """The events of the table whose past is told at `path`, the last `MOST_ROUNDS` rounds of them."""
+    """The events of the table whose past is at `path`, from the last `MOST_ROUNDS` rounds."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -21,7 +21,7 @@ class Past:
         self.events: list[dict[str, Any]] = []
 
     async def catch_up(self, epoch: str) -> None:
-        """Ask for what is new in this epoch. Raises OSError or ValueError where nobody answers, or not so."""
+        """Ask for the new events of this epoch. Raises OSError or ValueError where there is no proper answer."""
         if epoch != self._epoch:
             self._epoch, self.events = epoch, []
         reader, writer = await asyncio.open_unix_connection(self._path, limit=_MOST_LINE_BYTES)

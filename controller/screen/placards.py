@@ -9,7 +9,7 @@ from typing import Any
 from controller.screen.wording import SUIT_SIGNS, Text, dollars, either, joined, knows, plain, same, say
 
 _SHORT = 3
-"""A bet of at most so many rows has no pay table of its own."""
+"""A bet with at most this many rows has no pay table of its own."""
 
 _SIDES = {"player": "banker", "banker": "player"}
 
@@ -58,8 +58,8 @@ def _name(section: str, key: str) -> Text:
 
 
 def _boards(bets: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The pay tables: one of all short bets, and one of each long one. Two long bets that are the same but for their
-    side, as Dragon Bonus on either hand, have one table."""
+    """The pay tables: one for all short bets, and one for each long bet. Two long bets that differ only in their side,
+    as Dragon Bonus on either hand, share a table."""
     short = [line for bet in bets if len(bet["rows"]) <= _SHORT for line in _short_lines(bet)]
     if short:
         yield {"title": say("label", "pays"), "lines": short}
@@ -74,7 +74,7 @@ def _boards(bets: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             title, own_side = _name("spot", f"{stem}_bonus" if knows("spot", f"{stem}_bonus") else stem), side
         else:
             title, own_side = _name("spot", bet["spot"]), ""
-        if any(row["when"].get("natural") for row in bet["rows"]):  # decided before the rows of hands without one
+        if any(row["when"].get("natural") for row in bet["rows"]):  # decides before the rows of hands without one
             bet = {"rows": [row | {"when": _without_not_natural(row["when"])} for row in bet["rows"]]}
         lines = [{"when": _row_words(row, own_side), "pays": _row_pays(row)} for row in bet["rows"]]
         yield {"title": title, "lines": lines}
@@ -85,18 +85,18 @@ def _without_not_natural(when: dict[str, Any]) -> dict[str, Any]:
 
 
 def _short_lines(bet: dict[str, Any]) -> Iterator[dict[str, Text]]:
-    """A bet of few rows: its name before each of them, and what goes without saying left out."""
+    """The lines of a bet with few rows: its name before each row. What every reader knows is left out."""
     spot = bet["spot"]
     for row in bet["rows"]:
         if row.get("result") == "push" and row["when"] == {"winner": ["tie"]}:
-            continue  # stands in the rules of the game
+            continue  # the rules of the game say this
         condition = {word: said for word, said in row["when"].items() if said != [spot]}
         name = _name("spot", spot)
         yield {"when": joined([name, _row_words(row, spot)], ": ") if condition else name, "pays": _row_pays(row)}
 
 
 def _other_side(value: Any) -> Any:
-    """The same of the other hand."""
+    """The same for the other hand."""
     match value:
         case str():
             stem, part, side = value.rpartition("_")

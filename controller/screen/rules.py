@@ -1,4 +1,4 @@
-"""The rules of the table's own game, in every language: a page of sentences and of what the table's file says."""
+"""The rules of the table's own game, in every language: fixed sentences, and the figures of the table's file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PAGE = Path(__file__).with_name("pages") / "help.html"
 
 
 def rules_page(placard: dict[str, Any] | None, languages: Iterable[str]) -> str:
-    """The page, a column a language. Without a placard (no table was heard yet) it has what holds for every game."""
+    """The page, a column for each language. Without a placard it has what holds for every game."""
     columns = "".join(_column(placard, language) for language in languages)
     return _PAGE.read_text("utf-8").replace("{{columns}}", columns)
 
@@ -26,7 +26,7 @@ def parts_of(placard: dict[str, Any] | None, language: str) -> list[dict[str, st
 
 
 def _kinds(placard: dict[str, Any]) -> set[str]:
-    """What a part of the page can be of, as far as the table's game has it."""
+    """The kinds of page parts that this table's game has."""
     spots = [bet["spot"] for bet in placard["bets"]]
     rows = [row for bet in placard["bets"] for row in bet["rows"]]
     kinds = {
@@ -54,7 +54,7 @@ def _column(placard: dict[str, Any] | None, language: str) -> str:
 
 
 def _printed(placard: dict[str, Any] | None, language: str) -> str:
-    """Limits and pay tables, as the table's file says them."""
+    """Limits and pay tables, from the table's file."""
     if placard is None:
         return ""
     told, view = words(language)["help"], placard_view(placard)

@@ -1,8 +1,9 @@
-"""`tablectl screen`: the pages of one table, for the monitor at the table and for whoever may look at it.
+"""`tablectl screen`: the pages of one table, for the monitor at the table and for everybody who may look at it.
 
-The server reads what the table tells everybody on this machine, and answers GET alone. It opens no journal and takes no
-word from a browser but that it is there. A supervisor may run one of his own, `--supervisor`: it runs as his account,
-so the table answers it on the control socket, and shows closed hands with their frames to whoever has its key.
+The server reads what the table tells everybody on this machine, and answers GET only. It opens no journal, and takes
+nothing from a browser but the word that it lives. A supervisor may run another server, `--supervisor`. It runs as the
+supervisor's account, so the table answers it on the control socket. It shows finished hands with their frames to
+whoever has its key.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ class Sockets:
 
 
 class Screen:
-    """What the pages show, made anew with each line of the feed."""
+    """What the pages show, renewed with each line of the feed."""
 
     def __init__(self, sockets: Sockets) -> None:
         self.feed = Feed(sockets.feed, self._changed)
@@ -84,7 +85,7 @@ class Screen:
         self._changed()
 
     async def look_back(self) -> None:
-        """Have the past as far as the table has told of it. What is known stays known where nobody answers."""
+        """Get the past as far as the table tells it. What is known stays known where nobody answers."""
         async with self._one_look:
             if (status := self.feed.said.get("status")) is None:
                 return
@@ -96,7 +97,7 @@ class Screen:
                     self.technicians.show("past", past_view(self.past.events))
 
     async def keep_looking_back(self) -> None:
-        """While a technician looks, once a second where there is something new."""
+        """While a technician looks, get what is new once a second."""
         while True:
             if self.technicians.browsers:
                 await self.look_back()
@@ -123,7 +124,7 @@ _PLAYERS_PARTS: dict[str, tuple[Callable[..., object], *tuple[str, ...]]] = {
     "meters": (meters_view, "placard", "status"),
     "hand": (hand_view, "placard", "status"),
 }
-"""What the players' page is sent, and which lines of the feed it is made of."""
+"""What the players' page gets, and the lines of the feed from which it is made."""
 
 
 def _same(before: list[object] | None, now: list[object]) -> bool:
@@ -131,15 +132,15 @@ def _same(before: list[object] | None, now: list[object]) -> bool:
 
 
 def application(screen: Screen, control: Path | None = None, key: str | None = None) -> ASGIApp:
-    """The pages, and what feeds them. With a `key`, the technician's page is shown to whoever has it, and closed hands
-    are asked for at the socket `control`."""
+    """The pages, and their streams. With a `key`, the technician's page is only for whoever has that key, and finished
+    hands are asked for at the socket `control`."""
 
     def for_technicians(answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
         async def guarded(request: Request) -> Response:
             if key is not None and not secrets.compare_digest(
                 request.query_params.get("key", "").encode(), key.encode()
             ):
-                return PlainTextResponse("Take the address that `tablectl screen --supervisor` printed.\n", 403)
+                return PlainTextResponse("Use the address that `tablectl screen --supervisor` printed.\n", 403)
             return await answer(request)
 
         return guarded
@@ -170,7 +171,7 @@ def application(screen: Screen, control: Path | None = None, key: str | None = N
 
     async def hand(request: Request) -> Response:
         if control is None or key is None:
-            do = "A supervisor sees a hand with its frames on a screen of his own: tablectl screen TABLE.toml"
+            do = "A supervisor can see a hand with its frames on another screen: tablectl screen TABLE.toml"
             return PlainTextResponse(f"{do} --supervisor\n", 403)
         try:
             answer = await _asked(control, {"do": "replay", "round": request.query_params.get("round", "")})
@@ -216,7 +217,7 @@ def application(screen: Screen, control: Path | None = None, key: str | None = N
 
 
 async def _asked(control: Path, request: dict[str, str]) -> dict[str, Any]:
-    """The table's answer. Raises OSError, ValueError or TimeoutError where there is none."""
+    """The table's answer. Raises OSError, ValueError or TimeoutError where no answer comes."""
     reader, writer = await asyncio.open_unix_connection(control, limit=_MOST_ANSWER_BYTES)
     try:
         writer.write(json.dumps(request).encode() + b"\n")
@@ -228,7 +229,7 @@ async def _asked(control: Path, request: dict[str, str]) -> dict[str, Any]:
 
 
 class _Headed:
-    """Every answer with these headers, where it has none of its own."""
+    """Adds these headers to every answer that does not have them."""
 
     def __init__(self, app: ASGIApp, headers: Mapping[str, str]) -> None:
         self._app, self._headers = app, headers
@@ -245,7 +246,7 @@ class _Headed:
 
 
 def _filled(name: str) -> str:
-    """A page with the words of every language where it says `{{label.player}}`."""
+    """A page, with the words of every language in the place of `{{label.player}}`."""
     text = (_PAGES / name).read_text("utf-8")
     for section in ("label", "link"):
         for key in words(LANGUAGES[0])[section]:
@@ -261,16 +262,16 @@ _PLAYERS = _filled("players.html")
 
 
 def serve(sockets: Sockets, host: str, port: int, supervisor: bool = False) -> int:
-    """Serve the pages until SIGTERM or Ctrl-C; a supervisor's show closed hands to whoever has their address's key.
+    """Serve the pages until SIGTERM or Ctrl-C; for a supervisor, finished hands too, to whoever has the address's key.
 
-    Raises TableError `screen_address` where nobody can listen there.
+    Raises TableError `screen_address` where the server cannot listen there.
     """
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listening = socket.create_server((host, port), family=family, backlog=512)
     except (OSError, OverflowError) as error:
         do = "Give a free port of this machine, for example --listen 127.0.0.1:8080."
-        raise TableError("screen_address", f"Nobody can listen at {host}:{port}: {error}.", do) from None
+        raise TableError("screen_address", f"The screen cannot listen at {host}:{port}: {error}.", do) from None
     shown = f"[{host}]" if ":" in host else host
     key = secrets.token_urlsafe(24) if supervisor else None
     where = f"technician?key={key}" if key else ""
@@ -292,7 +293,7 @@ async def _serve(sockets: Sockets, listening: socket.socket, key: str | None) ->
     server = uvicorn.Server(config)
     beside = [asyncio.create_task(work) for work in (screen.feed.run(), screen.keep_looking_back(), _keep_pinging())]
     for task in beside:
-        task.add_done_callback(lambda _task: setattr(server, "should_exit", True))  # it never ends by itself
+        task.add_done_callback(lambda _task: setattr(server, "should_exit", True))  # no such task ends by itself
     notify("READY=1")
     await server.serve([listening])
     for task in beside:

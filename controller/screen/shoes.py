@@ -1,4 +1,4 @@
-"""The shoe as the players' page shows it: the roads, what they would get next, and the counts."""
+"""The shoe on the players' page: the roads, their next marks, and the counts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from controller.roads.marks import Roads, hands_of
 
 
 def shoe_view(rounds: dict[str, Any]) -> dict[str, Any]:
-    """The open shoe's hands on the roads. Simulated hands are on none and in no count."""
+    """The open shoe's hands on the roads. Simulated hands are not on the roads, and not counted."""
     hands = [hand for hand in rounds["hands"] if not hand["simulated"]]
     roads = Roads(hands_of(rounds["hands"]))
     decided = [bead.hand for bead in roads.beads]

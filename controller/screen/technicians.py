@@ -1,4 +1,4 @@
-"""The technician's page: how the table, its links and its shoe are now. All of it is in the public status."""
+"""The technician's page: the state of the table, its links and its shoe now. All of it is in the public status."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from controller.words.language import language
 _ROUND_COLUMNS = ("shoe", "round", "at", "outcome", "marks", "cards", "left")
 
 _ACTS = {"new_shoe": "new-shoe", "count": "count CARDS", "card": "card KS"}
-"""How an exit is typed, where that is not its name."""
+"""How an exit is typed, where that differs from its name."""
 
 
 _CLOCK = {
@@ -27,13 +27,13 @@ _CLOCK = {
 
 
 class Ages:
-    """Since when each link is as it is, as far as this program has seen."""
+    """Since when each link has had its state, as far as this program has seen."""
 
     def __init__(self) -> None:
         self._since_s: dict[str, tuple[object, float]] = {}
 
     def of(self, link: str, state: object) -> int:
-        """For how many seconds the link has been in this state."""
+        """For how many seconds the link has had this state."""
         before, since_s = self._since_s.get(link, (None, 0.0))
         if link not in self._since_s or before != state:
             since_s = time.monotonic()
@@ -42,7 +42,7 @@ class Ages:
 
 
 def technician_view(placard: dict[str, Any], status: dict[str, Any], ages: Ages) -> dict[str, Any]:
-    """How the table is now, all at once: it changes every second anyway."""
+    """The state of the table now, all at once: it changes every second anyway."""
     face, shoe, pit, journal = status["face"], status["shoe"], status["pit"], status["journal"]
     return {
         "title": f"{placard['name']}: {placard['game']}",
@@ -107,9 +107,9 @@ def rounds_csv(rows: Iterable[dict[str, Any]]) -> str:
 
 
 def _waiting(pit: dict[str, Any], ages: Ages) -> str:
-    """How many events wait for the pit's acknowledgement, and for how long the first of them at least."""
+    """How many events wait for the pit's acknowledgement, and for how long the first one has waited at least."""
     waits_s = ages.of("acknowledgement", (pit["acked_seq"], pit["unacknowledged"] > 0))
-    many = f"{pit['unacknowledged']}, of {pit['most_unacknowledged']} that may"
+    many = f"{pit['unacknowledged']} ({pit['most_unacknowledged']} may wait)"
     return f"{many}; the first for {waits_s} s" if pit["unacknowledged"] else many
 
 

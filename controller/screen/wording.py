@@ -1,4 +1,4 @@
-"""The screen's words: each text in every language, so that a page can show one language or both side by side."""
+"""The screen's words: each text in every language, so that a page can show one language or two side by side."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def words(language: str) -> dict[str, Any]:
 
 
 def say(section: str, key: str, **filled: str | int | Text) -> Text:
-    """The words of this key, with what is to be filled in. A name the house made up is shown as it is written."""
+    """The words of this key, filled in. A name that the house made up is shown as it is written."""
     said = {}
     for language in LANGUAGES:
         text = words(language)[section].get(key)
@@ -37,23 +37,23 @@ def knows(section: str, key: str) -> bool:
 
 
 def plain(name: str) -> str:
-    """A name of a file's, for people: `lucky_6` is "Lucky 6"."""
+    """A name in a file, for people: `lucky_6` is "Lucky 6"."""
     return name.replace("_", " ").capitalize()
 
 
 def same(text: str) -> Text:
-    """What is written alike in every language."""
+    """A text that is the same in every language."""
     return dict.fromkeys(LANGUAGES, text)
 
 
 def joined(texts: list[Text], between: str | Text) -> Text:
-    """The texts after one another."""
+    """The texts one after another."""
     link = same(between) if isinstance(between, str) else between
     return {language: link[language].join(text[language] for text in texts) for language in LANGUAGES}
 
 
 def either(values: list[Text]) -> Text:
-    """One of these: `"4, 5 or 6"`."""
+    """One of several values: `"4, 5 or 6"`."""
     if len(values) < 2:
         return values[0]
     return joined([joined(values[:-1], ", "), values[-1]], say("when", "or"))

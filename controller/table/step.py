@@ -526,7 +526,7 @@ def _call(table: Table, called: Call) -> Stepped:
 
 
 def _reset_hits(table: Table, seat: int | None, by: str) -> Stepped:
-    """The hits of a seat, or all hits, have been dealt with."""
+    """The hits of a seat, or all hits, are handled."""
     seen_to = {hit.seat for hit in table.hits if seat in (None, hit.seat)}
     event = events.HitReset(shoe_number(table), table.round_number, tuple(sorted(seen_to)), by)
     return replace(table, hits=tuple(hit for hit in table.hits if hit.seat not in seen_to)), (event,)

@@ -1,4 +1,4 @@
-"""The table's events and what its status tells, in words for people: at a terminal and in the log."""
+"""The table's events and its status in words for people: at a terminal and in the log."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def event_line(event: dict[str, Any]) -> str:
 
 
 def event_sentence(event: dict[str, Any]) -> str:
-    """What an event tells, without its number and place; a fault's and an alarm's code first."""
+    """An event in words, without its number and place. A fault or an alarm begins with its code."""
     match event["type"]:
         case "round" if "dealer" in event:
             return _seats_round(event) + _house(event)
@@ -44,7 +44,7 @@ def event_sentence(event: dict[str, Any]) -> str:
         case "commission":
             return f"seat {event['seat']} paid {dollars(event['cents'])}, by {event['by']}"
         case "fault_cleared" if event.get("cards_unheard") is not None:
-            return f"by {event['by']}, who counted: {event['cards_unheard']} cards went unheard"
+            return f"by {event['by']}, who counted the cards: {event['cards_unheard']} left the shoe unheard"
         case "shoe_closed":
             return f"{event['reason']}, {counted(event['rounds'], 'round')}"
         case _:
@@ -62,7 +62,7 @@ def _progressive(bet: dict[str, Any]) -> str:
 
 
 def of_meter(won: dict[str, Any]) -> str:
-    """What of a meter a hit wins."""
+    """What a hit wins of a meter."""
     return f"meter {won['meter']}" if won["share"] == "1:1" else f"{won['share']} of meter {won['meter']}"
 
 
@@ -72,20 +72,20 @@ def dollars(cents: int) -> str:
 
 
 def commission_line(face: dict[str, Any]) -> str:
-    """What each seat owes; empty where nobody does."""
+    """The commission that each seat owes; empty where no seat does."""
     owed = ", ".join(f"seat {seat} {dollars(cents)}" for seat, cents in face["commission_owed"].items())
     return f"commission owed: {owed}" if owed else ""
 
 
 def meters_line(pit: dict[str, Any]) -> str:
-    """The progressive levels of a table's status; empty where none were said."""
+    """The progressive levels in a table's status; empty where there are none."""
     levels = ", ".join(f"{name.replace('_', ' ')} {dollars(cents)}" for name, cents in pit["meters"].items())
     return f"{levels}{'' if pit['meters_fresh'] else ' (not fresh)'}" if levels else ""
 
 
 def hit_line(hit: dict[str, Any]) -> str:
-    """A hit of a table's public face: its bet and tier, its meter as it was shown or the award as the pit says it, and
-    how far it has come."""
+    """A hit of a table's public face: its bet and tier, the meter as it was shown or the award as the pit says it, and
+    its step at the pit."""
     cents = hit["shown_cents"] if hit["cents"] is None else hit["cents"]
     meter = f", {of_meter(hit)}" if hit["meter"] else ""
     amount = "" if cents is None else f" {dollars(cents)}"
@@ -93,7 +93,7 @@ def hit_line(hit: dict[str, Any]) -> str:
 
 
 def hand_name(hand: str, words: Language) -> str:
-    """A hand as people call it: `seat_3_hand_2` is "seat 3, hand 2"."""
+    """A hand's name for people: `seat_3_hand_2` is "seat 3, hand 2"."""
     kind, _, of_seat = hand.partition("_")
     if kind != "seat":
         return words.name("hand", hand)
@@ -102,7 +102,7 @@ def hand_name(hand: str, words: Language) -> str:
 
 
 def asked(waits: dict[str, Any], words: Language) -> str:
-    """What the person asked for whose act waits for a second person: "correct round 12: Player KS 9H, Banker 2C 5D"."""
+    """The act that waits for a second person, in words: "correct round 12: Player KS 9H, Banker 2C 5D"."""
     details = dict(waits["details"])
     if "hands" in details:
         details["hands"] = "; ".join(f"{hand_name(name, words)} {' '.join(c)}" for name, c in details["hands"].items())
@@ -112,7 +112,7 @@ def asked(waits: dict[str, Any], words: Language) -> str:
 
 
 def locked_lines(event: dict[str, Any]) -> list[str]:
-    """Who plays the hand whose wagers were locked, and which wagers are refused and why, a line each."""
+    """Who plays the hand after the lock, and which wagers are refused and why, a line each."""
     actives = event["actives"]
     return [
         *([f"seat {actives['player']} plays Player's hand, seat {actives['banker']} Banker's"] if actives else []),
@@ -124,7 +124,7 @@ def locked_lines(event: dict[str, Any]) -> list[str]:
 
 
 def _refused_seats(event: dict[str, Any]) -> list[str]:
-    """The progressive wagers that are refused, where the table knows no wagers but its sensors'."""
+    """The refused progressive wagers, where the table knows only the wagers that its sensors see."""
     return [
         f"seat {', '.join(map(str, bet['refused_seats']))} {bet['spot']}: refused: {language().refusal(bet['refusal'])}"
         for bet in event["progressive"]

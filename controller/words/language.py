@@ -1,7 +1,7 @@
-"""The sentences that people read, in their language: found by the code that an event, a fault or a refusal carries.
+"""The sentences that people read, in each language. An event, a fault or a refusal carries a code, which finds them.
 
-A language is a file beside this one, and one more for the pages. Nothing that is recorded holds a sentence of it, so a
-sentence may be mended while a shoe is open.
+Each language has a file beside this one, and one more file for the pages. No record holds a sentence, so a sentence may
+be improved while a shoe is open.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 LANGUAGES = ("en", "vi")
-"""The languages there are, by the name of their files: English, and Vietnamese for what people at the table read."""
+"""The languages, by the name of their files: English, and Vietnamese for what people at the table read."""
 
 FOLDER = Path(__file__).parent
-"""Where the files of each language are: `en.toml`, and `en.screen.toml` for the pages, which no daemon loads."""
+"""The folder of the files: `en.toml`, and `en.screen.toml` for the pages, which the daemon never loads."""
 
 
 class Sentences(NamedTuple):
@@ -26,7 +26,7 @@ class Sentences(NamedTuple):
 
 
 class Language:
-    """One language: its file's sections, each a sentence or a pair of them by code."""
+    """One language: the sections of its file. Each section has by code a sentence, or a pair of sentences."""
 
     def __init__(self, sections: dict[str, dict[str, Any]]) -> None:
         self.sections = sections
@@ -40,7 +40,7 @@ class Language:
         return self._pair("alarm", code)
 
     def pit(self, code: str) -> Sentences:
-        """How the table finds the pit; `do` is empty where nobody need do anything."""
+        """How the table finds the pit. `do` is empty where nobody needs to do anything."""
         return self._pair("pit", code)
 
     def refusal(self, code: str) -> str:
@@ -55,7 +55,7 @@ class Language:
         return str(self.sections[section].get(code, code))
 
     def _pair(self, section: str, code: str) -> Sentences:
-        """A journal of a later version may hold a code that is not in this program's file."""
+        """The pair of sentences. A journal of a later version may hold a code that this program's file lacks."""
         found = self.sections[section].get(code)
         return Sentences(**found) if found else Sentences(self._unknown(code), self.name("unknown", "do"))
 

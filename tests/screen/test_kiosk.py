@@ -87,7 +87,9 @@ def monitor(tmp_path: Path) -> Iterator[Monitor]:
         yield Monitor(tmp_path, stack)
 
 
-@pytest.mark.parametrize(("how", "why"), [("dies", "it ended with 3"), ("freezes", "its page has painted nothing")])
+@pytest.mark.parametrize(
+    ("how", "why"), [("dies", "the browser ended with 3"), ("freezes", "its page has painted nothing")]
+)
 def test_a_browser_that_is_gone_is_started_again(monitor: Monitor, how: str, why: str) -> None:
     kiosk = monitor.stand_in(how)
     eventually_now(lambda: monitor.starts >= 2, "another browser")

@@ -285,7 +285,7 @@ def test_the_technicians_page_tells_the_stop_and_what_leaves_it() -> None:
         "would look fresh" in next(link for link in view["links"] if link["name"] == "Clock" and not link["up"])["why"]
     )
     assert view["facts"]["Events acknowledged"] == "3 of 5"
-    assert view["facts"]["Events that wait"] == "2, of 100 that may; the first for 0 s"
+    assert view["facts"]["Events that wait"] == "2 (100 may wait); the first for 0 s"
     assert (view["waits"], view["inputs"]) == ("Stopped", ["key"])
     assert view["shoe"] == {
         "Shoe": "1, of 8 decks: 416 cards",

@@ -272,7 +272,7 @@ COMMISSION = Act(
 
 @dataclass(frozen=True, slots=True)
 class HitsReset(ByPerson):
-    """A supervisor has dealt with a seat's hit, or with every hit (None): the lamp goes out."""
+    """A supervisor has handled a seat's hit, or every hit (None): the lamp goes out."""
 
     seat: int | None
     by: str
@@ -280,7 +280,7 @@ class HitsReset(ByPerson):
 
 @dataclass(frozen=True, slots=True)
 class ResetHits(Request):
-    """A seat's hit, or every hit (None), has been dealt with: its lamp may go out."""
+    """A seat's hit, or every hit (None), is handled: its lamp may go out."""
 
     seat: int | None
     by: str
@@ -295,14 +295,12 @@ RESET_HIT = Act(
     name="reset-hit",
     group=GROUP,
     who=Who.SUPERVISOR,
-    says="a seat's hit is dealt with: its lamp goes out",
+    says="a seat's hit is handled: its lamp goes out",
     example="3 --by Smith",
     forms=(Form(ResetHits, ResetHits, (_SEAT,)),),
     becomes=(HitsReset,),
     in_fault=True,
-    presses=(
-        Press("void", True, "the hits are dealt with: their lamps go out", lambda: ResetHits(None, KEY), When.HIT),
-    ),
+    presses=(Press("void", True, "the hits are handled: their lamps go out", lambda: ResetHits(None, KEY), When.HIT),),
 )
 
 ACTS = (SEATS, LEAVE, ACTIVES, WAGER, COMMISSION, RESET_HIT)
