@@ -419,12 +419,12 @@ def test_what_a_running_table_publishes_is_in_the_document(tmp_path: Path) -> No
 def test_the_rules_of_delivery_say_the_codes_numbers_and_names() -> None:
     rules = DOC["info"]["description"]
     for told in (
-        f"At most {delivery.WINDOW} events are on their way",
-        f"silent for {delivery.RESEND_AFTER_S:g} s",
-        f"offered again every {delivery.RETRY_REFUSED_AFTER_S:g} s",
-        f"A reason code from 0x{delivery.REFUSED_FROM:02x} on",
+        f"At most {delivery.WINDOW} events are sent without an ack",
+        f"no ack comes for {delivery.RESEND_AFTER_S:g} s",
+        f"offers the oldest event again every {delivery.RETRY_REFUSED_AFTER_S:g} s",
+        f"A reason code of 0x{delivery.REFUSED_FROM:02x} or above",
         f"0x{delivery.NOBODY_LISTENS:02x} (nobody subscribes)",
-        f"({PitSection.__dataclass_fields__['stale_after_s'].default} s unless set otherwise)",
+        f"({PitSection.__dataclass_fields__['stale_after_s'].default} s by default)",
     ):
         assert told in rules
     of_version_2 = {"royal9_seats", "royal9_price_cents", "royal9_before", "refused_seats"}
