@@ -45,8 +45,9 @@ def practice(folder: Path, game: str) -> int:
     with ExitStack() as stack:
         stack.enter_context(surroundings.mosquitto(folder, port))
         stack.enter_context(surroundings.pit(folder, port, ledger))
-        line = PtyLine(Path(config.file.shoe.port))
+        line = PtyLine(Path(config.file.shoe.port), plugged=False)
         stack.callback(line.unplug)
+        line.plug()
         shoe, pins = maker(config.file.shoe.driver.name)(line), simulated_pins(config)
         run = surroundings.python("-m", "controller.cli.main", "run", str(table))
         log = folder / "table.log"

@@ -29,12 +29,17 @@ class PtyLine:
     Bytes written while no program has the host end open are dropped; so are bytes for which the pty has no room. Bytes
     left unread when a program closes its end stay for the next program that opens it, unless that program flushes its
     input on opening, as pyserial does.
+
+    Where a signal may end the program, make it with `plugged=False`, see to it that `unplug` comes in the end, and only
+    then `plug` it: between any two steps the signal may come.
     """
 
-    def __init__(self, link: Path) -> None:
+    def __init__(self, link: Path, *, plugged: bool = True) -> None:
         self._link = link
         self._master: int | None = None
-        self.plug()
+        self._device = ""
+        if plugged:
+            self.plug()
 
     def plug(self) -> None:
         """Make the device appear under its name, with a new pty each time.

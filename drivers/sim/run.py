@@ -56,8 +56,9 @@ def run_table(
         raise TableError("sim_blind", "A dealer who looks at nothing cannot take wagers.", "Leave --blind out.")
     pins = SimulatedPins(house.page, house.lamps, house.inputs)
     with ExitStack() as at_the_end:
-        line = PtyLine(house.port)
+        line = PtyLine(house.port, plugged=False)
         at_the_end.callback(line.unplug)
+        line.plug()
         at_the_end.callback(_release_all, pins, house)
         _release_all(pins, house)
         screen = Screen(house.socket, habits.patience_s)

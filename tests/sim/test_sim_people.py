@@ -21,7 +21,7 @@ from drivers.sim import rules
 from drivers.sim.account import Account
 from drivers.sim.people import Dealer, Deck, Pace, Players, TableCues, shuffled_decks
 from drivers.sim.punto_banco import PuntoBanco
-from drivers.sim.run import run_shoe_alone
+from drivers.sim.run import Habits, run_shoe_alone, run_table
 from drivers.sim.shoe.angel_eye import SimulatedAngelEye
 from drivers.sim.wagers import Bets
 from tests.sim.felt import StackedFelt
@@ -466,6 +466,21 @@ def test_a_signal_ends_the_program_cleanly(table_file: Path, ending: signal.Sign
     assert run.communicate(timeout=30)[0] == ""
     assert run.returncode == 0
     assert not os.path.lexists(shoe)
+
+
+def test_a_signal_in_the_moment_that_the_shoe_appears_takes_it_away_again(
+    table_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace = Path.replace
+
+    def interrupted(fresh: Path, shoe: Path) -> None:
+        replace(fresh, shoe)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_table(table_file, table_file.with_name("account"), Habits())
+    assert not os.path.lexists(table_file.with_name("shoe"))
 
 
 def test_a_table_with_real_pins_is_refused(table_file: Path) -> None:
