@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import TypeVar
+from zlib import crc32
 
 import pytest
 
@@ -40,11 +41,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the long measurements out, unless they were asked for. They are not skipped: nothing is missing."""
+    """Leave the long measurements out, unless they were asked for. They are not skipped: nothing is missing.
+
+    Workers take the files in a mixed order, the same each time. Else a core would wait at the end, when each worker has
+    tests that wait for wires and none has one that computes.
+    """
     if not config.getoption("--proof"):
         long = [item for item in items if item.get_closest_marker("proof")]
         config.hook.pytest_deselected(items=long)
-        items[:] = [item for item in items if item not in long]
+        items[:] = [item for item in items if not item.get_closest_marker("proof")]
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        items.sort(key=lambda item: crc32(item.nodeid.partition("::")[0].encode()))
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -29,8 +29,8 @@ from controller.record.journal import Verified, verify
 from drivers.sim.shoe import maker
 
 ROOT = Path(__file__).resolve().parents[2]
-POLL_S = 0.01
-_START_PATIENCE_S = 20.0
+POLL_S = 0.02
+_START_PATIENCE_S = 60.0
 _ANSWERS_WITHIN_S = 5.0
 _OFF_THE_WIRE_S = 0.5  # more than a hand's reports take at 4800 baud
 _LEAVE_A_FAULT = ("clear", "card", "void", "new_shoe", "count")

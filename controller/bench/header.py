@@ -47,7 +47,7 @@ _LOOK_EVERY_S = 0.005
 _STRETCHES = 10  # two cycles of the longest pattern, and what came before
 _HOLD_S = 0.08  # a quick person's press
 _PRESS_AGAIN_S = 1.0
-_PATIENCE_S = 10.0
+_PATIENCE_S = 60.0
 
 
 def pattern(seen: Sequence[Stretch]) -> str | None:

@@ -53,7 +53,7 @@ from drivers.gpio import load_rpi_gpio
 from drivers.sim.line import PtyLine, SerialLine
 from drivers.sim.pins import SimulatedPins
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 """How long a test waits for what must come. A busy machine needs some of that time; a lamp's pattern takes 4 s."""
 
 _RUN = os.getpid()  # an existing broker retains what earlier runs said

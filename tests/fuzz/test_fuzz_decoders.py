@@ -26,16 +26,16 @@ from tests.fuzz.fuzzing import TOKENS, FoundError, Run, Target, fuzz, growth, mu
 from tests.fuzz.targets import TARGETS
 
 _SLOW = {
-    "pit_log": 120,
-    "pit_state": 120,
-    "angel_eye": 120,
-    "beetek": 120,
+    "pit_log": 60,
+    "pit_state": 60,
+    "angel_eye": 60,
+    "beetek": 60,
     "table_file": 40,
     "game_file": 25,
     "script": 100,
 }
-_SAMPLE = 400
-_PROOF_TIMES, _SEEDS = 75, 5
+_SAMPLE = 200
+_PROOF_TIMES, _SEEDS = 150, 5
 
 
 @pytest.mark.parametrize("name", TARGETS)
