@@ -583,9 +583,9 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.dealer.lock(1)
     with at.table.busy_disk():
         at.shoe.deal("KS 2D 9S 3C")
-        at.eventually(lambda: at.table.status()["journal"]["error"], within_s=10)
+        at.eventually(lambda: at.table.status()["journal"]["error"])
         at.eventually(lambda: at.pins.lamp("fault") == "fast_blink")
-    at.eventually(lambda: at.table.fault is not None, within_s=10)
+    at.eventually(lambda: at.table.fault is not None)
     yield {"error": ANY}
     at.table.supervisor("clear")
     at.eventually(lambda: [hit["seat"] for hit in at.pit.hits] == [1])

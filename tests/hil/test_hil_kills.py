@@ -66,7 +66,7 @@ def test_a_table_killed_again_and_again_tells_the_pit_every_hand_once_and_right(
 ) -> None:
     evening = Evening(table, shoe, pins, eventually, seed, kills)
     evening.deal()
-    eventually(lambda: table.unacknowledged() == 0, within_s=20)
+    eventually(lambda: table.unacknowledged() == 0)
     print(dict(evening.happened))  # shown when something fails, and with -s
 
     _judge(evening.played, pit)

@@ -119,7 +119,7 @@ def test_the_port_comes_late(
     eventually(lambda: pins.lamp("fault") == "slow_blink")
     assert "no such device" in table.status()["shoe"]["why"]
     shoe.plug()
-    eventually(table.links_up, within_s=10)
+    eventually(table.links_up)
     dealer.open_shoe()
     dealer.play("9C TD TC 5D")
     eventually(lambda: len(pit.rounds) == 1)

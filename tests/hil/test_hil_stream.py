@@ -27,7 +27,7 @@ def test_what_happens_while_the_broker_is_down_arrives_in_order(
     for _ in range(3):
         dealer.play(PLAYER_WINS)
     broker.up()
-    eventually(lambda: table.unacknowledged() == 0, within_s=15)
+    eventually(lambda: table.unacknowledged() == 0)
     assert pit.types == ["shoe_opened", *["wagers_locked", "round"] * 3]
     assert [hand["round"] for hand in pit.rounds] == [1, 2, 3]
     eventually(lambda: pins.lamp("fault") == "dark")
@@ -116,7 +116,7 @@ def test_a_journal_that_lost_its_last_event_alone_and_made_another_is_found_out(
     with broker.held():
         table.start()
         eventually(lambda: table.unacknowledged() == 1)  # its stop has the number of the lost one, and its chain too
-    eventually(lambda: _is_behind(table), within_s=10)
+    eventually(lambda: _is_behind(table))
     details = table.face["fault"]["details"]
     assert details.pop("acked_at")
     assert details == {"acked_seq": told, "head_seq": 2, "chain": "unknown"}
