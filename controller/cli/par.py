@@ -80,7 +80,7 @@ def edges_told(file: Path, highest: float) -> Iterator[str]:
             yield f"warning: the house loses on {bet.spot}: its edge is {percent(edge)}"
         elif edge > highest and not bet.edge_by_meter():
             yield f"warning: the house keeps {percent(edge)} of {bet.spot}, more than {100 * highest:g}%"
-    yield f"house edges: {edges(sheet)}"
+    yield f"house edges: {edges(sheet)}" + "".join(f", {spot} not counted" for spot in sheet.left_out)
 
 
 def _level(text: str) -> tuple[str, int]:

@@ -108,6 +108,8 @@ def _check_play(section: Section, shoe: ShoeRules, bets: tuple[Bet, ...]) -> Ite
     if play.seats_play and len(each_hand) != 1:
         do = "Write each_hand = true in the bet of that wager, and in no other."
         yield "bets", "it is not told which wager lies on the hands of a seat", do
+    elif play.seats_play:
+        yield from _check_beside_the_hand(bets, bets[each_hand[0]].spot)
     for place, bet in enumerate(bets):
         if bet.each_hand and not play.seats_play:
             yield f"bets.{place}.each_hand", "no seat has hands of its own in this game", "Remove it."
@@ -118,6 +120,17 @@ def _check_play(section: Section, shoe: ShoeRules, bets: tuple[Bet, ...]) -> Ite
         if bet.after_split != "leftmost" and (bet.each_hand or not play.seats_play):
             why = "an equal wager lies on each hand" if bet.each_hand else "no seat splits in this game"
             yield f"bets.{place}.after_split", why, "Remove it."
+
+
+def _check_beside_the_hand(bets: tuple[Bet, ...], hand: str) -> Iterable[Told]:
+    """Each other bet must need the wager on the seat's hand, or a bet that does."""
+    beside = {hand}
+    while more := {bet.spot for bet in bets if bet.needs and beside.issuperset(bet.needs)} - beside:
+        beside |= more
+    for place, bet in enumerate(bets):
+        if bet.spot not in beside:
+            do = f'Write needs = ["{hand}"].'
+            yield f"bets.{place}.needs", f"a seat with {bet.spot} and without {hand} is dealt no cards", do
 
 
 def _check_spots(bets: tuple[Bet, ...]) -> Iterable[Told]:

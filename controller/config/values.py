@@ -197,13 +197,13 @@ def _ratio(text: object, _: type) -> Fraction:
 
 
 def _meant_ratio(text: object) -> str:
-    """The ratio that somebody meant with `5%`, `0.05`, 8 or `8 to 1`."""
+    """The ratio that somebody meant with `5%`, `0.05`, 8, `8 to 1` or `0.5:1`."""
     written = str(text).strip()
     try:
         if written.endswith("%"):
             share = Fraction(written.removesuffix("%")) / 100
-        elif parts := re.fullmatch(r"(\d+)\s*(?:to|:|/|-)\s*(\d+)", written):
-            share = Fraction(int(parts[1]), int(parts[2]))
+        elif parts := re.fullmatch(r"([\d.]+)\s*(?:to|:|/|-)\s*([\d.]+)", written):
+            share = Fraction(parts[1]) / Fraction(parts[2])
         else:
             share = Fraction(written)
     except (ValueError, ZeroDivisionError):

@@ -93,6 +93,11 @@ class BaccaratRoyal:
     calls: ClassVar[tuple[Call, ...]] = (Call.HIT, Call.STAND, Call.REVEAL)
 
     @property
+    def told(self) -> dict[str, str]:
+        """Where the roles go after a win and after a tie."""
+        return {"win": self.on_win, "tie": self.on_tie}
+
+    @property
     def naturals(self) -> tuple[int, ...]:
         """The totals of hole cards that end a round at once."""
         return self.natural

@@ -55,6 +55,10 @@ class Game(Protocol):
         """Whether every seat in play has a hand of its own."""
 
     @property
+    def told(self) -> Mapping[str, str]:
+        """What players are told of this house's own ways to play the game, by a name of each."""
+
+    @property
     def calls(self) -> tuple[Call, ...]:
         """What the dealer may have to call in a hand."""
 

@@ -142,6 +142,16 @@ class Lucky9:
         )
 
     @property
+    def told(self) -> dict[str, str]:
+        """What splits and into how many hands, and the totals on which the dealer draws."""
+        draws = ", ".join(map(str, sorted(self.dealer_draws_on)))
+        return {
+            "splits": self.pair if self.most_splits else "nothing",
+            "hands": str(self.most_splits + 1),
+            "dealer_draws": draws,
+        }
+
+    @property
     def _place_of_up_card(self) -> int:
         """Of the dealer's first two cards, from 0."""
         return 0 if self.dealer_shows == "first_card" else 1

@@ -40,13 +40,13 @@ class Unreachable:
 
 def unreachable(game: Game, bets: Sequence[Bet], decks: int) -> tuple[Unreachable, ...]:
     """The rows of the bets that can decide no hand of the game, dealt from this number of decks."""
-    shapes, names = game.shapes(), _names(game)
+    shapes = game.shapes()
     found: list[Unreachable] = []
     for place, bet in enumerate(bets):
         held: set[int] = set()
         deciding: set[int] = set()
         tries = _Tries(bet, decks, game.naturals, shapes)
-        for seen in tries.seen(names):
+        for seen in tries.seen(_names(game, bet)):
             rows = [number for number, row in enumerate(bet.rows) if holds(row.when, seen)]
             held.update(rows)
             deciding.update(rows[:1])
@@ -67,9 +67,9 @@ def least_meters(game: Game, bets: Sequence[Bet], decks: int) -> dict[str, int]:
     Example: a seat's own King and 9 in one suit, beside another suited Royal 9, wins a meter. The other Royal 9 alone
     would have paid $1,500. So that meter must begin at $1,500 or more.
     """
-    names, least = _names(game), dict[str, int]()
+    least = dict[str, int]()
     for bet in bets:
-        for seen in _Tries(bet, decks, game.naturals, game.shapes()).seen(names) if bet.meters else ():
+        for seen in _Tries(bet, decks, game.naturals, game.shapes()).seen(_names(game, bet)) if bet.meters else ():
             rows = [each for each in bet.rows if holds(each.when, seen)]
             if rows and (meter := rows[0].meter) is not None:
                 best_cents = max(each.cents or 0 for each in rows)
@@ -77,12 +77,13 @@ def least_meters(game: Game, bets: Sequence[Bet], decks: int) -> dict[str, int]:
     return least
 
 
-def _names(game: Game) -> Sequence[_Names]:
-    """The names that rows may use for the two hands, for every kind of seat."""
+def _names(game: Game, bet: Bet) -> Sequence[_Names]:
+    """The names that the bet's rows may use for the two hands, for every kind of seat that can make the bet."""
     if game.seats_play:
         return [(("own",), ("dealer",))]
-    roles = [(("player", "own"), ("banker",)), (("player",), ("banker", "own"))] if game.roles_play else []
-    return [(("player",), ("banker",)), *roles]
+    if bet.between_actives:
+        return [(("player", "own"), ("banker",)), (("player",), ("banker", "own"))]
+    return [(("player",), ("banker",))]
 
 
 class _Tries:

@@ -173,15 +173,14 @@ def _falls(rules: WagerRules, bets: Sequence[Bet], standing: Sequence[Wager], wa
         return "back_without_seat"
     if bet.price_cents is not None:
         return None
-    if bet.between_actives and bet.unequal_stakes == "refused":
-        others = {other.cents for other in standing if other.spot == bet.spot and other.seat != wager.seat}
-        if others - {wager.cents}:
-            return "stakes_differ"
     together = _held_to_limits(rules, bet, wager, standing)
     if wager.spot == "tie" and own.isdisjoint(circles) and rules.tie_only_meets_minimum:
         return "tie_under_minimum" if together < rules.circle_minimum_cents else None
     minimum = rules.circle_minimum_cents if bet.limits == "circle" else rules.side_minimum_cents
-    return "under_minimum" if together < minimum else None
+    if together < minimum:
+        return "under_minimum"
+    stakes = {other.cents for other in standing if other.spot == bet.spot and other.cents >= minimum}
+    return "stakes_differ" if bet.unequal_stakes == "refused" and len(stakes) > 1 else None
 
 
 _NEEDS = {

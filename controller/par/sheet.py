@@ -78,6 +78,9 @@ class Par:
     method: str
     """How the figures were counted, in a paragraph."""
 
+    left_out: tuple[str, ...] = ()
+    """The spots of the bets that were not counted."""
+
     @property
     def deals(self) -> int:
         """The ordered deals of the cards. Each deal has as many cards as a hand can take, with one seat in play."""
@@ -112,6 +115,7 @@ def par(of: Subject, shoe: Shoe | None = None) -> Par:
         raise TableError("too_few_cards", f"{many} cards are left, and a hand can take {needed}.", do)
     hands: tuple[Hands, ...] = ()
     play: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     method = _METHOD.format(cards=needed)
     match of.play:
         case PuntoBanco(tableau=tableau):
@@ -129,13 +133,13 @@ def par(of: Subject, shoe: Shoe | None = None) -> Par:
         case Lucky9() as game:
             seat = lucky9.best(game, of.bets, cards)
             found, play = seat.bets, tuple(lucky9.told(seat.seat))
-            left_out = f" Not counted: {', '.join(seat.left_out)}." if seat.left_out else ""
-            method = f"{method} {_SEAT}{left_out}"
+            left_out = seat.left_out
+            method = f"{method} {_SEAT}" + (f" Not counted: {', '.join(left_out)}." if left_out else "")
             if shoe is None:
                 hands = tuple(_hands(of, seat.by_cards, seats, seat.dealers) for seats in range(1, of.most_seats + 1))
         case _:
             raise TableError("par_not_counted", f"The odds of {of.name} cannot be counted.", "Name another game.")
-    return Par(of, many, found, hands, play, method)
+    return Par(of, many, found, hands, play, method, left_out)
 
 
 _METHOD = (

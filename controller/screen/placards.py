@@ -76,7 +76,8 @@ def _boards(bets: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             title, own_side = _name("spot", bet["spot"]), ""
         if any(row["when"].get("natural") for row in bet["rows"]):  # decides before the rows of hands without one
             bet = {"rows": [row | {"when": _without_not_natural(row["when"])} for row in bet["rows"]]}
-        lines = [{"when": _row_words(row, own_side), "pays": _row_pays(row)} for row in bet["rows"]]
+        several = len({row["meter"] for row in bet["rows"] if row.get("meter") is not None}) > 1
+        lines = [{"when": _row_words(row, own_side), "pays": _row_pays(row, several)} for row in bet["rows"]]
         yield {"title": title, "lines": lines}
 
 
@@ -115,10 +116,11 @@ def _row_words(row: dict[str, Any], own_side: str) -> Text:
     return when_words(row["when"], own_side)
 
 
-def _row_pays(row: dict[str, Any]) -> Text:
+def _row_pays(row: dict[str, Any], several: bool = False) -> Text:
+    """What the row pays. `several`: the bet awards several meters, so that an award of another name names its meter."""
     if row.get("meter") is not None:
         share = row.get("share")
-        name = say("pays", "meter")
+        name = _name("meter", row["meter"]) if several and row["meter"] != row["award"] else say("pays", "meter")
         return say("pays", "share", share=_percent(share), meter=name) if share else name
     if row.get("cents") is not None:
         return same(dollars(row["cents"]))

@@ -21,8 +21,9 @@ def rules_page(placard: dict[str, Any] | None, languages: Iterable[str]) -> str:
 
 def parts_of(placard: dict[str, Any] | None, language: str) -> list[dict[str, str]]:
     """The sentences about this game, each part with a `title` and a `text`."""
-    has = _kinds(placard) if placard else set()
-    return [part for part in words(language)["help"]["part"] if part.get("of") is None or part["of"] in has]
+    has, told = (_kinds(placard), placard["told"]) if placard else (set[str](), {})
+    parts = [part for part in words(language)["help"]["part"] if part.get("of") is None or part["of"] in has]
+    return [part | {"text": part["text"].format(**told)} for part in parts]
 
 
 def _kinds(placard: dict[str, Any]) -> set[str]:
@@ -36,11 +37,14 @@ def _kinds(placard: dict[str, Any]) -> set[str]:
         "tableau": not placard["seat_hands"] and not placard["roles"],
         "face_down": placard["dealt_face_down"] and not placard["roles"],
         "dragon_bonus": any(spot.startswith("dragon_") and spot[7:] in ("player", "banker") for spot in spots),
+        "one_side": any({"player", "banker"} <= set(group) for group in placard["limits"]["one_of"]),
+        "back_bettors": placard["limits"]["back_bettors"],
+        "burn_counts_first_card": placard["burn_counts_first_card"],
+        "burn_besides_first_card": not placard["burn_counts_first_card"],
         "personal_pair": "seat_pair" in str(rows),
     }
-    moves = placard["role_moves"] or {}
     stakes = [bet["unequal_stakes"] for bet in placard["bets"] if bet["between_actives"]]
-    settings = {f"{name}_{value}" for name, value in moves.items()} | {f"stakes_{each}" for each in stakes}
+    settings = {f"{name}_{value}" for name, value in placard["told"].items()} | {f"stakes_{each}" for each in stakes}
     return {kind for kind, there in kinds.items() if there} | settings
 
 

@@ -124,13 +124,15 @@ def _check_simulated(table_file: Path, table: Mapping[str, Any], game: Mapping[s
     simulated = (pins["driver"], table["table"]["lock_on"]) == _SIMULATED and needs <= pins["inputs"].keys()
     told = kind == "punto_banco" or table["table"].get("bet_recognition", False)
     turned_by_hand = not midi or game["punto_banco"]["midi_reveal"] == "input"
-    if not (simulated and told and turned_by_hand):
+    known_shoe = game["shoe"]["drawn_in_error"] != "next_card" and not game["shoe"]["burn_counts_first_card"]
+    if not (simulated and told and turned_by_hand and known_shoe):
         raise TableError(
             "sim_not_simulated",
             f"the table of {table_file} cannot be simulated",
             'its files need [pins] driver = "simulated", [table] lock_on = "deal", the inputs '
             + ", ".join(sorted(needs))
-            + ', [table] bet_recognition = true where seats have hands of their own, and midi_reveal = "input" in Midi',
+            + ', [table] bet_recognition = true where seats have hands of their own, midi_reveal = "input" in Midi, '
+            + 'and in the game file drawn_in_error = "simulated_hand" or "burn", and burn_counts_first_card = false',
         )
 
 

@@ -12,8 +12,6 @@ from drivers.sim.cashier import Paid
 from drivers.sim.felt import Dealt, Felt
 from drivers.sim.wagers import Bets, Wager
 
-_MOST_HANDS = 4
-
 
 @dataclass
 class SeatHand:
@@ -95,37 +93,42 @@ def played(
     for who in twice:
         lie[who].append(felt.card(who))
     first_two, dealer = {seat: lie[f"seat_{seat}"] for seat in seats}, lie["dealer"]
-    acted = {seat: _play(felt, seat, list(first_two[seat]), says.get("split_order", "")) for seat in going}
+    acted = {seat: _play(felt, seat, list(first_two[seat]), says) for seat in going}
     hands = {seat: acted[seat] for seat in seats}
     felt.reveal("dealer")
-    if rules.total(dealer) < 5:
+    if rules.total(dealer) in says.get("dealer_draws_on", range(5)):
         dealer.append(felt.card("dealer"))
     return first_two, hands, dealer
 
 
-def _play(felt: Felt, seat: int, cards: list[str], split_order: str) -> list[SeatHand]:
+def _play(felt: Felt, seat: int, cards: list[str], says: Mapping[str, Any]) -> list[SeatHand]:
     """A seat's turn: its hands from left to right."""
     if rules.total(cards) == 9:
         return [SeatHand(cards)]
-    may_split = ["split"] if rules.is_pair(cards) else []
+    may_split = ["split"] if _splits(cards, says, hands=1) else []
     match felt.choice(seat, ["hit", "stand", *may_split], rules.total(cards)):
         case "hit":
             return [SeatHand([*cards, felt.card(f"seat_{seat}")])]
         case "split":
-            return _split(felt, seat, cards, split_order, others=0)
+            return _split(felt, seat, cards, says, others=0)
     return [SeatHand(cards)]
 
 
-def _split(felt: Felt, seat: int, pair: Sequence[str], split_order: str, others: int) -> list[SeatHand]:
+def _splits(two: Sequence[str], says: Mapping[str, Any], hands: int) -> bool:
+    """Whether these cards may be split at a seat with so many hands, these among them."""
+    by_value = says.get("pair") == "value" and rules.points(two[0]) == rules.points(two[1])
+    return (by_value or rules.is_pair(two)) and hands <= says.get("most_splits", 3)
+
+
+def _split(felt: Felt, seat: int, pair: Sequence[str], says: Mapping[str, Any], others: int) -> list[SeatHand]:
     """Each card of a pair becomes a hand, by `split_order`. `others`: how many other hands the seat has."""
     played: list[SeatHand] = []
-    from_right = split_order == "rightmost_first"
+    from_right = says.get("split_order") == "rightmost_first"
     for to_come, card in zip((1, 0), reversed(pair) if from_right else pair, strict=True):
         besides = others + to_come + len(played)
         two = [card, felt.card(f"seat_{seat}")]
-        room = besides + 2 <= _MOST_HANDS
-        if rules.is_pair(two) and room and felt.choice(seat, ["stand", "split"], rules.total(two)) == "split":
-            hands = _split(felt, seat, two, split_order, besides)
+        if _splits(two, says, besides + 1) and felt.choice(seat, ["stand", "split"], rules.total(two)) == "split":
+            hands = _split(felt, seat, two, says, besides)
         else:
             hands = [SeatHand(two, from_split=True)]
         played = [*hands, *played] if from_right else [*played, *hands]

@@ -318,8 +318,12 @@ class TableCues:
     def choice(self, seat: int, options: Sequence[str], points: int) -> str:
         """Wait for the seat's lamp alone, hear what its player chooses, and press that button until it is taken."""
         assert self._crowd is not None, "only where there are players"
-        turn = _guides(f"seat_{seat}")
-        self._await(lambda lamps: turn(lamps) and self._chooses() == seat, f"the lamp of seat {seat}, for its choice")
+        others = {f"seat_{each}": False for each in self._progressive_seats() - {seat}}
+
+        def turn(lamps: Lamps) -> bool:
+            return _guides(f"seat_{seat}")({**lamps, **others}) and self._chooses() == seat
+
+        self._await(turn, f"the lamp of seat {seat}, for its choice")
         self._pause(_THINK_S)
         chosen = self._crowd.choose(options, points)
         before = self._face()["choice"]
@@ -373,6 +377,12 @@ class TableCues:
     def _face(self) -> dict[str, Any]:
         assert self._screen is not None, "only where there is a screen"
         return self._screen.face()
+
+    def _progressive_seats(self) -> set[int]:
+        """The seats whose lamp tells of a wager on a progressive bet, or of its hit, while another seat acts."""
+        face = self._face()
+        wagered = {seat for bet in face["progressive"] for seat in (*bet["seats"], *bet["refused_seats"])}
+        return wagered | {hit["seat"] for hit in face["hits"]}
 
     def _chooses(self) -> int | None:
         choice = self._face()["choice"]

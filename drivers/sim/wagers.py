@@ -237,7 +237,8 @@ class Bettors:
         for group in limits.one_of:
             others = [replace(good, spot=spot) for spot in group if good.spot in group and spot != good.spot]
             mistakes += [(other, "both_sides") for other in others]
-        mistakes += [(Wager(seat, spot, cents + 1), "wrong_price") for spot, cents in limits.prices_cents.items()]
+        if actives is None or seat not in actives.both:
+            mistakes += [(Wager(seat, spot, cents + 1), "wrong_price") for spot, cents in limits.prices_cents.items()]
         if actives is not None:
             is_active = seat in actives.both
             wrong = replace(good, spot="tie" if is_active else "stake")

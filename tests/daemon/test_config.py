@@ -510,6 +510,11 @@ WRONG_IN_GAME: dict[str, Case] = {
         'is "1:20" meant?',
     ),
     "odds in words": (lambda v: _row(v, "tie", 0).update(pays="8 to 1"), "bets.2.rows.0.pays", 'is "8:1" meant?'),
+    "a half as it is printed": (
+        lambda v: _row(v, "banker", 0).update(pays="0.54:1"),
+        "bets.1.rows.0.pays",
+        'is "27:50" meant?',
+    ),
     "odds as a number": (lambda v: _row(v, "tie", 0).update(pays=8), "bets.2.rows.0.pays", 'is "8:1" meant?'),
     "a cutting card before": (lambda v: v["shoe"].update(cut_card_from_end=-1), "shoe.cut_card_from_end", "no hand"),
     "too few to open": (lambda v: v["shoe"].update(fewest_cards_to_open=5), "shoe.fewest_cards_to_open", "less"),
@@ -644,6 +649,45 @@ def test_a_table_that_does_not_fit_its_game_is_told(case: str, tmp_path: Path) -
     told = problems(written(tmp_path, table, game))
     assert _tells(told, "table.toml", key, words), told
     assert len(told) == 1, told
+
+
+@pytest.mark.parametrize(
+    ("needs", "told_of"),
+    [
+        ({"lucky9_bonus": []}, ["lucky9_bonus"]),
+        ({"tie": [], "lucky9_bonus": ["tie"]}, ["lucky9_bonus", "tie"]),
+        ({"tie": ["lucky9_bonus"], "lucky9_bonus": ["tie"]}, ["lucky9_bonus", "tie"]),
+    ],
+)
+def test_no_seat_wagers_beside_a_hand_that_it_is_not_dealt(
+    needs: dict[str, list[str]], told_of: list[str], tmp_path: Path
+) -> None:
+    """Found with a house of its own: such a wager of a seat without cards made the table stop at the settlement."""
+    game = read(CONFIG / "games" / "lucky9.toml")
+    for spot, spots in needs.items():
+        _bet(game, spot)["needs"] = spots
+    table = played_at(game)
+    table["table"]["game"] = "game.toml"
+    told = problems(written(tmp_path, table, game))
+    assert sorted(game["bets"][int(each.key.split(".")[1])]["spot"] for each in told) == told_of
+    assert all(each.do == 'Write needs = ["hand"].' for each in told)
+
+
+def test_a_bet_may_need_another_that_needs_the_hand(tmp_path: Path) -> None:
+    game = read(CONFIG / "games" / "lucky9.toml")
+    _bet(game, "lucky9_bonus")["needs"] = ["hand", "tie"]
+    table = played_at(game)
+    table["table"]["game"] = "game.toml"
+    assert load(written(tmp_path, table, game)).rules.bets[2].needs == ("hand", "tie")
+
+
+def test_a_bet_that_lies_on_every_hand_is_decided_by_none_of_them_alone(tmp_path: Path) -> None:
+    game = read(CONFIG / "games" / "lucky9.toml")
+    _bet(game, "hand")["after_split"] = "best"
+    table = played_at(game)
+    table["table"]["game"] = "game.toml"
+    (told,) = problems(written(tmp_path, table, game))
+    assert (told.key, told.what) == ("bets.1.after_split", "an equal wager lies on each hand")
 
 
 @pytest.mark.parametrize("name", ["lucky9.toml", "baccarat_royal.toml"])

@@ -23,7 +23,7 @@ THREES = CardsAre(ranks=("3", "3", "3"))
     [
         (ROYAL9, [When(own=HandIs(total=(9,)))], 8, {0: "never_holds"}),  # no seat has a hand of its own
         (LUCKY9, [When(player=HandIs(total=(9,)))], 8, {0: "never_holds"}),
-        (BACCARAT_ROYAL, [When(winner=("own",)), When(winner=("dealer",))], 8, {1: "never_holds"}),
+        (BACCARAT_ROYAL, [When(winner=("own",)), When(winner=("dealer",))], 8, {0: "never_holds", 1: "never_holds"}),
         (LUCKY9, [When(dealer=HandIs(cards=(3,), first_two_total=(5,)))], 8, {0: "never_holds"}),
         (LUCKY9, [When(split=True, own=HandIs(cards=(3,)))], 8, {0: "never_holds"}),
         (LUCKY9, [When(with_up_card=CardsAre(total=(9,))), When(with_up_card=THREES)], 8, {1: "hidden"}),
@@ -39,6 +39,12 @@ def test_the_rows_that_no_hand_reaches(
 ) -> None:
     bet = Bet("x", rows=tuple(Row(when, pays=Fraction(1)) for when in whens))
     assert {each.row: each.why for each in unreachable(rules.play, [bet], decks)} == cannot
+
+
+def test_at_baccarat_royal_a_stake_alone_is_on_a_hand_of_the_bettors_own() -> None:
+    rows = tuple(Row(When(winner=(name,)), pays=Fraction(1)) for name in ("own", "player", "banker", "dealer"))
+    found = unreachable(BACCARAT_ROYAL.play, [Bet("x", between_actives=True, rows=rows)], 8)
+    assert {each.row: each.why for each in found} == {3: "never_holds"}
 
 
 # What `check` alone looks for: rows that can decide no hand. The bet's rows, the row told, words.

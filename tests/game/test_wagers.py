@@ -332,7 +332,7 @@ def test_beside_which_bet_of_the_seat_a_back_bettor_may_bet_is_the_houses_to_say
         ("2 stake 50, 5 stake 50", {}),
         ("2 stake 50, 5 stake 55", {"2 stake 50": "stakes_differ", "5 stake 55": "stakes_differ"}),
         ("2 stake 50", {}),
-        ("2 stake 50, 5 stake 5", {"2 stake 50": "stakes_differ", "5 stake 5": "stakes_differ"}),
+        ("2 stake 50, 5 stake 5", {"5 stake 5": "under_minimum"}),  # and nobody plays against the other
     ],
 )
 def test_a_house_may_take_equal_stakes_of_the_active_seats_only(placed: str, refused: dict[str, str]) -> None:

@@ -57,6 +57,23 @@ class Evening:
 _CORRECTED = {"game": str(surroundings.example_game("baccarat_royal_corrected"))}
 _HOUSES = ("ez_baccarat", "punto_2000", "pairs", "grand_fortune")
 _TABLES = ("royal9", "kansas_star", "sugarhouse", "sugarhouse_midi", "baccarat_royal", "lucky9", *_HOUSES)
+_OTHERWISE: dict[str, dict[str, dict[str, Any]]] = {
+    "baccarat_royal": {
+        "baccarat_royal": {"on_win": "loser_to_next_seat", "on_tie": "free_seat", "deal_order": "alternating"},
+        "shoe": {"hands_after_cut_card": 2, "hands_after_cut_card_first": 3},
+    },
+    "lucky9": {
+        "lucky9": {
+            "pair": "value",
+            "most_splits": 2,
+            "dealer_draws_on": [0, 1, 2, 3, 4, 5],
+            "deal_order": "dealer_first",
+            "first_seat": "highest",
+            "dealer_shows": "first_card",
+            "split_order": "rightmost_first",
+        }
+    },
+}
 _EVENINGS = [
     # Of every table a whole shoe and its end with the proof.
     pytest.param(Evening("lucky9", rounds=6), id="lucky9"),
@@ -75,6 +92,11 @@ _EVENINGS = [
         for table in ("baccarat_royal", "lucky9")
     ),
     pytest.param(Evening("baccarat_royal", keys=_CORRECTED), marks=pytest.mark.proof, id="corrected, proof"),
+    # Houses that have it otherwise.
+    *(
+        pytest.param(Evening(table, rounds=20, game=game), marks=pytest.mark.proof, id=f"{table} otherwise")
+        for table, game in _OTHERWISE.items()
+    ),
     *(pytest.param(Evening(table, seed=70), marks=pytest.mark.proof, id=f"{table}, proof") for table in _TABLES),
 ]
 

@@ -8,10 +8,13 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import permutations
 from math import perm
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from controller.cli import surroundings
+from controller.cli.par import edges_told
 from controller.game.bets import Bet, Finished, Row, deciding
 from controller.game.cards import Card
 from controller.game.hands import SeatHands
@@ -174,6 +177,14 @@ def test_the_order_of_dealing_changes_no_figure() -> None:
     assert best_of_seat(mirrored, (rightmost, HAND), cards).bets[0].outcomes == found.bets[0].outcomes
     for game, tie in ((GAME, rightmost), (mirrored, TIE), (GAME, replace(TIE, after_split="best"))):
         assert best_of_seat(game, (tie, HAND), cards).left_out == ("tie",)
+
+
+def test_check_names_a_bet_that_is_not_counted(tmp_path: Path) -> None:
+    text = surroundings.example_game("lucky9").read_text("utf-8")
+    (tmp_path / "game.toml").write_text(text.replace('after_split = "leftmost"', 'after_split = "best"'), "utf-8")
+    *_, edges = edges_told(tmp_path / "game.toml", 1)
+    assert edges.startswith("house edges: hand 1.2")
+    assert edges.endswith(", tie not counted")
 
 
 def test_no_play_of_the_hand_takes_the_tie_bet_beyond_its_bounds() -> None:

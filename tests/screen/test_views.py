@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from controller.config import load
 from controller.game.baccarat_royal import BaccaratRoyal
 from controller.game.bets import CardsAre, HandIs, When
+from controller.game.lucky9 import Lucky9
 from controller.game.seating import Actives
 from controller.screen.figures import past_view
 from controller.screen.hands import hand_view, meters_view
@@ -29,6 +30,7 @@ from controller.table.faults import FAULTS
 from controller.table.lamps import lamps
 from controller.table.placard import placard
 from controller.table.public import PHASE_NAMES, public_rounds
+from controller.table.rules import TableRules
 from controller.words.language import LANGUAGES
 from tests.support.five_games import HEALTHY, SUGARHOUSE_MIDI, call, seats, wagers
 from tests.support.samples import examples
@@ -168,6 +170,60 @@ def test_the_rules_page_tells_where_roles_go_and_which_stakes_play(
     texts_of = {part["title"]: part["text"] for part in parts_of(json.loads(json.dumps(placard(rules))), "en")}
     for title, words_ in zip(("After a win", "After a tie", "Unequal stakes"), told, strict=True):
         assert words_ in texts_of[title]
+
+
+def parts_told(rules: TableRules) -> dict[str, str]:
+    told = parts_of(json.loads(json.dumps(placard(rules))), "en")
+    return {part["title"]: part["text"] for part in told}
+
+
+@pytest.mark.parametrize(
+    ("play", "splits", "draws"),
+    [
+        (
+            {},
+            "Two cards of one rank may be split for a second wager of the same amount, up to 4 hands",
+            "0, 1, 2, 3, 4,",
+        ),
+        ({"pair": "value", "most_splits": 1}, "Two cards of one value, such as", "0, 1, 2, 3, 4,"),
+        ({"most_splits": 0, "dealer_draws_on": (5, 0)}, None, "on 0, 5, and"),
+    ],
+)
+def test_the_rules_page_tells_what_splits_and_when_the_dealer_draws(
+    play: dict[str, Any], splits: str | None, draws: str
+) -> None:
+    rules = load(TABLES / "lucky9.toml").rules
+    assert isinstance(rules.play, Lucky9)
+    told = parts_told(replace(rules, play=replace(rules.play, **play)))
+    assert draws in told["Another card"]
+    assert told.get("Splitting", "").startswith(splits or "")
+    assert ("Splitting" in told) == (splits is not None)
+
+
+def test_the_rules_page_tells_of_one_side_back_bettors_and_the_burn_as_the_house_has_them() -> None:
+    rules, kansas = load(TABLES / "royal9.toml").rules, load(TABLES / "kansas_star.toml").rules
+    assert "One side" in parts_told(rules)
+    assert "Back bettors" not in parts_told(rules)
+    assert "Back bettors" in parts_told(kansas)
+    otherwise = replace(rules, wagers=replace(rules.wagers, one_of=()))
+    assert "One side" not in parts_told(otherwise)
+    assert "itself" not in parts_told(rules)["Burned cards"]
+    counts = replace(rules, shoe=replace(rules.shoe, burn_counts_first_card=True))
+    assert "itself among them" in parts_told(counts)["Burned cards"]
+
+
+def test_a_pay_table_with_several_meters_names_each() -> None:
+    """Found with a house of its own: two awards, of a meter each, were both told as "100% of progressive"."""
+    rules = load(TABLES / "grand_fortune.toml").rules
+    grand = next(bet for bet in rules.bets if bet.meters)
+    two = replace(grand, rows=(grand.rows[0], replace(grand.rows[1], meter="fortune"), *grand.rows[2:]))
+    for bet, paid in (
+        (grand, ["100% of progressive", "10% of progressive"]),
+        (two, ["100% of grand", "10% of fortune"]),
+    ):
+        view = placard_view(json.loads(json.dumps({"name": "Table 1"} | placard(replace(rules, bets=(bet,))))))
+        (board,) = view["pays"]
+        assert [line["pays"]["en"].lower() for line in board["lines"]][:2] == paid
 
 
 def test_without_a_table_the_rules_page_has_what_holds_for_every_game() -> None:

@@ -38,6 +38,7 @@ class Stage(Screen):
         self.now_s = 0.0
         self.burning: dict[str, Callable[[float], bool]] = {}
         self.shown: dict[str, Any] = {"phase": "hand_in_play", "choice": None, "reveal": [], "actives": {}}
+        self.shown |= {"progressive": [], "hits": []}
         self.presses: dict[str, Callable[[], None]] = {}
         self.pressed: list[tuple[str, float]] = []
         self.asked: list[dict[str, Any]] = []
@@ -157,6 +158,15 @@ def test_another_lamp_stops_the_dealer(stage: Stage, lit: str) -> None:
     assert stage.pressed == []
 
 
+def test_a_lamp_for_a_wager_on_a_progressive_bet_does_not_stop_the_dealer(stage: Stage) -> None:
+    """Found with a house of its own: a progressive bet at Baccarat Royal."""
+    turn_of(stage, 3)
+    stage.burning["seat_4"] = lambda _: True
+    stage.shown["progressive"] = [{"spot": "duel", "seats": [4], "refused_seats": [], "refusal": None}]
+    stage.presses["hit"] = lambda: turn_of(stage, 4)
+    assert cues_of(stage, 0.0).choice(3, ["hit"], 0) == "hit"
+
+
 # The players.
 
 
@@ -213,6 +223,27 @@ def test_a_dealer_who_lacks_a_button_is_not_simulated(table: str, lacks: str, tm
         read_house(path)
     assert error.value.code == "sim_not_simulated"
     assert lacks in error.value.do
+
+
+@pytest.mark.parametrize(
+    ("says", "other"),
+    [
+        ('drawn_in_error = "simulated_hand"', 'drawn_in_error = "next_card"'),
+        ("burn_counts_first_card = false", "burn_counts_first_card = true"),
+    ],
+)
+def test_a_house_whose_shoe_the_people_do_not_know_is_not_simulated(says: str, other: str, tmp_path: Path) -> None:
+    path = surroundings.simulated_table(tmp_path, 1883, surroundings.example_table("royal9"))
+    game = path.parent / tomllib.loads(path.read_text("utf-8"))["table"]["game"]
+    text = game.read_text("utf-8").replace(says, other)
+    (tmp_path / "game.toml").write_text(text, "utf-8")
+    values = tomllib.loads(path.read_text("utf-8"))
+    values["table"]["game"] = "game.toml"
+    path.write_text(tomli_w.dumps(values), "utf-8")
+    with pytest.raises(TableError) as error:
+        read_house(path)
+    assert error.value.code == "sim_not_simulated"
+    assert says.split()[0] in error.value.do
 
 
 def test_nobody_wagers_with_a_blind_dealer(tmp_path: Path) -> None:

@@ -112,6 +112,8 @@ def test_lucky9_is_dealt_and_paid_by_each_setting_as_the_house_has_it(every: int
         names = ("deal_order", "first_seat", "dealer_shows", "split_order")
         said: dict[str, Any] = dict(zip(names, settings, strict=False))
         by = {"after_split": settings[-1]}
+        said |= {"pair": ("rank", "value")[seed % 2], "most_splits": seed % 4}
+        said |= {"dealer_draws_on": ((0, 1, 2, 3, 4), (0, 1, 2, 3, 4, 5), (7,))[seed % 3]}
         rules = replace(LUCKY9, play=replace(LUCKY9.play, **said), bets=read(LUCKY9.bets, "tie", by))
         house = lucky9_house.Lucky9(written(bets_of("lucky9"), "tie", by), said)
         table, houses = dealt_by_both(rules, house, Bets(standing=_CHIPS), seed)
