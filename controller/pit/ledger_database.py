@@ -60,6 +60,9 @@ SET synchronous_commit = on;
 SET default_transaction_isolation = 'read committed';
 SET lock_timeout = '5s';
 SET statement_timeout = '10s';
+SET tcp_keepalives_idle = 5;
+SET tcp_keepalives_interval = 2;
+SET tcp_keepalives_count = 3;
 SET idle_in_transaction_session_timeout = '3s' -- a leader frozen in a transaction holds nobody up
 """
 _LEADERSHIP = """
@@ -123,9 +126,12 @@ class LedgerDatabase:
         return self._connection.execute(_placed(statement), values or None)
 
     def executemany(self, statement: str, values: Iterable[Sequence[object]]) -> None:
-        """Run one statement for each of these rows of values."""
-        with self._connection.cursor() as cursor:
-            cursor.executemany(_placed(statement), values)
+        """Run one statement for each of these rows of values.
+
+        Not as a pipeline: amid that no timeout of the server runs, and a leader that froze there would keep its lock.
+        """
+        for row in values:
+            self.execute(statement, row)
 
     def stream(self, statement: str, values: Sequence[object] = ()) -> Iterator[Any]:
         """The rows of a query of which there may be too many for the memory, inside a transaction."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
@@ -96,6 +96,25 @@ def until_it_is(db: psycopg.Connection[Any], query: str, wanted: object) -> None
         if db.execute(query.encode()).fetchone() == (wanted,):
             return
     pytest.fail(f"{query} never gave {wanted}")
+
+
+def test_wherever_a_leader_freezes_in_a_transaction_its_server_counts_the_time(database: str) -> None:
+    """Amid a pipeline of statements no timeout runs, and the leader's lock would stay as long as the leader sleeps."""
+    states: list[object] = []
+    with closing(opened(database)) as leader, psycopg.connect(database, autocommit=True) as db:
+        ours = "SELECT state FROM pg_stat_activity WHERE pid = %s"
+        (backend,) = leader._db.execute("SELECT pg_backend_pid()").fetchone()
+
+        def values() -> Iterator[tuple[int, int]]:
+            for seat in range(3):
+                states.extend(db.execute(ours, (backend,)).fetchone() or ())
+                yield 1, seat
+
+        with leader._db.transaction():
+            leader._db.execute("INSERT INTO hand (table_id, epoch, shoe, round) VALUES ('t-0', 'e', 1, 1)")
+            leader._db.execute("INSERT INTO stake (hand, spot, price_cents) VALUES (1, 'royal9', 500)")
+            leader._db.executemany("INSERT INTO wager (stake, seat) VALUES (?, ?)", values())
+    assert states == ["idle in transaction"] * 3
 
 
 def test_a_leader_that_ends_leaves_at_once_and_terms_only_grow(database: str) -> None:
