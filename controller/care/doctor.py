@@ -19,7 +19,7 @@ def examine(machine: Machine, table: Path | None, told: dict[str, Any] | TableEr
     table's status, or why it does not tell one."""
     config = None
     if table is None:
-        yield fault("configuration", "no_table", "This machine has no table's file yet.", "Write it: docs/set-up.md.")
+        yield fault("configuration", "no_table", "This machine has no table's file yet.", "sudo tablectl setup")
     else:
         try:
             config = load(table)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 
 from controller import __version__
 from controller.cli.surroundings import simulated_table
+from controller.digest import program_digest
 from controller.record.journal import SCHEMA_VERSION, Verified, verify
 from tests.deploy.clean_debian import ROOT, Machine, booted, clean_root, lacking, layer
 
@@ -175,6 +177,11 @@ def test_installed_without_network_the_table_plays_under_its_unit(table: Table, 
     table.set_up()
     table.open_a_shoe()
     assert table.runs() == __version__
+    assert json.loads(table.status())["program_digest"] == program_digest(), "the package is the checkout's"
+    rows = json.loads(table.machine.run("tablectl", "doctor", "--json", check=False).stdout)
+    assert not {"check_failed", "program_changed", "library_changed", "unit_failed"} & {row["code"] for row in rows}
+    well = [row["verdict"] for row in rows if row["part"] in ("program", "configuration", "units", "key", "journal")]
+    assert set(well) == {"ok"}, rows
     for unit in ("table-controller", "table-screen", "table-controller-switch"):
         table.machine.run("systemd-analyze", "security", "--threshold=20", f"{unit}.service")
         table.machine.run("systemd-analyze", "verify", f"/lib/systemd/system/{unit}.service")

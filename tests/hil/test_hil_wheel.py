@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from controller.bench.daemon import ROOT
+from controller.digest import program_digest
 from tests.hil.elsewhere import A_HAND
 
 _PATIENCE_S = 120
@@ -53,6 +54,12 @@ def _run(*command: str, folder: Path | None = None) -> str:
 def test_the_demo_runs_from_the_wheel(installed: Path, tmp_path: Path) -> None:
     told = _run(str(installed / "tablectl"), "demo", "--rounds", "1", "--speed", "0", "--seed", "7", folder=tmp_path)
     assert "the pit acknowledged all of them" in told
+
+
+def test_the_wheels_digest_is_the_checkouts(installed: Path, tmp_path: Path) -> None:
+    table = installed.parent / "share" / "table-controller" / "tables" / "royal9.toml"
+    told = _run(str(installed / "tablectl"), "digest", str(table), folder=tmp_path)
+    assert told.split()[:2] == ["program", program_digest()]
 
 
 def test_another_repository_s_test_needs_nothing_but_the_installation(installed: Path, tmp_path: Path) -> None:
