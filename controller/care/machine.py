@@ -98,6 +98,14 @@ class Machine:
         return found
 
     def group(self, gid: int) -> str:
-        """The group's name, as the machine's list of groups has it; its number where there is none."""
-        lines = [line.split(":") for line in (self.text("/etc/group") or "").splitlines()]
-        return next((line[0] for line in lines if len(line) > 2 and line[2] == str(gid)), str(gid))
+        """The group's name; its number where it has none."""
+        return next((name for name, number in self._named("/etc/group") if number == str(gid)), str(gid))
+
+    def account(self, name: str) -> int | None:
+        """The number of this account; None where the machine has no such account."""
+        return next((int(number) for account, number in self._named("/etc/passwd") if account == name), None)
+
+    def _named(self, path: str) -> list[tuple[str, str]]:
+        """Each name of the list at `path`, with its number."""
+        lines = [line.split(":") for line in (self.text(path) or "").splitlines()]
+        return [(line[0], line[2]) for line in lines if len(line) > 2]

@@ -25,6 +25,7 @@ FILES = {
         "21 1 179:2 / / rw,noatime shared:1 - ext4 /dev/root rw\n"
         "28 21 0:24 / /run rw,nosuid shared:5 - tmpfs tmpfs rw,size=1000k\n"
     ),
+    "/etc/passwd": "root:x:0:0:root:/root:/bin/bash\ntable-controller:x:999:999::/:/usr/sbin/nologin\n",
     "/etc/group": "root:x:0:\ndialout:x:20:\n",
     "/boot/firmware/config.txt": "dtparam=audio=on\n[all]\n",
     "/dev/ttyUSB0": "",

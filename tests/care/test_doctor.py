@@ -172,6 +172,12 @@ def test_the_table_itself_may_hold_its_port(pi: Pi) -> None:
     assert _bad(_rows(pi)) == {}
 
 
+def test_on_a_bench_it_is_this_user_who_may_open_the_port(pi: Pi) -> None:
+    pi.machine.at("/dev/ttyUSB0").chmod(0o600)
+    pi.remove("/etc/passwd")
+    assert _bad(_rows(pi)) == {}
+
+
 def test_a_port_that_is_gone_tells_which_adapters_are_there(pi: Pi) -> None:
     _unplugged(pi)
     (row,) = links.shoe_port(pi.machine, pi.config.file.shoe)
