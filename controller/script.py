@@ -173,7 +173,7 @@ class ScriptTable:
             )
         price_cents, seats = sensed.price_cents, rules.seat_numbers
         if self._table.fault is not None or not isinstance(self._table.phase, WagersOpen):
-            raise _TokenError("wagers_not_open", "Wagers are not open.", "Put the wager before !deal, between hands.")
+            raise _TokenError("wagers_not_open", "Wagers are not open.", "Put the wager before !deal, between rounds.")
         if wager.seat not in seats or wager.back:
             what = f"There is no seat {wager.seat}{'b' * wager.back}."
             raise _TokenError("no_such_seat", what, f"The seats are: {_listed(seats)}.")

@@ -241,7 +241,7 @@ def _roads(options: Namespace) -> int:
 def _add_screen(parser: ArgumentParser) -> None:
     where = "where to serve it; 0.0.0.0:8080 lets other machines look too (default: %(default)s)"
     parser.add_argument("--listen", default="127.0.0.1:8080", metavar="HOST:PORT", help=where)
-    mine = "also show finished hands with their frames, to whoever has the printed address; run this as a supervisor"
+    mine = "also show finished rounds with their frames, to whoever has the printed address; run this as a supervisor"
     parser.add_argument("--supervisor", action="store_true", help=mine)
 
 
@@ -343,7 +343,7 @@ def _add_sim_shoe(parser: ArgumentParser) -> None:
     parser.add_argument("--baud", type=int, help="default: the usual speed of the shoe")
     parser.add_argument("--seed", type=int, default=0, help="decides the cards")
     parser.add_argument("--pace", type=float, default=1.0, metavar="SECONDS", help="the time between two cards")
-    parser.add_argument("--rounds", type=int, metavar="N", help="stop after N hands (default: at Ctrl-C)")
+    parser.add_argument("--rounds", type=int, metavar="N", help="stop after N rounds (default: at Ctrl-C)")
     parser.add_argument("--verbs", action="store_true", help="do what standard input says instead; `help` shows how")
 
 

@@ -118,5 +118,5 @@ def warnings(table: TableFile, game: GameFile) -> Iterable[str]:
         counts_it = f"{brand.called} takes a burned card for a hand's first: end the shoe's own game"
         yield f'shoe.drawn_in_error = "burn": {counts_it} after each such card, or the table stops at the next'
     if not brand.bits_until_numbers_repeat and table.table.lock_on == "first_card":
-        numbers_nothing = f"{brand.called} numbers nothing: one lost between hands goes unnoticed"
+        numbers_nothing = f"{brand.called} numbers nothing: a report that is lost between rounds goes unnoticed"
         yield f"a first card locks the wagers, and {numbers_nothing}"

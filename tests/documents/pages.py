@@ -46,7 +46,7 @@ _OF_THE_CONTRACT = ("fault", "alarm", "refusal", "refused_wager", "detail", "pit
 _EXITS = {
     Exit.CLEAR: "felt and display agree: go on",
     Exit.CARD: "this is the card",
-    Exit.VOID: "the hand is over, wagers go back",
+    Exit.VOID: "the round is over, wagers go back",
     Exit.NEW_SHOE: "this shoe ends here",
     Exit.COUNT: "so many cards are left in the shoe",
 }
@@ -252,7 +252,7 @@ def _faults() -> str:
         "Made from `controller/table/faults.py` and `controller/words/en.toml` by `make pages`.",
         "",
         "A fault stops the table. The fault lamp blinks fast, and the draw lamps are dark. The outcome of the last",
-        "hand stays lit. A seat's lamp still tells of a hit and of a wager that is locked; everything else that a",
+        "round stays lit. A seat's lamp still tells of a hit and of a wager that is locked; everything else that a",
         "seat's lamp can tell waits. A fault stands through power cuts and restarts.",
         "",
         "Only a supervisor can let the table go on: with the key at the table, or with `tablectl` and a name. The",
@@ -267,7 +267,7 @@ def _faults() -> str:
         "|---|---|---|---|",
         *(f"| `{exit_.value}` | {_key(exit_) or '-'} | `{_shell(exit_)}` | {says} |" for exit_, says in _EXITS.items()),
         "",
-        "`void` is an exit inside a hand only, and `new_shoe` outside a hand only. Cards that come while a fault",
+        "`void` is an exit inside a round only, and `new_shoe` outside a round only. Cards that come while a fault",
         "stands are kept. Once the fault is left they are dealt in the order in which they came. After a `void`",
         "they are dead.",
         "",
@@ -326,9 +326,9 @@ def _exit(exit_: Exit, kind: FaultKind) -> str:
     then = {
         Exit.CLEAR: _CLEARING[kind.clearing],
         Exit.CARD: "that ends it" if kind.card_ends_it else f"one at a time; when all are named, `{goes_on}`",
-        Exit.VOID: "inside a hand" + ("; the stop then stands again for the count" if counted else ""),
+        Exit.VOID: "inside a round" + ("; the stop then stands again for the count" if counted else ""),
         Exit.COUNT: "the cards that went unheard are gone, unnamed; what was held is believed in its order",
-        Exit.NEW_SHOE: "outside a hand" + ("; the card is the new shoe's first" if kind.new_shoe_takes_held else ""),
+        Exit.NEW_SHOE: "outside a round" + ("; the card is the new shoe's first" if kind.new_shoe_takes_held else ""),
     }
     return f"`{exit_.value}` ({f'{key}, or ' if key else ''}`tablectl`): {then[exit_]}"
 

@@ -79,7 +79,7 @@ class When(Enum):
     ANY = "at any time"
     FAULT = "while a fault stands"
     ODD_CARD = "after a card drawn in error"
-    HIT = "between hands, while a hit is shown"
+    HIT = "between rounds, while a hit is shown"
 
 
 DEALER = "dealer"
