@@ -72,21 +72,30 @@ class HeldPins:
 
 
 class HeldShoe:
-    """A shoe that reports what a test says. It is heard of whatever it says: no absence is too long."""
+    """A shoe that reports what a test says. It is heard of whatever it says: no absence is too long, if not said.
 
-    gap_shows_within_ms = 10**9
-    kept_unread_ms = 10**9
+    Its line is up at once, unless a test brings it `up` later. `forgot` counts how often its last report was forgotten.
+    """
 
-    def forget(self) -> None:
-        pass
-
-    def __init__(self) -> None:
+    def __init__(self, gap_shows_within_ms: int = 10**9, kept_unread_ms: int = 10**9, up: bool = True) -> None:
+        self.gap_shows_within_ms, self.kept_unread_ms = gap_shows_within_ms, kept_unread_ms
+        self.forgot = 0
         self.listener: ShoeListener | None = None
+        self._up = up
 
     async def run(self, listener: ShoeListener) -> None:
         self.listener = listener
-        listener.shoe_link(True, "the test's shoe")
+        if self._up:
+            self.link(True)
         await asyncio.Event().wait()
+
+    def forget(self) -> None:
+        self.forgot += 1
+
+    def link(self, up: bool) -> None:
+        """The line comes or goes."""
+        assert self.listener is not None
+        self.listener.shoe_link(up, "as the test says")
 
     def deal(self, text: str) -> None:
         """Cards leave the shoe, without its opinion of their place."""

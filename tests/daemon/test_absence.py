@@ -12,10 +12,10 @@ import controller.runtime
 from controller.cli.surroundings import simulated_table
 from controller.config import Config, load
 from controller.contract.envelope import Stamp
+from controller.contract.topics import Topics
 from controller.game.cards import Card
 from controller.hearing import Mark
 from controller.keys import SigningKey
-from controller.pins.devices import BrokerListener, ShoeListener
 from controller.record.journal import Journal
 from controller.record.replay import replay
 from controller.runtime import Runtime
@@ -23,8 +23,9 @@ from controller.table.acts.entry import Request
 from controller.table.acts.hand import LockWagers
 from controller.table.acts.shoe import NewShoe
 from controller.table.acts.stopped import ClearFault, CountCards
-from controller.table.facts import CardDrawn, Report, ShoeStoodBy
+from controller.table.facts import CardDrawn, ShoeStoodBy
 from controller.table.states import Table
+from tests.daemon.daemon_world import HeldBroker, HeldPins, HeldShoe
 from tests.support.tables import TableUnderTest, hand, seen
 
 GAP_SHOWS_MS = 312
@@ -46,72 +47,6 @@ DEALING = {"burning", "hand_in_play"}
 
 def drawn(card: str, seq: int | None) -> CardDrawn:
     return CardDrawn(Card.parse(card), report=seen(seq))
-
-
-class FarShoe:
-    """The shoe's driver, without a line: the test says what it hears."""
-
-    kept_unread_ms = KEPT_UNREAD_MS
-
-    def __init__(self, gap_shows_within_ms: int) -> None:
-        self.gap_shows_within_ms = gap_shows_within_ms
-        self.listener: ShoeListener | None = None
-        self.forgot = 0
-
-    async def run(self, listener: ShoeListener) -> None:
-        self.listener = listener
-        await asyncio.Event().wait()
-
-    def forget(self) -> None:
-        self.forgot += 1
-
-    def link(self, up: bool) -> None:
-        assert self.listener is not None
-        self.listener.shoe_link(up, "as the test says")
-
-    def cards(self, text: str) -> None:
-        assert self.listener is not None
-        for card in text.split():
-            self.listener.shoe_reported(CardDrawn(Card.parse(card), report=Report(None, "2a")))
-
-
-class NoPins:
-    """A table whose pins nobody touches."""
-
-    def __init__(self) -> None:
-        self._sampled = asyncio.Event()
-
-    def read(self) -> dict[str, bool]:
-        self._sampled.set()
-        return {}
-
-    async def awaited(self, times: int) -> None:
-        """Wait until they were looked at so often."""
-        for _ in range(times):
-            self._sampled.clear()
-            await self._sampled.wait()
-
-    def write(self, lamp: str, lit: bool) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
-
-
-class NoBroker:
-    """A broker that is never there."""
-
-    async def run(self, listener: BrokerListener) -> None:
-        await asyncio.Event().wait()
-
-    def publish(self, topic: str, payload: bytes, retain: bool = False, event_type: str | None = None) -> int | None:
-        return None
-
-    def drop(self, why: str) -> None:
-        pass
-
-    def often_cut(self) -> str:
-        return ""
 
 
 class Daemon:
@@ -137,8 +72,8 @@ class Daemon:
         self._path = folder / "table.journal"
         self._mark = Mark(folder / "heard", boot)
         self._boot = boot
-        self.shoe = FarShoe(gap_shows_within_ms)
-        self.pins = NoPins()
+        self.shoe = HeldShoe(gap_shows_within_ms, KEPT_UNREAD_MS, up=False)
+        self.pins = HeldPins(self._config)
         monkeypatch.setattr(controller.runtime, "since_boot_ms", lambda: self.now_ms)
         monkeypatch.setattr(controller.runtime, "stamp_now", lambda: Stamp(self.wall_ms, True, self._boot, self.now_ms))
 
@@ -161,7 +96,7 @@ class Daemon:
                 "0" * 64,
                 self.pins,
                 self.shoe,
-                NoBroker(),
+                HeldBroker(Topics(self._config.file.pit.root, self._config.file.table.id)),
                 alive=lambda: None,
                 mark=self._mark,
             )
@@ -180,7 +115,7 @@ class Daemon:
 
     async def beats(self, times: int = 2) -> None:
         """Wait until the loop has gone round so many times."""
-        await self.pins.awaited(times)
+        await self.pins.sampled(times)
 
     async def up(self) -> None:
         """The line is there, and has been heard for a moment."""
@@ -378,10 +313,10 @@ def two_lives(daemon: MakeDaemon, second: Callable[[Daemon], Awaitable[None]], l
         await daemon.do(NewShoe())
         await daemon.up()
         await daemon.counts()
-        daemon.shoe.cards("AS 2D")
+        daemon.shoe.deal("AS 2D")
         await daemon.settled()
         await daemon.do(LockWagers())
-        daemon.shoe.cards("9H KS")
+        daemon.shoe.deal("9H KS")
         await daemon.settled()
         for _ in range(10):  # more than a minute in which nothing happens, and the shoe is heard
             daemon.now_ms += 8_000
@@ -405,7 +340,7 @@ def test_a_program_that_was_gone_for_twenty_seconds_says_so_whatever_the_wall_cl
         await daemon.settled()
         await daemon.counts()
         assert daemon.runtime.face.fault is None
-        daemon.shoe.cards("TD")
+        daemon.shoe.deal("TD")
         await daemon.settled()
         assert hand(daemon.runtime.face, "player").cards == ("9H", "TD")
 
