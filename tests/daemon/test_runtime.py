@@ -129,33 +129,27 @@ async def test_what_comes_while_the_disk_is_busy_is_the_next_commit(tmp_path: Pa
         assert world.runtime.face.outcome == "player"
 
 
-def test_the_lamps_follow_the_hand(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with running(tmp_path) as world:
+async def test_the_lamps_follow_the_hand(tmp_path: Path) -> None:
+    async with running(tmp_path) as world:
 
-            def shown(*lamps: str) -> list[str]:
-                return [world.lamps[lamp] for lamp in lamps]
+        def shown(*lamps: str) -> list[str]:
+            return [world.lamps[lamp] for lamp in lamps]
 
-            await world.open_shoe()
-            await world.wager(1)
-            assert shown("seat_1", "seat_2") == ["slow_blink", "flash"]
-            await world.do(LockWagers())
-            assert shown("seat_1", "seat_2", "draw_player") == ["steady", "dark", "steady"]
-            await world.deal("KS 2D 9S 3D")
-            assert shown("seat_1", "player", "banker") == ["fast_blink", "steady", "dark"]
-            await eventually(lambda: world.pins.lit["player"])
-
-    run(test())
+        await world.open_shoe()
+        await world.wager(1)
+        assert shown("seat_1", "seat_2") == ["slow_blink", "flash"]
+        await world.do(LockWagers())
+        assert shown("seat_1", "seat_2", "draw_player") == ["steady", "dark", "steady"]
+        await world.deal("KS 2D 9S 3D")
+        assert shown("seat_1", "player", "banker") == ["fast_blink", "steady", "dark"]
+        await eventually(lambda: world.pins.lit["player"])
 
 
-def test_the_lamps_are_dark_once_the_table_has_ended(tmp_path: Path) -> None:
-    async def test() -> World:
-        async with running(tmp_path) as world:
-            await world.do(NewShoe())
-            await eventually(lambda: world.pins.lit["draw_player"])
-            return world
+async def test_the_lamps_are_dark_once_the_table_has_ended(tmp_path: Path) -> None:
+    async with running(tmp_path) as world:
+        await world.do(NewShoe())
+        await eventually(lambda: world.pins.lit["draw_player"])
 
-    world = run(test())
     assert world.pins.closed
     assert not any(world.pins.lit.values())
 
@@ -217,29 +211,27 @@ def _failing_on(monkeypatch: pytest.MonkeyPatch, kind: type[Fact], secret: str) 
     monkeypatch.setattr(runtime_module, "step", failing)
 
 
-def test_a_step_that_raises_is_a_fault_and_the_table_stays_alive(
+async def test_a_step_that_raises_is_a_fault_and_the_table_stays_alive(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def test() -> Public:
-        async with running(tmp_path) as world:
-            await world.open_shoe()
-            _failing_on(monkeypatch, ShoePresetChanged, secret="a face-down king")
-            assert world.shoe.listener is not None
-            world.journal.batches.clear()
-            world.shoe.listener.shoe_reported(ShoePresetChanged("01", "2"))
-            await world.settle()
+    async with running(tmp_path) as world:
+        await world.open_shoe()
+        _failing_on(monkeypatch, ShoePresetChanged, secret="a face-down king")
+        assert world.shoe.listener is not None
+        world.journal.batches.clear()
+        world.shoe.listener.shoe_reported(ShoePresetChanged("01", "2"))
+        await world.settle()
 
-            assert world.journal.batches == [["ShoePresetChanged", "StepFailed"]]
-            assert world.fault() == "internal"
-            assert "king" not in str(world.runtime.face.fault)
-            await eventually(lambda: world.pit.types()[-1:] == ["fault"])
-            assert "king" not in str(world.pit.ledger[-1])
-            world.shoe.deal("9D")  # a card goes on being journalled
-            await world.settle()
-            assert kinds(world.rows())[-1] == "CardDrawn"
-            return world.runtime.face
+        assert world.journal.batches == [["ShoePresetChanged", "StepFailed"]]
+        assert world.fault() == "internal"
+        assert "king" not in str(world.runtime.face.fault)
+        await eventually(lambda: world.pit.types()[-1:] == ["fault"])
+        assert "king" not in str(world.pit.ledger[-1])
+        world.shoe.deal("9D")  # a card goes on being journalled
+        await world.settle()
+        assert kinds(world.rows())[-1] == "CardDrawn"
+        face = world.runtime.face
 
-    face = run(test())
     assert "king" not in caplog.text
     again, differs = replayed(tmp_path)
     assert again == face
@@ -249,32 +241,26 @@ def test_a_step_that_raises_is_a_fault_and_the_table_stays_alive(
 
 
 @pytest.mark.parametrize("kind", [ShoeOpened, WagersLocked])
-def test_an_act_whose_step_raised_changed_nothing_also_after_a_restart(
+async def test_an_act_whose_step_raised_changed_nothing_also_after_a_restart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type[Fact]
 ) -> None:
-    async def test() -> Public:
-        async with running(tmp_path) as world:
-            await world.open_shoe()
-            await world.do(LockWagers())
-            await world.deal("KS 2D 9S 3D")
-            _failing_on(monkeypatch, kind, "")
-            await world.do(NewShoe("Smith") if kind is ShoeOpened else LockWagers())
-            face = world.runtime.face
-            assert face.fault is not None
-            assert (face.fault.code, face.phase, face.shoe) == ("internal", "wagers_open", 1)
-            return face
+    async with running(tmp_path) as world:
+        await world.open_shoe()
+        await world.do(LockWagers())
+        await world.deal("KS 2D 9S 3D")
+        _failing_on(monkeypatch, kind, "")
+        await world.do(NewShoe("Smith") if kind is ShoeOpened else LockWagers())
+        face = world.runtime.face
+        assert face.fault is not None
+        assert (face.fault.code, face.phase, face.shoe) == ("internal", "wagers_open", 1)
 
-    face = run(test())
     monkeypatch.undo()
     assert replayed(tmp_path) == (face, None)
 
-    async def goes_on() -> None:
-        async with running(tmp_path) as world:
-            await world.do(ClearFault("Smith"), LockWagers())
-            await world.deal("KS 2D 9S 3D")
-            assert world.runtime.face.outcome == "player"
-
-    run(goes_on())
+    async with running(tmp_path) as world:
+        await world.do(ClearFault("Smith"), LockWagers())
+        await world.deal("KS 2D 9S 3D")
+        assert world.runtime.face.outcome == "player"
 
 
 def test_what_fails_besides_the_step_ends_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -295,39 +281,32 @@ def test_what_fails_besides_the_step_ends_the_table(tmp_path: Path, monkeypatch:
 # A restart.
 
 
-def test_a_restart_in_a_hand_goes_on_where_it_was(tmp_path: Path) -> None:
-    async def first() -> World:
-        async with running(tmp_path) as world:
-            await world.open_shoe()
-            await world.wager(2)
-            await world.do(LockWagers())
-            await world.deal("KS 2D 9S")
-            await eventually(lambda: world.pit.types() == ["shoe_opened", "wagers_locked"])
-            return world
+async def test_a_restart_in_a_hand_goes_on_where_it_was(tmp_path: Path) -> None:
+    async with running(tmp_path) as world:
+        await world.open_shoe()
+        await world.wager(2)
+        await world.do(LockWagers())
+        await world.deal("KS 2D 9S")
+        await eventually(lambda: world.pit.types() == ["shoe_opened", "wagers_locked"])
+        before = world
 
-    before = run(first())
+    async with running(tmp_path, ledger=before.pit.ledger) as world:
+        assert world.runtime.face == before.runtime.face
+        assert world.journal.boot == 2
+        await world.deal("3D")
+        assert world.runtime.face.outcome == "player"
+        await eventually(lambda: world.pit.types()[2:] == ["round", "hit"])
 
-    async def second() -> None:
-        async with running(tmp_path, ledger=before.pit.ledger) as world:
-            assert world.runtime.face == before.runtime.face
-            assert world.journal.boot == 2
-            await world.deal("3D")
-            assert world.runtime.face.outcome == "player"
-            await eventually(lambda: world.pit.types()[2:] == ["round", "hit"])
-
-    run(second())
     assert verify(Path(table_config(tmp_path).file.journal.path)).rows == 8
 
 
-def test_a_replay_that_gives_other_events_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_replay_that_gives_other_events_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As after an update that judges a hand otherwise, inside an open shoe."""
 
-    async def first() -> None:
-        async with running(tmp_path) as world:
-            await world.open_shoe()
-            await world.do(LockWagers())
+    async with running(tmp_path) as world:
+        await world.open_shoe()
+        await world.do(LockWagers())
 
-    run(first())
     from controller.record import replay as replay_module
 
     def other_step(table: Table, fact: Fact) -> Any:
@@ -336,14 +315,11 @@ def test_a_replay_that_gives_other_events_is_a_fault(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(replay_module, "step", other_step)
 
-    async def second() -> None:
-        async with running(tmp_path) as world:
-            await world.settle()
-            fault = world.runtime.face.fault
-            assert fault is not None
-            assert (fault.code, fault.details) == ("replay_differs", {"journal_row": 4})
-
-    run(second())
+    async with running(tmp_path) as world:
+        await world.settle()
+        fault = world.runtime.face.fault
+        assert fault is not None
+        assert (fault.code, fault.details) == ("replay_differs", {"journal_row": 4})
 
 
 # A disk that fails.
@@ -624,17 +600,14 @@ async def test_an_absent_shoe_and_broker_do_not_stop_the_watchdog(tmp_path: Path
         await eventually(lambda: len(world.pings) >= 3)
 
 
-def test_every_event_of_a_whole_shoe_keeps_the_contract_and_the_journal_verifies(tmp_path: Path) -> None:
-    async def test() -> World:
-        async with running(tmp_path) as world:
-            await world.open_shoe()
-            await world.play_hit()
-            await world.deal("4C 5C 5D 7C")  # the first nobody needs: a simulated hand
-            await world.do(NewShoe("Smith"))
-            await eventually(lambda: len(world.pit.ledger) == world.journal.head_seq)
-            return world
+async def test_every_event_of_a_whole_shoe_keeps_the_contract_and_the_journal_verifies(tmp_path: Path) -> None:
+    async with running(tmp_path) as world:
+        await world.open_shoe()
+        await world.play_hit()
+        await world.deal("4C 5C 5D 7C")  # the first nobody needs: a simulated hand
+        await world.do(NewShoe("Smith"))
+        await eventually(lambda: len(world.pit.ledger) == world.journal.head_seq)
 
-    world = run(test())
     events = [
         check_event(published.payload) for published in world.broker.published if published.topic.endswith("/event")
     ]

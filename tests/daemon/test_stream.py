@@ -25,7 +25,7 @@ from controller.table.acts.stopped import ClearFault
 from controller.table.facts import HitUnheard, OutboxFilling, PublishRefused
 from tests.daemon.daemon_world import KEY, HeldBroker, Published, World, ack, open_journal, running, table_config
 from tests.daemon.test_journal import tampering
-from tests.support.waiting import eventually, run
+from tests.support.waiting import eventually
 
 SCHEMAS = Path(__file__).parents[2] / "controller" / "contract" / "schemas"
 STATE = Draft202012Validator(json.loads((SCHEMAS / "state.schema.json").read_text("utf-8")))
@@ -503,28 +503,25 @@ async def test_a_locked_wager_stays_good_without_the_pit_and_its_hit_is_kept(tmp
 # The retained state.
 
 
-def test_the_state_is_retained_follows_the_table_and_keeps_its_schema(tmp_path: Path) -> None:
-    async def test() -> World:
-        async with running(tmp_path) as world:
-            first = world.broker.published[0]
-            assert first.topic == "pit/v1/royal9-01/state", "the first word on a connection is how the table is"
-            assert (first.value["online"], first.value["phase"], first.value["boot"]) == (True, "no_shoe", 1)
-            assert first.value["public_key"] == KEY.public.hex()
-            assert first.value["config_digest"] == world.config.digest
-            world.pit.acks = False
-            await world.open_shoe()
-            await eventually(lambda: world.broker.states()[-1].value["phase"] == "wagers_open")
-            last = world.broker.states()[-1].value
-            assert (last["unacknowledged"], last["shoe"]) == (1, 1)
-            assert last["oldest_unacknowledged_at"] == world.broker.events()[0]["at"]
-            world.shoe.deal("AS")  # nobody needs it: a simulated hand begins
-            assert world.shoe.listener is not None
-            world.shoe.listener.shoe_link(False, "unplugged")
-            await eventually(lambda: world.broker.states()[-1].value["fault"] == "shoe_unplugged")
-            assert world.broker.states()[-1].value["links"] == {"shoe": False, "journal": True}
-            return world
+async def test_the_state_is_retained_follows_the_table_and_keeps_its_schema(tmp_path: Path) -> None:
+    async with running(tmp_path) as world:
+        first = world.broker.published[0]
+        assert first.topic == "pit/v1/royal9-01/state", "the first word on a connection is how the table is"
+        assert (first.value["online"], first.value["phase"], first.value["boot"]) == (True, "no_shoe", 1)
+        assert first.value["public_key"] == KEY.public.hex()
+        assert first.value["config_digest"] == world.config.digest
+        world.pit.acks = False
+        await world.open_shoe()
+        await eventually(lambda: world.broker.states()[-1].value["phase"] == "wagers_open")
+        last = world.broker.states()[-1].value
+        assert (last["unacknowledged"], last["shoe"]) == (1, 1)
+        assert last["oldest_unacknowledged_at"] == world.broker.events()[0]["at"]
+        world.shoe.deal("AS")  # nobody needs it: a simulated hand begins
+        assert world.shoe.listener is not None
+        world.shoe.listener.shoe_link(False, "unplugged")
+        await eventually(lambda: world.broker.states()[-1].value["fault"] == "shoe_unplugged")
+        assert world.broker.states()[-1].value["links"] == {"shoe": False, "journal": True}
 
-    world = run(test())
     for published in world.broker.states():
         STATE.validate(published.value)
         assert published.retain
@@ -547,16 +544,14 @@ def test_the_will_keeps_the_schema_and_names_this_boot(tmp_path: Path) -> None:
     ACK.validate(json.loads(ack("0123456789", 0, "0" * 64)))
 
 
-def test_face_down_cards_are_in_no_message_and_no_status(tmp_path: Path) -> None:
-    async def test() -> tuple[World, str]:
-        async with running(tmp_path) as world:
-            await world.do(NewShoe())
-            await world.deal("3S")
-            await world.deal("7C 8H QD")  # burned
-            await eventually(lambda: world.broker.states()[-1].value["phase"] == "wagers_open")
-            return world, json.dumps(world.status)
+async def test_face_down_cards_are_in_no_message_and_no_status(tmp_path: Path) -> None:
+    async with running(tmp_path) as world:
+        await world.do(NewShoe())
+        await world.deal("3S")
+        await world.deal("7C 8H QD")  # burned
+        await eventually(lambda: world.broker.states()[-1].value["phase"] == "wagers_open")
+        (world, status) = (world, json.dumps(world.status))
 
-    world, status = run(test())
     said = status + "".join(published.payload.decode() for published in world.broker.published)
     assert not any(f'"{card}"' in said for card in ("7C", "8H", "QD"))
     assert Card.parse("7C") in [getattr(fact, "card", None) for fact in _facts(world)]

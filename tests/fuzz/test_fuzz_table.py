@@ -126,34 +126,33 @@ def test_much_garbage_on_every_wire(
     )
 
 
-def test_garbage_on_the_pits_topics_leaves_nothing_in_memory(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+async def test_garbage_on_the_pits_topics_leaves_nothing_in_memory(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     request.addfinalizer(lambda: logging.disable(logging.NOTSET))
     logging.disable(logging.CRITICAL)  # the tests' own log would keep each refusal
 
-    async def test() -> None:
-        async with _served(tmp_path) as (world, _):
-            luck = random.Random(1)
-            topics = Topics(world.config.file.pit.root, world.config.file.table.id)
+    async with _served(tmp_path) as (world, _):
+        luck = random.Random(1)
+        topics = Topics(world.config.file.pit.root, world.config.file.table.id)
 
-            async def shower() -> int:
-                for n in range(2_000):
-                    if n % 500 == 0:
-                        await world.settle()  # a burst that the table takes; of a longer one it leaves the broker
-                    topic = luck.choice((topics.ack, topics.award, topics.meters, topics.wager, "pit/v1/none"))
-                    world.broker.say(luck.randbytes(luck.choice((3, 300, 3_000))), topic)
-                await world.settle()
-                gc.collect()
-                return tracemalloc.get_traced_memory()[0]
+        async def shower() -> int:
+            for n in range(2_000):
+                if n % 500 == 0:
+                    await world.settle()  # a burst that the table takes; of a longer one it leaves the broker
+                topic = luck.choice((topics.ack, topics.award, topics.meters, topics.wager, "pit/v1/none"))
+                world.broker.say(luck.randbytes(luck.choice((3, 300, 3_000))), topic)
+            await world.settle()
+            gc.collect()
+            return tracemalloc.get_traced_memory()[0]
 
-            tracemalloc.start()
-            try:
-                await shower()
-                before = await shower()
-                assert await shower() - before < 100_000, "of some 2 MB that came"
-            finally:
-                tracemalloc.stop()
-
-    run(test())
+        tracemalloc.start()
+        try:
+            await shower()
+            before = await shower()
+            assert await shower() - before < 100_000, "of some 2 MB that came"
+        finally:
+            tracemalloc.stop()
 
 
 async def test_more_connections_than_any_house_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

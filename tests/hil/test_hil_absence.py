@@ -10,11 +10,10 @@ from contextlib import contextmanager
 import pytest
 
 from controller.bench.daemon import Table
-from controller.bench.far_pit import FarPit
-from controller.bench.far_shoe import FarBeeTek, FarShoe, stay_unheard
-from controller.bench.plugin import Dealer, Eventually
+from controller.bench.far_shoe import stay_unheard
 from controller.clock import since_boot_ms
 from controller.errors import TableError
+from tests.hil.bench import Bench
 
 _TWO_HANDS = "KC 2D 9D 3C KD 4C 9H 5D"  # naturals: with their results ten reports
 _WINS = "KS 2D 9S 3C"  # for seats 1, 4 and 7
@@ -43,79 +42,71 @@ def left_after(cards: int) -> int:
 
 
 @pytest.mark.parametrize((), BOTH_SHOES)
-def test_wagers_locked_before_a_kill_do_not_play_in_a_hand_that_was_not_dealt_to_them(
-    table: Table, shoe: FarShoe | FarBeeTek, pit: FarPit, dealer: Dealer, eventually: Eventually
-) -> None:
-    dealer.open_shoe()
-    dealer.lock(1, 2, 3)
-    table.kill()
-    shoe.deal(_TWO_HANDS)
-    table.start()
-    eventually(lambda: table.status()["shoe"]["up"])
-    shoe.deal(_WINS)
-    eventually(lambda: table.fault == "shoe_unheard" and table.face["fault"]["held_cards"] == 4)
-    assert table.face["hands"] == []
+def test_wagers_locked_before_a_kill_do_not_play_in_a_hand_that_was_not_dealt_to_them(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.dealer.lock(1, 2, 3)
+    at.table.kill()
+    at.shoe.deal(_TWO_HANDS)
+    at.table.start()
+    at.eventually(lambda: at.table.status()["shoe"]["up"])
+    at.shoe.deal(_WINS)
+    at.eventually(lambda: at.table.fault == "shoe_unheard" and at.table.face["fault"]["held_cards"] == 4)
+    assert at.table.face["hands"] == []
     with pytest.raises(TableError) as refused:
-        table.supervisor("count", left=left_after(12))
+        at.table.supervisor("count", left=left_after(12))
     assert refused.value.code == "cards_missed"
-    table.supervisor("void")
-    assert table.fault == "shoe_unheard"
-    table.supervisor("count", left=left_after(12))
-    face = table.face
+    at.table.supervisor("void")
+    assert at.table.fault == "shoe_unheard"
+    at.table.supervisor("count", left=left_after(12))
+    face = at.table.face
     assert (face["fault"], face["cards_left"], face["phase"]) == (None, left_after(12), "wagers_open")
-    dealer.play("9C TD TC 5D")
-    eventually(lambda: len(pit.rounds) == 1 and table.unacknowledged() == 0)
-    (void,) = pit.told("void")
+    at.dealer.play("9C TD TC 5D")
+    at.eventually(lambda: len(at.pit.rounds) == 1 and at.table.unacknowledged() == 0)
+    (void,) = at.pit.told("void")
     assert void["progressive"] == [{"spot": "royal9", "seats": [1, 2, 3]}]
-    assert pit.hits == []
-    assert pit.rounds[0]["cards_left"] == left_after(16)
+    assert at.pit.hits == []
+    assert at.pit.rounds[0]["cards_left"] == left_after(16)
 
 
 @pytest.mark.parametrize((), BOTH_SHOES)
-def test_a_cable_out_between_hands_hides_no_card(
-    table: Table, shoe: FarShoe | FarBeeTek, pit: FarPit, dealer: Dealer, eventually: Eventually
-) -> None:
-    dealer.open_shoe()
-    dealer.play("9C TD TC 5D")
-    shoe.unplug()
-    eventually(lambda: not table.status()["shoe"]["up"])
-    shoe.deal(_TWO_HANDS)
-    shoe.plug()
-    eventually(lambda: table.fault == "shoe_unheard")
-    details = table.face["fault"]["details"]
+def test_a_cable_out_between_hands_hides_no_card(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.dealer.play("9C TD TC 5D")
+    at.shoe.unplug()
+    at.eventually(lambda: not at.table.status()["shoe"]["up"])
+    at.shoe.deal(_TWO_HANDS)
+    at.shoe.plug()
+    at.eventually(lambda: at.table.fault == "shoe_unheard")
+    details = at.table.face["fault"]["details"]
     assert details.pop("unheard_s") in range(1, 10)
     assert details == {"cards_left": left_after(4), "last_round": 1, "last_result": "player"}
-    counted = table.tablectl("count", str(left_after(12)), "--by", "Bea")
+    counted = at.table.tablectl("count", str(left_after(12)), "--by", "Bea")
     assert (counted.returncode, counted.stdout.splitlines()[-1]) == (0, "done"), counted.stderr
-    assert (table.fault, table.face["cards_left"]) == (None, left_after(12))
-    eventually(lambda: [event["cards_unheard"] for event in pit.told("fault_cleared")] == [8])
-    dealer.play(_WINS, 1)
-    eventually(lambda: [hit["seat"] for hit in pit.hits] == [1])
-    assert pit.rounds[-1]["cards_left"] == left_after(16)
+    assert (at.table.fault, at.table.face["cards_left"]) == (None, left_after(12))
+    at.eventually(lambda: [event["cards_unheard"] for event in at.pit.told("fault_cleared")] == [8])
+    at.dealer.play(_WINS, 1)
+    at.eventually(lambda: [hit["seat"] for hit in at.pit.hits] == [1])
+    assert at.pit.rounds[-1]["cards_left"] == left_after(16)
 
 
 @pytest.mark.parametrize((), BOTH_SHOES)
-def test_a_cable_pulled_and_plugged_while_the_program_was_frozen_hides_no_card(
-    table: Table, shoe: FarShoe | FarBeeTek, dealer: Dealer, eventually: Eventually
-) -> None:
-    dealer.open_shoe()
-    dealer.lock(1, 2, 3)
-    with frozen(table):
-        shoe.unplug()
-        shoe.deal(_TWO_HANDS)
-        shoe.plug()
-    eventually(lambda: table.fault == "shoe_unheard")
-    table.supervisor("void")
-    table.supervisor("count", left=left_after(8))
-    assert table.fault is None
+def test_a_cable_pulled_and_plugged_while_the_program_was_frozen_hides_no_card(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.dealer.lock(1, 2, 3)
+    with frozen(at.table):
+        at.shoe.unplug()
+        at.shoe.deal(_TWO_HANDS)
+        at.shoe.plug()
+    at.eventually(lambda: at.table.fault == "shoe_unheard")
+    at.table.supervisor("void")
+    at.table.supervisor("count", left=left_after(8))
+    assert at.table.fault is None
 
 
-def test_what_the_shoe_says_while_the_program_is_frozen_is_heard(
-    table: Table, shoe: FarShoe, pit: FarPit, dealer: Dealer, eventually: Eventually
-) -> None:
-    dealer.open_shoe()
-    dealer.lock(1)
-    with frozen(table):
-        shoe.deal(_WINS)
-    eventually(lambda: [hit["seat"] for hit in pit.hits] == [1])
-    assert table.fault is None
+def test_what_the_shoe_says_while_the_program_is_frozen_is_heard(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.dealer.lock(1)
+    with frozen(at.table):
+        at.shoe.deal(_WINS)
+    at.eventually(lambda: [hit["seat"] for hit in at.pit.hits] == [1])
+    assert at.table.fault is None

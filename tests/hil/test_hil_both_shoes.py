@@ -10,18 +10,15 @@ lossy one makes other evenings: `test_hil_transports.py` deals them with open ey
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from controller.bench.daemon import Table
-from controller.bench.far_pit import Event, FarPit
+from controller.bench.far_pit import Event
 from controller.bench.far_shoe import FarBeeTek, FarLine, FarShoe
-from controller.bench.header import Pins
-from controller.bench.plugin import Dealer, Eventually
 from controller.errors import TableError
 from drivers.sim import rules
+from tests.hil.bench import Bench
 from tests.hil.transports import TRANSPORTS
 from tests.support.felt import Hand
 
@@ -47,41 +44,16 @@ def shoe_line(request: pytest.FixtureRequest, shoe_line: FarLine) -> FarLine:
     return TRANSPORTS[request.param](shoe_line)
 
 
-@dataclass(frozen=True)
-class Bench:
-    """All that a scenario may use."""
-
-    table: Table
-    shoe: FarShoe | FarBeeTek
-    pins: Pins
-    pit: FarPit
-    dealer: Dealer
-    eventually: Eventually
-
-    def rounds(self, expected: int) -> list[dict[str, Any]]:
-        """The hands that the pit was told of, once the table waits for nothing more to be acknowledged."""
-        self.eventually(lambda: len(self.pit.rounds) >= expected and self.table.unacknowledged() == 0)
-        return [_said(event) for event in self.pit.rounds]
-
-    def restart(self) -> None:
-        """Kill the daemon; it comes again, hears the shoe, and a supervisor counts what is left in it."""
-        self.table.restart()
-        self.eventually(self.table.links_up)
-
-
 @pytest.fixture
-def at(
-    brand: str,
-    table: Table,
-    shoe: FarShoe | FarBeeTek,
-    pins: Pins,
-    pit: FarPit,
-    dealer: Dealer,
-    eventually: Eventually,
-) -> Bench:
+def at(brand: str, at: Bench) -> Bench:
     """A table with this brand of shoe, no shoe open yet."""
-    assert isinstance(shoe, FarBeeTek) == (brand == "beetek")
-    return Bench(table, shoe, pins, pit, dealer, eventually)
+    assert isinstance(at.shoe, FarBeeTek) == (brand == "beetek")
+    return at
+
+
+def _rounds(at: Bench, expected: int) -> list[dict[str, Any]]:
+    """What the pit was told of the hands' cards."""
+    return [_said(event) for event in at.rounds(expected)]
 
 
 def _said(event: Event) -> dict[str, Any]:
@@ -111,7 +83,7 @@ def _hand(
 def test_a_hand_with_both_third_cards(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.play("2H 3D 3H 2S 6D 4C")
-    assert at.rounds(1) == [_hand("2H 3H 6D", 1, "3D 2S 4C", 9, "banker", 1, OPENED - 6)]
+    assert _rounds(at, 1) == [_hand("2H 3H 6D", 1, "3D 2S 4C", 9, "banker", 1, OPENED - 6)]
     assert at.pit.types == ["shoe_opened", "wagers_locked", "round"]
 
 
@@ -119,7 +91,7 @@ def test_a_natural_draws_nothing_and_the_next_card_is_the_next_hands(at: Bench) 
     at.dealer.open_shoe()
     at.dealer.play("4H 2D 4D KS")
     at.dealer.play("7H TD QD 7S")  # a tie
-    assert at.rounds(2) == [
+    assert _rounds(at, 2) == [
         _hand("4H 4D", 8, "2D KS", 2, "player", 1, OPENED - 4, natural=True),
         _hand("7H QD", 7, "TD 7S", 7, "tie", 2, OPENED - 8),
     ]
@@ -128,14 +100,14 @@ def test_a_natural_draws_nothing_and_the_next_card_is_the_next_hands(at: Bench) 
 def test_equal_cards_one_after_another_are_as_many_cards(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.play("2H 2H 2H 2H 2H 2H")
-    assert at.rounds(1) == [_hand("2H 2H 2H", 6, "2H 2H 2H", 6, "tie", 1, OPENED - 6)]
+    assert _rounds(at, 1) == [_hand("2H 2H 2H", 6, "2H 2H 2H", 6, "tie", 1, OPENED - 6)]
 
 
 def test_royal_9_hits_in_two_hands(at: Bench) -> None:
     at.dealer.open_shoe()
     at.dealer.play("KS 2D 9S 3C", 1, 2)
     at.dealer.play("5C KH 2C 9H", 2)  # Banker: printed at seat 2
-    assert at.rounds(2) == [
+    assert _rounds(at, 2) == [
         _hand("KS 9S", 9, "2D 3C", 5, "player", 1, OPENED - 4, natural=True),
         _hand("5C 2C", 7, "KH 9H", 9, "banker", 2, OPENED - 8, natural=True),
     ]
@@ -153,7 +125,7 @@ def test_a_card_drawn_in_error_makes_a_simulated_hand(at: Bench) -> None:
     at.shoe.deal("KS 2D 9S 3C")  # nobody pressed `deal`
     at.eventually(lambda: len(at.pit.rounds) == 1)
     at.dealer.play("9C TD TC 5D")
-    assert at.rounds(2) == [
+    assert _rounds(at, 2) == [
         _hand("KS 9S", 9, "2D 3C", 5, "player", at.pit.rounds[0]["round"], OPENED - 4, natural=True, simulated=True),
         _hand("9C TC", 9, "TD 5D", 5, "player", at.pit.rounds[1]["round"], OPENED - 8, natural=True),
     ]
@@ -172,7 +144,7 @@ def test_the_cutting_card_inside_a_hand_leaves_one_more(at: Bench) -> None:
     at.shoe.deal("TC 5D")
     at.eventually(lambda: at.table.phase == "wagers_open")
     at.dealer.play("9D TS TH 5C")
-    assert at.rounds(2) == [
+    assert _rounds(at, 2) == [
         _hand("9C TC", 9, "TD 5D", 5, "player", 1, OPENED - 4, natural=True),
         _hand("9D TH", 9, "TS 5C", 5, "player", 2, OPENED - 8, natural=True, last_hand=True),
     ]
@@ -189,7 +161,7 @@ def test_a_shoe_ended_early_and_the_next(at: Bench) -> None:
     at.shoe.deal("AD KC")
     at.eventually(lambda: at.table.phase == "wagers_open")
     at.dealer.play("2H 3D 3H 2S 6D 4C")
-    assert at.rounds(2) == [
+    assert _rounds(at, 2) == [
         _hand("9C TC", 9, "TD 5D", 5, "player", 1, OPENED - 4, natural=True),
         _hand("2H 3H 6D", 1, "3D 2S 4C", 9, "banker", 1, 8 * 52 - 2 - 6, shoe=2),
     ]
@@ -206,7 +178,7 @@ def test_a_shoe_with_too_few_cards_for_a_hand_is_over(at: Bench) -> None:
     at.pins.press("new_shoe", until=lambda: at.table.phase == "first_card_due")
     at.shoe.deal(" ".join([*burned, *(card for hand in hands for card in hand)]))
     at.eventually(lambda: at.table.phase == "shoe_ended")  # a deck, three times over, comes slowly
-    told = at.rounds(len(hands))
+    told = _rounds(at, len(hands))
     assert [_drawn(event) for event in told] == hands
     [closed] = at.pit.told("shoe_closed")
     left = 52 - len(burned) - sum(map(len, hands))
@@ -245,7 +217,7 @@ def test_a_supervisor_voids_a_hand(at: Bench) -> None:
     if isinstance(at.shoe, FarShoe):
         at.shoe.force_quit()  # its own game of that hand; a BeeTek plays none
     at.dealer.play("9C TD TC 5D")
-    assert at.rounds(1) == [_hand("9C TC", 9, "TD 5D", 5, "player", 2, OPENED - 6, natural=True)]
+    assert _rounds(at, 1) == [_hand("9C TC", 9, "TD 5D", 5, "player", 2, OPENED - 6, natural=True)]
     [void] = at.pit.told("void")
     assert (void["round"], void["by"], void["reason"], void["progressive"][0]["seats"]) == (1, "Ann", "supervisor", [2])
     assert at.pit.told("fault") == []
@@ -262,7 +234,7 @@ def test_a_card_that_cannot_be_read_is_named(at: Bench) -> None:
     else:
         _lose_and_name(at, at.shoe, "2D")
     at.shoe.deal("9S 3C")
-    assert at.rounds(1) == [_hand("KS 9S", 9, "2D 3C", 5, "player", 1, OPENED - 4, natural=True)]
+    assert _rounds(at, 1) == [_hand("KS 9S", 9, "2D 3C", 5, "player", 1, OPENED - 4, natural=True)]
     assert [hit["seat"] for hit in at.pit.hits] == [1]
     stops = 2 if isinstance(at.shoe, FarBeeTek) else 1  # its cable was pulled, so its cards were counted too
     assert len(at.pit.told("fault")) == len(at.pit.told("fault_cleared")) == stops
@@ -300,7 +272,7 @@ def test_unplugged_inside_a_hand_the_table_stops_until_a_supervisor_clears_it(at
     assert at.table.fault == "shoe_unplugged"  # the link is back; the fault stands
     at.table.clear_and_count()
     at.shoe.deal("9S 3C")
-    assert at.rounds(1) == [_hand("KS 9S", 9, "2D 3C", 5, "player", 1, OPENED - 4, natural=True)]
+    assert _rounds(at, 1) == [_hand("KS 9S", 9, "2D 3C", 5, "player", 1, OPENED - 4, natural=True)]
     assert [hit["seat"] for hit in at.pit.hits] == [1]
     assert [(event["code"], event["by"], event["exit"]) for event in at.pit.told("fault_cleared")] == [
         ("shoe_unplugged", "Ann", "clear"),
@@ -316,7 +288,7 @@ def test_unplugged_after_the_lock_a_person_counts(at: Bench) -> None:
     at.shoe.plug()
     at.table.count()
     at.shoe.deal("9C TD TC 5D")
-    assert at.rounds(1) == [_hand("9C TC", 9, "TD 5D", 5, "player", 1, OPENED - 4, natural=True)]
+    assert _rounds(at, 1) == [_hand("9C TC", 9, "TD 5D", 5, "player", 1, OPENED - 4, natural=True)]
     assert [event["code"] for event in at.pit.told("fault")] == ["shoe_unheard"]
 
 
@@ -330,7 +302,7 @@ def test_killed_with_a_card_due_the_hand_goes_on_where_it_stood(at: Bench, drawn
     assert at.table.hands == shown
     assert at.table.face == before
     at.shoe.deal("KS 2D 9S 3C".removeprefix(drawn))
-    assert at.rounds(1) == [_hand("KS 9S", 9, "2D 3C", 5, "player", 1, OPENED - 4, natural=True)]
+    assert _rounds(at, 1) == [_hand("KS 9S", 9, "2D 3C", 5, "player", 1, OPENED - 4, natural=True)]
     assert [hit["seat"] for hit in at.pit.hits] == [1]
     assert [event["code"] for event in at.pit.told("fault")] == ["shoe_unheard"]
 
@@ -348,7 +320,7 @@ def test_killed_or_unplugged_between_hands_it_asks_for_a_count(at: Bench) -> Non
     at.table.count()
     assert at.table.face == before
     at.dealer.play("2H 3D 3H 2S 6D 4C")
-    assert at.rounds(2) == [
+    assert _rounds(at, 2) == [
         _hand("9C TC", 9, "TD 5D", 5, "player", 1, OPENED - 4, natural=True),
         _hand("2H 3H 6D", 1, "3D 2S 4C", 9, "banker", 2, OPENED - 10),
     ]

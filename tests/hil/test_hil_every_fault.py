@@ -14,56 +14,19 @@ from unittest.mock import ANY
 
 import pytest
 
-from controller.bench.daemon import Table
-from controller.bench.far_pit import FarPit
-from controller.bench.far_shoe import FarBeeTek, FarShoe
-from controller.bench.header import Pins
-from controller.bench.plugin import Dealer, Eventually
+from controller.bench.far_shoe import FarShoe
 from controller.errors import TableError
 from controller.table.facts import ShoeError
 from controller.table.faults import FAULTS
 from drivers.sim import rules
 from drivers.sim.shoe.angel_eye import Result, Target, card_byte, frame
 from drivers.sim.signing import at_now
+from tests.hil.bench import Bench
 from tests.support.felt import Hand
 
 CARDS = 8 * 52
 _LAMP_IS_OFF_S = 0.8  # dark for longer than the fault lamp's slow blink leaves it dark
 _NO_EXIT = ""
-
-
-@dataclass(frozen=True)
-class Bench:
-    """All that a walk may use."""
-
-    table: Table
-    shoe: Any  # an Angel Eye with all its lies; a BeeTek for the walks of one
-    pins: Pins
-    pit: FarPit
-    dealer: Dealer
-    eventually: Eventually
-
-    def with_key(self, button: str) -> None:
-        """Turn the supervisor's key and press a button until the fault is left."""
-        self.pins.turn_key()
-        self.pins.press(button, until=lambda: self.table.fault is None)
-        self.pins.turn_key_back()
-
-    def announce(self) -> None:
-        """Announce a shoe."""
-        self.pins.press("new_shoe", until=lambda: self.table.phase == "first_card_due")
-
-    def await_phase(self, phase: str) -> None:
-        """Wait until the table is in this phase."""
-        self.eventually(lambda: self.table.phase == phase)
-
-    def play_on(self, after: int) -> None:
-        """Play one more hand, the shoe's own game of the last one given up: the table is as good as before."""
-        if not isinstance(self.shoe, FarBeeTek):
-            self.shoe.force_quit()
-        self.dealer.play("9C TD TC 5D")
-        self.eventually(lambda: len(self.pit.rounds) == after + 1)
-        assert self.pit.rounds[-1]["player"]["cards"] == ["9C", "TC"]
 
 
 Way = Callable[[Bench], Iterator[dict[str, Any]]]
@@ -744,43 +707,35 @@ def test_every_fault_has_its_walk() -> None:
 @pytest.mark.parametrize(
     "walked", [pytest.param(way, id=name, marks=pytest.mark.table(**way.table)) for name, way in WALKS.items()]
 )
-def test_the_fault_comes_is_seen_and_is_left(
-    walked: Walk,
-    table: Table,
-    shoe: FarShoe | FarBeeTek,
-    pins: Pins,
-    pit: FarPit,
-    dealer: Dealer,
-    eventually: Eventually,
-) -> None:
+def test_the_fault_comes_is_seen_and_is_left(walked: Walk, at: Bench) -> None:
     code = walked.code
-    going = walked.way(Bench(table, shoe, pins, pit, dealer, eventually))
+    going = walked.way(at)
     details = next(going)
 
-    eventually(lambda: table.fault is not None)
-    shown = table.face["fault"]
+    at.eventually(lambda: at.table.fault is not None)
+    shown = at.table.face["fault"]
     how_long = {"unheard_s"} & shown["details"].keys()  # nobody here can tell exactly
     assert (shown["code"], _but(how_long, shown["details"])) == (code, details)
     assert shown["details"].keys() <= set(FAULTS[code].details)
-    eventually(lambda: pins.lamp("fault") == "fast_blink")
-    assert not pins.lit() & {"draw_player", "draw_banker"}
+    at.eventually(lambda: at.pins.lamp("fault") == "fast_blink")
+    assert not at.pins.lit() & {"draw_player", "draw_banker"}
     if walked.exit_ == _NO_EXIT:
-        _stands_for_good(going, code, pins, pit, eventually)
+        _stands_for_good(going, code, at)
         return
-    eventually(lambda: pit.told("fault") if walked.heard else pit.state["fault"] == code)
-    assert pit.told("fault_cleared") == []
+    at.eventually(lambda: at.pit.told("fault") if walked.heard else at.pit.state["fault"] == code)
+    assert at.pit.told("fault_cleared") == []
 
     assert list(going) == []
-    eventually(lambda: _of(code, pit.told("fault")))
-    (told,) = _of(code, pit.told("fault"))
-    assert {event["code"] for event in pit.told("fault")} <= {code, "shoe_unheard"}, "a count came after"
+    at.eventually(lambda: _of(code, at.pit.told("fault")))
+    (told,) = _of(code, at.pit.told("fault"))
+    assert {event["code"] for event in at.pit.told("fault")} <= {code, "shoe_unheard"}, "a count came after"
     assert (told["code"], _but(how_long, told["details"]), told["exits"]) == (code, details, shown["exits"])
-    assert table.fault is None
+    assert at.table.fault is None
     assert walked.exit_ in shown["exits"]
-    eventually(lambda: _of(code, pit.told("fault_cleared")))
-    cleared, *_ = _of(code, pit.told("fault_cleared"))
+    at.eventually(lambda: _of(code, at.pit.told("fault_cleared")))
+    cleared, *_ = _of(code, at.pit.told("fault_cleared"))
     assert (cleared["code"], cleared["exit"], cleared["by"]) == (code, walked.exit_, walked.by)
-    eventually(lambda: pins.dark_s("fault") > _LAMP_IS_OFF_S)
+    at.eventually(lambda: at.pins.dark_s("fault") > _LAMP_IS_OFF_S)
 
 
 def _of(code: str, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -792,10 +747,10 @@ def _but(names: set[str], details: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in details.items() if name not in names}
 
 
-def _stands_for_good(going: Iterator[Any], code: str, pins: Pins, pit: FarPit, eventually: Eventually) -> None:
+def _stands_for_good(going: Iterator[Any], code: str, at: Bench) -> None:
     """The one fault without an exit: from this journal no event is sent any more, only the table's state."""
-    eventually(lambda: pit.state["fault"] == code)
+    at.eventually(lambda: at.pit.state["fault"] == code)
     assert list(going) == []
-    eventually(lambda: pins.lamp("fault") == "fast_blink")
-    eventually(lambda: pit.state["online"] and pit.state["fault"] == code)
-    assert pit.told("fault") == pit.told("fault_cleared") == []
+    at.eventually(lambda: at.pins.lamp("fault") == "fast_blink")
+    at.eventually(lambda: at.pit.state["online"] and at.pit.state["fault"] == code)
+    assert at.pit.told("fault") == at.pit.told("fault_cleared") == []

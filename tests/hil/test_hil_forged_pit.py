@@ -20,6 +20,7 @@ from controller.contract.fingerprint import fingerprint
 from controller.errors import TableError
 from drivers.sim.signing import public_hex
 from tests.hil.awards import award_step
+from tests.hil.bench import Bench
 
 THIEF = Ed25519PrivateKey.from_private_bytes(bytes(32))
 HIGHEST = 2**63 - 1
@@ -54,130 +55,116 @@ def alarms(pit: FarPit) -> list[str]:
     return [event["code"] for event in pit.told("alarm")]
 
 
-def test_a_forged_award_is_believed_by_nobody_and_makes_no_true_one_old(
-    hit: dict[str, Any], table: Table, pit: FarPit, eventually: Eventually
-) -> None:
+def test_a_forged_award_is_believed_by_nobody_and_makes_no_true_one_old(hit: dict[str, Any], at: Bench) -> None:
     for said in (award_step(hit, cents=A_LOT), award_step(hit, seq=HIGHEST)):
-        for payload in (*forged(pit.signed("award", **said)), pit.signed("award", signer=THIEF, **said)):
-            pit.say_on("award", payload)
-    eventually(lambda: table.status()["pit"]["key"]["forged"] == {"award": 4})  # two are no words at all
+        for payload in (*forged(at.pit.signed("award", **said)), at.pit.signed("award", signer=THIEF, **said)):
+            at.pit.say_on("award", payload)
+    at.eventually(lambda: at.table.status()["pit"]["key"]["forged"] == {"award": 4})  # two are no words at all
     for step, seq in (("pending", 1), ("verified", 2)):
-        pit.award(**award_step(hit, step=step, seq=seq))
-    eventually(lambda: [event["step"] for event in pit.told("award")] == ["pending", "verified"])
-    assert alarms(pit) == ["pit_word_forged"], "once, however often it comes"
-    assert table.face["hits"][0]["cents"] == 250_000
-    assert table.fault is None
+        at.pit.award(**award_step(hit, step=step, seq=seq))
+    at.eventually(lambda: [event["step"] for event in at.pit.told("award")] == ["pending", "verified"])
+    assert alarms(at.pit) == ["pit_word_forged"], "once, however often it comes"
+    assert at.table.face["hits"][0]["cents"] == 250_000
+    assert at.table.fault is None
 
 
-def test_the_pit_itself_can_say_no_award_that_its_hit_cannot_have(
-    hit: dict[str, Any], table: Table, pit: FarPit, eventually: Eventually
-) -> None:
-    pit.award(**award_step(hit, cents=A_LOT))
-    eventually(lambda: alarms(pit) == ["award_impossible"])
-    details = pit.told("alarm")[0]["details"]
+def test_the_pit_itself_can_say_no_award_that_its_hit_cannot_have(hit: dict[str, Any], at: Bench) -> None:
+    at.pit.award(**award_step(hit, cents=A_LOT))
+    at.eventually(lambda: alarms(at.pit) == ["award_impossible"])
+    details = at.pit.told("alarm")[0]["details"]
     assert (details["cents"], details["most_cents"]) == (A_LOT, 250_000 + 500_000), "as shown, and 1000 wagers of $5"
-    pit.award(**award_step(hit, seq=HIGHEST))
-    pit.award(**award_step(hit, cents=250_000 + 500_000, seq=1))
-    eventually(lambda: [event["cents"] for event in pit.told("award")] == [750_000])
-    assert "is a time after its own" in table.log
+    at.pit.award(**award_step(hit, seq=HIGHEST))
+    at.pit.award(**award_step(hit, cents=250_000 + 500_000, seq=1))
+    at.eventually(lambda: [event["cents"] for event in at.pit.told("award")] == [750_000])
+    assert "is a time after its own" in at.table.log
 
 
-def test_an_award_that_two_people_accept_is_believed(
-    hit: dict[str, Any], table: Table, pins: Pins, pit: FarPit, eventually: Eventually
-) -> None:
-    pit.award(**award_step(hit, cents=A_LOT))
-    eventually(lambda: alarms(pit) == ["award_impossible"])
-    asked = table.tablectl("accept-award", f"{hit['table']}.1", str(A_LOT), "--by", "Ann")
+def test_an_award_that_two_people_accept_is_believed(hit: dict[str, Any], at: Bench) -> None:
+    at.pit.award(**award_step(hit, cents=A_LOT))
+    at.eventually(lambda: alarms(at.pit) == ["award_impossible"])
+    asked = at.table.tablectl("accept-award", f"{hit['table']}.1", str(A_LOT), "--by", "Ann")
     assert "waits" in asked.stdout, asked.stderr
-    pins.turn_key()
-    eventually(lambda: [event["cents"] for event in pit.told("award")] == [A_LOT])
+    at.pins.turn_key()
+    at.eventually(lambda: [event["cents"] for event in at.pit.told("award")] == [A_LOT])
 
 
-def test_an_acknowledgement_that_the_pit_never_gave_is_no_fault(
-    table: Table, pit: FarPit, dealer: Dealer, eventually: Eventually
-) -> None:
-    dealer.open_shoe()
-    eventually(lambda: table.unacknowledged() == 0)
+def test_an_acknowledgement_that_the_pit_never_gave_is_no_fault(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.eventually(lambda: at.table.unacknowledged() == 0)
     past_the_head: dict[str, Any] = {
-        "epoch": pit.events[0]["epoch"],
+        "epoch": at.pit.events[0]["epoch"],
         "seq": 99,
         "chain": "00" * 32,
-        "table": table.table_id,
+        "table": at.table.table_id,
     }
     for payload in (
-        *forged(pit.signed("ack", **past_the_head)),
-        pit.signed("ack", signer=THIEF, **past_the_head),
-        pit.signed("ack", **past_the_head | {"table": "royal9-99"}),  # the pit's own word to another table
+        *forged(at.pit.signed("ack", **past_the_head)),
+        at.pit.signed("ack", signer=THIEF, **past_the_head),
+        at.pit.signed("ack", **past_the_head | {"table": "royal9-99"}),  # the pit's own word to another table
     ):
-        pit.say(payload)
-    dealer.play(PLAYER_WINS)
-    eventually(lambda: len(pit.rounds) == 1 and table.unacknowledged() == 0)
-    assert (table.fault, table.status()["pit"]["key"]["forged"]) == (None, {"ack": 2})
-    assert alarms(pit) == ["pit_word_forged"]
+        at.pit.say(payload)
+    at.dealer.play(PLAYER_WINS)
+    at.eventually(lambda: len(at.pit.rounds) == 1 and at.table.unacknowledged() == 0)
+    assert (at.table.fault, at.table.status()["pit"]["key"]["forged"]) == (None, {"ack": 2})
+    assert alarms(at.pit) == ["pit_word_forged"]
 
 
-def test_two_people_leave_the_fault_once_the_pit_has_taken_its_word_back(
-    table: Table, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually
-) -> None:
-    dealer.open_shoe()
-    eventually(lambda: table.unacknowledged() == 0)
-    pit.silent()
-    epoch, head = pit.events[0]["epoch"], len(pit.events)
-    pit.say(pit.ack(epoch=epoch, seq=99, chain="00" * 32))
-    eventually(lambda: table.fault == "journal_behind_pit")
+def test_two_people_leave_the_fault_once_the_pit_has_taken_its_word_back(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.eventually(lambda: at.table.unacknowledged() == 0)
+    at.pit.silent()
+    epoch, head = at.pit.events[0]["epoch"], len(at.pit.events)
+    at.pit.say(at.pit.ack(epoch=epoch, seq=99, chain="00" * 32))
+    at.eventually(lambda: at.table.fault == "journal_behind_pit")
     for _ in range(2):  # a restart tells it the same word again
-        told = table.tablectl("clear", "--by", "Ann")
+        told = at.table.tablectl("clear", "--by", "Ann")
         assert told.returncode == 1
         assert "pit_stands_by_it" in told.stderr
-        table.restart()
-        eventually(lambda: table.status()["pit"]["connected"])
-    pit.say(pit.ack(epoch=epoch, seq=head, chain=pit.events[-1]["chain"]))
-    eventually(lambda: table.face["fault"]["exits"] == ["clear"])
-    assert "tablectl witness" in table.tablectl("clear", "--by", "Ann").stdout
-    assert "not_two_people" in table.tablectl("witness", "--by", "Bob").stderr, "from the same account"
-    assert table.fault == "journal_behind_pit"
-    pins.hold("key")  # the supervisor's, at the table
-    eventually(lambda: table.fault == "shoe_unheard")  # since the restart; it waited behind the other
-    pins.let_go("key")
-    table.count()
-    pit.speak()
-    dealer.play(PLAYER_WINS)
-    eventually(lambda: len(pit.rounds) == 1 and table.unacknowledged() == 0)
-    assert [event["by"] for event in pit.told("fault_cleared")] == ["Ann, key", "Ann"]
-    assert pit.wrong == []
+        at.table.restart()
+        at.eventually(lambda: at.table.status()["pit"]["connected"])
+    at.pit.say(at.pit.ack(epoch=epoch, seq=head, chain=at.pit.events[-1]["chain"]))
+    at.eventually(lambda: at.table.face["fault"]["exits"] == ["clear"])
+    assert "tablectl witness" in at.table.tablectl("clear", "--by", "Ann").stdout
+    assert "not_two_people" in at.table.tablectl("witness", "--by", "Bob").stderr, "from the same account"
+    assert at.table.fault == "journal_behind_pit"
+    at.pins.hold("key")  # the supervisor's, at the table
+    at.eventually(lambda: at.table.fault == "shoe_unheard")  # since the restart; it waited behind the other
+    at.pins.let_go("key")
+    at.table.count()
+    at.pit.speak()
+    at.dealer.play(PLAYER_WINS)
+    at.eventually(lambda: len(at.pit.rounds) == 1 and at.table.unacknowledged() == 0)
+    assert [event["by"] for event in at.pit.told("fault_cleared")] == ["Ann, key", "Ann"]
+    assert at.pit.wrong == []
 
 
-def test_forged_meters_are_shown_to_nobody_and_make_no_true_ones_old(
-    table: Table, pit: FarPit, eventually: Eventually
-) -> None:
-    false: dict[str, Any] = {"seq": HIGHEST, "meters": dict.fromkeys(pit.levels, A_LOT)}
-    for payload in (*forged(pit.signed("meters", **false)), pit.signed("meters", signer=THIEF, **false)):
-        pit.say_on("meters", payload)
-    pit.say_on("meters", pit.signed("meters", **false))  # nor can the pit itself say so
-    pit.levels = pit.levels | {"player_personal": 250_100}
-    eventually(lambda: table.status()["pit"]["meters"] == pit.levels)
-    assert table.status()["pit"]["key"]["forged"] == {"meters": 2}
-    eventually(lambda: alarms(pit) == ["pit_word_forged"])
-    assert table.status()["pit"]["meters_fresh"]
+def test_forged_meters_are_shown_to_nobody_and_make_no_true_ones_old(at: Bench) -> None:
+    false: dict[str, Any] = {"seq": HIGHEST, "meters": dict.fromkeys(at.pit.levels, A_LOT)}
+    for payload in (*forged(at.pit.signed("meters", **false)), at.pit.signed("meters", signer=THIEF, **false)):
+        at.pit.say_on("meters", payload)
+    at.pit.say_on("meters", at.pit.signed("meters", **false))  # nor can the pit itself say so
+    at.pit.levels = at.pit.levels | {"player_personal": 250_100}
+    at.eventually(lambda: at.table.status()["pit"]["meters"] == at.pit.levels)
+    assert at.table.status()["pit"]["key"]["forged"] == {"meters": 2}
+    at.eventually(lambda: alarms(at.pit) == ["pit_word_forged"])
+    assert at.table.status()["pit"]["meters_fresh"]
 
 
-def test_what_the_pit_said_once_is_believed_once(
-    hit: dict[str, Any], table: Table, pit: FarPit, dealer: Dealer, eventually: Eventually
-) -> None:
-    old_ack = pit.ack(epoch=pit.events[0]["epoch"], seq=0, chain="00" * 32)
-    old_step = pit.signed("award", **award_step(hit, step="pending", seq=1))
-    old_meters = pit.signed("meters", seq=1, meters=dict.fromkeys(pit.levels, 1))
-    pit.say_on("award", old_step)
-    pit.award(**award_step(hit, step="paid", seq=2))
-    eventually(lambda: len(pit.told("award")) == 2 and table.unacknowledged() == 0)
+def test_what_the_pit_said_once_is_believed_once(hit: dict[str, Any], at: Bench) -> None:
+    old_ack = at.pit.ack(epoch=at.pit.events[0]["epoch"], seq=0, chain="00" * 32)
+    old_step = at.pit.signed("award", **award_step(hit, step="pending", seq=1))
+    old_meters = at.pit.signed("meters", seq=1, meters=dict.fromkeys(at.pit.levels, 1))
+    at.pit.say_on("award", old_step)
+    at.pit.award(**award_step(hit, step="paid", seq=2))
+    at.eventually(lambda: len(at.pit.told("award")) == 2 and at.table.unacknowledged() == 0)
     for topic, payload in (("ack", old_ack), ("award", old_step), ("meters", old_meters)):
-        pit.say_on(topic, payload)
-    dealer.play(PLAYER_WINS)
-    eventually(lambda: len(pit.rounds) == 2 and table.unacknowledged() == 0)
-    assert [event["step"] for event in pit.told("award")] == ["pending", "paid"]
-    assert table.status()["pit"]["meters"] == pit.levels
-    assert pit.repeats == 0, "nothing was sent again"
-    assert "was believed before" in table.log
+        at.pit.say_on(topic, payload)
+    at.dealer.play(PLAYER_WINS)
+    at.eventually(lambda: len(at.pit.rounds) == 2 and at.table.unacknowledged() == 0)
+    assert [event["step"] for event in at.pit.told("award")] == ["pending", "paid"]
+    assert at.table.status()["pit"]["meters"] == at.pit.levels
+    assert at.pit.repeats == 0, "nothing was sent again"
+    assert "was believed before" in at.table.log
 
 
 # The pit's key.
@@ -187,53 +174,51 @@ def offered_by(pit: FarPit, key: Ed25519PrivateKey) -> bytes:
     return pit.signed("pit_key", signer=key, public_key=public_hex(key), rotations=[])
 
 
-def test_another_key_is_an_alarm_that_names_both_until_a_person_pins_it(
-    table: Table, pit: FarPit, dealer: Dealer, eventually: Eventually
-) -> None:
-    pit.say_on("pit-key", offered_by(pit, THIEF))
-    eventually(lambda: alarms(pit) == ["pit_key_differs"])
-    assert pit.told("alarm")[0]["details"] == {"offered": print_of(THIEF), "pinned": print_of(pit.key)}
-    dealer.open_shoe()
-    eventually(lambda: table.unacknowledged() == 0)
-    shown = table.tablectl("pit-key").stdout
+def test_another_key_is_an_alarm_that_names_both_until_a_person_pins_it(at: Bench) -> None:
+    at.pit.say_on("pit-key", offered_by(at.pit, THIEF))
+    at.eventually(lambda: alarms(at.pit) == ["pit_key_differs"])
+    assert at.pit.told("alarm")[0]["details"] == {"offered": print_of(THIEF), "pinned": print_of(at.pit.key)}
+    at.dealer.open_shoe()
+    at.eventually(lambda: at.table.unacknowledged() == 0)
+    shown = at.table.tablectl("pit-key").stdout
     assert f"offered: {print_of(THIEF)}" in shown
-    assert f"pinned:  {print_of(pit.key)}" in shown
-    assert "pit_key_differs" in table.tablectl("pit-key", "--trust", print_of(pit.key), "--by", "Ann").stderr
-    assert "arguments_incomplete" in table.tablectl("pit-key", "--trust", print_of(THIEF)).stderr
+    assert f"pinned:  {print_of(at.pit.key)}" in shown
+    assert "pit_key_differs" in at.table.tablectl("pit-key", "--trust", print_of(at.pit.key), "--by", "Ann").stderr
+    assert "arguments_incomplete" in at.table.tablectl("pit-key", "--trust", print_of(THIEF)).stderr
 
-    pit.gone()
-    pit.key = Ed25519PrivateKey.generate()  # the pit lost its own
-    pit.come()
-    eventually(lambda: table.status()["pit"]["key"]["offered"] == print_of(pit.key))
-    assert table.tablectl("pit-key", "--trust", print_of(pit.key).upper(), "--by", "Ann").returncode == 0
-    pinned = [fact for fact in table.facts() if fact["fact"] == "PitKeyPinned"]
-    assert [(fact["public_key"], fact["by"]) for fact in pinned[1:]] == [(public_hex(pit.key), "Ann")]
-    eventually(lambda: table.unacknowledged() == 0 and bool(table.status()["pit"]["fresh"]))
-    table.restart()
-    eventually(lambda: bool(table.status()["pit"]["fresh"]))
+    at.pit.gone()
+    at.pit.key = Ed25519PrivateKey.generate()  # the pit lost its own
+    at.pit.come()
+    at.eventually(lambda: at.table.status()["pit"]["key"]["offered"] == print_of(at.pit.key))
+    assert at.table.tablectl("pit-key", "--trust", print_of(at.pit.key).upper(), "--by", "Ann").returncode == 0
+    pinned = [fact for fact in at.table.facts() if fact["fact"] == "PitKeyPinned"]
+    assert [(fact["public_key"], fact["by"]) for fact in pinned[1:]] == [(public_hex(at.pit.key), "Ann")]
+    at.eventually(lambda: at.table.unacknowledged() == 0 and bool(at.table.status()["pit"]["fresh"]))
+    at.table.restart()
+    at.eventually(lambda: bool(at.table.status()["pit"]["fresh"]))
 
 
-def test_a_rotated_key_is_taken_by_the_former_ones_word_also_after_several(
-    table: Table, pit: FarPit, dealer: Dealer, eventually: Eventually
-) -> None:
-    dealer.open_shoe()
-    pit.gone()
-    pit.rotate()
-    pit.come()
-    eventually(lambda: table.status()["pit"]["key"]["pinned"] == print_of(pit.key))
-    dealer.play(PLAYER_WINS)
-    eventually(lambda: table.unacknowledged() == 0)
-    table.kill()
-    pit.gone()
-    pit.rotate()
-    pit.rotate()
-    pit.come()
-    table.start()
-    table.count()
-    eventually(lambda: table.status()["pit"]["key"]["pinned"] == print_of(pit.key))
-    eventually(lambda: table.unacknowledged() == 0 and bool(table.status()["pit"]["fresh"]))
-    assert [fact["public_key"] for fact in table.facts() if fact["fact"] == "PitKeyRotated"][-1] == public_hex(pit.key)
-    assert (alarms(pit), table.fault) == ([], None)
+def test_a_rotated_key_is_taken_by_the_former_ones_word_also_after_several(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.pit.gone()
+    at.pit.rotate()
+    at.pit.come()
+    at.eventually(lambda: at.table.status()["pit"]["key"]["pinned"] == print_of(at.pit.key))
+    at.dealer.play(PLAYER_WINS)
+    at.eventually(lambda: at.table.unacknowledged() == 0)
+    at.table.kill()
+    at.pit.gone()
+    at.pit.rotate()
+    at.pit.rotate()
+    at.pit.come()
+    at.table.start()
+    at.table.count()
+    at.eventually(lambda: at.table.status()["pit"]["key"]["pinned"] == print_of(at.pit.key))
+    at.eventually(lambda: at.table.unacknowledged() == 0 and bool(at.table.status()["pit"]["fresh"]))
+    assert [fact["public_key"] for fact in at.table.facts() if fact["fact"] == "PitKeyRotated"][-1] == public_hex(
+        at.pit.key
+    )
+    assert (alarms(at.pit), at.table.fault) == ([], None)
 
 
 @pytest.mark.table(pit={"trust_first_key": False})

@@ -7,12 +7,9 @@ from typing import Any
 
 import pytest
 
-from controller.bench.daemon import Table
 from controller.bench.far_pit import FarPit
-from controller.bench.far_shoe import FarBeeTek, FarShoe
-from controller.bench.header import Pins
-from controller.bench.plugin import Eventually
 from drivers.sim import rules
+from tests.hil.bench import Bench
 from tests.hil.evening import Evening
 from tests.support.felt import Hand
 
@@ -55,29 +52,22 @@ _BEETEK = pytest.mark.table(shoe={"driver": "beetek"})
     ],
 )
 def test_a_table_killed_again_and_again_tells_the_pit_every_hand_once_and_right(
-    seed: int,
-    kills: int,
-    table: Table,
-    shoe: FarShoe | FarBeeTek,
-    pins: Pins,
-    pit: FarPit,
-    eventually: Eventually,
-    figure: Callable[[str], None],
+    seed: int, kills: int, at: Bench, figure: Callable[[str], None]
 ) -> None:
-    evening = Evening(table, shoe, pins, eventually, seed, kills)
+    evening = Evening(at.table, at.shoe, at.pins, at.eventually, seed, kills)
     evening.deal()
-    eventually(lambda: table.unacknowledged() == 0)
+    at.eventually(lambda: at.table.unacknowledged() == 0)
     print(dict(evening.happened))  # shown when something fails, and with -s
 
-    _judge(evening.played, pit)
-    assert table.verify().messages == len(pit.events)
-    assert table.fault is None
-    faults, cleared = pit.told("fault"), pit.told("fault_cleared")
+    _judge(evening.played, at.pit)
+    assert at.table.verify().messages == len(at.pit.events)
+    assert at.table.fault is None
+    faults, cleared = at.pit.told("fault"), at.pit.told("fault_cleared")
     assert [event["code"] for event in faults] == [event["code"] for event in cleared]
     assert {event["code"] for event in faults} == {"shoe_unheard"}
     happened = evening.happened
     assert happened["kills"] >= kills
-    assert len(pit.rounds) > kills / 20
+    assert len(at.pit.rounds) > kills / 20
     for rare in ("a card was named", "a hand was voided", "dealt on while the daemon was down"):
         assert happened[rare] > 0 or kills < KILLS, f"this evening was too quiet: {rare} never happened"
-    figure(f"{happened['kills']} kills, {len(evening.played)} hands compared, {len(pit.events)} events, none wrong")
+    figure(f"{happened['kills']} kills, {len(evening.played)} hands compared, {len(at.pit.events)} events, none wrong")

@@ -14,6 +14,7 @@ from controller.bench.far_pit import FarPit
 from controller.bench.far_shoe import FarShoe
 from controller.bench.header import Pins
 from controller.bench.plugin import Dealer, Eventually
+from tests.hil.bench import Bench
 
 pytestmark = pytest.mark.usefixtures("as_shipped")
 
@@ -26,88 +27,78 @@ def test_the_lamps_go_through_the_real_rpi_gpio(table: Table, shim: Path | None)
     assert "_GPIO" in loaded
 
 
-def test_a_table_killed_inside_a_hand_stands_where_it_stood(
-    table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually
-) -> None:
-    dealer.open_shoe()
-    dealer.lock(1, 7)
-    dealer.deal("KS 2D")
-    eventually(lambda: pins.seat(7) == "accepted" and pins.lamp("fault") == "dark")
-    face, lamps, boot = table.face, table.status()["lamps"], table.status()["journal"]["boot"]
-    table.restart()
-    eventually(table.links_up)
-    assert table.face == face
-    eventually(lambda: table.status()["lamps"] == lamps)
-    assert table.status()["journal"]["boot"] == boot + 1
-    eventually(lambda: pins.seat(1) == pins.seat(7) == "accepted")
-    shoe.deal("9S 3C")
-    eventually(lambda: [hit["seat"] for hit in pit.hits] == [1, 7])
-    face = table.face
-    table.restart()
-    assert table.face == face
-    eventually(lambda: pins.seat(1) == pins.seat(7) == "hit")
-    eventually(lambda: (pit.state["online"], pit.state["boot"]) == (True, boot + 2))
+def test_a_table_killed_inside_a_hand_stands_where_it_stood(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.dealer.lock(1, 7)
+    at.dealer.deal("KS 2D")
+    at.eventually(lambda: at.pins.seat(7) == "accepted" and at.pins.lamp("fault") == "dark")
+    face, lamps, boot = at.table.face, at.table.status()["lamps"], at.table.status()["journal"]["boot"]
+    at.table.restart()
+    at.eventually(at.table.links_up)
+    assert at.table.face == face
+    at.eventually(lambda: at.table.status()["lamps"] == lamps)
+    assert at.table.status()["journal"]["boot"] == boot + 1
+    at.eventually(lambda: at.pins.seat(1) == at.pins.seat(7) == "accepted")
+    at.shoe.deal("9S 3C")
+    at.eventually(lambda: [hit["seat"] for hit in at.pit.hits] == [1, 7])
+    face = at.table.face
+    at.table.restart()
+    assert at.table.face == face
+    at.eventually(lambda: at.pins.seat(1) == at.pins.seat(7) == "hit")
+    at.eventually(lambda: (at.pit.state["online"], at.pit.state["boot"]) == (True, boot + 2))
 
 
-def test_what_is_not_committed_is_shown_to_nobody(
-    table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually
-) -> None:
-    dealer.open_shoe()
-    dealer.lock(1)
-    dealer.deal("KS 2D 9S")
-    eventually(lambda: len(pit.events) == 2)
-    with table.busy_disk():
-        shoe.deal("3C")
-        table.hear_out()
-        assert table.hands == {"player": ["KS", "9S"], "banker": ["2D"]}
-        assert "player" not in pins.lit()
-        table.kill()
-    table.start()
-    eventually(table.links_up)
-    assert table.phase == "hand_in_play"
-    assert pit.types[:2] == ["shoe_opened", "wagers_locked"]
-    assert "round" not in pit.types
+def test_what_is_not_committed_is_shown_to_nobody(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.dealer.lock(1)
+    at.dealer.deal("KS 2D 9S")
+    at.eventually(lambda: len(at.pit.events) == 2)
+    with at.table.busy_disk():
+        at.shoe.deal("3C")
+        at.table.hear_out()
+        assert at.table.hands == {"player": ["KS", "9S"], "banker": ["2D"]}
+        assert "player" not in at.pins.lit()
+        at.table.kill()
+    at.table.start()
+    at.eventually(at.table.links_up)
+    assert at.table.phase == "hand_in_play"
+    assert at.pit.types[:2] == ["shoe_opened", "wagers_locked"]
+    assert "round" not in at.pit.types
 
 
-def test_a_second_table_on_the_same_journal_says_so_and_leaves_the_first_alone(
-    table: Table, shoe: FarShoe, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually
-) -> None:
-    dealer.open_shoe()
-    dealer.lock(1)
-    second = table.tablectl("run")
+def test_a_second_table_on_the_same_journal_says_so_and_leaves_the_first_alone(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.dealer.lock(1)
+    second = at.table.tablectl("run")
     assert second.returncode == 1
     assert any(line.startswith("journal_in_use") for line in second.stderr.splitlines())
-    assert table.phase == "wagers_locked"
-    eventually(lambda: pins.seat(1) == "accepted")
-    shoe.deal("KS 2D 9S 3C")
-    eventually(lambda: len(pit.rounds) == 1)
+    assert at.table.phase == "wagers_locked"
+    at.eventually(lambda: at.pins.seat(1) == "accepted")
+    at.shoe.deal("KS 2D 9S 3C")
+    at.eventually(lambda: len(at.pit.rounds) == 1)
 
 
-def test_a_table_that_is_stopped_darkens_its_lamps_and_says_goodbye(
-    table: Table, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually
-) -> None:
-    dealer.open_shoe()
-    dealer.lock(1)
-    eventually(lambda: {"seat_1", "draw_player"} <= pins.lit())
-    assert table.stop() == 0
-    assert pins.lit() == set()
-    eventually(lambda: pit.state["online"] is False)
-    table.start()
-    assert table.phase == "wagers_locked"
+def test_a_table_that_is_stopped_darkens_its_lamps_and_says_goodbye(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.dealer.lock(1)
+    at.eventually(lambda: {"seat_1", "draw_player"} <= at.pins.lit())
+    assert at.table.stop() == 0
+    assert at.pins.lit() == set()
+    at.eventually(lambda: at.pit.state["online"] is False)
+    at.table.start()
+    assert at.table.phase == "wagers_locked"
 
 
-def test_after_a_kill_tablectl_dark_darkens_the_lamps(
-    table: Table, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually
-) -> None:
-    dealer.open_shoe()
-    dealer.lock(1)
-    eventually(lambda: {"seat_1", "draw_player"} <= pins.lit())
-    table.kill()
-    assert {"seat_1", "draw_player"} <= pins.lit()  # nobody was left to darken them
-    eventually(lambda: pit.state["online"] is False)  # the will
-    dark = table.tablectl("dark")
+def test_after_a_kill_tablectl_dark_darkens_the_lamps(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.dealer.lock(1)
+    at.eventually(lambda: {"seat_1", "draw_player"} <= at.pins.lit())
+    at.table.kill()
+    assert {"seat_1", "draw_player"} <= at.pins.lit()  # nobody was left to darken them
+    at.eventually(lambda: at.pit.state["online"] is False)  # the will
+    dark = at.table.tablectl("dark")
     assert dark.returncode == 0, dark.stderr
-    assert pins.lit() == set()
+    assert at.pins.lit() == set()
 
 
 def test_the_port_comes_late(
@@ -125,19 +116,17 @@ def test_the_port_comes_late(
     eventually(lambda: len(pit.rounds) == 1)
 
 
-def test_a_button_held_down_while_the_table_starts_is_no_press(
-    table: Table, shoe: FarShoe, pins: Pins, dealer: Dealer, eventually: Eventually
-) -> None:
-    dealer.open_shoe()
-    table.kill()
-    pins.hold("deal")
-    table.start()
-    table.count()
-    shoe.report_lock(False)  # something for the table to take in after the pins were sampled many times
-    eventually(lambda: table.facts()[-1]["fact"] == "ShoeLockReported")
-    assert table.phase == "wagers_open"
-    pins.let_go("deal")
-    dealer.lock()
+def test_a_button_held_down_while_the_table_starts_is_no_press(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.table.kill()
+    at.pins.hold("deal")
+    at.table.start()
+    at.table.count()
+    at.shoe.report_lock(False)  # something for the table to take in after the pins were sampled many times
+    at.eventually(lambda: at.table.facts()[-1]["fact"] == "ShoeLockReported")
+    assert at.table.phase == "wagers_open"
+    at.pins.let_go("deal")
+    at.dealer.lock()
 
 
 @contextlib.contextmanager

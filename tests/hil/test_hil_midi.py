@@ -9,10 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from controller.bench.daemon import Broker, ExistingBroker, Table
-from controller.bench.far_pit import FarPit
-from controller.bench.far_shoe import FarShoe
-from controller.bench.header import Pins
-from controller.bench.plugin import Dealer, Eventually
+from tests.hil.bench import Bench
 from tests.support.brokers import Peer
 
 Everything = Callable[[], list[bytes]]
@@ -38,60 +35,45 @@ def everything(broker: Broker | ExistingBroker, table: Table) -> Iterator[Everyt
 
 
 @pytest.mark.table(example="sugarhouse_midi", game={"shoe": {"drawn_in_error": "burn"}})
-def test_a_whole_hand_burned_in_error_is_told_to_nobody(
-    everything: Everything,
-    table: Table,
-    shoe: FarShoe,
-    pit: FarPit,
-    dealer: Dealer,
-    eventually: Eventually,
-) -> None:
-    dealer.open_shoe()
-    shoe.deal("4S")
+def test_a_whole_hand_burned_in_error_is_told_to_nobody(everything: Everything, at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.shoe.deal("4S")
     for card in ("TH", "5D", "9C"):  # the shoe's own hand goes on, and the table's has not begun
-        shoe.deal(card)
-        eventually(lambda: table.fault == "target_differs")
-        table.supervisor("clear")
-    eventually(lambda: any(fact["fact"] == "ShoeResultReported" for fact in table.facts()))
-    assert (table.phase, table.fault) == ("wagers_open", None)
-    assert [event["details"] for event in pit.told("fault")] == [{}] * 3
-    told = b"\n".join([*everything(), json.dumps(table.status()).encode(), table.log.encode()])
+        at.shoe.deal(card)
+        at.eventually(lambda: at.table.fault == "target_differs")
+        at.table.supervisor("clear")
+    at.eventually(lambda: any(fact["fact"] == "ShoeResultReported" for fact in at.table.facts()))
+    assert (at.table.phase, at.table.fault) == ("wagers_open", None)
+    assert [event["details"] for event in at.pit.told("fault")] == [{}] * 3
+    told = b"\n".join([*everything(), json.dumps(at.table.status()).encode(), at.table.log.encode()])
     assert set(_CARD.findall(_SIGNATURE.sub(b"", told))) <= _BURNED
-    assert b"tie" not in json.dumps(pit.told("fault")).encode()
+    assert b"tie" not in json.dumps(at.pit.told("fault")).encode()
 
 
 @pytest.mark.table(example="sugarhouse_midi")
-def test_no_card_is_told_before_it_is_revealed(
-    everything: Everything,
-    table: Table,
-    shoe: FarShoe,
-    pins: Pins,
-    pit: FarPit,
-    dealer: Dealer,
-    eventually: Eventually,
-) -> None:
+def test_no_card_is_told_before_it_is_revealed(everything: Everything, at: Bench) -> None:
     def seen() -> set[bytes]:
         """Every card in what was sent, shown over the socket, or logged."""
-        told = [*everything(), json.dumps(table.status()).encode(), table.log.encode()]
+        told = [*everything(), json.dumps(at.table.status()).encode(), at.table.log.encode()]
         return set(_CARD.findall(_SIGNATURE.sub(b"", b"\n".join(told)))) - _BURNED
 
-    dealer.open_shoe()
-    pit.wager(seat=2, spot="player", cents=2000)
-    eventually(lambda: len(table.face["wagers"]) == 1)
-    pins.press("deal", until=lambda: table.phase == "wagers_locked")
+    at.dealer.open_shoe()
+    at.pit.wager(seat=2, spot="player", cents=2000)
+    at.eventually(lambda: len(at.table.face["wagers"]) == 1)
+    at.pins.press("deal", until=lambda: at.table.phase == "wagers_locked")
     for came, card in enumerate(("5H", "6D", "TH", "8S"), 1):
-        shoe.deal(card)
-        eventually(lambda came=came: sum(map(len, table.hands.values())) == came)  # type: ignore[misc]
+        at.shoe.deal(card)
+        at.eventually(lambda came=came: sum(map(len, at.table.hands.values())) == came)  # type: ignore[misc]
         assert seen() == set()
-    assert table.face["reveal"] == ["player", "banker"]
-    eventually(lambda: pins.seat(2) == "turn")  # it squeezes Player's cards
-    assert pins.seat(1) == "nothing"
+    assert at.table.face["reveal"] == ["player", "banker"]
+    at.eventually(lambda: at.pins.seat(2) == "turn")  # it squeezes Player's cards
+    assert at.pins.seat(1) == "nothing"
     assert seen() == set()
 
-    pins.press("reveal", until=lambda: table.face["reveal"] == [])
-    assert table.hands == {"player": ["5H", "TH"], "banker": ["6D", "8S"]}
-    shoe.deal("9D")
-    eventually(lambda: table.hands["player"] == ["5H", "TH", "--"])
+    at.pins.press("reveal", until=lambda: at.table.face["reveal"] == [])
+    assert at.table.hands == {"player": ["5H", "TH"], "banker": ["6D", "8S"]}
+    at.shoe.deal("9D")
+    at.eventually(lambda: at.table.hands["player"] == ["5H", "TH", "--"])
     assert b"9D" not in seen()
-    pins.press("reveal", until=lambda: table.hands["player"][-1] == "9D")
-    eventually(lambda: [hand["outcome"] for hand in pit.rounds] == ["tie"])
+    at.pins.press("reveal", until=lambda: at.table.hands["player"][-1] == "9D")
+    at.eventually(lambda: [hand["outcome"] for hand in at.pit.rounds] == ["tie"])

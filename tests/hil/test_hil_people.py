@@ -18,6 +18,7 @@ from controller.bench.far_pit import FarPit
 from controller.bench.far_shoe import FarShoe
 from controller.bench.header import Pins
 from controller.bench.plugin import Dealer, Eventually
+from tests.hil.bench import Bench
 from tests.support.other_user import NOBODY, ask_as, needs_root
 
 _IDLE = 200
@@ -172,22 +173,22 @@ def _of(log: str, text: str) -> list[str]:
     return [line for line in log.splitlines() if text in line]
 
 
-def test_bad_wagers_are_a_counted_line(table: Table, pit: FarPit, eventually: Eventually) -> None:
+def test_bad_wagers_are_a_counted_line(at: Bench) -> None:
     for number in range(_FLOOD):
-        pit.say_on("wager", b'{"seat": %d}' % number)
-    pit.say_on("ack", b"the last")  # in order, behind them
-    eventually(lambda: "is no acknowledgement" in table.log, within_s=30)
-    assert len(_of(table.log, "it is no wager")) == 1
-    assert table.stop() == 0
-    assert f"it is no wager (the last of {_FLOOD - 1} such lines)" in table.log
-    assert len(table.log.splitlines()) < _AT_MOST
+        at.pit.say_on("wager", b'{"seat": %d}' % number)
+    at.pit.say_on("ack", b"the last")  # in order, behind them
+    at.eventually(lambda: "is no acknowledgement" in at.table.log, within_s=30)
+    assert len(_of(at.table.log, "it is no wager")) == 1
+    assert at.table.stop() == 0
+    assert f"it is no wager (the last of {_FLOOD - 1} such lines)" in at.table.log
+    assert len(at.table.log.splitlines()) < _AT_MOST
 
 
-def test_noise_that_reads_as_replies_is_a_line(table: Table, shoe: FarShoe, eventually: Eventually) -> None:
-    shoe.line.write(b"\x06" * _FLOOD)
-    eventually(lambda: table.status()["shoe"]["bad_bytes"].get("noise", 0) == _FLOOD, within_s=30)
-    assert table.stop() == 0
-    assert len(table.log.splitlines()) < _AT_MOST, table.log
+def test_noise_that_reads_as_replies_is_a_line(at: Bench) -> None:
+    at.shoe.line.write(b"\x06" * _FLOOD)
+    at.eventually(lambda: at.table.status()["shoe"]["bad_bytes"].get("noise", 0) == _FLOOD, within_s=30)
+    assert at.table.stop() == 0
+    assert len(at.table.log.splitlines()) < _AT_MOST, at.table.log
 
 
 def test_refused_requests_are_a_counted_line_for_each_reason(table: Table) -> None:

@@ -9,28 +9,25 @@ from pathlib import Path
 import pytest
 
 from controller.bench.daemon import Broker, Table
-from controller.bench.far_pit import PRIVATE_KEY, FarPit
-from controller.bench.far_shoe import FarShoe
-from controller.bench.header import Pins
-from controller.bench.plugin import Dealer, Eventually
+from controller.bench.far_pit import PRIVATE_KEY
+from controller.bench.plugin import Eventually
 from controller.cli import surroundings
+from tests.hil.bench import Bench
 
 PLAYER_WINS = "9C TD TC 5D"
 
 
-def test_what_happens_while_the_broker_is_down_arrives_in_order(
-    table: Table, broker: Broker, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually
-) -> None:
-    dealer.open_shoe()
+def test_what_happens_while_the_broker_is_down_arrives_in_order(at: Bench, broker: Broker) -> None:
+    at.dealer.open_shoe()
     broker.down()
-    eventually(lambda: pins.lamp("fault") == "slow_blink")
+    at.eventually(lambda: at.pins.lamp("fault") == "slow_blink")
     for _ in range(3):
-        dealer.play(PLAYER_WINS)
+        at.dealer.play(PLAYER_WINS)
     broker.up()
-    eventually(lambda: table.unacknowledged() == 0)
-    assert pit.types == ["shoe_opened", *["wagers_locked", "round"] * 3]
-    assert [hand["round"] for hand in pit.rounds] == [1, 2, 3]
-    eventually(lambda: pins.lamp("fault") == "dark")
+    at.eventually(lambda: at.table.unacknowledged() == 0)
+    assert at.pit.types == ["shoe_opened", *["wagers_locked", "round"] * 3]
+    assert [hand["round"] for hand in at.pit.rounds] == [1, 2, 3]
+    at.eventually(lambda: at.pins.lamp("fault") == "dark")
 
 
 def _await_results(hands: int, table: Table, eventually: Eventually) -> None:
@@ -38,31 +35,27 @@ def _await_results(hands: int, table: Table, eventually: Eventually) -> None:
     eventually(lambda: sum(fact["fact"] == "ShoeResultReported" for fact in table.facts()) == hands)
 
 
-def test_what_happens_while_the_pit_is_away_and_the_table_is_killed_arrives_in_order(
-    table: Table, pit: FarPit, dealer: Dealer, eventually: Eventually
-) -> None:
-    dealer.open_shoe()
-    pit.gone()
+def test_what_happens_while_the_pit_is_away_and_the_table_is_killed_arrives_in_order(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.pit.gone()
     for hands in (1, 2):
-        dealer.play(PLAYER_WINS)
-        _await_results(hands, table, eventually)
-        table.restart()
-    pit.come()
-    eventually(lambda: table.unacknowledged() == 0)
+        at.dealer.play(PLAYER_WINS)
+        _await_results(hands, at.table, at.eventually)
+        at.table.restart()
+    at.pit.come()
+    at.eventually(lambda: at.table.unacknowledged() == 0)
     counted = ["fault", "fault_cleared"]  # after each kill
-    assert pit.types == ["shoe_opened", *["wagers_locked", "round", *counted] * 2]
+    assert at.pit.types == ["shoe_opened", *["wagers_locked", "round", *counted] * 2]
 
 
-def test_a_pit_restored_from_an_old_copy_is_told_everything_again(
-    table: Table, pit: FarPit, dealer: Dealer, eventually: Eventually
-) -> None:
-    dealer.open_shoe()
-    dealer.play(PLAYER_WINS)
-    eventually(lambda: table.unacknowledged() == 0)
-    before = list(pit.events)
-    pit.forget()
-    eventually(lambda: pit.events == before)
-    eventually(lambda: table.unacknowledged() == 0)
+def test_a_pit_restored_from_an_old_copy_is_told_everything_again(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.dealer.play(PLAYER_WINS)
+    at.eventually(lambda: at.table.unacknowledged() == 0)
+    before = list(at.pit.events)
+    at.pit.forget()
+    at.eventually(lambda: at.pit.events == before)
+    at.eventually(lambda: at.table.unacknowledged() == 0)
 
 
 def _is_behind(table: Table) -> bool:
@@ -72,67 +65,65 @@ def _is_behind(table: Table) -> bool:
     return table.fault == "journal_behind_pit"
 
 
-def test_a_journal_restored_from_an_old_copy_is_found_out_by_the_pits_word(
-    table: Table, pins: Pins, pit: FarPit, dealer: Dealer, eventually: Eventually, tmp_path: Path
-) -> None:
-    dealer.open_shoe()
-    table.stop()
-    table.copy_journal(tmp_path / "old")
-    table.start()
-    table.count()
-    eventually(table.links_up)
-    dealer.play(PLAYER_WINS)
-    eventually(lambda: pit.types[-1:] == ["round"] and table.unacknowledged() == 0)
-    told = len(pit.events)
+def test_a_journal_restored_from_an_old_copy_is_found_out_by_the_pits_word(at: Bench, tmp_path: Path) -> None:
+    at.dealer.open_shoe()
+    at.table.stop()
+    at.table.copy_journal(tmp_path / "old")
+    at.table.start()
+    at.table.count()
+    at.eventually(at.table.links_up)
+    at.dealer.play(PLAYER_WINS)
+    at.eventually(lambda: at.pit.types[-1:] == ["round"] and at.table.unacknowledged() == 0)
+    told = len(at.pit.events)
     for _ in range(5):  # the pit's word may come at any moment of connecting
-        table.stop()
-        table.restore_journal(tmp_path / "old")
-        table.start()
-        eventually(lambda: _is_behind(table))
-    assert table.face["fault"]["exits"] == []
-    assert table.status()["pit"]["stream"] == "behind"
-    eventually(lambda: pins.lamp("fault") == "fast_blink")
-    table.restart()
-    assert table.fault == "journal_behind_pit"
-    assert len(pit.events) == told  # nothing was ever sent from the old copy
+        at.table.stop()
+        at.table.restore_journal(tmp_path / "old")
+        at.table.start()
+        at.eventually(lambda: _is_behind(at.table))
+    assert at.table.face["fault"]["exits"] == []
+    assert at.table.status()["pit"]["stream"] == "behind"
+    at.eventually(lambda: at.pins.lamp("fault") == "fast_blink")
+    at.table.restart()
+    assert at.table.fault == "journal_behind_pit"
+    assert len(at.pit.events) == told  # nothing was ever sent from the old copy
 
 
 def test_a_journal_that_lost_its_last_event_alone_and_made_another_is_found_out(
-    table: Table, broker: Broker, pit: FarPit, dealer: Dealer, eventually: Eventually, tmp_path: Path
+    at: Bench, broker: Broker, tmp_path: Path
 ) -> None:
-    dealer.open_shoe()
-    dealer.lock()
-    eventually(lambda: table.unacknowledged() == 0)
-    table.stop()
-    table.copy_journal(tmp_path / "old")
-    table.start()
-    eventually(table.links_up)
-    table.count()
-    table.supervisor("void")
-    eventually(lambda: pit.types[-1:] == ["void"] and table.unacknowledged() == 0)
-    told = len(pit.events)
-    table.stop()
-    table.restore_journal(tmp_path / "old")
+    at.dealer.open_shoe()
+    at.dealer.lock()
+    at.eventually(lambda: at.table.unacknowledged() == 0)
+    at.table.stop()
+    at.table.copy_journal(tmp_path / "old")
+    at.table.start()
+    at.eventually(at.table.links_up)
+    at.table.count()
+    at.table.supervisor("void")
+    at.eventually(lambda: at.pit.types[-1:] == ["void"] and at.table.unacknowledged() == 0)
+    told = len(at.pit.events)
+    at.table.stop()
+    at.table.restore_journal(tmp_path / "old")
     with broker.held():
-        table.start()
-        eventually(lambda: table.unacknowledged() == 1)  # its stop has the number of the lost one, and its chain too
-    eventually(lambda: _is_behind(table))
-    details = table.face["fault"]["details"]
+        at.table.start()
+        at.eventually(
+            lambda: at.table.unacknowledged() == 1
+        )  # its stop has the number of the lost one, and its chain too
+    at.eventually(lambda: _is_behind(at.table))
+    details = at.table.face["fault"]["details"]
     assert details.pop("acked_at")
     assert details == {"acked_seq": told, "head_seq": 2, "chain": "unknown"}
-    assert len(pit.events) == told
-    assert pit.wrong == []
+    assert len(at.pit.events) == told
+    assert at.pit.wrong == []
 
 
-def test_an_acknowledgement_with_another_chain_is_no_word_on_this_journal(
-    table: Table, pit: FarPit, dealer: Dealer, eventually: Eventually
-) -> None:
-    dealer.open_shoe()
-    eventually(lambda: table.unacknowledged() == 0)
-    pit.silent()
-    pit.say(pit.ack(epoch=pit.events[0]["epoch"], seq=1, chain="ab" * 32))
-    eventually(lambda: table.fault == "journal_behind_pit")
-    assert table.face["fault"]["details"]["chain"] == "differs"
+def test_an_acknowledgement_with_another_chain_is_no_word_on_this_journal(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.eventually(lambda: at.table.unacknowledged() == 0)
+    at.pit.silent()
+    at.pit.say(at.pit.ack(epoch=at.pit.events[0]["epoch"], seq=1, chain="ab" * 32))
+    at.eventually(lambda: at.table.fault == "journal_behind_pit")
+    assert at.table.face["fault"]["details"]["chain"] == "differs"
 
 
 _NO_ACKNOWLEDGEMENTS = (
@@ -153,25 +144,21 @@ _NO_ACKNOWLEDGEMENTS = (
 )
 
 
-def test_what_is_no_acknowledgement_changes_nothing(
-    table: Table, pit: FarPit, dealer: Dealer, eventually: Eventually
-) -> None:
-    dealer.open_shoe()
-    eventually(lambda: table.unacknowledged() == 0)
+def test_what_is_no_acknowledgement_changes_nothing(at: Bench) -> None:
+    at.dealer.open_shoe()
+    at.eventually(lambda: at.table.unacknowledged() == 0)
     for place, payload in enumerate(_NO_ACKNOWLEDGEMENTS, 1):
-        pit.say(payload.replace(b"EPOCH", pit.events[0]["epoch"].encode()))
+        at.pit.say(payload.replace(b"EPOCH", at.pit.events[0]["epoch"].encode()))
         suit, other = "CD" if place % 2 else "HS"  # the shoe has eight of each card
-        dealer.play(f"9{suit} T{other} T{suit} 5{other}")  # its events are sent and acknowledged after those words
-        eventually(lambda place=place: len(pit.rounds) == place and table.unacknowledged() == 0)  # type: ignore[misc]
-        assert table.fault is None, payload[:80]
+        at.dealer.play(f"9{suit} T{other} T{suit} 5{other}")  # its events are sent and acknowledged after those words
+        at.eventually(lambda place=place: len(at.pit.rounds) == place and at.table.unacknowledged() == 0)  # type: ignore[misc]
+        assert at.table.fault is None, payload[:80]
 
 
-def test_an_acknowledgement_of_an_absurd_number_is_past_the_head(
-    table: Table, pit: FarPit, eventually: Eventually
-) -> None:
-    epoch = table.status()["pit"]["epoch"]
-    pit.say(pit.ack(epoch=epoch, seq=2**63 - 1, chain="00" * 32))
-    eventually(lambda: table.fault == "journal_behind_pit")
+def test_an_acknowledgement_of_an_absurd_number_is_past_the_head(at: Bench) -> None:
+    epoch = at.table.status()["pit"]["epoch"]
+    at.pit.say(at.pit.ack(epoch=epoch, seq=2**63 - 1, chain="00" * 32))
+    at.eventually(lambda: at.table.fault == "journal_behind_pit")
 
 
 @pytest.fixture
@@ -209,17 +196,15 @@ class ReferencePit:
         self._running.close()
 
 
-def test_the_reference_pit_acknowledges_all_it_hears_also_after_a_kill(
-    reference_pit: ReferencePit, table: Table, shoe: FarShoe, pit: FarPit, dealer: Dealer, eventually: Eventually
-) -> None:
-    pit.silent()  # only the reference pit speaks
-    dealer.open_shoe()
-    dealer.play("KS 2D 9S 3C", 1)
-    eventually(lambda: len(pit.hits) == 1 and table.unacknowledged() == 0)
+def test_the_reference_pit_acknowledges_all_it_hears_also_after_a_kill(reference_pit: ReferencePit, at: Bench) -> None:
+    at.pit.silent()  # only the reference pit speaks
+    at.dealer.open_shoe()
+    at.dealer.play("KS 2D 9S 3C", 1)
+    at.eventually(lambda: len(at.pit.hits) == 1 and at.table.unacknowledged() == 0)
     reference_pit.kill()
-    dealer.play(PLAYER_WINS)
-    eventually(lambda: len(pit.rounds) == 2)
-    assert table.unacknowledged() > 0
+    at.dealer.play(PLAYER_WINS)
+    at.eventually(lambda: len(at.pit.rounds) == 2)
+    assert at.table.unacknowledged() > 0
     reference_pit.start()
-    eventually(lambda: table.unacknowledged() == 0)
-    assert table.fault is None
+    at.eventually(lambda: at.table.unacknowledged() == 0)
+    assert at.table.fault is None

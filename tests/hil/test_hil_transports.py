@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from controller.bench.daemon import Table, comes_true
-from controller.bench.far_pit import FarPit
 from controller.bench.far_shoe import FarBeeTek, FarLine, FarShoe
 from controller.bench.header import Pins
 from controller.bench.plugin import Eventually
 from drivers.sim import rules
+from tests.hil.bench import Bench
 from tests.hil.transports import TRANSPORTS, Lossy, Perfect
 from tests.support.felt import Hand
 
@@ -163,18 +163,11 @@ def shoe_line(request: pytest.FixtureRequest, shoe_line: FarLine) -> Perfect:
     indirect=True,
 )
 @pytest.mark.usefixtures("brand")
-def test_a_shoe_is_told_as_it_was_dealt(
-    shoe_line: Perfect,
-    table: Table,
-    shoe: FarShoe | FarBeeTek,
-    pins: Pins,
-    pit: FarPit,
-    eventually: Eventually,
-) -> None:
-    dealt = Shoe(table, shoe, pins, eventually)
+def test_a_shoe_is_told_as_it_was_dealt(shoe_line: Perfect, at: Bench) -> None:
+    dealt = Shoe(at.table, at.shoe, at.pins, at.eventually)
     dealt.open()
-    eventually(lambda: table.unacknowledged() == 0)
-    in_burn = len(pit.told("fault"))  # each left by announcing anew
+    at.eventually(lambda: at.table.unacknowledged() == 0)
+    in_burn = len(at.pit.told("fault"))  # each left by announcing anew
     dealt.lock()
     dealt.deal("KS 2D 9S 3C")
     dealt.lock()
@@ -188,11 +181,11 @@ def test_a_shoe_is_told_as_it_was_dealt(
     hand = dealt.deal("7S JD")
     dealt.cut_card(hand)
     dealt.deal("JH 7D", hand)  # a tie
-    if table.phase == "wagers_open":
+    if at.table.phase == "wagers_open":
         dealt.lock()
         dealt.deal("4H 9D 5S JC")  # the last hand
 
-    eventually(lambda: table.unacknowledged() == 0)
+    at.eventually(lambda: at.table.unacknowledged() == 0)
     told = [
         {
             "player": event["player"]["cards"],
@@ -200,16 +193,16 @@ def test_a_shoe_is_told_as_it_was_dealt(
             "outcome": event["outcome"],
             "simulated": event["simulated"],
         }
-        for event in pit.rounds
+        for event in at.pit.rounds
     ]
     assert told == [_told(hand) for hand in dealt.hands if not hand.voided]
-    faults = [event["code"] for event in pit.told("fault")[in_burn:]]
+    faults = [event["code"] for event in at.pit.told("fault")[in_burn:]]
     if isinstance(shoe_line, Lossy):
         assert set(faults) <= {"shoe_unplugged", "shoe_unheard", "reports_missed"}
         voided = any(hand.voided for hand in dealt.hands)
         assert voided or "reports_missed" in faults, "this line lost nothing whole: choose another seed"
     else:
         assert faults == ["shoe_unplugged", "shoe_unheard"]
-        assert pit.told("void") == []
+        assert at.pit.told("void") == []
         assert len(told) == 6
-        assert (table.phase, pit.types[-1]) == ("shoe_ended", "shoe_closed")
+        assert (at.table.phase, at.pit.types[-1]) == ("shoe_ended", "shoe_closed")

@@ -9,11 +9,9 @@ from typing import Any
 
 import pytest
 
-from controller.bench.daemon import Table
-from controller.bench.far_pit import Event, FarPit
-from controller.bench.far_shoe import FarShoe
-from controller.bench.plugin import Eventually
+from controller.bench.far_pit import Event
 from controller.cli import surroundings
+from tests.hil.bench import Bench
 
 _A_SHOE_S = 120
 _ENVELOPE = {"id", "contract", "table", "epoch", "seq", "at", "clock_synchronised", "chain", "signature"}
@@ -37,20 +35,13 @@ def _account(path: Path, type_: str, shoes: int) -> list[dict[str, Any]]:
     ],
 )
 def test_the_pits_account_of_a_whole_shoe_is_the_houses(
-    seed: int,
-    shoes: int,
-    table: Table,
-    shoe: FarShoe,
-    pit: FarPit,
-    eventually: Eventually,
-    tmp_path: Path,
-    figure: Callable[[str], None],
+    seed: int, shoes: int, at: Bench, tmp_path: Path, figure: Callable[[str], None]
 ) -> None:
-    if table.files.header_is_real:
+    if at.table.files.header_is_real:
         pytest.skip("the simulated people press and look on the pins page alone")
-    shoe.unplug()  # the people bring their own
+    at.shoe.unplug()  # the people bring their own
     account = tmp_path / "account"
-    people = ["-m", "drivers.sim", str(table.files.for_people), "--account", str(account)]
+    people = ["-m", "drivers.sim", str(at.table.files.for_people), "--account", str(account)]
     habits = ["--seed", str(seed), "--speed", "0", "--error-rate", "0.05", "--wrap", str(seed % 2)]
 
     def over() -> bool:
@@ -58,11 +49,11 @@ def test_the_pits_account_of_a_whole_shoe_is_the_houses(
         return account.exists() and account.read_bytes().count(b'"shoe_closed"') >= shoes
 
     with surroundings.started(surroundings.python(*people, *habits), tmp_path / "people.log") as dealing:
-        eventually(over, within_s=shoes * _A_SHOE_S)
-    eventually(lambda: table.unacknowledged() == 0)
+        at.eventually(over, within_s=shoes * _A_SHOE_S)
+    at.eventually(lambda: at.table.unacknowledged() == 0)
 
     def told(type_: str) -> list[Event]:
-        return [event for event in pit.told(type_) if event["shoe"] <= shoes]  # they may have begun one more
+        return [event for event in at.pit.told(type_) if event["shoe"] <= shoes]  # they may have begun one more
 
     theirs = _account(account, "round", shoes)
     ours = [_in_the_houses_words(event) for event in told("round")]
@@ -74,9 +65,9 @@ def test_the_pits_account_of_a_whole_shoe_is_the_houses(
         assert {key: our[key] for key in their} == their
         assert our["reason"] == "last_hand"
     assert (told("fault"), told("alarm"), told("void")) == ([], [], [])
-    assert table.verify().messages == len(pit.events)
+    assert at.table.verify().messages == len(at.pit.events)
 
     assert len(theirs) > 70 * shoes
     assert any(line["simulated"] for line in theirs), "no card was drawn in error: choose another seed"
     assert won, "no wager won: choose another seed"
-    figure(f"{shoes} shoes, {len(theirs)} rounds and {len(won)} hits compared, {len(pit.events)} events, none wrong")
+    figure(f"{shoes} shoes, {len(theirs)} rounds and {len(won)} hits compared, {len(at.pit.events)} events, none wrong")

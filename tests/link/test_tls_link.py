@@ -345,29 +345,26 @@ def test_the_pit_speaks_for_no_table_and_bet_recognition_for_no_pit(house: House
 # The table's place on the broker.
 
 
-def test_a_stolen_id_is_noticed_and_nobody_fights_over_it(
+async def test_a_stolen_id_is_noticed_and_nobody_fights_over_it(
     house: House, quick: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two tables with one certificate push each other out, until both have noticed and wait."""
     monkeypatch.setattr(mqtt, "_RIVAL_RETRY_S", 1000.0)
 
-    async def test() -> None:
-        async with table_of(house, of(house)) as one, table_of(house, of(house), up=False) as two:
-            for table in (one, two):
-                table.heard.greeting = (f"pit/v1/{TABLE}/state", b"{}")
-            assert one.broker.publish(f"pit/v1/{TABLE}/state", b"{}", retain=True) is not None
+    async with table_of(house, of(house)) as one, table_of(house, of(house), up=False) as two:
+        for table in (one, two):
+            table.heard.greeting = (f"pit/v1/{TABLE}/state", b"{}")
+        assert one.broker.publish(f"pit/v1/{TABLE}/state", b"{}", retain=True) is not None
 
-            def waits(table: Connected) -> bool:
-                return bool(table.heard.of("id taken")) and table.heard.told[-1][0] == "disconnected"
+        def waits(table: Connected) -> bool:
+            return bool(table.heard.of("id taken")) and table.heard.told[-1][0] == "disconnected"
 
-            await eventually(lambda: waits(one) or waits(two))
-            robbed, other = (one, two) if waits(one) else (two, one)
-            await eventually(lambda: other.heard.told[-1][0] != "disconnected")
-            for _ in range(50):  # in which a table that hurries would have been back
-                assert await other.answer(other.broker.publish(f"pit/v1/{TABLE}/event", b"{}")) in (0x00, 0x10)
-            assert len(robbed.heard.of("connected")) <= 4
-
-    run(test())
+        await eventually(lambda: waits(one) or waits(two))
+        robbed, other = (one, two) if waits(one) else (two, one)
+        await eventually(lambda: other.heard.told[-1][0] != "disconnected")
+        for _ in range(50):  # in which a table that hurries would have been back
+            assert await other.answer(other.broker.publish(f"pit/v1/{TABLE}/event", b"{}")) in (0x00, 0x10)
+        assert len(robbed.heard.of("connected")) <= 4
 
 
 async def test_a_thief_that_says_nothing_is_noticed_by_how_the_broker_ends_the_connection(

@@ -1,0 +1,56 @@
+"""All that a scenario at the bench may use, in one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from controller.bench.daemon import Table
+from controller.bench.far_pit import FarPit
+from controller.bench.far_shoe import FarShoe
+from controller.bench.header import Pins
+from controller.bench.plugin import Dealer, Eventually
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A table that runs, and the far end of each of its wires."""
+
+    table: Table
+    shoe: Any  # an Angel Eye with all its lies, unless the test is of another brand
+    pins: Pins
+    pit: FarPit
+    dealer: Dealer
+    eventually: Eventually
+
+    def with_key(self, button: str) -> None:
+        """Turn the supervisor's key and press a button until the fault is left."""
+        self.pins.turn_key()
+        self.pins.press(button, until=lambda: self.table.fault is None)
+        self.pins.turn_key_back()
+
+    def announce(self) -> None:
+        """Announce a shoe."""
+        self.pins.press("new_shoe", until=lambda: self.table.phase == "first_card_due")
+
+    def await_phase(self, phase: str) -> None:
+        """Wait until the table is in this phase."""
+        self.eventually(lambda: self.table.phase == phase)
+
+    def rounds(self, expected: int) -> list[dict[str, Any]]:
+        """The hands that the pit was told of, once the table waits for nothing more to be acknowledged."""
+        self.eventually(lambda: len(self.pit.rounds) >= expected and self.table.unacknowledged() == 0)
+        return self.pit.rounds
+
+    def restart(self) -> None:
+        """Kill the daemon; it comes again, hears the shoe, and a supervisor counts what is left in it."""
+        self.table.restart()
+        self.eventually(self.table.links_up)
+
+    def play_on(self, after: int) -> None:
+        """Play one more hand, the shoe's own game of the last one given up: the table is as good as before."""
+        if isinstance(self.shoe, FarShoe):
+            self.shoe.force_quit()
+        self.dealer.play("9C TD TC 5D")
+        self.eventually(lambda: len(self.pit.rounds) == after + 1)
+        assert self.pit.rounds[-1]["player"]["cards"] == ["9C", "TC"]
