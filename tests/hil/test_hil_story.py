@@ -43,7 +43,7 @@ def test_a_whole_hand_from_new_shoe_to_a_royal_9_hit(at: Bench) -> None:
     ]
     assert at.table.verify().messages == 5
     assert [fact["fact"] for fact in at.table.facts()] == [
-        *("PitKeyPinned", "ShoeOpened", "CardDrawn", "BurnCountReported", "CardDrawn", "CardDrawn"),
+        *("ProgramMeasured", "PitKeyPinned", "ShoeOpened", "CardDrawn", "BurnCountReported", "CardDrawn", "CardDrawn"),
         *("WagersLocked", "CardDrawn", "CardDrawn", "CardDrawn", "CardDrawn", "ShoeResultReported"),
     ]
 
