@@ -152,6 +152,16 @@ def _check_spots(bets: tuple[Bet, ...]) -> Iterable[Told]:
             yield f"{key}.rows", f"nothing says when {bet.spot} wins", "Add its rows: the first that holds decides."
 
 
+def _check_one_of(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Told]:
+    """A group that names a spot of the game names no other. The default group may be of another game as a whole."""
+    spots = [bet.spot for bet in bets]
+    for place, group in enumerate(wagers.one_of):
+        unknown = [spot for spot in group if spot not in spots]
+        if unknown and len(unknown) < len(group):
+            do = f"Name some of: {', '.join(spots)}."
+            yield f"wagers.one_of.{place}", f"{unknown[0]} is no spot of this game", do
+
+
 def _check_money(bets: tuple[Bet, ...]) -> Iterable[Told]:
     for place, bet in enumerate(bets):
         if bet.price_cents is not None and bet.price_cents < 1:
@@ -237,7 +247,7 @@ def check_reach(game: GameFile) -> Iterable[Told]:
             yield key, f"wherever it holds, a row of {spot} before it holds", do
 
 
-GAME_CHECKS = (_check_shoe_rules, _check_play, _check_wagers, _check_spots, _check_money, _check_awards)
+GAME_CHECKS = (_check_shoe_rules, _check_play, _check_wagers, _check_spots, _check_one_of, _check_money, _check_awards)
 """Every check of a game's file. Its arguments are the sections that the check looks at, by their names; `section` is
 the section of the file's kind."""
 

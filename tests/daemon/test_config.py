@@ -479,6 +479,11 @@ WRONG_IN_GAME: dict[str, Case] = {
         "bets.2.after_split",
         "no seat splits in this game",
     ),
+    "one side of a misspelt spot": (
+        lambda v: v["wagers"].update(one_of=[["playr", "banker"]]),
+        "wagers.one_of.0",
+        "playr is no spot of this game",
+    ),
     "limits of back bettors whom nobody has": (
         lambda v: v["wagers"].update(counted_together="circles"),
         "wagers.counted_together",
@@ -656,6 +661,7 @@ def test_a_table_that_does_not_fit_its_game_is_told(case: str, tmp_path: Path) -
     [
         ({"lucky9_bonus": []}, ["lucky9_bonus"]),
         ({"tie": [], "lucky9_bonus": ["tie"]}, ["lucky9_bonus", "tie"]),
+        ({"tie": [], "lucky9_bonus": ["tie", "hand"]}, ["lucky9_bonus", "tie"]),  # a tie bet alone is enough for it
         ({"tie": ["lucky9_bonus"], "lucky9_bonus": ["tie"]}, ["lucky9_bonus", "tie"]),
     ],
 )
