@@ -18,6 +18,7 @@ from controller.clock import stamp_now
 from controller.config import Config
 from controller.contract.fingerprint import fingerprint
 from controller.contract.signing import signed
+from controller.digest import program_digest
 from controller.errors import TableError
 from controller.keys import load_or_make_key, signature_holds
 from controller.pins.header_map import PHYSICAL
@@ -42,6 +43,7 @@ def made_report(
         "at": stamp_now().text(),
         "version": __version__,
         "configuration_digest": config.digest,
+        "program_digest": program_digest(),
         "machine": _machine(),
         "seats": {str(seat.number): str(seat.k9 or "") for seat in config.rules.seats},
         "lamps": {name: {"bcm": lamp.bcm, "active": lamp.active} for name, lamp in pins.lamps.items()},
@@ -88,7 +90,7 @@ def _sections(report: Mapping[str, Any], signer: str) -> list[tuple[str, list[tu
         pull = f", pull {each['pull']}" if "pull" in each else ""
         return f"BCM {each['bcm']}, pin {PHYSICAL[each['bcm']]}, active {each['active']}{pull}"
 
-    heads = ("table", "name", "game", "sheet", "by", "at", "version", "configuration_digest")
+    heads = ("table", "name", "game", "sheet", "by", "at", "version", "configuration_digest", "program_digest")
     return [
         ("Table", [*((name, str(report[name])) for name in heads), *report["machine"].items()]),
         ("Seats and what is printed at each", [*report["seats"].items()]),

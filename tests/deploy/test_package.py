@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 
 from controller import __version__
-from controller.cli.surroundings import simulated_table
 from controller.digest import program_digest
 from controller.record.journal import SCHEMA_VERSION, Verified, verify
 from tests.deploy.clean_debian import ROOT, Machine, booted, clean_root, lacking, layer
@@ -29,6 +28,18 @@ pytestmark = [
 NEXT, BROKEN = "9.1.0", "9.2.0"
 _STATE = Path("/var/lib/table-controller")
 _WITHIN_S = 60.0
+_ANSWERS = f"""
+table.game = "royal9"
+setup.shoe = "{_STATE}/shoe"
+shoe.driver = "angel_eye"
+pins.driver = "simulated"
+pins.page = "{_STATE}/header"
+pit.port = 1
+journal.path = "{_STATE}/journal"
+journal.signing_key = "{_STATE}/key"
+control.socket = "/run/table-controller/s"
+setup.report = "/root/report.html"
+"""
 _OPENS_A_SHOE = ("3H", "8C", "KD", "2S")  # the first card burns three more
 
 
@@ -87,21 +98,16 @@ class Table:
         return self.machine.run("apt-get", "install", "-y", "-q", "--allow-downgrades", f"/root/{package.name}").stdout
 
     def set_up(self) -> None:
-        """A table's file with simulated wires, in place of what `tablectl setup` asks."""
-        folder = self.machine.root / "etc" / "table-controller"
-        file = simulated_table(
-            folder, 1, shoe={"port": str(_STATE / "shoe")}, journal={"path": str(_STATE / "journal")}
-        )
-        text = file.read_text("utf-8")
-        text = text.replace(str(ROOT / "config"), "/etc/table-controller").replace(
-            f"{folder}/header", f"{_STATE}/header"
-        )
-        text = text.replace(f"{folder}/table.key", f"{_STATE}/key").replace(
-            f"{folder}/table.sock", "/run/table-controller/s"
-        )
-        file.write_text(text, "utf-8")
+        """`tablectl setup` with simulated wires, and the table started."""
+        self.asked("setup.start = 'no'")
         self.plug_in()
         self.machine.run("systemctl", "enable", "--now", "table-controller")
+
+    def asked(self, more: str) -> str:
+        """What `tablectl setup` says to these answers."""
+        file = self.machine.root / "root" / "answers"
+        file.write_text(_ANSWERS + more, "utf-8")
+        return self.machine.run("tablectl", "setup", "--answers", "/root/answers").stdout
 
     def plug_in(self) -> None:
         """A simulated shoe on its port."""
@@ -188,6 +194,49 @@ def test_installed_without_network_the_table_plays_under_its_unit(table: Table, 
     table.machine.run("sh", "-c", "kill -9 $(systemctl show -P MainPID table-controller)")
     _until(lambda: '"wagers_open"' in table.status())
     assert table.journal().rows > 4
+
+
+def test_set_up_by_answers_the_table_runs_within_its_networks_and_is_reported(table: Table, package: Path) -> None:
+    table.install(package)
+    table.plug_in()
+    told = table.asked("setup.networks = '10.20.0.0/16'")
+    _until(lambda: table.runs() == __version__)
+    assert table.machine.run("systemctl", "is-enabled", "table-controller").stdout == "enabled\n"
+    allowed = table.machine.run("systemctl", "show", "-P", "IPAddressAllow", "table-controller").stdout
+    assert {"10.20.0.0/16", "127.0.0.0/8"} <= set(allowed.split())
+    assert "::/0" in table.machine.run("systemctl", "show", "-P", "IPAddressDeny", "table-controller").stdout
+    key = (
+        table.machine.run("tablectl", "setup", "--verify", "/root/report.html").stdout.split("the key ")[1].strip(".\n")
+    )
+    assert f"The table's key: {key}." in told
+    table.open_a_shoe()
+    refused = table.machine.run("tablectl", "setup", "--answers", "/root/answers", check=False)
+    assert "shoe_is_open" in refused.stderr
+
+
+def test_a_table_is_moved_to_another_machine_inside_a_shoe(package: Path, tmp_path: Path) -> None:
+    with _table(tmp_path, "old", tmp_path / "old-state") as old:
+        old.install(package)
+        old.set_up()
+        old.open_a_shoe()
+        copy = old.machine.run("tablectl", "backup", "/root/copied").stdout
+        assert "read back" in copy
+        old.machine.run("systemctl", "disable", "--now", "table-controller")
+        old.machine.run("tablectl", "backup", "/root/moved", "--move", "--by", "Smith")
+        old.machine.run("systemctl", "start", "table-controller", check=False)
+        _until(lambda: "journal_lost" in old.machine.log())
+        with _table(tmp_path, "new", tmp_path / "new-state") as new:
+            new.install(package)
+            shutil.copy(old.machine.root / "root" / "moved", new.machine.root / "root" / "moved")
+            begun = new.machine.run("tablectl", "restore", "/root/moved").stdout
+            assert "Shoe 1 was open" in begun
+            new.plug_in()
+            new.machine.run("systemctl", "enable", "--now", "table-controller")
+            _until(lambda: '"wagers_open"' in new.status())
+            assert new.journal().epoch in begun
+            assert '"shoe_unheard"' in new.status()
+            others = new.machine.run("find", str(_STATE), "!", "-user", "table-controller").stdout
+            assert others == ""
 
 
 def test_an_update_waits_for_the_end_of_the_shoe_and_rollback_returns(
