@@ -135,3 +135,10 @@ def write_whole(path: Path, content: bytes) -> None:
         os.fsync(file.fileno())
     half.rename(path)
     sync_folder(path)  # its name too must survive: the journal, in another folder perhaps, names this key for ever
+
+
+def for_owner(path: Path, folder: Path) -> None:
+    """Give a file that root has written to whom the folder belongs. Raises OSError."""
+    if os.geteuid() == 0:
+        of = folder.stat()
+        os.chown(path, of.st_uid, of.st_gid)

@@ -102,7 +102,7 @@ def record(machine: Machine, journal: JournalSection, table: str) -> Iterator[Ro
             return
         if not has_key:
             says = f"The journal {journal.path} has lost its key {journal.signing_key}."
-            yield fault("key", "key_gone", says, "Restore the key from the backup: docs/stopped.md.")
+            yield fault("key", "key_gone", says, "Restore the key from the backup: docs/replace.md.")
             return
         if not os.access(key_path, os.R_OK):
             raise PermissionError

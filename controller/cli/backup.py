@@ -21,6 +21,7 @@ from controller.clock import stamp_now
 from controller.config import load
 from controller.config.table_file import JournalSection, TableFile
 from controller.errors import TableError
+from controller.keys import for_owner
 from controller.record.archive import beside
 from controller.record.backup import Backup, Kept, Kind, kept, reading_backup, write_backup
 from controller.record.journal import copied, read_origin, verify
@@ -134,7 +135,7 @@ def restore(source: Path, by: str | None) -> int:
     if told.moved_by is None and by is not None:
         new_journal(table, by)
         for path in (Path(section.path), _note(Path(section.signing_key))):
-            _for_owner(path, journal.parent)
+            for_owner(path, journal.parent)
     else:
         print(f"The table goes on where it was when {told.moved_by} moved it, at {told.at}.")
     print("Look at this machine: sudo tablectl doctor. Then start it: sudo systemctl enable --now table-controller")
@@ -165,7 +166,7 @@ def _placed(told: Backup, files: Iterator[tuple[Kept, Path]]) -> tuple[Path, Pat
                 folder = _archive(journal) or beside(Path(journal.path))
                 if not folder.exists():
                     folder.mkdir(mode=0o700)
-                    _for_owner(folder, owner)
+                    for_owner(folder, owner)
                 _put(unpacked, folder / Path(each.path).name, owner)
             case "key":
                 _put(unpacked, Path(journal.signing_key), owner)
@@ -224,15 +225,9 @@ def _put(source: Path, to: Path, owner: Path | None) -> None:
         out.flush()
         os.fsync(out.fileno())
     if owner is not None:
-        _for_owner(new, owner)
+        for_owner(new, owner)
     new.rename(to)
     sync_folder(to)
-
-
-def _for_owner(path: Path, folder: Path) -> None:
-    if os.geteuid() == 0:
-        of = folder.stat()
-        os.chown(path, of.st_uid, of.st_gid)
 
 
 def _tell_shoe(journal: Path, told: Backup) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 import re
 import socket
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
+from pwd import getpwnam
 from typing import Any
 
 from controller.care.links import broker, certificates
@@ -17,6 +20,7 @@ from controller.config.table_file import PitSection
 from controller.setup.questions import Dialogue
 
 _FILES = ("ca", "certificate", "private_key", "crl")
+_ACCOUNT, _CREDENTIALS = "table-controller", "/run/credentials"
 _RESOLVER = Path("/etc/resolv.conf")
 
 
@@ -63,6 +67,14 @@ def _ask_files(dialogue: Dialogue, tls: Path, values: dict[str, Any]) -> None:
     ):
         explains = f"A PEM file. The certificate's common name is {own}."
         values["pit"][key] = dialogue.ask(f"pit.{key}", says, explains, str(tls / file), _file)
+    secret = Path(values["pit"]["private_key"])
+    with suppress(KeyError):  # a machine without the package has no such account
+        account = getpwnam(_ACCOUNT)
+        if os.geteuid() == 0 and secret.stat().st_uid != account.pw_uid and not secret.is_relative_to(_CREDENTIALS):
+            explains = "The table runs under that account, and could not read its key otherwise. Nobody else then can."
+            if dialogue.agrees("setup.key_owner", f"Give {secret} to {_ACCOUNT}, mode 600", explains, True):
+                os.chown(secret, account.pw_uid, account.pw_gid)
+                secret.chmod(0o600)
 
 
 def _tried(table: str, pit: Mapping[str, Any]) -> list[Row]:

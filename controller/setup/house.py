@@ -38,7 +38,7 @@ def ask_house(dialogue: Dialogue, folder: Path, values: dict[str, Any]) -> GameF
     table["game"] = str(path.relative_to(folder) if path.is_relative_to(folder) else path)
     explains = "The table's name in each message to the pit, and in its certificate: a-z, 0-9 and -, as royal9-01."
     default = re.sub("[^a-z0-9]", "-", path.stem) + "-01"
-    table["id"] = dialogue.ask("table.id", "Name of the table at the pit", explains, default, _id)
+    table["id"] = dialogue.ask("table.id", "Name of the table at the pit", explains, default, read_id)
     explains = "As the screen shows it."
     table["name"] = dialogue.ask("table.name", "Name of the table for people", explains, f"{rules.name}, table 1", str)
     _ask_dealing(dialogue, rules, table)
@@ -91,7 +91,8 @@ def _ask_seats(dialogue: Dialogue, rules: GameFile, values: dict[str, Any]) -> N
 _SUITS = (Suit.SPADES, Suit.HEARTS, Suit.DIAMONDS, Suit.CLUBS)
 
 
-def _id(text: str) -> str:
+def read_id(text: str) -> str:
+    """A table's id. Raises ValueError where it is none."""
     for _, what, do in told_of_id(text):
         raise ValueError(f"{what}. {do}")
     return text

@@ -104,7 +104,7 @@ def _speeds() -> list[int]:
 async def _listen(terminal: Terminal, found: Sequence[str]) -> Heard | None:
     """What is heard until the person presses Enter."""
     logging.getLogger("drivers").addHandler(logging.NullHandler())  # what a port says is told here
-    ear = _Ear()
+    ear = Ear()
     tasks = [asyncio.create_task(ear.hear(port)) for port in found]
     try:
         while terminal.line_within(0) is None:
@@ -119,7 +119,7 @@ async def _listen(terminal: Terminal, found: Sequence[str]) -> Heard | None:
     return ear.heard
 
 
-class _Ear:
+class Ear:
     """Listens at several ports. The first that speaks is the shoe's."""
 
     def __init__(self) -> None:
@@ -156,7 +156,7 @@ class _Ear:
 class _AtSpeed:
     """What one port says at one speed, heard by the codec of every brand that runs at that speed."""
 
-    def __init__(self, ear: _Ear, port: str, baud: int) -> None:
+    def __init__(self, ear: Ear, port: str, baud: int) -> None:
         brands = [shoes.brand(name) for name in shoes.NAMES]
         self._ear, self._port, self._baud = ear, port, baud
         self._codecs = {brand.name: brand.codec(None) for brand in brands if baud in brand.bauds}

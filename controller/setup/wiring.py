@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from controller.config.game_file import GameFile, play_of
 from controller.errors import TableError
 from controller.header import take_pins
+from controller.keys import for_owner
 from controller.pins.devices import InputWiring, LampWiring
 from controller.pins.header_map import PHYSICAL
 from controller.setup.house import choice
@@ -51,6 +53,8 @@ def ask_wiring(dialogue: Dialogue, rules: GameFile, values: dict[str, Any]) -> b
     if walks:
         try:
             take_pins(pins["driver"], pins.get("page"), {}, {}).close()
+            if "page" in pins:
+                for_owner(Path(pins["page"]), Path(pins["page"]).parent)
         except TableError as error:
             dialogue.say(str(error), "So nobody walks the wiring: the usual wiring is written down.")
             walks = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import socket
 import subprocess
@@ -18,14 +19,19 @@ from controller.config import load
 from controller.contract.fingerprint import fingerprint
 from controller.errors import TableError
 from controller.keys import load_or_make_key
+from controller.setup import listening
+from controller.setup.broker import ask_broker
+from controller.setup.house import read_id
+from controller.setup.listening import Ear
 from controller.setup.machine import Machine
-from controller.setup.questions import read_answers
+from controller.setup.questions import Dialogue, Terminal, flat, read_answers
 from controller.setup.wizard import setup, verify_report
 from drivers.sim.line import PtyLine
+from drivers.sim.shoe import maker
 from tests.deploy.clean_debian import ROOT
 from tests.setup.technician import Technician
 from tests.support.brokers import needs_mosquitto
-from tests.support.waiting import eventually_now
+from tests.support.waiting import eventually, eventually_now, run
 
 _LAMPS = ["seat_1", "seat_2", "seat_3", "player", "tie", "banker", "draw_player", "draw_banker", "fault"]
 _PINS = [17, 16, 18, 19, 20, 21, 22, 23, 24]
@@ -108,8 +114,9 @@ def _fleet(folder: Path, more: str, game: str = "royal9") -> None:
     shoe = tomllib.loads((ROOT / "config" / "tables" / f"{game}.toml").read_text("utf-8"))["shoe"]["driver"]
     answers = folder / "fleet"
     answers.write_text(
-        f'table.game = "{game}"\nsetup.shoe = "/dev/shoe"\nshoe.driver = "{shoe}"\n'
-        f'pins.driver = "rpi_gpio"\nsetup.report = "{folder}/report.html"\n{more}\n',
+        f'table.game = "{game}"\nshoe.driver = "{shoe}"\n'
+        f'pins.driver = "rpi_gpio"\nsetup.report = "{folder}/report.html"\n{more}\n'
+        + ("" if "setup.shoe" in more else 'setup.shoe = "/dev/shoe"\n'),
         "utf-8",
     )
     setup(folder / "table.toml", answers, None)
@@ -259,3 +266,93 @@ def test_networks_without_a_limit_leave_no_line_in_the_unit(tmp_path: Path) -> N
     assert path.exists()
     machine.allow(["any"])
     assert not path.exists()
+
+
+class _Scripted(Terminal):
+    """A person whose answers are these, one after the other."""
+
+    def __init__(self, *lines: str) -> None:
+        super().__init__()
+        self._lines = [*lines]
+
+    def line(self, prompt: str) -> str:
+        print(prompt)
+        return self._lines.pop(0)
+
+    def line_within(self, seconds: float | None) -> str | None:
+        return None
+
+
+def test_a_question_explains_itself_and_comes_again_after_a_wrong_answer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dialogue = Dialogue(_Scripted("?", "Royal 9", "pit", ""), {}, {}, tmp_path / "kept")
+    assert dialogue.ask("table.id", "Name", "It stands in each message.", "royal9-01", read_id) == "royal9-01"
+    told = capsys.readouterr().out
+    assert "  It stands in each message." in told
+    assert "'Royal 9' cannot stand in a topic" in told
+    assert "'pit' is the name of the pit's program" in told
+
+
+def test_a_broker_that_does_not_answer_is_asked_for_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as broker:
+        port = str(broker.getsockname()[1])
+        person = _Scripted("127.0.0.1", "no", "1", "", "no", "127.0.0.1", "no", port, "")
+        values: dict[str, dict[str, object]] = {"table": {"id": "royal9-01"}}
+        told = ask_broker(Dialogue(person, {}, {}, tmp_path / "kept"), tmp_path, values)
+    assert f"127.0.0.1:{port} answers." in told
+    assert values["pit"]["port"] == int(port)
+    assert "127.0.0.1:1 does not answer" in capsys.readouterr().out
+
+
+def test_a_beetek_is_told_from_an_angel_eye_after_bytes_of_another_speed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = PtyLine(tmp_path / "shoe")
+    ear, dealer = Ear(), maker("beetek")(line)
+
+    def noise_was_heard() -> bool:
+        line.write(bytes([0xF0, 0x1E] * 20))
+        return "trying the next speed" in capsys.readouterr().out
+
+    def card_was_heard() -> bool:
+        dealer.draw("KS")
+        return ear.heard is not None
+
+    async def hears() -> None:
+        listening = asyncio.create_task(ear.hear(str(tmp_path / "shoe")))
+        await eventually(noise_was_heard)
+        await eventually(card_was_heard)
+        listening.cancel()
+
+    try:
+        run(hears())
+    finally:
+        line.unplug()
+    assert ear.heard is not None
+    assert (ear.heard.driver, ear.heard.baud, set(ear.heard.cards)) == ("beetek", 9600, {"KS"})
+
+
+def test_a_fleets_shoe_is_the_one_adapter_that_is_plugged_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    adapters = tmp_path / "by-id"
+    adapters.mkdir()
+    monkeypatch.setattr(listening, "_BY_ID", adapters)
+    monkeypatch.setattr(listening, "_HEADER_PORT", tmp_path / "none")
+    find = 'setup.shoe = "find"'
+    with pytest.raises(TableError) as none:
+        _fleet(_folder(tmp_path), find)
+    (adapters / "one").touch()
+    _fleet(tmp_path, find)
+    assert load(tmp_path / "table.toml").file.shoe.port == str(adapters / "one")
+    (tmp_path / "table.toml").unlink()
+    (adapters / "two").touch()
+    with pytest.raises(TableError) as several:
+        _fleet(tmp_path, find)
+    assert {none.value.code, several.value.code} == {"answer_missing"}
+
+
+def test_the_pages_answers_for_a_fleet_are_ones_that_a_setup_asks_for(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "commission.md").read_text("utf-8")
+    shown = tomllib.loads(page.partition("```toml\n")[2].partition("```")[0])
+    _fleet(_folder(tmp_path), "")
+    assert flat(shown).keys() <= read_answers(tmp_path / "setup.answers").keys()
