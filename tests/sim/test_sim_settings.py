@@ -129,7 +129,7 @@ def test_baccarat_royal_is_dealt_and_paid_by_each_setting_as_the_house_has_it() 
     assert isinstance(BACCARAT_ROYAL.play, BaccaratRoyal)
     limits = replace(BACCARAT_ROYAL.wagers, increment_cents=1)
     outcomes = set()
-    for seed, (order, unequal, cents) in enumerate(ROYAL_SETTINGS * 3):
+    for seed, (order, unequal, cents) in enumerate(ROYAL_SETTINGS * 4):
         by = {"unequal_stakes": unequal}
         play = replace(BACCARAT_ROYAL.play, deal_order=order)
         rules = replace(BACCARAT_ROYAL, play=play, wagers=limits, bets=read(BACCARAT_ROYAL.bets, "stake", by))
