@@ -59,7 +59,7 @@ def _shown_once(url: str, command: Sequence[str], first_s: float, silent_s: floa
     try:
         browser = subprocess.Popen([*command, f"{url}?kiosk={name}"], start_new_session=True)
     except OSError as error:
-        do = "Install the browser (apt-get install cage chromium), or name another browser after `--`."
+        do = "Install the browser (apt-get install cage chromium xwayland), or name another browser after `--`."
         raise TableError("kiosk_browser", f"{command[0]} cannot be run: {error.strerror}.", do) from None
     good_until_s = time.monotonic() + first_s
     try:

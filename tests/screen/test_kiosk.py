@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import shutil
 import signal
+import struct
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
@@ -70,11 +76,26 @@ class Monitor:
         """The kiosk with a stand-in for a browser that dies, freezes or goes on."""
         return self.kiosk(sys.executable, "-c", _PAINTS, str(self.folder), how)
 
+    def attached(self, folder: Path) -> Path:
+        """A monitor of 1024 x 768 on `display`, and the file that holds what it shows."""
+        command = ["Xvfb", "-displayfd", "1", "-screen", "0", "1024x768x24", "-fbdir", str(folder), "-ac"]
+        log = self.folder / "xvfb.log"
+        self._stack.enter_context(surroundings.started(command, log))
+        eventually_now(lambda: re.search(rb"^\d+\n", log.read_bytes(), re.MULTILINE), "the monitor")
+        self.display = ":" + re.findall(r"^\d+$", log.read_text("utf-8"), re.MULTILINE)[0]
+        return folder / "Xvfb_screen0"
+
     @property
     def starts(self) -> int:
         """How often the stand-in was started."""
         started = self.folder / "started"
         return len(started.read_text("utf-8")) if started.exists() else 0
+
+    def was_heard(self, browser: int) -> bool:
+        """Whether the page in this browser has said that it painted."""
+        name = Path(f"/proc/{browser}/cmdline").read_text("utf-8").split("?kiosk=")[1].rstrip("\0")
+        with urlopen(f"http://{self._at}/alive/{name}/age", timeout=10) as answer:
+            return json.load(answer)["age_s"] is not None
 
     def said(self) -> str:
         """What the kiosk said."""
@@ -129,6 +150,48 @@ def test_a_killed_chromium_comes_back(monitor: Monitor) -> None:
         for process in before:
             os.kill(process, stopped)
         eventually_now(partial(_others, monitor.folder, before), "another browser")
+
+
+@pytest.mark.proof
+@pytest.mark.skipif(
+    not all(map(shutil.which, ("Xvfb", "cage", "Xwayland", "chromium"))),
+    reason="no monitor: apt-get install -y xvfb cage xwayland chromium",
+)
+def test_the_units_own_command_shows_the_page_and_a_frozen_one_comes_back(monitor: Monitor) -> None:
+    """What the unit runs, on a monitor that is a file: Cage takes an X server's window for a screen."""
+    with tempfile.TemporaryDirectory(prefix="kiosk-", ignore_cleanup_errors=True) as folder:
+        own = Path(folder)
+        own.chmod(0o777)
+        shown = monitor.attached(own)
+        command = (Path(__file__).parents[2] / "systemd" / "table-kiosk.service").read_text("utf-8")
+        browser = (
+            command.split("ExecStart=")[1].split(" -- ", 1)[1].split("\nWatchdogSec")[0].replace("\\\n", "").split()
+        )
+        browser = [word.replace("/run/table-kiosk", folder) for word in browser]
+        where = {"DISPLAY": monitor.display, "XDG_RUNTIME_DIR": folder, "HOME": folder}
+        where |= {"WLR_BACKENDS": "x11", "WLR_RENDERER": "pixman", "WLR_LIBINPUT_NO_DEVICES": "1"}  # no GPU, no seat
+        nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+        kiosk = monitor.kiosk(
+            *nobody, "env", *(f"{name}={said}" for name, said in where.items()), *browser, first_s=60, silent_s=8
+        )
+        eventually_now(lambda: lit_share(shown) > 0.95, "the page on the monitor")
+        before = _children_of(own / "chromium")
+        eventually_now(lambda: monitor.was_heard(before[0]), "the page's word that it painted")
+        for process in before:
+            os.kill(process, signal.SIGSTOP)
+        eventually_now(partial(_others, own / "chromium", before), "another browser")
+        eventually_now(lambda: lit_share(shown) > 0.95, "the page again")
+        assert "The browser is started again: its page has painted nothing for too long." in monitor.said()
+        surroundings.stop(kiosk)
+        eventually_now(lambda: _children_of(own / "chromium") == [], "no browser is left")
+
+
+def lit_share(screen: Path) -> float:
+    """How much of a picture in X's window dump is not black. Even the darkest of the page is not."""
+    dump = screen.read_bytes()
+    header_bytes, colors = struct.unpack(">I72xI", dump[:80])
+    pixels = memoryview(dump)[header_bytes + 12 * colors :].cast("I")
+    return sum(pixel & 0xFFFFFF != 0 for pixel in pixels[::101]) / len(pixels[::101])
 
 
 def _others(folder: Path, before: list[int]) -> bool:
