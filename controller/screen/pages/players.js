@@ -22,6 +22,7 @@ function el(tag, name, ...inside) {
 }
 
 function words(said) {
+  if (new Set(Object.values(said)).size === 1) return [el("span", "", said.en)]; // a name of the house's own
   return Object.entries(said).map(([language, text]) => {
     const span = el("span", "", text);
     span.lang = language;
@@ -189,7 +190,8 @@ function drawSeats() {
     if (now.role) sign.replaceChildren(el("span", `role is-${now.role}`, `${settled ? "→ " : ""}${now.role[0].toUpperCase()}`));
     if (now.says) here.title = Object.values(now.says).join(" / ");
     here.append(sign);
-    if (settled) here.append(el("div", `result turns ${now.result?.mark ?? ""}`, ...(now.result ? words(now.result.says) : [])));
+    const result = now.sign === "hit" ? null : now.result; // the star says more
+    if (settled) here.append(el("div", `result turns ${result?.mark ?? ""}`, ...(result ? words(result.says) : [])));
     return here;
   }));
 }
