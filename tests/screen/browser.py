@@ -54,6 +54,8 @@ for (const card of document.querySelectorAll('.card')) {
   const box = card.getBoundingClientRect(), edge = card.closest('.zone, .seat-hand').getBoundingClientRect();
   if (box.left < edge.left || box.right > edge.right || box.top < edge.top || box.bottom > edge.bottom)
     unfit.push(`card cut off: ${card.dataset.card}`);
+  const total = card.closest('.one')?.querySelector('.total').getBoundingClientRect();
+  if (total && total.left < box.right && total.top < box.bottom) unfit.push(`total under a card: ${card.dataset.card}`);
 }
 const hit = document.getElementById('hit');
 for (let one = 0; one < boxes.length; one += 1) for (let other = one + 1; other < boxes.length; other += 1) {

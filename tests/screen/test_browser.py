@@ -68,15 +68,23 @@ def shown_of(browser: Browser, showing: Showing) -> None:
     ]
     letters = "".join(LETTER[each["outcome"]] for each in rounds)
     for name, reach in DERIVED.items():
-        marks = "".join(mark.split()[-1][0].upper() for mark in shown[name])
-        said = by_columns(letters, reach)
-        assert said.endswith(marks), "a road too long for its window shows its end"
-        assert bool(marks) == bool(said)
-    decided = [letter for letter in letters if letter != "T"]
+        marks = [mark.split() for mark in shown[name]]
+        _shows_its_end(
+            [(int(column), int(row), color[0].upper()) for column, row, color in marks], by_columns(letters, reach)
+        )
     circles = [mark.split() for mark in shown["big_road"] if "null" not in mark]
-    assert [(int(column), int(row)) for column, row, *_ in circles] == drawn(decided)[-len(circles) or None :]
-    assert [LETTER[winner] for _, _, winner, _ in circles] == decided[-len(circles) or None :]
+    _shows_its_end(
+        [(int(column), int(row), LETTER[winner]) for column, row, winner, _ in circles], letters.replace("T", "")
+    )
     assert shown["counts"] == [str(letters.count(letter)) for letter in "PBT"]
+
+
+def _shows_its_end(shown: list[tuple[int, int, str]], letters: str) -> None:
+    """The marks of a road, from one column on where the road is too long for its window."""
+    marks = [(*place, letter) for place, letter in zip(drawn(list(letters)), letters, strict=True)]
+    first = min((column for column, _, _ in shown), default=0)
+    assert shown == [mark for mark in marks if mark[0] >= first]
+    assert bool(shown) == bool(marks)
 
 
 def shows_the_last_hand(browser: Browser, rounds: list[dict[str, Any]]) -> None:

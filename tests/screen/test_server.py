@@ -1,0 +1,124 @@
+"""The screen's server by its answers: it is read and never written, and nothing on its pages comes from elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.types import ASGIApp
+
+from controller.screen import server
+from controller.screen.audience import Audience
+from controller.screen.server import Screen, Sockets, application
+
+_NOWHERE = Path("/nowhere")
+_PAGES = (
+    "/",
+    "/technician",
+    "/help",
+    "/favicon.ico",
+    "/alive/a",
+    "/alive/a/age",
+    "/technician/rounds.csv",
+    "/no-such-page",
+)
+_FILES = sorted((Path(server.__file__).with_name("pages")).iterdir())
+
+
+def a_screen(key: str | None = None) -> ASGIApp:
+    """The pages before no table."""
+    return application(Screen(Sockets(_NOWHERE, _NOWHERE, _NOWHERE)), _NOWHERE, key)
+
+
+def answered(app: ASGIApp, path: str, method: str = "GET", query: str = "") -> tuple[int, dict[str, str], str]:
+    """The answer's status, headers and text."""
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        return await asyncio.Future()  # whoever asks goes on listening
+
+    asked = {"path": path, "raw_path": path.encode(), "query_string": query.encode(), "method": method, "headers": []}
+    where = {"type": "http", "http_version": "1.1", "scheme": "http", "server": ("here", 80), "root_path": ""}
+
+    async def ask() -> None:
+        async with asyncio.timeout(20):
+            await app(asked | where, receive, send)
+
+    asyncio.run(ask())
+    headers = {name.decode(): said.decode() for name, said in sent[0]["headers"]}
+    return sent[0]["status"], headers, b"".join(each.get("body", b"") for each in sent[1:]).decode()
+
+
+@pytest.mark.parametrize("path", [*_PAGES, *(f"/pages/{file.name}" for file in _FILES)])
+def test_every_answer_lets_the_page_load_from_this_server_alone(path: str) -> None:
+    _, headers, text = answered(a_screen(), path)
+    rules = dict(rule.split(" ", 1) for rule in headers["content-security-policy"].split("; "))
+    assert rules["default-src"] == rules["base-uri"] == rules["form-action"] == rules["frame-ancestors"] == "'none'"
+    assert {rules[kind] for kind in ("script-src", "style-src", "img-src", "connect-src")} == {"'self'"}
+    assert headers["x-content-type-options"] == "nosniff"
+    assert not set(re.findall(r"https?://[^\s\"'`]+", text)) - {"http://www.w3.org/2000/svg"}, "an address elsewhere"
+    assert not re.search(r"<script(?! src=\"/pages/)|\sstyle=|\son\w+=", text), "a browser would refuse it by the rules"
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
+def test_nothing_can_be_written(method: str) -> None:
+    for path in (*_PAGES[:-1], "/events", "/technician/events", "/technician/hand", "/pages/players.js"):
+        assert answered(a_screen(), path, method)[0] == 405, path
+
+
+def test_a_supervisors_screen_shows_the_technicians_page_by_its_key_alone() -> None:
+    app = a_screen("secret")
+    for path in (
+        "/technician",
+        "/technician/events",
+        "/technician/rounds.csv",
+        "/technician/rounds.json",
+        "/technician/hand",
+    ):
+        for query in ("", "key=", "key=secre", "key=secrets", "key=%C3%A4"):
+            assert answered(app, path, query=query)[0] == 403, (path, query)
+    assert answered(app, "/technician", query="key=secret")[0] == 200
+    assert answered(app, "/")[0] == 200, "the players' page is everybody's"
+
+
+def test_frames_are_not_shown_without_a_supervisors_screen() -> None:
+    status, _, text = answered(a_screen(), "/technician/hand", query="round=1/1")
+    assert status == 403
+    assert "--supervisor" in text
+
+
+def test_a_hundred_browsers_get_every_part_and_a_slow_one_the_newest_alone() -> None:
+    async def test() -> None:
+        audience = Audience()
+        audience.show("hand", 0)
+        browsers = [audience.events() for _ in range(100)]
+        assert {await anext(browser) for browser in browsers} == {"event: hand\ndata: 0\n\n"}
+        assert audience.browsers == 100
+        waiting = [asyncio.ensure_future(_next(browser)) for browser in browsers]
+        await asyncio.sleep(0)
+        for number in range(1, 51):
+            audience.show("hand", number)
+        assert {await said for said in waiting} == {"event: hand\ndata: 50\n\n"}
+        for browser in browsers:
+            await browser.aclose()  # type: ignore[attr-defined]
+        assert audience.browsers == 0
+
+    asyncio.run(test())
+
+
+async def _next(browser: AsyncIterator[str]) -> str:
+    return await anext(browser)
+
+
+def test_one_browser_too_many_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "MOST", 0)
+    for path in ("/events", "/technician/events"):
+        status, _, text = answered(a_screen(), path)
+        assert (status, text) == (503, "There are too many browsers on this screen.\n")
