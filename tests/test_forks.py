@@ -30,11 +30,13 @@ def test_a_fork_says_and_ends_as_a_start_does(command: list[str], monkeypatch: p
     assert _told(command, monkeypatch, forked=True) == _told(command, monkeypatch, forked=False)
 
 
+def _pit(folder: Path) -> list[str]:
+    return python("-m", "controller.pit", "run", "--broker", f"127.0.0.1:{free_port()}", "--ledger", str(folder / "l"))
+
+
 def test_a_fork_is_a_process_of_its_own_and_our_child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forks, "on", True)
-    running = python(
-        "-m", "controller.pit", "run", "--broker", f"127.0.0.1:{free_port()}", "--ledger", str(tmp_path / "l")
-    )
+    running = _pit(tmp_path)
     for ends_by in (signal.SIGKILL, signal.SIGTERM):
         with subprocess.Popen(running, cwd=forks.ROOT, stderr=subprocess.PIPE, start_new_session=True) as pit:
             assert pit.stderr is not None
@@ -45,6 +47,17 @@ def test_a_fork_is_a_process_of_its_own_and_our_child(tmp_path: Path, monkeypatc
             assert b"tests.support.forks" in Path(f"/proc/{pit.pid}/cmdline").read_bytes(), "this was a start"
             pit.send_signal(ends_by)
             assert pit.wait(10) == (0 if ends_by == signal.SIGTERM else -signal.SIGKILL)
+
+
+def test_a_fork_ends_with_the_tests_even_where_they_are_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forker = forks._start(None)
+    monkeypatch.setattr(forks, "on", True)
+    monkeypatch.setattr(forks, "_forkers", {None: [forker, forker]})
+    with subprocess.Popen(_pit(tmp_path), cwd=forks.ROOT, stderr=subprocess.PIPE, start_new_session=True) as pit:
+        assert pit.stderr is not None
+        assert pit.stderr.readline().startswith(b"pit: ")
+        forker._channel.close()
+        assert pit.wait(60) == -signal.SIGKILL
 
 
 _TELLS = """

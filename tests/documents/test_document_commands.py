@@ -8,7 +8,6 @@ import shlex
 import subprocess
 import tempfile
 import threading
-import time
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -24,6 +23,7 @@ from controller.pit.__main__ import parser as pit_parser
 from tests.documents.blocks import DOCUMENTS, ROOT, Block, blocks, without_code
 
 _PATIENCE_S = 30.0
+_A_TAP_IS_SEEN_S = 10.0
 _ORDINARY = {
     "apt",
     "apt-get",
@@ -280,14 +280,19 @@ class _PracticeTable:
 
     def type(self, block: Block) -> None:
         """Type each line, and wait for what its comment says."""
-        assert self._process.stdin is not None
         for line in block.text.splitlines():
             verb, _, comment = line.partition("#")
             with self._more:
                 self._read = len(self._said) if verb.strip() else self._read
-            self._process.stdin.write(f"{line}\n")
-            self._process.stdin.flush()
+            self._enter(line)
+            if verb.startswith("tap ") and not self._says(comment.strip(), _A_TAP_IS_SEEN_S):
+                self._enter(line)  # a busy machine may not look at the button in the 80 ms of a tap
             self._await(comment.strip(), line)
+
+    def _enter(self, line: str) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{line}\n")
+        self._process.stdin.flush()
 
     def _listen(self) -> None:
         assert self._process.stdout is not None
@@ -297,12 +302,11 @@ class _PracticeTable:
                 self._more.notify_all()
 
     def _await(self, told: str, line: str) -> None:
-        deadline = time.monotonic() + _PATIENCE_S
+        assert self._says(told, _PATIENCE_S), f"{line}: {told!r} was not said, but\n{self._said}"
+
+    def _says(self, told: str, within_s: float) -> bool:
         with self._more:
-            while told not in self._said[self._read :]:
-                left_s = deadline - time.monotonic()
-                more = left_s > 0 and self._more.wait(left_s)
-                assert more, f"{line}: {told!r} was not said, but\n{self._said}"
+            return self._more.wait_for(lambda: told in self._said[self._read :], within_s)
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,8 @@ from tests.support.felt import Hand
 CARDS = 8 * 52
 _LAMP_IS_OFF_S = 0.8  # dark for longer than the fault lamp's slow blink leaves it dark
 _NO_EXIT = ""
+_AT_LENGTH = {"journal_failed-beetek", "journal_gone-beetek", "internal-beetek"}
+"""Walks that no shoe changes, with a second brand of shoe."""
 
 
 Way = Callable[[Bench], Iterator[dict[str, Any]]]
@@ -704,9 +706,11 @@ def test_every_fault_has_its_walk() -> None:
         assert way.exit_ in exits or (way.exit_ == _NO_EXIT and by_the_pit)
 
 
-@pytest.mark.parametrize(
-    "walked", [pytest.param(way, id=name, marks=pytest.mark.table(**way.table)) for name, way in WALKS.items()]
-)
+def _marks(name: str, way: Walk) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.table(**way.table), *([pytest.mark.proof] if name in _AT_LENGTH else [])]
+
+
+@pytest.mark.parametrize("walked", [pytest.param(way, id=name, marks=_marks(name, way)) for name, way in WALKS.items()])
 def test_the_fault_comes_is_seen_and_is_left(walked: Walk, at: Bench) -> None:
     code = walked.code
     going = walked.way(at)

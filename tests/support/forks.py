@@ -143,11 +143,26 @@ def _forker(preload: str | None) -> _Forker:
         return two[0]
 
 
+def _is_a_fork(pid: int) -> bool:
+    """Whether this is still a fork of this process: all have its command line."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes() == Path("/proc/self/cmdline").read_bytes()
+    except OSError:
+        return False
+
+
 def _serve(channel: socket.socket) -> dict[str, Any]:
-    """Fork for each request, until nobody is there to ask. Returns in each fork, with what was asked for."""
+    """Fork for each request, until nobody is there to ask. Returns in each fork, with what was asked for.
+
+    What runs then was left by tests that were killed, and is killed. It would go on for good, and a table whose shoe's
+    pty has gone would open the pty of a later test under the same number.
+    """
+    forks: list[int] = []
     while True:
         request, files, _, _ = socket.recv_fds(channel, _REQUEST_BYTES, 3)
         if not request:
+            for fork in filter(_is_a_fork, forks):
+                os.kill(fork, signal.SIGKILL)
             raise SystemExit
         told, tell = os.pipe()
         between = os.fork()
@@ -161,7 +176,9 @@ def _serve(channel: socket.socket) -> dict[str, Any]:
             asked: dict[str, Any] = json.loads(request)
             return asked
         os.waitpid(between, 0)
-        channel.send(os.read(told, 100))
+        fork_number = os.read(told, 100)
+        forks.append(int(fork_number))
+        channel.send(fork_number)
         for file in (*files, told, tell):
             os.close(file)
 
