@@ -151,7 +151,10 @@ def brand(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(params=TRANSPORTS)
+_LINES = ["byte by byte", "lossy", *(pytest.param(kind, marks=pytest.mark.proof) for kind in ("perfect", "delayed"))]
+
+
+@pytest.fixture(params=_LINES)
 def shoe_line(request: pytest.FixtureRequest, shoe_line: FarLine) -> Perfect:
     """One of the kinds of line."""
     return TRANSPORTS[request.param](shoe_line)

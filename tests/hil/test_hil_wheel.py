@@ -62,6 +62,7 @@ def test_the_wheels_digest_is_the_checkouts(installed: Path, tmp_path: Path) -> 
     assert told.split()[:2] == ["program", program_digest()]
 
 
+@pytest.mark.proof
 def test_another_repository_s_test_needs_nothing_but_the_installation(installed: Path, tmp_path: Path) -> None:
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "__init__.py").touch()

@@ -122,7 +122,10 @@ def _fleet(folder: Path, more: str, game: str = "royal9") -> None:
     setup(folder / "table.toml", answers, None)
 
 
-@pytest.mark.parametrize("game", ["royal9", "sugarhouse", "baccarat_royal", "lucky9"])
+@pytest.mark.parametrize(
+    "game",
+    ["sugarhouse", *(pytest.param(game, marks=pytest.mark.proof) for game in ("royal9", "baccarat_royal", "lucky9"))],
+)
 def test_with_defaults_alone_every_games_table_has_no_mistake(tmp_path: Path, game: str) -> None:
     _fleet(_folder(tmp_path), "", game)
     file = load(tmp_path / "table.toml").file
