@@ -58,7 +58,8 @@ def _make(folder: Path) -> Path:
 @pytest.fixture(scope="session")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The package, made once for all workers of a run."""
-    return _make(tmp_path_factory.getbasetemp().parent / "dist")
+    own = tmp_path_factory.getbasetemp()  # a worker's is in that of the run
+    return _make((own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "dist")
 
 
 def _another(package: Path, version: str, folder: Path, change: Callable[[Path], None] = lambda _program: None) -> Path:
