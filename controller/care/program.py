@@ -14,8 +14,9 @@ from controller.digest import program_digest
 from controller.errors import TableError
 from controller.table.facts import ProgramMeasured
 
+_TABLE = "table-controller.service"
 _UNITS = {
-    "table-controller.service": "the table",
+    _TABLE: "the table",
     "table-screen.service": "the screen's pages",
     "table-kiosk.service": "the monitor",
 }
@@ -83,7 +84,7 @@ def units(machine: Machine) -> Iterator[Row]:
         said = machine.run(["systemctl", "show", unit, "--property=LoadState,ActiveState,UnitFileState,NRestarts"])
         is_ = dict(line.partition("=")[::2] for line in (said or "").splitlines())
         if is_.get("LoadState") != "loaded":
-            if unit == "table-controller.service":
+            if unit == _TABLE:
                 yield absent("units", f"No systemd of this machine has {unit}: {what} is started by hand.")
             continue
         log = _LOG.format(unit=unit)
@@ -97,6 +98,8 @@ def units(machine: Machine) -> Iterator[Row]:
             yield warning("units", "unit_restarts", says, log)
         elif is_["ActiveState"] == "active":
             yield ok("units", f"{what.capitalize()} runs, and starts at power-up ({unit}).")
+        elif is_.get("UnitFileState") == "disabled" and unit != _TABLE:
+            yield absent("units", f"{what.capitalize()} was never switched on ({unit}).")
         else:
             says = f"{what.capitalize()} does not run ({unit})."
             yield warning("units", "unit_stopped", says, f"sudo systemctl enable --now {unit}")

@@ -178,6 +178,13 @@ def test_on_a_bench_it_is_this_user_who_may_open_the_port(pi: Pi) -> None:
     assert _bad(_rows(pi)) == {}
 
 
+def test_a_table_without_a_screen_is_not_warned_of_its_screen(pi: Pi) -> None:
+    """Only the table itself must run: each unit is disabled here, and stopped."""
+    pi.says["systemctl"] = _unit(ActiveState="inactive", UnitFileState="disabled")
+    rows = [*program.units(pi.machine)]
+    assert [row.verdict for row in rows] == [Verdict.WARNING, Verdict.ABSENT, Verdict.ABSENT]
+
+
 def test_a_port_that_is_gone_tells_which_adapters_are_there(pi: Pi) -> None:
     _unplugged(pi)
     (row,) = links.shoe_port(pi.machine, pi.config.file.shoe)
