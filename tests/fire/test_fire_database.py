@@ -117,7 +117,7 @@ class FarTable:
         fate = self.luck.random()
         if fate < 0.1:
             self.evening.void(*seats)
-        elif fate < 0.85:
+        elif fate < 0.97:  # each award is told to its table step by step: more would wait for minutes at the end
             self.evening.finish()
         else:
             winners = seats[: self.luck.randint(1, 2)]
