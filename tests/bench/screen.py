@@ -16,7 +16,7 @@ from tests.bench.house import House, cpu_ms, until
 from tests.bench.report import Section, spread
 from tests.screen.browser import DRIVER, PROGRAM, Browser, chromium
 
-_SPEED = 0.1
+_SPEED = 10
 _MANY = 99
 
 _NOTE_MARKS = """
