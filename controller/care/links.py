@@ -32,7 +32,8 @@ def shoe_port(machine: Machine, shoe: ShoeSection) -> Iterator[Row]:
     port = machine.at(shoe.port)
     if not port.exists():
         there = sorted(path.name for path in machine.at("/dev/serial/by-id").glob("*"))
-        says = f"There is no {shoe.port}. " + (f"Plugged in: {', '.join(there)}." if there else "No adapter is.")
+        plugged = f"Plugged in: {', '.join(there)}." if there else "No serial adapter is plugged in."
+        says = f"There is no {shoe.port}. {plugged}"
         do = "Plug the shoe's adapter in; if it is another one, write its name from /dev/serial/by-id as [shoe] port."
         yield fault("shoe's port", "port_missing", says, do)
         return
