@@ -25,6 +25,7 @@ from tests.documents.blocks import DOCUMENTS, ROOT, Block, blocks, without_code
 _PATIENCE_S = 30.0
 _A_TAP_IS_SEEN_S = 10.0
 _ORDINARY = {
+    ".",
     "apt",
     "apt-get",
     "cd",
@@ -43,6 +44,7 @@ _ORDINARY = {
     "mkdir",
     "pip",
     "openssl",
+    "python3",
     "raspi-config",
     "rm",
     "sed",
