@@ -11,9 +11,9 @@ import sqlite3
 import subprocess
 import time
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,8 @@ from controller.bench.broker_certs import PIT, TABLE, BrokerCerts, say_once
 from controller.bench.jumpers import Jumpers
 from controller.cli import surroundings
 from controller.cli.client import ask
+from controller.config.problems import meant
+from controller.config.table_file import TableFile
 from controller.errors import TableError
 from controller.record.journal import Verified, verify
 from drivers.sim.shoe import maker
@@ -137,6 +139,7 @@ class TableFiles:
     ) -> None:
         self.table_id = table_id
         self.header_is_real = jumpers is not None
+        _refuse_unknown("table's file", sections, [*(field.name for field in fields(TableFile)), "game"])
         sections["table"] = {"id": table_id} | sections.get("table", {})
         if (game := sections.pop("game", None)) is not None:
             sections["table"]["game"] = str(_game_file(folder, example, game))
@@ -158,12 +161,20 @@ class TableFiles:
             self.environment = {"LD_PRELOAD": str(shim), "TABLE_PINS_PAGE": str(self.page)}
 
 
+def _refuse_unknown(file: str, changed: Iterable[str], known: list[str]) -> None:
+    """Raise LookupError for a section that the file does not have."""
+    for name in changed:
+        if name not in known:
+            raise LookupError(f"A {file} has no section {name}{meant(name, known)}. It has: {', '.join(known)}.")
+
+
 def _game_file(folder: Path, example: Path, changes: Mapping[str, Mapping[str, Any] | list[Any]]) -> Path:
     """The example's game file with these keys changed in its sections. A list, such as `bets`, replaces the old
     list."""
     game = tomllib.loads(
         (example.parent / tomllib.loads(example.read_text("utf-8"))["table"]["game"]).read_text("utf-8")
     )
+    _refuse_unknown("game's file", changes, list(game))
     for section, keys in changes.items():
         game[section] = keys if isinstance(keys, list) else game[section] | keys
     path = folder / "game.toml"
@@ -304,20 +315,31 @@ class Table:
     def supervisor(self, act: str, **said: str | int) -> None:
         """A supervisor does this over the socket: "clear", "void", "new_shoe", or "card" with `card="KS"`.
 
-        The supervisor looks first, and answers the standing fault. Raises TableError with the code of a refusal.
+        The supervisor looks first, and answers the standing fault. Raises TableError with the code of a refusal, and
+        ValueError where `act` is more than a name.
         """
+        if not act.isidentifier():
+            raise ValueError(f'{act!r} is not the name of an act. Write for example: supervisor("card", card="8S")')
         fault = self.face["fault"] if act in _LEAVE_A_FAULT else None
         self._ask({"do": act, "by": "Ann", **said} | ({} if fault is None else {"fault": fault["id"]}))
 
     def _ask(self, request: dict[str, object]) -> dict[str, Any]:
         return ask(self.file, request, self.files.values["control"]["socket"])
 
-    def tablectl(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run `tablectl COMMAND TABLE.toml ...` as a person does."""
+    def tablectl(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """Run `tablectl COMMAND TABLE.toml ...` as a person does.
+
+        Raises AssertionError with what the command said where it fails. With `check=False` the caller looks at
+        `returncode`.
+        """
         command = self._tablectl(*arguments)
-        return subprocess.run(
+        run = subprocess.run(
             command, env=self._environment({}), cwd=ROOT, capture_output=True, text=True, timeout=30, check=False
         )
+        if check and run.returncode:
+            said = f"{run.stdout}{run.stderr}"
+            raise AssertionError(f"tablectl {' '.join(arguments)} failed with exit code {run.returncode}:\n{said}")
+        return run
 
     def _tablectl(self, command: str, *arguments: str) -> list[str]:
         return surroundings.python(*self.program, command, str(self.file), *arguments)

@@ -249,12 +249,13 @@ class Dealer:
         self._pins = pins
         self._eventually = eventually
 
-    def open_shoe(self, first_card: str = "2C", burned: str = "KC KC") -> None:
+    def open_shoe(self, first_card: str = "2C", burned: str = "KC KD") -> None:
         """Announce a new shoe, turn its first card and burn: wagers are open."""
         self._pins.press("new_shoe", until=lambda: self._table.phase == "first_card_due")
+        standing = self._table.fault
         self._shoe.new_shoe()
         self._shoe.deal(f"{first_card} {burned}")
-        self._eventually(lambda: self._table.phase == "wagers_open")
+        self._eventually.unless_stopped(lambda: self._table.phase == "wagers_open", standing)
 
     def lock(self, *seats: int) -> None:
         """Let these seats' sensors see a wager, and lock."""
@@ -285,8 +286,9 @@ class Dealer:
     def play(self, cards: str, *seats: int) -> None:
         """Lock, deal a whole hand, and wait until the hand is over."""
         self.lock(*seats)
+        standing = self._table.fault
         self._shoe.deal(cards)
-        self._eventually(lambda: self._table.phase in ("wagers_open", "shoe_ended"))
+        self._eventually.unless_stopped(lambda: self._table.phase in ("wagers_open", "shoe_ended"), standing)
         self._pins.uncover(*seats)
 
 
@@ -304,6 +306,25 @@ class Eventually:
     def __call__(self, condition: Callable[[], object], within_s: float = PATIENCE_S) -> None:
         __tracebackhide__ = True
         self._wait(_source(condition), condition, within_s)
+
+    def unless_stopped(self, condition: Callable[[], object], standing: str | None) -> None:
+        """Wait until the condition is true. Fail at once where the table stops by another fault than `standing`."""
+        __tracebackhide__ = True
+        met: object = False
+
+        def met_or_stopped() -> bool:
+            nonlocal met
+            met = condition()
+            return bool(met) or self._table.fault not in (None, standing)
+
+        if comes_true(met_or_stopped, PATIENCE_S) and not met:
+            pytest.fail(
+                f"the table stopped by the fault {self._table.fault} before this:"
+                f" {_source(condition)}\n{self._picture()}",
+                pytrace=True,
+            )
+        if not met:
+            self._wait(_source(condition), condition, 0)
 
     def wait_for_round(self, number: int | None = None, within_s: float = PATIENCE_S) -> Event:
         """Wait until the pit has round `number`, or any round. Returns it, or the newest. Rounds count from 1."""

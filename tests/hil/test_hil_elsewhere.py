@@ -101,11 +101,22 @@ def test_without_mosquitto_a_test_is_skipped_and_says_why(tmp_path: Path) -> Non
 
 
 _WRONG_NAMES = """
+import pytest
+one_deck = pytest.mark.table(game={"shoe": {"decks": 1}})
 def test_a_lamp(pins): pins.lamp("draw_playr")
 def test_a_button(pins): pins.press("deel")
 def test_a_seat(pins): pins.cover(9)
 def test_a_card(shoe): shoe.deal("1S")
 def test_a_fault(eventually): eventually.wait_for_fault("shoe_unheart")
+def test_an_act(unstarted_table): unstarted_table.supervisor("card 8S")
+def test_a_command(unstarted_table): unstarted_table.tablectl("rounds")
+@pytest.mark.table(pitt={"port": 1})
+def test_a_section(table_files): pass
+@pytest.mark.table(game={"shoo": {"decks": 1}})
+def test_a_games_section(table_files): pass
+@one_deck
+def test_a_stop(table, dealer): dealer.open_shoe("2C", "KC KC")
+@one_deck
 def test_a_wait(table, dealer, eventually):
     dealer.open_shoe()
     eventually(lambda: table.phase == "wagers_locked", within_s=0)
@@ -115,13 +126,18 @@ def test_a_wait(table, dealer, eventually):
 def test_a_typo_is_an_error_that_says_what_was_meant_and_a_failure_is_short(tmp_path: Path) -> None:
     run = run_elsewhere(tmp_path, _WRONG_NAMES, CI="")
     assert run.returncode == pytest.ExitCode.TESTS_FAILED
-    assert "6 failed" in run.stdout, run.stdout
+    assert "9 failed, 2 errors" in run.stdout, run.stdout
     for meant in (
         "lamp 'draw_playr' there. Did you mean draw_player?",
         "'deel' there. Did you mean deal?",
         "'seat_9' there. Did you mean seat_",
         "1S is not a card; write rank then suit: KS 9H TD AC",
         "No fault is called 'shoe_unheart'. Did you mean shoe_unheard?",
+        '\'card 8S\' is not the name of an act. Write for example: supervisor("card", card="8S")',
+        "tablectl rounds failed with exit code 1:",
+        "A table's file has no section pitt, is pit meant?",
+        "A game's file has no section shoo, is shoe meant?",
+        "the table stopped by the fault impossible_card before this: ",
     ):
         assert meant in run.stdout, (meant, run.stdout)
     failure = run.stdout.partition("_ test_a_wait _")[2].partition("E ")[2].partition("test_other.py:")[0]

@@ -61,7 +61,7 @@ def test_two_supervisors_clear_one_fault_and_neither_clears_the_next(two_faults:
     assert seen["code"] == "shoe_error"
     first = two_faults.tablectl("clear", "--by", "Ann", "--fault", seen["id"])
     assert (first.returncode, first.stdout) == (0, "done\n"), first.stderr
-    second = two_faults.tablectl("clear", "--by", "Bea", "--fault", seen["id"])
+    second = two_faults.tablectl("clear", "--by", "Bea", "--fault", seen["id"], check=False)
     assert second.returncode == 1
     assert second.stderr.startswith("fault_changed: The fault that you answered is not the fault that stands now")
     assert two_faults.fault == "second_cut_card"
@@ -101,7 +101,7 @@ def test_two_names_at_one_account_are_one_person(one_round: Table, pit: FarPit) 
     waits = _said(one_round, **CORRECT, by="Ann")["waits"]
     for name in ("Ann.", "Bea"):
         assert _said(one_round, do="witness", proposal=waits["id"], by=name)["code"] == "not_two_people"
-    refused = one_round.tablectl("witness", "--by", "Bea")
+    refused = one_round.tablectl("witness", "--by", "Bea", check=False)
     assert refused.returncode == 1
     assert refused.stdout.startswith("Ann asks to correct round 1: Player KS 9S; Banker 2D 4D. The act waits ")
     assert refused.stderr.startswith("not_two_people: ")
