@@ -234,8 +234,8 @@ def _shoe(shoe: dict[str, Any], words: Language) -> Iterator[str]:
     line = say["shoe_up"].format(where=shoe["why"]) if shoe["up"] else say["shoe_down"].format(why=shoe["why"])
     if shoe["bad_bytes"]:
         bad = ", ".join(f"{count} {reason}" for reason, count in shoe["bad_bytes"].items())
-        line += "; " + say["shoe_noise"].format(bad=bad)
-    yield line + f"; {say['noise_waits']}" * shoe["bad_bytes_wait"]
+        line += "; " + say["shoe_noise"].format(bad=bad) + f"; {say['noise_waits']}" * shoe["bad_bytes_wait"]
+    yield line
 
 
 def _tail(told: dict[str, Any], words: Language) -> Iterator[str]:

@@ -309,6 +309,15 @@ def test_a_fault_names_each_exit_as_a_whole_command_and_nothing_by_its_name_in_t
     assert not re.search(r"None|\b[a-z]+_[a-z_]+\b|[{}\[\]]", "\n".join(sentences).replace("[journal] most_bytes", ""))
 
 
+def test_that_bad_bytes_wait_is_said_only_beside_their_count() -> None:
+    told = status(TableUnderTest())
+    noise, waits = (language().sections["say"][name].partition("{")[0] for name in ("shoe_noise", "noise_waits"))
+    for bad, hidden in [({}, False), ({}, True), ({"noise": 3}, False), ({"noise": 3}, True)]:
+        told["shoe"] |= {"bad_bytes": bad, "bad_bytes_wait": hidden}
+        said = "\n".join(status_lines(told, TABLE_FILE))
+        assert (noise in said, waits in said) == (bool(bad), bool(bad) and hidden)
+
+
 def test_a_seat_that_is_refused_is_told_why_and_so_is_each_lamp() -> None:
     table = TableUnderTest(pit_fresh=False).open_shoe().lock(3)
     lines = status_lines(status(table), TABLE_FILE)
