@@ -109,12 +109,15 @@ def _check(options: Namespace) -> int:
             raise ConfigError(told)
     pins = config.file.pins
     of_meters = meters_told(config.rules, options.pit_settings)
-    for warning in (*config.warnings, *overlaid(pins.lamps, pins.inputs, CONFIG_TXT)):
-        print(painted(f"warning: {warning}", "yellow", sys.stdout))
     for line in (*of_meters, *edges_told(options.table, options.highest_edge / 100)):
         print(line)
+    warnings = (*config.warnings, *overlaid(pins.lamps, pins.inputs, CONFIG_TXT))
+    for warning in warnings:
+        print(painted(f"warning: {warning}", "yellow", sys.stdout))
     rules = config.rules
-    print(f"{rules.table} plays {rules.game}: {len(rules.seats)} seats, {rules.shoe.decks} decks. No mistakes.")
+    count = len(warnings)
+    but = f", but {count} {'warning' if count == 1 else 'warnings'} above" if count else ""
+    print(f"{rules.table} plays {rules.game}: {len(rules.seats)} seats, {rules.shoe.decks} decks. No mistakes{but}.")
     return 0
 
 

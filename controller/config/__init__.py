@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from controller.config.fitting import check_game_fits, rules_of, warnings
 from controller.config.game_file import GAME_CHECKS, GameFile, check_reach, of_kind, old_form
-from controller.config.problems import ConfigError, Problem
+from controller.config.problems import ConfigError, Problem, placed
 from controller.config.table_file import TABLE_CHECKS, TableFile
 from controller.config.values import check, read, sound_sections, structure
 from controller.contract.canonical import canonical
@@ -44,7 +44,7 @@ def load(path: Path, *, reaching: bool = False) -> Config:
     section = values.get("table")
     game_name = section.get("game") if isinstance(section, dict) else None
     if not isinstance(game_name, str):
-        raise ConfigError(problems)
+        raise ConfigError(_placed(problems, {path: values}))
     game_path = Path(os.path.normpath(path.parent / game_name))
     game_values, game, game_problems = _read_game(game_path)
     problems += [*check(TABLE_CHECKS, sections, str(path)), *game_problems]
@@ -53,16 +53,22 @@ def load(path: Path, *, reaching: bool = False) -> Config:
         if reaching and not problems:
             problems += [Problem(str(game_path), *told) for told in check_reach(game)]
     if problems or table is None or game is None:
-        raise ConfigError(problems)
+        raise ConfigError(_placed(problems, {path: values, game_path: game_values}))
     digest = hashlib.sha256(canonical({"table": values, "game": game_values})).hexdigest()
     return Config(table, game, rules_of(table, game), digest, tuple(warnings(table, game)))
+
+
+def _placed(problems: list[Problem], files: dict[Path, dict[str, Any]]) -> list[Problem]:
+    """The problems, their keys said as people count the entries of these files."""
+    values = {str(path): values for path, values in files.items()}
+    return [replace(each, place=placed(each.key, values.get(each.file))) for each in problems]
 
 
 def load_game(path: Path) -> tuple[GameFile, str]:
     """A game file without a table, and SHA-256 over its values. Raises ConfigError with every mistake."""
     values, game, problems = _read_game(path)
     if problems or game is None:
-        raise ConfigError(problems)
+        raise ConfigError(_placed(problems, {path: values}))
     return game, hashlib.sha256(canonical(values)).hexdigest()
 
 

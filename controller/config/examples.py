@@ -67,5 +67,5 @@ def how_to_add(key: str, sections: Mapping[str, tuple[str, ...]]) -> str:
         head = f"[[{name}]]" if name in _LISTS else f"[{name}]"
         return "Add the section, for example:\n" + "\n".join(f"    {line}" for line in (head, *sections[name]))
     lines = sections.get(section[0], ()) if section else ()
-    example = next((line for line in lines if line.split(" ")[0] == name), KEYS.get(name))
+    example = next((line for line in lines if line.startswith((f"{name} ", f"{name}."))), KEYS.get(name))
     return f"Add it, for example: {example}" if example else "Add it. The example files in config show its form."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from controller.errors import TableError
 
@@ -17,9 +18,11 @@ class Problem:
     key: str
     what: str
     do: str
+    place: str = ""
+    """The key as people say it, where that differs: see `placed`."""
 
     def __str__(self) -> str:
-        return f"{self.file}: {self.key}: {self.what}\n  what to do: {self.do}"
+        return f"{self.file}: {self.place or self.key}: {self.what}\n  what to do: {self.do}"
 
 
 class ConfigError(TableError):
@@ -37,6 +40,33 @@ class ConfigError(TableError):
 
 Told = tuple[str, str, str]
 """What a check finds: the key, what is wrong and what to write. The file is added by whoever runs the check."""
+
+
+def placed(key: str, values: object) -> str:
+    """A key of these values, its entries of lists counted from 1 and called by their name.
+
+    For example, `bets.1.rows.0.pays` is `bets entry 2 (banker), rows entry 1, pays`. A key without a list stays.
+    """
+    parts: list[str] = []
+    at: Any = values
+    for part in key.split("."):
+        if isinstance(at, list) and part.isdecimal() and int(part) < len(at):
+            at = at[int(part)]
+            parts[-1] += f" entry {int(part) + 1}" + _name(at)
+        else:
+            at = at.get(part) if isinstance(at, dict) else None
+            parts.append(part)
+    return key if " entry " not in " ".join(parts) else ", ".join(parts)
+
+
+def _name(entry: object) -> str:
+    """What people call an entry of a list: ` (seat 2)` or ` (banker)`; nothing where it has no such name."""
+    match entry:
+        case {"spot": str(spot)}:
+            return f" ({spot})"
+        case {"number": int(number)} if number.bit_length() < 64:  # Python would not even print some of the others
+            return f" (seat {number})"
+    return ""
 
 
 def check_range(key: str, value: int, low: int, high: int) -> Iterable[Told]:

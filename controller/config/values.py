@@ -24,7 +24,6 @@ from controller.config.problems import Problem, Told, meant, unknown
 from controller.config.table_file import TableFile
 from controller.game.bets import CardsAre, HandIs, Has, When, ratio, ratio_text
 from controller.game.cards import PersonalK9
-from controller.game.wagers import WagerRules
 from drivers import shoe as shoes
 from drivers.line.brand import Brand
 
@@ -117,6 +116,8 @@ def _describe(error: BaseException, type_: type | None) -> str:
             return f"{error.args[0]} is missing|{_MISSING}"
         case AttributeError() | TypeError():
             return "is not a table|Write its keys and values, as the example table and the game files show."
+        case ValueError(args=(str(what), str(do))):
+            return f"{what}|{do}"
         case _ if choices := _choices(type_):
             return f"{error}|Write one of: {', '.join(map(str, choices))}."
         case _:
@@ -126,7 +127,6 @@ def _describe(error: BaseException, type_: type | None) -> str:
 
 _INSTEAD: dict[Any, str] = {
     PersonalK9: 'Write the King and the 9 as they are printed, rank then suit: "KS 9H".',
-    WagerRules: "Write each minimum at least 1 cent, and each maximum at least its minimum.",
     Fraction: 'Write two whole numbers in quotes: "8:1" pays eight to one, "1:2" pays half, and "1:20" is 5%.',
     int: "Write digits alone, without quotes and without a point: 8.",
     str: 'Write a text in quotes: "royal9-01".',

@@ -76,8 +76,13 @@ class WagerRules:
     """Midi: who is handed a hand's cards where several circles on the hand are the largest."""
 
     def __post_init__(self) -> None:
-        if self.circle_minimum_cents > self.circle_maximum_cents or self.side_minimum_cents > self.side_maximum_cents:
-            raise ValueError("a maximum below its minimum leaves no wager to make")
+        for of, minimum, maximum in (
+            ("circle", self.circle_minimum_cents, self.circle_maximum_cents),
+            ("side", self.side_minimum_cents, self.side_maximum_cents),
+        ):
+            if minimum > maximum:
+                above = f"{of}_minimum_cents = {minimum} is above {of}_maximum_cents = {maximum}"
+                raise ValueError(f"{above}, which leaves no wager to make", "Lower the minimum or raise the maximum.")
         if self.increment_cents < 1:
             raise ValueError("wagers come in increments of at least one cent")
 

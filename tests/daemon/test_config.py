@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from controller.config import Config, load
 from controller.config.examples import GAME_SECTIONS, TABLE_SECTIONS
 from controller.config.game_file import MOST_BETS
-from controller.config.problems import ConfigError, Problem
+from controller.config.problems import ConfigError, Problem, placed
 from controller.game.baccarat import PuntoBanco
 from controller.game.bets import HandIs
 from controller.table.lamps import LAMPS
@@ -795,6 +795,40 @@ def test_every_value_of_a_wrong_kind_is_told_at_once(tmp_path: Path) -> None:
 
 
 # Files that are none.
+
+
+def test_an_entry_of_a_list_is_counted_from_1_and_called_by_its_name(tmp_path: Path) -> None:
+    def seat(values: Values) -> None:
+        values["seats"][1].update(number=12, k9=values["seats"][0]["k9"])
+        values["seats"][2].pop("number")
+
+    def bet(values: Values) -> None:
+        _row(values, "banker", 0).update(pays=8)
+        _third_cards(values).update({"3": [-1]})
+
+    told = [str(problem).partition(".toml: ")[2] for problem in problems(changed(tmp_path, seat, bet))]
+    for place in (
+        "seats entry 3, number: number is missing",
+        "bets entry 2 (banker), rows entry 1, pays: 8 is not a ratio",
+        "punto_banco, tableau, banker_draws_on_third_card, 3 entry 1: -1 is not a choice",
+    ):
+        assert any(each.startswith(place) for each in told), told
+    told = [str(problem) for problem in problems(changed(tmp_path, lambda v: v["seats"][1].update(k9="KS 9S")))]
+    assert "table.toml: seats entry 2 (seat 2), k9: KS 9S is printed at seat 1 already" in told[0]
+    assert placed("seats.0.k9", {"seats": [{"number": 1 << 99_999}]}) == "seats entry 1, k9"
+
+
+@pytest.mark.parametrize("of", ["circle", "side"])
+def test_a_minimum_above_its_maximum_is_told_with_both(of: str, tmp_path: Path) -> None:
+    wrong = {f"{of}_minimum_cents": 900, f"{of}_maximum_cents": 800}
+    (told,) = problems(changed(tmp_path, None, lambda v: v["wagers"].update(wrong)))
+    assert f"{of}_minimum_cents = 900 is above {of}_maximum_cents = 800" in told.what
+    assert told.do == "Lower the minimum or raise the maximum."
+
+
+def test_missing_lamps_are_told_with_one_that_can_be_copied(tmp_path: Path) -> None:
+    told = problems(changed(tmp_path, lambda v: v["pins"].pop("lamps")))
+    assert 'Add it, for example: lamps.player = { bcm = 9, active = "high" }' in [each.do for each in told]
 
 
 def test_a_misspelt_section_is_one_mistake(tmp_path: Path) -> None:
