@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from controller.screen.placards import award_cents, meters_of
-from controller.screen.wording import Text, card_text, dollars, either, joined, knows, plain, same, say
+from controller.screen.placards import award_cents, award_name, meters_of
+from controller.screen.wording import Text, card_text, dollars, either, joined, knows, say
 
 _SIGNS = {
     "flash": "invitation",
@@ -36,7 +36,7 @@ def hand_view(placard: dict[str, Any], status: dict[str, Any]) -> dict[str, Any]
         "waits": waits(face),
         "stop": _stop(face["fault"]),
         "seats": {seat: _seat(seat, face, status["lamps"]) for seat in face["seats"]},
-        "hits": [_hit(hit, placard) for hit in face["hits"]],
+        "hits": [_hit(hit, placard, face) for hit in face["hits"]],
     }
 
 
@@ -92,7 +92,7 @@ def _outcome(face: dict[str, Any]) -> str | None:
 
 def waits(face: dict[str, Any]) -> Text:
     """What the table is waiting for, in a sentence."""
-    phase, outcome = face["phase"], _outcome(face)
+    phase, over = face["phase"], _over(face)
     if (choice := face["choice"]) is not None:
         return _choice(choice)
     if face["reveal"]:
@@ -101,9 +101,9 @@ def waits(face: dict[str, Any]) -> Text:
         return say("waits", "burning", card=card_text(face["first_card"]), left=face["burn_left"])
     if phase == "wagers_open":
         opened = say("waits", "wagers_open_last" if face["last_hand"] else "wagers_open")
-        return opened if outcome is None else joined([_won(outcome), opened], ". ")
-    if phase == "shoe_ended" and outcome is not None:
-        return joined([_won(outcome), say("waits", "shoe_ended")], ". ")
+        return joined([*over, opened], ". ")
+    if phase == "shoe_ended":
+        return joined([*over, say("waits", "shoe_ended")], ". ")
     if phase in ("wagers_locked", "hand_in_play") and face["next_hand"]:
         return say("waits", "next_card", hand=hand_label(face["next_hand"]))
     return say("waits", phase if knows("waits", phase) else "nothing")
@@ -121,8 +121,11 @@ def _choice(choice: dict[str, Any]) -> Text:
     return joined([who, either([say("choice", option) for option in choice["options"]])], ": ")
 
 
-def _won(outcome: str) -> Text:
-    return say("waits", "tie") if outcome == "tie" else say("waits", "won", hand=say("label", outcome))
+def _over(face: dict[str, Any]) -> list[Text]:
+    """Who won the round that lies on the layout; at Lucky 9, where each seat has its own end, that it is over."""
+    if (outcome := _outcome(face)) is None:
+        return [say("waits", "over")] if face["results"] and not face["simulated"] else []
+    return [say("waits", "tie") if outcome == "tie" else say("waits", "won", hand=say("label", outcome))]
 
 
 def _stop(fault: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -141,20 +144,23 @@ def _seat(seat: int, face: dict[str, Any], lamps: dict[str, str]) -> dict[str, A
         "sign": sign,
         "says": say("sign", sign) if sign else None,
         "role": role,
+        "turns": [hand for hand, holder in face["squeezing"].items() if holder == seat],
         "result": _result(face["settled"].get(str(seat))),
         "empty": bool(face["occupied"]) and seat not in face["occupied"],
     }
 
 
-def _hit(hit: dict[str, Any], placard: dict[str, Any]) -> dict[str, Any]:
+def _hit(hit: dict[str, Any], placard: dict[str, Any], face: dict[str, Any]) -> dict[str, Any]:
     cents = hit["cents"] if hit["cents"] is not None else hit["shown_cents"]
     cents = cents if cents is not None else award_cents(placard, hit["tier"])
-    tier = hit["tier"]
+    shoe, round_, tier = hit["shoe"], hit["round"], hit["tier"]
+    shown = (shoe, round_) == (face["shoe"], face["round"])
     return {
-        "key": f"{hit['seat']} {tier}",
+        "key": f"{shoe} {round_} {hit['seat']} {hit['spot']} {tier}",
         "title": say("hit", "title" if hit["meter"] else "award"),
         "seat": say("hit", "seat", seat=hit["seat"]),
-        "tier": say("award", tier) if knows("award", tier) else same(plain(tier)),
+        "tier": award_name(placard, hit["spot"], tier),
+        "earlier": None if shown else say("hit", "earlier", shoe=shoe, round=round_),
         "amount": dollars(cents) if cents is not None else "",
         "progressive": bool(hit["meter"]),
     }

@@ -11,6 +11,8 @@ from controller.screen.wording import SUIT_SIGNS, Text, dollars, either, joined,
 _SHORT = 3
 """A bet with at most this many rows has no pay table of its own."""
 
+_NAMES = ("player", "banker", "dealer", "tie", "wins", "natural", "next", "turns")
+
 _SIDES = {"player": "banker", "banker": "player"}
 
 
@@ -20,7 +22,7 @@ def placard_view(placard: dict[str, Any]) -> dict[str, Any]:
         "name": placard["name"],
         "game": placard["game"],
         "seat_hands": placard["seat_hands"],
-        "names": {name: say("label", name) for name in ("player", "banker", "dealer", "tie", "wins", "natural")},
+        "names": {name: say("label", name) for name in _NAMES},
         "limits": _limits(placard),
         "seats": [{"seat": seat["seat"], "k9": (seat["k9"] or "").split()} for seat in placard["seats"]],
         "meters": [{"meter": meter, "label": _name("meter", meter)} for meter in meters_of(placard)],
@@ -38,6 +40,15 @@ def award_cents(placard: dict[str, Any], award: str) -> int | None:
     """A fixed award's amount."""
     rows = (row for bet in placard["bets"] for row in bet["rows"])
     return next((row.get("cents") for row in rows if row.get("award") == award), None)
+
+
+def award_name(placard: dict[str, Any], spot: str, award: str) -> Text:
+    """An award as the bet's pay table calls it, after the bet's name where the house made the award up."""
+    if knows("award", award):
+        return say("award", award)
+    rows = (row for bet in placard["bets"] if bet["spot"] == spot for row in bet["rows"])
+    when = next((row["when"] for row in rows if row.get("award") == award), None)
+    return same(plain(award)) if when is None else joined([_name("spot", spot), when_words(when, spot)], ": ")
 
 
 def _limits(placard: dict[str, Any]) -> list[dict[str, Any]]:

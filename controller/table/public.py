@@ -95,8 +95,11 @@ class PublicFault:
 class PublicHit:
     """A seat's winning wager on a progressive bet, and how far it has come: hit, pending, verified, paid or rejected.
 
-    It wins `share` of `meter`, which came to `shown_cents` by what was shown; a fixed award has no meter."""
+    It was won in `round` of `shoe`, and wins `share` of `meter`, which came to `shown_cents` by what was shown; a fixed
+    award has no meter."""
 
+    shoe: int
+    round: int
     spot: str
     seat: int
     tier: str
@@ -265,7 +268,10 @@ def _settled(settlement: Settlement) -> dict[str, str]:
 
 def _hit(hit: SeatHit) -> PublicHit:
     shown_cents = None if hit.shown_cents is None else int(hit.shown_cents * hit.share)
-    return PublicHit(hit.spot, hit.seat, hit.tier, hit.meter, ratio_text(hit.share), shown_cents, hit.step, hit.cents)
+    share = ratio_text(hit.share)
+    return PublicHit(
+        hit.shoe, hit.round, hit.spot, hit.seat, hit.tier, hit.meter, share, shown_cents, hit.step, hit.cents
+    )
 
 
 def _choice(step: Choose) -> PublicChoice:

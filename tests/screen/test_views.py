@@ -294,6 +294,10 @@ def test_in_midi_the_page_shows_backs_and_who_turns_them() -> None:
     assert (player["cards"], player["total"], player["natural"]) == (["--", "--"], None, False)
     assert player["holder"]["en"] == "Seat 3 turns the cards"
     assert banker["holder"]["vi"] == "Ghế 5 mở bài"
+    assert {seat: said["turns"] for seat, said in view["seats"].items() if said["turns"]} == {
+        3: ["player"],
+        5: ["banker"],
+    }
     assert view["waits"]["en"] == "To be turned up: Player and Banker"
     table.do(call("reveal"))
     assert hand_view(told(table)[0], told(table)[2])["outcome"] == "player"
@@ -312,9 +316,29 @@ def test_a_hit_names_its_seat_and_amount() -> None:
     rules, _, status = told(table)
     (hit,) = hand_view(rules, status)["hits"]
     assert (hit["seat"]["en"], hit["tier"]["en"]) == ("Seat 2", "Personal K9 in Player's hand")
+    assert hit["earlier"] is None
     assert award_cents(rules, "any_royal") == 2500
     assert meters_of(rules) == ["personal_vs_personal", "banker_personal", "player_personal"]
     assert meters_view(rules, status)["cents"]["player_personal"] == 1_000_000
+
+
+def test_a_hit_of_an_earlier_round_names_its_round_and_its_award_as_the_pay_table_does() -> None:
+    """Found on a picture: "Two pairs" stood beside hands without a pair, and the pay table knew no such name."""
+    table = TableUnderTest(load(TABLES / "grand_fortune.toml").rules, levels={"grand": 2_000_000, "fortune": 3_000_000})
+    table.open_shoe("2H 3H 4H").do(*wagers("1 player 2500, 1 grand_pairs 500")).lock().draw("4H 5C 4S 5D")
+    table.lock().draw("9H 2C KS 5D")
+    rules, _, status = told(table)
+    (hit,) = hand_view(rules, status)["hits"]
+    assert hit["tier"]["en"] == "Grand pairs: both hands: pair"
+    assert hit["earlier"]["en"] == "in round 1 of shoe 1"
+
+
+def test_at_lucky9_the_finished_round_is_told_as_over() -> None:
+    table = TableUnderTest(load(TABLES / "lucky9.toml").rules).open_shoe("2H 3H 4H")
+    assert hand_view(told(table)[0], told(table)[2])["waits"]["en"] == "Place your wagers"
+    table.do(*wagers("1 hand 2500")).lock().draw("4H 5C 5S 3D").do(call("reveal"))
+    rules, _, status = told(table)
+    assert hand_view(rules, status)["waits"]["en"] == "The round is over. Place your wagers"
 
 
 def test_the_technicians_page_tells_the_stop_and_what_leaves_it() -> None:

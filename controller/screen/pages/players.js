@@ -178,7 +178,7 @@ function drawSays() {
 
 function drawSeats() {
   const box = $("seats");
-  const seats = known.placard.seats;
+  const { seats, names } = known.placard;
   box.style.setProperty("--columns", Math.min(seats.length, 7));
   const settled = Object.values(known.hand.seats).some((each) => each.result);
   box.replaceChildren(...seats.map(({ seat, k9 }) => {
@@ -187,11 +187,14 @@ function drawSeats() {
     here.dataset.seat = seat;
     if (k9.length) here.append(...k9.map((text) => el("div", "k9", suitSign(text))));
     const sign = el("div", "sign", { accepted: "✔", seen: "●", refused: "✘", hit: "★", turn: "◀" }[now.sign] || "");
-    if (now.role) sign.replaceChildren(el("span", `role is-${now.role}`, `${settled ? "→ " : ""}${now.role[0].toUpperCase()}`));
+    const turns = now.turns || []; // Midi: the hands whose cards the seat turns
+    const held = turns.length ? turns : now.role ? [now.role] : [];
+    const before = turns.length ? names.turns : settled ? names.next : null; // a finished round's roles may have moved on
+    if (held.length) sign.replaceChildren(...(before ? [el("div", "turns", ...words(before))] : []), ...held.map((hand) => el("span", `role turns is-${hand}`, ...words(names[hand]))));
     if (now.says) here.title = Object.values(now.says).join(" / ");
-    here.append(sign);
     const result = now.sign === "hit" ? null : now.result; // the star says more
-    if (settled) here.append(el("div", `result turns ${result?.mark ?? ""}`, ...(result ? words(result.says) : [])));
+    if (settled) here.append(el("div", `result stacked ${result?.mark ?? ""}`, ...(result ? words(result.says) : [])));
+    here.append(sign);
     return here;
   }));
 }
@@ -307,8 +310,9 @@ function drawBead(where, [winner, playerPair, bankerPair]) {
 }
 
 function drawCircle(where, [winner, ties]) {
-  if (winner) where.append(svg("circle", { cx: 5, cy: 5, r: 3.9, class: `ring-${winner}`, "stroke-width": 1.15 }), svg("text", { x: 5, y: 6.75, "font-size": 4.9, class: `fill-${winner}` }, LETTER[winner]));
-  if (ties) where.append(svg("line", { x1: 1.4, y1: 8.6, x2: 8.6, y2: 1.4, class: "slash-tie", "stroke-width": 1.1 }));
+  if (winner) where.append(svg("circle", { cx: 5, cy: 5, r: 3.9, class: `ring-${winner}`, "stroke-width": 1.15 }));
+  if (ties) where.append(svg("line", { x1: 0.4, y1: 9.6, x2: 9.6, y2: 0.4, class: "slash-tie", "stroke-width": 1.2 }));
+  if (winner) where.append(svg("text", { x: 5, y: 6.75, "font-size": 4.9, class: `fill-${winner}`, stroke: "#fbf7ec", "stroke-width": ties ? 0.6 : 0, "paint-order": "stroke" }, LETTER[winner]));
   if (ties > 1) where.append(svg("text", { x: 8, y: 9.5, "font-size": 4.4, class: "fill-tie", stroke: "#fbf7ec", "stroke-width": 0.9, "paint-order": "stroke" }, ties));
 }
 
@@ -365,11 +369,12 @@ function celebrate() {
   celebrating = hits.length > 0;
   $("hit").hidden = !celebrating;
   if (!celebrating) return;
-  const best = hits.find((hit) => hit.progressive) || hits[0];
+  const alike = hits.every((hit) => hit.progressive === hits[0].progressive);
   $("hit").replaceChildren(
-    el("div", "what", ...words(best.title)),
+    ...(alike ? [el("div", "what", ...words(hits[0].title))] : []),
     el("div", hits.length > 2 ? "each many" : "each", ...hits.map((hit) => el("div", "one",
-      el("div", "who", ...words(hit.seat)), hit.amount ? el("div", "amount", hit.amount) : null, el("div", "tier", ...words(hit.tier))))));
+      alike ? null : el("div", "kind", ...words(hit.title)),
+      el("div", "who", ...words(hit.seat)), hit.amount ? el("div", "amount", hit.amount) : null, el("div", "tier turns", ...words(hit.tier)), hit.earlier ? el("div", "tier turns", ...words(hit.earlier)) : null))));
   setTimeout(celebrate, HIT_MS);
 }
 
