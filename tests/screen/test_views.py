@@ -338,7 +338,7 @@ def test_at_lucky9_the_finished_round_is_told_as_over() -> None:
     assert hand_view(told(table)[0], told(table)[2])["waits"]["en"] == "Place your wagers"
     table.do(*wagers("1 hand 2500")).lock().draw("4H 5C 5S 3D").do(call("reveal"))
     rules, _, status = told(table)
-    assert hand_view(rules, status)["waits"]["en"] == "The round is over. Place your wagers"
+    assert hand_view(rules, status)["waits"]["en"] == "Round over. Place your wagers"
 
 
 def test_the_technicians_page_tells_the_stop_and_what_leaves_it() -> None:

@@ -373,7 +373,7 @@ function celebrate() {
   $("hit").replaceChildren(
     ...(alike ? [el("div", "what", ...words(hits[0].title))] : []),
     el("div", hits.length > 2 ? "each many" : "each", ...hits.map((hit) => el("div", "one",
-      alike ? null : el("div", "kind", ...words(hit.title)),
+      alike ? null : el("div", "kind turns", ...words(hit.title)),
       el("div", "who", ...words(hit.seat)), hit.amount ? el("div", "amount", hit.amount) : null, el("div", "tier turns", ...words(hit.tier)), hit.earlier ? el("div", "tier turns", ...words(hit.earlier)) : null))));
   setTimeout(celebrate, HIT_MS);
 }
