@@ -20,7 +20,7 @@ from controller.care.doctor import examine, of_table
 from controller.care.row import Row, Verdict
 from controller.cli.certs import BenchCa
 from controller.cli.main import main
-from controller.cli.surroundings import simulated_table
+from controller.cli.surroundings import python, simulated_table
 from controller.config.table_file import PitSection
 from controller.errors import TableError
 from controller.keys import load_or_make_key
@@ -167,8 +167,15 @@ def test_a_console_on_the_header_is_a_fault_where_a_lamp_or_the_shoe_is_there(co
     assert _bad(_rows(pi)) == {"console_on_header": Verdict.FAULT}
 
 
-def test_the_table_itself_may_hold_its_port(pi: Pi) -> None:
-    _holding(pi, "/opt/python /opt/table-controller/current/bin/tablectl run /etc/table-controller/table.toml")
+@pytest.mark.parametrize(
+    "run",
+    [
+        "/opt/python /opt/table-controller/current/bin/tablectl run",
+        " ".join(python("-m", "controller.cli.main", "run")),  # a practice table
+    ],
+)
+def test_the_table_itself_may_hold_its_port(run: str, pi: Pi) -> None:
+    _holding(pi, f"{run} /etc/table-controller/table.toml")
     assert _bad(_rows(pi)) == {}
 
 
