@@ -385,7 +385,7 @@ class StoryCues:
         if self._hand is None:
             return
         self._say(
-            f"    {self._unacknowledged()} events wait. The cable is put back, and the table sends them in order."
+            f"    Events that wait: {self._unacknowledged()}. The cable is put back, and the table sends them in order."
         )
         self._stage.plug_cable()
         self._until(lambda: self._unacknowledged() == 0)
