@@ -318,7 +318,10 @@ class Runtime:
                         self._second_person.propose(item.request, arrived.via, item.fault, shown, self._moment(), now_s)
                     act = act_of(item.request)
                     name = act.name if act else "a word of the pit"
-                    _log.info("refused %s: %s: %s", name, fact.code, language().refusal(fact.code))
+                    # Whoever presses a simulated button learns of the refusal from this line alone.
+                    simulated = arrived.via.startswith("button ") and self._config.file.pins.driver == "simulated"
+                    extra = EVERY_ONE if simulated else None
+                    _log.info("refused %s: %s: %s", name, fact.code, language().refusal(fact.code), extra=extra)
                     continue
             elif not self._is_fact_here(item, table):
                 continue

@@ -6,9 +6,11 @@ person names. So a table can be stopped and continued, and every other command c
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
+import time
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
@@ -22,6 +24,8 @@ from controller.words.language import language
 from drivers.sim import console
 from drivers.sim.line import PtyLine
 from drivers.sim.shoe import maker
+
+_LOOK_EVERY_S = 0.1
 
 
 def practice(folder: Path, game: str) -> int:
@@ -56,6 +60,7 @@ def practice(folder: Path, game: str) -> int:
         print(f"The pit's ledger: {ledger}")
         console.prompt(f"{config.file.table.name}; you are the dealer")
         threading.Thread(target=_tell, args=(table,), daemon=True).start()
+        threading.Thread(target=_tell_refusals, args=(log,), daemon=True).start()
         console.converse(console.pins_verbs(pins) | console.cable_verbs(line) | shoe.verbs(), sys.stdin)
     return 0
 
@@ -65,3 +70,19 @@ def _tell(table: Path) -> None:
     with suppress(TableError):  # the prompt ends with the table
         for line in changes(watch(table), table, language()):
             print(f"  {line}", flush=True)
+
+
+def _tell_refusals(log: Path) -> None:
+    """Say each refusal with its reason, as the table's log tells it from now on."""
+    with log.open(encoding="utf-8", errors="replace") as lines:
+        lines.seek(0, os.SEEK_END)
+        line = ""
+        while True:
+            line += lines.readline()
+            if not line.endswith("\n"):
+                time.sleep(_LOOK_EVERY_S)
+                continue
+            _, refused, told = line.partition(" INFO controller.runtime: refused ")
+            if refused:
+                print(f"  refused {told}", end="", flush=True)
+            line = ""

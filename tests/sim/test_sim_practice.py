@@ -5,10 +5,14 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from queue import Queue
 
 import pytest
 
+from controller.words.language import language
 from tests.pit.house import ROOT
 from tests.support.brokers import needs_mosquitto
 from tests.support.waiting import PATIENCE_S, lines_of, until
@@ -25,20 +29,39 @@ def of_folder(folder: Path) -> list[str]:
     return [words for words in told if str(folder) in words]
 
 
-@needs_mosquitto
-@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGHUP])
-def test_ended_by_a_signal_it_leaves_no_broker_no_pit_and_no_table(by: signal.Signals, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "controller.cli.main", "practice", str(tmp_path)]
+@contextmanager
+def practising(folder: Path) -> Iterator[tuple[subprocess.Popen[str], Queue[str]]]:
+    """A practice table that stands, and what its prompt says from then on."""
+    command = [sys.executable, "-m", "controller.cli.main", "practice", str(folder)]
     practice = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert practice.stdout is not None
     try:
-        until(lines_of(practice.stdout), "The pit's ledger")
+        lines = lines_of(practice.stdout)
+        until(lines, "The pit's ledger")
+        yield practice, lines
+    finally:
+        practice.kill()
+        practice.wait()
+        for words in of_folder(folder):
+            subprocess.run(["pkill", "-f", words.strip()], check=False)
+
+
+@needs_mosquitto
+@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGHUP])
+def test_ended_by_a_signal_it_leaves_no_broker_no_pit_and_no_table(by: signal.Signals, tmp_path: Path) -> None:
+    with practising(tmp_path) as (practice, _):
         assert len(of_folder(tmp_path)) >= 3, "its broker, its pit and its table"
         practice.send_signal(by)
         practice.wait(PATIENCE_S)
         assert of_folder(tmp_path) == []
-    finally:
-        practice.kill()
-        practice.wait()
-        for words in of_folder(tmp_path):
-            subprocess.run(["pkill", "-f", words.strip()], check=False)
+
+
+@needs_mosquitto
+def test_each_refused_press_is_told_with_its_reason(tmp_path: Path) -> None:
+    """A second time too: the log of a real table counts equal lines for a minute."""
+    with practising(tmp_path) as (practice, lines):
+        assert practice.stdin is not None
+        for presses, button in (("", "deal"), ("release deal\n", "cut_card"), ("", "deal")):
+            practice.stdin.write(f"{presses}press {button}\n")
+            practice.stdin.flush()
+            until(lines, f"refused {button.replace('_', '-')}: no_shoe: {language().refusal('no_shoe')}")
