@@ -59,7 +59,7 @@ def _run(act: Act, options: Namespace) -> int:
         foreseen = client.ask(options.table, {"do": "foresee", "act": request})
         for line in would_lines(foreseen["would"]):
             print(painted(line, "red", sys.stdout) if "WARNING" in line else line)
-        if not options.yes and not _confirmed():
+        if foreseen["would"] and not options.yes and not _confirmed():
             print("Nothing was done.")
             return 1
         try:

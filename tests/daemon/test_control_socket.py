@@ -260,6 +260,11 @@ async def test_what_an_act_would_do_is_shown_and_a_yes_asked_for(
                 "what to do: See `tablectl status` for what the table waits for.",
             ],
         )
+        assert (await said("new-shoe", answer="no"))[1] == [
+            "Shoe 1 ends here, after 1 rounds, with 410 cards left in it.",
+            "Do it? Type yes: Nothing was done.",
+        ]
+        assert world.status["second_person"]["by"] == "Smith", "the correction still waits"
         await world.do(PlaceWager(Wager(2, "player", 2000), "dealer"), LockWagers())
         code, told = await said("void", "--yes")
         assert (code, told[0], told[-1]) == (0, "Round 2 of shoe 1 ends without a result.", "done")
@@ -270,6 +275,10 @@ async def test_what_an_act_would_do_is_shown_and_a_yes_asked_for(
             "Shoe 1 ends here, after 2 rounds, with 410 cards left in it.",
         )
         assert world.runtime.face.phase == "shoe_ended"
+        assert await said("new-shoe") == (0, ["done"]), "no shoe ends by it"
+        code, told = await said("new-shoe", answer="yes")
+        assert (code, told[0]) == (0, "Shoe 2 ends here, after 0 rounds, with 416 cards left in it.")
+        assert world.runtime.face.shoe == 3
 
 
 class Typed(StringIO):

@@ -61,7 +61,11 @@ def test_each_refused_press_is_told_with_its_reason(tmp_path: Path) -> None:
     """A second time too: the log of a real table counts equal lines for a minute."""
     with practising(tmp_path) as (practice, lines):
         assert practice.stdin is not None
-        for presses, button in (("", "deal"), ("release deal\n", "cut_card"), ("", "deal")):
-            practice.stdin.write(f"{presses}press {button}\n")
+        for typed, act, code in (
+            ("press deal", "deal", "no_shoe"),
+            ("release deal\npress void", "void", "no_supervisor"),
+            ("press deal", "deal", "no_shoe"),
+        ):
+            practice.stdin.write(f"{typed}\n")
             practice.stdin.flush()
-            until(lines, f"refused {button.replace('_', '-')}: no_shoe: {language().refusal('no_shoe')}")
+            until(lines, f"refused {act}: {code}: {language().refusal(code)}")

@@ -61,6 +61,7 @@ NEW_SHOE = Act(
     example="--by Smith",
     forms=(Form(NewShoe, NewShoe),),
     becomes=(ShoeOpened,),
+    shows="shoe_closed",
     refused=IN_A_HAND,
     leads_to=(FirstCardDue,),
     exit=Exit.NEW_SHOE,
