@@ -65,6 +65,11 @@ def _parsed(words: list[str]) -> Namespace:
     commands = (command,) if command is not None else every_command()  # `dark` must not wait while the acts load
     parser = parser_of(commands)
     command = command or _named(words, commands)
+    first = {each.name.split()[0] for each in commands}
+    if command is None and words and not words[0].startswith("-") and words[0] not in first:
+        from controller.config.problems import meant
+
+        parser.error(f"there is no command {words[0]}{meant(words[0], sorted(first))}; tablectl --help lists all")
     if command is not None and not {"-h", "--help"} & set(words):
         words = _with_file(command, words)
     return parser.parse_args(words)

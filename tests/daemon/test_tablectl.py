@@ -168,6 +168,13 @@ def test_a_table_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFi
     assert "No such file" in capsys.readouterr().err
 
 
+def test_a_mistyped_command_is_told_with_the_one_that_is_meant(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["clera"])
+    assert ended.value.code == 2
+    assert "there is no command clera, is clear meant?" in capsys.readouterr().err
+
+
 # A table that does not run.
 
 
