@@ -117,6 +117,7 @@ class FarPit:
         client.connect(self._host, self._port)
         client.loop_start()
         assert self._there.wait(10), "the test's own pit cannot reach the broker"
+        self._levels_said.wait_for_publish(10)  # the broker retains no word of a former key from here on
 
     def say(self, payload: bytes) -> None:
         """Publish these bytes, retained, as if they were an ack."""
@@ -164,10 +165,14 @@ class FarPit:
         while True:
             client = self._client
             if client is not None and self._there.is_set():  # the key is said first
-                self._levels_seq += 1
-                said = self.signed("meters", seq=self._levels_seq, meters=self.levels)
-                client.publish(f"{_ROOT}/meters", said, qos=1, retain=True)
+                self._say_levels(client)
             time.sleep(_SAY_LEVELS_EVERY_S)
+
+    def _say_levels(self, client: Client) -> None:
+        with self._lock:  # two threads say levels, in the order of their numbers
+            self._levels_seq += 1
+            said = self.signed("meters", seq=self._levels_seq, meters=self.levels)
+            self._levels_said = client.publish(f"{_ROOT}/meters", said, qos=1, retain=True)
 
     # What the pit hears, in paho's thread.
 
@@ -177,9 +182,10 @@ class FarPit:
     def _on_subscribe(self, client: Client, *_: Any) -> None:
         said = self.signed("pit_key", public_key=public_hex(self.key), rotations=self._rotations)
         client.publish(f"{_ROOT}/pit-key", said, qos=1, retain=True)
-        self._there.set()
         if self.events:
             self._acknowledge()  # a restarted broker retains nothing
+        self._say_levels(client)
+        self._there.set()
 
     def _on_message(self, _client: Client, _data: Any, message: MQTTMessage) -> None:
         try:

@@ -87,8 +87,9 @@ def test_the_story_is_told_on_eighty_columns_and_then_the_people_deal_on() -> No
     assert in_order(told, "3/6 ", "wins royal9", "paid, by Ben", "reset-hit", "4/6 ")
     assert in_order(told, "4/6 ", "tablectl card ", "by Smith", "The round goes on")
     assert in_order(
-        told, "6/6 ", "Events that wait: 2", "has acknowledged every event", "the pit acknowledged all of them"
+        told, "6/6 ", "Events that wait: ", "has acknowledged every event", "the pit acknowledged all of them"
     )
+    assert re.search("Events that wait: [1-9]", told), told
     assert all(word in told for word in ("K♠ 9♠", "K♦ 9♣", "meters: banker personal"))
     assert "fortune" not in told, "a meter of another game"
     assert_whole(told, 80)
