@@ -51,6 +51,12 @@ def test_a_page_that_is_of_two_folders_has_no_relative_link() -> None:
             assert [link for link in _LINK.findall(page.read_text("utf-8")) if not re.match("[a-z]+:|#", link)] == []
 
 
+def test_no_page_is_a_copy_of_another() -> None:
+    """A link that an editor replaced by a file was a second page of tests, and the two had soon grown apart."""
+    beginnings = [page.read_text("utf-8").split("\n\n")[:2] for page in DOCUMENTS]
+    assert [each for each in beginnings if beginnings.count(each) > 1] == []
+
+
 def test_a_broken_link_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("# A page\n\n[a](#a-page) [b](#b) [c](none.md) [d](page.md#a-page) ![e](none.svg)\n", "utf-8")
