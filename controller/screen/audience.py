@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 BEAT_S = 5.0
 """A page that hears nothing for twice this time says so, and connects again."""
@@ -52,7 +52,7 @@ class Audience:
             news, self._news = self._news, asyncio.Event()
             news.set()
 
-    async def events(self) -> AsyncIterator[str]:
+    async def events(self) -> AsyncGenerator[str, None]:
         """Every part now, then each new part, and a beat while nothing is new. A slow browser skips what is old."""
         self.browsers += 1
         sent: dict[str, str] = {}

@@ -1017,7 +1017,7 @@ def test_no_value_anywhere_makes_the_reader_fall_over(
         config = load(path)
     except ConfigError as error:
         assert error.problems  # noqa: PT017  # it may be raised or not
-        assert all(problem.what and problem.do and problem.key for problem in error.problems)  # noqa: PT017
+        assert all(problem.what and problem.do and problem.key for problem in error.problems)  # noqa: PT017  # the same
     else:
         assert len(config.digest) == 64
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import stat
 from contextlib import suppress
 from pathlib import Path
@@ -29,7 +28,7 @@ async def test_the_feed_tells_the_rules_the_rounds_and_the_status(tmp_path: Path
     async with served(tmp_path) as (world, control):
         await world.open_shoe()
         await world.do_hands(1)
-        assert [stat.S_IMODE(os.stat(path).st_mode) for path in (feed_of(control), control)] == [0o666, 0o660]  # noqa: PTH116
+        assert [stat.S_IMODE(path.stat().st_mode) for path in (feed_of(control), control)] == [0o666, 0o660]
         reader, writer = await asyncio.open_unix_connection(feed_of(control))
         placard = await told(reader, "placard")
         assert placard["name"] == world.config.file.table.name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -103,16 +104,16 @@ STEP = AwardStep("t.1", "t/e/7", "t", 1, "royal", None, 5, "pending", "pit", AT,
     ],
     ids=repr,
 )
-def test_a_number_is_no_time_to_come(change: dict[str, object], leap: bool) -> None:
-    word = replace(STEP, **change)  # type: ignore[arg-type]
+def test_a_number_is_no_time_to_come(change: dict[str, Any], leap: bool) -> None:
+    word = replace(STEP, **change)
     assert (leaps(word, NOW) is not None) is leap
 
 
 # What the table does with it.
 
 
-def ambient(**known: object) -> Ambient:
-    return replace(TableUnderTest().ambient, **known)  # type: ignore[arg-type]
+def ambient(**known: Any) -> Ambient:
+    return replace(TableUnderTest().ambient, **known)
 
 
 def stepped(seq: int, cents: int = 5) -> AwardStepped:

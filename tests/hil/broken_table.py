@@ -28,9 +28,9 @@ def _break(defect: str) -> None:
         return after, made[:-1]
 
     if defect == "forgets":
-        controller.record.replay.step = forgets  # type: ignore[attr-defined]
+        controller.record.replay.step = forgets  # type: ignore[attr-defined]  # the name that it imported
     else:
-        controller.runtime.step = raises  # type: ignore[attr-defined]
+        controller.runtime.step = raises  # type: ignore[attr-defined]  # the same
 
 
 if __name__ == "__main__":

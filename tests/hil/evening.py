@@ -253,9 +253,12 @@ class Evening:
     def _name_and_count(self) -> None:
         """Name the cards of the felt that the table neither shows nor holds, in their order, and count the rest."""
         while (place := self._shown()) + self._held() < len(self._felt):
-            self._have_done("card", lambda place=place: self._shown() > place, card=self._felt[place])  # type: ignore[misc]
-            self.happened["a card was named"] += 1
+            self._name(place)
         self._count()
+
+    def _name(self, place: int) -> None:
+        self._have_done("card", lambda: self._shown() > place, card=self._felt[place])
+        self.happened["a card was named"] += 1
 
     def _count(self) -> None:
         """Count the cards that are left in the shoe, where the daemon was away; once more where it was again."""

@@ -151,7 +151,7 @@ def test_what_is_no_acknowledgement_changes_nothing(at: Bench) -> None:
         at.pit.say(payload.replace(b"EPOCH", at.pit.events[0]["epoch"].encode()))
         suit, other = "CD" if place % 2 else "HS"  # the shoe has eight of each card
         at.dealer.play(f"9{suit} T{other} T{suit} 5{other}")  # its events are sent and acknowledged after those words
-        at.eventually(lambda place=place: len(at.pit.rounds) == place and at.table.unacknowledged() == 0)  # type: ignore[misc]
+        assert len(at.rounds(place)) == place
         assert at.table.fault is None, payload[:80]
 
 

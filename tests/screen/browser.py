@@ -183,7 +183,7 @@ class Browser:
 
     def complaints(self) -> list[str]:
         """What the page wrote to the console, but for a server that was away."""
-        told = [line["message"] for line in self._driver.get_log("browser")]  # type: ignore[no-untyped-call]
+        told = [line["message"] for line in self._driver.get_log("browser")]  # type: ignore[no-untyped-call]  # in selenium
         return [line for line in told if "ERR_CONNECTION_REFUSED" not in line and "ERR_INCOMPLETE_CHUNKED" not in line]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -101,20 +100,16 @@ def test_a_hundred_browsers_get_every_part_and_a_slow_one_the_newest_alone() -> 
         browsers = [audience.events() for _ in range(100)]
         assert {await anext(browser) for browser in browsers} == {"event: hand\ndata: 0\n\n"}
         assert audience.browsers == 100
-        waiting = [asyncio.ensure_future(_next(browser)) for browser in browsers]
+        waiting = [asyncio.ensure_future(anext(browser)) for browser in browsers]
         await asyncio.sleep(0)
         for number in range(1, 51):
             audience.show("hand", number)
         assert {await said for said in waiting} == {"event: hand\ndata: 50\n\n"}
         for browser in browsers:
-            await browser.aclose()  # type: ignore[attr-defined]
+            await browser.aclose()
         assert audience.browsers == 0
 
     asyncio.run(test())
-
-
-async def _next(browser: AsyncIterator[str]) -> str:
-    return await anext(browser)
 
 
 def test_one_browser_too_many_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,11 +52,6 @@ def told(table: TableUnderTest) -> tuple[dict[str, Any], dict[str, Any], dict[st
     )
 
 
-def told_by(table: TableUnderTest, status: dict[str, Any]) -> dict[str, Any]:
-    """The status with the table's face as it is now."""
-    return status | {"face": json.loads(json.dumps(asdict(table.face)))}
-
-
 def texts(said: object) -> list[dict[str, str]]:
     """Every text in what is said."""
     if isinstance(said, dict):
@@ -167,14 +162,12 @@ def test_the_rules_page_tells_where_roles_go_and_which_stakes_play(
     bets = tuple(replace(bet, unequal_stakes=stakes) if bet.between_actives else bet for bet in rules.bets)
     assert isinstance(rules.play, BaccaratRoyal)
     rules = replace(rules, play=replace(rules.play, **moves), bets=bets)
-    texts_of = {part["title"]: part["text"] for part in parts_of(json.loads(json.dumps(placard(rules))), "en")}
     for title, words_ in zip(("After a win", "After a tie", "Unequal stakes"), told, strict=True):
-        assert words_ in texts_of[title]
+        assert words_ in parts_told(rules)[title]
 
 
 def parts_told(rules: TableRules) -> dict[str, str]:
-    told = parts_of(json.loads(json.dumps(placard(rules))), "en")
-    return {part["title"]: part["text"] for part in told}
+    return {part["title"]: part["text"] for part in parts_of(json.loads(json.dumps(placard(rules))), "en")}
 
 
 @pytest.mark.parametrize(
@@ -359,7 +352,7 @@ def test_the_technicians_page_tells_the_stop_and_what_leaves_it() -> None:
     }
     view = technician_view(rules, status, Ages())
     assert view["fault"]["code"] == "unreadable_card"
-    assert f"tablectl card KS --fault {table.face.fault.id} --by NAME" in view["fault"]["exits"]  # type: ignore[union-attr]
+    assert f"tablectl card KS --fault {status['face']['fault']['id']} --by NAME" in view["fault"]["exits"]
     assert [(link["name"], link["up"]) for link in view["links"]][:2] == [("Card shoe", False), ("Pit", True)]
     assert (
         "would look fresh" in next(link for link in view["links"] if link["name"] == "Clock" and not link["up"])["why"]
@@ -374,9 +367,8 @@ def test_the_technicians_page_tells_the_stop_and_what_leaves_it() -> None:
         "Cards left": "407",
         "Last round of the shoe": "to come",
     }
-    ended = technician_view(
-        rules, told_by(table.name("2C").draw("KS CUT 5D").lock().draw("9H 2C KS 5D"), status), Ages()
-    )
+    table.name("2C").draw("KS CUT 5D").lock().draw("9H 2C KS 5D")
+    ended = technician_view(rules, status | {"face": told(table)[2]["face"]}, Ages())
     assert ended["shoe"]["Cutting card"] == "came with 406 cards left; its place is 14 cards from the end"
     assert ended["shoe"]["Last round of the shoe"] == "over"
 
