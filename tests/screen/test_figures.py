@@ -110,7 +110,7 @@ def test_a_bet_against_a_fair_shoe_expects_no_gain() -> None:
 
 
 def test_fair_shoes_are_not_accused() -> None:
-    """Of fair tables of seven shoes, at most one in twenty may ever come to twenty: the theorem, seen."""
+    """Of fair tables of three shoes, at most one in twenty may ever come to twenty: the theorem, seen."""
     rng = random.Random(7)
     came = []
     for _ in range(60):
