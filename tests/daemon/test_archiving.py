@@ -46,6 +46,14 @@ async def next_shoe(world: World) -> None:
     await world.deal("AS 2D")
 
 
+async def an_archived_shoe(world: World, hands: int = 0) -> None:
+    """A shoe is dealt and archived, and the next one is open."""
+    await world.open_shoe()
+    await world.do_hands(hands)
+    await next_shoe(world)
+    await eventually(lambda: first_row(world) > 1)
+
+
 def archives(folder: Path) -> list[Path]:
     return sorted((folder / "table.journal.archive").glob("*.archive"))
 
@@ -105,10 +113,7 @@ async def test_a_pit_that_lost_everything_is_sent_what_is_archived(tmp_path: Pat
 
 async def test_the_pits_word_on_an_archived_event_is_judged(tmp_path: Path) -> None:
     async with table(tmp_path) as world:
-        await world.open_shoe()
-        await world.do_hands(2)
-        await next_shoe(world)
-        await eventually(lambda: first_row(world) > 1)
+        await an_archived_shoe(world, hands=2)
         chain = world.pit.ledger[2]["chain"]
         del world.pit.ledger[3:]
         world.broker.say(ack(world.journal.epoch, 3, chain))
@@ -120,10 +125,7 @@ async def test_the_pits_word_on_an_archived_event_is_judged(tmp_path: Path) -> N
 
 async def test_status_says_why_the_stream_waits_for_a_missing_archive(tmp_path: Path) -> None:
     async with table(tmp_path) as world:
-        await world.open_shoe()
-        await world.do_hands(2)
-        await next_shoe(world)
-        await eventually(lambda: first_row(world) > 1)
+        await an_archived_shoe(world, hands=2)
         (archive,) = archives(tmp_path)
         away = archive.rename(tmp_path / "away")
         world.pit.ledger.clear()
@@ -248,9 +250,7 @@ def told_of(world: World) -> list[str]:
 
 async def test_the_cards_of_an_archived_shoe_are_there(tmp_path: Path) -> None:
     async with table(tmp_path) as world:
-        await world.open_shoe()
-        await next_shoe(world)
-        await eventually(lambda: first_row(world) > 1)
+        await an_archived_shoe(world)
     facts = [row.fact for row in read_rows(tmp_path / "table.journal")]
     assert [fact.card for fact in facts if isinstance(fact, CardDrawn)] == [
         Card.parse(card) for card in ("AS", "2D", "AS", "2D")

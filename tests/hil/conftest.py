@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from controller.bench.daemon import Table
@@ -18,3 +20,13 @@ def at(
 ) -> Bench:
     """A running table with its shoe, pins, pit and dealer."""
     return Bench(table, shoe, pins, pit, dealer, eventually)
+
+
+@pytest.fixture
+def hit(at: Bench) -> dict[str, Any]:
+    """A table whose seat 1 has hit a meter, and its event."""
+    at.dealer.open_shoe()
+    at.dealer.lock(1)
+    at.shoe.deal("KS 2D 9S 3C")
+    at.eventually(lambda: len(at.pit.hits) == 1 and at.table.unacknowledged() == 0)
+    return at.pit.hits[0]

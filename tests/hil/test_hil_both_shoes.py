@@ -175,7 +175,7 @@ def test_a_shoe_ended_early_and_the_next(at: Bench) -> None:
 )
 def test_a_shoe_with_too_few_cards_for_a_hand_is_over(at: Bench) -> None:
     burned, *hands = _one_deck()
-    at.pins.press("new_shoe", until=lambda: at.table.phase == "first_card_due")
+    at.announce()
     at.shoe.deal(" ".join([*burned, *(card for hand in hands for card in hand)]))
     at.eventually(lambda: at.table.phase == "shoe_ended")  # a deck, three times over, comes slowly
     told = _rounds(at, len(hands))

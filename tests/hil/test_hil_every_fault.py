@@ -664,7 +664,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.dealer.open_shoe()
     at.pit.wager(seat=2, spot="hand", cents=1000)
     at.eventually(lambda: len(at.table.face["wagers"]) == 1)
-    at.pins.press("deal", until=lambda: at.table.phase == "wagers_locked")
+    at.dealer.lock()
     at.shoe.deal("2S TD 3S 4D")
     at.eventually(lambda: at.table.face["choice"] is not None)
     at.shoe.deal("4C")
@@ -690,7 +690,7 @@ def _(at: Bench) -> Iterator[dict[str, Any]]:
     at.pins.cover(2)
     at.eventually(lambda: at.table.status()["sensors"] == [2])
     at.table.supervisor("clear")
-    at.pins.press("deal", until=lambda: at.table.phase == "wagers_locked")
+    at.dealer.lock()
     at.eventually(lambda: at.pit.told("wagers_locked")[-1]["progressive"][0]["seats"] == [2])
 
 

@@ -40,17 +40,6 @@ def print_of(key: Ed25519PrivateKey) -> str:
     return fingerprint(key.public_key().public_bytes_raw())
 
 
-@pytest.fixture
-def hit(table: Table, pins: Pins, shoe: FarShoe, pit: FarPit, dealer: Dealer, eventually: Eventually) -> dict[str, Any]:
-    """A table whose seat 1 has hit a meter, and its event."""
-    dealer.open_shoe()
-    pins.cover(1)
-    pins.press("deal", until=lambda: table.phase == "wagers_locked")
-    shoe.deal("KS 2D 9S 3C")
-    eventually(lambda: len(pit.hits) == 1 and table.unacknowledged() == 0)
-    return pit.hits[0]
-
-
 def alarms(pit: FarPit) -> list[str]:
     return [event["code"] for event in pit.told("alarm")]
 

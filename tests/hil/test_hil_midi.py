@@ -60,7 +60,7 @@ def test_no_card_is_told_before_it_is_revealed(everything: Everything, at: Bench
     at.dealer.open_shoe()
     at.pit.wager(seat=2, spot="player", cents=2000)
     at.eventually(lambda: len(at.table.face["wagers"]) == 1)
-    at.pins.press("deal", until=lambda: at.table.phase == "wagers_locked")
+    at.dealer.lock()
     for card in ("5H", "6D", "TH", "8S"):
         at.dealer.deal(card)
         assert seen() == set()

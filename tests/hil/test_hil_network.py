@@ -14,13 +14,7 @@ from tests.hil.bench import Bench
 SAID_AT = "2026-01-01T00:00:00.000Z"
 
 
-def test_a_hit_goes_from_pending_to_paid_and_each_step_comes_back(at: Bench) -> None:
-    at.dealer.open_shoe()
-    at.pins.cover(1)
-    at.pins.press("deal", until=lambda: at.table.phase == "wagers_locked")
-    at.shoe.deal("KS 2D 9S 3C")
-    at.eventually(lambda: len(at.pit.hits) == 1)
-    [hit] = at.pit.hits
+def test_a_hit_goes_from_pending_to_paid_and_each_step_comes_back(hit: dict[str, Any], at: Bench) -> None:
     for seq, step in enumerate(("pending", "verified", "paid"), 1):
         said = award_step(hit, seq=seq, step=step, at=SAID_AT)
         at.pit.award(**said)
@@ -32,13 +26,8 @@ def test_a_hit_goes_from_pending_to_paid_and_each_step_comes_back(at: Bench) -> 
     at.eventually(lambda: at.pins.seat(1) == "hit")
 
 
-def test_what_is_no_award_of_this_table_is_refused_and_logged(at: Bench) -> None:
-    at.dealer.open_shoe()
-    at.pins.cover(1)
-    at.pins.press("deal", until=lambda: at.table.phase == "wagers_locked")
-    at.shoe.deal("KS 2D 9S 3C")
-    at.eventually(lambda: len(at.pit.hits) == 1)
-    good = award_step(at.pit.hits[0], at=SAID_AT)
+def test_what_is_no_award_of_this_table_is_refused_and_logged(hit: dict[str, Any], at: Bench) -> None:
+    good = award_step(hit, at=SAID_AT)
     of_the_round = at.pit.rounds[0]["id"]
     for wrong in (
         {"hit": good["hit"].replace(table_epoch(good), "another"), "seq": 2},
@@ -70,7 +59,7 @@ def test_stale_levels_refuse_royal_9_and_baccarat_goes_on(at: Bench) -> None:
     at.eventually(lambda: at.pins.seat(1) == "wager_seen")
     at.pit.levels = {"player_personal": 1}  # the others are said no more
     at.eventually(lambda: at.pins.seat(1) == "refused")
-    at.pins.press("deal", until=lambda: at.table.phase == "wagers_locked")
+    at.dealer.lock()
     at.shoe.deal("KS 2D 9S 3C")
     at.eventually(lambda: len(at.pit.rounds) == 1)
     assert at.pit.told("wagers_locked")[0]["progressive"][0]["refused_seats"] == [1]
@@ -82,7 +71,7 @@ def test_stale_levels_refuse_royal_9_and_baccarat_goes_on(at: Bench) -> None:
 )
 def test_the_network_neither_deals_nor_voids_nor_clears(payload: bytes, at: Bench) -> None:
     at.dealer.open_shoe()
-    at.pins.press("deal", until=lambda: at.table.phase == "wagers_locked")
+    at.dealer.lock()
     at.shoe.deal("KS 2D")
     for topic in ("ack", "award", "wager"):
         at.pit.say_on(topic, payload)
