@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
 from controller.care import board, keeping, links, program
 from controller.care.machine import Machine
@@ -12,6 +12,8 @@ from controller.care.row import Row, fault, ok
 from controller.config import Config, load
 from controller.config.problems import ConfigError
 from controller.errors import TableError
+
+_P = ParamSpec("_P")
 
 
 def examine(machine: Machine, table: Path | None, told: dict[str, Any] | TableError | None) -> Iterator[Row]:
@@ -29,31 +31,31 @@ def examine(machine: Machine, table: Path | None, told: dict[str, Any] | TableEr
                 says = f"{problem.file}: {problem.key}: {problem.what}."
                 yield fault("configuration", error.code, says, problem.do)
     if told is not None:
-        yield from _each(lambda: program.running(told))
+        yield from _each(program.running, told)
     if config is not None:
         yield from of_table(machine, config)
         status = None if isinstance(told, TableError) else told
         noted = keeping.noted(machine, config.file.journal) if status is None else None
-        yield from _each(lambda: program.measured(config, status, noted))
+        yield from _each(program.measured, config, status, noted)
     for check in (keeping.clock, board.power, board.heat, program.units):
-        yield from _each(lambda check=check: check(machine))  # type: ignore[misc]
+        yield from _each(check, machine)
 
 
 def of_table(machine: Machine, config: Config) -> Iterator[Row]:
     """The checks of the parts that a table's file names."""
     file = config.file
-    yield from _each(lambda: links.shoe_port(machine, file.shoe))
-    yield from _each(lambda: board.header(machine, file.pins, file.shoe))
-    yield from _each(lambda: links.certificates(machine, file.pit, file.table.id))
-    yield from _each(lambda: links.broker(machine, file.pit, file.table.id))
-    yield from _each(lambda: keeping.disk(machine, file.journal))
-    yield from _each(lambda: keeping.record(machine, file.journal, file.table.id))
+    yield from _each(links.shoe_port, machine, file.shoe)
+    yield from _each(board.header, machine, file.pins, file.shoe)
+    yield from _each(links.certificates, machine, file.pit, file.table.id)
+    yield from _each(links.broker, machine, file.pit, file.table.id)
+    yield from _each(keeping.disk, machine, file.journal)
+    yield from _each(keeping.record, machine, file.journal, file.table.id)
 
 
-def _each(check: Callable[[], Iterator[Row]]) -> Iterator[Row]:
+def _each(check: Callable[_P, Iterator[Row]], *args: _P.args, **kwargs: _P.kwargs) -> Iterator[Row]:
     """The check's rows. A part that breaks its check is told as that: the other parts are still looked at."""
     try:
-        yield from check()
+        yield from check(*args, **kwargs)
     except Exception as error:  # noqa: BLE001  # whatever a strange machine does to one check
         says = f"This check itself failed ({type(error).__name__}: {error})."
         yield fault("doctor", "check_failed", says, "Report this with the whole output of `tablectl doctor --json`.")

@@ -7,6 +7,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from pathlib import Path
 
 _OURS = "table-controller"
 
@@ -24,7 +25,7 @@ def changed() -> list[str]:
 def _found(library: Distribution, file: str) -> str | None:
     """The SHA-256 of the file as it is now, in the form of the list; None for one that cannot be read."""
     try:
-        data = library.locate_file(file).read_bytes()  # type: ignore[attr-defined]  # the type says less than it is
+        data = Path(str(library.locate_file(file))).read_bytes()
     except OSError:
         return None
     return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -200,7 +200,7 @@ def _walk_inputs(
             }
             dialogue.say(f"BCM {pin}, pin {PHYSICAL[int(pin)]}, pressed is {'low' if low else 'high'}. Let it go.")
             dialogue.keep(key, " ".join(map(str, pins["inputs"][name].values())))
-            _settled(terminal, lambda pin=pin, low=low: header.read()[pin] != low)  # type: ignore[misc]
+            _await_release(terminal, header, pin, low)
     finally:
         header.close()
 
@@ -218,10 +218,10 @@ def _pressed(terminal: Terminal, header: GpioPins, rest: Mapping[str, bool]) -> 
     return None
 
 
-def _settled(terminal: Terminal, holds: Callable[[], bool]) -> None:
-    """Wait until this holds for a moment, or the person presses Enter."""
+def _await_release(terminal: Terminal, header: GpioPins, pin: str, low: bool) -> None:
+    """Wait until the pin has left this level for a moment, or the person presses Enter."""
     since: float | None = None
     while terminal.line_within(_POLL_S) is None:
-        since = (since or time.monotonic()) if holds() else None
+        since = (since or time.monotonic()) if header.read()[pin] != low else None
         if since is not None and time.monotonic() - since >= _STEADY_S:
             return

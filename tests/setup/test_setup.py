@@ -59,9 +59,9 @@ def _says(folder: Path, port: int = 1) -> dict[str, str]:
     }
 
 
-def _technician(folder: Path, **other: object) -> Technician:
+def _technician(folder: Path, breaks_off: str | None = None) -> Technician:
     lamps = dict(zip(_PINS, _LAMPS, strict=True))
-    return Technician(folder, _says(folder), lamps, _INPUTS, ("KS", "9H"), **other)  # type: ignore[arg-type]
+    return Technician(folder, _says(folder), lamps, _INPUTS, ("KS", "9H"), breaks_off=breaks_off)
 
 
 def test_a_table_is_found_walked_and_written_as_its_wires_are(tmp_path: Path) -> None:
