@@ -84,9 +84,8 @@ def certificates(machine: Machine, pit: PitSection, table: str) -> Iterator[Row]
         machine.at(named.private_key),
         None if named.crl is None else machine.at(named.crl),
     )
-    secret = [path for path in (files.private_key,) if path.exists() and not os.access(path, os.R_OK)]
-    if secret:
-        yield absent("certificates", f"This user may not read {secret[0]}.", "sudo tablectl doctor")
+    if files.private_key.exists() and not os.access(files.private_key, os.R_OK):
+        yield absent("certificates", f"This user may not read {files.private_key}.", "sudo tablectl doctor")
         return
     wrong = [fault("certificates", f"{key}_unusable", f"{what}.", do) for key, what, do in wrong_with(files, table)]
     if wrong:

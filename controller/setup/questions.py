@@ -76,7 +76,7 @@ def _wired(key: str, wiring: Mapping[str, Any]) -> dict[str, str]:
 def read_answers(path: Path) -> dict[str, str]:
     """The answers in this file; none where there is no such file. Raises TableError `answers_unreadable`."""
     try:
-        return {key: str(value) for key, value in flat(tomllib.loads(path.read_text("utf-8"))).items()}
+        return flat(tomllib.loads(path.read_text("utf-8")))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
@@ -102,12 +102,6 @@ class Dialogue:
         self._usual = dict(usual)
         self._kept_at = kept
         self._again: tuple[str, ...] = ()
-        self._answers: dict[str, str] = {}
-
-    @property
-    def answers(self) -> Mapping[str, str]:
-        """Every answer so far."""
-        return self._answers
 
     def known(self, key: str) -> str | None:
         """The answer that stands without being asked for."""
@@ -162,7 +156,7 @@ class Dialogue:
 
     def keep(self, key: str, text: str) -> None:
         """Keep an answer, so that no break and no power cut loses it. Raises TableError `answers_unwritable`."""
-        self._answers[key] = self._usual[key] = text
+        self._usual[key] = text
         lines = (f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in self._usual.items())
         try:
             write_whole(self._kept_at, "".join(sorted(lines)).encode())

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from controller import __version__
+from controller.care.machine import Machine
 from controller.care.row import Row
 from controller.clock import stamp_now
 from controller.config import Config
@@ -25,7 +26,6 @@ from controller.pins.header_map import PHYSICAL
 
 _BEGIN, _END = '<script type="application/json" id="report">', "</script>"
 _SHOWN = "</h1>\n"
-_MODEL = Path("/proc/device-tree/model")
 
 
 def made_report(
@@ -66,7 +66,7 @@ def made_report(
 
 
 def _machine() -> dict[str, str]:
-    model = _MODEL.read_text("utf-8", "replace").rstrip("\0\n") if _MODEL.exists() else platform.machine()
+    model = Machine().text("/proc/device-tree/model") or platform.machine()
     return {"model": model, "name": platform.node(), "kernel": platform.release(), "python": platform.python_version()}
 
 
