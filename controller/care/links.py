@@ -14,7 +14,7 @@ from pathlib import Path
 
 from controller.care.machine import Machine
 from controller.care.row import Row, absent, fault, ok, warning
-from controller.config.table_file import PitSection, ShoeSection
+from controller.config.table_file import PitSection, ShoeSection, is_local
 from controller.delivery.mqtt_tls import TlsFiles, client_context, wrong_with
 
 _PATIENCE_S = 3.0
@@ -71,7 +71,7 @@ def certificates(machine: Machine, pit: PitSection, table: str) -> Iterator[Row]
     """Whether the files of mutual TLS work today, and for how long they still will."""
     named = pit.tls
     if named is None:
-        if pit.host in ("127.0.0.1", "localhost", "::1"):
+        if is_local(pit.host):
             yield absent("certificates", "The broker is on this machine, and no certificate is asked for.")
             return
         says = f"The connection to {pit.host} is in the clear: anybody on the network can read and change it."

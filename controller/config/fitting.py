@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from controller.config.game_file import HAND_AT_MOST, GameFile, play_of
 from controller.config.problems import Told
-from controller.config.table_file import PinsSection, ShoeSection, TableFile, TableSection
+from controller.config.table_file import PinsSection, ShoeSection, TableFile, TableSection, is_local
 from controller.pins.header_map import conflicts
 from controller.table.lamps import LAMPS
 from controller.table.rules import Seat, TableRules
@@ -88,7 +87,7 @@ def check_game_fits(
 
 def warnings(table: TableFile, game: GameFile) -> Iterable[str]:
     """What can be meant, and is perhaps not: a seat without a sensor, a connection without TLS."""
-    if table.pit.tls is None and not re.fullmatch(r"localhost|127\.[0-9.]+|::1", table.pit.host):
+    if table.pit.tls is None and not is_local(table.pit.host):
         yield "[pit] has no TLS (ca, certificate, private_key): its network can read every hand and speak as the pit"
     if table.pit.trust_first_key:
         yield "[pit] trust_first_key: whoever speaks first as the pit is believed, and nobody compares its key"

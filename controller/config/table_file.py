@@ -219,6 +219,11 @@ class PitSection:
         return TlsFiles(Path(self.ca), Path(self.certificate), Path(self.private_key), crl)
 
 
+def is_local(host: str) -> bool:
+    """Whether the host is the table's own machine, so that a connection with it needs no TLS."""
+    return re.fullmatch(r"localhost|127\.[0-9.]+|::1", host) is not None
+
+
 def _check_pit(pit: PitSection) -> Iterable[Told]:
     if not re.fullmatch(r"(?=.{1,200}$)[a-z0-9-]+(/[a-z0-9-]+)*", pit.root):
         yield "pit.root", f"{pit.root!r} cannot be a topic's root", "Use words of a-z, 0-9 and -, parted by /."

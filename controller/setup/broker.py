@@ -16,7 +16,7 @@ from controller.care.links import broker, certificates
 from controller.care.machine import Machine
 from controller.care.row import Row, Verdict
 from controller.cli.doctor import row_lines
-from controller.config.table_file import PitSection
+from controller.config.table_file import PitSection, is_local
 from controller.setup.questions import Dialogue
 
 _FILES = ("ca", "certificate", "private_key", "crl")
@@ -37,7 +37,7 @@ def ask_broker(dialogue: Dialogue, folder: Path, values: dict[str, Any]) -> str:
             "With TLS",
             "Without TLS everybody on the network can read each hand and speak as the pit. Only a broker on this "
             "machine itself needs none.",
-            not _is_local(pit["host"]),
+            not is_local(pit["host"]),
         )
         default = "8883" if tls else "1883"
         pit["port"] = dialogue.ask("pit.port", "Port of the broker", f"Usually {default}.", default, _port)
@@ -99,7 +99,7 @@ def _needed(values: Mapping[str, Any]) -> Iterator[str]:
     if (server := re.fullmatch(r"socket://(.+):[0-9]+", values["shoe"]["port"])) is not None:
         hosts.append(server[1])
     for host in hosts:
-        if _is_local(host):
+        if is_local(host):
             continue
         try:
             yield str(ipaddress.ip_address(host))
@@ -115,7 +115,7 @@ def _resolved(host: str) -> Iterator[str]:
         yield "any"
         return
     servers = re.findall(r"^nameserver\s+(\S+)", _RESOLVER.read_text("utf-8"), re.M) if _RESOLVER.exists() else []
-    yield from (server for server in servers if not _is_local(server))
+    yield from (server for server in servers if not is_local(server))
 
 
 def _networks(text: str) -> list[str]:
@@ -129,10 +129,6 @@ def _networks(text: str) -> list[str]:
             except ValueError as error:
                 raise ValueError(f"{error}. Write networks such as 10.20.0.0/16, localhost, or any.") from None
     return words
-
-
-def _is_local(host: str) -> bool:
-    return re.fullmatch(r"localhost|127\.[0-9.]+|::1", host) is not None
 
 
 def _host(text: str) -> str:
