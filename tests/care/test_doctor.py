@@ -324,6 +324,8 @@ def test_a_broker_that_is_away_a_key_open_to_others_and_a_line_in_the_clear(pi: 
     assert _link(pi, pit) == {"broker_unreachable": Verdict.FAULT, "key_open": Verdict.FAULT}
     (row,) = links.certificates(pi.machine, PitSection("broker.pit"), "royal9-01")
     assert row.code == "no_tls"
+    (row,) = links.certificates(pi.machine, PitSection("127.0.0.2"), "royal9-01")
+    assert row.verdict is Verdict.ABSENT, "nobody else hears this machine speak with itself"
 
 
 # The running program, and the command.
