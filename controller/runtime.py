@@ -285,9 +285,9 @@ class Runtime:
                 self._note_fault(table)
                 self._table = table
                 self._committed(messages)
-                for entry in entries:
-                    if isinstance(entry.fact, LampsTested | HitTested | InputsTested):
-                        self._begin_test(entry.fact)
+                test = entries[-1].fact
+                if isinstance(test, LampsTested | HitTested | InputsTested):  # what came after a test ended it
+                    self._begin_test(test)
             for future, answer in answers:
                 if not future.done():
                     future.set_result(answer)

@@ -47,6 +47,18 @@ def test_one_lamp_is_lit_alone_until_a_hand_begins(tmp_path: Path) -> None:
     run(test())
 
 
+def test_a_hand_that_begins_at_the_moment_of_a_test_ends_it(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with running(tmp_path) as world:
+            await world.open_shoe()
+            await asyncio.gather(world.do(LampTest("Smith")), world.do(LockWagers()))  # in one commit
+            assert world.status["face"]["phase"] == "wagers_locked"
+            assert world.status["test"] is None
+            assert _lit(world) != set(world.pins.lit)
+
+    run(test())
+
+
 def test_a_test_hit_blinks_and_is_told_and_changes_nothing(tmp_path: Path) -> None:
     async def test() -> None:
         async with running(tmp_path) as world:
