@@ -41,10 +41,11 @@ def ask_broker(dialogue: Dialogue, folder: Path, values: dict[str, Any]) -> str:
         )
         default = "8883" if tls else "1883"
         pit["port"] = dialogue.ask("pit.port", "Port of the broker", f"Usually {default}.", default, _port)
-        for key in _FILES:
-            pit.pop(key, None)
         if tls:
             _ask_files(dialogue, folder / "tls", values)
+        else:
+            for key in _FILES:
+                pit.pop(key, None)
         explains = "How every topic begins. Table and pit must agree."
         pit["root"] = dialogue.ask("pit.root", "Root of the topics", explains, "pit/v1", str)
         rows = _tried(values["table"]["id"], pit)

@@ -308,6 +308,18 @@ def test_a_broker_that_does_not_answer_is_asked_for_again(tmp_path: Path, capsys
     assert "127.0.0.1:1 does not answer" in capsys.readouterr().out
 
 
+def test_the_list_of_revoked_certificates_stays_where_tls_does(tmp_path: Path) -> None:
+    for name in ("ca", "crt", "key"):
+        (tmp_path / name).touch()
+    files = [str(tmp_path / name) for name in ("ca", "crt", "key")]
+    values: dict[str, dict[str, object]] = {"table": {"id": "royal9-01"}, "pit": {"crl": "/house.crl"}}
+    person = _Scripted("127.0.0.1", "yes", "1", *files, "", "yes", "127.0.0.1", "no", "1", "", "yes")
+    ask_broker(Dialogue(person, {}, {}, tmp_path / "kept"), tmp_path, values)
+    assert values["pit"]["crl"] == "/house.crl"
+    ask_broker(Dialogue(person, {}, {}, tmp_path / "kept"), tmp_path, values)
+    assert "crl" not in values["pit"]
+
+
 def test_a_beetek_is_told_from_an_angel_eye_after_bytes_of_another_speed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
