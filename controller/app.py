@@ -58,8 +58,8 @@ def run_table(path: Path) -> int:
 
 async def _run(config: Config, log: CountedLog) -> None:
     file = config.file
-    archive = None if file.journal.archive is None else Path(file.journal.archive)
-    key, journal = open_journal(Path(file.journal.path), Path(file.journal.signing_key), file.table.id, archive)
+    kept = file.journal
+    key, journal = open_journal(Path(kept.path), Path(kept.signing_key), file.table.id, kept.archives)
     _log.info("the table's key is %s; the pit must show the same before it adopts this table", fingerprint(key.public))
     try:
         table, differs = replay_open_shoe(journal, config.rules, file.table.id, __version__)

@@ -28,8 +28,7 @@ def new_journal(table: Path, by: str) -> int:
             f"The journal {path} could not be set aside: {error}.",
             "Stop the table first, and run this as the table's user.",
         ) from error
-    archive = None if file.journal.archive is None else Path(file.journal.archive)
-    key, journal = open_journal(path, Path(file.journal.signing_key), file.table.id, archive, by)
+    key, journal = open_journal(path, Path(file.journal.signing_key), file.table.id, file.journal.archives, by)
     with closing(journal):
         if aside is not None:
             print(f"The old journal is kept as {aside}: only there are the events that the pit does not have.")

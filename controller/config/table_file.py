@@ -259,6 +259,11 @@ class JournalSection:
     most_bytes: int = 256_000_000
     """The size above which the journal keeps the last closed shoe alone."""
 
+    @property
+    def archives(self) -> Path:
+        """The folder that the archives go to."""
+        return Path(f"{self.path}.archive" if self.archive is None else self.archive)
+
 
 def _check_journal(journal: JournalSection) -> Iterable[Told]:
     yield from check_range("journal.keep_shoes", journal.keep_shoes, 0, 100_000)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +46,9 @@ def past_of(control: Path) -> Path:
 
 
 class Past:
-    """The past in the journal at this path and in its archives, which may have been moved to the folders `archives`."""
+    """The past in the journal at this path and in its archives, which may have been moved to the folder `archives`."""
 
-    def __init__(self, journal: Path, *archives: Path) -> None:
+    def __init__(self, journal: Path, archives: Path) -> None:
         self._journal, self._archives = journal, archives
         self._one_at_a_time = asyncio.Lock()
 
@@ -75,12 +75,12 @@ class Past:
         path, archives = self._journal, self._archives
         async with self._one_at_a_time:
             return await asyncio.to_thread(
-                lambda: hand_record(read_shoe(path, shoe, *archives), read_origin(path), which)
+                lambda: hand_record(read_shoe(path, shoe, archives), read_origin(path), which)
             )
 
 
-def _events(journal: Path, archives: Sequence[Path], after: int) -> Iterator[bytes]:
-    for body in read_events(journal, after, MOST_ROUNDS, *archives):
+def _events(journal: Path, archives: Path, after: int) -> Iterator[bytes]:
+    for body in read_events(journal, after, MOST_ROUNDS, archives):
         event = as_now(json.loads(body))
         if event["type"] in _TYPES:
             yield json.dumps({name: said for name, said in event.items() if name not in _LEFT_OUT}).encode() + b"\n"

@@ -49,7 +49,7 @@ async def serving(runtime: Runtime, path: Path) -> AsyncIterator[None]:
     watchers = Watchers(lambda: (_line({"ok": True, "status": runtime.status()}),))
     fed = Watchers(feed_lines(runtime))
     kept = runtime.config.file.journal
-    past = Past(Path(kept.path), *([] if kept.archive is None else [Path(kept.archive)]))
+    past = Past(Path(kept.path), kept.archives)
     conversations: set[asyncio.Task[None]] = set()
 
     async def feed(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

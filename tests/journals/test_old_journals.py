@@ -28,6 +28,7 @@ from controller.game.cards import Card
 from controller.game.hands import SeatHand, SeatHands
 from controller.game.seating import NOBODY
 from controller.keys import load_or_make_key
+from controller.record.archive import beside
 from controller.record.journal import SCHEMA_VERSION, Entry, Journal, read_rows, verify
 from controller.record.replay import replay
 from controller.screen.figures import past_view
@@ -99,7 +100,7 @@ def test_the_technicians_page_has_its_figures(name: str, tmp_path: Path) -> None
     """The events of then are told to the screen in the words of now."""
 
     async def told() -> list[dict[str, Any]]:
-        past = Past(original(name))
+        past = Past(original(name), beside(original(name)))
 
         async def met(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await past.tell(reader, writer)
