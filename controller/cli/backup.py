@@ -44,8 +44,8 @@ def backup(table: Path, to: Path, moved_by: str | None) -> int:
             held = _held(journal)
             ends.callback(held.close)
         copy = Path(ends.enter_context(tempfile.TemporaryDirectory(dir=to.parent))) / "journal"
-        archives = copied(journal, copy, _archive(file.journal))
-        good = verify(copy, _archive(file.journal) or beside(journal))
+        archives = copied(journal, copy, file.journal.archives)
+        good = verify(copy, None, file.journal.archives, beside(journal))
         files, sources = _files(table, file, archives)
         files.append(kept("journal", Path(file.journal.path), copy))
         whole = Backup(
@@ -82,10 +82,6 @@ def _held(journal: Path) -> JournalFile:
             raise
         do = "Stop it first: sudo systemctl stop table-controller. A backup without --move can be made while it runs."
         raise TableError("table_runs", "The table runs, and a table that is moved must not go on.", do) from None
-
-
-def _archive(journal: JournalSection) -> Path | None:
-    return None if journal.archive is None else Path(journal.archive)
 
 
 def _files(table: Path, file: TableFile, archives: list[Path]) -> tuple[list[Kept], list[Path]]:
@@ -129,7 +125,7 @@ def restore(source: Path, by: str | None) -> int:
         do = "Stop the table, and say the same command again after sudo."
         raise TableError("restore_failed", f"{source} was not restored: {error}.", do) from None
     section = load(table).file.journal
-    good = verify(journal, _archive(section) or beside(Path(section.path)))
+    good = verify(journal, section.archives)
     print(f"{journal}: {good.rows} rows of epoch {good.epoch}, all good.")
     _tell_shoe(journal, told)
     if told.moved_by is None and by is not None:
@@ -163,11 +159,10 @@ def _placed(told: Backup, files: Iterator[tuple[Kept, Path]]) -> tuple[Path, Pat
                 laid = Path(journal.path if told.moved_by is not None else f"{journal.path}.of-backup-{told.epoch}")
                 _put(unpacked, laid, owner)
             case "archive":
-                folder = _archive(journal) or beside(Path(journal.path))
-                if not folder.exists():
-                    folder.mkdir(mode=0o700)
-                    for_owner(folder, owner)
-                _put(unpacked, folder / Path(each.path).name, owner)
+                if not journal.archives.exists():
+                    journal.archives.mkdir(mode=0o700)
+                    for_owner(journal.archives, owner)
+                _put(unpacked, journal.archives / Path(each.path).name, owner)
             case "key":
                 _put(unpacked, Path(journal.signing_key), owner)
             case "note":
@@ -202,7 +197,7 @@ def _check_free(told: Backup, section: JournalSection) -> None:
         return
     JournalFile(journal).close()  # refused where a table runs on it
     try:
-        there = verify(journal, _archive(section))
+        there = verify(journal, None, section.archives)
     except TableError:
         pass  # damaged: that is what backups are for
     else:

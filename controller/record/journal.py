@@ -620,12 +620,12 @@ class Verified:
     archives: int = 0
 
 
-def verify(path: Path, archive: Path | None = None) -> Verified:
+def verify(path: Path, archive: Path | None = None, *folders: Path) -> Verified:
     """Read the whole journal and its archives, and check each row: numbering, chain, message ids, signatures.
 
-    Archives are looked for in the folder `archive`; without it, where the journal says that they are, or beside it.
-    Only reads, also while the table runs. Raises TableError `journal_damaged` naming the first bad row,
-    `journal_missing`, `archive_missing`, `archive_unreadable` or `archive_damaged`.
+    Archives are looked for in the folder `archive` alone; without it, where the journal says that they are, in these
+    `folders`, or beside it. Only reads, also while the table runs. Raises TableError `journal_damaged` naming the first
+    bad row, `journal_missing`, `archive_missing`, `archive_unreadable` or `archive_damaged`.
     """
     with _reading(path) as db:
         table, epoch = db.execute("SELECT table_id, epoch FROM journal").fetchone()
@@ -635,7 +635,7 @@ def verify(path: Path, archive: Path | None = None) -> Verified:
             else "SELECT 0, 0, 0"
         ).fetchone()
         rows, messages = 0, 0
-        for row in _signed_rows(db, path, archive):
+        for row in _signed_rows(db, path, archive, *folders):
             rows, messages = row.number, messages + len(row.messages)
         head = _last_row(db)[1]
         _head_seq(db, path, rows)
@@ -646,13 +646,12 @@ def verify(path: Path, archive: Path | None = None) -> Verified:
     return Verified(table, epoch, rows, messages, head, archived_rows, archives)
 
 
-def copied(path: Path, copy: Path, archive: Path | None = None) -> list[Path]:
+def copied(path: Path, copy: Path, *folders: Path) -> list[Path]:
     """Write a whole copy of the journal, and return the archives that the copy names. Only reads, also while the table
-    runs. `archive`, and what is raised, are as in `verify`; OSError where the copy cannot be written."""
+    runs. `folders`, and what is raised, are as in `verify`; OSError where the copy cannot be written."""
     with _reading(path) as db:
         _copy(db, copy)
-        runs = _runs(db)
-        return [archive / run.file_name if archive else _file_of(run, at, beside(path)) for run, at in runs]
+        return [_file_of(run, recorded, *folders, beside(path)) for run, recorded in _runs(db)]
 
 
 def _copy(db: sqlite3.Connection, copy: Path) -> None:
@@ -807,9 +806,9 @@ def _reading(path: Path) -> Iterator[sqlite3.Connection]:
         yield db
 
 
-def _signed_rows(db: sqlite3.Connection, path: Path, archive: Path | None) -> Iterator[Row]:
+def _signed_rows(db: sqlite3.Connection, path: Path, archive: Path | None, *folders: Path) -> Iterator[Row]:
     """Every row, checked against its chain, and each of its messages against its place and the journal's key."""
-    yield from _signed(db, path, _rows(path, chain(_archived(db, path, archive), _kept(db, 1))))
+    yield from _signed(db, path, _rows(path, chain(_archived(db, path, archive, *folders), _kept(db, 1))))
 
 
 def _signed(db: sqlite3.Connection, path: Path, rows: Iterable[Row]) -> Iterator[Row]:
@@ -877,10 +876,11 @@ def _kept(db: sqlite3.Connection, first: int, last: int = _LAST_ROW) -> Iterator
         first = some[-1][0] + 1
 
 
-def _archived(db: sqlite3.Connection, path: Path, archive: Path | None) -> Iterator[StoredRow]:
+def _archived(db: sqlite3.Connection, path: Path, archive: Path | None, *folders: Path) -> Iterator[StoredRow]:
     """The rows that archives hold, each archive checked."""
     for run, recorded in _runs(db):
-        yield from read_archive(archive / run.file_name if archive else _file_of(run, recorded, beside(path)), run)
+        file = archive / run.file_name if archive else _file_of(run, recorded, *folders, beside(path))
+        yield from read_archive(file, run)
 
 
 def _runs(db: sqlite3.Connection, where: str = "", *values: int) -> list[tuple[Run, Path]]:

@@ -144,6 +144,28 @@ def test_archives_go_along(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert before.archives == 1
 
 
+@pytest.mark.parametrize("first", [None, "first"], ids=["beside the journal", "elsewhere"])
+def test_archives_stay_found_where_the_tables_file_names_another_folder(
+    first: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, kept = _table(tmp_path / "table", shoes=3), str(tmp_path / "kept")
+    journal = opened(table, tmp_path / "table" / first if first else None)
+    journal.mark_acked(journal.head_seq)
+    archive_all(journal)
+    journal.close()
+    before = verify(tmp_path / "table" / "table.journal")
+    if first is None:
+        text = table.read_text("utf-8")
+        table.write_text(text.replace("[journal]\n", f'[journal]\narchive = "{tmp_path}/second"\n'), "utf-8")
+    _said(capsys, "backup", str(table), kept)
+    assert _refused(capsys, "restore", kept, "--by", "Jones") == "restore_in_the_way", "the journal here is good"
+    _lost(tmp_path / "table")
+    _said(capsys, "restore", kept, "--by", "Jones")
+    aside = tmp_path / "table" / f"table.journal.of-backup-{before.epoch}"
+    folder = tmp_path / "second" if first is None else tmp_path / "table" / "table.journal.archive"
+    assert verify(aside, folder) == before
+
+
 def test_a_table_that_runs_is_not_moved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table, kept = _table(tmp_path / "table"), tmp_path / "kept"
     journal = opened(table)

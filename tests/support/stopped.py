@@ -27,7 +27,7 @@ def stopped_table(folder: Path, facts: Sequence[Fact]) -> Path:
     return table
 
 
-def opened(table: Path) -> Journal:
-    """The table's journal, as its daemon opens it."""
+def opened(table: Path, archive: Path | None = None) -> Journal:
+    """The table's journal, as its daemon opens it. Its archives go to the folder `archive`."""
     file = load(table).file
-    return open_journal(Path(file.journal.path), Path(file.journal.signing_key), file.table.id)[1]
+    return open_journal(Path(file.journal.path), Path(file.journal.signing_key), file.table.id, archive)[1]
