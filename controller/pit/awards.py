@@ -86,6 +86,8 @@ ALTER TABLE telling ADD COLUMN dismissed_witness TEXT;
 """The columns that form 3 of the ledger lacks."""
 
 FROM_FORM_4 = "ALTER TABLE award ADD COLUMN spot TEXT NOT NULL DEFAULT 'royal9'"
+FROM_FORM_5 = "DROP INDEX step_unheard; CREATE INDEX step_unheard ON step (table_id, seq) WHERE heard = 0"
+"""Until form 5 the index was of `NOT heard`. SQLite uses it only for a statement that asks in the same words."""
 
 _HOLDS = "recalled_by IS NULL AND dismissed_by IS NULL"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from controller.pit import adoptions, alarms, awards, books, intake, session
 
-FORM = 5
+FORM = 6
 MIGRATED_FROM = 3
 
 _STREAM = """
@@ -25,5 +25,6 @@ NEW = (_STREAM, adoptions.SCHEMA, books.SCHEMA, awards.SCHEMA, intake.SCHEMA, al
 FROM_FORM = {
     3: (adoptions.FROM_FORM_3, awards.FROM_FORM_3, books.FROM_FORM_3, alarms.SCHEMA, session.SCHEMA),
     4: (awards.FROM_FORM_4, books.FROM_FORM_4),
+    5: (awards.FROM_FORM_5,),
 }
 """By the form of a ledger, the statements that give the ledger the next form."""

@@ -411,7 +411,8 @@ def test_a_migrated_ledger_has_the_form_of_a_new_one(form_3: Path, tmp_path: Pat
         with closing(sqlite3.connect(path)) as db:
             tables = [name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY 1")]
             columns = {name: [row[1:] for row in db.execute(f"PRAGMA table_info({name})")] for name in tables}
-            return db.execute("PRAGMA user_version").fetchone(), columns
+            indexes = db.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'index' ORDER BY name").fetchall()
+            return db.execute("PRAGMA user_version").fetchone(), columns, indexes
 
     assert form(form_3) == form(tmp_path / "new.sqlite")
 
