@@ -193,9 +193,8 @@ class FarPit:
                 self._heard_state(message)
             else:
                 self._heard_event(message)
-        except Exception as error:  # noqa: BLE001
-            # Whatever fails on a table's message, that message is wrong, and the test must say so. An error raised here
-            # would end paho's thread: the test would see a silent pit, and no reason.
+        except Exception as error:  # noqa: BLE001  # whatever fails on a message of the table, that message is wrong
+            # Raised here, the error would end paho's thread: the test would see a silent pit, and no reason.
             self.wrong.append(f"{type(error).__name__}: {error} at {message.payload!r}")
 
     def _heard_state(self, message: MQTTMessage) -> None:

@@ -111,7 +111,7 @@ class LedgerDatabase:
         except psycopg.Error as error:
             raise unusable("that --ledger names", _in_a_line(error)) from error
         with self.told():
-            self._connection = psycopg.connect(make_conninfo(**options), autocommit=True)  # type: ignore[arg-type]
+            self._connection = psycopg.connect(make_conninfo("", **options), autocommit=True)
             self._connection.add_notice_handler(self._notice)
             self._connection.adapters.register_loader("numeric", _WholeNumber)
             self._connection.execute(_SETTINGS)

@@ -18,7 +18,6 @@ from typing import Any
 from paho.mqtt.client import Client
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 from paho.mqtt.packettypes import PacketTypes
-from paho.mqtt.properties import Properties
 
 from controller.clock import stamp_now
 from controller.contract.canonical import canonical, parse_object
@@ -27,6 +26,7 @@ from controller.contract.events import Event
 from controller.contract.pit_words import AckWord
 from controller.contract.topics import Topics
 from controller.delivery.guarantee import Delivery, Phase
+from controller.delivery.mqtt_link import user_properties
 from controller.keys import SigningKey
 from tests.bench.core import numbered
 from tests.bench.floor import at_once
@@ -109,8 +109,7 @@ class LightTable:
     def _send_due(self) -> None:
         for seq in self._delivery.due(time.monotonic()):
             type_, _, body = self._waiting[seq]
-            properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
-            properties.UserProperty = ("type", type_)
+            properties = user_properties(PacketTypes.PUBLISH, type=type_)
             self._client.publish(self._topics.event, body, qos=1, properties=properties)
         self._write()
 

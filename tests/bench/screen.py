@@ -64,10 +64,7 @@ def measure(house: House, hands: int, quiet_s: float) -> Iterator[Section]:
         browser.size("monitor")
         for browsers in (1, 1 + _MANY):
             if browsers > 1:
-                readers = surroundings.python("-c", _READERS, *at.split(":"), str(_MANY))
-                said = house.folder / "readers.log"
-                stack.enter_context(surroundings.started(readers, said))
-                until(lambda said=said: "all are there" in said.read_text("utf-8"), "the readers")  # type: ignore[misc]
+                _let_read(house, at, stack)
                 ask(house.table, {"do": "close_shoe", "by": "bench"})
             delays_ms = _delays_ms(house, browser, f"http://{at}/", hands)
             median, p99 = spread(delays_ms)
@@ -86,6 +83,14 @@ def measure(house: House, hands: int, quiet_s: float) -> Iterator[Section]:
         ("browsers", "table %", "screen's server %"),
         costs,
     )
+
+
+def _let_read(house: House, at: str, stack: ExitStack) -> None:
+    """Let `_MANY` more browsers read the page."""
+    said = house.folder / "readers.log"
+    readers = surroundings.python("-c", _READERS, *at.split(":"), str(_MANY))
+    stack.enter_context(surroundings.started(readers, said))
+    until(lambda: "all are there" in said.read_text("utf-8"), "the readers")
 
 
 def _at_rest(daemon: int, server: int | None, quiet_s: float) -> tuple[str, str]:

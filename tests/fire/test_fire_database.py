@@ -57,6 +57,7 @@ class FarTable:
     luck: random.Random
     acked: int = 0
     highest_acked: int = 0
+    deals: bool = True
     told: dict[str, list[tuple[str, int, str]]] = field(default_factory=lambda: defaultdict(list))
     wrong: list[str] = field(default_factory=list)
 
@@ -85,7 +86,7 @@ class FarTable:
             else:
                 self._take(said)
         begin = len(self.evening.sent)
-        if begin - self.acked < _WINDOW - 10:
+        if self.deals and begin - self.acked < _WINDOW - 10:
             self._deal()
         now_s = time.monotonic()
         if now_s - self._sent_at_s > _AGAIN_S:
@@ -346,7 +347,7 @@ def play(seed: int, troubles: dict[str, int], folder: Path, figure: Callable[[st
         cashier.over.set()
         cashier.join()
         for table in fire.tables:
-            table._deal = lambda: None  # type: ignore[method-assign]
+            table.deals = False
         fire.turn_until(lambda: _is_settled(cell, fire))
         events = _judge(cell, fire, cashier)
         waits = ", ".join(f"{name} {median(s):.1f} s ({max(s):.1f})" for name, s in fire.without_acks_s.items())

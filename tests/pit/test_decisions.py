@@ -5,6 +5,7 @@ Else a ledger restored from an older copy lets an award be paid twice.
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -263,13 +264,9 @@ def test_a_state_that_names_no_head_proves_nothing(tmp_path: Path, head_seq: obj
         ledger.serve()
         ledger.set_terms(TERMS)
         ledger.adopt(TABLE, EPOCH, KEY.public.hex())
-        payload = state().replace(b'"head_seq":0', f'"head_seq":{_json(head_seq)}'.encode())
+        payload = state().replace(b'"head_seq":0', f'"head_seq":{json.dumps(head_seq)}'.encode())
         ledger.meet(TABLE, payload, adopt_new=False)
         assert code_of(lambda: ledger.take_step(AWARD, "verified", "Ann")) == "tables_unheard"
-
-
-def _json(value: object) -> str:
-    return {None: "null", True: "true"}.get(value, repr(value).replace("'", '"'))  # type: ignore[call-overload,no-any-return]
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from paho.mqtt.enums import MQTTErrorCode
 from controller.contract.envelope import Stamp
 from controller.contract.pit_words import AwardStep, MetersWord
 from controller.delivery.levels import Levels
+from controller.pit.awards import Step
 from controller.pit.ledger import Ledger
 from controller.pit.service import Pit
 from tests.pit.evening import KEY, TableEvening
@@ -149,9 +150,10 @@ def test_a_disputed_award_is_verified_and_paid_once_its_table_tells_of_it(floor:
     assert (award.id, len(award.alarms)) == ("t-0.1", 1)
     table.evening.award(table.hits[award.hit], "pending", award.cents)
     assert floor.send(0) == []
-    for step, before in (("verified", 1), ("paid", 2)):
-        floor.ledger.take_step("t-0.1", step, "Ann")  # type: ignore[arg-type]
-        assert [said.step for said in floor.waiting(0) if said.award == "t-0.1"] == ["verified", "paid"][:before]
+    steps: list[Step] = ["verified", "paid"]
+    for taken, step in enumerate(steps, 1):
+        floor.ledger.take_step("t-0.1", step, "Ann")
+        assert [said.step for said in floor.waiting(0) if said.award == "t-0.1"] == steps[:taken]
     balanced(floor.ledger)
 
 

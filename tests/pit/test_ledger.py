@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from fractions import Fraction
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -379,7 +380,7 @@ def test_a_ledger_of_two_names_is_refused(path: Path) -> None:
     other = path.with_name("other.sqlite")
     other.hardlink_to(path)
     for name in (path, other):
-        assert code_of(lambda name=name: Ledger(name)) == "ledger_linked"  # type: ignore[misc]
+        assert code_of(partial(Ledger, name)) == "ledger_linked"
     other.unlink()
     Ledger(path).close()
 

@@ -65,7 +65,7 @@ class Popen(_Popen[Any]):
         environment = dict(os.environ if env is None else env)
         folder = str(Path(cwd or "").absolute())
         if not (on and plain and _is_ours(args, folder) and _can_be_forked_with(environment)):
-            super()._execute_child(*given)  # type: ignore[misc]
+            super()._execute_child(*given)  # type: ignore[misc]  # typeshed leaves it out
             return
         stdin, _, _, stdout, _, stderr = pipes
         become = {"module": args[2], "arguments": args[3:], "folder": folder, "new_session": new_session}
@@ -73,7 +73,7 @@ class Popen(_Popen[Any]):
         files = [own if file == -1 else file for own, file in enumerate((stdin, stdout, stderr))]
         self.pid = _forker(environment.get("LD_PRELOAD")).fork(become, files)
         self._child_created = True
-        self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]
+        self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]  # this too
 
 
 def _is_ours(args: Any, folder: str) -> bool:
@@ -193,7 +193,7 @@ def _asked(channel: socket.socket) -> dict[str, Any]:
             far.close()
             one = _Forker(near)
             _forkers[os.environ.get("LD_PRELOAD")] = [one, one]
-            subprocess.Popen = Popen  # type: ignore[misc]
+            subprocess.Popen = Popen  # type: ignore[misc]  # a class is replaced, and mypy wants none to be
             on = True
             break
         near.close()
