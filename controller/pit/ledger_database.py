@@ -108,10 +108,12 @@ class LedgerDatabase:
         try:
             options = {**_CONNECTION, **conninfo_to_dict(url)}
             self._shown = _without_password(url)
+            self._connection = psycopg.connect(make_conninfo("", **options), autocommit=True)
+        except psycopg.OperationalError as error:
+            raise unreachable(self, error) from error
         except psycopg.Error as error:
             raise unusable("that --ledger names", _in_a_line(error)) from error
         with self.told():
-            self._connection = psycopg.connect(make_conninfo("", **options), autocommit=True)
             self._connection.add_notice_handler(self._notice)
             self._connection.adapters.register_loader("numeric", _WholeNumber)
             self._connection.execute(_SETTINGS)

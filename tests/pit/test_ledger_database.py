@@ -211,6 +211,7 @@ def test_what_cannot_be_opened_is_told_in_words_and_without_the_password(databas
     assert told(database.replace("postgres@", "nobody:secret@")).code == "ledger_unreachable"
     assert told(f"postgresql://postgres:secret@/postgres?host={server.folder}/none").code == "ledger_unreachable"
     assert told("postgresql://postgres:secret@host/db?nonsense=1").code == "ledger_unusable"
+    assert told("postgresql://postgres:secret@host/db?connect_timeout=soon").code == "ledger_unusable"
     write(database, "CREATE TABLE fact (number BIGINT)")
     assert told(database).code == "ledger_of_another_program"
     write(database, "DROP TABLE fact")
