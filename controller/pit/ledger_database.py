@@ -16,6 +16,7 @@ which confirms all commits before.
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import select
 import socket
@@ -411,5 +412,5 @@ def _in_a_line(error: Exception) -> str:
 
 def _without_password(url: str) -> str:
     """The address as it may be shown and logged."""
-    password = conninfo_to_dict(url).get("password")
-    return url if not password else url.replace(f":{password}@", "@").replace(f"password={password}", "password=...")
+    without = re.sub(r"//([^:@/]*):[^@/]*@", r"//\1@", url, count=1)
+    return re.sub("password=[^&]*", "password=...", without)

@@ -221,11 +221,17 @@ def test_what_cannot_be_opened_is_told_in_words_and_without_the_password(databas
 
 
 def test_a_password_is_not_in_the_command_that_an_alarm_shows(database: str) -> None:
-    with closing(Ledger(database.replace("postgres@", "postgres:secret@"))) as ledger:
-        with pytest.raises(TableError) as told:
-            ledger.meet("t-0", TableEvening("t-0").state(), adopt_new=False)
-        assert "adopt --ledger" in told.value.do
-        assert "secret" not in told.value.do
+    for with_password in (
+        database.replace("postgres@", "postgres:secret@"),
+        database.replace("postgres@", "postgres:%40secret@"),
+        f"{database}&password=%40secret",
+        f"{database}&sslpassword=secret",
+    ):
+        with closing(Ledger(with_password)) as ledger:
+            with pytest.raises(TableError) as told:
+                ledger.meet("t-0", TableEvening("t-0").state(), adopt_new=False)
+            assert "adopt --ledger" in told.value.do
+            assert "secret" not in told.value.do
 
 
 def test_the_commands_take_the_url(database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
