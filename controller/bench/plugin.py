@@ -317,14 +317,13 @@ class Eventually:
             met = condition()
             return bool(met) or self._table.fault not in (None, standing)
 
-        if comes_true(met_or_stopped, PATIENCE_S) and not met:
-            pytest.fail(
-                f"the table stopped by the fault {self._table.fault} before this:"
-                f" {_source(condition)}\n{self._picture()}",
-                pytrace=True,
-            )
+        stopped = comes_true(met_or_stopped, PATIENCE_S)
         if not met:
-            self._wait(_source(condition), condition, 0)
+            if stopped:
+                why = f"the table stopped by the fault {self._table.fault} before this"
+            else:
+                why = f"not true within {PATIENCE_S:g} s"
+            pytest.fail(f"{why}: {_source(condition)}\n{self._picture()}", pytrace=True)
 
     def wait_for_round(self, number: int | None = None, within_s: float = PATIENCE_S) -> Event:
         """Wait until the pit has round `number`, or any round. Returns it, or the newest. Rounds count from 1."""

@@ -120,13 +120,16 @@ def test_a_stop(table, dealer): dealer.open_shoe("2C", "KC KC")
 def test_a_wait(table, dealer, eventually):
     dealer.open_shoe()
     eventually(lambda: table.phase == "wagers_locked", within_s=0)
+def test_a_wait_of_the_dealers(table, eventually, monkeypatch):
+    monkeypatch.setattr("controller.bench.plugin.PATIENCE_S", 0.1)
+    eventually.unless_stopped(lambda: table.phase == "wagers_open", None)
 """
 
 
 def test_a_typo_is_an_error_that_says_what_was_meant_and_a_failure_is_short(tmp_path: Path) -> None:
     run = run_elsewhere(tmp_path, _WRONG_NAMES, CI="")
     assert run.returncode == pytest.ExitCode.TESTS_FAILED
-    assert "9 failed, 2 errors" in run.stdout, run.stdout
+    assert "10 failed, 2 errors" in run.stdout, run.stdout
     for meant in (
         "lamp 'draw_playr' there. Did you mean draw_player?",
         "'deel' there. Did you mean deal?",
@@ -138,6 +141,7 @@ def test_a_typo_is_an_error_that_says_what_was_meant_and_a_failure_is_short(tmp_
         "A table's file has no section pitt, is pit meant?",
         "A game's file has no section shoo, is shoe meant?",
         "the table stopped by the fault impossible_card before this: ",
+        "not true within 0.1 s: eventually.unless_stopped(lambda: ",
     ):
         assert meant in run.stdout, (meant, run.stdout)
     failure = run.stdout.partition("_ test_a_wait _")[2].partition("E ")[2].partition("test_other.py:")[0]
