@@ -240,14 +240,14 @@ class LedgerDatabase:
 
     def refuse_unserved(self, token: str | None) -> None:
         """Raises TableError `pit_not_running` where no pit leads."""
-        if not self.is_led():
+        if not self._is_led():
             raise TableError(
                 "pit_not_running",
                 f"No pit leads on the ledger {self}, so nobody knows whether this ledger is the newest copy.",
                 "Start the pit (`run`), and decide once the pit has heard its tables.",
             )
 
-    def is_led(self) -> bool:
+    def _is_led(self) -> bool:
         """Whether a pit leads now."""
         return self.execute("SELECT 1 FROM leadership WHERE until > clock_timestamp()").fetchone() is not None
 
@@ -264,7 +264,7 @@ class LedgerDatabase:
 
     def _term_for(self, token: str) -> int | None:
         """Begin a transaction in which this pit leads in a new term. None, and no transaction, where another leads."""
-        if self.is_led():
+        if self._is_led():
             return None
         self.execute("BEGIN")
         with suppress(errors.LockNotAvailable):
