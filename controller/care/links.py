@@ -19,7 +19,9 @@ from controller.delivery.mqtt_tls import TlsFiles, client_context, wrong_with
 
 _PATIENCE_S = 3.0
 _RENEW_WITHIN = timedelta(days=30)
-_ACCOUNT = "table-controller"
+ACCOUNT = "table-controller"
+"""The account that the table runs under."""
+
 _GROUPS = ("dialout", "gpio")  # the unit gives them to the table's account
 _RENEW = "Have the house's CA renew it, and put the new file in its place: docs/broker.md, Renewing a certificate."
 
@@ -56,7 +58,7 @@ def shoe_port(machine: Machine, shoe: ShoeSection) -> Iterator[Row]:
 
 def _may_open(machine: Machine, port: Path) -> bool:
     """Whether the table's account may; this user, on a bench without that account."""
-    held, account = port.stat(), machine.account(_ACCOUNT)
+    held, account = port.stat(), machine.account(ACCOUNT)
     if account in (None, os.geteuid()):
         return os.access(port, os.R_OK | os.W_OK)
     of_group = held.st_mode & stat.S_IRGRP and machine.group(held.st_gid) in _GROUPS

@@ -28,7 +28,9 @@ PACKAGED = Path("/usr/lib/table-controller")
 TABLE, SCREEN, SWITCH = "table-controller.service", "table-screen.service", "table-controller-switch.service"
 _ACCOUNT: str | None = "table-controller"
 _POLL_S = 5.0
-_BETWEEN_SHOES = ("no_shoe", "shoe_ended")
+BETWEEN_SHOES = ("no_shoe", "shoe_ended")
+"""The phases without an open shoe."""
+
 _LEFT_OPEN = "import sys, pathlib, controller.cli.composition as c; c.open_shoe(pathlib.Path(sys.argv[1]))"
 """A program that fails where this journal holds no open shoe. It also fails where the running version cannot read the
 journal: such a version never ends the shoe, so nothing waits for that end."""
@@ -204,7 +206,7 @@ def _shoe_is_open() -> bool:
         phase: str = ask(table, {"do": "status"})["status"]["face"]["phase"]
     except TableError as error:
         return error.code != "table_not_running" or _left_open(Path(load(table).file.journal.path))
-    return phase not in _BETWEEN_SHOES
+    return phase not in BETWEEN_SHOES
 
 
 def _left_open(journal: Path) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 from pwd import getpwnam
 from typing import Any
 
-from controller.care.links import broker, certificates
+from controller.care.links import ACCOUNT, broker, certificates
 from controller.care.machine import Machine
 from controller.care.row import Row, Verdict
 from controller.cli.doctor import row_lines
@@ -20,7 +20,7 @@ from controller.config.table_file import PitSection, is_local
 from controller.setup.questions import Dialogue
 
 _FILES = ("ca", "certificate", "private_key", "crl")
-_ACCOUNT, _CREDENTIALS = "table-controller", "/run/credentials"
+_CREDENTIALS = "/run/credentials"
 _RESOLVER = Path("/etc/resolv.conf")
 
 
@@ -70,10 +70,10 @@ def _ask_files(dialogue: Dialogue, tls: Path, values: dict[str, Any]) -> None:
         values["pit"][key] = dialogue.ask(f"pit.{key}", says, explains, str(tls / file), _file)
     secret = Path(values["pit"]["private_key"])
     with suppress(KeyError):  # a machine without the package has no such account
-        account = getpwnam(_ACCOUNT)
+        account = getpwnam(ACCOUNT)
         if os.geteuid() == 0 and secret.stat().st_uid != account.pw_uid and not secret.is_relative_to(_CREDENTIALS):
             explains = "The table runs under that account, and could not read its key otherwise. Nobody else then can."
-            if dialogue.agrees("setup.key_owner", f"Give {secret} to {_ACCOUNT}, mode 600", explains, True):
+            if dialogue.agrees("setup.key_owner", f"Give {secret} to {ACCOUNT}, mode 600", explains, True):
                 os.chown(secret, account.pw_uid, account.pw_gid)
                 secret.chmod(0o600)
 

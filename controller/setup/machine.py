@@ -6,11 +6,11 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from controller.cli.versions import TABLE
 from controller.keys import write_whole
 
 UNITS = Path("/etc/systemd/system")
 _RUNS_SYSTEMD = Path("/run/systemd/system")
-_TABLE = "table-controller.service"
 _DROP_IN = "50-networks.conf"
 _HEAD = "# Written by `tablectl setup`: the addresses that the table may speak with. The kernel refuses all others.\n"
 
@@ -23,15 +23,15 @@ class Machine:
 
     def has_unit(self) -> bool:
         """Whether systemd runs here, and knows the table's unit."""
-        return _RUNS_SYSTEMD.is_dir() and self._systemctl("cat", _TABLE)
+        return _RUNS_SYSTEMD.is_dir() and self._systemctl("cat", TABLE)
 
     def stop(self) -> bool:
         """Stop the table."""
-        return self._systemctl("stop", _TABLE)
+        return self._systemctl("stop", TABLE)
 
     def allow(self, networks: Sequence[str]) -> Path:
         """Let the table's unit speak with these networks and its own machine alone; ["any"]: with all."""
-        folder = self._units / f"{_TABLE}.d"
+        folder = self._units / f"{TABLE}.d"
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / _DROP_IN
         if [*networks] == ["any"]:
@@ -45,7 +45,7 @@ class Machine:
 
     def start(self) -> bool:
         """Start the table now, and at each boot. Whether the table became ready."""
-        return self._systemctl("enable", _TABLE) and self._systemctl("restart", _TABLE)
+        return self._systemctl("enable", TABLE) and self._systemctl("restart", TABLE)
 
     def _systemctl(self, *words: str) -> bool:
         return subprocess.run(["systemctl", *words], capture_output=True, check=False).returncode == 0

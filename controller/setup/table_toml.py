@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import json
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from controller.config import Config, load
 from controller.config.problems import ConfigError
 from controller.errors import TableError
+from controller.keys import write_whole
 from controller.record.journal_file import sync_folder
 from controller.setup.questions import Dialogue
 
@@ -51,7 +51,7 @@ def write_table(dialogue: Dialogue, table: Path, values: Mapping[str, Any]) -> C
     new = table.with_name(f"{table.name}.new")
     text = table_toml(values)
     try:
-        _synced(new, text)
+        _written(new, text)
         config = load(new, reaching=True)
     except ConfigError as error:
         new.unlink()
@@ -72,7 +72,7 @@ def write_table(dialogue: Dialogue, table: Path, values: Mapping[str, Any]) -> C
             new.unlink()
             do = "Say `tablectl setup` again: your answers are kept. A fleet's answers hold setup.replace."
             raise TableError("setup_not_replaced", f"{table} stays as it was.", do)
-        _synced(table.with_name(f"{table.name}.before"), before)
+        _written(table.with_name(f"{table.name}.before"), before)
     new.replace(table)
     sync_folder(table)
     for warning in config.warnings:
@@ -80,9 +80,6 @@ def write_table(dialogue: Dialogue, table: Path, values: Mapping[str, Any]) -> C
     return config
 
 
-def _synced(path: Path, text: str) -> None:
-    with path.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
+def _written(path: Path, text: str) -> None:
+    write_whole(path, text.encode())
     path.chmod(0o644)

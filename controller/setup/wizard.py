@@ -12,6 +12,7 @@ from controller.cli.client import ask
 from controller.cli.doctor import examine_here, row_lines
 from controller.cli.files import writing
 from controller.cli.status import pit_lines
+from controller.cli.versions import BETWEEN_SHOES
 from controller.config import load
 from controller.config.problems import ConfigError
 from controller.contract.fingerprint import fingerprint
@@ -26,7 +27,6 @@ from controller.setup.report import made_report, page, verified
 from controller.setup.table_toml import write_table
 from controller.setup.wiring import ask_wiring
 
-_BETWEEN_SHOES = ("no_shoe", "shoe_ended")
 _SECTIONS = ("table", "seats", "shoe", "pins", "pit", "journal", "control")
 _PATIENCE_S = 15.0
 _POLL_S = 0.2
@@ -124,7 +124,7 @@ def _let_go(dialogue: Dialogue, table: Path, machine: Machine) -> None:
         if error.code in ("table_not_running", "config_invalid"):
             return
         raise
-    if phase not in _BETWEEN_SHOES:
+    if phase not in BETWEEN_SHOES:
         do = "Wait for the end of the shoe, or close the shoe: tablectl close-shoe --by NAME. Then say this again."
         raise TableError("shoe_is_open", "The table is in the middle of a shoe, and a setup needs its shoe.", do)
     explains = "The setup listens to the shoe and lights the lamps. Only one program can do that."
