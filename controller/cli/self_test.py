@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import select
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,6 +14,7 @@ from controller.cli.doctor import row_lines
 from controller.config import load
 from controller.errors import TableError
 from controller.pins.header_map import PHYSICAL
+from controller.setup.questions import Terminal
 
 _POLL_S = 0.1
 _TOLD_WITHIN_S = 10.0
@@ -26,13 +24,13 @@ _AGAIN_S = 45.0  # a test of the inputs lasts a minute
 def self_test(table: Path, by: str) -> int:
     """Ask a person at the table about each part; 1 where one is not as it should be. Raises TableError."""
     file = load(table).file
-    do = _doing(table, file.control.socket, by)
+    do, person = _doing(table, file.control.socket, by), Terminal()
     found: list[Row] = []
     for part in (
-        _lamps(do, {name: wiring.bcm for name, wiring in file.pins.lamps.items()}),
-        _inputs(do, {name: wiring.bcm for name, wiring in file.pins.inputs.items()}),
+        _lamps(do, person, {name: wiring.bcm for name, wiring in file.pins.lamps.items()}),
+        _inputs(do, person, {name: wiring.bcm for name, wiring in file.pins.inputs.items()}),
         program.running(do("status")["status"]),
-        _hit(do, file.seats[0].number),
+        _hit(do, person, file.seats[0].number),
     ):
         for row in part:
             print("\n".join(row_lines([row])), flush=True)
@@ -52,21 +50,21 @@ def _doing(table: Path, control: str, by: str) -> Callable[..., dict[str, Any]]:
     return do
 
 
-def _lamps(do: Callable[..., dict[str, Any]], wired: dict[str, int]) -> Iterator[Row]:
+def _lamps(do: Callable[..., dict[str, Any]], person: Terminal, wired: dict[str, int]) -> Iterator[Row]:
     for lamp, bcm in wired.items():
         try:
             do("lamp_test", lamp=lamp)
         except TableError as refused:
             yield absent("lamps", f"Not tried: {refused.what}", refused.do)
             return
-        if _yes(f"Is the lamp {lamp} lit, and no other? [y/n]"):
+        if _yes(person, f"Is the lamp {lamp} lit, and no other?"):
             yield ok(f"lamp {lamp}", "It alone was lit.")
         else:
             look = f"Look at its wire: BCM {bcm}, pin {PHYSICAL[bcm]} of the header (docs/wiring.md), and at `active`."
             yield fault(f"lamp {lamp}", "lamp_not_lit", "It was not lit, or another was.", look)
 
 
-def _inputs(do: Callable[..., dict[str, Any]], wired: dict[str, int]) -> Iterator[Row]:
+def _inputs(do: Callable[..., dict[str, Any]], person: Terminal, wired: dict[str, int]) -> Iterator[Row]:
     begun_s = -_AGAIN_S
     for name, bcm in wired.items():
         print(f"Press, cover or turn {name} now (Enter: it cannot be).", flush=True)
@@ -82,8 +80,7 @@ def _inputs(do: Callable[..., dict[str, Any]], wired: dict[str, int]) -> Iterato
             if name in pressed:
                 yield ok(f"input {name}", "It came.")
                 break
-            if select.select([sys.stdin], [], [], _POLL_S)[0]:
-                _line()
+            if person.line_within(_POLL_S) is not None:
                 look = (
                     f"Look at its wire: BCM {bcm}, pin {PHYSICAL[bcm]} of the header (docs/wiring.md), and at `pull`."
                 )
@@ -92,14 +89,14 @@ def _inputs(do: Callable[..., dict[str, Any]], wired: dict[str, int]) -> Iterato
                 break
 
 
-def _hit(do: Callable[..., dict[str, Any]], seat: int) -> Iterator[Row]:
+def _hit(do: Callable[..., dict[str, Any]], person: Terminal, seat: int) -> Iterator[Row]:
     try:
         do("test_hit", seat=seat)
     except TableError as refused:
         yield absent("test hit", f"Not tried: {refused.what}", refused.do)
         return
     told = do("status")["status"]["pit"]["head_seq"]
-    if not _yes(f"Does the lamp of seat {seat} blink fast? [y/n]"):
+    if not _yes(person, f"Does the lamp of seat {seat} blink fast?"):
         do_ = "Look at the row of that lamp here."
         yield fault("test hit", "hit_not_shown", f"The lamp of seat {seat} did not blink.", do_)
     ends_s = time.monotonic() + _TOLD_WITHIN_S
@@ -112,14 +109,5 @@ def _hit(do: Callable[..., dict[str, Any]], seat: int) -> Iterator[Row]:
     yield ok("test hit", f"The pit has it, event {told}; no meter moved by it.")
 
 
-def _yes(question: str) -> bool:
-    print(question, flush=True)
-    return _line().casefold() in ("y", "yes")
-
-
-def _line() -> str:
-    """What the person types, up to Enter; empty at the end. Nothing after it is read, so that `select` sees it."""
-    line = b""
-    while (byte := os.read(sys.stdin.fileno(), 1)) not in (b"", b"\n"):
-        line += byte
-    return line.decode("utf-8", "replace").strip()
+def _yes(person: Terminal, question: str) -> bool:
+    return person.line(f"{question} [y/n]\n").casefold() in ("y", "yes")

@@ -29,14 +29,14 @@ class Terminal:
         self._begun = b""
 
     def line(self, prompt: str) -> str:
-        """What the person answers. Raises TableError `setup_broken_off` where nobody is there any more."""
+        """What the person answers. Raises TableError `terminal_closed` where nobody is there any more."""
         print(prompt, end="", flush=True)
         while (line := self.line_within(None)) is None:
             pass
         return line
 
     def line_within(self, seconds: float | None) -> str | None:
-        """The next line; None where none came in that time. Raises TableError `setup_broken_off`."""
+        """The next line; None where none came in that time. Raises TableError `terminal_closed`."""
         while b"\n" not in self._begun:
             if not select.select([self.into], [], [], seconds)[0]:
                 return None
@@ -45,8 +45,8 @@ class Terminal:
             except OSError:  # the terminal was closed
                 data = b""
             if not data:
-                do = "Say `tablectl setup` again: it goes on with the answers that were given."
-                raise TableError("setup_broken_off", "The setup was broken off. No answer is lost.", do)
+                do = "Say the same command again. A setup goes on with the answers that were given."
+                raise TableError("terminal_closed", "The terminal was closed before the last answer.", do)
             self._begun += data
         line, _, self._begun = self._begun.partition(b"\n")
         return line.decode("utf-8", "replace").strip()
