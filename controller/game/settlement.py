@@ -110,19 +110,6 @@ class Settlement:
     too (sheet 001)."""
 
 
-def balanced(settlement: Settlement) -> bool:
-    """Whether the money adds up: wager by wager, in the totals, and between the totals and what the seats owe."""
-    totals, settled = settlement.totals, settlement.settled
-    return (
-        all(0 <= one.stake_back_cents <= one.wager.cents for one in settled)
-        and all(0 <= one.commission_cents + one.owed_cents <= one.pays_cents for one in settled)
-        and totals.staked == sum(one.wager.cents for one in settled)
-        and totals.returned == sum(one.returned_cents for one in settled)
-        and totals.staked == totals.returned + totals.house + totals.commission
-        and totals.commission_owed == sum(cents for _, cents in settlement.owed)
-    )
-
-
 def settle(
     bets: Sequence[Bet], rounding: Rounding, seen_at: Callable[[int], Sequence[Finished]], wagers: Sequence[Wager]
 ) -> Settlement:

@@ -22,7 +22,7 @@ from controller.game.cards import DECK, Card, PersonalK9
 from controller.game.hands import Outcome, SeatHand, SeatHands, TwoHands, as_it_lies
 from controller.game.play import Result
 from controller.game.seating import NOBODY, Actives, Seating
-from controller.game.settlement import Rounding, Settled, Settlement, balanced, returned, settle
+from controller.game.settlement import Rounding, Settled, Settlement, returned, settle
 from controller.game.wagers import Wager
 from tests.support.bets import NATURAL, bets_of
 from tests.support.samples import examples
@@ -45,6 +45,19 @@ def a_wager(text: str) -> Wager:
 
 def cards(text: str) -> tuple[Card, ...]:
     return tuple(Card.parse(word) for word in text.split())
+
+
+def balanced(settlement: Settlement) -> bool:
+    """Whether the money adds up: wager by wager, in the totals, and between the totals and what the seats owe."""
+    totals, settled = settlement.totals, settlement.settled
+    return (
+        all(0 <= one.stake_back_cents <= one.wager.cents for one in settled)
+        and all(0 <= one.commission_cents + one.owed_cents <= one.pays_cents for one in settled)
+        and totals.staked == sum(one.wager.cents for one in settled)
+        and totals.returned == sum(one.returned_cents for one in settled)
+        and totals.staked == totals.returned + totals.house + totals.commission
+        and totals.commission_owed == sum(cents for _, cents in settlement.owed)
+    )
 
 
 def told(settlement: Settlement) -> list[str]:
