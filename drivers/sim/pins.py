@@ -186,15 +186,6 @@ class SimulatedPins:
             self._sleep(_PATTERN_S / _LOOKS)
         return {name: _how([look[name] for look in looks]) for name in looks[0] if any(look[name] for look in looks)}
 
-    def wait_until(self, seen: Callable[[dict[str, bool]], bool], timeout_s: float, poll_s: float = 0.002) -> None:
-        """Watch the lamps until `seen(lamps())` holds. Raises TimeoutError, which tells the lamps as they were last."""
-        deadline_s = time.monotonic() + timeout_s
-        while not seen(lamps := self.lamps()):
-            if time.monotonic() >= deadline_s:
-                picture = "  ".join(f"{'●' if lit else '○'} {name}" for name, lit in lamps.items())
-                raise TimeoutError(f"not seen within {timeout_s} s; the lamps now: {picture}")
-            time.sleep(poll_s)
-
 
 def _how(lit: list[bool]) -> str:
     if all(lit):

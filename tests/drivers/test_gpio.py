@@ -425,25 +425,6 @@ def test_a_lamp_nobody_drives_is_dark(simulated: Header) -> None:
     assert simulated.table.lamps() == ALL_DARK
 
 
-def test_waiting_looks_until_it_is_seen(simulated: Header) -> None:
-    pins = GpioPins(simulated.gpio, LAMPS, INPUTS)
-    looks: list[dict[str, bool]] = []
-
-    def seen(lamps: dict[str, bool]) -> bool:
-        looks.append(lamps)
-        pins.write("tie", True)
-        return lamps["tie"]
-
-    simulated.table.wait_until(seen, timeout_s=60)
-    assert looks == [ALL_DARK, ALL_DARK | {"tie": True}]
-
-
-def test_waiting_in_vain_shows_the_lamps(simulated: Header) -> None:
-    GpioPins(simulated.gpio, LAMPS, INPUTS).write("fault", True)
-    with pytest.raises(TimeoutError, match="○ seat_1  ● fault  ○ tie"):
-        simulated.table.wait_until(lambda lamps: lamps["tie"], timeout_s=0)
-
-
 def test_the_example_table_by_its_names(tmp_path: Path) -> None:
     wiring = tomllib.loads((ROOT / "config/tables/royal9.toml").read_text())["pins"]
     table = SimulatedPins(tmp_path / "page", wiring["lamps"], wiring["inputs"])
