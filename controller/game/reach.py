@@ -103,7 +103,7 @@ class _Tries:
         self._decks, self._naturals, self._shapes = decks, naturals, shapes
 
     def seen(self, names: Sequence[_Names]) -> Iterator[Finished]:
-        """Each hand, as every kind of seat sees it."""
+        """Each hand, as every kind of seat sees it. Either of the dealer's first two cards may be the up card."""
         if self._up_card_alone:
             cards = [hand for hand in self._single_hands() if len(hand) == 2]
             ups = sorted({card for two in cards for card in two}, key=str)
@@ -118,10 +118,10 @@ class _Tries:
             others = tuple(k9 for k9 in printed if k9 != own)
             for player, banker in self._pairs(own, others):
                 done = as_it_lies(self._naturals, player, banker)
-                for named, number in product(names, self._split):
+                ups = list(banker[: 2 if self._up_card else 1])
+                for named, number, up in product(names, self._split, ups):
                     if number is None or len(player) == 2:
-                        with_up_card = (*player[:2], banker[1])
-                        yield Finished(done, self._naturals, own, others, named, number, with_up_card)
+                        yield Finished(done, self._naturals, own, others, named, number, (*player[:2], up))
 
     def _pairs(self, own: PersonalK9 | None, others: Collection[PersonalK9]) -> Iterator[_Pair]:
         """Two hands of each kind, side by side."""
@@ -170,8 +170,7 @@ class _Tries:
         if not self._together:
             return None
         seen = [tuple(seen_of(are, card) for are in self._together) for card in cards]
-        two = tuple(seen[:2]) if self._up_card else tuple(sorted(seen[:2]))
-        return two, tuple(seen[2:]) if self._all_cards and len(seen) == 3 else None
+        return tuple(sorted(seen[:2])), tuple(seen[2:]) if self._all_cards and len(seen) == 3 else None
 
     def _single_hands(self) -> Iterator[_Cards]:
         """Hands of two and three cards, made of just as many cards as the words tell apart."""

@@ -16,6 +16,7 @@ from tests.game.test_bets import loaded
 from tests.support.tables import BACCARAT_ROYAL, LUCKY9, ROYAL9
 
 THREES = CardsAre(ranks=("3", "3", "3"))
+ACES = CardsAre(has=Has(("A",), (3,)))
 
 
 @pytest.mark.parametrize(
@@ -29,6 +30,9 @@ THREES = CardsAre(ranks=("3", "3", "3"))
         (LUCKY9, [When(with_up_card=CardsAre(total=(9,))), When(with_up_card=THREES)], 8, {1: "hidden"}),
         (LUCKY9, [When(with_up_card=CardsAre(ranks=("3", "3", "3"), same_suit=True))], 2, {0: "never_holds"}),
         (LUCKY9, [When(with_up_card=CardsAre(ranks=("3", "3", "3"), same_suit=True))], 3, {}),
+        (LUCKY9, [When(with_up_card=ACES, dealer=HandIs(first_two_total=(1,)))], 8, {}),  # a ten beside the ace
+        (LUCKY9, [When(with_up_card=ACES, dealer=HandIs(first_two_total=(2,))), When(with_up_card=ACES)], 8, {}),
+        (LUCKY9, [When(with_up_card=ACES, own=HandIs(total=(3,), cards=(2,)))], 8, {0: "never_holds"}),
         (ROYAL9, [When(all_cards=CardsAre(has=Has(("8",), (4,)))), When(all_cards=CardsAre(cards=(7,)))], 8,
          {1: "never_holds"}),
         (ROYAL9, [When(first_four=CardsAre(same_rank=True)), When(both=HandIs(pair=True))], 8, {}),
