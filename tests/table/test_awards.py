@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -15,9 +16,9 @@ FIRST = AwardStepped(1, "t.1", "t/e/7", 1, 1, "royal9", 1, "banker_personal", "b
 LEAST_CENTS, MOST_CENTS = 10, 20
 
 
-def see(table: TableUnderTest, **said: object) -> str | None:
+def see(table: TableUnderTest, **said: Any) -> str | None:
     """The pit says a step of the award, or of another one; the code of the refusal."""
-    step = replace(FIRST, **said)  # type: ignore[arg-type]
+    step = replace(FIRST, **said)
     return table.ask(SeeAward(step, LEAST_CENTS, MOST_CENTS))
 
 

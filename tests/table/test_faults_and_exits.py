@@ -665,7 +665,7 @@ def test_a_missed_card_that_ends_a_hand_settles_it_while_the_fault_stands() -> N
 
 
 def test_a_missed_card_after_the_last_hand_is_a_fault_of_its_own_and_the_first_is_kept() -> None:
-    table = between().lock().draw("CUT 4S TH 5D").believe(ShoeStoodBy(seen(1)), TIE_SEEN(3))
+    table = between().lock().draw("CUT 4S TH 5D").believe(ShoeStoodBy(seen(1)), tie_seen(3))
     table.name("9C")
     assert (table.face.phase, table.fault) == ("shoe_ended", "reports_missed")
     table.told()
@@ -675,7 +675,7 @@ def test_a_missed_card_after_the_last_hand_is_a_fault_of_its_own_and_the_first_i
     assert table.table.awaiting_result is None, "the report that came after the gap was believed"
 
 
-def TIE_SEEN(seq: int) -> Fact:  # noqa: N802
+def tie_seen(seq: int) -> Fact:
     return ShoeResultReported(ShoeResult.TIE, player_pair=False, banker_pair=False, report=seen(seq))
 
 

@@ -91,7 +91,7 @@ shoe_unheard            nothing            shoe_unheard       shoe_unheard      
 !lamp-test              nothing            nothing            burn_unfinished    nothing            already_locked     hand_in_play       nothing
 !input-test             nothing            shoe_open          shoe_open          shoe_open          shoe_open          shoe_open          nothing
 !test-hit               told               told               burn_unfinished    told               already_locked     hand_in_play       told
-"""  # noqa: E501
+"""  # noqa: E501  # a column for every phase
 _HEAD, *_ROWS = [line.split() for line in GRID.strip().splitlines()]
 CELLS = [(row, phase, word) for row, *words in _ROWS for phase, word in zip(_HEAD, words, strict=True)]
 
