@@ -83,13 +83,8 @@ async def _run(config: Config, log: CountedLog) -> None:
                 f"table-{file.table.id}",
                 file.pit.keepalive_s,
                 will,
-                [
-                    topics.pit_key,
-                    topics.ack,
-                    topics.award,
-                    topics.wager,
-                    topics.meters,
-                ],  # the key first: it judges the others
+                # The key first: it judges the others.
+                [topics.pit_key, topics.ack, topics.award, topics.wager, topics.meters],
                 tls=None if file.pit.tls is None else partial(client_context, file.pit.tls, file.table.id),
             ),
             alive=lambda: notify("WATCHDOG=1"),
