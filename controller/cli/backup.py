@@ -24,6 +24,7 @@ from controller.errors import TableError
 from controller.keys import for_owner
 from controller.record.archive import beside
 from controller.record.backup import Backup, Kept, Kind, kept, reading_backup, write_backup
+from controller.record.epochs import note_of
 from controller.record.journal import copied, read_origin, verify
 from controller.record.journal_file import JournalFile, set_aside, sync_folder
 
@@ -93,14 +94,10 @@ def _files(table: Path, file: TableFile, archives: list[Path]) -> tuple[list[Kep
         ("game", Path(os.path.normpath(table.parent / file.table.game))),
         *(("tls", Path(each)) for each in tls if each is not None and os.access(each, os.R_OK)),
         ("key", key),
-        ("note", _note(key)),
+        ("note", note_of(key)),
         *(("archive", each) for each in archives),
     ]
     return [kept(kind, path) for kind, path in paths], [path for _, path in paths]
-
-
-def _note(key: Path) -> Path:
-    return key.with_name(f"{key.name}.journals")
 
 
 def restore(source: Path, by: str | None) -> int:
@@ -130,7 +127,7 @@ def restore(source: Path, by: str | None) -> int:
     _tell_shoe(journal, told)
     if told.moved_by is None and by is not None:
         new_journal(table, by)
-        for path in (Path(section.path), _note(Path(section.signing_key))):
+        for path in (Path(section.path), note_of(Path(section.signing_key))):
             for_owner(path, journal.parent)
     else:
         print(f"The table goes on where it was when {told.moved_by} moved it, at {told.at}.")
@@ -166,7 +163,7 @@ def _placed(told: Backup, files: Iterator[tuple[Kept, Path]]) -> tuple[Path, Pat
             case "key":
                 _put(unpacked, Path(journal.signing_key), owner)
             case "note":
-                _put(unpacked, _note(Path(journal.signing_key)), owner)
+                _put(unpacked, note_of(Path(journal.signing_key)), owner)
             case _:
                 if not Path(each.path).exists():
                     _put(unpacked, Path(each.path), owner)

@@ -27,7 +27,7 @@ def open_journal(
     Raises TableError as `Journal` and `load_or_make_key` do, and `journal_lost`, `journal_of_another_epoch`,
     `journal_note_unusable`.
     """
-    note = key_path.with_name(key_path.name + ".journals")
+    note = note_of(key_path)
     epochs = _read(note, path)
     if epochs is None and not key_path.exists():
         epochs = []
@@ -44,6 +44,11 @@ def open_journal(
             journal.close()
             raise
     return key, journal
+
+
+def note_of(key_path: Path) -> Path:
+    """The file beside a key that notes which epochs the key has begun."""
+    return key_path.with_name(f"{key_path.name}.journals")
 
 
 def _begun(path: Path) -> bool:
