@@ -150,7 +150,8 @@ def _start(dialogue: Dialogue, table: Path, machine: Machine, networks: list[str
     if not machine.has_unit():
         dialogue.say(f"There is no unit of systemd's here. Start the table by hand: tablectl run {table}")
         return None
-    dialogue.say(f"The unit's networks stand in {machine.allow(networks)}.")
+    limit = machine.allow(networks)
+    dialogue.say(f"The unit's networks stand in {limit}." if limit.exists() else "The unit has no limit of networks.")
     explains = "The table then starts at each boot too."
     if not dialogue.agrees("setup.start", "Start the table now", explains, True):
         return None

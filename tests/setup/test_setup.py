@@ -255,7 +255,10 @@ def test_the_started_table_is_reported_under_its_own_signature(
             with pytest.raises(TableError) as altered:
                 verify_report(report)
             assert altered.value.code == "report_altered"
+        fleet = (folder / "fleet").read_text("utf-8")
+        (folder / "fleet").write_text(fleet.replace("10.20.0.0/16", "any"), "utf-8")
         setup(folder / "table.toml", folder / "fleet", None, machine)  # between shoes the table is stopped for it
+        assert "50-networks.conf" not in capsys.readouterr().out
         assert verify_report(report) == 0
         ask(folder / "table.toml", {"do": "new_shoe", "by": "Smith"})
         with pytest.raises(TableError) as refused:
