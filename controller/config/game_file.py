@@ -208,11 +208,10 @@ def _check_awards(kind: str, bets: tuple[Bet, ...]) -> Iterable[Told]:
 
 def _check_wagers(wagers: WagerRules, rounding: Rounding) -> Iterable[Told]:
     for low, high in (("circle_minimum_cents", "circle_maximum_cents"), ("side_minimum_cents", "side_maximum_cents")):
-        if not 1 <= getattr(wagers, low) <= getattr(wagers, high):
-            yield f"wagers.{high}", f"must be at least {low}, and that at least 1", "Write both in cents."
-        elif wagers.increment_cents >= 1 and getattr(wagers, high) // wagers.increment_cents < -(
-            -getattr(wagers, low) // wagers.increment_cents
-        ):
+        least, most = getattr(wagers, low), getattr(wagers, high)
+        if least < 1:
+            yield f"wagers.{low}", f"{least} is no minimum", "Write it in cents, at least 1."
+        elif most // wagers.increment_cents < -(-least // wagers.increment_cents):
             what = f"no multiple of increment_cents ({wagers.increment_cents}) lies between {low} and {high}"
             yield f"wagers.{high}", f"{what}, so no wager can be made", "Change the increment or the limits."
     if not wagers.back_bettors:
@@ -224,8 +223,6 @@ def _check_wagers(wagers: WagerRules, rounding: Rounding) -> Iterable[Told]:
     for place, group in enumerate(wagers.one_of):
         if len(group) < 2:
             yield f"wagers.one_of.{place}", "names fewer than two spots", 'Write two or more: ["player", "banker"].'
-    if wagers.increment_cents < 1:
-        yield "wagers.increment_cents", f"{wagers.increment_cents} is no increment", "Write it in cents, 1 for any."
     if rounding.unit_cents < 1:
         yield "rounding.unit_cents", f"{rounding.unit_cents} is no unit", "Write it in cents, 1 for exact cents."
     elif wagers.increment_cents % rounding.unit_cents:

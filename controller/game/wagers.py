@@ -84,7 +84,8 @@ class WagerRules:
                 above = f"{of}_minimum_cents = {minimum} is above {of}_maximum_cents = {maximum}"
                 raise ValueError(f"{above}, which leaves no wager to make", "Lower the minimum or raise the maximum.")
         if self.increment_cents < 1:
-            raise ValueError("wagers come in increments of at least one cent")
+            what = f"increment_cents = {self.increment_cents} leaves no wager to make"
+            raise ValueError(what, "Write it in cents, 1 for any amount.")
 
 
 def place(placed: Sequence[Wager], wager: Wager) -> tuple[Wager, ...]:

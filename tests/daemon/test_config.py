@@ -499,6 +499,12 @@ WRONG_IN_GAME: dict[str, Case] = {
         "shoe.hands_after_cut_card",
         "out of range",
     ),
+    "no increment": (
+        lambda v: v["wagers"].update(increment_cents=0),
+        "wagers",
+        "increment_cents = 0 leaves no wager to make",
+    ),
+    "no minimum": (lambda v: v["wagers"].update(side_minimum_cents=0), "wagers.side_minimum_cents", "0 is no minimum"),
     "an increment that no wager keeps": (
         lambda v: v["wagers"].update(increment_cents=300_000, circle_minimum_cents=310_000, side_maximum_cents=300_000),
         "wagers.circle_maximum_cents",
