@@ -86,13 +86,3 @@ def hand_told(cards: Sequence[str]) -> dict[str, object]:
 def is_pair(cards: Sequence[str]) -> bool:
     """Whether a hand's first two cards have the same rank."""
     return cards[0][0] == cards[1][0]
-
-
-def last_wagered_hand(begun: int) -> int:
-    """The number of the shoe's last wagered hand, where the cutting card comes after `begun` wagered hands have begun.
-
-    A hand begins with its first card. So a cutting card inside a wagered hand leaves that hand and one more. A cutting
-    card in the place of a hand's first card leaves that hand. A cutting card inside a simulated hand, which never
-    counts as the one more, leaves one wagered hand.
-    """
-    return begun + 1

@@ -302,7 +302,7 @@ class Auditor:
         if isinstance(fact, facts.CutCardDrawn) and before.fault is None and after.fault is None and before.shoe:
             assert after.shoe is not None
             if after.shoe.last_hand != before.shoe.last_hand:
-                due = referee.last_wagered_hand(before.shoe.wagered_hands)
+                due = before.shoe.wagered_hands + 1  # inside a hand: one more; before a hand's first card: that hand
                 hold("the last hand is one more than begun", after.shoe.last_hand == due, after.shoe)
         self._result(before, fact, after)
         for message in messages:
