@@ -53,7 +53,7 @@ mistake at once. A key that is not on this page is refused, with the key that wa
 Money is in whole cents. Odds and parts are ratios in quotes: `"8:1"` pays eight to one, and `"1:20"` is a twentieth,
 which is 5%. A file's name is written as a whole path, but for `game`."""
 
-_LIMITS = "The house's limits. A seated bet and the back bet behind that seat, on the same spot, count together."
+_LIMITS = "The house's limits, and what back bettors may bet."
 
 _PIT_LEFT_OUT = {"reserve": "no reserve", "reseed_at_most_cents": "the seed"}
 """Where a table's and a game's types have a default, the pit's settings say it in the reading (`settings.py`)."""
