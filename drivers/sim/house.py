@@ -102,6 +102,11 @@ class House:
     shoe: ShoeProcedure
     limits: Limits
 
+    @property
+    def roles(self) -> Mapping[str, Any] | None:
+        """What the game file says of the active seats' roles; None where no seats have roles."""
+        return self.section if self.kind == "baccarat_royal" else None
+
 
 def read_house(table_file: Path) -> House:
     """The house that a table file and its game file describe. Raises TableError: `sim_table_file` where the files

@@ -131,8 +131,7 @@ def game_of(house: House) -> Game:
 
 def _crowd(house: House, screen: Screen, account: Account, seed: int) -> Crowd:
     bettors = Bettors(seed, house.limits, house.seats)
-    roles = house.section if house.kind == "baccarat_royal" else None
-    return Crowd(seed, screen, account, bettors, house.seats, roles=roles)
+    return Crowd(seed, screen, account, bettors, house.seats, roles=house.roles)
 
 
 def _release_all(pins: SimulatedPins, house: House) -> None:

@@ -280,9 +280,7 @@ def cast_for(plan: Plan, seed: int, screen: Screen, account: Account) -> Cast:
     """The people for a plan."""
     house = plan.house
     bettors = StoryBettors(seed, house.limits, house.seats)
-    crowd = StoryCrowd(
-        seed, screen, account, bettors, house.seats, roles=house.section if house.kind == "baccarat_royal" else None
-    )
+    crowd = StoryCrowd(seed, screen, account, bettors, house.seats, roles=house.roles)
     crowd.first = plan.occupied
     return Cast(plan, StoryPlayers(seed, plan), bettors, crowd)
 
