@@ -403,12 +403,18 @@ class Table:
 
 
 def comes_true(condition: Callable[[], object], within_s: float) -> bool:
-    """Whether the condition comes true in time. A table that does not answer just now is asked again."""
+    """Whether the condition comes true in time. A table that does not answer just now is asked again.
+
+    What has not come yet counts as not true. Example: `pit.rounds[-1]` before the pit has heard of any round.
+    """
     gives_up_s = time.monotonic() + within_s
     while True:
         try:
             if condition():
                 return True
+        except (IndexError, KeyError):
+            if time.monotonic() >= gives_up_s:
+                raise
         except TableError as error:
             if error.code not in ("table_not_running", "table_silent"):
                 raise

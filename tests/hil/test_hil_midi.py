@@ -44,6 +44,7 @@ def test_a_whole_hand_burned_in_error_is_told_to_nobody(everything: Everything, 
         at.table.supervisor("clear")
     at.eventually(lambda: any(fact["fact"] == "ShoeResultReported" for fact in at.table.facts()))
     assert (at.table.phase, at.table.fault) == ("wagers_open", None)
+    at.eventually(lambda: at.table.unacknowledged() == 0)
     assert [event["details"] for event in at.pit.told("fault")] == [{}] * 3
     told = b"\n".join([*everything(), json.dumps(at.table.status()).encode(), at.table.log.encode()])
     assert set(_CARD.findall(_SIGNATURE.sub(b"", told))) <= _BURNED

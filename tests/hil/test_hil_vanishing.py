@@ -68,6 +68,7 @@ def test_a_log_that_was_removed_takes_no_hand_with_it(at: Bench) -> None:
     assert at.table.facts()[: len(facts)] == facts
     at.table.supervisor("clear")
     at.table.count()  # the shoe went unheard, too
+    at.eventually(lambda: at.table.unacknowledged() == 0)
     assert len(at.pit.rounds) == 1
 
 
