@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.bench.daemon import Table
+from controller.bench.daemon import Table, comes_true
 from controller.bench.far_pit import FarPit
 from controller.bench.far_shoe import FarShoe
 from controller.bench.header import Pins
@@ -157,3 +157,16 @@ def test_a_wrong_configuration_ends_the_table_for_good(unstarted_table: Table) -
     run = table.tablectl("run", check=False)
     assert run.returncode == 78
     assert "stale_after_s" in run.stderr
+
+
+def test_what_has_not_come_yet_is_waited_for() -> None:
+    """A condition may ask for the last of nothing, and for a field before it is there. A wrong name ends the wait."""
+    heard: list[list[dict[str, str]]] = [[], [{}], [{"outcome": "banker"}]]
+    assert comes_true(lambda: heard.pop(0)[-1]["outcome"] == "banker", 60)
+    assert heard == []
+    with pytest.raises(LookupError, match="no lamp"):
+        comes_true(_unknown_lamp, 60)
+
+
+def _unknown_lamp() -> bool:
+    raise LookupError("This table has no lamp.")
