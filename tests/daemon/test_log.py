@@ -12,26 +12,23 @@ from controller.table.acts.stopped import ClearFault
 from controller.table.facts import ShoeError, ShoeErrorRaised
 from controller.words.language import language
 from tests.daemon.daemon_world import running
-from tests.support.waiting import run
 
 
-def test_what_happened_is_told_with_its_place_code_and_sentence(
+async def test_what_happened_is_told_with_its_place_code_and_sentence(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def test() -> None:
-        async with running(tmp_path) as world:
-            await world.open_shoe()
-            await world.do(LockWagers())
-            await world.deal("KS 2D 9S 7D")
-            await world.do(LockWagers())
-            assert world.shoe.listener is not None
-            world.shoe.listener.shoe_reported(ShoeErrorRaised(ShoeError.CANNOT_READ))
-            await world.settle()
-            assert (await world.runtime.ask(ClearFault("Smith"))).refused == "fault_unnamed"
-            await world.do(VoidHand("Smith"))
+    caplog.set_level(logging.INFO)
+    async with running(tmp_path) as world:
+        await world.open_shoe()
+        await world.do(LockWagers())
+        await world.deal("KS 2D 9S 7D")
+        await world.do(LockWagers())
+        assert world.shoe.listener is not None
+        world.shoe.listener.shoe_reported(ShoeErrorRaised(ShoeError.CANNOT_READ))
+        await world.settle()
+        assert (await world.runtime.ask(ClearFault("Smith"))).refused == "fault_unnamed"
+        await world.do(VoidHand("Smith"))
 
-    with caplog.at_level(logging.INFO):
-        run(test())
     ours = [record for record in caplog.records if record.name == "controller.runtime"]
     told = [f"{record.levelname} {record.message}" for record in ours if "no_supervisor" not in record.message]
     assert told == [

@@ -550,7 +550,7 @@ async def test_face_down_cards_are_in_no_message_and_no_status(tmp_path: Path) -
         await world.deal("3S")
         await world.deal("7C 8H QD")  # burned
         await eventually(lambda: world.broker.states()[-1].value["phase"] == "wagers_open")
-        (world, status) = (world, json.dumps(world.status))
+        status = json.dumps(world.status)
 
     said = status + "".join(published.payload.decode() for published in world.broker.published)
     assert not any(f'"{card}"' in said for card in ("7C", "8H", "QD"))

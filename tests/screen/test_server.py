@@ -93,23 +93,20 @@ def test_frames_are_not_shown_without_a_supervisors_screen() -> None:
     assert "--supervisor" in text
 
 
-def test_a_hundred_browsers_get_every_part_and_a_slow_one_the_newest_alone() -> None:
-    async def test() -> None:
-        audience = Audience()
-        audience.show("hand", 0)
-        browsers = [audience.events() for _ in range(100)]
-        assert {await anext(browser) for browser in browsers} == {"event: hand\ndata: 0\n\n"}
-        assert audience.browsers == 100
-        waiting = [asyncio.ensure_future(anext(browser)) for browser in browsers]
-        await asyncio.sleep(0)
-        for number in range(1, 51):
-            audience.show("hand", number)
-        assert {await said for said in waiting} == {"event: hand\ndata: 50\n\n"}
-        for browser in browsers:
-            await browser.aclose()
-        assert audience.browsers == 0
-
-    asyncio.run(test())
+async def test_a_hundred_browsers_get_every_part_and_a_slow_one_the_newest_alone() -> None:
+    audience = Audience()
+    audience.show("hand", 0)
+    browsers = [audience.events() for _ in range(100)]
+    assert {await anext(browser) for browser in browsers} == {"event: hand\ndata: 0\n\n"}
+    assert audience.browsers == 100
+    waiting = [asyncio.ensure_future(anext(browser)) for browser in browsers]
+    await asyncio.sleep(0)
+    for number in range(1, 51):
+        audience.show("hand", number)
+    assert {await said for said in waiting} == {"event: hand\ndata: 50\n\n"}
+    for browser in browsers:
+        await browser.aclose()
+    assert audience.browsers == 0
 
 
 def test_one_browser_too_many_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
