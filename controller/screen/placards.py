@@ -87,8 +87,7 @@ def _boards(bets: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             title, own_side = _name("spot", bet["spot"]), ""
         if any(row["when"].get("natural") for row in bet["rows"]):  # decides before the rows of hands without one
             bet = {"rows": [row | {"when": _without_not_natural(row["when"])} for row in bet["rows"]]}
-        several = len({row["meter"] for row in bet["rows"] if row.get("meter") is not None}) > 1
-        lines = [{"when": _row_words(row, own_side), "pays": _row_pays(row, several)} for row in bet["rows"]]
+        lines = [{"when": _row_words(row, own_side), "pays": _row_pays(row, bet)} for row in bet["rows"]]
         yield {"title": title, "lines": lines}
 
 
@@ -104,7 +103,7 @@ def _short_lines(bet: dict[str, Any]) -> Iterator[dict[str, Text]]:
             continue  # the rules of the game say this
         condition = {word: said for word, said in row["when"].items() if said != [spot]}
         name = _name("spot", spot)
-        yield {"when": joined([name, _row_words(row, spot)], ": ") if condition else name, "pays": _row_pays(row)}
+        yield {"when": joined([name, _row_words(row, spot)], ": ") if condition else name, "pays": _row_pays(row, bet)}
 
 
 def _other_side(value: Any) -> Any:
@@ -127,10 +126,11 @@ def _row_words(row: dict[str, Any], own_side: str) -> Text:
     return when_words(row["when"], own_side)
 
 
-def _row_pays(row: dict[str, Any], several: bool = False) -> Text:
-    """What the row pays. `several`: the bet awards several meters, so that an award of another name names its meter."""
+def _row_pays(row: dict[str, Any], bet: dict[str, Any]) -> Text:
+    """What the row of the bet pays. Where the bet awards several meters, an award of another name names its meter."""
     if row.get("meter") is not None:
         share = row.get("share")
+        several = len({each.get("meter") for each in bet["rows"]} - {None}) > 1
         name = _name("meter", row["meter"]) if several and row["meter"] != row["award"] else say("pays", "meter")
         return say("pays", "share", share=_percent(share), meter=name) if share else name
     if row.get("cents") is not None:

@@ -213,6 +213,7 @@ def test_a_pay_table_with_several_meters_names_each() -> None:
     for bet, paid in (
         (grand, ["100% of progressive", "10% of progressive"]),
         (two, ["100% of grand", "10% of fortune"]),
+        (replace(two, rows=two.rows[:2]), ["100% of grand", "10% of fortune"]),  # too short for a table of its own
     ):
         view = placard_view(json.loads(json.dumps({"name": "Table 1"} | placard(replace(rules, bets=(bet,))))))
         (board,) = view["pays"]
