@@ -158,7 +158,7 @@ def _hit(hit: dict[str, Any], placard: dict[str, Any], face: dict[str, Any]) -> 
     return {
         "key": f"{shoe} {round_} {hit['seat']} {hit['spot']} {tier}",
         "title": say("hit", "title" if hit["meter"] else "award"),
-        "seat": say("hit", "seat", seat=hit["seat"]),
+        "seat": say("label", "seat", seat=hit["seat"]),
         "tier": award_name(placard, hit["spot"], tier),
         "earlier": None if shown else say("hit", "earlier", shoe=shoe, round=round_),
         "amount": dollars(cents) if cents is not None else "",
