@@ -10,7 +10,7 @@ from typing import Any
 
 from controller.screen.hands import waits
 from controller.screen.placards import meters_of
-from controller.words.events import asked
+from controller.words.events import asked, counted
 from controller.words.language import language
 
 _ROUND_COLUMNS = ("shoe", "round", "at", "outcome", "marks", "cards", "left")
@@ -81,11 +81,12 @@ def _shoe(placard: dict[str, Any], face: dict[str, Any]) -> dict[str, str]:
     if face["shoe"] is None:
         return {"Shoe": "none yet"}
     to_come = f", and {face['burn_left']} to come" if face["burn_left"] else ""
-    cut = "to come" if face["left_at_cut_card"] is None else f"came with {face['left_at_cut_card']} cards left"
+    left = face["left_at_cut_card"]
+    cut = "to come" if left is None else f"came with {counted(left, 'card')} left"
     return {
-        "Shoe": f"{face['shoe']}, of {placard['decks']} decks: {52 * placard['decks']} cards",
-        "Turned up and burned at the beginning": f"{face['burned']} cards{to_come}",
-        "Cutting card": f"{cut}; its place is {placard['cut_card_from_end']} cards from the end",
+        "Shoe": f"{face['shoe']}, of {counted(placard['decks'], 'deck')}: {52 * placard['decks']} cards",
+        "Turned up and burned at the beginning": f"{counted(face['burned'], 'card')}{to_come}",
+        "Cutting card": f"{cut}; its place is {counted(placard['cut_card_from_end'], 'card')} from the end",
         "Cards left": _told(face["cards_left"]),
         "Last round of the shoe": _last_round(face),
     }

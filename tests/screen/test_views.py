@@ -26,6 +26,7 @@ from controller.screen.shoes import shoe_view
 from controller.screen.technicians import Ages, technician_view
 from controller.screen.wording import words
 from controller.table.acts.seats import ChooseActives
+from controller.table.acts.shoe import NewShoe
 from controller.table.faults import FAULTS
 from controller.table.lamps import lamps
 from controller.table.placard import placard
@@ -368,6 +369,9 @@ def test_the_technicians_page_tells_the_stop_and_what_leaves_it() -> None:
         "Cards left": "407",
         "Last round of the shoe": "to come",
     }
+    begun = TableUnderTest(ROYAL9).do(NewShoe()).draw("3H")
+    burned = technician_view(rules, status | {"face": told(begun)[2]["face"]}, Ages())["shoe"]
+    assert burned["Turned up and burned at the beginning"] == "1 card, and 3 to come"
     table.name("2C").draw("KS CUT 5D").lock().draw("9H 2C KS 5D")
     ended = technician_view(rules, status | {"face": told(table)[2]["face"]}, Ages())
     assert ended["shoe"]["Cutting card"] == "came with 406 cards left; its place is 14 cards from the end"

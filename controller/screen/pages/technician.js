@@ -148,7 +148,7 @@ function drawPast(past) {
   drawRanks(past.cards);
   const figure = (told) => (told === null ? "–" : told);
   pairs("rates", { misreads: figure(past.rates.misreads), corrections: figure(past.rates.corrections), stops: figure(past.rates.stops), "rounds counted": past.rates.rounds });
-  $("stops").replaceChildren(...past.stops.map((stop) => row(stop.code, stop.what, `${stop.times} times`, `${stop.minutes} min`)));
+  $("stops").replaceChildren(...past.stops.map((stop) => row(stop.code, stop.what, `${stop.times} ×`, `${stop.minutes} min`)));
   if (!past.stops.length) $("stops").replaceChildren(row("none"));
   $("alarms").replaceChildren(...(past.alarms.length ? past.alarms : [{ at: "", says: "none" }]).map((alarm) => el("li", "", `${alarm.at.slice(0, 19).replace("T", " ")} ${alarm.says}`)));
   $("awards").replaceChildren(...past.awards.map((each) => {
