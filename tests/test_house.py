@@ -13,6 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from controller.cli.surroundings import simulated_table
+from controller.game import games
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -170,6 +171,25 @@ def _permitted(name: str, room: Room) -> bool:
 def test_a_module_imports_only_what_its_room_may(module: str) -> None:
     room = max((name for name in ROOMS if _within(module, (name,))), key=len)
     assert {name for name in _imports(module) if not _permitted(name, ROOMS[room])} == set()
+
+
+GAMES = {game.__name__: game.__module__.rpartition(".")[2] for game in games.GAMES}
+ITS_OWN = {"controller.par.splits": "lucky9"} | {f"controller.par.{file}": file for file in GAMES.values()}
+"""The modules outside of `controller.game` that are about one game alone, and which."""
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if name.startswith("controller.")])
+def test_no_module_asks_which_game_it_is(module: str) -> None:
+    """Neither by the type of a game nor by the name of a kind. A journal of an older version names both."""
+    if module.startswith("controller.game") or module == "controller.record.old_facts":
+        return
+    said = set()
+    for node in ast.walk(ast.parse(MODULES[module].read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            said |= {GAMES[alias.name] for alias in node.names if alias.name in GAMES}
+        elif isinstance(node, ast.Constant) and node.value in games.KINDS:
+            said.add(node.value)
+    assert said <= {ITS_OWN.get(module)}
 
 
 @pytest.mark.parametrize("room", ROOMS)

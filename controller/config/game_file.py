@@ -189,11 +189,13 @@ def _check_money(bets: tuple[Bet, ...]) -> Iterable[Told]:
                 yield key, f"a round's event tells of {bet.spot} what it pays to one, in whole numbers", do
 
 
-def _check_awards(kind: str, bets: tuple[Bet, ...]) -> Iterable[Told]:
+def _check_awards(section: Section, bets: tuple[Bet, ...]) -> Iterable[Told]:
+    play = section.dealt("mini")
+    assert play is not None, "every game is dealt as Mini"
     whole = {row.meter for bet in bets for row in bet.rows if row.share == 1}
     for place, bet in enumerate(bets):
         awards = [row.award for row in bet.rows if row.award is not None]
-        if awards and kind == "lucky9":
+        if awards and play.seats_play:
             do = "Write what each row pays to one: an award is of a round of two hands."
             yield f"bets.{place}.rows", f"{bet.spot} has awards", do
         if len(set(awards)) != len(awards):
@@ -251,23 +253,14 @@ the section of the file's kind."""
 
 def old_form(values: dict[str, Any], file: str) -> list[Problem]:
     """What stands in a game file from before a bet was data, and how that is written now."""
-    told = [Problem(file, key, "is not how a bet is written", do) for key, do in _AS_BETS.items() if key in values]
-    if isinstance(wagers := values.get("wagers"), dict) and "spots" in wagers:
-        do = "Remove it: the spots are those of the [[bets]], in the order that they are settled in."
-        told.append(Problem(file, "wagers.spots", "is not how the spots are named", do))
-    royal = values.get("baccarat_royal")
-    for key in ("gamblers_pay", "tie_pays", "gamblers_on_tie"):
-        if isinstance(royal, dict) and key in royal:
-            do = 'Write a [[bets]] for each spot, such as { when = { winner = "tie" }, pays = "8:1" }.'
-            told.append(Problem(file, f"baccarat_royal.{key}", "is not how a bet is written", do))
-    lucky9 = values.get("lucky9")
-    for key in ("outcomes", "dead_totals", "higher_pays", "tie_pays", "bonus_pays"):
-        if isinstance(lucky9, dict) and key in lucky9:
-            do = 'Write rows in the [[bets]] of each spot, such as { when = { winner = "own" }, pays = "1:1" }.'
-            told.append(Problem(file, f"lucky9.{key}", "is not how a bet is written", do))
-    return told
+    sections = {key: value for key, value in values.items() if isinstance(value, dict)} | {"": values}
+    split = ((key, *key.rpartition(".")[::2], do) for key, do in _AS_BETS.items())
+    what = "is not how a bet is written"
+    return [Problem(file, key, what, do) for key, section, word, do in split if word in sections.get(section, ())]
 
 
+_WITH_TO_ONE = 'Write a [[bets]] for each spot, such as { when = { winner = "tie" }, pays = "8:1" }.'
+_WITH_ROWS = 'Write rows in the [[bets]] of each spot, such as { when = { winner = "own" }, pays = "1:1" }.'
 _AS_BETS = {
     "pays": 'Write a [[bets]] for each spot, with rows such as { when = { winner = "banker" }, pays = "1:1", '
     'commission_taken = "1:20" }: see docs/bets.md.',
@@ -276,8 +269,11 @@ _AS_BETS = {
     "royal9": "Write a [[bets]] with rows such as "
     '{ when = { banker = { seat_pair = "own" } }, award = "banker_personal", meter = "banker_personal" }: '
     "see docs/bets.md.",
+    "wagers.spots": "Remove it: the spots are those of the [[bets]], in the order that they are settled in.",
+    **{f"baccarat_royal.{key}": _WITH_TO_ONE for key in ("gamblers_pay", "tie_pays", "gamblers_on_tie")},
+    **{f"lucky9.{key}": _WITH_ROWS for key in ("outcomes", "dead_totals", "higher_pays", "tie_pays", "bonus_pays")},
 }
 
 
-GAME_KEYS = ("kind", "sheet", "bets", *KINDS, *_AS_BETS)
+GAME_KEYS = ("kind", "sheet", "bets", *KINDS, *(key for key in _AS_BETS if "." not in key))
 """Keys that a game's file has or had, and a table's file never."""

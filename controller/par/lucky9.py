@@ -25,9 +25,10 @@ from controller.game.cards import DECK, Card, Rank
 from controller.game.lucky9 import Lucky9
 from controller.game.play import Call, Choose, Play
 from controller.game.seating import Seating
-from controller.par.odds import Odds, Outcome, outcomes
+from controller.par.odds import Counted, Odds, Outcome, outcomes
 from controller.par.shoe import Shoe
 from controller.par.splits import NEW_PAIR, WORTH, Again, Cards, Dealer, Judge, Pair, Splits
+from controller.table.rules import Seat as TableSeat
 
 _SEAT = Seating(in_play=(1,))
 _ANY = WORTH[0]
@@ -325,7 +326,7 @@ def _by_up_card(bet: Bet, shoe: Shoe, after: int) -> Counter[int | None]:
     return rows
 
 
-def told(seat: Seat) -> Iterator[str]:
+def play_lines(seat: Seat) -> Iterator[str]:
     """A seat's best play in words, a line for all hands with the same play."""
     calls_on: dict[str, dict[str, dict[str, set[Call]]]] = {"without a pair": {}, "pair": {}, "new pair": {}}
     for turn, spot in seat.turns.items():
@@ -358,3 +359,19 @@ def _against(by_up: Mapping[str, set[Call]], every: int) -> str:
     return "; ".join(
         f"{which} against {'any card' if len(each) == every else ', '.join(each)}" for which, each in ups.items()
     )
+
+
+_METHOD = (
+    "The seat plays its own hand as well as it can by its own cards and the dealer's up card. That play was found "
+    "exactly: the worth of each call goes over every order of the cards that follow, further splits included. A seat "
+    "that takes other seats' cards into account can do better. The figures of the hand are for each unit first staked. "
+    "After a split, all hands of the seat count together. A bet that depends on the play of the hand is counted under "
+    "that play; its bounds hold however the seat plays."
+)
+
+
+def counted(game: Lucky9, seats: Sequence[TableSeat], bets: Sequence[Bet], shoe: Shoe) -> Counted:
+    """What a seat's bets are worth under its best play."""
+    seat = best(game, bets, shoe)
+    method = f"{_METHOD} Not counted: {', '.join(seat.left_out)}." if seat.left_out else _METHOD
+    return Counted(seat.bets, lambda: seat.by_cards, tuple(play_lines(seat.seat)), method, seat.dealers, seat.left_out)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from math import sqrt
@@ -139,3 +139,34 @@ def _value(value: object) -> str:
             return f"({said(value)})"
         case _:
             return str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """All of a game, as one file of this room counted it."""
+
+    bets: tuple[Odds, ...]
+    by_cards: Callable[[], dict[int, Fraction]]
+    """Counts how often a hand takes each number of cards; where every seat has its own hand, how often a seat does.
+    Empty where choices are open."""
+
+    play: tuple[str, ...] = ()
+    """The best play where people choose, a line for each choice."""
+
+    method: str = ""
+    """What is special in how this game was counted, in sentences."""
+
+    dealers: Fraction = Fraction()
+    """How many cards the dealer takes on average, beside those of `by_cards`."""
+
+    left_out: tuple[str, ...] = ()
+    """The spots of the bets that were not counted."""
+
+
+CARDS = Bet("cards", rows=tuple(Row(When(cards=(many,)), result="push") for many in (4, 5, 6)))
+"""No bet of a house: its rows tell how many cards Player and Banker take together."""
+
+
+def by_cards(ways: Mapping[int | None, int]) -> dict[int, Fraction]:
+    """How often two hands take each number of cards, by how many deals each row of `CARDS` decides."""
+    return {4 + (row or 0): Fraction(many, sum(ways.values())) for row, many in sorted(ways.items()) if many}

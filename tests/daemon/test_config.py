@@ -437,7 +437,7 @@ WRONG_IN_GAME: dict[str, Case] = {
         "bets.5.rows.0.meter",
         "no row awards the whole of banker_personel",
     ),
-    "a spots list, as it was": (lambda v: v["wagers"].update(spots=["player"]), "wagers.spots", "not how the spots"),
+    "a spots list, as it was": (lambda v: v["wagers"].update(spots=["player"]), "wagers.spots", "not how a bet"),
     "pays, as they were": (lambda v: v.update(pays={"tie": "8:1"}), "pays", "not how a bet is written"),
     "Dragon Bonus, as it was": (lambda v: v.update(dragon_bonus={}), "dragon_bonus", "not how a bet is written"),
     "Royal 9, as it was": (lambda v: v.update(royal9={}), "royal9", "not how a bet is written"),

@@ -20,7 +20,7 @@ from controller.game.cards import Card
 from controller.game.hands import Outcome, TwoHands
 from controller.game.play import Call, Choose, Draw
 from controller.game.seating import Actives, Seating
-from controller.par.actives import Play, Points, Round, best_play, solved
+from controller.par.baccarat_royal import Play, Points, Round, best_play, solved
 from controller.par.counting import kinds, sight
 from controller.par.shoe import Shoe
 from tests.support.bets import bet, bets_of

@@ -18,7 +18,7 @@ import pytest
 from controller.game.baccarat_royal import BaccaratRoyal
 from controller.game.cards import Card
 from controller.game.lucky9 import Lucky9
-from controller.par import actives, lucky9
+from controller.par import baccarat_royal, lucky9
 from controller.par.sheet import subject
 from controller.par.shoe import fresh
 from drivers.sim import baccarat_royal as royal_house
@@ -84,7 +84,7 @@ class Felt:
 class RoyalFelt(Felt):
     """Player is seat 1, Banker seat 2."""
 
-    def __init__(self, random: Random, play: actives.Play) -> None:
+    def __init__(self, random: Random, play: baccarat_royal.Play) -> None:
         super().__init__(random, 6)
         self._play = play
 
@@ -109,7 +109,7 @@ def test_baccarat_royal_comes_as_often_as_was_counted(printed: bool, hands: int,
     file = GAMES / ("baccarat_royal.toml" if printed else "baccarat_royal_corrected.toml")
     of, bets = subject(file), {bet["spot"]: bet for bet in read(file)["bets"]}
     assert isinstance(of.play, BaccaratRoyal)
-    found = actives.solved(of.play, of.bets, fresh(8))
+    found = baccarat_royal.solved(of.play, of.bets, fresh(8))
     assert found.play is not None
     house, felt = royal_house.BaccaratRoyal((), corrected=not printed), RoyalFelt(Random(21), found.play)
     came: Counter[tuple[Look, Look]] = Counter()

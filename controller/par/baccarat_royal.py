@@ -23,8 +23,9 @@ from controller.game.cards import Card
 from controller.game.hands import Hand
 from controller.game.play import Call
 from controller.par.counting import NAMES, Alike, Deal, Kinds, Names, Two, deals, kinds, sight
-from controller.par.odds import Odds, outcomes
+from controller.par.odds import CARDS, Counted, Odds, by_cards, outcomes
 from controller.par.shoe import Shoe
+from controller.table.rules import Seat
 
 Points = tuple[int, ...]
 """The points of a hand's first two cards, the lower first."""
@@ -270,7 +271,7 @@ def solved(game: BaccaratRoyal, bets: Sequence[Bet], shoe: Shoe) -> Solved:
     return Solved(tuple(found), play if settled else None)
 
 
-def told(play: Play) -> Iterator[str]:
+def play_lines(play: Play) -> Iterator[str]:
     """A play in words, a line for each total."""
     players: dict[int, dict[bool, list[str]]] = {}
     for points, draws in sorted(play.player.items()):
@@ -298,3 +299,23 @@ def _choices(choices: Mapping[bool, Sequence[str]]) -> str:
     most, *others = sorted(choices, key=lambda draws: -len(choices[draws]))
     words = {True: "draws", False: "stands"}
     return words[most] + "".join(f", but {words[other]} with {' and '.join(choices[other])}" for other in others)
+
+
+_BOUNDS = "The bounds of a bet hold whatever the active seats choose, also if they saw each other's cards."
+_BEST_PLAY = (
+    "The active seats play as well as they can: each by its own cards, and Banker by Player's third card too. That "
+    "play was found exactly, by iterated dominance: each choice is the better one against everything that the other "
+    "seat may still do, so neither seat gains by another choice. What a seat loses of its stake goes to the other "
+    f"seat, and on a tie to the house. {_BOUNDS}"
+)
+_NO_PLAY = f"No best play of the active seats was found by iterated dominance, so there are only bounds. {_BOUNDS}"
+
+
+def counted(game: BaccaratRoyal, seats: Sequence[Seat], bets: Sequence[Bet], shoe: Shoe) -> Counted:
+    """What each bet is worth under the best play; where no best play was found, only bounds."""
+    both = solved(game, (*bets, CARDS), shoe)
+    *found, cards = both.bets
+    if both.play is None:
+        return Counted(tuple(found), dict, method=_NO_PLAY)
+    ways: dict[int | None, int] = {row: each.ways for row, each in enumerate(cards.outcomes)}
+    return Counted(tuple(found), lambda: by_cards(ways), tuple(play_lines(both.play)), _BEST_PLAY)
