@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from controller.bench.daemon import Table
+from controller.bench.daemon import Broker, Table
 from controller.bench.far_pit import FarPit
 from controller.bench.far_shoe import FarBeeTek, FarShoe
 from controller.bench.header import Pins
 from controller.bench.plugin import Dealer, Eventually
-from tests.hil.bench import Bench
+from tests.hil.bench import Bench, ReferencePit
 
 
 @pytest.fixture
@@ -30,3 +32,14 @@ def hit(at: Bench) -> dict[str, Any]:
     at.shoe.deal("KS 2D 9S 3C")
     at.eventually(lambda: len(at.pit.hits) == 1 and at.table.unacknowledged() == 0)
     return at.pit.hits[0]
+
+
+@pytest.fixture
+def reference_pit(tmp_path: Path, broker: Broker) -> Iterator[ReferencePit]:
+    """The project's own pit, running beside the tests' pit."""
+    if broker.certs is not None:
+        pytest.skip("two pits cannot be at a broker that knows each by its certificate")
+    pit = ReferencePit(tmp_path, broker)
+    pit.start()
+    yield pit
+    pit.end()

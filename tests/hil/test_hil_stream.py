@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
-import pytest
-
 from controller.bench.daemon import Broker, Table
-from controller.bench.far_pit import PRIVATE_KEY
-from controller.bench.plugin import Eventually
-from controller.cli import surroundings
-from tests.hil.bench import Bench
+from controller.bench.far_pit import FarPit
+from controller.bench.far_shoe import FarShoe
+from controller.bench.plugin import Dealer, Eventually
+from tests.hil.bench import Bench, ReferencePit
 
 PLAYER_WINS = "9C TD TC 5D"
 
@@ -161,41 +157,6 @@ def test_an_acknowledgement_of_an_absurd_number_is_past_the_head(at: Bench) -> N
     at.eventually(lambda: at.table.fault == "journal_behind_pit")
 
 
-@pytest.fixture
-def reference_pit(tmp_path: Path, broker: Broker) -> Iterator[ReferencePit]:
-    if broker.certs is not None:
-        pytest.skip("two pits cannot be at a broker that knows each by its certificate")
-    pit = ReferencePit(tmp_path, broker)
-    pit.start()
-    yield pit
-    pit.end()
-
-
-class ReferencePit:
-    """The project's own pit as a process."""
-
-    def __init__(self, folder: Path, broker: Broker) -> None:
-        self._folder = folder
-        key = folder / "ledger.key"
-        key.write_bytes(PRIVATE_KEY)  # the table pins the one key
-        key.chmod(0o600)
-        self._command = surroundings.python(
-            *("-m", "controller.pit", "run", "--broker", f"{broker.host}:{broker.port}"),
-            *("--ledger", str(folder / "ledger"), "--adopt-new"),
-        )
-        self._running = ExitStack()
-
-    def start(self) -> None:
-        self._process = self._running.enter_context(surroundings.started(self._command, self._folder / "pit.log"))
-
-    def kill(self) -> None:
-        self._process.kill()
-        self._process.wait()
-
-    def end(self) -> None:
-        self._running.close()
-
-
 def test_the_reference_pit_acknowledges_all_it_hears_also_after_a_kill(reference_pit: ReferencePit, at: Bench) -> None:
     at.pit.silent()  # only the reference pit speaks
     at.dealer.open_shoe()
@@ -208,3 +169,37 @@ def test_the_reference_pit_acknowledges_all_it_hears_also_after_a_kill(reference
     reference_pit.start()
     at.eventually(lambda: at.table.unacknowledged() == 0)
     assert at.table.fault is None
+
+
+_LOST_CLOCK = """
+import sys, time
+from pathlib import Path
+from controller import clock
+from controller.cli.main import main
+
+was_set, right = Path({was_set!r}), time.time_ns
+time.time_ns = lambda: right() if was_set.exists() else clock.since_boot_ms() * 1_000_000
+clock._synchronised = was_set.exists
+sys.exit(main())
+"""
+"""A table's program on a board whose clock begins in 1970 at each boot, until this file says that somebody set it."""
+
+
+def test_without_a_clock_and_a_network_at_boot_the_table_deals_and_all_of_it_arrives_later(
+    unstarted_table: Table, shoe: FarShoe, pit: FarPit, dealer: Dealer, eventually: Eventually,
+    broker: Broker, tmp_path: Path,
+) -> None:  # fmt: skip
+    broker.down()
+    unstarted_table.program = ("-c", _LOST_CLOCK.format(was_set=str(tmp_path / "was-set")))
+    unstarted_table.start()
+    eventually(lambda: unstarted_table.status()["shoe"]["up"])
+    dealer.open_shoe()
+    dealer.play(PLAYER_WINS, 3)
+    (tmp_path / "was-set").touch()
+    dealer.play(PLAYER_WINS)
+    broker.up()
+    eventually(lambda: unstarted_table.unacknowledged() == 0)
+    assert pit.types == ["shoe_opened", *["wagers_locked", "round"] * 2]
+    told = [(event["clock_synchronised"], event["at"][:2]) for event in pit.events]
+    assert told == [(False, "19")] * 3 + [(True, "20")] * 2
+    assert unstarted_table.fault is None, "no deadline reads the wall clock"

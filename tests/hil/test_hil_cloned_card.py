@@ -1,0 +1,78 @@
+"""A table's card is copied whole, journal and key included, and both cards run at one broker and one pit."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from controller.bench.daemon import Broker, Table, TableFiles, pit_section
+from controller.bench.far_shoe import FarShoe
+from controller.bench.header import Pins
+from controller.bench.plugin import Dealer, Eventually
+from drivers.sim.line import PtyLine
+from drivers.sim.pins import SimulatedPins
+from tests.hil.bench import Bench, ReferencePit
+
+pytestmark = pytest.mark.proof
+
+
+@pytest.fixture
+def clone(at: Bench, broker: Broker, tmp_path: Path) -> Iterator[Bench]:
+    """Another machine for a table of the same name, with a shoe and a header of its own. Nothing is on its card yet."""
+    folder = tmp_path / "clone"
+    folder.mkdir()
+    files = TableFiles(folder, at.table.table_id, broker.port, None, pit=pit_section(broker))
+    lamps, inputs = files.values["pins"]["lamps"], files.values["pins"]["inputs"]
+    pins = Pins(SimulatedPins(files.page, lamps, inputs), lamps, inputs)
+    table, shoe = Table(files, folder), FarShoe(PtyLine(files.port))
+    eventually = Eventually(table, pins, at.pit, folder)
+    yield Bench(table, shoe, pins, at.pit, Dealer(table, shoe, pins, eventually), eventually)
+    table.close()
+    pins.close()
+    shoe.line.unplug()
+
+
+def _copy_card(table: Table, to: Table) -> None:
+    """Copy the whole state of a table that does not run."""
+    key, copied_key = (Path(each.files.values["journal"]["signing_key"]) for each in (table, to))
+    for own, copied in ((table.journal, to.journal), (key, copied_key)):
+        for path in own.parent.glob(f"{own.name}*"):
+            shutil.copy(path, copied.with_name(path.name))
+
+
+def test_one_of_two_is_stopped_both_tell_of_it_and_a_hit_of_both_is_one_award(
+    at: Bench, clone: Bench, broker: Broker, reference_pit: ReferencePit
+) -> None:
+    at.pit.silent()  # only the reference pit speaks
+    at.dealer.open_shoe()
+    at.dealer.lock(1)
+    at.eventually(lambda: at.table.unacknowledged() == 0)
+    clone.shoe.new_shoe()
+    clone.shoe.deal("2C KC KD")  # nobody listens: it stands where the other shoe does
+    clone.shoe.unplug()
+    clone.shoe.plug()
+    at.table.kill()
+    _copy_card(at.table, clone.table)
+    broker.down()
+    for each in (at, clone):
+        each.table.start()
+        each.table.count()
+        each.dealer.deal("KS 2D 9S 3C")
+        each.await_phase("wagers_open")
+    broker.up()
+    both = (at.table, clone.table)
+    at.eventually(lambda: sorted(str(table.fault) for table in both) == ["None", "journal_behind_pit"])
+    stopped, goes_on = sorted(both, key=lambda table: table.fault is None)
+    assert stopped.status()["pit"]["stream"] == "behind"
+    assert stopped.face["fault"]["exits"] == [], "nobody at the table can leave that"
+    at.eventually(lambda: all("ClientIdTaken" in {fact["fact"] for fact in table.facts()} for table in both))
+    at.eventually(lambda: goes_on.unacknowledged() == 0)
+    assert [alarm["code"] for alarm in at.pit.told("alarm")].count("client_id_taken") == 1
+    assert [hit["seat"] for hit in at.pit.hits] == [1]
+    awards = reference_pit.says("award", "list", "--all")
+    assert len(awards.splitlines()) == 1, awards
+    assert goes_on.table_id in awards
+    reference_pit.says("account")  # fails where the books do not balance
