@@ -5,6 +5,7 @@ Made once by mmdebstrap into `build/roots`; each test gets a layer of its own on
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import signal
@@ -15,7 +16,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-_PACKAGES = "systemd,systemd-sysv,dbus,python3,udev"
+CLEAN = "systemd,systemd-sysv,dbus,python3,udev"
+"""The packages of a clean Debian, as mmdebstrap takes them."""
 _BOOTS_WITHIN_S = 120.0
 _POLL_S = 0.2
 
@@ -26,6 +28,23 @@ def lacking() -> str:
     return ", ".join(programs + (["root"] if os.geteuid() else []))
 
 
+def build_root(release: str) -> Path:
+    """The folder of the Debian in which a package of this release is made; `make_package` has made it before."""
+    return ROOT / "build" / "roots" / release
+
+
+def make_package(folder: Path, architecture: str = "amd64", release: str = "bookworm") -> Path:
+    """The package of this working copy for this release of Debian, made in `folder`; one at a time."""
+    environment = os.environ | {"ARCHITECTURES": architecture, "DIST": str(folder)}
+    ROOT.joinpath("build").mkdir(exist_ok=True)
+    with (ROOT / "build" / "package.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (made := list(folder.glob("*.deb"))):
+            subprocess.run([str(ROOT / "tools" / "package.sh"), release], env=environment, check=True)
+            made = list(folder.glob("*.deb"))
+    return made[0]
+
+
 def clean_root(release: str) -> Path:
     """The folder of a clean Debian of this release."""
     root = ROOT / "build" / "roots" / f"clean-{release}"
@@ -33,7 +52,7 @@ def clean_root(release: str) -> Path:
         root.parent.mkdir(parents=True, exist_ok=True)
         new = root.with_name(f"{root.name}.new")
         shutil.rmtree(new, ignore_errors=True)
-        command = ["mmdebstrap", "--quiet", "--variant=apt", "--format=directory", f"--include={_PACKAGES}", release]
+        command = ["mmdebstrap", "--quiet", "--variant=apt", "--format=directory", f"--include={CLEAN}", release]
         subprocess.run([*command, str(new)], check=True)
         new.rename(root)
     return root
@@ -44,7 +63,9 @@ class Machine:
 
     def __init__(self, root: Path, leader: int) -> None:
         self.root = root
-        self._enter = ["nsenter", f"--target={leader}", "--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup"]
+        self.on_its_network = ["nsenter", f"--target={leader}", "--net"]
+        """What goes before a command that sees this machine's disk and the container's network."""
+        self._enter = [*self.on_its_network, "--mount", "--uts", "--ipc", "--pid", "--cgroup"]
 
     def command(self, *words: str) -> list[str]:
         """The command that runs these words in the container."""

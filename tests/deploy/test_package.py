@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
-import os
 import shutil
 import subprocess
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from controller import __version__
 from controller.digest import program_digest
-from controller.record.journal import SCHEMA_VERSION, Verified, verify
-from tests.deploy.clean_debian import ROOT, Machine, booted, clean_root, lacking, layer
+from controller.record.journal import SCHEMA_VERSION
+from tests.deploy.clean_debian import ROOT, lacking, make_package
+from tests.deploy.packaged import STATE, Table, another, clean_table, until
 
 pytestmark = [
     pytest.mark.proof,
@@ -26,151 +22,13 @@ pytestmark = [
 ]
 
 NEXT, BROKEN = "9.1.0", "9.2.0"
-_STATE = Path("/var/lib/table-controller")
-_WITHIN_S = 60.0
-_ANSWERS = f"""
-table.game = "royal9"
-setup.shoe = "{_STATE}/shoe"
-shoe.driver = "angel_eye"
-pins.driver = "simulated"
-pins.page = "{_STATE}/header"
-pit.port = 1
-journal.path = "{_STATE}/journal"
-journal.signing_key = "{_STATE}/key"
-control.socket = "/run/table-controller/s"
-setup.report = "/root/report.html"
-"""
-_OPENS_A_SHOE = ("3H", "8C", "KD", "2S")  # the first card burns three more
-
-
-def _make(folder: Path) -> Path:
-    """The package of this working copy for this release of Debian, made in `folder`; one at a time."""
-    environment = os.environ | {"ARCHITECTURES": "amd64", "DIST": str(folder)}
-    ROOT.joinpath("build").mkdir(exist_ok=True)
-    with (ROOT / "build" / "package.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (made := list(folder.glob("*.deb"))):
-            subprocess.run([str(ROOT / "tools" / "package.sh"), "bookworm"], env=environment, check=True)
-            made = list(folder.glob("*.deb"))
-    return made[0]
-
-
-@pytest.fixture(scope="session")
-def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The package, made once for all workers of a run."""
-    own = tmp_path_factory.getbasetemp()  # a worker's is in that of the run
-    return _make((own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "dist")
-
-
-def _another(package: Path, version: str, folder: Path, change: Callable[[Path], None] = lambda _program: None) -> Path:
-    """The same package as another version's, with a change of its program."""
-    tree = folder / version
-    subprocess.run(["dpkg-deb", "-R", str(package), str(tree)], check=True)
-    versions = tree / "usr" / "lib" / "table-controller"
-    (versions / __version__).rename(versions / version)
-    for name in ("control", "postinst", "md5sums"):
-        file = tree / "DEBIAN" / name
-        file.write_text(file.read_text("utf-8").replace(__version__, version), "utf-8")
-    (program,) = versions.glob("*/lib/*/site-packages/controller")
-    for bytecode in (program / "__pycache__").glob("*.pyc"):
-        bytecode.unlink()
-    (program / "__init__.py").write_text(f'__version__ = "{version}"\n', "utf-8")
-    change(program)
-    (tree / "DEBIAN" / "md5sums").unlink()
-    made = folder / f"table-controller_{version}.deb"
-    subprocess.run(["dpkg-deb", "-Znone", "--root-owner-group", "-b", str(tree), str(made)], check=True)
-    return made
 
 
 def _cannot_start(program: Path) -> None:
     (program / "app.py").write_text("raise SystemExit(3)\n", "utf-8")
 
 
-class Table:
-    """The table on a machine: installed, run and dealt at as people do."""
-
-    def __init__(self, machine: Machine, state: Path) -> None:
-        self.machine, self.state = machine, state
-        self.shoe: subprocess.Popen[str] | None = None
-
-    def install(self, package: Path) -> str:
-        """`apt install ./FILE`; what it printed."""
-        shutil.copy(package, self.machine.root / "root" / package.name)
-        return self.machine.run("apt-get", "install", "-y", "-q", "--allow-downgrades", f"/root/{package.name}").stdout
-
-    def set_up(self) -> None:
-        """`tablectl setup` with simulated wires, and the table started."""
-        self.asked("setup.start = 'no'")
-        self.plug_in()
-        self.machine.run("systemctl", "enable", "--now", "table-controller")
-
-    def asked(self, more: str) -> str:
-        """What `tablectl setup` says to these answers."""
-        file = self.machine.root / "root" / "answers"
-        file.write_text(_ANSWERS + more, "utf-8")
-        return self.machine.run("tablectl", "setup", "--answers", "/root/answers").stdout
-
-    def plug_in(self) -> None:
-        """A simulated shoe on its port."""
-        deal = "exec /opt/table-controller/current/bin/tablectl sim shoe --pty /var/lib/table-controller/shoe --verbs"
-        command = self.machine.command("runuser", "-u", "table-controller", "--", "sh", "-c", deal)
-        self.shoe = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, cwd="/")
-        _until(lambda: (self.state / "shoe").is_symlink())
-
-    def draw(self, *cards: str) -> None:
-        assert self.shoe is not None
-        assert self.shoe.stdin is not None
-        self.shoe.stdin.write("".join(f"draw {card}\n" for card in cards))
-        self.shoe.stdin.flush()
-
-    def open_a_shoe(self) -> None:
-        assert self.shoe is not None
-        assert self.shoe.stdin is not None
-        _until(lambda: '"up":true' in self.status().replace(" ", ""))
-        self.machine.run("tablectl", "new-shoe", "--by", "Smith")
-        self.shoe.stdin.write("new-shoe\n")
-        self.draw(*_OPENS_A_SHOE)
-        _until(lambda: '"wagers_open"' in self.status())
-
-    def close_the_shoe(self) -> None:
-        self.machine.run("tablectl", "close-shoe", "--by", "Smith", "--yes")
-
-    def status(self) -> str:
-        return self.machine.run("tablectl", "status", "--json", check=False).stdout
-
-    def runs(self) -> str:
-        """The version of the process that runs, which the kernel says; empty where none does."""
-        pid = self.machine.run("systemctl", "show", "-P", "MainPID", "table-controller").stdout.strip()
-        words = self.machine.run("cat", f"/proc/{pid}/cmdline", check=False).stdout if pid != "0" else ""
-        return words.partition("/opt/table-controller/.")[2].partition("/")[0].rpartition(".")[0]
-
-    def journal(self) -> Verified:
-        return verify(self.state / "journal")
-
-
-def _until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + _WITHIN_S
-    while not true():
-        assert time.monotonic() < deadline, "it did not come true"
-        time.sleep(0.1)
-
-
-@contextmanager
-def _table(folder: Path, name: str, state: Path) -> Iterator[Table]:
-    with layer([clean_root("bookworm")], folder / name) as root, booted(root, name, state) as machine:
-        table = Table(machine, state)
-        yield table
-        if table.shoe is not None:
-            table.shoe.kill()
-            table.shoe.wait()
-
-
-@pytest.fixture
-def table(tmp_path: Path) -> Iterator[Table]:
-    with _table(tmp_path, "table", tmp_path / "state") as each:
-        yield each
-
-
+@pytest.mark.parametrize("release", ["bookworm", "trixie"], scope="session")
 def test_installed_without_network_the_table_plays_under_its_unit(table: Table, package: Path) -> None:
     table.install(package)
     assert table.machine.run("tablectl", "--version").stdout.split() == ["tablectl", __version__]
@@ -193,7 +51,7 @@ def test_installed_without_network_the_table_plays_under_its_unit(table: Table, 
         table.machine.run("systemd-analyze", "security", "--threshold=20", f"{unit}.service")
         table.machine.run("systemd-analyze", "verify", f"/lib/systemd/system/{unit}.service")
     table.machine.run("sh", "-c", "kill -9 $(systemctl show -P MainPID table-controller)")
-    _until(lambda: '"wagers_open"' in table.status())
+    until(lambda: '"wagers_open"' in table.status())
     assert table.journal().rows > 4
 
 
@@ -201,7 +59,7 @@ def test_set_up_by_answers_the_table_runs_within_its_networks_and_is_reported(ta
     table.install(package)
     table.plug_in()
     told = table.asked("setup.networks = '10.20.0.0/16'")
-    _until(lambda: table.runs() == __version__)
+    until(lambda: table.runs() == __version__)
     assert table.machine.run("systemctl", "is-enabled", "table-controller").stdout == "enabled\n"
     allowed = table.machine.run("systemctl", "show", "-P", "IPAddressAllow", "table-controller").stdout
     assert {"10.20.0.0/16", "127.0.0.0/8"} <= set(allowed.split())
@@ -216,7 +74,7 @@ def test_set_up_by_answers_the_table_runs_within_its_networks_and_is_reported(ta
 
 
 def test_a_table_is_moved_to_another_machine_inside_a_shoe(package: Path, tmp_path: Path) -> None:
-    with _table(tmp_path, "old", tmp_path / "old-state") as old:
+    with clean_table(tmp_path, "old", tmp_path / "old-state") as old:
         old.install(package)
         old.set_up()
         old.open_a_shoe()
@@ -225,18 +83,18 @@ def test_a_table_is_moved_to_another_machine_inside_a_shoe(package: Path, tmp_pa
         old.machine.run("systemctl", "disable", "--now", "table-controller")
         old.machine.run("tablectl", "backup", "/root/moved", "--move", "--by", "Smith")
         old.machine.run("systemctl", "start", "table-controller", check=False)
-        _until(lambda: "journal_lost" in old.machine.log())
-        with _table(tmp_path, "new", tmp_path / "new-state") as new:
+        until(lambda: "journal_lost" in old.machine.log())
+        with clean_table(tmp_path, "new", tmp_path / "new-state") as new:
             new.install(package)
             shutil.copy(old.machine.root / "root" / "moved", new.machine.root / "root" / "moved")
             begun = new.machine.run("tablectl", "restore", "/root/moved").stdout
             assert "Shoe 1 was open" in begun
             new.plug_in()
             new.machine.run("systemctl", "enable", "--now", "table-controller")
-            _until(lambda: '"wagers_open"' in new.status())
+            until(lambda: '"wagers_open"' in new.status())
             assert new.journal().epoch in begun
             assert '"shoe_unheard"' in new.status()
-            others = new.machine.run("find", str(_STATE), "!", "-user", "table-controller").stdout
+            others = new.machine.run("find", str(STATE), "!", "-user", "table-controller").stdout
             assert others == ""
 
 
@@ -247,16 +105,16 @@ def test_an_update_waits_for_the_end_of_the_shoe_and_rollback_returns(
     table.set_up()
     table.open_a_shoe()
     begun = table.journal()
-    told = table.install(_another(package, NEXT, tmp_path))
+    told = table.install(another(package, NEXT, tmp_path))
     assert f"Version {NEXT} will run once the open shoe has ended." in told
     assert table.runs() == __version__
     assert "is to run once no shoe is open" in table.machine.run("tablectl", "versions").stdout
     table.draw("KS", "2D", "9S", "3C")
-    _until(lambda: len(table.machine.run("tablectl", "rounds").stdout.splitlines()) == 1)
+    until(lambda: len(table.machine.run("tablectl", "rounds").stdout.splitlines()) == 1)
     table.close_the_shoe()
-    _until(lambda: table.runs() == NEXT)
+    until(lambda: table.runs() == NEXT)
     assert table.journal().epoch == begun.epoch
-    _until(lambda: table.status() != "")
+    until(lambda: table.status() != "")
     assert f"Version {__version__} runs." in table.machine.run("tablectl", "rollback").stdout
     assert table.runs() == __version__
     table.open_a_shoe()
@@ -267,8 +125,8 @@ def test_an_update_waits_for_the_end_of_the_shoe_and_rollback_returns(
 def test_a_version_that_does_not_become_ready_is_left_by_itself(table: Table, package: Path, tmp_path: Path) -> None:
     table.install(package)
     table.set_up()
-    _until(lambda: table.runs() == __version__)
-    table.install(_another(package, BROKEN, tmp_path, _cannot_start))
+    until(lambda: table.runs() == __version__)
+    table.install(another(package, BROKEN, tmp_path, _cannot_start))
     assert (
         f"Version {BROKEN} did not become ready, so {__version__} runs again."
         in table.machine.run("tablectl", "versions").stdout
@@ -281,10 +139,10 @@ def test_a_version_that_cannot_read_the_journal_is_refused_with_its_words(
 ) -> None:
     table.install(package)
     table.set_up()
-    table.install(_another(package, NEXT, tmp_path))
+    table.install(another(package, NEXT, tmp_path))
     assert table.runs() == NEXT
     table.machine.run("systemctl", "stop", "table-controller")
-    newer = f"import sqlite3; sqlite3.connect('{_STATE}/journal').execute('PRAGMA user_version = {SCHEMA_VERSION + 1}')"
+    newer = f"import sqlite3; sqlite3.connect('{STATE}/journal').execute('PRAGMA user_version = {SCHEMA_VERSION + 1}')"
     table.machine.run("python3", "-c", newer)
     refused = table.machine.run("tablectl", "rollback", check=False)
     assert refused.returncode == 1
@@ -302,22 +160,22 @@ def test_removed_and_installed_again_the_table_goes_on_with_its_journal(table: T
     assert table.journal().rows >= begun.rows, "a purge leaves the casino's record"
     table.install(package)
     table.set_up()
-    _until(lambda: table.journal().rows > begun.rows)
+    until(lambda: table.journal().rows > begun.rows)
     assert table.journal().epoch == begun.epoch
 
 
 def test_a_slot_flipped_inside_a_shoe_goes_on_with_that_shoe(package: Path, tmp_path: Path) -> None:
     state = tmp_path / "state"
-    with _table(tmp_path, "slot-a", state) as a:
+    with clean_table(tmp_path, "slot-a", state) as a:
         a.install(package)
         a.set_up()
         a.open_a_shoe()
         begun = a.journal()
-    with _table(tmp_path, "slot-b", state) as b:  # the power was cut, and the image's other system boots
-        b.install(_another(package, NEXT, tmp_path))
+    with clean_table(tmp_path, "slot-b", state) as b:  # the power was cut, and the image's other system boots
+        b.install(another(package, NEXT, tmp_path))
         (state / "shoe").unlink(missing_ok=True)
         b.set_up()
-        _until(lambda: b.runs() == NEXT and '"wagers_open"' in b.status())
+        until(lambda: b.runs() == NEXT and '"wagers_open"' in b.status())
         flipped = b.journal()
         assert (flipped.epoch, flipped.rows > begun.rows) == (begun.epoch, True)
 
@@ -370,5 +228,5 @@ def test_a_signed_repository_installs_the_package_and_an_altered_one_does_not(
 
 
 def test_two_builds_of_one_commit_are_the_same_bytes(package: Path, tmp_path: Path) -> None:
-    again = _make(tmp_path)
+    again = make_package(tmp_path)
     assert hashlib.sha256(again.read_bytes()).digest() == hashlib.sha256(package.read_bytes()).digest()

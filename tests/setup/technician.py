@@ -10,7 +10,7 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from drivers.sim.line import PtyLine
@@ -47,12 +47,18 @@ class Technician:
     def runs(self, *words: str) -> int | None:
         """`tablectl` with these words, to its end; its exit code. None where the terminal was closed."""
         line = PtyLine(self._folder / "shoe")
-        self._dealer, self._drawn = maker(self._shoe)(line), 0
+        try:
+            return self.at_terminal([sys.executable, "-m", "controller.cli.main", *words], maker(self._shoe)(line).draw)
+        finally:
+            line.unplug()
+
+    def at_terminal(self, command: Sequence[str], draw: Callable[[str], None]) -> int | None:
+        """This command, to its end, as `runs` does it; `draw` has the shoe draw a card."""
+        self._draw, self._drawn = draw, 0
         self._at, end = pty.openpty()
         modes = termios.tcgetattr(end)
         modes[3] &= ~termios.ECHO  # an echo may come after what the program says next
         termios.tcsetattr(end, termios.TCSANOW, modes)
-        command = [sys.executable, "-m", "controller.cli.main", *words]
         program = subprocess.Popen(command, cwd=ROOT, stdin=end, stdout=end, stderr=end, start_new_session=True)
         os.close(end)
         try:
@@ -64,7 +70,6 @@ class Technician:
         finally:
             program.kill()
             program.wait()
-            line.unplug()
 
     def _converses(self, program: subprocess.Popen[bytes]) -> bool:
         deadline, answered = time.monotonic() + PATIENCE_S, 0
@@ -107,7 +112,7 @@ class Technician:
             return False
         shown = [card for card in self._cards if f"the shoe says: {card}\n" in new]
         if len(shown) == self._drawn < len(self._cards):
-            self._dealer.draw(self._cards[self._drawn])
+            self._draw(self._cards[self._drawn])
             self._drawn += 1
         return len(shown) == len(self._cards)
 

@@ -1,0 +1,32 @@
+"""The package, made once, and a machine for it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.deploy.clean_debian import make_package
+from tests.deploy.packaged import Table, clean_table
+
+
+@pytest.fixture(scope="session")
+def release() -> str:
+    """The release of Debian that the package is made for, where a test does not name another."""
+    return "bookworm"
+
+
+@pytest.fixture(scope="session")
+def package(tmp_path_factory: pytest.TempPathFactory, release: str) -> Path:
+    """The package, made once for all workers of a run."""
+    own = tmp_path_factory.getbasetemp()  # a worker's is in that of the run
+    return make_package((own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / release, release=release)
+
+
+@pytest.fixture
+def table(tmp_path: Path, release: str) -> Iterator[Table]:
+    """A clean machine, booted; nothing is installed on it yet."""
+    with clean_table(tmp_path, "table", tmp_path / "state", release) as each:
+        yield each

@@ -1,0 +1,131 @@
+"""A table on a clean Debian, installed from the package, run and dealt at as people do."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from controller import __version__
+from controller.record.journal import Verified, verify
+from tests.deploy.clean_debian import Machine, booted, clean_root, layer
+
+STATE = Path("/var/lib/table-controller")
+_WITHIN_S = 60.0
+_ANSWERS = f"""
+table.game = "royal9"
+setup.shoe = "{STATE}/shoe"
+shoe.driver = "angel_eye"
+pins.driver = "simulated"
+pins.page = "{STATE}/header"
+pit.port = 1
+journal.path = "{STATE}/journal"
+journal.signing_key = "{STATE}/key"
+control.socket = "/run/table-controller/s"
+setup.report = "/root/report.html"
+"""
+_OPENS_A_SHOE = ("3H", "8C", "KD", "2S")  # the first card burns three more
+
+
+class Table:
+    """The table on a machine: installed, run and dealt at as people do."""
+
+    def __init__(self, machine: Machine, state: Path) -> None:
+        self.machine, self.state = machine, state
+        self.shoe: subprocess.Popen[str] | None = None
+
+    def install(self, package: Path) -> str:
+        """`apt install ./FILE`; what it printed."""
+        shutil.copy(package, self.machine.root / "root" / package.name)
+        return self.machine.run("apt-get", "install", "-y", "-q", "--allow-downgrades", f"/root/{package.name}").stdout
+
+    def set_up(self) -> None:
+        """`tablectl setup` with simulated wires, and the table started."""
+        self.asked("setup.start = 'no'")
+        self.plug_in()
+        self.machine.run("systemctl", "enable", "--now", "table-controller")
+
+    def asked(self, more: str) -> str:
+        """What `tablectl setup` says to these answers."""
+        file = self.machine.root / "root" / "answers"
+        file.write_text(_ANSWERS + more, "utf-8")
+        return self.machine.run("tablectl", "setup", "--answers", "/root/answers").stdout
+
+    def plug_in(self) -> None:
+        """A simulated shoe on its port."""
+        deal = "exec /opt/table-controller/current/bin/tablectl sim shoe --pty /var/lib/table-controller/shoe --verbs"
+        command = self.machine.command("runuser", "-u", "table-controller", "--", "sh", "-c", deal)
+        self.shoe = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, cwd="/")
+        until(lambda: (self.state / "shoe").is_symlink())
+
+    def draw(self, *cards: str) -> None:
+        assert self.shoe is not None
+        assert self.shoe.stdin is not None
+        self.shoe.stdin.write("".join(f"draw {card}\n" for card in cards))
+        self.shoe.stdin.flush()
+
+    def open_a_shoe(self) -> None:
+        assert self.shoe is not None
+        assert self.shoe.stdin is not None
+        until(lambda: '"up":true' in self.status().replace(" ", ""))
+        self.machine.run("tablectl", "new-shoe", "--by", "Smith")
+        self.shoe.stdin.write("new-shoe\n")
+        self.draw(*_OPENS_A_SHOE)
+        until(lambda: '"wagers_open"' in self.status())
+
+    def close_the_shoe(self) -> None:
+        self.machine.run("tablectl", "close-shoe", "--by", "Smith", "--yes")
+
+    def status(self) -> str:
+        return self.machine.run("tablectl", "status", "--json", check=False).stdout
+
+    def runs(self) -> str:
+        """The version of the process that runs, which the kernel says; empty where none does."""
+        pid = self.machine.run("systemctl", "show", "-P", "MainPID", "table-controller").stdout.strip()
+        words = self.machine.run("cat", f"/proc/{pid}/cmdline", check=False).stdout if pid != "0" else ""
+        return words.partition("/opt/table-controller/.")[2].partition("/")[0].rpartition(".")[0]
+
+    def journal(self) -> Verified:
+        return verify(self.state / "journal")
+
+
+def until(true: Callable[[], bool]) -> None:
+    """Wait until this is true."""
+    deadline = time.monotonic() + _WITHIN_S
+    while not true():
+        assert time.monotonic() < deadline, "it did not come true"
+        time.sleep(0.1)
+
+
+@contextmanager
+def clean_table(folder: Path, name: str, state: Path, release: str = "bookworm") -> Iterator[Table]:
+    """A machine of this name, booted from a clean Debian; `state` lies apart from its system, and outlives it."""
+    with layer([clean_root(release)], folder / name) as root, booted(root, name, state) as machine:
+        table = Table(machine, state)
+        yield table
+        if table.shoe is not None:
+            table.shoe.kill()
+            table.shoe.wait()
+
+
+def another(package: Path, version: str, folder: Path, change: Callable[[Path], None] = lambda _program: None) -> Path:
+    """The same package as another version's, with a change of its program."""
+    tree = folder / version
+    subprocess.run(["dpkg-deb", "-R", str(package), str(tree)], check=True)
+    versions = tree / "usr" / "lib" / "table-controller"
+    (versions / __version__).rename(versions / version)
+    for name in ("control", "postinst", "md5sums"):
+        file = tree / "DEBIAN" / name
+        file.write_text(file.read_text("utf-8").replace(__version__, version), "utf-8")
+    (program,) = versions.glob("*/lib/*/site-packages/controller")
+    for bytecode in (program / "__pycache__").glob("*.pyc"):
+        bytecode.unlink()
+    (program / "__init__.py").write_text(f'__version__ = "{version}"\n', "utf-8")
+    change(program)
+    (tree / "DEBIAN" / "md5sums").unlink()
+    made = folder / f"table-controller_{version}.deb"
+    subprocess.run(["dpkg-deb", "-Znone", "--root-owner-group", "-b", str(tree), str(made)], check=True)
+    return made
