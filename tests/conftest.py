@@ -37,6 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[_COMMIT] = _commit()
     samples.of_a_run(proof=bool(config.getoption("--proof")))
     forks.on = not samples.at_length
+    forks.tests_of_workers = config.args
     subprocess.Popen = forks.Popen  # type: ignore[misc]  # for every program that a test starts
 
 

@@ -50,9 +50,9 @@ def test_a_fork_is_a_process_of_its_own_and_our_child(tmp_path: Path, monkeypatc
 
 
 def test_a_fork_ends_with_the_tests_even_where_they_are_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    forker = forks._start(None)
+    forker = forks._start()
     monkeypatch.setattr(forks, "on", True)
-    monkeypatch.setattr(forks, "_forkers", {None: [forker, forker]})
+    monkeypatch.setattr(forks, "_forkers", [forker, forker])
     with subprocess.Popen(_pit(tmp_path), cwd=forks.ROOT, stderr=subprocess.PIPE, start_new_session=True) as pit:
         assert pit.stderr is not None
         assert pit.stderr.readline().startswith(b"pit: ")

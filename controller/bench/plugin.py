@@ -56,7 +56,6 @@ from drivers.sim.pins import SimulatedPins
 PATIENCE_S = 60.0
 """How long a test waits for what must come. A busy machine needs some of that time; a lamp's pattern takes 4 s."""
 
-_RUN = os.getpid()  # an existing broker retains what earlier runs said
 _numbers = itertools.count(1)
 _PORTS = {"mqtt": 1883, "mqtts": 8883}
 _jumpers = pytest.StashKey[Jumpers | None]()
@@ -438,7 +437,8 @@ def table_files(request: pytest.FixtureRequest, tmp_path: Path, broker: Broker, 
     jumpers = request.config.stash[_jumpers]
     if _cable(request.config):
         sections["shoe"] = {"port": request.config.getoption("--table-port")} | sections.get("shoe", {})
-    table_id = TABLE if broker.certs else f"hil-{_RUN}-{next(_numbers)}"
+    # An existing broker retains what earlier runs said.
+    table_id = TABLE if broker.certs else f"hil-{os.getpid()}-{next(_numbers)}"
     return TableFiles(tmp_path, table_id, broker.port, shim, jumpers, example, **sections)
 
 

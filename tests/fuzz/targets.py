@@ -174,15 +174,23 @@ def _pit_event(data: bytes) -> None:
     assert canonical(event.message) == data
 
 
-_PIT_LOG = tempfile.TemporaryDirectory(prefix="pit-log-")
-_COMMITTED = write_journal(Path(_PIT_LOG.name) / "journal", LOG_FACTS)
+def _committed() -> tuple[list[bytes], bytes]:
+    """The events of a journal, and the journal."""
+    with tempfile.TemporaryDirectory() as folder:
+        journal = Path(folder, "journal")
+        return write_journal(journal, LOG_FACTS), journal.read_bytes()
+
+
+_COMMITTED, _JOURNAL = _committed()
 
 
 def _pit_log(data: bytes) -> None:
     """Held against a journal: what is let pass says just what the journal does, from its first event on."""
-    folder = Path(_PIT_LOG.name)
-    (folder / "log").write_bytes(data)
-    events = compare(folder / "journal", folder / "log")
+    with tempfile.TemporaryDirectory() as folder:
+        journal, log = Path(folder, "journal"), Path(folder, "log")
+        journal.write_bytes(_JOURNAL)
+        log.write_bytes(data)
+        events = compare(journal, log)
     lines = [line for line in data.split(b"\n") if line.strip()]
     assert events == len(lines) > 0
     assert [canonical(json.loads(line)) for line in lines] == _COMMITTED[:events]

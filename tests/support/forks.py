@@ -1,4 +1,5 @@
 """Starts the program's processes as forks of one that has imported it: half a second of a core less, hundreds of times.
+A worker of pytest-xdist is a fork too, of a process that has imported the tests: four seconds of a core less for each.
 
 `subprocess.Popen` is replaced in the tests' own process. While `on`, it forks for the program's commands, for example
 `python -m controller.pit run ...`, and starts anything else as ever. A fork is a process of its own: its arguments,
@@ -26,6 +27,7 @@ import sys
 import termios
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -33,16 +35,19 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 on = False
 """Whether programs are forked now."""
+tests_of_workers: Sequence[str] = ()
+"""What workers of this process will run: folders and files of tests, as pytest takes them."""
 
 _PROGRAMS = ("controller.cli.main", "controller.pit", "drivers.sim")
 _ANYWHERE = ("pytest",)  # in another folder too: the bench, as another repository has it
+_WORKER = ["-u", "-c", "import sys;exec(eval(sys.stdin.readline()))"]  # Python's arguments where xdist starts one
 _START_OTHERS = {"demo", "pytest"}  # forks of these fork what they start
 _IMPORTED = (
     *("controller.app", "controller.cli.acts", "controller.cli.history", "controller.pit.service", "drivers.sim.run"),
     *("jsonschema", "pytest"),
 )
 _READ_BY_A_START = ("LD_", "LC_", "LANG", "PYTHON", "TZ")  # variables whose names begin so
-_SHIM = "gpio_shim.so"  # the only library that forkers are started with, too
+_SHIM = "gpio_shim.so"  # the only library that a fork can load as a start would: before all that it stands in for
 _PR_SET_CHILD_SUBREAPER = 36  # prctl(2)
 _REQUEST_BYTES = 1 << 18
 _Popen = subprocess.Popen
@@ -68,18 +73,21 @@ class Popen(_Popen[Any]):
             super()._execute_child(*given)  # type: ignore[misc]  # typeshed leaves it out
             return
         stdin, _, _, stdout, _, stderr = pipes
-        become = {"module": args[2], "arguments": args[3:], "folder": folder, "new_session": new_session}
-        become |= {"environment": environment, "umask": _umask(), "own_terminal": preexec is take_terminal}
+        become = {"arguments": args[1:], "folder": folder, "new_session": new_session, "environment": environment}
+        become |= {"umask": _umask(), "own_terminal": preexec is take_terminal}
         files = [own if file == -1 else file for own, file in enumerate((stdin, stdout, stderr))]
-        self.pid = _forker(environment.get("LD_PRELOAD")).fork(become, files)
+        self.pid = _forker(of_workers=args[1:] == _WORKER).fork(become, files)
         self._child_created = True
         self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]  # this too
 
 
 def _is_ours(args: Any, folder: str) -> bool:
-    if not isinstance(args, list) or args[:2] != [sys.executable, "-m"]:
-        return False
-    return args[2] in _ANYWHERE or (args[2] in _PROGRAMS and folder == str(ROOT))
+    match args:
+        case [sys.executable, "-m", module, *_]:
+            return module in _ANYWHERE or (module in _PROGRAMS and folder == str(ROOT))
+        case [sys.executable, *arguments]:
+            return arguments == _WORKER and bool(tests_of_workers)
+    return False
 
 
 def _can_be_forked_with(environment: Mapping[str, str]) -> bool:
@@ -120,27 +128,32 @@ class _Forker:
         return int(pid)
 
 
-def _start(preload: str | None) -> _Forker:
-    """Start such a process. It ends with this one."""
+def _start(*tests: str) -> _Forker:
+    """Start such a process, or one that has imported these tests instead. It ends with this one."""
     near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    environment = {**os.environ} if preload is None else {**os.environ, "LD_PRELOAD": preload}
     with far:
-        command = [sys.executable, "-m", "tests.support.forks", str(far.fileno())]
-        _started.append(_Popen(command, stdin=subprocess.DEVNULL, cwd=ROOT, env=environment, pass_fds=[far.fileno()]))
+        command = [sys.executable, "-m", "tests.support.forks", str(far.fileno()), *tests]
+        folder = None if tests else ROOT  # tests may be named from where pytest runs
+        _started.append(_Popen(command, stdin=subprocess.DEVNULL, cwd=folder, pass_fds=[far.fileno()]))
     return _Forker(near)
 
 
 _started: list[_Popen[Any]] = []  # what nobody holds is warned of
-_forkers: dict[str | None, list[_Forker]] = {}
+_forkers: list[_Forker] = []
+_forkers_of_workers: list[_Forker] = []
 _one_forker_at_a_time = threading.Lock()
 
 
-def _forker(preload: str | None) -> _Forker:
-    """One of two in turn: Python draws the seed of its hashes when it starts, and forks have it from there."""
+def _forker(of_workers: bool) -> _Forker:
+    """The one of workers, or one of two in turn: Python draws the seed of its hashes when it starts, and forks have it
+    from there.
+    """
     with _one_forker_at_a_time:
-        two = _forkers.setdefault(preload, [])
-        two.insert(0, _start(preload) if len(two) < 2 else two.pop())
-        return two[0]
+        if of_workers:
+            _forkers_of_workers[:] = _forkers_of_workers or [_start(*tests_of_workers)]
+            return _forkers_of_workers[0]
+        _forkers.insert(0, _start() if len(_forkers) < 2 else _forkers.pop())
+        return _forkers[0]
 
 
 def _is_a_fork(pid: int) -> bool:
@@ -187,12 +200,11 @@ def _asked(channel: socket.socket) -> dict[str, Any]:
     """Returns in each fork as `_serve` does; where the fork starts others, it has a forker of its own by then."""
     global on
     asked = _serve(channel)
-    while _START_OTHERS & {asked["module"], *asked["arguments"][:1]}:
+    while _START_OTHERS & {*asked["arguments"][1:3]}:
         near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         if os.fork():
             far.close()
-            one = _Forker(near)
-            _forkers[os.environ.get("LD_PRELOAD")] = [one, one]
+            _forkers[:] = [_Forker(near)] * 2
             subprocess.Popen = Popen  # type: ignore[misc]  # a class is replaced, and mypy wants none to be
             on = True
             break
@@ -205,15 +217,24 @@ def _asked(channel: socket.socket) -> dict[str, Any]:
     return asked
 
 
-def _main() -> None:
-    sys.modules["tests.support.forks"] = sys.modules["__main__"]  # for the tests that a forked pytest runs
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C at the terminal is for the tests
+def _import(tests: Sequence[str]) -> None:
+    """Import the program, or else these tests as a worker will: pytest rewrites what they assert."""
+    if tests:
+        with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+            import_module("pytest").main(["--collect-only", "-qq", "-p", "no:cacheprovider", *tests])
+        return
     for name in _IMPORTED:
         import_module(name)
     from controller.cli.surroundings import EXAMPLE_TABLE
     from controller.config import load
 
     load(EXAMPLE_TABLE)  # what cattrs makes on the way serves each fork
+
+
+def _main() -> None:
+    sys.modules["tests.support.forks"] = sys.modules["__main__"]  # for the tests that a forked pytest runs
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C at the terminal is for the tests
+    _import(sys.argv[2:])
     gc.collect()
     gc.freeze()
     asked = _asked(socket.socket(fileno=int(sys.argv[1])))
@@ -225,12 +246,19 @@ def _main() -> None:
         take_terminal()
     os.environ.clear()
     os.environ.update(asked["environment"])
+    if "LD_PRELOAD" in os.environ:
+        ctypes.CDLL(os.environ["LD_PRELOAD"], ctypes.RTLD_GLOBAL)
     os.chdir(asked["folder"])
     sys.path[0] = asked["folder"]
-    sys.argv = ["-m", *asked["arguments"]]
     assert isinstance(sys.stdout, io.TextIOWrapper)
     sys.stdout.reconfigure(line_buffering=os.isatty(1))
-    runpy.run_module(asked["module"], run_name="__main__", alter_sys=True)
+    match asked["arguments"]:
+        case ["-m", module, *arguments]:
+            sys.argv = ["-m", *arguments]
+            runpy.run_module(module, run_name="__main__", alter_sys=True)
+        case [*_, code]:
+            sys.argv = ["-c"]
+            exec(code, {"__name__": "__main__"})
 
 
 if __name__ == "__main__":
