@@ -69,7 +69,10 @@ ROOMS = {
         ),
     ),
     "controller.screen": Room(
-        ("controller.screen", "controller.roads", "controller.words", "controller.notify", "controller.errors"),
+        (
+            *("controller.screen", "controller.roads", "controller.words", "controller.notify"),
+            *("controller.exposition", "controller.errors"),
+        ),
     ),
     "controller.app": Room(("controller", "drivers"), never=("controller.cli", "controller.bench", "controller.pit")),
     "controller.header": Room(("controller.header", "controller.pins.devices", "controller.errors", "drivers")),
@@ -82,6 +85,13 @@ ROOMS = {
             "controller.delivery.mqtt_tls",
             "controller.delivery.broker_options",
             "controller.errors",
+        )
+    ),
+    "controller.pit_page": Room(
+        (
+            *("controller.pit_page", "controller.pit", "controller.screen", "controller.words", "controller.contract"),
+            *("controller.delivery.mqtt_link", "controller.delivery.mqtt_tls", "controller.delivery.broker_options"),
+            *("controller.exposition", "controller.errors"),
         )
     ),
     "controller.par": Room(
@@ -126,6 +136,7 @@ NOT_IN_THE_DAEMON = {
     "hypothesis",
     "jsonschema",
     "controller.pit",
+    "controller.pit_page",
     "controller.conformance",
     "controller.par",
     "controller.care",

@@ -6,20 +6,28 @@ import os
 import shutil
 import subprocess
 import tomllib
+from argparse import ArgumentParser
+from collections.abc import Callable
 from configparser import ConfigParser
 from pathlib import Path
+from string import Template
 
 import pytest
 
+from controller.pit.__main__ import parser as pit_parser
+from controller.pit_page.__main__ import parser as page_parser
 from tests.support.unit_filter import read_unit
 
 ROOT = Path(__file__).resolve().parents[1]
 UNIT = ROOT / "systemd" / "table-controller.service"
 SCREEN = ROOT / "systemd" / "table-screen.service"
 KIOSK = ROOT / "systemd" / "table-kiosk.service"
+PIT = ROOT / "systemd" / "table-pit.service"
+PIT_PAGE = ROOT / "systemd" / "table-pit-page.service"
 UNITS = sorted((ROOT / "systemd").glob("*.service"))
 SYSUSERS = ROOT / "systemd" / "table-controller.sysusers"
 TABLECTL = "/opt/table-controller/current/bin/tablectl"
+PYTHON = "/opt/table-controller/current/bin/python3"
 TABLE_FILE = "/etc/table-controller/table.toml"
 
 
@@ -63,7 +71,8 @@ def test_the_pins_and_a_shoe_plugged_in_later_stay_in_reach(unit: ConfigParser) 
 
 def test_the_account_is_made(unit: ConfigParser) -> None:
     lines = [line.split() for line in SYSUSERS.read_text("utf-8").splitlines() if not line.startswith("#")]
-    assert [line[:2] for line in lines] == [["g", "gpio"], ["u", unit["Service"]["User"]]]  # Debian itself has dialout
+    users = [unit["Service"]["User"], read_unit(PIT)["Service"]["User"]]
+    assert [line[:2] for line in lines] == [["g", "gpio"], *(["u", user] for user in users)]  # Debian has dialout
 
 
 def test_the_example_table_keeps_its_files_where_the_service_may_write(unit: ConfigParser) -> None:
@@ -94,10 +103,35 @@ def test_the_kiosk_reaches_the_page_and_the_monitor_and_nothing_of_the_table(uni
     assert set(kiosk["InaccessiblePaths"].split()) == kept
 
 
+def test_the_pits_page_can_read_the_ledger_and_neither_write_nor_sign() -> None:
+    pit, page = read_unit(PIT)["Service"], read_unit(PIT_PAGE)["Service"]
+    ledger = pit["ExecStart"].partition("--ledger ")[2].split()[0]
+    assert Path(ledger).parent == Path("/var/lib", pit["StateDirectory"])
+    assert f"--ledger {ledger} " in page["ExecStart"]
+    assert (page["User"], page["ProtectSystem"]) == (pit["User"], "strict")
+    assert {"StateDirectory", "ReadWritePaths"}.isdisjoint(page)
+    assert page["InaccessiblePaths"] == f"-{ledger}.key"
+
+
+@pytest.mark.parametrize(("unit", "parser"), [(PIT, pit_parser), (PIT_PAGE, page_parser)], ids=["pit", "page"])
+def test_what_a_unit_of_the_pit_starts_is_a_command_that_there_is(
+    unit: Path, parser: Callable[[], ArgumentParser]
+) -> None:
+    service = read_unit(unit)["Service"]
+    given = dict(word.split("=", 1) for word in service["Environment"].split()) | {"CREDENTIALS_DIRECTORY": "/run"}
+    _, _, _, program, *words = Template(service["ExecStart"]).substitute(given).split()
+    assert program == parser().prog.split()[-1]
+    asked = parser().parse_args(words)
+    assert asked.broker == ("broker.pit", 8883)
+    assert str(asked.private_key) == f"/run/{service['LoadCredential'].partition(':')[0]}"
+
+
 def _complaints(unit: str, folder: Path, name: str = UNIT.name) -> list[str]:
     """What systemd has to say about this unit; it reads the machine's others too, and may complain of those."""
     copy = folder / name
-    copy.write_text(unit.replace(TABLECTL, "/bin/true"), "utf-8")  # it wants programs that are there
+    copy.write_text(
+        unit.replace(TABLECTL, "/bin/true").replace(PYTHON, "/bin/true"), "utf-8"
+    )  # it wants programs that are there
     command = ["systemd-analyze", "verify", "--man=no", str(copy)]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     return [line for line in run.stderr.splitlines() if Path(name).stem in line]
@@ -116,5 +150,5 @@ def test_systemd_itself_finds_nothing_wrong(tmp_path: Path) -> None:
     good = UNIT.read_text("utf-8")
     assert _complaints(good, tmp_path) == []
     assert _complaints(good.replace("WatchdogSec=10", "WatchdogSec=ten"), tmp_path) != []
-    for each in (SCREEN, KIOSK):
+    for each in (SCREEN, KIOSK, PIT, PIT_PAGE):
         assert _complaints(each.read_text("utf-8"), tmp_path, each.name) == []

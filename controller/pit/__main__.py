@@ -135,7 +135,7 @@ def _add(
 ) -> argparse.ArgumentParser:
     """A command on a ledger. `by` and `witness`: what the command's help says of the people whom it asks for."""
     added = commands.add_parser(name, help=help_)
-    added.add_argument("--ledger", type=_place, required=True, metavar="FILE|URL", help=ledger)
+    added.add_argument("--ledger", type=place, required=True, metavar="FILE|URL", help=ledger)
     for option, person in (("--by", by), ("--witness", witness)):
         if person is not None:
             added.add_argument(option, required=True, metavar="NAME", help=person)
@@ -152,7 +152,8 @@ def _add_key(command: argparse.ArgumentParser) -> None:
     )
 
 
-def _place(text: str) -> Place:
+def place(text: str) -> Place:
+    """What `--ledger` names."""
     return text if text.startswith(("postgresql://", "postgres://")) else Path(text)
 
 

@@ -121,13 +121,13 @@ def left_out(db: Store) -> list[LeftOut]:
     return [LeftOut(*row) for row in db.execute("SELECT * FROM left_out ORDER BY table_id, code")]
 
 
-def kept(db: Store) -> list[KeptAlarm]:
-    """Every alarm that is kept, oldest first."""
+def kept(db: Store, newest: int = -1) -> list[KeptAlarm]:
+    """The `newest` alarms that are kept, oldest first; without that number every one."""
     placed = [
         ((event, 0, number), KeptAlarm(time_of(body), table, f"{table}/{epoch}/{seq}", code, what, do))
         for event, number, body, table, epoch, seq, code, what, do in db.execute(
-            'SELECT alarm.event, alarm.number, body, table_id, epoch, seq, code, what, "do"'
-            " FROM alarm JOIN event ON event.number = alarm.event"
+            'SELECT alarm.event, alarm.number, body, table_id, epoch, seq, code, what, "do" FROM alarm'
+            f" JOIN event ON event.number = alarm.event ORDER BY alarm.number DESC{_at_most(newest)}"
         )
     ]
     if db.has("refusal"):
@@ -135,9 +135,26 @@ def kept(db: Store) -> list[KeptAlarm]:
             ((after_event, 1, number), KeptAlarm(at, table, None, code, what, do))
             for after_event, number, at, table, code, what, do in db.execute(
                 'SELECT after_event, number, at, table_id, code, what, "do" FROM refusal'
+                f" ORDER BY number DESC{_at_most(newest)}"
             )
         ]
-    return [alarm for _, alarm in sorted(placed, key=lambda place: place[0])]
+    every = [alarm for _, alarm in sorted(placed, key=lambda place: place[0])]
+    return every if newest < 0 else every[-newest:]
+
+
+def by_code(db: Store) -> dict[str, int]:
+    """How many alarms of each code there were, with those that found no room."""
+    return dict(
+        db.execute(
+            "SELECT code, CAST(sum(count) AS INTEGER) FROM (SELECT code, count(*) AS count FROM alarm GROUP BY code"
+            " UNION ALL SELECT code, count(*) FROM refusal GROUP BY code"
+            " UNION ALL SELECT code, sum(count) FROM left_out GROUP BY code) AS counted GROUP BY code ORDER BY code"
+        ).fetchall()
+    )
+
+
+def _at_most(newest: int) -> str:
+    return "" if newest < 0 else f" LIMIT {newest}"
 
 
 def time_of(body: bytes) -> str:

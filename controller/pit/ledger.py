@@ -612,7 +612,7 @@ def read_log(at: Place, table: str, epoch: str | None) -> Iterator[bytes]:
     Only reads the ledger, as the ledger stands at this moment, also while a pit runs on it. Raises TableError
     `table_unknown` or `epoch_unknown`, or as opening a ledger does.
     """
-    with _read_only(at) as db:
+    with read_only(at) as db:
         epochs = _epochs(db, table)
         if epoch is not None and epoch not in epochs:
             raise TableError(
@@ -631,7 +631,7 @@ def read_alarms(at: Place, table: str | None) -> list[KeptAlarm | LeftOut]:
     Only reads the ledger, as `read_log` does. Raises TableError `table_unknown` for a table that was never adopted and
     never refused, or as opening a ledger does.
     """
-    with _read_only(at) as db:
+    with read_only(at) as db:
         every: list[KeptAlarm | LeftOut] = [*alarms.kept(db), *alarms.left_out(db)]
         kept = [alarm for alarm in every if table in (None, alarm.table)]
         if table is not None and not kept:
@@ -640,7 +640,7 @@ def read_alarms(at: Place, table: str | None) -> list[KeptAlarm | LeftOut]:
 
 
 @contextmanager
-def _read_only(at: Place) -> Iterator[Store]:
+def read_only(at: Place) -> Iterator[Store]:
     """The ledger as it stands at this moment, whoever writes to it meanwhile."""
     with closing(_store(at, begin=False, read_only=True)) as db, told_of_nonsense(db), db.reading():
         yield db

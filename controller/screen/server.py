@@ -13,49 +13,36 @@ import contextlib
 import json
 import secrets
 import socket
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from html import escape
 from operator import is_
 from pathlib import Path
 from typing import Any
 
-import uvicorn
 from starlette.applications import Starlette
-from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp
 
-from controller.errors import TableError
-from controller.notify import notify
+from controller.exposition import CONTENT_TYPE
+from controller.screen import web
 from controller.screen.audience import MOST, Audience, Kiosks
 from controller.screen.feed import Feed
 from controller.screen.figures import past_view, rounds_of
 from controller.screen.hand_page import hand_page
 from controller.screen.hands import hand_view, meters_view
+from controller.screen.metrics import FaultCount, table_metrics
 from controller.screen.past import Past
 from controller.screen.placards import placard_view
 from controller.screen.rules import rules_page
 from controller.screen.shoes import shoe_view
 from controller.screen.technicians import Ages, rounds_csv, technician_view
-from controller.screen.wording import words
+from controller.screen.wording import filled
 from controller.words.language import LANGUAGES
 
 _PAGES = Path(__file__).with_name("pages")
-_HEADERS = {
-    "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    ),
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
-_PING_S = 2.0
 _LOOK_S = 1.0
 _PATIENCE_S = 20.0
 _MOST_ANSWER_BYTES = 10_000_000
@@ -79,6 +66,8 @@ class Screen:
         self.players, self.technicians = Audience(), Audience()
         self.kiosks = Kiosks()
         self._ages = Ages()
+        self._faults = FaultCount()
+        self._now: dict[str, Any] | None = None
         self._made_of: dict[str, list[object]] = {}
         self._looked_back: tuple[str, int] | None = None
         self._one_look = asyncio.Lock()
@@ -103,6 +92,10 @@ class Screen:
                 await self.look_back()
             await asyncio.sleep(_LOOK_S)
 
+    def metrics(self) -> str:
+        """The table's metrics, as Prometheus reads them."""
+        return table_metrics(self.feed.live, self.feed.said.get("status"), self._now, self._faults)
+
     def _changed(self) -> None:
         said = self.feed.said
         for audience in (self.players, self.technicians):
@@ -115,7 +108,9 @@ class Screen:
         if "wiring" in said:
             self.technicians.show("wiring", said["wiring"])
         if {"placard", "status"} <= said.keys():
-            self.technicians.show("now", technician_view(said["placard"], said["status"], self._ages))
+            self._faults.see(said["status"]["face"]["fault"])
+            self._now = technician_view(said["placard"], said["status"], self._ages)
+            self.technicians.show("now", self._now)
 
 
 _PLAYERS_PARTS: dict[str, tuple[Callable[..., object], *tuple[str, ...]]] = {
@@ -179,7 +174,7 @@ def application(screen: Screen, control: Path | None = None, key: str | None = N
             return PlainTextResponse(f"The table does not answer: {error}\n", 503)
         if not answer["ok"]:
             return PlainTextResponse(f"{answer['what']} {answer['do']}\n", 404)
-        inline = _HEADERS["Content-Security-Policy"].replace("style-src 'self'", "style-src 'unsafe-inline'")
+        inline = web.HEADERS["Content-Security-Policy"].replace("style-src 'self'", "style-src 'unsafe-inline'")
         return HTMLResponse(hand_page(answer["hand"]), headers={"Content-Security-Policy": inline})
 
     async def alive(request: Request) -> Response:
@@ -189,8 +184,11 @@ def application(screen: Screen, control: Path | None = None, key: str | None = N
     async def age(request: Request) -> Response:
         return JSONResponse({"age_s": screen.kiosks.age_s(request.path_params["kiosk"])})
 
+    async def metrics(_request: Request) -> Response:
+        return PlainTextResponse(screen.metrics(), media_type=CONTENT_TYPE)
+
     async def icon(_request: Request) -> Response:
-        return FileResponse(_PAGES / "icon.svg")
+        return FileResponse(web.ICON)
 
     async def help_(request: Request) -> Response:
         language = request.query_params.get("lang", "both")
@@ -207,13 +205,14 @@ def application(screen: Screen, control: Path | None = None, key: str | None = N
             Route("/technician/rounds.json", for_technicians(rounds)),
             Route("/technician/hand", for_technicians(hand)),
             Route("/help", help_),
+            Route("/metrics", metrics),
             Route("/alive/{kiosk}", alive),
             Route("/alive/{kiosk}/age", age),
             Route("/favicon.ico", icon),
             Mount("/pages", StaticFiles(directory=_PAGES)),
         ]
     )
-    return _Headed(app, _HEADERS)
+    return web.Headed(app)
 
 
 async def _asked(control: Path, request: dict[str, str]) -> dict[str, Any]:
@@ -228,37 +227,7 @@ async def _asked(control: Path, request: dict[str, str]) -> dict[str, Any]:
         writer.close()
 
 
-class _Headed:
-    """Adds these headers to every answer that does not have them."""
-
-    def __init__(self, app: ASGIApp, headers: Mapping[str, str]) -> None:
-        self._app, self._headers = app, headers
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def headed(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, said in self._headers.items():
-                    headers.setdefault(name, said)
-            await send(message)
-
-        await self._app(scope, receive, headed)
-
-
-def _filled(name: str) -> str:
-    """A page, with the words of every language in the place of `{{label.player}}`."""
-    text = (_PAGES / name).read_text("utf-8")
-    for section in ("label", "link"):
-        for key in words(LANGUAGES[0])[section]:
-            text = text.replace(f"{{{{{section}.{key}}}}}", _spans(section, key))
-    return text
-
-
-def _spans(section: str, key: str) -> str:
-    return "".join(f'<span lang="{each}">{escape(str(words(each)[section][key]))}</span>' for each in LANGUAGES)
-
-
-_PLAYERS = _filled("players.html")
+_PLAYERS = filled((_PAGES / "players.html").read_text("utf-8"), "label", "link")
 
 
 def serve(sockets: Sockets, host: str, port: int, supervisor: bool = False) -> int:
@@ -266,44 +235,15 @@ def serve(sockets: Sockets, host: str, port: int, supervisor: bool = False) -> i
 
     Raises TableError `screen_address` where the server cannot listen there.
     """
-    try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        listening = socket.create_server((host, port), family=family, backlog=512)
-    except (OSError, OverflowError) as error:
-        do = "Give a free port of this machine, for example --listen 127.0.0.1:8080."
-        raise TableError("screen_address", f"The screen cannot listen at {host}:{port}: {error}.", do) from None
-    shown = f"[{host}]" if ":" in host else host
+    listening, address = web.listen(host, port)
     key = secrets.token_urlsafe(24) if supervisor else None
     where = f"technician?key={key}" if key else ""
-    print(f"The screen is at http://{shown}:{listening.getsockname()[1]}/{where}", flush=True)
+    print(f"The screen is at {address}{where}", flush=True)
     asyncio.run(_serve(sockets, listening, key))
     return 0
 
 
 async def _serve(sockets: Sockets, listening: socket.socket, key: str | None) -> None:
     screen = Screen(sockets)
-    config = uvicorn.Config(
-        application(screen, sockets.control, key),
-        lifespan="off",
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=1,
-    )
-    server = uvicorn.Server(config)
-    beside = [asyncio.create_task(work) for work in (screen.feed.run(), screen.keep_looking_back(), _keep_pinging())]
-    for task in beside:
-        task.add_done_callback(lambda _task: setattr(server, "should_exit", True))  # no such task ends by itself
-    notify("READY=1")
-    await server.serve([listening])
-    for task in beside:
-        task.cancel()
-    for failed in await asyncio.gather(*beside, return_exceptions=True):
-        if isinstance(failed, Exception):
-            raise failed
-
-
-async def _keep_pinging() -> None:
-    while True:
-        notify("WATCHDOG=1")
-        await asyncio.sleep(_PING_S)
+    app = application(screen, sockets.control, key)
+    await web.serve(app, listening, screen.feed.run(), screen.keep_looking_back())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from functools import cache
+from html import escape
 from typing import Any
 
 from controller.words.language import FOLDER, LANGUAGES
@@ -34,6 +35,18 @@ def say(section: str, key: str, **filled: str | int | Text) -> Text:
 def knows(section: str, key: str) -> bool:
     """Whether the files have words for this key."""
     return key in words(LANGUAGES[0])[section]
+
+
+def filled(page: str, *sections: str) -> str:
+    """A page, with the words of every language in the place of `{{label.player}}`."""
+    for section in sections:
+        for key in words(LANGUAGES[0])[section]:
+            page = page.replace(f"{{{{{section}.{key}}}}}", _spans(section, key))
+    return page
+
+
+def _spans(section: str, key: str) -> str:
+    return "".join(f'<span lang="{each}">{escape(str(words(each)[section][key]))}</span>' for each in LANGUAGES)
 
 
 def plain(name: str) -> str:

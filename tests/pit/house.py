@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -45,10 +46,17 @@ def ack(seq: int) -> bytes:
 class PitProcess:
     """`python -m controller.pit run`, on the broker."""
 
-    def __init__(self, port: int, ledger: Place, *options: str, host: str = "127.0.0.1") -> None:
+    def __init__(
+        self,
+        port: int,
+        ledger: Place,
+        *options: str,
+        host: str = "127.0.0.1",
+        program: Sequence[str] = (sys.executable,),
+    ) -> None:
         arguments = ["run", "--broker", f"{host}:{port}", "--ledger", str(ledger), *options]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "controller.pit", *arguments],
+            [*program, "-m", "controller.pit", *arguments],
             cwd=ROOT,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -116,8 +124,8 @@ class House:
         self._ends = ends
         ends.callback(lambda: self.broker.kill())
 
-    def pit(self, *options: str, ledger: Place | None = None) -> PitProcess:
-        pit = PitProcess(self.broker.port, ledger or self.ledger, *options)
+    def pit(self, *options: str, ledger: Place | None = None, program: Sequence[str] = (sys.executable,)) -> PitProcess:
+        pit = PitProcess(self.broker.port, ledger or self.ledger, *options, program=program)
         self._ends.callback(pit.process.wait)
         self._ends.callback(pit.process.kill)
         return pit

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 
@@ -15,6 +16,7 @@ from controller.screen.wording import words
 from tests.roads.statements import by_columns, drawn
 from tests.screen.browser import SIZES, Browser, chromium, needs_a_browser
 from tests.screen.showing import LETTER, Showing
+from tests.support.metrics import asked_names, told, told_names
 
 pytestmark = needs_a_browser
 
@@ -133,6 +135,20 @@ def shows_the_stop(browser: Browser, code: str) -> None:
         assert words(language)["stop"][code] in browser.text(f"#stop [lang={language}]")
 
 
+def metrics_tell(showing: Showing) -> None:
+    """The metrics tell the table as it is, and have every name by which the board and the alert rules ask."""
+    with urlopen(f"{showing.url}metrics", timeout=20) as answer:
+        said = answer.read().decode()
+    assert asked_names("table_") <= told_names(said)
+    status = showing.status()
+    assert told(said, "table_events_committed") == {"": status["pit"]["head_seq"]}
+    assert told(said, "table_fault") == {'{code="shoe_unheard"}': 1}
+    assert told(said, "table_faults_total") == {'{code="shoe_unheard"}': 1}
+    assert told(said, "table_meter_cents") == {
+        f'{{meter="{meter}"}}': cents for meter, cents in status["pit"]["meters"].items()
+    }
+
+
 def test_the_page_beside_the_journal(tmp_path: Path, browser: Browser) -> None:
     """A hit and a few hands; then the daemon is killed and comes back, stopped; then the server is."""
     with Showing(tmp_path, "royal9").running() as showing:
@@ -157,6 +173,7 @@ def test_the_page_beside_the_journal(tmp_path: Path, browser: Browser) -> None:
 
         showing.screen_returns()
         browser.until("document.getElementById('screen-away').hidden")
+        metrics_tell(showing)
         browser.open(f"{showing.url}?lang=vi")  # a page opened late
         shown_of(browser, showing)
         assert browser.text(".zone.player .title [lang=vi]") == words("vi")["label"]["player"]

@@ -1,0 +1,49 @@
+"""`python -m controller.pit_page`: the pit's page and metrics."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from controller.delivery.broker_options import add_broker, host_and_port, tls_files
+from controller.errors import TableError
+from controller.pit.__main__ import place
+from controller.pit_page.hearing import Hearing
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Serve the page; returns the exit code. Trouble is told on standard error, with what to do."""
+    options = parser().parse_args(arguments)
+    try:
+        from controller.pit_page.server import serve
+    except ImportError as error:
+        do = "Install the project with its extra `screen`; tools/setup.sh does."
+        print(
+            TableError("screen_missing", f"The page needs a library that is not installed: {error}.", do),
+            file=sys.stderr,
+        )
+        return 1
+    try:
+        host, port = options.broker
+        return serve(options.ledger, Hearing(host, port, options.root, tls_files(options)), *options.listen)
+    except TableError as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m controller.pit_page",
+        description="The pit's page for people, and /metrics for Prometheus. It reads, and changes nothing.",
+    )
+    parser.add_argument("--ledger", type=place, required=True, metavar="FILE|URL", help="the pit's; only read")
+    parser.add_argument(
+        "--listen", type=host_and_port, required=True, metavar="HOST:PORT", help="where browsers and Prometheus ask"
+    )
+    add_broker(parser, "the page's")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

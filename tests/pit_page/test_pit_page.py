@@ -1,0 +1,124 @@
+"""The pit's page and metrics before a real pit, ledger and broker, under the filters of their units."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+
+from controller.pit.__main__ import main as pit
+from tests.pit_page.scene import Scene
+from tests.screen.browser import Browser, chromium, needs_a_browser
+from tests.support.metrics import BOARD, RULES, asked_names, told, told_names
+from tests.support.waiting import eventually_now
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    with ExitStack() as ends:
+        yield Scene(tmp_path_factory.mktemp("house"), ends)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with chromium(tmp_path_factory.mktemp("pictures")) as opened:
+        yield opened
+
+
+def test_the_metrics_tell_what_ledger_and_tables_say(scene: Scene) -> None:
+    eventually_now(lambda: told(scene.metrics(), "pit_account_findings"), "the account")
+    said = scene.metrics()
+    assert asked_names("pit_") <= told_names(said), "the board or a rule asks for a metric that there is not"
+    level = 10_000_00 + 41 * 2 * 500 * 8 // 100
+    assert told(said, "pit_meter_cents")['{meter="player_personal"}'] == level
+    assert told(said, "pit_account_meter_cents") == told(said, "pit_meter_cents")
+    assert told(said, "pit_awards_owed_cents") == {"": level}
+    assert told(said, "pit_hits_waiting") == {'{step="pending"}': 1, '{step="verified"}': 0}
+    assert told(said, "pit_hit_oldest_age_seconds")['{step="verified"}'] == 0
+    assert told(said, "pit_alarms_total") == {'{code="event_malformed"}': 1}
+    assert told(said, "pit_events_committed")['{table="royal9-01"}'] == len(scene.one.sent)
+    assert told(said, "pit_table_online") == {
+        '{table="royal9-01"}': 1,
+        '{table="royal9-02"}': 1,
+        '{table="royal9-03"}': 0,
+    }
+    assert told(said, "pit_table_fault") == {'{table="royal9-02",code="journal_failed"}': 1}
+    assert told(said, "pit_table_unacknowledged_events")['{table="royal9-02"}'] == 7
+    assert told(said, "pit_table_link_up")['{table="royal9-02",link="shoe"}'] == 0
+    eventually_now(lambda: told(scene.metrics(), "pit_heard_age_seconds").get("", 99) < 10, "the pit's voice")
+    assert told(scene.metrics(), "pit_running") == {"": 1}
+
+
+@pytest.mark.parametrize("path", ["", "events", "metrics", "pages/pit.js"])
+def test_nobody_can_write(scene: Scene, path: str) -> None:
+    for method in ("POST", "PUT", "DELETE"):
+        with pytest.raises(HTTPError) as refused:
+            urlopen(Request(scene.page_at + path, data=b"x", method=method), timeout=20)
+        assert refused.value.code == 405
+
+
+@needs_a_browser
+def test_the_page_shows_what_waits_until_people_have_decided(
+    scene: Scene, browser: Browser, capsys: pytest.CaptureFixture[str]
+) -> None:
+    browser.size("monitor")
+    browser.open(scene.page_at)
+    browser.until("document.querySelectorAll('#tables tbody tr').length === 3")
+    browser.until("!document.getElementById('account').hidden")
+    assert "$10,032.80" in browser.text("#hits li b")
+    assert browser.text("#hits .where small", "vi") == "K9 riêng ở tay Cái"
+    assert browser.read("document.querySelector('#tables tbody tr').textContent.includes('royal9-02')"), "worst first"
+    assert "event_malformed" in browser.text("#alarms li")
+    assert browser.read("document.getElementById('state').className") == "is-not-well"
+    assert browser.faint() == []
+    for size in ("phone", "portrait", "monitor"):
+        browser.size(size)
+        assert browser.read("document.documentElement.scrollWidth <= innerWidth"), size
+
+    ledger = ["--ledger", str(scene.house.ledger)]
+    for step in ("verify", "pay"):
+        assert pit(["award", step, "royal9-01.1", *ledger, "--by", "Ann"]) == 0, capsys.readouterr().err
+    browser.until("document.querySelectorAll('#hits li').length === 0")
+    eventually_now(lambda: told(scene.metrics(), "pit_awards_paid_cents") == {"": 1003280})
+
+    scene.state("royal9-03", fault="<b>x</b>", pit="<script>", phase=7, shoe=-1, unacknowledged="many", links="none")
+    browser.until("!document.getElementById('tables').textContent.includes('OFF')")
+    assert "<" not in browser.text("#tables tbody"), "what is no code is not shown"
+    browser.open(f"{scene.page_at}?lang=vi")
+    browser.until("document.querySelectorAll('#tables tbody tr').length === 3")
+    assert browser.read("[...document.querySelectorAll('[lang=en]')].some(each => each.checkVisibility())") is False
+    assert browser.complaints() == []
+
+    scene.pit.ended(signal.SIGKILL)
+    browser.until("document.getElementById('troubles').textContent.includes('No pit runs')")
+    assert told(scene.metrics(), "pit_running") == {"": 0}
+    scene.house.broker.kill()
+    browser.until("document.getElementById('troubles').textContent.includes('broker')")
+    said = scene.metrics()
+    assert told(said, "pit_broker_connected") == {"": 0}
+    assert "pit_table_online" not in told_names(said), "what was heard before is not told as if it were so now"
+
+
+def test_the_board_asks_prometheus_alone() -> None:
+    board = json.loads(BOARD.read_text("utf-8"))
+    assert {panel["datasource"]["type"] for panel in board["panels"]} == {"prometheus"}
+    assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
+
+
+@pytest.mark.proof
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed: apt-get install prometheus")
+def test_prometheus_itself_takes_the_metrics_and_the_rules(tmp_path: Path) -> None:
+    with ExitStack() as ends:
+        text = Scene(tmp_path, ends).metrics()
+    for command, said in (("metrics", text), (f"config {RULES.with_name('prometheus.yml')}", "")):
+        words = ["promtool", "check", *command.split()]
+        run = subprocess.run(words, input=said, capture_output=True, text=True, check=False)
+        assert run.returncode == 0, run.stdout + run.stderr
