@@ -23,7 +23,7 @@ class Exposition:
         help_: str,
         samples: float | Iterable[tuple[Mapping[str, str], float]] | None,
     ) -> None:
-        """A metric: one number, or a number for each set of labels. What is not known (None) has a name and no number."""
+        """A metric: one number, or a number for each set of labels. What is not known (None) has a name alone."""
         self._lines += (f"# HELP {name} {help_}", f"# TYPE {name} {kind}")
         each = [({}, samples)] if isinstance(samples, int | float) else samples or ()
         self._lines += (f"{name}{_labels(labels)} {float(value):.15g}" for labels, value in each)

@@ -20,6 +20,7 @@ from controller.cli.commands import every_command
 from controller.cli.manual import parsers
 from controller.conformance.main import parser as conformance_parser
 from controller.pit.__main__ import parser as pit_parser
+from controller.pit_page.__main__ import parser as pit_page_parser
 from tests.documents.blocks import DOCUMENTS, ROOT, Block, blocks, without_code
 
 _PATIENCE_S = 30.0
@@ -97,6 +98,7 @@ def _bare(words: list[str]) -> list[str]:
     return words[:end]
 
 
+_MODULES = {"controller.pit": pit_parser, "controller.pit_page": pit_page_parser}
 _TABLECTL = parser_of(every_command())
 
 
@@ -105,8 +107,8 @@ def _wrong_with(words: list[str]) -> str:
     match words:
         case [program, *arguments] if Path(program).name == "tablectl":
             return _parses(_TABLECTL, _with_file(arguments))
-        case [python, "-m", "controller.pit", *arguments] if Path(python).name == "python":
-            return _parses(pit_parser(), arguments)
+        case [python, "-m", module, *arguments] | [python, "-I", "-m", module, *arguments] if module in _MODULES:
+            return _parses(_MODULES[module](), arguments)
         case [python, "-m", "pytest", *paths] if Path(python).name == "python":
             named = [path for path in paths if path.startswith("tests/")]
             return "".join(f"there is no {path}" for path in named if not (ROOT / path).exists())
