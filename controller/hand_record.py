@@ -56,7 +56,7 @@ def hand_record(rows: Iterable[Row], origin: Origin, which: str) -> dict[str, An
         raise TableError("no_such_round", f"The journal holds no finished round {which}.", do)
     end = steps[-1]
     seen = public(end.before) if end.ends == "void" else end.face
-    told = [step.told(seen) for step in steps]
+    told = [step.as_json(seen) for step in steps]
     told[0]["wagers"] = [asdict(wager) for wager in steps[0].face.wagers]
     seqs = [event["seq"] for step in told for event in step["events"]]
     return {
@@ -88,13 +88,13 @@ class _Step:
     def face(self) -> Public:
         return public(self.after)
 
-    def told(self, seen: Public) -> dict[str, Any]:
+    def as_json(self, seen: Public) -> dict[str, Any]:
         """The step as JSON values. `seen` is what lay face up at the end."""
         row, face, hidden = self.row, self.face, self._hides(seen)
         frame: str | None = None if isinstance(row.fact, StepFailed) else _frame(row.fact)  # it has no frame
         again = None if frame is None or self.failed else _read_again(row, bytes.fromhex(frame))
         then = f"next card to {face.next_hand}" if face.next_hand else face.phase.replace("_", " ")
-        return _row_told(row, hidden) | {
+        return _row_json(row, hidden) | {
             "failed": self.failed,
             "frame": None if hidden else frame,
             "again": None if hidden else again,
@@ -130,7 +130,7 @@ def _steps(rows: Iterable[Row], shoe: int, number: int) -> tuple[list[_Step], li
     for row, failed in with_failures(rows):
         if steps and steps[-1].ends:
             if any(_is(body, shoe, number, "correction") for body in row.messages):
-                corrections.append(_row_told(row))
+                corrections.append(_row_json(row))
             continue
         if isinstance(row.fact, ShoeOpened):
             table = Table(row.fact.rules)
@@ -153,7 +153,7 @@ def _is(body: bytes, shoe: int, number: int, *types: str) -> str | None:
     return type_ if type_ in types and (event["shoe"], event["round"]) == (shoe, number) else None
 
 
-def _row_told(row: Row, hidden: bool = False) -> dict[str, Any]:
+def _row_json(row: Row, hidden: bool = False) -> dict[str, Any]:
     kind = type(row.fact).__name__
     return {
         "row": row.number,

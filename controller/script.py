@@ -41,7 +41,7 @@ _KEPT = "kept:"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Complaint:
     """A token could not be played, or made a fault: where, and what to do about it."""
 
     line: int
@@ -110,15 +110,15 @@ class ScriptTable:
         """What may be seen of the table as it is now."""
         return public(self._table)
 
-    def play(self, text: str) -> Iterator[bytes | Told]:
+    def play(self, text: str) -> Iterator[bytes | Complaint]:
         """Play the script's tokens in order: each event's canonical bytes, and what went wrong, as they come."""
         for token in _tokens(text):
             try:
                 yield from self._play(token)
             except _TokenError as error:
-                yield Told(token.line, token.place, token.text, error.code, error.what, error.do)
+                yield Complaint(token.line, token.place, token.text, error.code, error.what, error.do)
 
-    def _play(self, token: _Token) -> Iterator[bytes | Told]:
+    def _play(self, token: _Token) -> Iterator[bytes | Complaint]:
         name, *arguments = token.words
         ambient = Ambient(self._sensed(), True, self._config.rules, self._config.digest, __version__)
         fact: Fact | Refuse
@@ -135,7 +135,7 @@ class ScriptTable:
         for event, body in self._with_its_company(fact, ambient):
             yield body
             if isinstance(event, events.Fault):
-                yield Told(token.line, token.place, token.text, event.code, *language().fault(event.code))
+                yield Complaint(token.line, token.place, token.text, event.code, *language().fault(event.code))
             if isinstance(event, events.WagersLocked):
                 self._wagers = frozenset()
 

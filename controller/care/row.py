@@ -25,7 +25,7 @@ class Row:
     says: str
     do: str = ""
 
-    def told(self) -> dict[str, str]:
+    def as_json(self) -> dict[str, str]:
         """The row as JSON values."""
         return asdict(self) | {"verdict": self.verdict.value}
 

@@ -95,8 +95,8 @@ def _add_check(parser: ArgumentParser) -> None:
 
 
 def _check(options: Namespace) -> int:
-    from controller.cli.meters import meters_told
-    from controller.cli.par import edges_told
+    from controller.cli.meters import meter_lines
+    from controller.cli.par import edge_lines
     from controller.config import load
     from controller.config.problems import ConfigError, Problem
     from controller.delivery.mqtt_tls import wrong_with
@@ -108,8 +108,8 @@ def _check(options: Namespace) -> int:
         if told := [Problem(str(options.table), f"pit.{key}", what, do) for key, what, do in wrong]:
             raise ConfigError(told)
     pins = config.file.pins
-    of_meters = meters_told(config.rules, options.pit_settings)
-    for line in (*of_meters, *edges_told(options.table, options.highest_edge / 100)):
+    of_meters = meter_lines(config.rules, options.pit_settings)
+    for line in (*of_meters, *edge_lines(options.table, options.highest_edge / 100)):
         print(line)
     warnings = (*config.warnings, *overlaid(pins.lamps, pins.inputs, CONFIG_TXT))
     for warning in warnings:

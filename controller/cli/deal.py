@@ -11,7 +11,7 @@ from typing import Any
 from controller.cli.status import waiting
 from controller.config import load
 from controller.errors import TableError
-from controller.script import ScriptTable, Told
+from controller.script import Complaint, ScriptTable
 from controller.words.events import event_line, locked_lines, settlement_lines
 from controller.words.language import language
 
@@ -25,11 +25,11 @@ def deal(table: Path, script: str, in_words: bool) -> int:
     exit_code = 0
     played = ScriptTable(load(table))
     for outcome in played.play(text):
-        if isinstance(outcome, Told):
+        if isinstance(outcome, Complaint):
             print(f"{outcome}\n  now: {_due(played)}", file=sys.stderr)
             exit_code = 1
         else:
-            print("\n".join(_told(json.loads(outcome))) if in_words else outcome.decode())
+            print("\n".join(_lines_of(json.loads(outcome))) if in_words else outcome.decode())
     if played.face.fault is not None or played.face.phase in ("burning", "wagers_locked", "hand_in_play"):
         print(f"The script ends before the table is ready for the next round. {_due(played)}", file=sys.stderr)
     return exit_code
@@ -40,7 +40,7 @@ def _due(table: ScriptTable) -> str:
     return waiting({"face": asdict(table.face), "journal": {"error": None}, "second_person": None}, language())
 
 
-def _told(event: dict[str, Any]) -> list[str]:
+def _lines_of(event: dict[str, Any]) -> list[str]:
     lines = locked_lines(event) if event["type"] == "wagers_locked" else settlement_lines(event)
     return [event_line(event), *(f"      {line}" for line in lines)]
 

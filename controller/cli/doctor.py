@@ -24,7 +24,7 @@ def doctor(table: Path | None, as_json: bool) -> int:
     """Print what each check found; 1 where one found a fault."""
     rows = [*examine_here(table)]
     if as_json:
-        print(json.dumps([row.told() for row in rows], indent=2))
+        print(json.dumps([row.as_json() for row in rows], indent=2))
     else:
         print("\n".join(row_lines(rows)))
         many = Counter(row.verdict for row in rows)

@@ -12,7 +12,7 @@ from controller.table.rules import TableRules
 from controller.words.events import dollars
 
 
-def meters_told(rules: TableRules, settings: Path | None) -> list[str]:
+def meter_lines(rules: TableRules, settings: Path | None) -> list[str]:
     """Where the pit must begin each meter that the table awards; nothing where the pit's `settings` are given.
 
     Raises ConfigError where a seed in the settings is too low or missing, TableError where they cannot be read.

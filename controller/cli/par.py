@@ -69,7 +69,7 @@ def _print_differences(one: Par, other: Par, levels: Levels, as_json: bool) -> N
         print("\n".join(differences(one, other, levels)))
 
 
-def edges_told(file: Path, highest: float) -> Iterator[str]:
+def edge_lines(file: Path, highest: float) -> Iterator[str]:
     """The edges for `check`: the warnings, then every edge in one line. `highest` is a fraction, such as 0.3."""
     sheet = par(subject(file))
     for bet in sheet.bets:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from controller.config.game_file import HAND_AT_MOST, GameFile, play_of
-from controller.config.problems import Told
+from controller.config.problems import Mistake
 from controller.config.table_file import PinsSection, ShoeSection, TableFile, TableSection, is_local
 from controller.pins.header_map import conflicts
 from controller.table.lamps import LAMPS
@@ -47,7 +47,7 @@ def _progressives(game: GameFile) -> list[str]:
 
 def check_game_fits(
     table: TableSection, seats: tuple[Seat, ...], shoe: ShoeSection, pins: PinsSection, game: GameFile
-) -> Iterable[Told]:
+) -> Iterable[Mistake]:
     """The sections of the table's file must fit the game that the table deals."""
     deals = shoe.driver.deals
     if deals is not None and game.kind not in deals:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, make_dataclass
 from functools import cache
 from typing import Any, Literal
 
-from controller.config.problems import Problem, Told, check_range
+from controller.config.problems import Mistake, Problem, check_range
 from controller.contract.bounds import NAME
 from controller.game.bets import DRAGON_BONUS, Bet, ratio_text
 from controller.game.games import KINDS, Game, Section
@@ -79,7 +79,7 @@ def play_of(game: GameFile, dealt: Literal["mini", "midi"] = "mini") -> Game:
     return play
 
 
-def _check_shoe_rules(shoe: ShoeRules) -> Iterable[Told]:
+def _check_shoe_rules(shoe: ShoeRules) -> Iterable[Mistake]:
     if not 1 <= shoe.decks <= 12:
         yield "shoe.decks", f"{shoe.decks} is out of range", "Write a number from 1 to 12."
     else:
@@ -97,7 +97,7 @@ def _check_shoe_rules(shoe: ShoeRules) -> Iterable[Told]:
         yield "shoe.fewest_cards_to_open", "is less than a hand can take", f"Write {HAND_AT_MOST} or more."
 
 
-def _check_play(section: Section, shoe: ShoeRules, bets: tuple[Bet, ...]) -> Iterable[Told]:
+def _check_play(section: Section, shoe: ShoeRules, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
     """The section of the kind, such as `[punto_banco]`, must fit the sections beside it."""
     play = section.dealt("mini")
     assert play is not None, "every game is dealt as Mini"
@@ -122,7 +122,7 @@ def _check_play(section: Section, shoe: ShoeRules, bets: tuple[Bet, ...]) -> Ite
             yield f"bets.{place}.after_split", why, "Remove it."
 
 
-def _check_beside_the_hand(bets: tuple[Bet, ...], hand: str) -> Iterable[Told]:
+def _check_beside_the_hand(bets: tuple[Bet, ...], hand: str) -> Iterable[Mistake]:
     """Each other bet must need the wager on the seat's hand, or a bet that does."""
     beside = {hand}
     while more := {bet.spot for bet in bets if bet.needs and beside.issuperset(bet.needs)} - beside:
@@ -133,7 +133,7 @@ def _check_beside_the_hand(bets: tuple[Bet, ...], hand: str) -> Iterable[Told]:
             yield f"bets.{place}.needs", f"a seat with {bet.spot} and without {hand} is dealt no cards", do
 
 
-def _check_spots(bets: tuple[Bet, ...]) -> Iterable[Told]:
+def _check_spots(bets: tuple[Bet, ...]) -> Iterable[Mistake]:
     spots = [bet.spot for bet in bets]
     if not bets:
         yield "bets", "the game takes no wager", "Add a [[bets]] for each spot."
@@ -152,7 +152,7 @@ def _check_spots(bets: tuple[Bet, ...]) -> Iterable[Told]:
             yield f"{key}.rows", f"nothing says when {bet.spot} wins", "Add its rows: the first that holds decides."
 
 
-def _check_one_of(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Told]:
+def _check_one_of(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
     """A group that names a spot of the game names no other. The default group may be of another game as a whole."""
     spots = [bet.spot for bet in bets]
     for place, group in enumerate(wagers.one_of):
@@ -162,7 +162,7 @@ def _check_one_of(wagers: WagerRules, bets: tuple[Bet, ...]) -> Iterable[Told]:
             yield f"wagers.one_of.{place}", f"{unknown[0]} is no spot of this game", do
 
 
-def _check_money(bets: tuple[Bet, ...]) -> Iterable[Told]:
+def _check_money(bets: tuple[Bet, ...]) -> Iterable[Mistake]:
     for place, bet in enumerate(bets):
         if bet.price_cents is not None and bet.price_cents < 1:
             yield f"bets.{place}.price_cents", "is no price", "Write the price of the wager in cents."
@@ -189,7 +189,7 @@ def _check_money(bets: tuple[Bet, ...]) -> Iterable[Told]:
                 yield key, f"a round's event tells of {bet.spot} what it pays to one, in whole numbers", do
 
 
-def _check_awards(section: Section, bets: tuple[Bet, ...]) -> Iterable[Told]:
+def _check_awards(section: Section, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
     play = section.dealt("mini")
     assert play is not None, "every game is dealt as Mini"
     whole = {row.meter for bet in bets for row in bet.rows if row.share == 1}
@@ -208,7 +208,7 @@ def _check_awards(section: Section, bets: tuple[Bet, ...]) -> Iterable[Told]:
                 yield f"bets.{place}.rows.{number}.meter", f"no row awards the whole of {row.meter}", do
 
 
-def _check_wagers(wagers: WagerRules, rounding: Rounding) -> Iterable[Told]:
+def _check_wagers(wagers: WagerRules, rounding: Rounding) -> Iterable[Mistake]:
     for low, high in (("circle_minimum_cents", "circle_maximum_cents"), ("side_minimum_cents", "side_maximum_cents")):
         least, most = getattr(wagers, low), getattr(wagers, high)
         if least < 1:
@@ -232,7 +232,7 @@ def _check_wagers(wagers: WagerRules, rounding: Rounding) -> Iterable[Told]:
         yield "rounding.unit_cents", f"{rounding.unit_cents} does not divide every wager", do
 
 
-def check_reach(game: GameFile) -> Iterable[Told]:
+def check_reach(game: GameFile) -> Iterable[Mistake]:
     """Each row must be able to decide a hand.
 
     A row that holds for no hand decides none. Nor does a row where a row before it holds whenever it does.

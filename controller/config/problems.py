@@ -38,7 +38,7 @@ class ConfigError(TableError):
         return "\n".join([f"{self.code}: {self.what}", *map(str, self.problems)])
 
 
-Told = tuple[str, str, str]
+Mistake = tuple[str, str, str]
 """What a check finds: the key, what is wrong and what to write. The file is added by whoever runs the check."""
 
 
@@ -69,7 +69,7 @@ def _name(entry: object) -> str:
     return ""
 
 
-def check_range(key: str, value: int, low: int, high: int) -> Iterable[Told]:
+def check_range(key: str, value: int, low: int, high: int) -> Iterable[Mistake]:
     """A number must lie from `low` to `high`."""
     if not low <= value <= high:
         yield key, f"{value} is out of range", f"Write a number from {low} to {high}."

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from controller.config.problems import Told, check_range, unknown
+from controller.config.problems import Mistake, check_range, unknown
 from controller.delivery.mqtt_tls import TlsFiles
 from controller.game.cards import PersonalK9
 from controller.pins.devices import InputWiring, LampWiring
@@ -51,7 +51,7 @@ _NOT_TABLES = {"pit": "the pit's program", "bets": "bet recognition"}
 """The other names in the broker's access list, `config/mosquitto/acl`."""
 
 
-def told_of_id(table: str) -> Iterable[Told]:
+def mistakes_in_id(table: str) -> Iterable[Mistake]:
     """What is wrong with a table's id."""
     if not re.fullmatch(r"[a-z0-9-]{1,60}", table):
         yield "table.id", f"{table!r} cannot stand in a topic", "Use only a-z, 0-9 and -, at most 60."
@@ -60,11 +60,11 @@ def told_of_id(table: str) -> Iterable[Told]:
         yield "table.id", f"{table!r} is the name of {_NOT_TABLES[table]} at the broker", do
 
 
-def _check_id(table: TableSection) -> Iterable[Told]:
-    return told_of_id(table.id)
+def _check_id(table: TableSection) -> Iterable[Mistake]:
+    return mistakes_in_id(table.id)
 
 
-def _check_seats(seats: tuple[Seat, ...]) -> Iterable[Told]:
+def _check_seats(seats: tuple[Seat, ...]) -> Iterable[Mistake]:
     if not seats:
         yield "seats", "the table has no seats", "Add a [[seats]] for each, with its number."
     at: dict[int, int] = {}
@@ -96,7 +96,7 @@ class ShoeSection:
     """The speed of the line. Left out: what is usual for the brand."""
 
 
-def _check_line(shoe: ShoeSection) -> Iterable[Told]:
+def _check_line(shoe: ShoeSection) -> Iterable[Mistake]:
     brand, baud = shoe.driver, shoe.baud
     if baud is not None and baud not in brand.bauds:
         do = f"Write one of: {', '.join(map(str, sorted(brand.bauds)))}."
@@ -135,7 +135,7 @@ class PinsSection:
     """How long an input must stay changed to count. With 10 and 30, a button held for 65 ms is never missed."""
 
 
-def _check_pins(pins: PinsSection) -> Iterable[Told]:
+def _check_pins(pins: PinsSection) -> Iterable[Mistake]:
     yield from check_range("pins.sample_ms", pins.sample_ms, 5, 50)
     yield from check_range("pins.debounce_ms", pins.debounce_ms, 5, 500)
     if pins.driver == "simulated" and pins.page is None:
@@ -154,7 +154,7 @@ def _check_pins(pins: PinsSection) -> Iterable[Told]:
         taken.setdefault(bcm, key.removesuffix(".bcm"))
 
 
-def _check_wiring(table: TableSection, seats: tuple[Seat, ...], pins: PinsSection) -> Iterable[Told]:
+def _check_wiring(table: TableSection, seats: tuple[Seat, ...], pins: PinsSection) -> Iterable[Mistake]:
     of_seats = [f"seat_{seat.number}" for seat in seats]
     yield from _check_wiring_names("pins.lamps", pins.lamps, [*of_seats, *LAMPS])
     yield from _check_wiring_names("pins.inputs", pins.inputs, [*of_seats, *BUTTONS])
@@ -163,7 +163,7 @@ def _check_wiring(table: TableSection, seats: tuple[Seat, ...], pins: PinsSectio
         yield "pins.inputs.deal", "is missing, and wagers are locked by it", do
 
 
-def _check_wiring_names(section: str, wired: Iterable[str], known: list[str]) -> Iterable[Told]:
+def _check_wiring_names(section: str, wired: Iterable[str], known: list[str]) -> Iterable[Mistake]:
     for name in wired:
         if name not in known:
             yield f"{section}.{name}", unknown(name, known), "The names here are: " + ", ".join(known) + "."
@@ -224,7 +224,7 @@ def is_local(host: str) -> bool:
     return re.fullmatch(r"localhost|127\.[0-9.]+|::1", host) is not None
 
 
-def _check_pit(pit: PitSection) -> Iterable[Told]:
+def _check_pit(pit: PitSection) -> Iterable[Mistake]:
     if not re.fullmatch(r"(?=.{1,200}$)[a-z0-9-]+(/[a-z0-9-]+)*", pit.root):
         yield "pit.root", f"{pit.root!r} cannot be a topic's root", "Use words of a-z, 0-9 and -, parted by /."
     if not re.fullmatch(r"[A-Za-z0-9._:-]+", pit.host):
@@ -265,7 +265,7 @@ class JournalSection:
         return Path(f"{self.path}.archive" if self.archive is None else self.archive)
 
 
-def _check_journal(journal: JournalSection) -> Iterable[Told]:
+def _check_journal(journal: JournalSection) -> Iterable[Mistake]:
     yield from check_range("journal.keep_shoes", journal.keep_shoes, 0, 100_000)
     yield from check_range("journal.most_bytes", journal.most_bytes, 1_000_000, 1_000_000_000_000)
 
@@ -280,7 +280,7 @@ class ControlSection:
 
 def _check_paths(
     shoe: ShoeSection, pins: PinsSection, journal: JournalSection, control: ControlSection
-) -> Iterable[Told]:
+) -> Iterable[Mistake]:
     taken: dict[str, str] = {}
     for key, path in (
         ("shoe.port", shoe.port),

@@ -20,7 +20,7 @@ from cattrs.v import transform_error
 
 from controller.config.examples import GAME_SECTIONS, TABLE_SECTIONS, how_to_add
 from controller.config.game_file import GAME_KEYS, GameFile, of_kind
-from controller.config.problems import Problem, Told, meant, unknown
+from controller.config.problems import Mistake, Problem, meant, unknown
 from controller.config.table_file import TableFile
 from controller.game.bets import CardsAre, HandIs, Has, When, ratio, ratio_text
 from controller.game.cards import PersonalK9
@@ -54,7 +54,7 @@ _ITS_OWN = {"table": ("table", "seats", "pins", "pit", "journal", "control"), "g
 """Keys of a table's file that no game's file has, and keys of a game's file that no table's file has."""
 
 
-def _another_kind(values: dict[str, Any], kind: Literal["table", "game"]) -> Told | None:
+def _another_kind(values: dict[str, Any], kind: Literal["table", "game"]) -> Mistake | None:
     """What is wrong where somebody names, for example, a game's file as a table's."""
     example = "tables/royal9.toml" if kind == "table" else "games/royal9.toml"
     do = f"Name a {kind}'s file. config/{example} is an example to copy."
@@ -273,7 +273,7 @@ def _default(type_: type[Any], name: str) -> Any:
     return {field.name: field.default for field in fields(type_) if field.default is not MISSING}[name]
 
 
-def check(checks: Iterable[Callable[..., Iterable[Told]]], sections: Sections, file: str) -> list[Problem]:
+def check(checks: Iterable[Callable[..., Iterable[Mistake]]], sections: Sections, file: str) -> list[Problem]:
     """What the checks find. A check runs where every section is sound that it looks at: its arguments, by their names.
 
     So a mistake in one section hides no mistake in another.

@@ -268,7 +268,7 @@ class FarTable:
         bet = {"spot": "kit", "seat": seat, "tier": "kit", "progressive": progressive, "fixed": fixed}
         return {"type": "hit", "round": self.round, **_HANDS, **bet}
 
-    def told(self, step: AwardStep) -> Message:
+    def award(self, step: AwardStep) -> Message:
         """The table's echo of an award's step: it has it in its journal."""
         fields = ("award", "hit", "seat", "tier", "meter", "cents", "step", "by")
         return {"type": "award", "round": self.round, "spot": "kit", **{name: getattr(step, name) for name in fields}}

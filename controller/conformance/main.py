@@ -45,21 +45,21 @@ def _run(options: argparse.Namespace) -> int:
     deeds = Deeds(read_commands(options.deeds) if options.deeds else {}, sys.stdin.isatty())
     host, port = options.broker
     address = Address(host, port, options.root, tls_files(options))
-    report = try_pit(address, deeds, wanted, lambda line: print(_told(line), file=sys.stderr, flush=True))
+    report = try_pit(address, deeds, wanted, lambda line: print(_line_text(line), file=sys.stderr, flush=True))
     _write(report, options)
     if report.count(Result.BROKEN):
         return SOME_BROKEN
     return SOME_NOT_TRIED if report.count(Result.NOT_TRIED) else ALL_KEPT
 
 
-def try_pit(address: Address, deeds: Deeds, wanted: Sequence[Clause], told: Callable[[Line], None]) -> Report:
-    """Try each of these clauses at the pit on this broker; `told` hears each line as it comes."""
+def try_pit(address: Address, deeds: Deeds, wanted: Sequence[Clause], hear: Callable[[Line], None]) -> Report:
+    """Try each of these clauses at the pit on this broker; `hear` is given each line as it comes."""
     kit = Kit(address, deeds)
     lines: list[Line] = []
     try:
         for clause in wanted:
             lines.append(_tried(kit, clause))
-            told(lines[-1])
+            hear(lines[-1])
     finally:
         kit.close()
     return Report.of(f"{address.host}:{address.port}, below {address.root}", lines)
@@ -77,7 +77,7 @@ def _tried(kit: Kit, clause: Clause) -> Line:
     return Line(clause, result, why, time.monotonic() - began_s)
 
 
-def _told(line: Line) -> str:
+def _line_text(line: Line) -> str:
     return f"{line.clause.number} {line.result.value}{': ' if line.why else ''}{line.why}"
 
 

@@ -212,7 +212,7 @@ def echo(table: FarTable, since: int, wanted: set[str]) -> None:
             raise BrokenError(f"The first step of the award of {step.hit} is {step.step!r}. It must be 'pending'.")
         taken = step.seq
         told.add(step.hit)
-        table.send(table.told(step))
+        table.send(table.award(step))
         committed(table)
     if wanted - told:
         raise BrokenError(f"No award of the hit {min(wanted - told)} came on {table.topics.award}.")
@@ -689,7 +689,7 @@ def _said_until_told(kit: Kit) -> None:
     table.come()
     if not table.wire.wait(lambda: bool(said()), ANSWERS_WITHIN_S):
         raise BrokenError("The table came back and did not hear again of an award that its stream has not told yet.")
-    table.send(table.told(said()[-1]))
+    table.send(table.award(said()[-1]))
     committed(table)
     table.go()
     table.come()
@@ -722,7 +722,7 @@ def _next_step(table: FarTable, last: AwardStep, step: str) -> AwardStep:
         raise BrokenError(f"The step {step!r} has number {told.seq}, not higher than {last.seq} before it.")
     if not told.by.strip():
         raise BrokenError(f"The step {step!r} does not name the person who took it.")
-    table.send(table.told(told))
+    table.send(table.award(told))
     committed(table)
     return told
 

@@ -33,7 +33,7 @@ _MOST_UNSENT = 1000  # packets: where a broker sends and does not read, our answ
 _SILENT_KEEPALIVES = 1.5  # without a byte from the broker; the broker drops a client after as many
 _UNANSWERED_KEEPALIVES = 3.0  # a message of ours without its PUBACK, though other things come
 _SESSION_TAKEN_OVER = 0x8E  # MQTT 5
-_LONGEST_TOLD = 200  # characters of what a broker sent
+_LONGEST_LINE = 200  # characters of what a broker sent
 
 _CUTS_COUNT_FOR_S = 600.0
 _CUTS_TOLD_EVERY_S = 60.0
@@ -161,7 +161,7 @@ class Link(Client):
                 self._look_for_life()
         except Exception as error:  # noqa: BLE001  # a packet can make paho raise anything
             outcome = MQTTErrorCode.MQTT_ERR_PROTOCOL
-            words = str(error) if isinstance(error, LinkBrokenError) else f"sent what is no MQTT: {_told(error)}"
+            words = str(error) if isinstance(error, LinkBrokenError) else f"sent what is no MQTT: {_in_a_line(error)}"
             self._end(f"{self._broker} {words}")
             self._sock_close()
         if outcome is not MQTTErrorCode.MQTT_ERR_SUCCESS:
@@ -213,7 +213,7 @@ class Link(Client):
             if qos and len(token) < 2:
                 raise
             topic = body[2:after_topic].decode("utf-8", "backslashreplace")
-            self._listener.link_unreadable(topic[:_LONGEST_TOLD], _told(error))
+            self._listener.link_unreadable(topic[:_LONGEST_LINE], _in_a_line(error))
             return self._send_puback(int.from_bytes(token)) if qos else MQTTErrorCode.MQTT_ERR_SUCCESS
 
     # What paho tells.
@@ -373,5 +373,5 @@ class Rival:
         return len(self._signs_s) == _SIGNS and now_s - self._signs_s[0] <= _SIGNS_COUNT_FOR_S
 
 
-def _told(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"[:_LONGEST_TOLD]
+def _in_a_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:_LONGEST_LINE]

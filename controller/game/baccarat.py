@@ -75,7 +75,7 @@ class PuntoBanco:
     on_win: ClassVar[WinMoves] = "loser_to_free_seat"
     on_tie: ClassVar[TieMoves] = "next_seat"
     seats_play: ClassVar[bool] = False
-    told: ClassVar[Mapping[str, str]] = {}
+    house_ways: ClassVar[Mapping[str, str]] = {}
 
     @property
     def naturals(self) -> tuple[int, ...]:

@@ -93,7 +93,7 @@ class BaccaratRoyal:
     calls: ClassVar[tuple[Call, ...]] = (Call.HIT, Call.STAND, Call.REVEAL)
 
     @property
-    def told(self) -> dict[str, str]:
+    def house_ways(self) -> dict[str, str]:
         """Where the roles go after a win and after a tie."""
         return {"win": self.on_win, "tie": self.on_tie}
 

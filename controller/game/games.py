@@ -55,7 +55,7 @@ class Game(Protocol):
         """Whether every seat in play has a hand of its own."""
 
     @property
-    def told(self) -> Mapping[str, str]:
+    def house_ways(self) -> Mapping[str, str]:
         """What players are told of this house's own ways to play the game, by a name of each."""
 
     @property

@@ -142,7 +142,7 @@ class Lucky9:
         )
 
     @property
-    def told(self) -> dict[str, str]:
+    def house_ways(self) -> dict[str, str]:
         """What splits and into how many hands, and the totals on which the dealer draws."""
         draws = ", ".join(map(str, sorted(self.dealer_draws_on)))
         return {
@@ -220,7 +220,7 @@ def _round(game: Lucky9, layout: _Layout) -> _Asking:
     if total(layout.dealer) in game.dealer_draws_on:
         yield from _draw(layout.dealer, Draw(DEALER))
     play = yield SeatHands(tuple(layout.dealer), _played(layout.hands), first_two)
-    raise ValueError(f"the round was complete before {_told(play)}")
+    raise ValueError(f"the round was complete before {_word(play)}")
 
 
 def _dealt_to(game: Lucky9, seats: list[int]) -> list[int | None]:
@@ -279,7 +279,7 @@ def _part(hands: list[list[Card]], at: int) -> None:
 def _draw(cards: list[Card], draw: Draw) -> _Asking:
     card = yield draw
     if not isinstance(card, Card):
-        raise ValueError(f"{_told(card)} came where {draw.hand} is due a card")
+        raise ValueError(f"{_word(card)} came where {draw.hand} is due a card")
     cards.append(card)
 
 
@@ -287,7 +287,7 @@ def _choose(choose: Choose) -> Generator[Step, Play, Play]:
     call = yield choose
     if call not in choose.options:
         raise ValueError(
-            f"{_told(call)} came where {choose.hand} has the choice to {' or '.join(map(_told, choose.options))}"
+            f"{_word(call)} came where {choose.hand} has the choice to {' or '.join(map(_word, choose.options))}"
         )
     return call
 
@@ -295,7 +295,7 @@ def _choose(choose: Choose) -> Generator[Step, Play, Play]:
 def _reveal(layout: _Layout) -> _Asking:
     call = yield Reveal((DEALER,))
     if call is not Call.REVEAL:
-        raise ValueError(f"{_told(call)} came where the dealer is due to reveal")
+        raise ValueError(f"{_word(call)} came where the dealer is due to reveal")
     layout.revealed = True
 
 
@@ -326,5 +326,5 @@ def _first_two(told: SeatHands, seat: int, hands: Sequence[tuple[Card, ...]]) ->
     return hands[0][0], hands[second][0]
 
 
-def _told(play: Play) -> str:
+def _word(play: Play) -> str:
     return play.value if isinstance(play, Call) else str(play)

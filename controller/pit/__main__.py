@@ -303,7 +303,7 @@ def _list_awards(options: argparse.Namespace) -> int:
         awards = ledger.awards()
     shown = [award for award in awards if options.all or award.held or award.step in ("pending", "verified")]
     for award in shown:
-        print(_told(award))
+        print(_award_line(award))
         if award.house_cents:
             print(f"    {money(award.house_cents)} of it is the house's: it was told at another amount than it is here")
         for telling in award.tellings:
@@ -320,21 +320,21 @@ def _list_awards(options: argparse.Namespace) -> int:
 def _decide(options: argparse.Namespace) -> int:
     with _existing(options.ledger) as ledger:
         award = ledger.take_step(options.award, options.step, options.by)
-    print(_told(award))
+    print(_award_line(award))
     return 0
 
 
 def _recall(options: argparse.Namespace) -> int:
     with _existing(options.ledger) as ledger:
         award = ledger.recall(options.award, options.by)
-    print(_told(award))
+    print(_award_line(award))
     return 0
 
 
 def _dismiss(options: argparse.Namespace) -> int:
     with _existing(options.ledger) as ledger:
         award = ledger.dismiss(options.award, options.by, options.witness)
-    print(_told(award))
+    print(_award_line(award))
     return 0
 
 
@@ -364,7 +364,7 @@ def _account(options: argparse.Namespace) -> int:
     return 1 if account.findings else 0
 
 
-def _told(award: Award) -> str:
+def _award_line(award: Award) -> str:
     won = award.meter or "fixed"
     where = f"shoe {award.shoe} round {award.round} seat {award.seat}"
     return f"{award.id}  {award.step:<8}  {money(award.cents):>14}  {where}  {award.spot} {award.tier} ({won})"

@@ -156,7 +156,7 @@ class Books:
             before = self._terms_of(name)
             if before == terms:
                 continue
-            changes.append(f"meter {name}: {terms.told(before)}")
+            changes.append(f"meter {name}: {terms.changes_from(before)}")
             (number,) = self._db.execute(
                 "INSERT INTO terms (meter, since, seed_cents, contribution, reserve, reseed_at_most_cents)"
                 " VALUES (?, ?, ?, ?, ?, ?) RETURNING number",

@@ -38,7 +38,7 @@ from controller.pit.intake import Intake
 from controller.pit.ledger_file import LedgerFile
 from controller.pit.meters import Terms
 from controller.pit.session import Session
-from controller.pit.store import Store, damaged, told_of_nonsense, undone_if_raised
+from controller.pit.store import Store, damaged, nonsense_explained, undone_if_raised
 
 _MOST_KEYS_TRIED = 4  # keys seen in an epoch that nobody adopted: each takes a tenth of a millisecond an event
 
@@ -107,7 +107,7 @@ class Ledger:
         self._books = Books(self._db)
         self._awards = Awards(self._db, self._books)
         self._intake = Intake(self._db, self._books, self._awards)
-        with told_of_nonsense(self._db):
+        with nonsense_explained(self._db):
             leaping = self._awards.leaping()
         if leaping:
             with self._db.transaction():
@@ -228,12 +228,12 @@ class Ledger:
                     f"What came on the state topic of {table!r} is not that table's state.",
                     "Find out who publishes there: only the table may.",
                 )
-        with self._db.told():
+        with self._db.explained():
             adopted, known = self._adoptions.of(table), self._adoptions.knows(table)
         if not known and adopt_new:
             adopted = self.adopt(table, epoch, public_key)
         if is_count(head_seq, 0, MOST_SEQ):
-            self._session.head_told(table, shown, head_seq)
+            self._session.note_head(table, shown, head_seq)
         if adopted == shown:
             self.look_whether_heard((table,))
             return not known
@@ -242,7 +242,7 @@ class Ledger:
     def look_whether_heard(self, tables: Iterable[str]) -> None:
         """Note which of these tables are heard to their heads now: a state came, or somebody adopted a table."""
         for table in tables:
-            with self._db.told():
+            with self._db.explained():
                 adopted = self._adoptions.of(table)
                 news = adopted and self._session.has_news(table, adopted, self._head_seq(table, adopted.epoch))
             if news:
@@ -315,17 +315,17 @@ class Ledger:
 
     def ack(self, table: str) -> Ack | None:
         """How far the table's adopted epoch is committed; None where no epoch is adopted."""
-        with self._db.told():
+        with self._db.explained():
             return self._ack(table)
 
     def ack_of(self, table: str, epoch: str) -> Ack:
         """How far an epoch is committed, adopted or not."""
-        with self._db.told():
+        with self._db.explained():
             return self._ack_of(table, epoch)
 
     def acks(self) -> dict[str, Ack]:
         """How far every adopted table is committed."""
-        with told_of_nonsense(self._db):
+        with nonsense_explained(self._db):
             return self._acks(self._adoptions.heard())
 
     def said(self, table: str, payload: bytes) -> None:
@@ -368,7 +368,7 @@ class Ledger:
 
     def refuse_if_taken_over(self) -> None:
         """Raises TableError `ledger_replaced` where another file has the ledger's name by now."""
-        with self._db.told():
+        with self._db.explained():
             self._session.refuse_if_taken_over()
 
     def terms(self) -> dict[str, Terms]:
@@ -399,12 +399,12 @@ class Ledger:
 
     def room_of(self, table: str) -> str:
         """Whose room a table's alarms take: the table's own, or "", which all tables share that were never adopted."""
-        with self._db.told():
+        with self._db.explained():
             return alarms.room_of(self._db, table)
 
     def levels(self) -> dict[str, int]:
         """Every meter's level in cents."""
-        with told_of_nonsense(self._db):
+        with nonsense_explained(self._db):
             return self._books.levels()
 
     def meters_seqs(self, count: int) -> range:
@@ -452,12 +452,12 @@ class Ledger:
 
     def unheard_steps(self, table: str, after_seq: int) -> list[AwardStep]:
         """The steps of a table's awards after `after_seq` that the table's stream has not told of, in order."""
-        with self._db.told():
+        with self._db.explained():
             return self._awards.unheard(table, after_seq)
 
     def others_wrote(self) -> bool:
         """Whether another process has written to the ledger since the last call."""
-        with self._db.told():
+        with self._db.explained():
             return self._db.others_wrote()
 
     def account(self) -> Account:
@@ -557,7 +557,7 @@ class Ledger:
     @contextmanager
     def _asked(self) -> Iterator[None]:
         """A transaction in which a person decides something."""
-        with told_of_nonsense(self._db), self._db.transaction():
+        with nonsense_explained(self._db), self._db.transaction():
             yield
 
     @contextmanager
@@ -570,7 +570,7 @@ class Ledger:
     @contextmanager
     def _reading(self) -> Iterator[None]:
         """One view of the ledger, whoever writes to it meanwhile."""
-        with told_of_nonsense(self._db), self._db.reading():
+        with nonsense_explained(self._db), self._db.reading():
             yield
 
     @contextmanager
@@ -642,7 +642,7 @@ def read_alarms(at: Place, table: str | None) -> list[KeptAlarm | LeftOut]:
 @contextmanager
 def read_only(at: Place) -> Iterator[Store]:
     """The ledger as it stands at this moment, whoever writes to it meanwhile."""
-    with closing(_store(at, begin=False, read_only=True)) as db, told_of_nonsense(db), db.reading():
+    with closing(_store(at, begin=False, read_only=True)) as db, nonsense_explained(db), db.reading():
         yield db
 
 

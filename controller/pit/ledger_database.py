@@ -114,7 +114,7 @@ class LedgerDatabase:
             raise unreachable(self, error) from error
         except psycopg.Error as error:
             raise unusable("that --ledger names", _in_a_line(error)) from error
-        with self.told():
+        with self.explained():
             self._connection.add_notice_handler(self._notice)
             self._connection.adapters.register_loader("numeric", _WholeNumber)
             self._connection.execute(_SETTINGS)
@@ -147,7 +147,7 @@ class LedgerDatabase:
         return row.fetchone() is not None
 
     @contextmanager
-    def told(self) -> Iterator[None]:
+    def explained(self) -> Iterator[None]:
         """PostgreSQL's complaints, in words for people."""
         try:
             yield
@@ -169,7 +169,7 @@ class LedgerDatabase:
         Raises TableError `leadership_lost` where this pit led and another pit leads now, or `commit_unconfirmed` where
         nobody knows whether the replica has the commit.
         """
-        with self.told():
+        with self.explained():
             with self._rolled_back_if_raised():
                 if self._held is None:
                     row = self.execute("UPDATE leadership SET changes = changes + 1 RETURNING replicated").fetchone()
@@ -188,7 +188,7 @@ class LedgerDatabase:
     @contextmanager
     def reading(self) -> Iterator[None]:
         """One view of the database, whoever writes to it meanwhile."""
-        with self.told():
+        with self.explained():
             self.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             try:
                 self._connection.execute(
@@ -219,7 +219,7 @@ class LedgerDatabase:
     def lead(self, say: Callable[[str], None]) -> Iterator[str]:
         """Stand by until no other pit leads, and lead then."""
         token, told_of = secrets.token_hex(16), ""
-        with self.told():
+        with self.explained():
             while (term := self._term_for(token)) is None:
                 (who,) = self.execute("SELECT who FROM leadership").fetchone() or ("",)
                 if who != told_of:
@@ -253,7 +253,7 @@ class LedgerDatabase:
 
     def close(self) -> None:
         """Let go of the database. Where this pit leads, another pit takes over at once."""
-        with suppress(psycopg.Error, TableError), self.told():
+        with suppress(psycopg.Error, TableError), self.explained():
             if self._held is not None:
                 self._roll_back()
                 self._connection.execute("SET synchronous_commit = local")

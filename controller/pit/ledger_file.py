@@ -24,9 +24,9 @@ from controller.pit.store import (
     damaged,
     locked,
     missing,
+    nonsense_explained,
     of_another_program,
     refuse_form,
-    told_of_nonsense,
     unusable,
 )
 
@@ -123,13 +123,13 @@ class LedgerFile:
         self._place = ""
         self._data_version: int | None = None
         if read_only:
-            with self.told():
+            with self.explained():
                 address = f"{path.absolute().as_uri()}?mode=ro"
                 self.connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=_BUSY_S)
                 self._form()
             return
         refuse_linked(path)
-        with told_of_nonsense(self):
+        with nonsense_explained(self):
             self.connection = sqlite3.connect(path, isolation_level=None, timeout=_BUSY_S)
             self._begin_or_check()
             self.execute("PRAGMA journal_mode = WAL")
@@ -156,7 +156,7 @@ class LedgerFile:
         return self.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (table,)).fetchone() is not None
 
     @contextmanager
-    def told(self) -> Iterator[None]:
+    def explained(self) -> Iterator[None]:
         """SQLite's complaints about the file, in words for people."""
         try:
             yield
@@ -172,7 +172,7 @@ class LedgerFile:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All or nothing. What is committed is on the disk when the block has ended, and nobody wrote meanwhile."""
-        with self.told():
+        with self.explained():
             self.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -184,7 +184,7 @@ class LedgerFile:
     @contextmanager
     def reading(self) -> Iterator[None]:
         """One view of the file, whoever writes to it meanwhile."""
-        with self.told():
+        with self.explained():
             self.execute("BEGIN")
             try:
                 yield

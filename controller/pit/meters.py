@@ -29,7 +29,7 @@ class Terms:
     reseed_at_most_cents: int
     """A full reserve may begin the meter higher than its seed, up to this."""
 
-    def told(self, before: Terms | None) -> str:
+    def changes_from(self, before: Terms | None) -> str:
         """These terms for people: what differs from the terms before, or everything of a new meter."""
         now = self._words()
         if before is None:

@@ -32,7 +32,7 @@ CREATE TABLE said_before ( -- events that this pit acknowledged and that this le
 
 
 class Session:
-    """The session of a ledger. Every method but `head_told` works inside the ledger's transaction."""
+    """The session of a ledger. Every method but `note_head` works inside the ledger's transaction."""
 
     def __init__(self, db: Store) -> None:
         self._db = db
@@ -48,7 +48,7 @@ class Session:
         """Raises TableError where this pit is not the one that runs on the ledger any more."""
         self._db.refuse_if_taken_over(self._token)
 
-    def head_told(self, table: str, state_of: Adoption, head_seq: int) -> None:
+    def note_head(self, table: str, state_of: Adoption, head_seq: int) -> None:
         """Note the number of a table's last event, which the table's state names."""
         self._heads[table] = state_of, head_seq
 

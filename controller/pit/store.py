@@ -55,7 +55,7 @@ class Store(Protocol):
     def has(self, table: str) -> bool:
         """Whether the ledger has this table of the database. Ledgers of earlier forms lack some."""
 
-    def told(self) -> AbstractContextManager[None]:
+    def explained(self) -> AbstractContextManager[None]:
         """The database's complaints, in words for people: a TableError."""
 
     def transaction(self) -> AbstractContextManager[None]:
@@ -88,12 +88,12 @@ class Store(Protocol):
 
 
 @contextmanager
-def told_of_nonsense(store: Store) -> Iterator[None]:
-    """As `Store.told`. Values in the ledger that cannot be reckoned with are damage too.
+def nonsense_explained(store: Store) -> Iterator[None]:
+    """As `Store.explained`. Values in the ledger that cannot be reckoned with are damage too.
 
     Only for code that works on nothing but the ledger: elsewhere such an exception is a defect of this program.
     """
-    with store.told():
+    with store.explained():
         try:
             yield
         except NONSENSE as error:

@@ -87,7 +87,7 @@ def reading_backup(path: Path, into: Path) -> Iterator[tuple[Backup, Iterator[tu
 
     Raises TableError `backup_damaged`, also while the files are read.
     """
-    with _told(path), tarfile.open(path, "r:gz") as tar:
+    with _explained(path), tarfile.open(path, "r:gz") as tar:
         members = iter(tar)
         head = json.loads(_bytes(tar, next(members), _HEAD))
         if head.pop("backup") != _FORM:
@@ -129,7 +129,7 @@ def _files(
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _explained(path: Path) -> Iterator[None]:
     try:
         yield
     except (tarfile.TarError, EOFError, ValueError, LookupError, TypeError, StopIteration) as error:

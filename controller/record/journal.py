@@ -194,7 +194,7 @@ class Journal:
         self._signer = signer
         self._public_key = public_key
         self._table_id = table_id
-        with ExitStack() as undo, _told(path):
+        with ExitStack() as undo, _explained(path):
             self._take()
             undo.callback(self._let_go)
             self._begin_or_check(epoch)
@@ -550,7 +550,7 @@ class Journal:
 
         Raises TableError `journal_damaged` at a row that does not fit its chain.
         """
-        with _told(self._path):
+        with _explained(self._path):
             yield from _open_shoe(self._db, self._path)
 
     def open_shoe_begun_by(self) -> str | None:
@@ -558,7 +558,7 @@ class Journal:
 
         The version can be read where the rest of the shoe's first row cannot.
         """
-        with _told(self._path):
+        with _explained(self._path):
             row = self._db.execute(f"SELECT fact FROM fact WHERE {_OPENED_A_SHOE} ORDER BY row DESC LIMIT 1").fetchone()
             return None if row is None else json.loads(row[0]).get("version")
 
@@ -800,7 +800,7 @@ def _reading(path: Path) -> Iterator[sqlite3.Connection]:
     if not path.is_file():
         raise TableError("journal_missing", f"There is no journal at {path}.", "Check the path.")
     address = f"{path.absolute().as_uri()}?mode=ro"
-    with _told(path), closing(sqlite3.connect(address, uri=True, isolation_level=None)) as db:
+    with _explained(path), closing(sqlite3.connect(address, uri=True, isolation_level=None)) as db:
         db.execute("BEGIN")
         _check_form(db, path)
         yield db
@@ -966,7 +966,7 @@ def _check_form(db: sqlite3.Connection, path: Path) -> int:
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _explained(path: Path) -> Iterator[None]:
     """SQLite's complaints about a file, in words for people."""
     try:
         yield

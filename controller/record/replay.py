@@ -39,7 +39,7 @@ def replay(rows: Iterable[Row], rules: TableRules, table_id: str, epoch: str) ->
         before, (table, events) = table, refold(table, row)
         # A shoe's opening also closed what was before it, which this replay has not seen.
         opened_unseen = isinstance(row.fact, ShoeOpened) and before == Table(rules)
-        if not opened_unseen and differs is None and _told(row, table.rules) != _made(row, events, table_id, epoch):
+        if not opened_unseen and differs is None and _stored(row, table.rules) != _made(row, events, table_id, epoch):
             differs = row.number
     return table, differs
 
@@ -85,7 +85,7 @@ def refold(table: Table, row: Row) -> Stepped:
         ) from error
 
 
-def _told(row: Row, rules: TableRules) -> list[dict[str, object]]:
+def _stored(row: Row, rules: TableRules) -> list[dict[str, object]]:
     meters = [meter for bet in rules.progressives for meter in bet.meters]
     return _compared(as_now(json.loads(body), meters) for body in row.messages)
 

@@ -21,9 +21,9 @@ def rules_page(placard: dict[str, Any] | None, languages: Iterable[str]) -> str:
 
 def parts_of(placard: dict[str, Any] | None, language: str) -> list[dict[str, str]]:
     """The sentences about this game, each part with a `title` and a `text`."""
-    has, told = (_kinds(placard), placard["told"]) if placard else (set[str](), {})
+    has, ways = (_kinds(placard), placard["house_ways"]) if placard else (set[str](), {})
     parts = [part for part in words(language)["help"]["part"] if part.get("of") is None or part["of"] in has]
-    return [part | {"text": part["text"].format(**told)} for part in parts]
+    return [part | {"text": part["text"].format(**ways)} for part in parts]
 
 
 def _kinds(placard: dict[str, Any]) -> set[str]:
@@ -44,8 +44,8 @@ def _kinds(placard: dict[str, Any]) -> set[str]:
         "personal_pair": "seat_pair" in str(rows),
     }
     stakes = [bet["unequal_stakes"] for bet in placard["bets"] if bet["between_actives"]]
-    settings = {f"{name}_{value}" for name, value in placard["told"].items()} | {f"stakes_{each}" for each in stakes}
-    return {kind for kind, there in kinds.items() if there} | settings
+    ways = {f"{name}_{value}" for name, value in placard["house_ways"].items()} | {f"stakes_{each}" for each in stakes}
+    return {kind for kind, there in kinds.items() if there} | ways
 
 
 def _column(placard: dict[str, Any] | None, language: str) -> str:

@@ -66,7 +66,7 @@ def technician_view(placard: dict[str, Any], status: dict[str, Any], ages: Ages)
             "Rows in archives": str(journal["archived_rows"]),
             "Version": f"{status['version']}, up {status['up_s'] // 3600} h {status['up_s'] // 60 % 60} min",
             "The table's key": status["key_fingerprint"],
-            "The pit's key": _told(pit["key"]["pinned"]),
+            "The pit's key": _shown(pit["key"]["pinned"]),
         },
         "shoe": _shoe(placard, face),
         "fresh": pit["meters_fresh"],
@@ -87,7 +87,7 @@ def _shoe(placard: dict[str, Any], face: dict[str, Any]) -> dict[str, str]:
         "Shoe": f"{face['shoe']}, of {counted(placard['decks'], 'deck')}: {52 * placard['decks']} cards",
         "Turned up and burned at the beginning": f"{counted(face['burned'], 'card')}{to_come}",
         "Cutting card": f"{cut}; its place is {counted(placard['cut_card_from_end'], 'card')} from the end",
-        "Cards left": _told(face["cards_left"]),
+        "Cards left": _shown(face["cards_left"]),
         "Last round of the shoe": _last_round(face),
     }
 
@@ -122,7 +122,7 @@ def _why(why: str) -> str:
     return f": {why}" if why else ""
 
 
-def _told(value: object) -> str:
+def _shown(value: object) -> str:
     return "–" if value is None else str(value)
 
 

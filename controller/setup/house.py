@@ -11,7 +11,7 @@ from typing import Any
 from controller.config import is_game_file, load_game
 from controller.config.game_file import GameFile
 from controller.config.problems import ConfigError
-from controller.config.table_file import told_of_id
+from controller.config.table_file import mistakes_in_id
 from controller.game.cards import PersonalK9, Suit
 from controller.setup.questions import Dialogue
 
@@ -93,7 +93,7 @@ _SUITS = (Suit.SPADES, Suit.HEARTS, Suit.DIAMONDS, Suit.CLUBS)
 
 def read_id(text: str) -> str:
     """A table's id. Raises ValueError where it is none."""
-    for _, what, do in told_of_id(text):
+    for _, what, do in mistakes_in_id(text):
         raise ValueError(f"{what}. {do}")
     return text
 

@@ -52,7 +52,7 @@ def made_report(
         },
         "found": dict(found),
         "warnings": list(config.warnings),
-        "checks": [row.told() for row in rows],
+        "checks": [row.as_json() for row in rows],
         "status": None
         if status is None
         else {

@@ -17,7 +17,7 @@ def placard(rules: TableRules) -> dict[str, object]:
         "game": rules.game,
         "dealt_face_down": rules.play.squeezed,
         "roles": rules.play.roles_play,
-        "told": dict(rules.play.told),
+        "house_ways": dict(rules.play.house_ways),
         "seat_hands": rules.play.seats_play,
         "naturals": rules.play.naturals,
         "decks": rules.shoe.decks,

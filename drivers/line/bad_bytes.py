@@ -24,7 +24,7 @@ class BadBytes:
     count: int
 
     @property
-    def told(self) -> str:
+    def public_reason(self) -> str:
         """The reason as people may know it: `noise` for every bad frame, whatever is wrong with the frame.
 
         A card's check is made from the card. The same damage gives one card's report a wrong check and another card's

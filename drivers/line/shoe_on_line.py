@@ -42,7 +42,7 @@ class ShoeOnLine:
         def hear(data: bytes) -> None:
             for heard in self._codec.feed(data):
                 if isinstance(heard, BadBytes):
-                    listener.shoe_noise(heard.told, heard.count)
+                    listener.shoe_noise(heard.public_reason, heard.count)
                 else:
                     listener.shoe_reported(heard)
 

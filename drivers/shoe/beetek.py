@@ -67,7 +67,7 @@ class BeeTekCodec:
             return ()
         line = bytes(self._open)
         self._open.clear()
-        return (_told(line),)
+        return (_meaning(line),)
 
     def _drop(self) -> Iterable[BadBytes]:
         """The open line will never be whole."""
@@ -76,7 +76,7 @@ class BeeTekCodec:
         return (BadBytes("shape", count),) if count else ()
 
 
-def _told(line: bytes) -> ShoeFact | BadBytes:
+def _meaning(line: bytes) -> ShoeFact | BadBytes:
     """What a whole line, from its star to its LF, tells."""
     said, check = line[1:-4], line[-4:-2]
     if len(line) < _SHORTEST:

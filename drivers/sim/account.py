@@ -37,9 +37,9 @@ class Account:
             "wagers_locked",
             shoe=shoe,
             round=round_,
-            wagers=[wager.told() for wager in bets.standing],
-            refused=[each.wager.told() | {"code": each.code} for each in bets.refused if not each.at_once],
-            refused_at_once=[each.wager.told() | {"code": each.code} for each in bets.refused if each.at_once],
+            wagers=[wager.as_json() for wager in bets.standing],
+            refused=[each.wager.as_json() | {"code": each.code} for each in bets.refused if not each.at_once],
+            refused_at_once=[each.wager.as_json() | {"code": each.code} for each in bets.refused if each.at_once],
         )
 
     def round(self, *, shoe: int, round_: int, simulated: bool, last_hand: bool, cards_left: int, dealt: Dealt) -> None:

@@ -10,7 +10,7 @@ from drivers.sim import bets as book
 from drivers.sim import cashier, rules
 from drivers.sim.cashier import Paid
 from drivers.sim.felt import Dealt, Felt
-from drivers.sim.punto_banco import two_hands_told
+from drivers.sim.punto_banco import two_hands_json
 from drivers.sim.wagers import Actives, Bets, Wager
 
 # The drawing tables, by the total of the hole cards. In Banker's tables the column `s` is for a Player who stood, the
@@ -56,7 +56,7 @@ class BaccaratRoyal:
         assert bets.actives is not None, "a round needs its active seats"
         player, banker = self.played(felt, bets.actives)
         paid = self._pay(bets, {"player": player, "banker": banker})
-        told = two_hands_told(player, banker) | book.awards(self.bets, bets, {"player": player, "banker": banker}, {})
+        told = two_hands_json(player, banker) | book.awards(self.bets, bets, {"player": player, "banker": banker}, {})
         told |= {
             "dragon_bonus": None,
             "actives": {"player": bets.actives.player, "banker": bets.actives.banker},

@@ -61,7 +61,7 @@ def settlement(paid: Sequence[Paid]) -> dict[str, object]:
     returned = sum(_returned(each) for each in paid)
     return {
         "wagers": [
-            each.wager.told()
+            each.wager.as_json()
             | {
                 "hand": each.hand,
                 "result": each.result,

@@ -34,9 +34,9 @@ class Lucky9:
         first_two, hands, dealer = played(felt, sorted(wager.seat for wager in bets.on("hand")), self.says)
         paid = [each for wager in bets.standing or () for each in self.pay(wager, hands[wager.seat], first_two, dealer)]
         told: dict[str, object] = {
-            "dealer": rules.hand_told(dealer),
+            "dealer": rules.hand_json(dealer),
             "hands": [
-                {"seat": seat, "hand": number, **rules.hand_told(hand.cards), "result": one.result}
+                {"seat": seat, "hand": number, **rules.hand_json(hand.cards), "result": one.result}
                 for seat, of_seat in hands.items()
                 for number, (hand, one) in enumerate(
                     zip(of_seat, self.pay(Wager(seat, "hand", 0), of_seat, first_two, dealer), strict=True), 1

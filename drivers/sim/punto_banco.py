@@ -32,7 +32,7 @@ class PuntoBanco:
             if self.midi and len(hands["banker"]) >= 2:
                 felt.reveal(*(hands if len(hands[side]) == 2 else (side,)))
         player, banker = hands["player"], hands["banker"]
-        told = two_hands_told(player, banker) | book.awards(self.bets, bets, hands, self.printed)
+        told = two_hands_json(player, banker) | book.awards(self.bets, bets, hands, self.printed)
         told |= {
             "dragon_bonus": self._dragon_bonus(hands),
             "actives": None,
@@ -60,12 +60,12 @@ class PuntoBanco:
         }
 
 
-def two_hands_told(player: list[str], banker: list[str]) -> dict[str, object]:
+def two_hands_json(player: list[str], banker: list[str]) -> dict[str, object]:
     """Two complete hands and their outcome, as the account writes them."""
     return {
         "outcome": rules.outcome(player, banker),
-        "player": rules.hand_told(player),
-        "banker": rules.hand_told(banker),
+        "player": rules.hand_json(player),
+        "banker": rules.hand_json(banker),
         "natural": rules.is_natural(player) or rules.is_natural(banker),
         "margin": abs(rules.total(player) - rules.total(banker)),
         "pairs": {"player": rules.is_pair(player), "banker": rules.is_pair(banker)},

@@ -78,7 +78,7 @@ def outcome(player: Sequence[str], banker: Sequence[str]) -> Outcome:
     return "player" if total(player) > total(banker) else "banker"
 
 
-def hand_told(cards: Sequence[str]) -> dict[str, object]:
+def hand_json(cards: Sequence[str]) -> dict[str, object]:
     """A hand as the account writes it."""
     return {"cards": list(cards), "total": total(cards)}
 

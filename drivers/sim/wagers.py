@@ -27,7 +27,7 @@ class Wager:
     cents: int
     back: bool = False
 
-    def told(self) -> dict[str, object]:
+    def as_json(self) -> dict[str, object]:
         """The wager as the account writes it."""
         return {"seat": self.seat, "back": self.back, "spot": self.spot, "cents": self.cents}
 

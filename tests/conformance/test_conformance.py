@@ -49,7 +49,7 @@ def test_what_the_kit_says_as_a_table_keeps_the_contract(tmp_path: Path) -> None
         table.dealt((1, 2), (1,)),
         table.hit(1, ("grand", "1:10", 1000)),
         table.hit(1, 5000),
-        table.told(step),
+        table.award(step),
     )
     try:
         for body in said:

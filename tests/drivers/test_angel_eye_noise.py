@@ -206,5 +206,5 @@ def _told(card: int, place: int, damage: int) -> tuple[tuple[str, int], ...]:
     told: Counter[str] = Counter()
     for heard in AngelEyeCodec().feed(copy + copy + bytes(damaged) + wire(2, b"P") * 3):
         if isinstance(heard, BadBytes):
-            told[heard.told] += heard.count
+            told[heard.public_reason] += heard.count
     return tuple(told.items())

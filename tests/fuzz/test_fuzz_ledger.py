@@ -17,7 +17,7 @@ from controller.contract.canonical import canonical
 from controller.keys import SigningKey
 from controller.pit.ledger import Ledger
 from controller.pit.settings import DEFAULT
-from controller.script import ScriptTable, Told
+from controller.script import Complaint, ScriptTable
 from tests.fuzz.fuzzing import change_json
 from tests.fuzz.targets import SCRIPTS
 
@@ -32,7 +32,7 @@ def _events() -> list[dict[str, Any]]:
     played = [
         body for script in sorted(SCRIPTS.glob("*.script")) for body in ScriptTable(config).play(script.read_text())
     ]
-    return [json.loads(body) for body in played if not isinstance(body, Told)]
+    return [json.loads(body) for body in played if not isinstance(body, Complaint)]
 
 
 def _signed(message: dict[str, Any], table: str, seq: int) -> bytes:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from controller.cli import surroundings
-from controller.cli.par import edges_told
+from controller.cli.par import edge_lines
 from controller.game.bets import Bet, Finished, Row, deciding
 from controller.game.cards import Card
 from controller.game.hands import SeatHands
@@ -182,7 +182,7 @@ def test_the_order_of_dealing_changes_no_figure() -> None:
 def test_check_names_a_bet_that_is_not_counted(tmp_path: Path) -> None:
     text = surroundings.example_game("lucky9").read_text("utf-8")
     (tmp_path / "game.toml").write_text(text.replace('after_split = "leftmost"', 'after_split = "best"'), "utf-8")
-    *_, edges = edges_told(tmp_path / "game.toml", 1)
+    *_, edges = edge_lines(tmp_path / "game.toml", 1)
     assert edges.startswith("house edges: hand 1.2")
     assert edges.endswith(", tie not counted")
 

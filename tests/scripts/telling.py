@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from controller.script import Told
+from controller.script import Complaint
 from tests.support.contract import check_event
 
 
-def line(outcome: bytes | Told) -> str:
+def line(outcome: bytes | Complaint) -> str:
     """The line for one outcome of a script: an event's bytes, which must keep the contract, or a refusal or fault."""
-    if isinstance(outcome, Told):
+    if isinstance(outcome, Complaint):
         assert outcome.what
         assert outcome.do
         return f"line {outcome.line}, {outcome.token}: {outcome.code}"

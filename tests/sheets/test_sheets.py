@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from controller.config import Config, load
-from controller.script import ScriptTable, Told
+from controller.script import Complaint, ScriptTable
 from controller.table.faults import FAULTS
 from controller.words.language import language
 from tests.support.contract import check_event
@@ -92,8 +92,8 @@ def as_played(example: Example, folder: Path) -> Config:
 # What the table says, as a dealer would.
 
 
-def _lines(outcome: bytes | Told) -> list[str]:
-    if isinstance(outcome, Told):
+def _lines(outcome: bytes | Complaint) -> list[str]:
+    if isinstance(outcome, Complaint):
         is_fault = outcome.code in FAULTS and outcome.what == language().fault(outcome.code).what
         return [f"{'stopped' if is_fault else 'refused'}: {outcome.code}"]
     event = check_event(outcome, signed=False)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from controller.contract.old_events import as_now
-from controller.script import ScriptTable, Told
+from controller.script import Complaint, ScriptTable
 from tests.sheets.test_sheets import Example, as_played, examples
 
 BEFORE: dict[str, Any] = json.loads(gzip.decompress(Path(__file__).with_name("version_2.json.gz").read_bytes()))
@@ -58,7 +58,7 @@ def test_a_sheets_script_gives_the_events_it_gave(example: Example, tmp_path: Pa
     if not scripts[0].startswith("!new-shoe"):
         scripts.insert(0, "!new-shoe AS 2D")
     outcomes = [outcome for script in scripts for outcome in table.play(script)]
-    now = [_compared(json.loads(outcome)) for outcome in outcomes if not isinstance(outcome, Told)]
+    now = [_compared(json.loads(outcome)) for outcome in outcomes if not isinstance(outcome, Complaint)]
     meters = [meter for bet in config.rules.progressives for meter in bet.meters]
     assert now == [_compared(as_now(event, meters)) for event in before]
     for old, new in zip(before, now, strict=True):
