@@ -27,7 +27,7 @@ def power(machine: Machine) -> Iterator[Row]:
         bits = int(said, 16) if re.fullmatch(r"[0-9a-f]+", said) else None
     supply = "Use the board's own supply with a short cable, and take from its USB ports what the table does not need."
     if bits is None:
-        yield absent("power", "This machine does not tell of its supply; a Raspberry Pi would.")
+        yield absent("power", "This machine does not report its supply voltage. A Raspberry Pi does.")
     elif bits & _UNDER_VOLTAGE:
         yield fault("power", "under_voltage", "The board gets too little voltage now. Its card may be damaged.", supply)
     elif bits >> _HAPPENED & _UNDER_VOLTAGE:
@@ -44,7 +44,7 @@ def heat(machine: Machine) -> Iterator[Row]:
     """How warm the processor is."""
     milli_c = machine.number("/sys/class/thermal/thermal_zone0/temp")
     if milli_c is None:
-        yield absent("temperature", "This machine does not tell its temperature.")
+        yield absent("temperature", "This machine does not report its temperature.")
         return
     degrees = milli_c // 1000
     do = "Give the board air: open its case, clear its fan and its slots, keep it away from the lamps."
@@ -63,17 +63,22 @@ def header(machine: Machine, pins: PinsSection, shoe: ShoeSection) -> Iterator[R
         return
     if machine.board is None:
         do = 'Run the table on its Pi, or set driver = "simulated" under [pins] on a bench.'
-        yield fault("pins", "no_header", "This machine is no Raspberry Pi, and the table's file wires its header.", do)
+        yield fault(
+            "pins",
+            "no_header",
+            "The table's file wires a Raspberry Pi's header, and this machine has none.",
+            do,
+        )
         return
-    rewire = "Wire it to another pin and say so in the table's file; `tablectl check` tells which suit."
+    rewire = "Use another pin, and write it in the table's file. `tablectl check` names the pins that suit."
     found = [warning("pins", "pin_unfit", f"{says}.", rewire) for says in conflicts(pins.lamps, pins.inputs)]
     for says in overlaid(pins.lamps, pins.inputs, machine.at(CONFIG_TXT)):
-        do = f"Take that line out: sudo nano {CONFIG_TXT}; then sudo reboot."
+        do = f"Remove that line: sudo nano {CONFIG_TXT}; then sudo reboot."
         found.append(fault("pins", "pin_given_away", f"{says}.", do))
     found += [*_console(machine, pins, shoe), *_held(machine, pins)]
     yield from found or [ok("pins", f"{len(pins.lamps)} lamps and {len(pins.inputs)} inputs have pins of their own.")]
     if machine.text("/sys/kernel/debug/gpio") is None:
-        yield absent("pins", "What the kernel holds of the header it tells root alone.", "sudo tablectl doctor")
+        yield absent("pins", "Only root can see which pins of the header the kernel holds.", "sudo tablectl doctor")
     yield from _let_go(machine)
 
 
@@ -87,8 +92,8 @@ def _console(machine: Machine, pins: PinsSection, shoe: ShoeSection) -> Iterator
     same = machine.at(shoe.port).resolve() == machine.at(f"/dev/{on}").resolve()
     if at_it or same:
         whose = "the shoe's line" if same else " and ".join(at_it)
-        do = "Take the console away: sudo raspi-config nonint do_serial_cons 1; then sudo reboot."
-        says = f"The kernel writes its console to {on}, BCM 14 and 15 of the header: that is {whose}."
+        do = "Switch the console off: sudo raspi-config nonint do_serial_cons 1; then sudo reboot."
+        says = f"The kernel writes its console to {on}, which is BCM 14 and 15 of the header: {whose}."
         yield fault("pins", "console_on_header", says, do)
 
 
@@ -120,6 +125,6 @@ def _let_go(machine: Machine) -> Iterator[Row]:
             module = path.parents[1].name
             says = "When the table's program ends, its lamps' pins float until it runs again."
             do = (
-                f"Take dtparam=strict_gpiod out of {CONFIG_TXT}; or add {module}.persist_gpio_outputs=1 to cmdline.txt."
+                f"Remove dtparam=strict_gpiod from {CONFIG_TXT}; or add {module}.persist_gpio_outputs=1 to cmdline.txt."
             )
             yield warning("pins", "pins_let_go", says, do)

@@ -53,7 +53,7 @@ def of_table(machine: Machine, config: Config) -> Iterator[Row]:
 
 
 def _each(check: Callable[_P, Iterator[Row]], *args: _P.args, **kwargs: _P.kwargs) -> Iterator[Row]:
-    """The check's rows. A part that breaks its check is told as that: the other parts are still looked at."""
+    """The check's rows. A check that fails becomes a row that says so, and the other parts are still looked at."""
     try:
         yield from check(*args, **kwargs)
     except Exception as error:  # noqa: BLE001  # whatever a strange machine does to one check

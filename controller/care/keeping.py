@@ -33,7 +33,7 @@ def disk(machine: Machine, journal: JournalSection) -> Iterator[Row]:
         do = "Put its folder on a partition of its own; or end the overlay: sudo raspi-config nonint do_overlayfs 1"
         yield fault("disk", "state_not_kept", says, do)
     elif "ro" in mount.options:
-        says = f"{mount.at}, which holds the journal, can only be read. The kernel does that to a disk that failed."
+        says = f"{mount.at}, with the journal, is read-only. The kernel does that to a disk that failed."
         yield fault("disk", "disk_read_only", says, "Replace the card: docs/care.md, the disk. Look first: sudo dmesg")
     yield from _room(machine, Path(journal.path))
     yield from _health(machine, mount)
@@ -44,11 +44,13 @@ def _room(machine: Machine, path: Path) -> Iterator[Row]:
     try:
         room = os.statvfs(folder)
     except OSError as error:
-        yield absent("disk", f"The room beside the journal cannot be told: {error.strerror}.", "sudo tablectl doctor")
+        yield absent(
+            "disk", f"The free space beside the journal cannot be read: {error.strerror}.", "sudo tablectl doctor"
+        )
         return
     free = room.f_bavail * room.f_frsize
     says = f"{free // 1_000_000} MB are free beside {path}."
-    do = f"See what fills it: sudo du -xh / | sort -h | tail. The archives beside {path} may be moved to another disk."
+    do = "See what fills the disk: sudo du -xh / | sort -h | tail. The archives may be moved to another disk."
     if free < _LEAST_BYTES:
         yield fault("disk", "disk_full", says, do)
     elif free < _LITTLE_BYTES:
@@ -59,7 +61,7 @@ def _room(machine: Machine, path: Path) -> Iterator[Row]:
 
 def _health(machine: Machine, mount: Mount) -> Iterator[Row]:
     """What the disk and its file system tell of themselves: ext4's count of errors, an eMMC's life, SMART."""
-    replace = "Replace it soon, between shoes: docs/care.md, the disk."
+    replace = "Replace the disk soon, between shoes: docs/care.md, the disk."
     partition = machine.at(f"/sys/dev/block/{mount.device}").resolve()
     whole = partition.parent if (partition / "partition").exists() else partition
     errors = machine.number(Path("/") / "sys/fs/ext4" / partition.name / "errors_count")
@@ -78,16 +80,18 @@ def _health(machine: Machine, mount: Mount) -> Iterator[Row]:
             yield ok("disk", says)
         return
     if machine.text(f"/sys/block/{whole.name}/device/type") == "SD":
-        yield absent("disk", f"{whole.name} is an SD card, which does not tell how worn it is.", "Replace it yearly.")
+        yield absent(
+            "disk", f"{whole.name} is an SD card, and no SD card reports its wear.", "Replace the card every year."
+        )
         return
     said = machine.run(["smartctl", "--json", "--health", f"/dev/{whole.name}"]) if whole.name != mount.device else None
     passed = None
     with suppress(ValueError, KeyError, TypeError):
         passed = json.loads(said or "")["smart_status"]["passed"]
     if passed is None:
-        yield absent("disk", "The disk under the journal tells nothing of its health to this user.")
+        yield absent("disk", "This user cannot read the health of the disk under the journal.")
     elif passed:
-        yield ok("disk", f"{whole.name} finds itself sound (SMART).")
+        yield ok("disk", f"{whole.name} reports that it is sound (SMART).")
     else:
         yield fault("disk", "disk_fails", f"{whole.name} says that it will fail (SMART).", replace)
 
@@ -110,7 +114,7 @@ def record(machine: Machine, journal: JournalSection, table: str) -> Iterator[Ro
         yield ok("key", f"{journal.signing_key} is there, for the table's account alone.")
         if not begun:
             do = "Put the journal back, or begin a new one, which the pit must adopt: docs/stopped.md."
-            yield fault("journal", "journal_lost", f"There is no journal at {journal.path}, and its key is there.", do)
+            yield fault("journal", "journal_lost", f"The journal {journal.path} is missing, and its key is there.", do)
             return
         origin, rows = read_origin(path), sum(1 for _ in read_open_shoe(path))
     except PermissionError:
@@ -121,7 +125,7 @@ def record(machine: Machine, journal: JournalSection, table: str) -> Iterator[Ro
         yield fault(part, error.code, error.what, error.do)
         return
     if origin.table != table:
-        do = "Put this table's own journal there; a second table has a file of its own: docs/stopped.md."
+        do = "Put this table's own journal there. A second table needs a journal of its own: docs/stopped.md."
         says = f"{journal.path} is the journal of {origin.table}, and this table is {table}."
         yield fault("journal", "journal_of_another_table", says, do)
     elif origin.public_key != key.public:
@@ -143,11 +147,11 @@ def noted(machine: Machine, journal: JournalSection) -> ProgramMeasured | None:
 
 
 def clock(machine: Machine) -> Iterator[Row]:
-    """Whether somebody sets the clock. Dealing goes on without; the rows' times are marked."""
+    """Whether somebody sets the clock. A table deals without a set clock too; the times of its rows are then marked."""
     stamp = machine.now()
     do = "Write NTP=SERVER into /etc/systemd/timesyncd.conf; then sudo systemctl restart systemd-timesyncd"
     if stamp.at_ms < _UPDATED:
-        says = f"The clock says {stamp.text()}, which cannot be: certificates do not hold at that time."
+        says = f"The clock says {stamp.text()}, which cannot be right. No certificate is valid at that time."
         yield fault("clock", "clock_wrong", says, do)
     elif not stamp.synchronised:
         says = f"Nobody sets this machine's clock. It says {stamp.text()}."

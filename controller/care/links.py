@@ -23,7 +23,7 @@ ACCOUNT = "table-controller"
 """The account that the table runs under."""
 
 _GROUPS = ("dialout", "gpio")  # the unit gives them to the table's account
-_RENEW = "Have the house's CA renew it, and put the new file in its place: docs/broker.md, Renewing a certificate."
+_RENEW = "Have the house's CA renew the certificate, and replace the file: docs/broker.md, Renewing a certificate."
 
 
 def shoe_port(machine: Machine, shoe: ShoeSection) -> Iterator[Row]:
@@ -36,18 +36,18 @@ def shoe_port(machine: Machine, shoe: ShoeSection) -> Iterator[Row]:
         there = sorted(path.name for path in machine.at("/dev/serial/by-id").glob("*"))
         plugged = f"Plugged in: {', '.join(there)}." if there else "No serial adapter is plugged in."
         says = f"There is no {shoe.port}. {plugged}"
-        do = "Plug the shoe's adapter in; if it is another one, write its name from /dev/serial/by-id as [shoe] port."
+        do = "Plug the shoe's adapter in. Of a new adapter, write the name from /dev/serial/by-id as [shoe] port."
         yield fault("shoe's port", "port_missing", says, do)
         return
     if not _may_open(machine, port):
         says = f"The table's account may not open {shoe.port}: the group {machine.group(port.stat().st_gid)} has it."
-        do = "Give it back to the group dialout: sudo udevadm trigger --subsystem-match=tty; or plug it in again."
+        do = "Plug the adapter in again, or give the port back to dialout: sudo udevadm trigger --subsystem-match=tty"
         yield fault("shoe's port", "port_refused", says, do)
     others = [(number, words) for number, words in machine.holders(Path(shoe.port)) if not _is_table(words)]
     for number, words in others:
         known = "sudo systemctl disable --now ModemManager" if "ModemManager" in words else f"sudo kill {number}"
         says = f"Another program has {shoe.port} open, and takes bytes from the table: process {number}, {words}."
-        yield fault("shoe's port", "port_taken", says, f"Stop it: {known}")
+        yield fault("shoe's port", "port_taken", says, f"Stop that program: {known}")
     if re.fullmatch(r"/dev/tty(USB|ACM)\d+", shoe.port):
         says = f"{shoe.port} may be another adapter's name after a restart."
         do = "Write the adapter's name from /dev/serial/by-id as [shoe] port: ls -l /dev/serial/by-id"
@@ -76,7 +76,7 @@ def certificates(machine: Machine, pit: PitSection, table: str) -> Iterator[Row]
         if is_local(pit.host):
             yield absent("certificates", "The broker is on this machine, and no certificate is asked for.")
             return
-        says = f"The connection to {pit.host} is in the clear: anybody on the network can read and change it."
+        says = f"The connection to {pit.host} is not encrypted: anybody on the network can read and change it."
         do = "Give the table a certificate: docs/broker.md; then ca, certificate and private_key under [pit]."
         yield fault("certificates", "no_tls", says, do)
         return
@@ -99,7 +99,7 @@ def certificates(machine: Machine, pit: PitSection, table: str) -> Iterator[Row]
             days = (end - datetime.now(UTC)).days
             yield warning("certificates", "certificate_ends", f"{path} is good for {days} days more.", _RENEW)
     if all(end - datetime.now(UTC) >= _RENEW_WITHIN for end in ends.values()):
-        yield ok("certificates", f"They are the table's, and good until {min(ends.values()):%Y-%m-%d}.")
+        yield ok("certificates", f"The certificates are the table's, and good until {min(ends.values()):%Y-%m-%d}.")
     if files.private_key.stat().st_mode & 0o077:
         do = f"sudo chmod 600 {named.private_key}"
         yield fault("certificates", "key_open", f"Others may read the table's private key {named.private_key}.", do)
@@ -123,13 +123,13 @@ def broker(machine: Machine, pit: PitSection, table: str) -> Iterator[Row]:
                 yield ok("broker", f"{at} answers.")
                 return
             if [*wrong_with(pit.tls, table)]:
-                yield absent("broker", f"{at} answers; without good certificates no more can be asked of it.")
+                yield absent("broker", f"{at} answers. Without good certificates its identity cannot be checked.")
                 return
             with client_context(pit.tls, table).wrap_socket(line, server_hostname=pit.host) as secure:
                 yield from _of_broker(at, secure)
     except ssl.SSLError as error:
         says = f"{at} answers, and is not trusted: {getattr(error, 'verify_message', '') or error.reason or error}."
-        do = "Hold the CA here against the broker's own: docs/broker.md. Look at this machine's clock too."
+        do = "Compare the CA here with the broker's own: docs/broker.md. Look at this machine's clock too."
         yield fault("broker", "broker_untrusted", says, do)
     except OSError as error:
         do = f"Look at the network's cable and address (ip address), at [pit] host, and at the broker: ping {pit.host}"
@@ -142,7 +142,7 @@ def _of_broker(at: str, secure: ssl.SSLSocket) -> Iterator[Row]:
         told = str((secure.getpeercert() or {})["notAfter"])
         ends = datetime.fromtimestamp(ssl.cert_time_to_seconds(told), UTC)
     if ends is not None and ends - datetime.now(UTC) < _RENEW_WITHIN:
-        says = f"The certificate of the broker {at} is good until {ends:%Y-%m-%d} alone."
-        yield warning("broker", "broker_certificate_ends", says, "Have whoever keeps the broker renew it.")
+        says = f"The certificate of the broker {at} ends on {ends:%Y-%m-%d}."
+        yield warning("broker", "broker_certificate_ends", says, "Have the keeper of the broker renew the certificate.")
     else:
         yield ok("broker", f"{at} answers, and its certificate is of the house's CA.")

@@ -24,7 +24,7 @@ _LOG = "journalctl --unit {unit} --lines 30"
 
 
 def running(told: dict[str, Any] | TableError) -> Iterator[Row]:
-    """How a running table finds itself: `told` is its status, or why there is none."""
+    """What a running table says of itself: `told` is its status, or why there is none."""
     if isinstance(told, TableError):
         refused = told.code == "not_allowed"
         yield absent("table", told.what, told.do) if refused else warning("table", told.code, told.what, told.do)
@@ -32,11 +32,11 @@ def running(told: dict[str, Any] | TableError) -> Iterator[Row]:
     standing = told["face"]["fault"]
     if standing is not None:
         says = f"The table has stopped: {standing['code']}."
-        yield fault("table", standing["code"], says, "See what it asks for: tablectl status")
+        yield fault("table", standing["code"], says, "See what the table waits for: tablectl status")
     else:
-        yield ok("table", f"It runs, version {told['version']}, and no fault stands.")
+        yield ok("table", f"The table runs version {told['version']}, and no fault stands.")
     if not told["shoe"]["up"]:
-        do = "Look at the shoe's power, its cable, and the row of its port here."
+        do = "Look at the shoe's power and cable, and at the row \"shoe's port\" of this list."
         yield fault("shoe", "shoe_down", f"The line to the shoe is down: {told['shoe']['why']}.", do)
     elif told["shoe"]["bad_bytes"]:
         count = sum(told["shoe"]["bad_bytes"].values())
@@ -50,7 +50,7 @@ def running(told: dict[str, Any] | TableError) -> Iterator[Row]:
     else:
         yield warning("pit", code, f"The table and its pit: {code.replace('_', ' ')}.", "tablectl status")
     if told["journal"]["error"]:
-        do = "Look at the disk's rows here. What waits stays in memory: do not switch the table off."
+        do = 'Look at the rows "disk" of this list. Do not switch the table off: what waits is in memory alone.'
         yield fault("journal", "journal_failed", f"The journal cannot be written: {told['journal']['error']}.", do)
 
 
@@ -59,18 +59,18 @@ def measured(config: Config, told: dict[str, Any] | None, noted: ProgramMeasured
     what the journal says that ran last."""
     program, configuration = program_digest(), config.digest
     if told is not None and told["version"] != __version__:
-        says = f"Version {told['version']} runs, and this is version {__version__}: its files are not compared."
+        says = f"Version {told['version']} runs, and this is version {__version__}: the files are not compared."
         yield absent("program", says, "Ask the version that runs: /opt/table-controller/current/bin/tablectl doctor")
         return
     ran = noted if told is None else ProgramMeasured(told["version"], told["program_digest"], told["config_digest"])
     since = "it was started" if told is not None else "the table last ran"
     if ran is not None and ran.version == __version__ and ran.program != program:
-        do = "Hold `tablectl digest` against another table's of this version, and install the package again."
+        do = "Compare `tablectl digest` with that of another table of this version, and install the package again."
         yield fault("program", "program_changed", f"The program's files were changed since {since}.", do)
     else:
         yield ok("program", f"Version {__version__}, digest {program[:16]}….")
     if ran is not None and ran.configuration != configuration:
-        do = "Ask who changed it. It takes effect at the table's next start: sudo systemctl restart table-controller"
+        do = "Ask who changed the file. The next start takes the change: sudo systemctl restart table-controller"
         says = f"The table's file or its game's file was changed since {since}."
         yield warning("configuration", "configuration_changed", says, do)
     if spoiled := changed():

@@ -41,10 +41,10 @@ def absent(part: str, says: str, do: str = "") -> Row:
 
 
 def warning(part: str, code: str, says: str, do: str) -> Row:
-    """The table works, and somebody should see to this part."""
+    """The table works, and a person should look at this part."""
     return Row(part, Verdict.WARNING, code, says, do)
 
 
 def fault(part: str, code: str, says: str, do: str) -> Row:
-    """The table does not work so, or loses something."""
+    """With this part as it is, the table does not work, or loses something."""
     return Row(part, Verdict.FAULT, code, says, do)

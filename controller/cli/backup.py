@@ -71,7 +71,7 @@ def _unwritten(to: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        do = "Name a new file in a folder with room, and say this as root or as the table's user."
+        do = "Name a new file in a folder with room, and run this as root or as the table's user."
         raise TableError("backup_unwritable", f"The backup {to} was not made: {error.strerror or error}.", do) from None
 
 
@@ -114,12 +114,12 @@ def restore(source: Path, by: str | None) -> int:
                 what = f"The backup of {told.at} is a copy: table {told.table} may have gone on after it."
                 do = (
                     "Is the old machine's memory card still good? Put the card into the new machine instead. Is it "
-                    "lost? Say the same with --by NAME: then a new epoch begins, which the pit must adopt."
+                    "lost? Run the same command with --by NAME: then a new epoch begins, which the pit must adopt."
                 )
                 raise TableError("restore_begins_anew", what, do)
             table, journal = _placed(told, files)
     except OSError as error:
-        do = "Stop the table, and say the same command again after sudo."
+        do = "Stop the table, and run the same command again with sudo."
         raise TableError("restore_failed", f"{source} was not restored: {error}.", do) from None
     section = load(table).file.journal
     good = verify(journal, section.archives)

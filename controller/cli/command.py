@@ -28,7 +28,7 @@ EXIT_CODES = (
     (0, "done"),
     (1, "an error: standard error has a code, what happened, and what to do"),
     (2, "the command line itself is wrong"),
-    (78, "the configuration, the journal or the key stays wrong until a person mends it"),
+    (78, "the configuration, the journal or the key stays wrong until a person corrects it"),
     (130, "ended by Ctrl-C"),
 )
 """What each exit code means."""

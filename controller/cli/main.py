@@ -33,8 +33,8 @@ STAYS_WRONG = frozenset(
         "signing_key_unusable",
     }
 )
-"""Errors that keep a table from starting until a person mends something: a restart changes nothing. Errors of a disk or
-of another process are not here, since they may pass."""
+"""Errors that keep a table from starting until a person corrects the cause: a restart changes nothing. Errors of a disk
+or of another process are not here, since they may pass."""
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,7 +1,7 @@
 """The table's side of the stream to the pit.
 
 `guarantee.py` decides what to send and when. Here those decisions are carried out with the broker and the journal, the
-pit's messages are judged, and what neither can mend becomes a fact for the table.
+pit's messages are judged, and what neither can settle becomes a fact for the table.
 """
 
 from __future__ import annotations

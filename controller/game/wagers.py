@@ -105,7 +105,7 @@ def placing(
     """The code that refuses this wager at once; None where the wager may be put down beside the wagers in `placed`.
 
     `seats` are the seats that may bet. `actives` are the two seats that play each other in Baccarat Royal. A wager is
-    refused here only for what further chips cannot mend. For example: a wager over the maximum is refused at once. A
+    refused here only where further chips cannot help. For example: a wager over the maximum is refused at once. A
     wager under the minimum is not, for more chips may follow: `stand` judges minimums, and bets that need another bet.
     """
     bet = bet_on(bets, wager.spot)

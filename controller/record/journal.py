@@ -264,7 +264,7 @@ class Journal:
         """Commit the entries, all or none, and return their messages.
 
         Raises OSError where the disk fails. Raises JournalGoneError, having committed nothing, where the file is not at
-        its place: `put_back` mends that.
+        its place: `put_back` writes the file again.
         """
         row, head, seq = self._row, self._head, self.head_seq
         made: list[Message] = []

@@ -27,7 +27,7 @@ class JournalFailedError(OSError):
 
 
 class JournalGoneError(JournalFailedError):
-    """The journal's file is not at its place. `Journal.put_back` mends that.
+    """The journal's file is not at its place. `Journal.put_back` writes the file again.
 
     `file` is the name of what was missed, the file or its write-ahead log; the code is "removed", "replaced" or
     "not_opened".

@@ -72,14 +72,14 @@ def _ask_files(dialogue: Dialogue, tls: Path, values: dict[str, Any]) -> None:
     with suppress(KeyError):  # a machine without the package has no such account
         account = getpwnam(ACCOUNT)
         if os.geteuid() == 0 and secret.stat().st_uid != account.pw_uid and not secret.is_relative_to(_CREDENTIALS):
-            explains = "The table runs under that account, and could not read its key otherwise. Nobody else then can."
+            explains = "The table runs under that account and must read this key. Nobody else can read the key then."
             if dialogue.agrees("setup.key_owner", f"Give {secret} to {ACCOUNT}, mode 600", explains, True):
                 os.chown(secret, account.pw_uid, account.pw_gid)
                 secret.chmod(0o600)
 
 
 def _tried(table: str, pit: Mapping[str, Any]) -> list[Row]:
-    """What becomes of a connection to this broker, without a word to it."""
+    """What becomes of a connection to this broker. Nothing is sent to the broker."""
     section = PitSection(**{name: pit[name] for name in ("host", "port", *_FILES) if name in pit})
     return [*certificates(Machine(), section, table), *broker(Machine(), section, table)]
 

@@ -45,7 +45,7 @@ class Terminal:
             except OSError:  # the terminal was closed
                 data = b""
             if not data:
-                do = "Say the same command again. A setup goes on with the answers that were given."
+                do = "Run the same command again. The setup goes on with the answers that were given."
                 raise TableError("terminal_closed", "The terminal was closed before the last answer.", do)
             self._begun += data
         line, _, self._begun = self._begun.partition(b"\n")
@@ -161,7 +161,7 @@ class Dialogue:
         try:
             write_whole(self._kept_at, "".join(sorted(lines)).encode())
         except OSError as error:
-            do = "Say the same command again after sudo."
+            do = "Run the same command again with sudo."
             what = f"The answers cannot be kept in {self._kept_at}: {error.strerror}."
             raise TableError("answers_unwritable", what, do) from None
 
@@ -169,7 +169,7 @@ class Dialogue:
         try:
             return read(text)
         except ValueError as error:
-            do = f"Correct {key} in the file of answers, or say `tablectl setup` at a terminal."
+            do = f"Correct {key} in the file of answers, or run `tablectl setup` at a terminal."
             raise TableError("answer_wrong", f"{key} = {text!r}: {error}", do) from None
 
 

@@ -56,10 +56,10 @@ def write_table(dialogue: Dialogue, table: Path, values: Mapping[str, Any]) -> C
     except ConfigError as error:
         new.unlink()
         told = "\n".join(map(str, error.problems)).replace(str(new), str(table))
-        do = "Say `tablectl setup` again, and answer otherwise what these lines name."
+        do = "Run `tablectl setup` again, and give other answers where these lines name a mistake."
         raise TableError("setup_not_written", f"With these answers the file would have mistakes:\n{told}", do) from None
     except OSError as error:
-        do = "Say the same command again after sudo."
+        do = "Run the same command again with sudo."
         raise TableError("setup_not_written", f"{new} cannot be written: {error.strerror}.", do) from None
     before = table.read_text("utf-8") if table.exists() else text
     if before != text:
@@ -70,7 +70,7 @@ def write_table(dialogue: Dialogue, table: Path, values: Mapping[str, Any]) -> C
         explains = f"The file that is there is kept as {table.name}.before."
         if not dialogue.agrees("setup.replace", "Write the new file in its place", explains, False):
             new.unlink()
-            do = "Say `tablectl setup` again: your answers are kept. A fleet's answers hold setup.replace."
+            do = "Run `tablectl setup` again: your answers are kept. A file of answers must hold setup.replace."
             raise TableError("setup_not_replaced", f"{table} stays as it was.", do)
         _written(table.with_name(f"{table.name}.before"), before)
     new.replace(table)

@@ -56,7 +56,7 @@ def ask_wiring(dialogue: Dialogue, rules: GameFile, values: dict[str, Any]) -> b
             if "page" in pins:
                 for_owner(Path(pins["page"]), Path(pins["page"]).parent)
         except TableError as error:
-            dialogue.say(str(error), "So nobody walks the wiring: the usual wiring is written down.")
+            dialogue.say(str(error), "So the wiring cannot be walked, and the usual wiring is written down.")
             walks = False
     if walks and "cut_card" not in inputs:
         inputs.append("cut_card")  # a shoe that reports that card itself needs none
@@ -198,7 +198,9 @@ def _walk_inputs(
                 "active": "low" if low else "high",
                 "pull": "up" if low else "down",
             }
-            dialogue.say(f"BCM {pin}, pin {PHYSICAL[int(pin)]}, pressed is {'low' if low else 'high'}. Let it go.")
+            dialogue.say(
+                f"BCM {pin}, pin {PHYSICAL[int(pin)]}, pressed is {'low' if low else 'high'}. Let the button go."
+            )
             dialogue.keep(key, " ".join(map(str, pins["inputs"][name].values())))
             _await_release(terminal, header, pin, low)
     finally:

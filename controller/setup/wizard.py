@@ -45,7 +45,7 @@ def setup(table: Path, answers: Path | None, terminal: Terminal | None, machine:
     if answers is not None and not given:
         raise TableError("answers_unreadable", f"There are no answers in {answers}.", "Name the file of answers.")
     if terminal is None and not given:
-        do = "Say it at a terminal, or with the answers in a file: tablectl setup --answers FILE"
+        do = "Run `tablectl setup` at a terminal, or with the answers in a file: tablectl setup --answers FILE"
         raise TableError("no_terminal", "A setup asks questions, and nobody is at a terminal.", do)
     values = _values(table)
     earlier = read_answers(kept)
@@ -76,7 +76,7 @@ def setup(table: Path, answers: Path | None, terminal: Terminal | None, machine:
     config = write_table(dialogue, table, {name: values[name] for name in _SECTIONS})
     dialogue.say(f"{table} is written: {config.rules.game}, {len(config.rules.seats)} seats.")
     status = _start(dialogue, table, machine, networks)
-    by = dialogue.ask("setup.by", "Your name, for the report", "It stands on the report.", "technician", str)
+    by = dialogue.ask("setup.by", "Your name, for the report", "The report shows this name.", "technician", str)
     if status is not None:
         _compare(dialogue, table, by, status)
         status = ask(table, {"do": "status"})["status"]
@@ -108,7 +108,7 @@ def _values(table: Path) -> dict[str, Any]:
         try:
             load(table)
         except ConfigError as error:
-            print(f"The file that is there cannot be used, and none of it is taken over. {error}")
+            print(f"The table's file that is there cannot be used, so the setup takes nothing from it. {error}")
             return values
         values |= tomllib.loads(table.read_text("utf-8"))
     return values
@@ -125,15 +125,17 @@ def _let_go(dialogue: Dialogue, table: Path, machine: Machine) -> None:
             return
         raise
     if phase not in BETWEEN_SHOES:
-        do = "Wait for the end of the shoe, or close the shoe: tablectl close-shoe --by NAME. Then say this again."
+        do = (
+            "Wait for the end of the shoe, or close it: tablectl close-shoe --by NAME. Then run `tablectl setup` again."
+        )
         raise TableError("shoe_is_open", "The table is in the middle of a shoe, and a setup needs its shoe.", do)
     explains = "The setup listens to the shoe and lights the lamps. Only one program can do that."
     if not dialogue.agrees("setup.stop", "The table runs. Stop it for the setup", explains, True) or not machine.stop():
-        raise TableError("table_runs", "The table runs.", "Stop it, and say `tablectl setup` again.")
+        raise TableError("table_runs", "The table runs.", "Stop the table, and run `tablectl setup` again.")
 
 
 def _ask_places(dialogue: Dialogue, values: dict[str, Any]) -> None:
-    """Where the state is. Nobody is asked for it: a fleet's answers may say otherwise."""
+    """Where the journal, the key and the socket are. Nobody is asked; a fleet's answers may name others."""
     own = values["table"]["id"]
     for section, key, usual in (
         ("journal", "path", f"{_STATE}/{own}.journal"),
@@ -148,15 +150,19 @@ def _ask_places(dialogue: Dialogue, values: dict[str, Any]) -> None:
 def _start(dialogue: Dialogue, table: Path, machine: Machine, networks: list[str]) -> Mapping[str, Any] | None:
     """Start the table under its unit; its status once it has found shoe and pit, or had time to. None: it stays off."""
     if not machine.has_unit():
-        dialogue.say(f"There is no unit of systemd's here. Start the table by hand: tablectl run {table}")
+        dialogue.say(f"This machine has no systemd unit of the table. Start the table by hand: tablectl run {table}")
         return None
     limit = machine.allow(networks)
-    dialogue.say(f"The unit's networks stand in {limit}." if limit.exists() else "The unit has no limit of networks.")
+    dialogue.say(
+        f"The networks that the unit may speak with are in {limit}."
+        if limit.exists()
+        else "The unit has no limit of networks."
+    )
     explains = "The table then starts at each boot too."
     if not dialogue.agrees("setup.start", "Start the table now", explains, True):
         return None
     if not machine.start():
-        do = "Look at why: journalctl -u table-controller. Then say `tablectl setup` again."
+        do = "See why: journalctl -u table-controller. Then run `tablectl setup` again."
         raise TableError("table_not_started", "The file is written, and the table did not become ready.", do)
     return _status(table, lambda told: told["shoe"]["up"] and told["pit"]["key"]["offered"] is not None)
 

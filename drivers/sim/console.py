@@ -108,7 +108,7 @@ def pins_verbs(pins: SimulatedPins) -> Verbs:
         "release": Verb("INPUT", "let the input go", pins.release),
         "tap": Verb("INPUT", "press the input and let it go, as a quick person does", pins.tap),
         "bounce": Verb("INPUT", "press the input; its contact chatters for 60 ms and ends pressed", pins.bounce),
-        "cut": Verb("INPUT", "cut the input's wire: its pull decides. press and release mend the wire", pins.cut),
+        "cut": Verb("INPUT", "cut the input's wire: its pull decides. press and release repair the wire", pins.cut),
         "cover": Verb("SEAT", "put a chip on the seat's sensor", lambda number: seat(number, True)),
         "uncover": Verb("SEAT", "take the chip away", lambda number: seat(number, False)),
         "lamps": Verb("", "which lamps are lit or blink, watched for 2 s", lambda: _burning(pins)),

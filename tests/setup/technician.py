@@ -123,7 +123,7 @@ class Technician:
             return
         self.page.drive(bcm, 0)
         deadline, before = time.monotonic() + PATIENCE_S, len(self.seen)
-        while "Let it go." not in self.seen[before:]:
+        while "Let the button go." not in self.seen[before:]:
             assert time.monotonic() < deadline, f"{name} was not seen:\n{self.seen[-500:]}"
             if select.select([self._at], [], [], 0.05)[0]:
                 self.seen += os.read(self._at, 4096).decode().replace("\r", "")
