@@ -7,9 +7,11 @@ what is owed from the awards. Each difference from the books is a finding.
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import itemgetter
 from typing import Any
 
 from controller.contract.old_events import as_now
@@ -75,6 +77,9 @@ def draw_up(db: Store) -> Account:
         ),
     )
 
+
+_GENERATION = itemgetter(0)
+_HIT = b'"type":"hit"'  # in the bytes of each hit, which are canonical JSON; a text has its quotes escaped
 
 _Funds = dict[str, tuple[int, Fraction]]
 
@@ -154,15 +159,16 @@ def _given_by_events(db: Store) -> dict[str, Fraction]:
 
     def give(stake: tuple[Any, ...], stake_cents: int, number: int) -> None:
         for meter, generation, contribution, reserve in feedings.get(stake, ()):
-            of_meter, of_reserve = left_after(
-                share for since, event, share in won.get(meter, ()) if since >= generation and event < number
-            )
+            locks = won.get(meter, [])
+            since = locks[bisect_left(locks, generation, key=_GENERATION) :]
+            of_meter, of_reserve = left_after(share for _, event, share in since if event < number)
             for account, part, left in (
                 (f"meter:{meter}", contribution, of_meter),
                 (f"reserve:{meter}", reserve, of_reserve),
             ):
                 for bearer, bears in ((account, left), ("house", 1 - left)):
-                    given[bearer] = given.get(bearer, Fraction(0)) + stake_cents * part * bears
+                    if bears:
+                        given[bearer] = given.get(bearer, Fraction(0)) + stake_cents * part * bears
 
     def take_back(stream: tuple[Any, ...], number: int) -> None:
         for stake, seat in [(stake, seat) for stake, seat in open_wagers if stake[:2] == stream]:
@@ -217,10 +223,10 @@ def _feedings(db: Store) -> dict[tuple[Any, ...], list[tuple[str, int, Fraction,
 
 
 def _won(db: Store) -> dict[str, list[tuple[int, int, Fraction]]]:
-    """For each meter: the locks that count, each with its generation, its event and the share that it won."""
+    """For each meter: the locks that count, by generation, each with that, its event and the share that it won."""
     won: dict[str, list[tuple[int, int, Fraction]]] = {}
     for meter, generation, event, share in db.execute(
-        "SELECT meter, generation, event, share FROM lock WHERE undone = 0"
+        "SELECT meter, generation, event, share FROM lock WHERE undone = 0 ORDER BY generation"
     ):
         won.setdefault(meter, []).append((generation, event, Fraction(share)))
     return won
@@ -232,7 +238,7 @@ def _locks_amiss(db: Store) -> Iterator[str]:
     for number, table, epoch, body in db.stream(
         f"SELECT number, table_id, epoch, body FROM event WHERE {_UNDERSTOOD} ORDER BY number"
     ):
-        match as_now(json.loads(body)):
+        match as_now(json.loads(body)) if _HIT in body else None:
             case {"type": "hit", "shoe": shoe, "round": round_, "progressive": {"meter": str(meter), "share": won}}:
                 by_events.setdefault((table, epoch, shoe, round_, meter, str(share_of(won))), number)
     locks = {
@@ -287,5 +293,5 @@ def _awards_amiss(db: Store, funds: _Funds) -> Iterator[str]:
     for number, body in db.stream(
         f"SELECT number, body FROM event WHERE {_UNDERSTOOD} AND number NOT IN (SELECT event FROM award)"
     ):
-        if json.loads(body).get("type") == "hit":
+        if _HIT in body and json.loads(body).get("type") == "hit":
             yield f"the hit that is event {number} has no award"
