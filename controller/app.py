@@ -78,7 +78,7 @@ async def _run(config: Config, log: CountedLog) -> None:
             pins=take_pins(file.pins.driver, file.pins.page, file.pins.lamps, file.pins.inputs),
             shoe=ShoeOnLine(file.shoe.driver, file.shoe.port, file.shoe.baud, table.last_report),
             broker=MqttBroker(
-                file.pit.host,
+                file.pit.brokers,
                 file.pit.port,
                 f"table-{file.table.id}",
                 file.pit.keepalive_s,

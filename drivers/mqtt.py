@@ -56,13 +56,16 @@ class Will:
 class MqttBroker:
     """One table's connection to its broker. A connection counts as up once `topics` are subscribed to.
 
+    Where there are several `hosts`, one serves at a time. A connection that stood is first made again to its own host.
+    After a failed attempt the next host has its turn.
+
     `tls` makes the TLS context of each connection anew, or raises TableError. With `tls` no connection is ever made in
     the clear.
     """
 
     def __init__(
         self,
-        host: str,
+        hosts: Sequence[str],
         port: int,
         client_id: str,
         keepalive_s: int,
@@ -70,8 +73,9 @@ class MqttBroker:
         topics: Sequence[str],
         tls: Callable[[], ssl.SSLContext] | None = None,
     ) -> None:
-        self.address = f"{host}:{port}"
-        self._host = host
+        self._hosts = hosts
+        self._place = 0  # of the host whose turn it is
+        self._moves = False  # whether this connection ends for the next host
         self._port = port
         self._client_id = client_id
         self._keepalive_s = keepalive_s
@@ -79,18 +83,33 @@ class MqttBroker:
         self._topics = topics
         self._tls = tls
         self._run = new_run()
-        self._rival = Rival()
+        self._rivals = [Rival() for _ in hosts]  # what one broker retains says nothing of another's
         self._cuts = Cuts()
         self._connection: _Connection | None = None  # the connection that is being made, or stands
         self._link: Link | None = None  # while the connection is up
         self._own_words: set[int] = set()  # the tokens of unanswered messages on our own topic
 
+    @property
+    def address(self) -> str:
+        """The broker that is spoken with, or tried."""
+        return f"{self._hosts[self._place]}:{self._port}"
+
+    @property
+    def has_others(self) -> bool:
+        """Whether there is another host to go to."""
+        return len(self._hosts) > 1
+
+    @property
+    def _rival(self) -> Rival:
+        return self._rivals[self._place]
+
     async def run(self, listener: BrokerListener) -> None:
         """Keep connected and tell the listener, until cancelled; then say goodbye with the will's message."""
         now_s = asyncio.get_running_loop().time
         retry_s = _FIRST_RETRY_S
-        told = ""
+        told: dict[str, str] = {}  # what was told last of each broker
         while True:
+            self._moves = False
             connection = self._connection = _Connection(asyncio.get_running_loop(), self, listener)
             link = self._new_link(connection)
             try:
@@ -108,12 +127,17 @@ class MqttBroker:
                 if often := self.often_cut():
                     why = f"{why}; {often}"
             else:
-                to_tell = why != told
-            told = why
+                to_tell = why != told.get(self.address)
+            told[self.address] = why
             _log.log(logging.WARNING if to_tell else logging.DEBUG, "%s", why)
             listener.broker_disconnected(why)
+            if self._moves or not stood:
+                self._place = (self._place + 1) % len(self._hosts)
+            if self._moves:
+                continue
             await asyncio.sleep(retry_s)
-            retry_s = min(2 * retry_s, max(retry_s, _LONGEST_RETRY_S))
+            if self._place == 0:  # each host has had its turn
+                retry_s = min(2 * retry_s, max(retry_s, _LONGEST_RETRY_S))
 
     def publish(self, topic: str, payload: bytes, retain: bool = False, event_type: str | None = None) -> int | None:
         """Publish at QoS 1. `event_type` goes into a user property. Returns the token that `broker_answered` names."""
@@ -127,9 +151,10 @@ class MqttBroker:
             self._own_words.add(info.mid)
         return info.mid
 
-    def drop(self, why: str) -> None:
-        """End the connection. `run` makes the next connection as after any end."""
-        if self._connection is not None:
+    def drop(self, why: str, move: bool = False) -> None:
+        """End the connection. `run` makes the next connection, with `move` at once and to the next host."""
+        if self._connection is not None and not self._connection.ended.done():
+            self._moves = move
             self._connection.end(why)
 
     def often_cut(self) -> str:
@@ -156,7 +181,7 @@ class MqttBroker:
     def _new_link(self, connection: _Connection) -> Link:
         link = Link(
             connection,
-            self._host,
+            self._hosts[self._place],
             self._port,
             self._client_id,
             self._keepalive_s,

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from controller.care.machine import Machine
 from controller.care.row import Row, absent, fault, ok, warning
-from controller.config.table_file import PitSection, ShoeSection, is_local
+from controller.config.table_file import PitSection, ShoeSection
 from controller.delivery.mqtt_tls import TlsFiles, client_context, wrong_with
 
 _PATIENCE_S = 3.0
@@ -73,10 +73,11 @@ def certificates(machine: Machine, pit: PitSection, table: str) -> Iterator[Row]
     """Whether the files of mutual TLS work today, and for how long they still will."""
     named = pit.tls
     if named is None:
-        if is_local(pit.host):
+        if pit.is_local:
             yield absent("certificates", "The broker is on this machine, and no certificate is asked for.")
             return
-        says = f"The connection to {pit.host} is not encrypted: anybody on the network can read and change it."
+        brokers = " and ".join(pit.brokers)
+        says = f"The connection to {brokers} is not encrypted: anybody on the network can read and change it."
         do = "Give the table a certificate: docs/broker.md; then ca, certificate and private_key under [pit]."
         yield fault("certificates", "no_tls", says, do)
         return
@@ -115,24 +116,29 @@ def _ends(files: TlsFiles) -> Iterator[tuple[Path, datetime | None]]:
 
 
 def broker(machine: Machine, pit: PitSection, table: str) -> Iterator[Row]:
-    """Whether the broker is reached, and is the house's. Nothing is said to the broker."""
-    at = f"{pit.host}:{pit.port}"
+    """Whether each broker is reached, and is the house's. Nothing is said to a broker."""
+    for host in pit.brokers:
+        yield from _reached(pit, host, table)
+
+
+def _reached(pit: PitSection, host: str, table: str) -> Iterator[Row]:
+    at = f"{host}:{pit.port}"
     try:
-        with socket.create_connection((pit.host, pit.port), _PATIENCE_S) as line:
+        with socket.create_connection((host, pit.port), _PATIENCE_S) as line:
             if pit.tls is None:
                 yield ok("broker", f"{at} answers.")
                 return
             if [*wrong_with(pit.tls, table)]:
                 yield absent("broker", f"{at} answers. Without good certificates its identity cannot be checked.")
                 return
-            with client_context(pit.tls, table).wrap_socket(line, server_hostname=pit.host) as secure:
+            with client_context(pit.tls, table).wrap_socket(line, server_hostname=host) as secure:
                 yield from _of_broker(at, secure)
     except ssl.SSLError as error:
         says = f"{at} answers, and is not trusted: {getattr(error, 'verify_message', '') or error.reason or error}."
         do = "Compare the CA here with the broker's own: docs/broker.md. Look at this machine's clock too."
         yield fault("broker", "broker_untrusted", says, do)
     except OSError as error:
-        do = f"Look at the network's cable and address (ip address), at [pit] host, and at the broker: ping {pit.host}"
+        do = f"Look at the network's cable and address (ip address), at [pit], and at the broker: ping {host}"
         yield fault("broker", "broker_unreachable", f"{at} does not answer: {error.strerror or error}.", do)
 
 

@@ -265,7 +265,7 @@ class _Demo:
                 self._lines.put((event_line(event), False))
 
         client.on_message = on_message
-        client.connect(config.file.pit.host, port)
+        client.connect(config.file.pit.brokers[0], port)
         client.subscribe(topics.event, 1)
         client.loop_start()
         try:

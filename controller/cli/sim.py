@@ -79,7 +79,7 @@ def sim_pit(table: Path) -> int:
         do = "Run the reference pit with a certificate of its own: `python -m controller.pit run`, see its --help."
         raise TableError("sim_pit_tls", what, do)
     topic = Topics(file.pit.root, file.table.id).event.removesuffix("/event")
-    pit = SimulatedPit(file.pit.host, file.pit.port, topic, lambda event: print(event_line(event), flush=True))
+    pit = SimulatedPit(file.pit.brokers[0], file.pit.port, topic, lambda event: print(event_line(event), flush=True))
     console.prompt("a pit that acknowledges")
     try:
         console.converse(console.pit_verbs(pit), sys.stdin)

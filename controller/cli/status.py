@@ -122,7 +122,8 @@ def pit_lines(told: dict[str, Any], table: Path, words: Language | None = None) 
             lines.append(f"    python -m controller.pit adopt --ledger FILE {adopt}")
         case "key_unpinned" | "key_differs":
             lines.append(f'    tablectl pit-key {table} --trust "{details["offered"]}" --by NAME')
-    counts = [say["acked"].format(acked=pit["acked_seq"], head=pit["head_seq"])]
+    counts = [say["broker"].format(broker=pit["broker"])] if pit["connected"] else []
+    counts.append(say["acked"].format(acked=pit["acked_seq"], head=pit["head_seq"]))
     if pit["unacknowledged"]:
         counts.append(say["wait"].format(waiting=pit["unacknowledged"], most=pit["most_unacknowledged"]))
     if code in ("well", "listening", "behind") and not pit["fresh"]:

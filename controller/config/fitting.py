@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from controller.config.game_file import HAND_AT_MOST, GameFile, play_of
 from controller.config.problems import Mistake
-from controller.config.table_file import PinsSection, ShoeSection, TableFile, TableSection, is_local
+from controller.config.table_file import PinsSection, ShoeSection, TableFile, TableSection
 from controller.pins.header_map import conflicts
 from controller.table.lamps import LAMPS
 from controller.table.rules import Seat, TableRules
@@ -87,7 +87,7 @@ def check_game_fits(
 
 def warnings(table: TableFile, game: GameFile) -> Iterable[str]:
     """What can be meant, and is perhaps not: a seat without a sensor, a connection without TLS."""
-    if table.pit.tls is None and not is_local(table.pit.host):
+    if table.pit.tls is None and not table.pit.is_local:
         yield "[pit] has no TLS (ca, certificate, private_key): its network can read every hand and speak as the pit"
     if table.pit.trust_first_key:
         yield "[pit] trust_first_key: whoever speaks first as the pit is believed, and nobody compares its key"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from controller.config.examples import TABLE_SECTIONS, how_to_add
 from controller.config.problems import Mistake, check_range, unknown
 from controller.delivery.mqtt_tls import TlsFiles
 from controller.game.cards import PersonalK9
@@ -174,8 +175,12 @@ class PitSection:
     """`[pit]`: the broker, and when the pit counts as gone. With `ca`, `certificate` and `private_key` the connection
     is mutual TLS and never anything less."""
 
-    host: str
-    """The broker's name or address. With TLS: the name in the broker's certificate."""
+    host: str | None = None
+    """The broker's name or address. With TLS: the name in the broker's certificate. A table needs `host` or `hosts`."""
+
+    hosts: tuple[str, ...] | None = None
+    """In place of `host`: several brokers that the pit serves alike. The table speaks with one at a time. It goes on to
+    the next where the broker does not answer, or where no pit is heard for `stale_after_s`."""
 
     port: int = 1883
     """The broker's port. A broker with TLS usually has 8883."""
@@ -208,6 +213,16 @@ class PitSection:
     """The CA's list of revoked certificates, a PEM file. The broker's own certificate is then judged by that list."""
 
     @property
+    def brokers(self) -> tuple[str, ...]:
+        """The hosts of the brokers, in their order."""
+        return (self.hosts or ()) if self.host is None else (self.host,)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether each broker is on the table's own machine, so that a connection needs no TLS."""
+        return all(map(is_local, self.brokers))
+
+    @property
     def tls(self) -> TlsFiles | None:
         """The files of mutual TLS; None where the table has no TLS.
 
@@ -224,11 +239,25 @@ def is_local(host: str) -> bool:
     return re.fullmatch(r"localhost|127\.[0-9.]+|::1", host) is not None
 
 
+def _check_brokers(pit: PitSection) -> Iterable[Mistake]:
+    key = "pit.hosts" if pit.host is None else "pit.host"
+    if pit.host is not None and pit.hosts is not None:
+        yield "pit.hosts", "stands beside pit.host", "Keep `host` for one broker, or `hosts` for several."
+    elif pit.hosts == ():
+        yield key, "names no broker", 'Name each broker: hosts = ["one.pit", "two.pit"].'
+    elif pit.host is None and pit.hosts is None:
+        yield "pit.host", "host is missing", how_to_add("pit.host", TABLE_SECTIONS)
+    for place, host in enumerate(pit.brokers):
+        if not re.fullmatch(r"[A-Za-z0-9._:-]+", host):
+            yield key, f"{host!r} is no host", "Write the broker's host name or its address."
+        elif host in pit.brokers[:place]:
+            yield key, f"{host} stands twice", "Name each broker once."
+
+
 def _check_pit(pit: PitSection) -> Iterable[Mistake]:
     if not re.fullmatch(r"(?=.{1,200}$)[a-z0-9-]+(/[a-z0-9-]+)*", pit.root):
         yield "pit.root", f"{pit.root!r} cannot be a topic's root", "Use words of a-z, 0-9 and -, parted by /."
-    if not re.fullmatch(r"[A-Za-z0-9._:-]+", pit.host):
-        yield "pit.host", f"{pit.host!r} is no host", "Write the broker's host name or its address."
+    yield from _check_brokers(pit)
     yield from check_range("pit.port", pit.port, 1, 65535)
     yield from check_range("pit.keepalive_s", pit.keepalive_s, 1, 60)
     yield from check_range("pit.stale_after_s", pit.stale_after_s, 1, 600)

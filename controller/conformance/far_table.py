@@ -172,6 +172,7 @@ class FarTable:
             "head_seq": len(self.made),
             "unacknowledged": 0,
             "oldest_unacknowledged_at": None,
+            "broker": f"{self._address.host}:{self._address.port}",
         }
         self.wire.say(self.topics.state, canonical(state), retain=True)
 

@@ -29,7 +29,8 @@ class PitHeard:
 
     `since_s` is when the connection to the broker was made, or was lost. `adopted` is what the pit's last
     acknowledgement on this connection says of this journal, None without any. `meters_old` is when the pit said its
-    last word on the meters, where that is too long ago by this table's clock.
+    last word on the meters, where that is too long ago by this table's clock. `moving`: the table has left a broker on
+    which no pit is heard, and is not at the next broker yet.
     """
 
     since_s: float
@@ -37,12 +38,18 @@ class PitHeard:
     adopted: bool | None = None
     heard_s: float = -math.inf
     meters_old: str | None = None
+    moving: bool = False
 
     def link(self, connected: bool, now_s: float) -> None:
         """The connection to the broker is there, or is not."""
-        if connected or self.connected:
+        if (connected or self.connected) != self.moving:
             self.since_s = now_s
+        self.moving = self.moving and self.connected and not connected
         self.connected, self.adopted, self.meters_old = connected, None, None
+
+    def moves(self) -> None:
+        """The table goes to another broker, for no pit is heard on this one. The silence goes on there."""
+        self.since_s, self.heard_s, self.moving = max(self.since_s, self.heard_s), -math.inf, True
 
     def word(self, now_s: float) -> None:
         """The pit said something just now."""

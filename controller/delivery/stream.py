@@ -65,6 +65,7 @@ from controller.table.facts import (
 _log = logging.getLogger(__name__)
 
 _STATE_EVERY_S = 0.25
+_LONGEST_STAY = 8  # times as long as the pit may be silent: at a broker on which no pit is heard
 _RETRY_READ_S = 1.0
 _NOT_AUTHORISED = 0x87  # MQTT 5
 _MOST_UNJUDGED = 1000
@@ -125,6 +126,7 @@ class PitStream:
         self._wagers_asked = 0  # wagers that the table has not answered yet
         self._unbelieved_ack: tuple[bytes, bool] | None = None  # the last ack, while no key is pinned to judge it by
         self._forged: Counter[str] = Counter()  # messages that the pinned key has not signed, by the topic's last word
+        self._moved = 0, 0.0  # how often in a row the table left a broker for silence, and when it came to this one
         self._something_happened = asyncio.Event()
         self._at_rest = False  # whether the delivering task waits for that event
         self._connections = 0
@@ -159,6 +161,7 @@ class PitStream:
         delivery = self._delivery
         return {
             "connected": self._connected,
+            "broker": self._broker.address,
             "why": self._why_not(),
             "standing": asdict(self.standing()),
             "stream": delivery.phase.name.lower(),
@@ -293,6 +296,7 @@ class PitStream:
         acknowledgement has come, the broker retains none.
         """
         self._connected, self._why_down = True, ""
+        self._moved = self._moved[0], time.monotonic()
         self._heard.link(True, time.monotonic())
         self._connections += 1
         self._on_the_way.clear()
@@ -610,10 +614,28 @@ class PitStream:
     async def _keep_state_published(self) -> None:
         while True:
             await asyncio.sleep(_STATE_EVERY_S)
+            self._seek_pit()
             state = self._whole_state()
             if self._connected and state != self._state_sent:
                 self._state_token = self._broker.publish(self._topics.state, state, retain=True)
                 self._state_sent = state
+
+    def _seek_pit(self) -> None:
+        """Leave a broker on which no pit is heard for the next. The line between that broker and the pit may be cut.
+
+        Each stay is twice as long as the stay before: where no broker has a pit, coming and going mends nothing.
+        """
+        if not (self._connected and self._broker.has_others):
+            return
+        moves, came_s = self._moved
+        now_s = time.monotonic()
+        found = self._heard.standing(self._stale_after_s, self._delivery.waits_s(now_s), self.levels.expected, now_s)
+        if found.code not in ("no_pit", "silent"):
+            self._moved = 0, came_s
+        elif now_s - came_s >= self._stale_after_s * min(2**moves, _LONGEST_STAY):
+            self._moved = moves + 1, came_s
+            self._heard.moves()
+            self._broker.drop(f"no pit is heard on the broker {self._broker.address}", move=True)
 
     def _whole_state(self) -> bytes:
         oldest = self._outbox.get(self._delivery.acked_seq + 1)
@@ -628,6 +650,7 @@ class PitStream:
                 "head_seq": self._delivery.head_seq,
                 "unacknowledged": self._delivery.unacknowledged,
                 "pit": self.standing().code,
+                "broker": self._broker.address,
                 "oldest_unacknowledged_at": oldest.says["at"] if oldest else None,
             }
         )

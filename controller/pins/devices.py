@@ -113,7 +113,15 @@ class BrokerListener(Protocol):
 
 
 class Broker(Protocol):
-    """The MQTT broker."""
+    """The MQTT broker; where there are several, the one whose turn it is."""
+
+    @property
+    def address(self) -> str:
+        """The broker's host and port."""
+
+    @property
+    def has_others(self) -> bool:
+        """Whether there is another broker to go to."""
 
     async def run(self, listener: BrokerListener) -> None:
         """Keep connected and call the listener, until cancelled."""
@@ -121,8 +129,8 @@ class Broker(Protocol):
     def publish(self, topic: str, payload: bytes, retain: bool = False, event_type: str | None = None) -> int | None:
         """Publish at QoS 1. Returns a token for the answer, or None: there is no connection, and nothing was sent."""
 
-    def drop(self, why: str) -> None:
-        """End the connection, for a reason in words for people. `run` makes a new connection."""
+    def drop(self, why: str, move: bool = False) -> None:
+        """End the connection, for a reason in people's words. `run` makes a new one, with `move` to the next broker."""
 
     def often_cut(self) -> str:
         """A sentence for people where the connection is cut often; empty where it is not."""

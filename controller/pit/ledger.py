@@ -10,9 +10,11 @@ not well.
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -81,12 +83,14 @@ class Received:
     """What became of a batch of messages.
 
     `committed` are the events, in order. `acks` says how far each adopted table of the batch is. `refused` are the
-    messages that were not taken, each with the table on whose topic the message came.
+    messages that were not taken, each with the table on whose topic the message came. `left` are the messages for
+    which there was no time.
     """
 
     committed: tuple[Committed, ...]
     acks: dict[str, Ack]
     refused: tuple[tuple[str, RefusedError], ...]
+    left: Sequence[tuple[str, bytes]] = ()
 
 
 class Ledger:
@@ -291,18 +295,25 @@ class Ledger:
             f" key is another, take the adoption back: {unadopt} --by NAME --reason TEXT",
         )
 
-    def receive(self, events: Sequence[tuple[str, bytes]]) -> Received:
+    def receive(self, events: Sequence[tuple[str, bytes]], longest_s: float = math.inf) -> Received:
         """Commit what may be committed of `events`, each a topic's table and a payload, in one transaction.
 
         An event is committed where it is the next event of its table's adopted epoch. An event that was committed
         before is dropped, and so is an event after a gap: the table sends again what is not acknowledged. Refusals:
         `event_malformed`, `event_of_another_table`, `event_id_differs`, `contract_unknown`, `event_of_another_epoch`,
         `signature_invalid`, `body_differs` for another body under the id of a committed event, and `event_not_booked`.
+
+        After `longest_s` no further event is begun. Example: a database that takes 100 ms for an event has taken ten
+        events after one second, and acknowledges those.
         """
+        until_s, left = time.monotonic() + longest_s, len(events)
         committed: list[Committed] = []
         refused: list[tuple[str, RefusedError]] = []
         with self._db.transaction():
             for table, payload in events:
+                if left < len(events) and time.monotonic() >= until_s:
+                    break
+                left -= 1
                 try:
                     with self._undone_if_nonsense(table):
                         committed.extend(self._receive(table, payload))
@@ -311,7 +322,7 @@ class Ledger:
             acks = self._acks(table for table, _ in events)
             for table in acks:
                 self._note_progress(table)
-        return Received(tuple(committed), acks, tuple(refused))
+        return Received(tuple(committed), acks, tuple(refused), tuple(events[len(events) - left :]))
 
     def ack(self, table: str) -> Ack | None:
         """How far the table's adopted epoch is committed; None where no epoch is adopted."""

@@ -53,6 +53,7 @@ _RETRY_S = 0.5
 _MOST_ALARMS_STANDING = 1000  # tables whose alarms are remembered as said: their names may be anybody's invention
 _BATCH = 500  # messages in one transaction at most, so that a flood cannot keep the pit from acknowledging
 _BATCH_BYTES = 4_000_000
+_BATCH_S = 1.0  # for one transaction: a slow database acknowledges fewer events at once, before they are sent again
 _REFUSED_FROM = 0x80  # MQTT 5
 _LONGEST_TOLD = 200  # characters of a topic's name, which may have 65,535 bytes
 
@@ -94,6 +95,7 @@ class Pit:
         self._our_words = user_properties(PacketTypes.PUBLISH, **{RUN: self._run})
         self._arrived: list[tuple[str, bytes]] = []  # topics and payloads waiting for the ledger
         self._arrived_bytes = 0
+        self._left: list[tuple[str, bytes]] = []  # events, each with its table, for which a transaction had no time
         self._unreadable: list[tuple[str, str]] = []  # topics of what is no message, and why, until people are told
         self._answered: list[tuple[int, int]] = []  # the broker's answers: paho's number, the reason code
         self._acked: dict[str, Ack] = {}  # the last ack to each table on this connection
@@ -175,6 +177,7 @@ class Pit:
     def _forget(self) -> None:
         """Forget what belongs to the connection before."""
         self._arrived.clear()
+        self._left.clear()
         self._unreadable.clear()
         self._answered.clear()
         self._acked.clear()
@@ -187,9 +190,11 @@ class Pit:
 
     def _take_in(self, link: Link) -> None:
         """Wait for the network, then turn the network until no message waits in it."""
-        before, wait_s = -1, _WAIT_S
+        before, wait_s = -1, 0.0 if self._left else _WAIT_S
         self._arrived_bytes = 0
-        while before < len(self._arrived) < _BATCH and self._arrived_bytes < _BATCH_BYTES and self._ended is None:
+        while before < len(self._arrived) and self._arrived_bytes < _BATCH_BYTES and self._ended is None:
+            if before >= 0 and len(self._left) + len(self._arrived) >= _BATCH:
+                break
             before = len(self._arrived)
             if link.loop(wait_s) is not MQTTErrorCode.MQTT_ERR_SUCCESS:
                 break
@@ -234,7 +239,7 @@ class Pit:
             what = f"A message came on {topic!r} that cannot be read: {why}."
             do = "Find out who publishes there: only the table may. Take back what the broker retains of it."
             self._alarm(self._table_of(topic) or "", RefusedError("message_unreadable", what, do))
-        events: list[tuple[str, bytes]] = []
+        events, self._left = self._left, []
         for topic, payload in arrived:
             table, kind = self._table_of(topic), topic.rpartition("/")[2]
             if table is None or kind not in ("event", "state", "ack"):
@@ -252,7 +257,8 @@ class Pit:
                 self._meet(link, table, payload)
         if not events:
             return
-        received = self._ledger.receive(events)
+        received = self._ledger.receive(events, _BATCH_S)
+        self._left = [*received.left]
         for table, ack in received.acks.items():
             self._acknowledge(link, table, ack)
         for event in received.committed:

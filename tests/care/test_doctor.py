@@ -287,7 +287,7 @@ def _pit(folder: Path, ca: BenchCa, port: int, valid: timedelta = timedelta(days
         (folder / name).write_bytes(pem)
     (folder / "own.key").chmod(0o600)
     return PitSection(
-        "127.0.0.1", port, ca=f"{folder}/ca.crt", certificate=f"{folder}/own.crt", private_key=f"{folder}/own.key"
+        "127.0.0.1", port=port, ca=f"{folder}/ca.crt", certificate=f"{folder}/own.crt", private_key=f"{folder}/own.key"
     )
 
 

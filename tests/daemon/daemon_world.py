@@ -123,6 +123,9 @@ class Published:
 class HeldBroker:
     """A broker that answers each publish with `reason(published)`; None answers nothing. Keeps `retained`."""
 
+    address = "127.0.0.1:1883"
+    has_others = False
+
     def __init__(self, topics: Topics) -> None:
         self._topics = topics
         self.listener: BrokerListener | None = None
@@ -134,6 +137,7 @@ class HeldBroker:
         self.levels: dict[str, int] | None = dict(LEVELS)  # the pit's, said again and again; None says nothing
         self._levels_seq = time.time_ns() // 1_000_000
         self.cuts = ""
+        self.moves = 0  # to the next broker
 
     async def run(self, listener: BrokerListener) -> None:
         self.listener = listener
@@ -171,9 +175,10 @@ class HeldBroker:
         self.up = False
         self.listener.broker_disconnected("the test cut it")
 
-    def drop(self, why: str) -> None:
+    def drop(self, why: str, move: bool = False) -> None:
         assert self.listener is not None
         self.up = False
+        self.moves += move
         self.listener.broker_disconnected(why)
 
     def often_cut(self) -> str:

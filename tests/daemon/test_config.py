@@ -203,6 +203,13 @@ def test_what_works_but_may_surprise_is_a_warning(tmp_path: Path) -> None:
 
 Case = tuple[Change, str, str]
 
+
+def _several(table: Values, *hosts: str) -> None:
+    """Several brokers in place of one."""
+    del table["pit"]["host"]
+    table["pit"]["hosts"] = [*hosts]
+
+
 WRONG_IN_TABLE: dict[str, Case] = {
     "a section missing": (lambda v: v.pop("pit"), "pit", "missing"),
     "a key missing": (lambda v: v["table"].pop("id"), "table.id", "missing"),
@@ -255,6 +262,12 @@ WRONG_IN_TABLE: dict[str, Case] = {
     "a root with an end": (lambda v: v["pit"].update(root="pit/"), "pit.root", "root"),
     "no host": (lambda v: v["pit"].update(host=""), "pit.host", "no host"),
     "a host with a blank": (lambda v: v["pit"].update(host="the pit"), "pit.host", "no host"),
+    "no broker at all": (lambda v: v["pit"].pop("host"), "pit.host", "host is missing"),
+    "a host beside hosts": (lambda v: v["pit"].update(hosts=["one.pit"]), "pit.hosts", "beside pit.host"),
+    "no hosts": (_several, "pit.hosts", "names no broker"),
+    "hosts that are a text": (lambda v: v["pit"].update(hosts="one.pit"), "pit.hosts", "not a list"),
+    "a broker twice": (lambda v: _several(v, "one.pit", "one.pit"), "pit.hosts", "one.pit stands twice"),
+    "a second host with a blank": (lambda v: _several(v, "one.pit", "two pit"), "pit.hosts", "'two pit' is no host"),
     "a port of another kind": (lambda v: v["shoe"].update(port="loop://"), "shoe.port", "neither"),
     "a serial server without a port": (lambda v: v["shoe"].update(port="socket://shoe"), "shoe.port", "neither"),
     "no shoe port": (lambda v: v["shoe"].update(port=""), "shoe.port", "no path"),

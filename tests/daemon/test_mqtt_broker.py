@@ -82,12 +82,24 @@ async def broker_at(
     port: int, host: str = "127.0.0.1", up: bool = True, keepalive_s: int = 5
 ) -> AsyncIterator[Connected]:
     """The driver, running; connected unless said otherwise."""
-    broker, heard = MqttBroker(host, port, "table-test", keepalive_s, WILL, [ACK]), Heard()
+    broker, heard = MqttBroker([host], port, "table-test", keepalive_s, WILL, [ACK]), Heard()
     heard.broker = broker
     task = asyncio.create_task(broker.run(heard))
     try:
         if up:
             await eventually(lambda: heard.of("connected"))
+        yield Connected(broker, heard, task)
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+
+
+@asynccontextmanager
+async def brokers_at(*hosts: str, port: int) -> AsyncIterator[Connected]:
+    """The driver, running, with these hosts. Mosquitto listens on 127.0.0.1 alone."""
+    broker, heard = MqttBroker(hosts, port, "table-test", 5, WILL, [ACK]), Heard()
+    task = asyncio.create_task(broker.run(heard))
+    try:
         yield Connected(broker, heard, task)
     finally:
         task.cancel()
@@ -126,6 +138,29 @@ async def test_what_is_published_arrives_with_its_type_and_is_answered(port: int
     assert vars(message.properties)["UserProperty"] == [("type", "round")]
 
 
+async def test_a_host_that_does_not_answer_is_passed_over(port: int, pit: Peer) -> None:
+    async with brokers_at("127.0.0.2", "127.0.0.3", "127.0.0.1", port=port) as table:
+        await eventually(lambda: table.heard.of("connected"))
+        assert table.broker.address == f"127.0.0.1:{port}"
+        whys = [why for _, why in table.heard.of("disconnected")]
+        assert [f"127.0.0.{n}:{port}" in whys[n - 2] for n in (2, 3)] == [True, True]
+
+
+async def test_a_connection_that_stood_is_made_again_to_its_own_host_and_a_move_is_to_the_next(
+    port: int, pit: Peer
+) -> None:
+    async with brokers_at("127.0.0.1", "127.0.0.2", port=port) as table:
+        await eventually(lambda: len(table.heard.of("connected")) == 1)
+        table.broker.drop("cut")
+        await eventually(lambda: len(table.heard.of("connected")) == 2)
+        assert table.heard.of("disconnected") == [("disconnected", "cut")]
+        table.broker.drop("nobody is heard here", move=True)
+        await eventually(lambda: len(table.heard.of("connected")) == 3)
+        *_, moved, failed = [why for _, why in table.heard.of("disconnected")]
+        assert moved == "nobody is heard here"
+        assert f"127.0.0.2:{port}" in failed
+
+
 async def test_an_event_nobody_subscribes_to_is_answered_0x10(port: int) -> None:
     async with broker_at(port) as table:
         assert await table.answer(table.broker.publish(EVENT, b"{}")) == 0x10
@@ -141,7 +176,7 @@ def test_the_retained_word_comes_after_the_connection_is_told_and_before_any_ans
             assert self.broker.publish(STATE, b"{}", retain=True) is not None, "publishing works from here on"
 
     async def once() -> None:
-        heard = Asking(broker=MqttBroker("127.0.0.1", port, "table-test", 5, WILL, [ACK]))
+        heard = Asking(broker=MqttBroker(["127.0.0.1"], port, "table-test", 5, WILL, [ACK]))
         assert heard.broker is not None
         task = asyncio.create_task(heard.broker.run(heard))
         await eventually(lambda: heard.of("answered"))

@@ -69,6 +69,30 @@ def test_a_lost_connection_forgets_what_was_acknowledged_and_counts_from_its_end
     assert (found.adopted, found.since_s) == (None, 130.0)
 
 
+def test_a_silence_goes_on_at_the_next_broker() -> None:
+    found = heard(adopted=True, word_s=120.0)
+    found.moves()
+    found.link(False, 131.0)
+    found.link(True, 132.0)
+    standing = found.standing(STALE_S, 0.0, says_meters=True, now_s=140.0)
+    assert (standing.code, standing.details) == ("no_pit", {"for_s": 20})
+    found.word(141.0)
+    found.adopted = True
+    assert found.standing(STALE_S, 0.0, says_meters=True, now_s=142.0).code == "well"
+    found.link(False, 150.0)
+    assert found.since_s == 150.0, "a later cut is a cut"
+
+
+def test_where_the_next_broker_does_not_answer_that_is_told_from_then_on() -> None:
+    found = heard(adopted=True, word_s=120.0)
+    found.moves()
+    found.link(False, 131.0)
+    found.link(False, 136.0)
+    assert found.since_s == 136.0
+    found.link(True, 140.0)
+    assert found.standing(STALE_S, 0.0, says_meters=True, now_s=149.0).code == "listening"
+
+
 def test_the_contract_names_every_code_and_each_has_its_sentences() -> None:
     codes = json.loads(SCHEMA.read_text("utf-8"))["$defs"]["online"]["properties"]["pit"]["enum"]
     sentences = language().sections["pit"]

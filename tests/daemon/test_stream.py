@@ -23,7 +23,17 @@ from controller.table.acts.hand import LockWagers, VoidHand
 from controller.table.acts.shoe import NewShoe
 from controller.table.acts.stopped import ClearFault
 from controller.table.facts import HitUnheard, OutboxFilling, PublishRefused
-from tests.daemon.daemon_world import KEY, HeldBroker, Published, World, ack, open_journal, running, table_config
+from tests.daemon.daemon_world import (
+    KEY,
+    LEVELS,
+    HeldBroker,
+    Published,
+    World,
+    ack,
+    open_journal,
+    running,
+    table_config,
+)
 from tests.daemon.test_journal import tampering
 from tests.support.waiting import eventually
 
@@ -123,6 +133,27 @@ async def test_a_new_connection_begins_with_the_pits_retained_word(tmp_path: Pat
         await eventually(lambda: world.pit.types()[-1] == "round")
         again = [p.value["seq"] for p in world.broker.published[before:] if p.topic.endswith("/event")]
         assert again == [3]
+
+
+async def test_a_broker_on_which_no_pit_is_heard_is_left_for_the_next(tmp_path: Path) -> None:
+    async with running(tmp_path, pit={"stale_after_s": 1}) as world:
+        world.broker.has_others = True
+        world.broker.levels = None  # the pit is on the other side of a cut
+        await eventually(lambda: world.broker.moves == 1)
+        assert world.runtime.stream.standing().code == "no_broker"
+        world.broker.connect()
+        assert world.runtime.stream.standing().code == "no_pit", "the silence goes on"
+        world.broker.levels = dict(LEVELS)
+        world.broker.say_levels()
+        assert world.runtime.stream.standing().code == "not_adopted", "a pit is heard here"
+
+
+async def test_a_silent_broker_that_is_the_only_one_is_kept(tmp_path: Path) -> None:
+    async with running(tmp_path, pit={"stale_after_s": 1}) as world:
+        world.broker.levels = None
+        await eventually(lambda: world.runtime.stream.standing().code == "silent")
+        await world.pins.sampled(40)
+        assert world.broker.moves == 0
 
 
 async def test_nothing_is_sent_until_the_retained_word_or_its_absence_is_known(tmp_path: Path) -> None:

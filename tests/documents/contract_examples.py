@@ -170,6 +170,7 @@ def _state(table: SpeakingTable) -> dict[str, Any]:
         "head_seq": last["seq"],
         "unacknowledged": 3,  # the round and its two hits
         "oldest_unacknowledged_at": last["at"],
+        "broker": "broker.pit:8883",
     }
 
 

@@ -69,7 +69,7 @@ async def table_of(
 ) -> AsyncIterator[Connected]:
     """The driver of a table, running; connected unless said otherwise."""
     will = Will(f"pit/v1/{name}/state", b'{"online":false}')
-    broker, heard = MqttBroker(host, house.port, client_id, 5, will, [f"pit/v1/{name}/ack"], tls), Heard()
+    broker, heard = MqttBroker([host], house.port, client_id, 5, will, [f"pit/v1/{name}/ack"], tls), Heard()
     heard.broker = broker
     task = asyncio.create_task(broker.run(heard))
     try:
@@ -285,7 +285,7 @@ async def test_a_broker_in_the_clear_is_never_spoken_to(house: House, quick: Non
 
     server = await asyncio.start_server(plain, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    broker, told = MqttBroker(HOST, port, "table", 5, Will("s", b""), ["t"], of(house)), Heard()
+    broker, told = MqttBroker([HOST], port, "table", 5, Will("s", b""), ["t"], of(house)), Heard()
     task = asyncio.create_task(broker.run(told))
     await eventually(lambda: len(told.told) >= 2)
     task.cancel()
@@ -389,7 +389,7 @@ async def test_a_link_that_is_cut_again_and_again_is_told_as_that_and_as_no_thie
     caplog.set_level(logging.WARNING, "drivers.mqtt")
     state = f"pit/v1/{TABLE}/state"
     async with cutting_proxy(house.port) as proxy:
-        broker, heard = MqttBroker(HOST, proxy.port, "table", 5, Will(state, b"{}"), ["t"], of(house)), Heard()
+        broker, heard = MqttBroker([HOST], proxy.port, "table", 5, Will(state, b"{}"), ["t"], of(house)), Heard()
         task = asyncio.create_task(broker.run(heard))
         for times in range(1, 9):
             await told_times(heard, "connected", times)
@@ -411,7 +411,7 @@ async def test_a_clone_that_writes_the_tables_state_is_noticed_in_the_clear(tmp_
     with mosquitto(tmp_path, port):
         ends = []
         for _ in range(2):
-            broker, heard = MqttBroker("127.0.0.1", port, "table", 5, Will("s", b"gone"), ["t"]), Heard()
+            broker, heard = MqttBroker(["127.0.0.1"], port, "table", 5, Will("s", b"gone"), ["t"]), Heard()
             heard.broker, heard.greeting = broker, ("s", b"here")
             ends.append((heard, asyncio.create_task(broker.run(heard))))
         await eventually(lambda: all(heard.of("id taken") for heard, _ in ends))
@@ -424,7 +424,7 @@ async def test_what_an_earlier_run_of_the_program_said_is_nobody_elses(tmp_path:
     port = free_port()
     with mosquitto(tmp_path, port):
         for _ in range(4):
-            broker, heard = MqttBroker("127.0.0.1", port, "table", 5, Will("s", b"gone"), ["t"]), Heard()
+            broker, heard = MqttBroker(["127.0.0.1"], port, "table", 5, Will("s", b"gone"), ["t"]), Heard()
             heard.broker, heard.greeting = broker, ("s", b"here")
             task = asyncio.create_task(broker.run(heard))
             await told_times(heard, "answered", 1)
@@ -447,7 +447,7 @@ async def test_a_broker_that_says_so_is_believed_at_once(monkeypatch: pytest.Mon
 
     server = await asyncio.start_server(take_over, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    broker, heard = MqttBroker("127.0.0.1", port, "table", 5, Will("s", b""), ["t"]), Heard()
+    broker, heard = MqttBroker(["127.0.0.1"], port, "table", 5, Will("s", b""), ["t"]), Heard()
     task = asyncio.create_task(broker.run(heard))
     await eventually(lambda: heard.of("disconnected"))
     task.cancel()
@@ -472,7 +472,7 @@ async def test_a_pushed_out_table_comes_back(house: House, quick: None, monkeypa
 async def test_a_broker_that_is_killed_again_and_again_is_no_thief(tmp_path: Path, quick: None) -> None:
     """Though it may be there again before anybody asks: it forgot what it retained."""
     port = free_port()
-    broker, heard = MqttBroker("127.0.0.1", port, "table", 5, Will("s", b""), ["t"]), Heard()
+    broker, heard = MqttBroker(["127.0.0.1"], port, "table", 5, Will("s", b""), ["t"]), Heard()
     task = asyncio.create_task(broker.run(heard))
     for _ in range(5):
         with mosquitto(tmp_path, port) as process:

@@ -115,6 +115,18 @@ def test_events_in_order_are_committed_byte_for_byte_and_acknowledged_with_their
         assert held(at) == [(n, event(n)) for n in range(1, seq + 1)]
 
 
+@over_both
+def test_a_batch_for_which_there_is_no_time_is_taken_event_by_event(ledger: Ledger, at: Place) -> None:
+    waiting = [(TABLE, event(seq)) for seq in (1, 2, 3)]
+    for seq in (1, 2, 3):
+        received = ledger.receive(waiting, longest_s=0.0)
+        assert [done.seq for done in received.committed] == [seq]
+        assert received.acks == {TABLE: ack(seq)}
+        assert [*received.left] == waiting[1:]
+        waiting = [*received.left]
+    assert held(at) == [(n, event(n)) for n in (1, 2, 3)]
+
+
 def test_an_ack_is_what_the_contract_says(ledger: Ledger) -> None:
     schema = json.loads(files("controller.contract").joinpath("schemas/ack.schema.json").read_text("utf-8"))
     at, pit = "2026-01-01T00:00:00.000Z", SigningKey(bytes(range(32)))

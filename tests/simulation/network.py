@@ -171,6 +171,8 @@ class Network:
 class Client:
     """A table's connection, as its runtime sees a broker (`pins.devices.Broker`). `hearing` takes it all down."""
 
+    address, has_others = "127.0.0.1:1883", False
+
     def __init__(self, network: Network, table: str, hearing: Hearing, on_death: Callable[[], None]) -> None:
         self.table = table
         self.dead = False
@@ -215,7 +217,7 @@ class Client:
         self._network.published(self, self._tokens, topic, payload, retain)
         return self._tokens
 
-    def drop(self, why: str) -> None:
+    def drop(self, why: str, move: bool = False) -> None:
         """The table ends the connection: nothing here gives it reason to."""
         raise AssertionError(why)
 

@@ -139,6 +139,8 @@ def _stamp(loop: VirtualLoop) -> Stamp:
 class _Broker:
     """The broker, and a pit that acknowledges what it has committed, and may go back to less."""
 
+    address, has_others = "127.0.0.1:1883", False
+
     def __init__(self, loop: VirtualLoop, topics: Topics, leaves: Callable[[str, bytes], None]) -> None:
         self._loop, self._topics, self._leaves = loop, topics, leaves
         self._listener: BrokerListener | None = None
@@ -165,7 +167,7 @@ class _Broker:
         else:
             self._listener.broker_disconnected("cut")
 
-    def drop(self, why: str) -> None:
+    def drop(self, why: str, move: bool = False) -> None:
         """The table ends the connection: nothing here gives it reason to."""
         raise AssertionError(why)
 
