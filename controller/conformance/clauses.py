@@ -1,4 +1,4 @@
-"""The clauses of the contract that a pit keeps: number and text, as `asyncapi.json` has them, in its order."""
+"""The clauses of the contract: number and text, as `asyncapi.json` has them, in its order."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _DOCUMENT = Path(controller.contract.__file__).with_name("asyncapi.json")
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One promise of a pit. `number` never changes its meaning; `text` says what the pit does."""
+    """One promise. `number` never changes its meaning: P… is a pit's, T… a table's. `text` says what that side does."""
 
     number: str
     text: str
 
 
-def clauses() -> tuple[Clause, ...]:
-    """Every clause, in the contract's order."""
+def clauses(of: str = "") -> tuple[Clause, ...]:
+    """Every clause in the contract's order; with `of`, those whose number begins so: P of a pit, T of a table."""
     listed = json.loads(_DOCUMENT.read_text("utf-8"))["x-clauses"]
-    return tuple(Clause(each["number"], each["text"]) for each in listed)
+    return tuple(Clause(each["number"], each["text"]) for each in listed if each["number"].startswith(of))
 
 
 CONTRACT = f"version {CONTRACT_VERSION}"

@@ -7,113 +7,18 @@ from __future__ import annotations
 
 import hashlib
 import os
-import threading
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
-from paho.mqtt.client import Client, MQTTMessage
-from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
-
-from controller.contract.canonical import canonical, parse_object
-from controller.contract.envelope import CONTRACT_VERSION, Stamp
+from controller.conformance.wire import Address, Heard, Message, Wire, now_text
+from controller.contract.canonical import canonical
+from controller.contract.envelope import CONTRACT_VERSION
 from controller.contract.pit_words import AckWord, AwardStep, MetersWord
 from controller.contract.signing import signed
 from controller.contract.topics import Topics, offline_state
-from controller.delivery.mqtt_link import connect_properties
-from controller.delivery.mqtt_tls import TlsFiles, client_context
-from controller.errors import TableError
 from controller.keys import SigningKey
 
 NO_CHAIN = "0" * 64
-_CONNECTED_WITHIN_S = 10.0
 _PRICE_CENTS = 500
-
-Message = dict[str, object]
-
-
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """A message that came: its topic, its bytes, whether the broker had kept it, and when (monotonic seconds)."""
-
-    topic: str
-    payload: bytes
-    retained: bool
-    at_s: float
-
-    @property
-    def message(self) -> Message:
-        """The JSON object in the message; an empty object where there is none."""
-        return parse_object(self.payload)
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Where the broker is, and how to connect to it."""
-
-    host: str
-    port: int
-    root: str
-    tls: TlsFiles | None = None
-
-
-class Wire:
-    """A connection to the broker that hears `topics`. What comes is added to `heard`. Raises TableError `no_broker`."""
-
-    def __init__(self, address: Address, topics: Sequence[str], will: tuple[str, bytes] | None = None) -> None:
-        self._address = address
-        self.heard: list[Heard] = []
-        self._came = threading.Condition()
-        self._up = threading.Event()
-        self._client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
-        self._client.max_inflight_messages_set(1000)
-        if address.tls is not None:
-            self._client.tls_set_context(client_context(address.tls))
-        if will is not None:
-            self._client.will_set(*will, qos=1, retain=True)
-        self._client.on_connect = lambda client, *_: client.subscribe([(topic, 1) for topic in topics])
-        self._client.on_subscribe = lambda *_: self._up.set()
-        self._client.on_message = self._hear
-        try:
-            self._client.connect(address.host, address.port, clean_start=True, properties=connect_properties())
-        except OSError as error:
-            raise _no_broker(address, str(error)) from error
-        self._client.loop_start()
-        if not self._up.wait(_CONNECTED_WITHIN_S):
-            self.close()
-            raise _no_broker(address, "it does not answer a subscription")
-
-    def _hear(self, _client: Client, _data: object, message: MQTTMessage) -> None:
-        with self._came:
-            self.heard.append(Heard(message.topic, bytes(message.payload), message.retain, time.monotonic()))
-            self._came.notify_all()
-
-    def wait(self, holds: Callable[[], bool], within_s: float) -> bool:
-        """Whether `holds` comes true in time. It is asked after each message."""
-        with self._came:
-            return self._came.wait_for(holds, within_s)
-
-    def say(self, topic: str, payload: bytes, retain: bool = False) -> None:
-        """Publish, and wait until the broker has the message."""
-        try:
-            self._client.publish(topic, payload, qos=1, retain=retain).wait_for_publish(_CONNECTED_WITHIN_S)
-        except RuntimeError as error:
-            raise _no_broker(self._address, str(error)) from error
-
-    def send(self, topic: str, payloads: Sequence[bytes]) -> None:
-        """Publish all of them as a table does: without waiting for the broker in between."""
-        for payload in payloads:
-            self._client.publish(topic, payload, qos=1)
-
-    def close(self) -> None:
-        """Leave, with a goodbye."""
-        self._client.disconnect()
-        self._client.loop_stop()
-
-
-def _no_broker(address: Address, why: str) -> TableError:
-    what = f"The broker {address.host}:{address.port} cannot be used: {why}."
-    return TableError("no_broker", what, "Start the broker, or correct --broker and the certificates.")
 
 
 class FarTable:
@@ -308,8 +213,3 @@ class FarTable:
 
 
 _HANDS: Message = {"player": {"cards": ["2S", "3D"], "total": 5}, "banker": {"cards": ["KH", "9H"], "total": 9}}
-
-
-def now_text() -> str:
-    """Now, RFC 3339 in UTC, to the millisecond."""
-    return Stamp(time.time_ns() // 1_000_000, True).text()

@@ -1,18 +1,21 @@
-"""`table-controller-conformance`: play tables at a pit that runs, and report clause by clause."""
+"""`table-controller-conformance`: play tables at a pit, or a pit at a table, and report clause by clause."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from controller.conformance.clauses import Clause, clauses
-from controller.conformance.deeds import DEEDS, Deeds, NotTriedError, read_commands
-from controller.conformance.far_table import Address
-from controller.conformance.pit_checks import CHECKS, BrokenError, Kit
+from controller.conformance.deeds import PIT_DEEDS, TABLE_DEEDS, Deeds, read_commands
+from controller.conformance.pit_checks import CHECKS as PIT_CHECKS
+from controller.conformance.pit_checks import PitKit
 from controller.conformance.report import Line, Report, Result
+from controller.conformance.table_checks import CHECKS as TABLE_CHECKS
+from controller.conformance.table_checks import TableKit
+from controller.conformance.wire import Address
 from controller.delivery.broker_options import add_broker, tls_files
 from controller.errors import TableError
 from controller.keys import load_or_make_key
@@ -32,20 +35,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    wanted = [clause for clause in clauses() if not options.only or clause.number in options.only]
+    of = "T" if options.table else "" if options.list else "P"
+    wanted = [clause for clause in clauses(of) if not options.only or clause.number in options.only]
     if unknown := set(options.only) - {clause.number for clause in wanted}:
-        do = "Run with --list: it prints every clause with its number."
-        raise TableError("clause_unknown", f"There is no clause {', '.join(sorted(unknown))}.", do)
+        do = "Run with --list: it prints every clause with its number. A clause T… is tried with --table NAME."
+        raise TableError("clause_unknown", f"There is no clause {', '.join(sorted(unknown))} to try.", do)
     if options.list:
         for clause in wanted:
             print(f"{clause.number}  {clause.text}")
         return ALL_KEPT
     if options.broker is None:
         raise TableError("broker_missing", "No broker was named.", "Give --broker HOST:PORT.")
-    deeds = Deeds(read_commands(options.deeds) if options.deeds else {}, sys.stdin.isatty())
+    known = TABLE_DEEDS if options.table else PIT_DEEDS
+    deeds = Deeds(known, read_commands(options.deeds, known) if options.deeds else {}, sys.stdin.isatty())
     host, port = options.broker
     address = Address(host, port, options.root, tls_files(options))
-    report = try_pit(address, deeds, wanted, lambda line: print(_line_text(line), file=sys.stderr, flush=True))
+    if options.table:
+        report = try_table(address, deeds, options.table, options.stale_after, wanted, _print_line)
+    else:
+        report = try_pit(address, deeds, wanted, _print_line)
     _write(report, options)
     if report.count(Result.BROKEN):
         return SOME_BROKEN
@@ -54,31 +62,29 @@ def _run(options: argparse.Namespace) -> int:
 
 def try_pit(address: Address, deeds: Deeds, wanted: Sequence[Clause], hear: Callable[[Line], None]) -> Report:
     """Try each of these clauses at the pit on this broker; `hear` is given each line as it comes."""
-    kit = Kit(address, deeds)
-    lines: list[Line] = []
-    try:
-        for clause in wanted:
-            lines.append(_tried(kit, clause))
-            hear(lines[-1])
-    finally:
-        kit.close()
-    return Report.of(f"{address.host}:{address.port}, below {address.root}", lines)
+    with closing(PitKit(address, deeds)) as kit:
+        return Report.of("the pit", _where(address), PIT_CHECKS.lines(kit, wanted, hear))
 
 
-def _tried(kit: Kit, clause: Clause) -> Line:
-    began_s = time.monotonic()
-    result, why = Result.KEPT, ""
-    try:
-        CHECKS[clause.number](kit)
-    except BrokenError as broken:
-        result, why = Result.BROKEN, str(broken)
-    except NotTriedError as not_tried:
-        result, why = Result.NOT_TRIED, str(not_tried)
-    return Line(clause, result, why, time.monotonic() - began_s)
+def try_table(
+    address: Address,
+    deeds: Deeds,
+    table: str,
+    stale_after_s: float,
+    wanted: Sequence[Clause],
+    hear: Callable[[Line], None],
+) -> Report:
+    """Try each of these clauses at the table of this name. `stale_after_s` is its limit for a silent pit."""
+    with closing(TableKit(address, deeds, table, stale_after_s)) as kit:
+        return Report.of(f"the table {table}", _where(address), TABLE_CHECKS.lines(kit, wanted, hear))
 
 
-def _line_text(line: Line) -> str:
-    return f"{line.clause.number} {line.result.value}{': ' if line.why else ''}{line.why}"
+def _where(address: Address) -> str:
+    return f"{address.host}:{address.port}, below {address.root}"
+
+
+def _print_line(line: Line) -> None:
+    print(f"{line.clause.number} {line.result.value}{': ' if line.why else ''}{line.why}", file=sys.stderr, flush=True)
 
 
 def _write(report: Report, options: argparse.Namespace) -> None:
@@ -96,17 +102,27 @@ def parser() -> argparse.ArgumentParser:
     """The parser of the command line."""
     made = argparse.ArgumentParser(
         prog="table-controller-conformance",
-        description="Plays tables at a pit that runs, and reports which clauses of the contract the pit keeps. Use a "
-        "pit for tests: the tables that are played are adopted, and their hits are awards.",
+        description="Plays tables at a pit that runs, or with --table a pit at a table that runs, and reports which "
+        "clauses of the contract are kept. Use a pit and a table for tests: the tables that are played are adopted, "
+        "their hits are awards, and a table's rounds are dealt and its wagers are refused.",
         epilog="Exit codes: 0 every clause is kept, 1 one is broken or the kit could not run, 3 none is broken and "
         "some were not tried.",
     )
     add_broker(made, "the kit's", required=False)  # a list of the clauses needs no broker
+    made.add_argument("--table", metavar="NAME", help="try the table of this name, and no pit")
+    made.add_argument(
+        "--stale-after",
+        type=float,
+        default=10.0,
+        metavar="SECONDS",
+        help="with --table: how long its pit may be silent before it refuses progressive bets (%(default)g s)",
+    )
     made.add_argument(
         "--deeds",
         type=Path,
         metavar="FILE",
-        help=f"a TOML file with a command for each of {', '.join(DEEDS)}; a person is asked for the others",
+        help=f"a TOML file with a command for each of {', '.join(PIT_DEEDS)}; with --table for each of "
+        f"{', '.join(TABLE_DEEDS)}. A person is asked for the others",
     )
     made.add_argument("--only", nargs="+", default=[], metavar="CLAUSE", help="try only these clauses")
     made.add_argument("--list", action="store_true", help="print the clauses and end")

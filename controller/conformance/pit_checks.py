@@ -1,7 +1,6 @@
 """One check for each clause: what the kit does to a pit, and what it must hear. `asyncapi.json` has the numbers.
 
-A check raises BrokenError, which says what was awaited and what came, or NotTriedError where a deed cannot be done. A
-clause is kept where its check ends without either. Checks share a table as long as its stream is sound.
+Checks share a table as long as its stream is sound.
 """
 
 from __future__ import annotations
@@ -9,22 +8,20 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 
+from controller.conformance.checking import ANSWERS_WITHIN_S, QUIET_S, BrokenError, Checks
 from controller.conformance.deeds import Deeds, NotTriedError
-from controller.conformance.far_table import NO_CHAIN, Address, FarTable, Heard, Message, Wire
+from controller.conformance.far_table import NO_CHAIN, FarTable
+from controller.conformance.wire import Address, Heard, Message, Wire
 from controller.contract.bounds import MOST_PAYLOAD_BYTES
 from controller.contract.canonical import canonical, parse_object
 from controller.contract.fingerprint import fingerprint
 from controller.contract.pit_words import AckWord, AwardStep, MetersWord, PitKeyWord, moment_ms
 from controller.keys import SigningKey, signature_holds
 
-ANSWERS_WITHIN_S = 10.0
-"""How long the kit waits for a pit's answer. By the contract a table sends again after 2 s."""
-
-_QUIET_S = 1.0  # a message that must not come would come within this time
 _METERS_WATCHED_S = 6.0
 _MUCH_CENTS = 100_000_000
 _ODD_PRICE_CENTS = 333
@@ -32,11 +29,7 @@ _ODD_LOCKS = 30
 _SEATS = (1, 2, 3, 4, 5, 6, 7)
 
 
-class BrokenError(Exception):
-    """The pit does not keep a clause: what was awaited, and what came."""
-
-
-class Kit:
+class PitKit:
     """What every check needs: the broker's address, the deeds, a table that the pit has adopted, the pit's key."""
 
     def __init__(self, address: Address, deeds: Deeds, name: str = "kit") -> None:
@@ -95,19 +88,8 @@ class Kit:
         return bytes.fromhex(word.public_key)
 
 
-Check = Callable[[Kit], None]
-CHECKS: dict[str, Check] = {}
-"""Every check, by its clause's number."""
-
-
-def clause(number: str) -> Callable[[Check], Check]:
-    """This function checks the clause of that number."""
-
-    def register(check: Check) -> Check:
-        CHECKS[number] = check
-        return check
-
-    return register
+CHECKS: Checks[PitKit] = Checks()
+_clause = CHECKS.clause
 
 
 # What several checks use.
@@ -175,7 +157,7 @@ def a_meter(table: FarTable) -> str:
     raise NotTriedError("the pit has no meter: give it one")
 
 
-def hits(kit: Kit, won: Sequence[tuple[str, str] | int]) -> tuple[FarTable, int, list[AwardStep]]:
+def hits(kit: PitKit, won: Sequence[tuple[str, str] | int]) -> tuple[FarTable, int, list[AwardStep]]:
     """A round in which the first seats hit, each a share of a meter or an amount. Returns the level before, the
     awards."""
     table = kit.table()
@@ -206,7 +188,7 @@ def echo(table: FarTable, since: int, wanted: set[str]) -> None:
     def new() -> list[AwardStep]:
         return [step for step in table.steps(since) if step.seq > taken]
 
-    while table.wire.wait(lambda: bool(new()), ANSWERS_WITHIN_S if wanted - told else _QUIET_S):
+    while table.wire.wait(lambda: bool(new()), ANSWERS_WITHIN_S if wanted - told else QUIET_S):
         step = new()[0]
         if step.step != "pending":
             raise BrokenError(f"The first step of the award of {step.hit} is {step.step!r}. It must be 'pending'.")
@@ -221,12 +203,12 @@ def echo(table: FarTable, since: int, wanted: set[str]) -> None:
 # The key and the acks.
 
 
-@clause("P01")
-def _key(kit: Kit) -> None:
+@_clause("P01")
+def _key(kit: PitKit) -> None:
     kit.pit_key()
     later = Wire(kit.address, [f"{kit.address.root}/pit-key"])
     try:
-        later.wait(lambda: bool(later.heard), _QUIET_S)
+        later.wait(lambda: bool(later.heard), QUIET_S)
     finally:
         later.close()
     if not later.heard or not later.heard[0].retained:
@@ -236,16 +218,16 @@ def _key(kit: Kit) -> None:
         raise BrokenError("The word on the pit's key is not signed by that key.")
 
 
-@clause("P02")
-def _first_ack(kit: Kit) -> None:
+@_clause("P02")
+def _first_ack(kit: PitKit) -> None:
     table = kit.new_table()
     first = table.acks()[0]
     if (first.seq, first.chain) != (0, NO_CHAIN):
         raise BrokenError(f"The first ack of an adopted epoch is of event {first.seq}, chain {first.chain}.")
 
 
-@clause("P03")
-def _forms(kit: Kit) -> None:
+@_clause("P03")
+def _forms(kit: PitKit) -> None:
     table = kit.table()
     key = kit.pit_key()
     since = len(table.wire.heard)
@@ -273,8 +255,8 @@ def _must_be_sound(heard: Heard, in_form: bool, key: bytes) -> None:
         raise BrokenError(f"A word on {heard.topic} is not signed by the key that the topic pit-key names: {shown}")
 
 
-@clause("P04")
-def _in_order(kit: Kit) -> None:
+@_clause("P04")
+def _in_order(kit: PitKit) -> None:
     table = kit.table()
     table.send(*(table.reset() for _ in range(20)))
     committed(table)
@@ -288,8 +270,8 @@ def _in_order(kit: Kit) -> None:
         raise BrokenError("A client that connects later does not hear the last ack: the ack is not retained.")
 
 
-@clause("P05")
-def _gap(kit: Kit) -> None:
+@_clause("P05")
+def _gap(kit: PitKit) -> None:
     table = kit.table()
     head = len(table.made)
     missing, beyond = table.event(table.reset(), head + 1), table.event(table.reset(), head + 2)
@@ -301,8 +283,8 @@ def _gap(kit: Kit) -> None:
     committed(table)
 
 
-@clause("P06")
-def _same_again(kit: Kit) -> None:
+@_clause("P06")
+def _same_again(kit: PitKit) -> None:
     table = kit.table()
     meter = a_meter(table)
     table.send(table.lock(meter, _SEATS))
@@ -317,8 +299,8 @@ def _same_again(kit: Kit) -> None:
         )
 
 
-@clause("P07")
-def _same_id_other_body(kit: Kit) -> None:
+@_clause("P07")
+def _same_id_other_body(kit: PitKit) -> None:
     table = kit.table()
     meter = a_meter(table)
     table.send(table.reset())
@@ -332,8 +314,8 @@ def _same_id_other_body(kit: Kit) -> None:
         )
 
 
-@clause("P08")
-def _window_again(kit: Kit) -> None:
+@_clause("P08")
+def _window_again(kit: PitKit) -> None:
     table = kit.table()
     meter = a_meter(table)
     before_cents = level(table, meter)
@@ -363,8 +345,8 @@ def _take_back(table: FarTable, rounds: int, seats: int) -> None:
 # Bytes that are not an event of an adopted table.
 
 
-@clause("P09")
-def _forged(kit: Kit) -> None:
+@_clause("P09")
+def _forged(kit: PitKit) -> None:
     table = kit.table()
     event = parse_object(table.event(table.reset()))
     wrong_chain = {**event, "chain": "ab" * 32}
@@ -378,15 +360,15 @@ def _forged(kit: Kit) -> None:
     not_committed(table, canonical({**unsigned, "chain": "ef" * 32}), "an event without a signature")
 
 
-@clause("P10")
-def _not_canonical(kit: Kit) -> None:
+@_clause("P10")
+def _not_canonical(kit: PitKit) -> None:
     table = kit.table()
     event = parse_object(table.event(table.reset(), chain="ab" * 32))
     not_committed(table, json.dumps(event, indent=1).encode(), "an event in JSON that is not canonical")
 
 
-@clause("P11")
-def _of_another_table(kit: Kit) -> None:
+@_clause("P11")
+def _of_another_table(kit: PitKit) -> None:
     table = kit.table()
     other = f"{table.table}-other"
     seq = table.next_seq
@@ -394,8 +376,8 @@ def _of_another_table(kit: Kit) -> None:
     not_committed(table, strange, "an event of another table on this table's topic")
 
 
-@clause("P12")
-def _id_differs(kit: Kit) -> None:
+@_clause("P12")
+def _id_differs(kit: PitKit) -> None:
     table = kit.table()
     wrong = f"{table.table}/{table.epoch}/{table.next_seq + 7}"
     not_committed(
@@ -403,37 +385,37 @@ def _id_differs(kit: Kit) -> None:
     )
 
 
-@clause("P13")
-def _unknown_version(kit: Kit) -> None:
+@_clause("P13")
+def _unknown_version(kit: PitKit) -> None:
     table = kit.table()
     not_committed(table, table.event(table.reset(), contract=99, chain="ab" * 32), "an event of an unknown contract")
 
 
-@clause("P14")
-def _older_versions(kit: Kit) -> None:
+@_clause("P14")
+def _older_versions(kit: PitKit) -> None:
     table = kit.table()
     for version in (1, 2):
         table.wire.send(table.topics.event, [table.make(table.reset(), contract=version)])
         committed(table)
 
 
-@clause("P15")
-def _not_adopted(kit: Kit) -> None:
+@_clause("P15")
+def _not_adopted(kit: PitKit) -> None:
     stranger = FarTable(kit.address, f"{kit.table().table}-stranger")
     try:
         stranger.send(stranger.reset(), stranger.reset())
         beside = kit.table()
         beside.send(beside.reset())
         committed(beside)  # what came before was looked at
-        stranger.wire.wait(lambda: any(ack.seq for ack in stranger.acks()), _QUIET_S)
+        stranger.wire.wait(lambda: any(ack.seq for ack in stranger.acks()), QUIET_S)
         if any(ack.seq for ack in stranger.acks()):
             raise BrokenError("Events of an epoch that nobody adopted were acknowledged.")
     finally:
         stranger.go()
 
 
-@clause("P16")
-def _another_key(kit: Kit) -> None:
+@_clause("P16")
+def _another_key(kit: PitKit) -> None:
     table = kit.table()
     honest, thief = table.key, SigningKey(os.urandom(32))
     table.say_state(thief)
@@ -444,8 +426,8 @@ def _another_key(kit: Kit) -> None:
     table.say_state()
 
 
-@clause("P17")
-def _new_epoch(kit: Kit) -> None:
+@_clause("P17")
+def _new_epoch(kit: PitKit) -> None:
     former = kit.new_table()
     former.send(former.reset())
     committed(former)
@@ -456,7 +438,7 @@ def _new_epoch(kit: Kit) -> None:
     meter = a_meter(now)
     before_cents, since = level(now, meter), len(former.wire.heard)
     former.send(former.lock(meter, _SEATS, _MUCH_CENTS))
-    former.wire.wait(lambda: any(ack.seq > 1 for ack in former.acks(since)), _QUIET_S)
+    former.wire.wait(lambda: any(ack.seq > 1 for ack in former.acks(since)), QUIET_S)
     former.wire.close()
     if any(ack.seq > 1 for ack in former.acks(since)):
         raise BrokenError("An event of the former epoch was acknowledged after a new epoch was adopted.")
@@ -466,16 +448,16 @@ def _new_epoch(kit: Kit) -> None:
         raise BrokenError(f"Wagers of the former epoch moved the meter {meter} after a new epoch was adopted.")
 
 
-@clause("P18")
-def _garbage(kit: Kit) -> None:
+@_clause("P18")
+def _garbage(kit: PitKit) -> None:
     table = kit.table()
     for garbage in (b"", b"\xff" * 100, b"null", b"[]", b"{", b"[" * 10_000, b'{"seq":1e999}', os.urandom(1000)):
         table.send_bytes(garbage)
     not_committed(table, b'{"id":1}', "bytes that are not a message")
 
 
-@clause("P19")
-def _too_long(kit: Kit) -> None:
+@_clause("P19")
+def _too_long(kit: PitKit) -> None:
     table = kit.table()
     longest = MOST_PAYLOAD_BYTES["event"]
     body: Message = {**table.reset(), "by": "x" * longest}
@@ -485,8 +467,8 @@ def _too_long(kit: Kit) -> None:
 # Over an end of the program.
 
 
-@clause("P20")
-def _restart(kit: Kit) -> None:
+@_clause("P20")
+def _restart(kit: PitKit) -> None:
     table = kit.table()
     meter = a_meter(table)
     table.send(table.lock(meter, _SEATS), *(table.reset() for _ in range(10)))
@@ -503,8 +485,8 @@ def _restart(kit: Kit) -> None:
         )
 
 
-@clause("P21")
-def _ack_times(kit: Kit) -> None:
+@_clause("P21")
+def _ack_times(kit: PitKit) -> None:
     table = kit.table()
     for _ in range(3):
         table.send(table.reset())
@@ -517,8 +499,8 @@ def _ack_times(kit: Kit) -> None:
 # The meters.
 
 
-@clause("P22")
-def _meters_come(kit: Kit) -> None:
+@_clause("P22")
+def _meters_come(kit: PitKit) -> None:
     table = kit.table()
     a_meter(table)
     later = Wire(kit.address, [table.topics.meters])
@@ -539,8 +521,8 @@ def _meters_come(kit: Kit) -> None:
         raise BrokenError(f"{len(times_s)} words on the meters came in {_METERS_WATCHED_S:.0f} s: at most 4 a second.")
 
 
-@clause("P23")
-def _meters_numbers(kit: Kit) -> None:
+@_clause("P23")
+def _meters_numbers(kit: PitKit) -> None:
     table = kit.table()
     a_meter(table)
     with_restart = True
@@ -561,8 +543,8 @@ def _meters_numbers(kit: Kit) -> None:
         raise NotTriedError("the numbers grow while the pit runs; nobody could restart it")
 
 
-@clause("P24")
-def _to_the_cent(kit: Kit) -> None:
+@_clause("P24")
+def _to_the_cent(kit: PitKit) -> None:
     table = kit.table()
     meter = a_meter(table)
     before_cents = level(table, meter)
@@ -585,8 +567,8 @@ def _to_the_cent(kit: Kit) -> None:
         )
 
 
-@clause("P25")
-def _refused_gives_nothing(kit: Kit) -> None:
+@_clause("P25")
+def _refused_gives_nothing(kit: PitKit) -> None:
     table = kit.table()
     meter = a_meter(table)
     before_cents = level(table, meter)
@@ -596,8 +578,8 @@ def _refused_gives_nothing(kit: Kit) -> None:
         raise BrokenError(f"Wagers that were refused moved the meter {meter} from {before_cents} to {now_cents} cents.")
 
 
-@clause("P26")
-def _void(kit: Kit) -> None:
+@_clause("P26")
+def _void(kit: PitKit) -> None:
     table = kit.table()
     meter = a_meter(table)
     before_cents = level(table, meter)
@@ -614,8 +596,8 @@ def _void(kit: Kit) -> None:
 # Hits and awards.
 
 
-@clause("P27")
-def _hit_of_a_meter(kit: Kit) -> None:
+@_clause("P27")
+def _hit_of_a_meter(kit: PitKit) -> None:
     table, before_cents, (step,) = hits(kit, [("", "1:1")])
     meter = a_meter(table)
     if (step.table, step.seat, step.tier, step.meter) != (table.table, 1, "kit", meter):
@@ -626,8 +608,8 @@ def _hit_of_a_meter(kit: Kit) -> None:
         raise BrokenError(f"The meter {meter} was won and stays at {before_cents} cents: it must begin again.")
 
 
-@clause("P28")
-def _hit_of_a_fixed_amount(kit: Kit) -> None:
+@_clause("P28")
+def _hit_of_a_fixed_amount(kit: PitKit) -> None:
     table, before_cents, (step,) = hits(kit, [5000])
     if (step.cents, step.meter) != (5000, None):
         raise BrokenError(f"The award of a fixed 5000 cents is of {step.cents} cents, meter {step.meter}.")
@@ -636,16 +618,16 @@ def _hit_of_a_fixed_amount(kit: Kit) -> None:
         raise BrokenError(f"A fixed award moved the meter {meter} from {before_cents} to {now_cents} cents.")
 
 
-@clause("P29")
-def _two_hits_divide(kit: Kit) -> None:
+@_clause("P29")
+def _two_hits_divide(kit: PitKit) -> None:
     _, before_cents, steps = hits(kit, [("", "1:1"), ("", "1:1")])
     cents = [step.cents for step in steps]
     if sum(cents) != before_cents or abs(cents[0] - cents[1]) > 1:
         raise BrokenError(f"Two hits of one round won {cents} of a meter at {before_cents} cents. Each must have half.")
 
 
-@clause("P30")
-def _a_share(kit: Kit) -> None:
+@_clause("P30")
+def _a_share(kit: PitKit) -> None:
     table, before_cents, (step,) = hits(kit, [("", "1:10")])
     if step.cents != before_cents // 10:
         raise BrokenError(f"A tenth of a meter at {before_cents} cents is {step.cents} cents by the pit.")
@@ -654,26 +636,26 @@ def _a_share(kit: Kit) -> None:
         raise BrokenError(f"After a tenth was won the meter is at {now_cents} cents. The rest is {rest_cents}.")
 
 
-@clause("P31")
-def _no_second_award(kit: Kit) -> None:
+@_clause("P31")
+def _no_second_award(kit: PitKit) -> None:
     table, _, (step,) = hits(kit, [7700])
     since = len(table.wire.heard)
     table.send_bytes(*table.made[-4:])
     repeated(table, since, "a hit that the pit has")
-    table.wire.wait(lambda: False, _QUIET_S)
+    table.wire.wait(lambda: False, QUIET_S)
     said = table.steps()
     table.go()
     table.come()
     table.send(table.reset())
     committed(table)
-    table.wire.wait(lambda: False, _QUIET_S)
+    table.wire.wait(lambda: False, QUIET_S)
     names = {each.award for each in [*said, *table.steps()] if each.hit == step.hit} - {step.award}
     if names:
         raise BrokenError(f"A hit that was told twice has two awards: {step.award} and {', '.join(names)}.")
 
 
-@clause("P32")
-def _said_until_told(kit: Kit) -> None:
+@_clause("P32")
+def _said_until_told(kit: PitKit) -> None:
     table = kit.table()
     table.send(table.lock(a_meter(table), (1,)), table.dealt((1,), (1,)))
     table.send(table.hit(1, 1100))
@@ -695,13 +677,13 @@ def _said_until_told(kit: Kit) -> None:
     table.come()
     table.send(table.reset())
     committed(table)
-    table.wire.wait(lambda: bool(said()), _QUIET_S)
+    table.wire.wait(lambda: bool(said()), QUIET_S)
     if said():
         raise BrokenError("An award's step was said again after the table's stream had told it.")
 
 
-@clause("P33")
-def _decided(kit: Kit) -> None:
+@_clause("P33")
+def _decided(kit: PitKit) -> None:
     table, _, (pending,) = hits(kit, [2200])
     last = pending
     for deed, step in (("verify", "verified"), ("pay", "paid")):
@@ -727,8 +709,8 @@ def _next_step(table: FarTable, last: AwardStep, step: str) -> AwardStep:
     return told
 
 
-@clause("P34")
-def _rejected(kit: Kit) -> None:
+@_clause("P34")
+def _rejected(kit: PitKit) -> None:
     table, before_cents, (pending,) = hits(kit, [("", "1:1")])
     kit.decide("reject", table, pending)
     _next_step(table, pending, "rejected")
@@ -736,20 +718,20 @@ def _rejected(kit: Kit) -> None:
         raise BrokenError(f"A rejected award leaves its meter at {now_cents} cents. Before the hit: {before_cents}.")
 
 
-@clause("P35")
-def _awards_are_not_retained(kit: Kit) -> None:
+@_clause("P35")
+def _awards_are_not_retained(kit: PitKit) -> None:
     table, _, _ = hits(kit, [3300])
     later = Wire(kit.address, [table.topics.award])
     try:
-        later.wait(lambda: any(heard.retained for heard in later.heard), _QUIET_S)
+        later.wait(lambda: any(heard.retained for heard in later.heard), QUIET_S)
         if any(heard.retained for heard in later.heard):
             raise BrokenError("A step of an award is retained: a table that comes back would hear an old step.")
     finally:
         later.close()
 
 
-@clause("P36")
-def _tables_are_apart(kit: Kit) -> None:
+@_clause("P36")
+def _tables_are_apart(kit: PitKit) -> None:
     one = kit.table()
     other = kit.new_table()
     since, at = len(one.wire.heard), len(one.made)
@@ -761,8 +743,8 @@ def _tables_are_apart(kit: Kit) -> None:
     committed(one)
 
 
-@clause("P37")
-def _test_hit(kit: Kit) -> None:
+@_clause("P37")
+def _test_hit(kit: PitKit) -> None:
     table = kit.table()
     meter = a_meter(table)
     before_cents, since = level(table, meter), len(table.wire.heard)

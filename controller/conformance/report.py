@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 from controller import __version__
 from controller.conformance.clauses import CONTRACT, Clause
-from controller.conformance.far_table import now_text
+from controller.conformance.wire import now_text
 from controller.contract.signing import Signer, signed
 
 
@@ -35,16 +35,18 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A whole run: against which broker, when it ended (UTC), and a line a clause in the contract's order."""
+    """A whole run: what was tried (`the pit`, or `the table NAME`), on which broker, when the run ended (UTC), and a
+    line a clause in the contract's order."""
 
+    tried: str
     broker: str
     at: str
     lines: tuple[Line, ...]
 
     @classmethod
-    def of(cls, broker: str, lines: Sequence[Line]) -> Report:
+    def of(cls, tried: str, broker: str, lines: Sequence[Line]) -> Report:
         """The report of a run that ends now."""
-        return cls(broker, now_text(), tuple(lines))
+        return cls(tried, broker, now_text(), tuple(lines))
 
     def count(self, result: Result) -> int:
         """How many clauses have this result."""
@@ -61,7 +63,7 @@ class Report:
 
     def text(self) -> str:
         """The report for a terminal."""
-        lines = [self.heading(), f"The pit on the broker {self.broker}", ""]
+        lines = [self.heading(), f"Tried: {self.tried} on the broker {self.broker}", ""]
         for line in self.lines:
             lines.append(f"{line.clause.number}  {line.result.value:9}  {line.clause.text}")
             if line.why:
@@ -72,7 +74,7 @@ class Report:
         """The report for a program that collects test results."""
         suite = ElementTree.Element(
             "testsuite",
-            name=f"conformance of a pit, contract {CONTRACT}",
+            name=f"conformance of {self.tried}, contract {CONTRACT}",
             tests=str(len(self.lines)),
             failures=str(self.count(Result.BROKEN)),
             skipped=str(self.count(Result.NOT_TRIED)),
@@ -97,7 +99,11 @@ class Report:
             for line in self.lines
         )
         return _PAGE.format(
-            heading=html.escape(self.heading()), broker=html.escape(self.broker), summary=self.summary, rows=rows
+            heading=html.escape(self.heading()),
+            tried=html.escape(self.tried),
+            broker=html.escape(self.broker),
+            summary=self.summary,
+            rows=rows,
         )
 
     def signed(self, signer: Signer, public_key: str) -> bytes:
@@ -109,6 +115,7 @@ class Report:
         whole = {
             "contract": CONTRACT,
             "kit": __version__,
+            "tried": self.tried,
             "broker": self.broker,
             "at": self.at,
             "lines": lines,
@@ -118,13 +125,14 @@ class Report:
 
 
 _PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Conformance of a pit</title><style>
+<html lang="en"><head><meta charset="utf-8"><title>Conformance of {tried}</title><style>
 body {{ font: 15px/1.4 sans-serif; max-width: 70em; margin: 2em auto; padding: 0 1em; }}
 table {{ border-collapse: collapse; }}
 td, th {{ border: 1px solid #bbb; padding: .4em; text-align: left; vertical-align: top; }}
 .broken td:nth-child(3) {{ background: #c00; color: #fff; font-weight: bold; }}
 .kept td:nth-child(3) {{ background: #dfd; }} .not_tried td:nth-child(3) {{ background: #eee; }}
-</style></head><body><h1>Conformance of a pit</h1><p>{heading}</p><p>The pit on the broker {broker}: {summary}.</p>
-<table><tr><th>Clause</th><th>What a pit does</th><th>Result</th><th>What came instead, or why not tried</th></tr>
+</style></head><body><h1>Conformance of {tried}</h1><p>{heading}</p>
+<p>On the broker {broker}: {summary}.</p>
+<table><tr><th>Clause</th><th>What {tried} must do</th><th>Result</th><th>What came instead, or why not tried</th></tr>
 {rows}</table></body></html>
 """

@@ -1,6 +1,6 @@
-"""Defects that are planted in a copy of the reference pit, one at a time: the kit must find each at its clause.
+"""Defects that are planted in a copy of the pit or the table, one at a time: the kit must find each at its clause.
 
-A defect is a text of the program and what stands there instead. A copy with the defect runs as the pit does.
+A defect is a text of the program and what stands there instead. A copy with the defect runs as the program does.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """What is wrong with the pit, the clause that it breaks, and the change that plants it (or the two changes)."""
+    """What is wrong, the clause that it breaks, and the change that plants it (or the two changes)."""
 
     name: str
     clause: str
@@ -26,7 +26,7 @@ class Defect:
 
     def planted(self) -> str:
         """The file's text with the defect. Each text that is changed stands in the file once."""
-        whole = (ROOT / "controller" / self.file).read_text("utf-8")
+        whole = (ROOT / self.file).read_text("utf-8")
         for text, instead in ((self.text, self.instead), (self.and_text, self.and_instead)):
             if text is not None:
                 assert whole.count(text) == 1, f"{self.name}: {self.file} holds {text!r} {whole.count(text)} times"
@@ -34,16 +34,17 @@ class Defect:
         return whole
 
     def plant(self, folder: Path) -> Path:
-        """A copy of the program with the defect, in `folder`: what the pit is started from."""
+        """A copy of the program with the defect, in `folder`, from which the program is started."""
         for package in ("controller", "drivers", "config"):
             shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
-        (folder / "controller" / self.file).write_text(self.planted(), "utf-8")
+        (folder / self.file).write_text(self.planted(), "utf-8")
         return folder
 
 
-_SERVICE, _LEDGER, _BOOKS = "pit/service.py", "pit/ledger.py", "pit/books.py"
+_SERVICE, _LEDGER, _BOOKS = "controller/pit/service.py", "controller/pit/ledger.py", "controller/pit/books.py"
+_INCOMING, _INTAKE, _AWARDS = "controller/pit/incoming.py", "controller/pit/intake.py", "controller/pit/awards.py"
 
-DEFECTS = (
+PIT_DEFECTS = (
     Defect(
         "the key is not retained",
         "P01",
@@ -125,15 +126,19 @@ DEFECTS = (
         "if False:",
     ),
     Defect(
-        "bytes need not be canonical", "P10", "pit/incoming.py", "return canonical(message) == payload", "return True"
+        "bytes need not be canonical",
+        "P10",
+        _INCOMING,
+        "return canonical(message) == payload",
+        "return True",
     ),
-    Defect("a table's topic is not looked at", "P11", "pit/incoming.py", "if name != table:", "if False:"),
-    Defect("ids are not looked at", "P12", "pit/incoming.py", 'if id_ != f"{name}/{epoch}/{seq}":', "if False:"),
-    Defect("every version is read", "P13", "pit/incoming.py", "if contract not in CONTRACTS_READ:", "if False:"),
+    Defect("a table's topic is not looked at", "P11", _INCOMING, "if name != table:", "if False:"),
+    Defect("ids are not looked at", "P12", _INCOMING, 'if id_ != f"{name}/{epoch}/{seq}":', "if False:"),
+    Defect("every version is read", "P13", _INCOMING, "if contract not in CONTRACTS_READ:", "if False:"),
     Defect(
         "older versions are refused",
         "P14",
-        "pit/incoming.py",
+        _INCOMING,
         "if contract not in CONTRACTS_READ:",
         "if contract != 3:",
     ),
@@ -167,7 +172,7 @@ DEFECTS = (
     Defect(
         "garbage ends the pit",
         "P18",
-        "pit/incoming.py",
+        _INCOMING,
         "message = parse_object(payload)\n    match message:",
         "message = parse_object(payload)\n    if not message:\n        raise SystemExit(1)\n    match message:",
     ),
@@ -189,7 +194,7 @@ DEFECTS = (
     Defect(
         "the time of acks goes back",
         "P21",
-        "pit/clock.py",
+        "controller/pit/clock.py",
         "return Stamp(self._last_ms, True).text()",
         "self._less = getattr(self, '_less', 0) + 1000\n        return Stamp(self._last_ms - self._less, True).text()",
     ),
@@ -218,7 +223,7 @@ DEFECTS = (
     Defect(
         "refused wagers count",
         "P25",
-        "pit/intake.py",
+        _INTAKE,
         'return _word(bet, "spot"), _seats(bet),',
         'return _word(bet, "spot"), tuple(bet["seats"]) + tuple(bet["refused_seats"]),',
     ),
@@ -236,18 +241,18 @@ DEFECTS = (
         'self.post("hit", {f"meter:{meter}": -won}, "awards", event)',
         'self.post("hit", {"house": -won}, "awards", event)\n        again = Reseed(0, 0)',
     ),
-    Defect("a fixed award is of a dollar more", "P28", "pit/awards.py", "cents = won\n", "cents = won + 100\n"),
+    Defect("a fixed award is of a dollar more", "P28", _AWARDS, "cents = won\n", "cents = won + 100\n"),
     Defect(
         "the first hit has the whole level",
         "P29",
-        "pit/meters.py",
+        "controller/pit/meters.py",
         "return [each + (place < left) for place in range(hits)]",
         "return [cents] + [0] * (hits - 1)",
     ),
     Defect(
         "every share is the whole",
         "P30",
-        "pit/intake.py",
+        _INTAKE,
         "            if not 0 < won <= 1:",
         "            won = Fraction(1)\n            if not 0 < won <= 1:",
     ),
@@ -276,7 +281,7 @@ DEFECTS = (
     Defect(
         "a step is said for ever",
         "P32",
-        "pit/awards.py",
+        _AWARDS,
         "UPDATE step SET heard = 1 WHERE award = ? AND seq <= ?",
         "UPDATE step SET heard = 0 WHERE award = ? AND seq <= ?",
     ),
@@ -314,7 +319,7 @@ DEFECTS = (
     Defect(
         "a test hit is paid from each meter",
         "P37",
-        "pit/intake.py",
+        _INTAKE,
         '            case "hit":\n',
         '            case "test_hit":\n'
         "                for meter in self._books.levels():\n"

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from controller.conformance.clauses import clauses
-from controller.conformance.deeds import Deeds
-from controller.conformance.far_table import Address, Wire
+from controller.conformance.deeds import PIT_DEEDS, Deeds
 from controller.conformance.main import try_pit
 from controller.conformance.report import Report
+from controller.conformance.wire import Address, Wire
 from tests.pit.house import ROOT
 from tests.support.brokers import Broker
 from tests.support.waiting import PATIENCE_S
@@ -75,13 +75,13 @@ def try_program(command: Sequence[str], deeds: dict[str, str], folder: Path, hom
     broker = Broker(folder).start()
     pit = RunningPit([word.replace("{broker}", f"127.0.0.1:{broker.port}") for word in command], folder, home)
     kill = f"kill -9 $(cat {shlex.quote(str(folder / 'pit.pid'))})"
-    wanted = [clause for clause in clauses() if not only or clause.number in only]
+    wanted = [clause for clause in clauses("P") if not only or clause.number in only]
     try:
         address = Address("127.0.0.1", broker.port, "pit/v1")
         up = Wire(address, ["pit/v1/pit-key"])
         assert up.wait(lambda: bool(up.heard), PATIENCE_S), "the pit does not come"
         up.close()
-        return try_pit(address, Deeds({**deeds, "restart": kill}, asks=False), wanted, lambda line: None)
+        return try_pit(address, Deeds(PIT_DEEDS, {**deeds, "restart": kill}, asks=False), wanted, lambda line: None)
     finally:
         pit.close()
         broker.stop()

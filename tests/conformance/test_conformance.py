@@ -1,38 +1,53 @@
-"""The kit tells a pit that keeps the contract from one that does not, clause by clause."""
+"""The kit tells a pit or a table that keeps the contract from one that does not, clause by clause."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 from controller.conformance.clauses import clauses
-from controller.conformance.far_table import Address, FarTable, Wire, now_text
-from controller.conformance.pit_checks import CHECKS
+from controller.conformance.deeds import TABLE_DEEDS, read_commands
+from controller.conformance.far_table import FarTable
+from controller.conformance.main import main
+from controller.conformance.pit_checks import CHECKS as PIT_CHECKS
 from controller.conformance.report import Line, Report, Result
+from controller.conformance.table_checks import CHECKS as TABLE_CHECKS
+from controller.conformance.wire import Address, Wire, now_text
 from controller.contract.canonical import parse_object
 from controller.contract.pit_words import AwardStep
+from controller.errors import TableError
 from controller.keys import SigningKey, signature_holds
-from tests.conformance.defects import DEFECTS, Defect
+from tests.conformance.defects import PIT_DEFECTS, Defect
 from tests.conformance.house import try_reference_pit, try_tiny_pit
+from tests.conformance.table_defects import TABLE_DEFECTS
+from tests.conformance.table_house import try_reference_table
 from tests.support.brokers import Broker, needs_mosquitto
 from tests.support.contract import check_message
 from tests.support.waiting import PATIENCE_S
 
 _AT_ONCE = ("P01", "P03", "P04", "P05", "P07", "P09", "P18", "P20")
-"""Clauses that are tried in a few seconds."""
+"""Clauses of a pit that are tried in a few seconds."""
+
+_AT_ONCE_AT_A_TABLE = ("T01", "T05", "T24", "T29", "T30", "T31", "T32", "T33", "T34")
+"""The same of a table."""
 
 
 def _told(report: Report) -> list[str]:
     return [f"{line.clause.number} {line.result.value}: {line.why}" for line in report.lines if line.why]
 
 
-def test_every_clause_has_one_check_and_one_defect_at_least() -> None:
-    numbers = [clause.number for clause in clauses()]
-    assert sorted(CHECKS) == numbers == sorted({*numbers})
-    assert {defect.clause for defect in DEFECTS} == {*numbers}
+@pytest.mark.parametrize(
+    ("of", "checks", "defects"), [("P", PIT_CHECKS, PIT_DEFECTS), ("T", TABLE_CHECKS, TABLE_DEFECTS)]
+)
+def test_every_clause_has_one_check_and_one_defect_at_least(
+    of: str, checks: Collection[str], defects: Sequence[Defect]
+) -> None:
+    numbers = [clause.number for clause in clauses(of)]
+    assert sorted(checks) == numbers == sorted({*numbers})
+    assert {defect.clause for defect in defects} == {*numbers}
 
 
 @needs_mosquitto
@@ -63,7 +78,7 @@ def test_what_the_kit_says_as_a_table_keeps_the_contract(tmp_path: Path) -> None
         broker.stop()
 
 
-@pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name)
+@pytest.mark.parametrize("defect", [*PIT_DEFECTS, *TABLE_DEFECTS], ids=lambda defect: defect.name)
 def test_a_defect_can_be_planted(defect: Defect) -> None:
     compile(defect.planted(), defect.file, "exec")
 
@@ -76,8 +91,8 @@ def test_the_reference_pit_keeps_the_clauses_of_a_sample(tmp_path: Path) -> None
 
 
 @needs_mosquitto
-def test_a_defect_of_a_sample_is_found_at_its_clause(tmp_path: Path) -> None:
-    (defect,) = (defect for defect in DEFECTS if defect.name == "what comes after a gap is committed")
+def test_a_defect_of_a_pit_of_a_sample_is_found_at_its_clause(tmp_path: Path) -> None:
+    (defect,) = (defect for defect in PIT_DEFECTS if defect.name == "what comes after a gap is committed")
     report = try_reference_pit(tmp_path, defect.plant(tmp_path / "copy"), ["P04", defect.clause])
     assert [line.result for line in report.lines] == [Result.KEPT, Result.BROKEN]
 
@@ -89,7 +104,7 @@ def test_a_report_says_every_line_in_each_form_and_is_signed() -> None:
         Line(other, Result.BROKEN, "An ack of <7> came.", 0.2),
         Line(third, Result.NOT_TRIED, "nobody could restart it", 0.3),
     )
-    report = Report.of("127.0.0.1:1883", lines)
+    report = Report.of("the pit", "127.0.0.1:1883", lines)
     suite = ElementTree.fromstring(report.junit())
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("3", "1", "1")
     assert [case.get("classname") for case in suite] == [one.number, other.number, third.number]
@@ -111,7 +126,7 @@ def test_a_second_pit_of_other_libraries_keeps_the_clauses_of_a_sample(tmp_path:
 def test_a_second_pit_of_other_libraries_keeps_every_clause(tmp_path: Path, figure: Callable[[str], None]) -> None:
     report = try_tiny_pit(tmp_path)
     assert not _told(report)
-    figure(f"{report.summary} of {len(clauses())} clauses")
+    figure(f"{report.summary} of {len(PIT_CHECKS)} clauses")
 
 
 @pytest.mark.proof
@@ -119,13 +134,63 @@ def test_a_second_pit_of_other_libraries_keeps_every_clause(tmp_path: Path, figu
 def test_the_reference_pit_keeps_every_clause(tmp_path: Path, figure: Callable[[str], None]) -> None:
     report = try_reference_pit(tmp_path)
     assert not _told(report)
-    figure(f"{report.summary} of {len(clauses())} clauses")
+    figure(f"{report.summary} of {len(PIT_CHECKS)} clauses")
 
 
 @pytest.mark.proof
 @needs_mosquitto
-@pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name)
-def test_a_defect_is_found_at_its_clause(defect: Defect, tmp_path: Path, figure: Callable[[str], None]) -> None:
+@pytest.mark.parametrize("defect", PIT_DEFECTS, ids=lambda defect: defect.name)
+def test_a_defect_of_a_pit_is_found_at_its_clause(
+    defect: Defect, tmp_path: Path, figure: Callable[[str], None]
+) -> None:
     report = try_reference_pit(tmp_path, defect.plant(tmp_path / "copy"), [defect.clause])
-    assert [line.result for line in report.lines] == [Result.BROKEN], (tmp_path / "pit.log").read_text("utf-8")[-2000:]
+    assert [line.result for line in report.lines] == [Result.BROKEN], (tmp_path / "pit.log").read_text()[-2000:]
     figure(f"found at {defect.clause}: {report.lines[0].why}")
+
+
+@needs_mosquitto
+def test_the_table_keeps_the_clauses_of_a_sample(tmp_path: Path) -> None:
+    report = try_reference_table(tmp_path, only=_AT_ONCE_AT_A_TABLE)
+    assert not _told(report)
+    assert len(report.lines) == len(_AT_ONCE_AT_A_TABLE)
+
+
+@pytest.mark.proof
+@needs_mosquitto
+def test_the_table_keeps_every_clause(tmp_path: Path, figure: Callable[[str], None]) -> None:
+    report = try_reference_table(tmp_path)
+    assert not _told(report)
+    figure(f"{report.summary} of {len(TABLE_CHECKS)} clauses")
+
+
+@pytest.mark.proof
+@needs_mosquitto
+@pytest.mark.parametrize("defect", TABLE_DEFECTS, ids=lambda defect: defect.name)
+def test_a_defect_of_a_table_is_found_at_its_clause(
+    defect: Defect, tmp_path: Path, figure: Callable[[str], None]
+) -> None:
+    report = try_reference_table(tmp_path, defect.plant(tmp_path / "copy"), [defect.clause])
+    assert [line.result for line in report.lines] == [Result.BROKEN], (tmp_path / "daemon.log").read_text("utf-8")[
+        -2000:
+    ]
+    figure(f"found at {defect.clause}: {report.lines[0].why}")
+
+
+def test_the_clauses_of_each_side_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--list"]) == 0
+    assert main(["--list", "--table", "kit-01"]) == 0
+    listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert listed == [*sorted(PIT_CHECKS), *sorted(TABLE_CHECKS), *sorted(TABLE_CHECKS)]
+
+
+def test_a_clause_of_a_table_is_not_tried_at_a_pit(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--only", "T01", "--broker", "127.0.0.1:1"]) == 1
+    assert "clause_unknown" in capsys.readouterr().err
+
+
+def test_a_deed_of_a_pit_is_none_of_a_table(tmp_path: Path) -> None:
+    (tmp_path / "deeds.toml").write_text('pin = "true"\nadopt = "true"\n')
+    with pytest.raises(TableError) as refused:
+        read_commands(tmp_path / "deeds.toml", TABLE_DEEDS)
+    assert refused.value.code == "deeds_unusable"
+    assert "adopt is not a deed" in str(refused.value)

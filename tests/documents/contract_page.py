@@ -52,13 +52,15 @@ def contract_page() -> Iterator[str]:
     yield ""
     yield "## Clauses"
     yield ""
-    yield "What a pit promises. A number keeps its meaning for ever. The [conformance kit](conformance.md) tries each."
+    yield "What each side promises. A number keeps its meaning for ever. The [kit](conformance.md) tries each."
     yield ""
-    yield "| clause | what a pit does |"
-    yield "|---|---|"
-    for clause in document["x-clauses"]:
-        yield f"| {clause['number']} | {clause['text']} |"
-    yield ""
+    for letter, side in (("P", "pit"), ("T", "table")):
+        yield f"| clause | what a {side} does |"
+        yield "|---|---|"
+        for clause in document["x-clauses"]:
+            if clause["number"].startswith(letter):
+                yield f"| {clause['number']} | {clause['text']} |"
+        yield ""
     yield "## Channels"
     yield ""
     yield server["description"]
