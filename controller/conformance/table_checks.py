@@ -29,7 +29,7 @@ from controller.keys import SigningKey, signature_holds
 
 _SCHEMAS = Path(controller.contract.__file__).with_name("schemas")
 _WINDOW = 50
-_RESENT_WITHIN_S = 2.0
+_NOT_RESENT_S = 2.0 + 2 * QUIET_S  # an event that is sent again comes by then
 _LEVEL_CENTS = 1_000_000
 _OTHER_LEVEL_CENTS = 1_234_500
 _SEVERAL = 3
@@ -104,6 +104,7 @@ class TableKit:
 
     def hit(self, pit: FarPit) -> Message:
         """A hit, of a fixed amount where that can be dealt, else of a meter."""
+        must_play(self, pit)
         try:
             before, _, _ = self.round(pit, "hit_fixed")
         except NotTriedError:
@@ -137,8 +138,8 @@ def again(pit: FarPit, since: int, numbers: Iterable[int], times: int = 1) -> bo
     return pit.wait(lambda: all(pit.numbers(since).count(seq) >= times for seq in numbers), times * ANSWERS_WITHIN_S)
 
 
-def quiet(pit: FarPit, since: int, what: str, for_s: float = QUIET_S) -> None:
-    """No event may come for a while."""
+def quiet(pit: FarPit, since: int, what: str, for_s: float) -> None:
+    """No event may come for so long."""
     pit.wait(lambda: bool(pit.sent(since)), for_s)
     if numbers := pit.numbers(since):
         raise BrokenError(f"{what} the table sent event {numbers[0]}.")
@@ -313,7 +314,7 @@ def _acknowledged(kit: TableKit) -> None:
     kit.events(_SEVERAL)
     kit.rest(pit)
     since = len(pit.heard)
-    pit.wait(lambda: False, _RESENT_WITHIN_S + QUIET_S)
+    pit.wait(lambda: False, _NOT_RESENT_S)
     if repeated := [seq for seq in pit.numbers(since) if seq <= int(str(pit.state["head_seq"]))]:
         raise BrokenError(f"Event {repeated[0]} was sent again after its ack.")
 
@@ -415,7 +416,7 @@ def _old_ack(kit: TableKit) -> None:
     since = len(pit.heard)
     old = pit.ack(len(pit.taken) - 1)
     pit.say_ack(replace(old, at=at_text((moment_ms(old.at) or 0) - 60_000)))
-    quiet(pit, since, "An ack that is a minute older than the last ack was believed:")
+    quiet(pit, since, "An ack that is a minute older than the last ack was believed:", _NOT_RESENT_S)
 
 
 @_clause("T13")
@@ -431,10 +432,11 @@ def _ack_ahead(kit: TableKit) -> None:
 def _behind(kit: TableKit, wrong: Callable[[FarPit], AckWord], what: str) -> None:
     kit.deeds.need("clear")
     pit = kit.pit()
+    since = len(pit.heard)
     pit.say_ack(wrong(pit))
     if not pit.wait(lambda: pit.state.get("fault") == _BEHIND, ANSWERS_WITHIN_S):
         raise BrokenError(f"After {what} the table's state does not have the fault {_BEHIND!r}.")
-    quiet(pit, len(pit.heard), f"After {what}", _RESENT_WITHIN_S + QUIET_S)
+    quiet(pit, since, f"After {what}", _NOT_RESENT_S)
     head = len(pit.taken)
     pit.say_ack()
     heard(pit, head + 1)  # the fault itself
@@ -465,7 +467,7 @@ def _too_long(kit: TableKit) -> None:
     since = len(pit.heard)
     back = pit.ack(len(pit.taken) - 1).payload(pit.key)
     pit.wire.say(pit.topics.ack, back + b" " * (MOST_PAYLOAD_BYTES["ack"] + 1 - len(back)))
-    quiet(pit, since, "An ack of more than 1,000 bytes was believed:")
+    quiet(pit, since, "An ack of more than 1,000 bytes was believed:", _NOT_RESENT_S)
     for topic in (pit.topics.award, pit.topics.meters, pit.topics.pit_key):
         pit.wire.say(topic, b" " * (MOST_PAYLOAD_BYTES[topic.rpartition("/")[2]] + 1))
     kit.events()
@@ -549,6 +551,7 @@ def _numbered(pit: FarPit, moved_ms: int) -> bytes:
 def _shown(kit: TableKit) -> None:
     kit.deeds.need("hit_meter")
     pit = kit.pit()
+    must_play(kit, pit)
     pit.levels = dict.fromkeys(pit.levels, _OTHER_LEVEL_CENTS)
     pit.wait(lambda: False, 2 * QUIET_S)
     false = replace(pit.meters_word(), meters=dict.fromkeys(pit.levels, _OTHER_LEVEL_CENTS + 100))
@@ -634,6 +637,7 @@ def _alarms(pit: FarPit, code: str) -> list[Message]:
 @_clause("T28")
 def _void(kit: TableKit) -> None:
     pit = kit.pit()
+    must_play(kit, pit)
     before = len(pit.taken)
     kit.deeds.do("void")
     locked, void = (came(pit, type_, before, "void") for type_ in ("wagers_locked", "void"))

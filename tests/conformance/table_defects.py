@@ -7,7 +7,7 @@ from tests.conformance.defects import Defect
 _STREAM, _GUARANTEE = "controller/delivery/stream.py", "controller/delivery/guarantee.py"
 _LEVELS, _TRUST = "controller/delivery/levels.py", "controller/delivery/pit_trust.py"
 _AWARDS, _ACTS = "controller/table/awards.py", "controller/table/acts/pit.py"
-_DEALING, _ENVELOPE, _MQTT = "controller/table/dealing.py", "controller/contract/envelope.py", "drivers/mqtt.py"
+_DEALING, _MQTT = "controller/table/dealing.py", "drivers/mqtt.py"
 _FRESH = "self._trust.pinned is not None and self._delivery.fresh(now_s) and self.levels.fresh(now_s)"
 
 TABLE_DEFECTS = (
@@ -51,11 +51,13 @@ TABLE_DEFECTS = (
         '"unacknowledged": self._delivery.head_seq,\n                "pit"',
     ),
     Defect(
-        "each connection begins at event 1",
+        "an event that is read from the disk has other bytes",
         "T06",
-        _GUARANTEE,
-        "self.phase = Phase.STREAMING\n        self._sent_seq = self.acked_seq",
-        "self.phase = Phase.STREAMING\n        self._sent_seq = 0",
+        _STREAM,
+        "len(due))):\n                self._outbox[message.seq] = message",
+        "len(due))):\n"
+        '                message = __import__("dataclasses").replace(message, body=message.body + b" ")\n'
+        "                self._outbox[message.seq] = message",
     ),
     Defect(
         "the stream ends where nobody listens",
@@ -119,7 +121,13 @@ TABLE_DEFECTS = (
         '_log.warning("a message on %s is no acknowledgement and is ignored", self._topics.ack)\n            return',
         'raise ValueError("no acknowledgement")',
     ),
-    Defect("no word is too long", "T16", _STREAM, "if len(payload) > MOST_PAYLOAD_BYTES.get(", "if 0 * len("),
+    Defect(
+        "no word is too long",
+        "T16",
+        _STREAM,
+        "len(payload) > MOST_PAYLOAD_BYTES",
+        "len(payload) > 10**9 + MOST_PAYLOAD_BYTES",
+    ),
     Defect("every key is believed", "T17", _TRUST, "if _handed_over(self.pinned, word) != self.offered:", "if False:"),
     Defect(
         "nobody is told of another key",
@@ -218,19 +226,27 @@ TABLE_DEFECTS = (
     Defect(
         "an event is changed after it was signed",
         "T31",
-        _ENVELOPE,
-        "return canonical(message) if signer is None else signed(message, signer)",
-        'return canonical({**__import__("json").loads(signed(message, signer)), "shoe": 1000})',
+        _STREAM,
+        "message.body, event_type=",
+        """message.body.replace(b'"shoe":1', b'"shoe":9'), event_type=""",
     ),
     Defect("events are not canonical", "T31", _STREAM, "message.body, event_type=", 'message.body + b" ", event_type='),
     Defect(
         "ids do not fit",
         "T32",
-        _ENVELOPE,
-        '"id": f"{table}/{epoch}/{seq}"',
-        '"id": f"{table}/{epoch}/{seq + 7}"',
+        _STREAM,
+        "message.body, event_type=",
+        """message.body.replace(f'/{seq}"'.encode(), f'/{seq + 7}"'.encode()), event_type=""",
     ),
-    Defect("every event has one chain", "T33", _ENVELOPE, '"chain": chain.hex(),', '"chain": "ab" * 32,'),
+    Defect(
+        "every event has one chain",
+        "T33",
+        _STREAM,
+        "message.body, event_type=",
+        'message.body.replace(message.says["chain"].encode(), b"ab" * 32), event_type=',
+        'own_chain = None if own is None else str(own.says["chain"])',
+        'own_chain = None if own is None else "ab" * 32',
+    ),
     Defect(
         "messages have QoS 2", "T34", _MQTT, "publish(topic, payload, 1, retain,", "publish(topic, payload, 2, retain,"
     ),
