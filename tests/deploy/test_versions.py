@@ -149,7 +149,8 @@ def _installs(tmp_path: Path, cut_at: int) -> tuple[bool, Path]:
     for name in ("rm", "mv", "cp", "ln", "mkdir", "mktemp", "sync", "chmod"):
         (fakes / name).write_text(_FAKED.format(name))
         (fakes / name).chmod(0o755)
-    (fakes / "systemd-sysusers").symlink_to("/bin/true")
+    for name in ("systemd-sysusers", "udevadm"):
+        (fakes / name).symlink_to("/bin/true")
     text = (ROOT / "debian" / "postinst").read_text("utf-8").replace("@VERSION@", "9.1.0")
     text = text.replace("/opt/table-controller", str(kept)).replace("/usr/lib/table-controller", str(own))
     script = tmp_path / "postinst"

@@ -1,0 +1,219 @@
+"""An emulated Raspberry Pi 3B, seen from outside: its power, its header, its serial line, and a root shell in it."""
+
+from __future__ import annotations
+
+import os
+import queue
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import serial
+
+from controller.cli.surroundings import free_port
+from tests.pi.board import Board
+
+PATIENCE_S = 600.0
+"""How long a test waits for the Pi: it is some twenty times slower than a real one, and the machine may be busy."""
+_CPU_S = 3600  # what a forgotten Pi may take at most
+_POLL_S = 0.1
+_GPSET, _GPCLR = 0x3F20001C, 0x3F200028
+_GPIO = "/machine/soc/peripherals/gpio"
+_SHELL = {
+    "etc/systemd/system/shell.socket": "[Socket]\nListenStream=23\nAccept=yes\n[Install]\nWantedBy=sockets.target\n",
+    "etc/systemd/system/shell@.service": "[Service]\nExecStart=-/bin/sh\nStandardInput=socket\nStandardError=socket\n",
+    "etc/systemd/system/control.socket": "[Socket]\nListenStream=24\n[Install]\nWantedBy=sockets.target\n",
+    "etc/systemd/system/control.service": (
+        "[Service]\nExecStart=/lib/systemd/systemd-socket-proxyd /run/table-controller/hil.sock\n"
+    ),
+    "etc/systemd/network/pit.network": "[Match]\nType=ether\n[Network]\nAddress=10.0.2.15/24\nIPv6AcceptRA=no\n",
+    "etc/modules-load.d/pi.conf": "gpiomem\n",
+    "etc/fstab": "",
+    "etc/hostname": "table\n",
+    "etc/hosts": "127.0.0.1 localhost table\n10.0.2.2 broker.pit\n",
+    "usr/lib/clock-epoch": "",  # a Pi has no clock: it starts with the time of this file
+}
+_ENABLED = {
+    "etc/systemd/system/sockets.target.wants/shell.socket": "../shell.socket",
+    "etc/systemd/system/sockets.target.wants/control.socket": "../control.socket",
+    "etc/systemd/system/multi-user.target.wants/systemd-networkd.service": (
+        "/lib/systemd/system/systemd-networkd.service"
+    ),
+} | {
+    f"etc/systemd/system/{unit}": "/dev/null"
+    for unit in ("apt-daily.timer", "apt-daily-upgrade.timer", "systemd-timesyncd.service", "getty@tty1.service")
+}
+
+
+def fresh_card_root(root: Path, package: Path) -> None:
+    """Lay into a clean Debian what its emulation needs, and the package, not installed."""
+    for name, text in _SHELL.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    for name, target in _ENABLED.items():
+        link = root / name
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.unlink(missing_ok=True)
+        link.symlink_to(target)
+    shutil.copy(package, root / "root" / "table-controller.deb")
+
+
+class Header:
+    """The header's pins as hands and eyes reach them, by the names of a table's file.
+
+    Each change of an output is told by QEMU; `lit` lamps are known without asking.
+    """
+
+    def __init__(self, channel: Path, lamps: Mapping[str, Mapping[str, Any]], inputs: Mapping[str, Any]) -> None:
+        self._lamps = {name: (int(lamp["bcm"]), lamp["active"] == "high") for name, lamp in lamps.items()}
+        self._inputs = {name: (int(wired["bcm"]), wired["active"] == "high") for name, wired in inputs.items()}
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.connect(str(channel))
+        self._answers: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._outputs: dict[int, bool] = {}
+        self._changes: Counter[int] = Counter()
+        self._lock = threading.Lock()
+        threading.Thread(target=self._hear, daemon=True).start()
+        self._say(f"irq_intercept_out {_GPIO}")
+        for name in inputs:
+            self.release(name)
+
+    def press(self, name: str) -> None:
+        bcm, active = self._inputs[name]
+        self._drive(bcm, active)
+
+    def release(self, name: str) -> None:
+        bcm, active = self._inputs[name]
+        self._drive(bcm, not active)
+
+    def lamps(self) -> dict[str, bool]:
+        return {name: self._outputs.get(bcm, False) == high for name, (bcm, high) in self._lamps.items()}
+
+    def changes(self) -> dict[str, int]:
+        """How often each lamp went on or out, by name."""
+        return {name: self._changes[bcm] for name, (bcm, _) in self._lamps.items()}
+
+    def _drive(self, bcm: int, level: bool) -> None:
+        self._say(f"writel {_GPSET if level else _GPCLR:#x} {1 << bcm:#x}")
+
+    def _say(self, words: str) -> None:
+        with self._lock:
+            self._socket.sendall(f"{words}\n".encode())
+            answer = self._answers.get(timeout=PATIENCE_S)
+        assert answer.startswith("OK"), f"{words}: {answer}"
+
+    def _hear(self) -> None:
+        """QEMU stands still where nobody reads what it tells."""
+        with suppress(OSError):
+            for line in self._socket.makefile():
+                if change := re.match(r"IRQ (raise|lower) (\d+)", line):
+                    self._outputs[int(change[2])] = change[1] == "raise"
+                    self._changes[int(change[2])] += 1
+                else:
+                    self._answers.put(line.strip())
+
+
+class Serial:
+    """The shoe's end of the line on the header's own port (`/dev/ttyAMA0`)."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self.plug()
+
+    def plug(self) -> None:
+        self._line = serial.serial_for_url(f"socket://127.0.0.1:{self._port}", timeout=0)
+
+    def unplug(self) -> None:
+        self._line.close()
+
+    def write(self, data: bytes) -> None:
+        self._line.write(data)
+
+
+class Pi:
+    """A Pi with this memory card, switched on. `lamps` and `inputs` are those of the table's file."""
+
+    def __init__(self, board: Board, card: Path, pins: Mapping[str, Any], kernel_words: str = "") -> None:
+        self.console = card.with_suffix(".console")
+        channel = card.with_suffix(".qtest")
+        channel.unlink(missing_ok=True)
+        self._shell, self.control, line = free_port(), free_port(), free_port()
+        words = f"console=ttyS1,115200 loglevel=1 panic=1 {kernel_words}"
+        qemu = f"""qemu-system-aarch64 -M raspi3b -global bcm2837.enabled-cpus=1 -nodefaults -display none
+            -serial tcp:127.0.0.1:{line},server=on,wait=off -serial file:{self.console} -monitor none
+            -kernel {board.kernel} -dtb {board.device_tree} -initrd {board.first_files}
+            -drive if=sd,format=raw,file={card} -device usb-net,netdev=net
+            -netdev user,id=net,hostfwd=tcp:127.0.0.1:{self._shell}-:23,hostfwd=tcp:127.0.0.1:{self.control}-:24
+            -qtest unix:{channel},server=on,wait=off -qtest-log none"""
+        # Whatever becomes of the test, the kernel ends the Pi with it; and a Pi that nobody ends uses up its time.
+        command = ["setpriv", "--pdeathsig", "KILL", "prlimit", f"--cpu={_CPU_S}", *qemu.split(), "-append", words]
+        self.said = card.with_suffix(".qemu").open("wb")
+        self._qemu = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.said, stderr=self.said)
+        until(lambda: channel.exists() or self._qemu.poll() is not None, "QEMU runs", 60)
+        self.header = Header(channel, pins["lamps"], pins["inputs"])
+        self.line = Serial(line)
+
+    @property
+    def cpu_s(self) -> float:
+        """The seconds of this machine's processor that the Pi has used."""
+        fields = Path(f"/proc/{self._qemu.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def cut_power(self) -> None:
+        """The power fails: nothing more is written."""
+        self.line.unplug()
+        self._qemu.send_signal(signal.SIGKILL)
+        self._qemu.wait()
+        self.said.close()
+
+    def booted(self) -> None:
+        """Wait until systemd has started all that it starts."""
+        until(lambda: self.run("systemctl is-system-running --wait", check=False)[1] in ("running", "degraded"), "boot")
+
+    def run(self, script: str, check: bool = True) -> tuple[int, str]:
+        """What this script of a shell does in the Pi as root: its exit code, and what it printed."""
+        deadline_s = time.monotonic() + PATIENCE_S
+        while True:
+            said = self._once(script)
+            ended = re.fullmatch(r"begun\n(.*)ended (\d+)\n", said, re.DOTALL)
+            if ended is not None:
+                code, text = int(ended[2]), ended[1].strip()
+                assert not check or code == 0, f"{script}\n{text}\n{self.log()}"
+                return code, text
+            # Before the Pi listens, QEMU accepts and closes.
+            assert not said, f"{script} was cut: {said}"
+            assert time.monotonic() < deadline_s, f"the Pi does not answer; its console: {self.console.read_text()}"
+            assert self._qemu.poll() is None, "QEMU has ended"
+            time.sleep(_POLL_S)
+
+    def _once(self, script: str) -> str:
+        lines = f"exec 2>&1; echo begun; (\n{script}\n) </dev/null; echo ended $?; exit\n"
+        answer = bytearray()
+        with socket.socket() as channel, suppress(ConnectionError):
+            channel.settimeout(PATIENCE_S)
+            channel.connect(("127.0.0.1", self._shell))
+            channel.sendall(lines.encode())
+            while part := channel.recv(65536):
+                answer += part
+        return answer.decode("utf-8", "replace")
+
+    def log(self) -> str:
+        """The end of the Pi's log."""
+        return self._once("journalctl --lines 60 --output short-monotonic --no-pager 2>&1; exit\n")
+
+
+def until(true: Callable[[], bool], what: str, within_s: float = PATIENCE_S) -> None:
+    """Wait until it is true."""
+    deadline_s = time.monotonic() + within_s
+    while not true():
+        assert time.monotonic() < deadline_s, f"in vain waited for: {what}"
+        time.sleep(_POLL_S)

@@ -1,0 +1,274 @@
+"""The package on an emulated Raspberry Pi 3B, installed and played at. Shoe, people, broker and pit stand outside.
+
+Real are the package, dpkg, systemd with the shipped units, the Pi's pin library, pyserial, and the chip's registers.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import ssl
+import time
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.bench.broker_certs import TABLE, BrokerCerts
+from controller.bench.daemon import Table
+from controller.bench.far_pit import FarPit
+from controller.bench.far_shoe import FarShoe
+from controller.bench.header import Pins
+from controller.bench.plugin import Dealer, Eventually
+from controller.cli.main import main
+from controller.contract.fingerprint import fingerprint
+from controller.errors import TableError
+from drivers.sim.signing import public_hex
+from tests.deploy.clean_debian import ROOT, layer, make_package
+from tests.hil.bench import Bench
+from tests.pi.board import board, lacking, make_card
+from tests.pi.emulated import PATIENCE_S, Pi, fresh_card_root, until
+from tests.support.brokers import Broker, needs_mosquitto
+
+pytestmark = [
+    pytest.mark.proof,
+    pytest.mark.skipif(lacking() != "", reason=f"this machine lacks for an emulated Pi: {lacking()}"),
+    needs_mosquitto,
+]
+
+_BROKER = "broker.pit"
+_SHIPPED = ROOT / "config"
+_PINS = tomllib.loads((_SHIPPED / "tables" / "royal9.toml").read_text("utf-8"))["pins"]
+_ANSWERS = f"""
+table.game = "royal9"
+table.id = "{TABLE}"
+shoe.driver = "angel_eye"
+setup.shoe = "/dev/ttyAMA0"
+pit.host = "{_BROKER}"
+setup.networks = "10.0.2.2/32"
+setup.by = "Smith"
+setup.report = "/root/report.html"
+"""
+_SLOW = "[Service]\nTimeoutStartSec=20min\nTimeoutStopSec=5min\nWatchdogSec=60\n"
+"""The unit's limits for a Pi that is some twenty times slower than a real one."""
+_UNIT = "table-controller"
+
+
+class _Certs(BrokerCerts):
+    """The pit's own client is on the broker's machine, and knows the broker by an address."""
+
+    def context(self, name: str) -> ssl.SSLContext:
+        context = super().context(name)
+        context.check_hostname = False
+        return context
+
+
+class _OnPi(Table):
+    """The table under its unit in a Pi, asked over its control socket."""
+
+    def __init__(self, pi: Pi) -> None:
+        self.pi = pi
+        self.table_id = TABLE
+
+    def _ask(self, request: dict[str, object]) -> dict[str, Any]:
+        with socket.socket() as channel:
+            channel.settimeout(PATIENCE_S)
+            channel.connect(("127.0.0.1", self.pi.control))
+            try:
+                channel.sendall(json.dumps(request).encode() + b"\n")
+                line = channel.makefile("rb").readline()
+            except ConnectionError:
+                line = b""
+        if not line:
+            raise TableError("table_not_running", "The table does not answer.", "")
+        answer: dict[str, Any] = json.loads(line)
+        if not answer["ok"]:
+            raise TableError(answer["code"], answer["what"], answer["do"])
+        return answer
+
+    def unit(self, name: str) -> str:
+        """What systemd says of the table's unit."""
+        return self.pi.run(f"systemctl show -P {name} {_UNIT}")[1]
+
+    def log_tail(self, _lines: int = 15) -> str:
+        return self.pi.log()
+
+
+@dataclass(frozen=True)
+class _AtPi(Bench):
+    """A table in a Pi, and the far end of each of its wires."""
+
+    table: _OnPi
+
+    @property
+    def pi(self) -> Pi:
+        return self.table.pi
+
+
+class Floor:
+    """The house's side: its broker over TLS, and its pit."""
+
+    def __init__(self, folder: Path) -> None:
+        self.tls = folder / "tls"
+        assert main(["certs", str(self.tls), _BROKER, TABLE, "pit", "bets"]) == 0
+        text = (_SHIPPED / "mosquitto" / "mosquitto.conf").read_text("utf-8")
+        for ours, theirs in {
+            "/etc/mosquitto/acl": str(_SHIPPED / "mosquitto" / "acl"),
+            "/etc/mosquitto/broker.": f"{self.tls}/{_BROKER}.",
+            "/etc/mosquitto/ca.crt": str(self.tls / "ca.crt"),
+            "listener 8883\n": "listener {port} 127.0.0.1\n",
+        }.items():
+            text = text.replace(ours, theirs)
+        self.broker = Broker(folder, text)
+
+    def lay_into(self, root: Path) -> None:
+        """What the technician brings: the table's certificate, and the answers of the setup."""
+        into = root / "etc" / "table-controller" / "tls"
+        into.mkdir(parents=True)
+        for name in ("ca.crt", f"{TABLE}.crt", f"{TABLE}.key"):
+            shutil.copy(self.tls / name, into)
+        (root / "root" / "answers").write_text(f"{_ANSWERS}pit.port = {self.broker.port}\n")
+        slow = root / "etc" / "systemd" / "system" / f"{_UNIT}.service.d" / "slow.conf"
+        slow.parent.mkdir(parents=True)
+        slow.write_text(_SLOW)
+
+
+@pytest.fixture(scope="module")
+def floor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Floor]:
+    floor = Floor(tmp_path_factory.mktemp("floor"))
+    with floor.broker:
+        yield floor
+
+
+@pytest.fixture(scope="module")
+def fresh_card(floor: Floor, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A memory card with a clean Debian, on which the package lies."""
+    folder = tmp_path_factory.mktemp("card")
+    package = Path("/tmp/pi/dist").glob("*.deb").__next__()  # DEV
+    with layer([board().root], folder / "layer") as root:
+        fresh_card_root(root, package)
+        floor.lay_into(root)
+        make_card(root, folder / "card")
+    return folder / "card"
+
+
+@contextmanager
+def _switched_on(card: Path, kernel_words: str = "") -> Iterator[Pi]:
+    pi = Pi(board(), card, _PINS, kernel_words)
+    try:
+        pi.booted()
+        yield pi
+    finally:
+        pi.cut_power()
+
+
+@contextmanager
+def _people_at(pi: Pi, pit: FarPit, shoe: FarShoe, folder: Path) -> Iterator[_AtPi]:
+    """Dealer, players and pit at this Pi's table."""
+    table = _OnPi(pi)
+    pins = Pins(pi.header, _PINS["lamps"], _PINS["inputs"])
+    try:
+        eventually = Eventually(table, pins, pit, folder)
+        yield _AtPi(table, shoe, pins, pit, Dealer(table, shoe, pins, eventually), eventually)
+    finally:
+        pins.close()
+
+
+def _install(at: _AtPi) -> None:
+    """A technician's two commands, and the comparison of the pit's key."""
+    pi = at.pi
+    pi.run("apt-get install -y -q /root/table-controller.deb")
+    pi.run("tablectl setup --answers /root/answers")
+    assert at.table.unit("ActiveState") == "active", "systemd has its READY"
+    at.eventually(lambda: at.table.status()["pit"]["key"]["offered"], PATIENCE_S)
+    key = fingerprint(bytes.fromhex(public_hex(at.pit.key)))
+    pi.run(f"tablectl pit-key --trust '{key}' --by Smith")
+    at.eventually(at.table.links_up, PATIENCE_S)
+
+
+def _deals_a_royal_9(at: _AtPi) -> None:
+    """A shoe's first hand is a Royal 9 for seat 3, the King and nine of diamonds. Seat 5 has a wager too."""
+    at.dealer.open_shoe()
+    at.dealer.play("KD 2D 9D 3C", 3, 5)
+    (hand,) = at.rounds(1)
+    assert hand["player"] == {"cards": ["KD", "9D"], "total": 9}
+    assert [hit["seat"] for hit in at.pit.hits if hit["tier"] == "player_personal"] == [3]
+    assert _fastest_lamp(at.pi) == "seat_3"
+
+
+def _fastest_lamp(pi: Pi) -> str:
+    """The lamp that blinks much faster than all others: a hit's does, eight times as fast as an invitation's."""
+    before = Counter(pi.header.changes())
+    changes: Counter[str] = Counter()
+
+    def enough() -> bool:
+        changes.update(Counter(pi.header.changes()) - before - changes)
+        return changes.total() > 40
+
+    until(enough, "lamps blink")
+    (fastest, most), (_, next_most) = (*changes.most_common(2), ("", 0))[:2]
+    assert most > 3 * next_most, changes
+    return fastest
+
+
+def _is_killed(at: _AtPi, script: str) -> float:
+    """The table's process is ended inside a hand. No seat's lamp stays lit, and the table comes back by itself.
+
+    Returns after how many seconds the lamps were dark.
+    """
+    pi = at.pi
+    at.dealer.lock(1)
+    at.dealer.deal("KS 2D")
+    at.eventually(lambda: "seat_1" in at.pins.lit())
+    hands, boot = at.table.hands, at.table.status()["journal"]["boot"]
+    rounds = len(at.pit.rounds)
+    pi.run(script)
+    since_s = time.monotonic()
+    at.eventually(lambda: at.pins.lit() <= {"fault"}, PATIENCE_S)
+    dark_after_s = time.monotonic() - since_s
+    at.eventually(lambda: at.table.status()["journal"]["boot"] == boot + 1, PATIENCE_S)
+    _goes_on(at, hands, "4H 5C 3H", rounds)
+    return dark_after_s
+
+
+def _goes_on(at: _AtPi, hands: dict[str, list[str]], cards: str, rounds: int) -> None:
+    """The table stands where it stood. A person counts the cards in the shoe, and the hand is dealt to its end."""
+    at.table.count()
+    assert at.table.hands == hands
+    at.dealer.deal(cards)
+    at.rounds(rounds + 1)
+    assert len(at.pit.rounds) == rounds + 1
+    dealt = [card for side in ("player", "banker") for card in at.pit.rounds[-1][side]["cards"]]
+    assert sorted(dealt) == sorted([*chain(*hands.values()), *cards.split()])
+    at.pins.uncover(1)
+
+
+def test_a_fresh_card_becomes_a_table_that_deals(
+    fresh_card: Path, floor: Floor, tmp_path: Path, figure: Callable[[str], None]
+) -> None:
+    pit = FarPit(floor.broker.port, TABLE, certs=_Certs(floor.tls))
+    with _switched_on(fresh_card) as pi:
+        shoe = FarShoe(pi.line)
+        with _people_at(pi, pit, shoe, tmp_path) as at:
+            _install(at)
+            _deals_a_royal_9(at)
+            killed_s = _is_killed(at, f"kill -9 $(systemctl show -P MainPID {_UNIT})")
+            hung_s = _is_killed(at, f"kill -STOP $(systemctl show -P MainPID {_UNIT})")
+            assert "watchdog" in pi.run(f"journalctl -u {_UNIT} --no-pager")[1].lower()
+            at.dealer.lock(1)
+            at.dealer.deal("KS 2D 4H")
+            hands, rounds = at.table.hands, len(at.pit.rounds)
+    with _switched_on(fresh_card) as pi:
+        shoe.line = pi.line
+        with _people_at(pi, pit, shoe, tmp_path) as at:
+            at.eventually(at.table.links_up, PATIENCE_S)
+            _goes_on(at, hands, "5C 3H", rounds)
+    assert pit.wrong == []
+    pit.gone()
