@@ -23,6 +23,7 @@ _ONE_STEP_WAGERS = 1000
 class Levels:
     """What is known of the levels.
 
+    `refused` is the pit's last word, with the reason, as long as that word is not the one that counts here.
     `meters` are the meters that a wager at this table can win. Without such meters, no level is ever stale.
     `wager_cents` is the highest price of a wager that feeds a meter.
     """
@@ -38,6 +39,7 @@ class Levels:
         # The amounts fall from entry to entry. For a hit without an entry, the entry before holds.
         self._peaks: dict[str, list[tuple[int, int]]] = {}
         self.cents: dict[str, int] = {}
+        self.refused: tuple[MetersWord, str] | None = None
 
     @property
     def expected(self) -> bool:
@@ -46,7 +48,17 @@ class Levels:
 
     def of_this_game(self) -> dict[str, int]:
         """The levels that a wager here can win: a pit tells those of every game."""
-        return {meter: cents for meter, cents in self.cents.items() if meter in self._meters}
+        return self._of_this_game(self.cents)
+
+    def refusal(self) -> dict[str, object] | None:
+        """The pit's last word where it is refused, for people: what it says of this game's meters, and why."""
+        if self.refused is None:
+            return None
+        said, why = self.refused
+        return {"seq": said.seq, "at": said.at, "meters": self._of_this_game(said.meters), "why": why}
+
+    def _of_this_game(self, cents: dict[str, int]) -> dict[str, int]:
+        return {meter: each for meter, each in cents.items() if meter in self._meters}
 
     def disconnected(self) -> None:
         """The connection is gone. The first message on the next connection may be an old one."""
@@ -54,6 +66,11 @@ class Levels:
 
     def heard(self, said: MetersWord, now_s: float, now: Stamp) -> str | None:
         """Take the pit's message. Returns why the message is refused; None where it is taken."""
+        why = self._judge(said, now_s, now)
+        self.refused = None if why is None else (said, why)
+        return why
+
+    def _judge(self, said: MetersWord, now_s: float, now: Stamp) -> str | None:
         if (why := leaps(said, now)) is not None:
             return why
         at_ms = moment_ms(said.at)

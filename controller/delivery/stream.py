@@ -173,6 +173,7 @@ class PitStream:
             "most_unacknowledged": self._most_unacknowledged,
             "meters": self.levels.of_this_game(),
             "meters_fresh": self.levels.fresh(time.monotonic()),
+            "meters_refused": self.levels.refusal(),
             "key": {
                 "pinned": _shown(self._trust.pinned),
                 "offered": _shown(self._trust.offered),

@@ -67,10 +67,15 @@ def technician_view(placard: dict[str, Any], status: dict[str, Any], ages: Ages)
             "Version": f"{status['version']}, up {status['up_s'] // 3600} h {status['up_s'] // 60 % 60} min",
             "The table's key": status["key_fingerprint"],
             "The pit's key": _shown(pit["key"]["pinned"]),
+            "Words that the pit's key has not signed": ", ".join(
+                f"{many} on {kind}" for kind, many in pit["key"]["forged"].items()
+            )
+            or "none",
         },
         "shoe": _shoe(placard, face),
         "fresh": pit["meters_fresh"],
-        "meters": {meter: pit["meters"].get(meter) for meter in meters_of(placard)},
+        "meters": [_meter(meter, pit) for meter in meters_of(placard)],
+        "meters_refused": _meters_refused(pit["meters_refused"]),
         "lamps": status["lamps"],
         "inputs": status["inputs"],
     }
@@ -112,6 +117,19 @@ def _waiting(pit: dict[str, Any], ages: Ages) -> str:
     waits_s = ages.of("acknowledgement", (pit["acked_seq"], pit["unacknowledged"] > 0))
     many = f"{pit['unacknowledged']} ({pit['most_unacknowledged']} may wait)"
     return f"{many}; the first for {waits_s} s" if pit["unacknowledged"] else many
+
+
+def _meter(meter: str, pit: dict[str, Any]) -> dict[str, Any]:
+    """A meter as the table shows it, and as the pit's last word has it, whether or not that word is taken."""
+    refused, here = pit["meters_refused"], pit["meters"].get(meter)
+    return {"meter": meter, "here_cents": here, "pit_cents": refused["meters"].get(meter) if refused else here}
+
+
+def _meters_refused(refused: dict[str, Any] | None) -> str | None:
+    if refused is None:
+        return None
+    said = f"The pit's last word on the meters, number {refused['seq']} of {refused['at'][:19].replace('T', ' ')} UTC"
+    return f"{said}, is refused: {refused['why']}. The table shows the word before."
 
 
 def _link(name: str, up: bool, why: str, ages: Ages) -> dict[str, Any]:

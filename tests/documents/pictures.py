@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import tempfile
 from pathlib import Path
 
@@ -26,16 +27,22 @@ def main() -> None:
             people = showing.people(rounds, seed=7)
             if house == "royal9":
                 browser.until("!document.getElementById('hit').hidden")
+                browser.run("document.documentElement.dataset.turn = 'en'")
                 browser.small_picture(f"{name}-hit")
-            people.wait()
-            browser.until(f"document.getElementById('round').textContent >= '{rounds}'")
-            browser.until("document.getElementById('hit').hidden")
-            browser.small_picture(name)
-            if house == "royal9":
+                browser.until(f"document.getElementById('round').textContent >= '{rounds // 2}'")
+                people.send_signal(signal.SIGSTOP)  # the table as it is while people play
                 browser.open(f"{showing.url}technician")
                 browser.until("document.querySelector('#rounds tr')")
                 browser.size("tall")
                 browser.small_picture(f"{name}-technician")
+                people.send_signal(signal.SIGCONT)
+                browser.size(size)
+                browser.open(showing.url)
+            people.wait()
+            browser.until(f"document.getElementById('round').textContent >= '{rounds}'")
+            browser.until("document.getElementById('hit').hidden")
+            browser.run("document.documentElement.dataset.turn = 'en'")
+            browser.small_picture(name)
 
 
 if __name__ == "__main__":

@@ -54,8 +54,20 @@ for (const card of document.querySelectorAll('.card')) {
   const box = card.getBoundingClientRect(), edge = card.closest('.zone, .seat-hand').getBoundingClientRect();
   if (box.left < edge.left || box.right > edge.right || box.top < edge.top || box.bottom > edge.bottom)
     unfit.push(`card cut off: ${card.dataset.card}`);
-  const total = card.closest('.one')?.querySelector('.total').getBoundingClientRect();
-  if (total && total.left < box.right && total.top < box.bottom) unfit.push(`total under a card: ${card.dataset.card}`);
+  for (const [each, text] of boxes) {
+    if (each.closest('.zone, .one') !== card.closest('.zone, .one')) continue;
+    const across = Math.min(text.right, box.right) - Math.max(text.left, box.left);
+    const down = Math.min(text.bottom, box.bottom) - Math.max(text.top, box.top);
+    if (across > 2 && down > 0.15 * text.height)
+      unfit.push(`under a card: ${each.textContent.trim().slice(0, 30)}`);
+  }
+}
+const [says, roads] = ['says', 'roads'].map((id) => document.getElementById(id)?.getBoundingClientRect());
+if (says && roads.height && says.bottom > roads.top && says.top < roads.bottom)
+  unfit.push('the banner covers the roads');
+if (phone) for (const id of ['seats', 'meters-box']) {
+  const first = document.getElementById(id), end = first?.getBoundingClientRect().bottom + scrollY;
+  if (first?.checkVisibility() && end > high) unfit.push(`${id} end at ${end}, below the first view`);
 }
 const hit = document.getElementById('hit');
 for (let one = 0; one < boxes.length; one += 1) for (let other = one + 1; other < boxes.length; other += 1) {
@@ -64,9 +76,8 @@ for (let one = 0; one < boxes.length; one += 1) for (let other = one + 1; other 
   const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
   const [e, f] = [boxes[one][0], boxes[other][0]];
   const covered = !hit.hidden && (hit.contains(e) !== hit.contains(f));
-  const sticky = phone && (e.closest('#says') || f.closest('#says'));
   const over = across > 2 && down > 0.45 * Math.min(a.height, b.height) && !e.contains(f) && !f.contains(e);
-  if (over && !covered && !sticky)
+  if (over && !covered)
     unfit.push(`over one another: ${e.textContent.trim().slice(0, 30)} / ${f.textContent.trim().slice(0, 30)}`);
 }
 return unfit;

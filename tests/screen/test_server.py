@@ -52,7 +52,7 @@ def answered(app: ASGIApp, path: str, method: str = "GET", query: str = "") -> t
 
     asyncio.run(ask())
     headers = {name.decode(): said.decode() for name, said in sent[0]["headers"]}
-    return sent[0]["status"], headers, b"".join(each.get("body", b"") for each in sent[1:]).decode()
+    return sent[0]["status"], headers, b"".join(each.get("body", b"") for each in sent[1:]).decode(errors="replace")
 
 
 @pytest.mark.parametrize("path", [*_PAGES, *(f"/pages/{file.name}" for file in _FILES)])
@@ -60,7 +60,7 @@ def test_every_answer_lets_the_page_load_from_this_server_alone(path: str) -> No
     _, headers, text = answered(a_screen(), path)
     rules = dict(rule.split(" ", 1) for rule in headers["content-security-policy"].split("; "))
     assert rules["default-src"] == rules["base-uri"] == rules["form-action"] == rules["frame-ancestors"] == "'none'"
-    assert {rules[kind] for kind in ("script-src", "style-src", "img-src", "connect-src")} == {"'self'"}
+    assert {rules[kind] for kind in ("script-src", "style-src", "img-src", "font-src", "connect-src")} == {"'self'"}
     assert headers["x-content-type-options"] == "nosniff"
     assert not set(re.findall(r"https?://[^\s\"'`]+", text)) - {"http://www.w3.org/2000/svg"}, "an address elsewhere"
     assert not re.search(r"<script(?! src=\"/pages/)|\sstyle=|\son\w+=", text), "a browser would refuse it by the rules"

@@ -212,7 +212,7 @@ def test_a_pay_table_with_several_meters_names_each() -> None:
     grand = next(bet for bet in rules.bets if bet.meters)
     two = replace(grand, rows=(grand.rows[0], replace(grand.rows[1], meter="fortune"), *grand.rows[2:]))
     for bet, paid in (
-        (grand, ["100% of progressive", "10% of progressive"]),
+        (grand, ["100% of meter", "10% of meter"]),
         (two, ["100% of grand", "10% of fortune"]),
         (replace(two, rows=two.rows[:2]), ["100% of grand", "10% of fortune"]),  # too short for a table of its own
     ):
@@ -340,8 +340,9 @@ def test_the_technicians_page_tells_the_stop_and_what_leaves_it() -> None:
     table = TableUnderTest(ROYAL9).open_shoe("2H 3H 4H").lock().draw("9H 2C KS 5D").lock().draw("9H ??")
     rules, _, status = told(table)
     pit = {"stream": "streaming", "why": "", "acked_seq": 3, "head_seq": 5, "unacknowledged": 2}
+    pit |= {"meters_refused": None, "most_unacknowledged": 100, "key": {"pinned": None, "forged": {"meters": 2}}}
     status |= {
-        "pit": status["pit"] | pit | {"most_unacknowledged": 100, "key": {"pinned": None}},
+        "pit": status["pit"] | pit,
         "shoe": {"up": False, "why": "unplugged", "bad_bytes": {}},
         "journal": {"error": None, "archived_rows": 0},
         "second_person": None,
@@ -362,6 +363,13 @@ def test_the_technicians_page_tells_the_stop_and_what_leaves_it() -> None:
     assert view["facts"]["Events acknowledged"] == "3 of 5"
     assert view["facts"]["Events that wait"] == "2 (100 may wait); the first for 0 s"
     assert (view["waits"], view["inputs"]) == ("Stopped", ["key"])
+    assert view["facts"]["Words that the pit's key has not signed"] == "2 on meters"
+    shown = {"meter": "player_personal", "here_cents": 1_000_000, "pit_cents": 1_000_000}
+    assert (view["meters"][-1], view["meters_refused"]) == (shown, None)
+    old = {"seq": 7, "at": "2026-01-01T00:00:00.000Z", "meters": {"player_personal": 900_000}, "why": "it is old"}
+    refused = technician_view(rules, status | {"pit": status["pit"] | {"meters_refused": old}}, Ages())
+    assert refused["meters"][-1] == shown | {"pit_cents": 900_000}, "here and at the pit differ"
+    assert "number 7 of 2026-01-01 00:00:00 UTC, is refused: it is old" in refused["meters_refused"]
     assert view["shoe"] == {
         "Shoe": "1, of 8 decks: 416 cards",
         "Turned up and burned at the beginning": "3 cards",

@@ -6,7 +6,7 @@ const TURN_MS = 9000; // how long the long lists stand in one language
 const SILENT_MS = 11000; // the server says something every five seconds
 const ROLL_MS = 900;
 const KIOSK_MS = 4000;
-const SHORT = 16; // letters of a line of a pay table, two of which stand side by side
+const SHORT = 19; // letters of a line of a pay table, two of which stand side by side
 const STILL = matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 const $ = (id) => document.getElementById(id);
@@ -66,7 +66,7 @@ function card(text, third) {
   const color = red ? "#c3141f" : "#14181b";
   drawn.append(
     svg("rect", { width: 100, height: 140, rx: 9, fill: "#fffdf7" }),
-    svg("text", { x: text[0] === "T" ? 29 : 27, y: 51, "font-size": 54, "font-weight": 800, "text-anchor": "middle", fill: color, "letter-spacing": text[0] === "T" ? -7 : 0 }, text[0] === "T" ? "10" : text[0]),
+    svg("text", { x: text[0] === "T" ? 30 : 27, y: 51, "font-size": 54, "font-weight": 800, "text-anchor": "middle", fill: color, "letter-spacing": text[0] === "T" ? -6 : 0 }, text[0] === "T" ? "10" : text[0]),
     svg("path", { d: SUITS[text[1]] || "", transform: "translate(13 60) scale(.86)", fill: color }),
     svg("path", { d: SUITS[text[1]] || "", transform: "translate(43 76) scale(1.6)", fill: color }),
   );
@@ -74,11 +74,18 @@ function card(text, third) {
 }
 
 function suitSign(text) {
-  const sign = { S: "♠", H: "♥", D: "♦", C: "♣" }[text[1]];
-  const made = el("span", "", text[0] === "T" ? "10" : text[0]);
-  made.append("HD".includes(text[1]) ? el("i", "", sign) : sign);
-  return made;
+  const sign = svg("svg", { viewBox: "0 0 32 32", class: "HD".includes(text[1]) ? "suit red" : "suit" });
+  sign.append(svg("path", { d: SUITS[text[1]] }));
+  return el("span", "", text[0] === "T" ? "10" : text[0], sign);
 }
+
+const SIGNS = { // what a seat's lamp says, drawn: letters for it look otherwise on every machine
+  accepted: "M4 17l8 8L28 7l-3-3-13 15-5-5z",
+  seen: "M16 6a10 10 0 1 1 0 20a10 10 0 1 1 0-20z",
+  refused: "M7 4l9 9 9-9 3 3-9 9 9 9-3 3-9-9-9 9-3-3 9-9-9-9z",
+  hit: "M16 2l4 10h10l-8 7 3 11-9-7-9 7 3-11-8-7h10z",
+  turn: "M24 3v26L6 16z",
+};
 
 // The hand.
 
@@ -179,22 +186,30 @@ function drawSays() {
 function drawSeats() {
   const box = $("seats");
   const { seats, names } = known.placard;
-  box.style.setProperty("--columns", Math.min(seats.length, 7));
+  box.style.setProperty("--columns", seats.length);
   const settled = Object.values(known.hand.seats).some((each) => each.result);
   box.replaceChildren(...seats.map(({ seat, k9 }) => {
     const now = known.hand.seats[seat] || {};
-    const here = el("div", `seat ${now.sign || ""}${now.empty ? " empty" : ""}`, el("div", "n", String(seat)));
-    here.dataset.seat = seat;
-    if (k9.length) here.append(...k9.map((text) => el("div", "k9", suitSign(text))));
-    const sign = el("div", "sign", { accepted: "✔", seen: "●", refused: "✘", hit: "★", turn: "◀" }[now.sign] || "");
+    const told = el("div", "told");
+    if (k9.length) told.append(el("div", "k9", ...k9.map(suitSign)));
     const turns = now.turns || []; // Midi: the hands whose cards the seat turns
     const held = turns.length ? turns : now.role ? [now.role] : [];
     const before = turns.length ? names.turns : settled ? names.next : null; // a finished round's roles may have moved on
-    if (held.length) sign.replaceChildren(...(before ? [el("div", "turns", ...words(before))] : []), ...held.map((hand) => el("span", `role turns is-${hand}`, ...words(names[hand]))));
+    if (held.length) told.append(el("div", "held turns", ...(before ? words(before) : []), ...held.map((hand) => el("span", `role is-${hand}`, ...words(names[hand])))));
+    const result = now.sign === "hit" ? { mark: "won", says: now.says } : now.result; // a hit says more than the result
+    if (result) {
+      told.append(el("div", `result turns ${result.mark}`, ...words(result.says)));
+      told.style.setProperty("--letters", Math.max(...Object.values(result.says).map((each) => each.length)));
+    }
+    const number = el("div", "n", String(seat));
+    if (SIGNS[now.sign]) {
+      const icon = svg("svg", { viewBox: "0 0 32 32", class: "icon", role: "img", "aria-label": now.says.en });
+      icon.append(svg("path", { d: SIGNS[now.sign] }));
+      number.append(icon);
+    }
+    const here = el("div", `seat ${now.sign || ""}${now.empty ? " empty" : ""}`, number, told);
+    here.dataset.seat = seat;
     if (now.says) here.title = Object.values(now.says).join(" / ");
-    const result = now.sign === "hit" ? null : now.result; // the star says more
-    if (settled) here.append(el("div", `result stacked ${result?.mark ?? ""}`, ...(result ? words(result.says) : [])));
-    here.append(sign);
     return here;
   }));
 }
@@ -227,6 +242,7 @@ function drawMeters() {
   $("meters-box").classList.toggle("old", !fresh);
   $("meters-old").hidden = fresh;
   const box = $("meters");
+  box.style.setProperty("--letters", Math.max(...told.map(({ meter }) => money(cents[meter] ?? 0).length)));
   told.forEach(({ meter, label }, place) => {
     let here = box.children[place];
     if (!here) box.append(here = el("div", "meter", el("div", "label turns"), el("div", "cents")));
@@ -237,18 +253,36 @@ function drawMeters() {
   });
 }
 
+const BOARDS = ["meters-box", "main-pays", "pays"];
+
 function fits(box) {
-  return box.scrollHeight <= box.clientHeight + 1 && [...box.querySelectorAll("p > :first-child")].every((each) => each.scrollWidth <= each.clientWidth);
+  return box.hidden || (box.scrollHeight <= box.clientHeight + 1 && [...box.querySelectorAll("p > :first-child")].every((each) => each.scrollWidth <= each.clientWidth));
 }
 
-function fit(box) {
-  // As large as it goes, in whichever language it stands.
-  const turn = page.dataset.turn;
-  for (let size = 1.15; size > 0.6; size -= 0.05) {
-    box.style.setProperty("--fit", size.toFixed(2));
-    if (["en", "vi"].every((each) => { page.dataset.turn = each; return fits(box); })) break;
+function fit() {
+  // Pay tables are as large as they go, in whichever language they stand, and the first of them where it takes least.
+  const turn = page.dataset.turn, first = document.querySelector(".pay");
+  const fitted = () => ["en", "vi"].every((each) => { page.dataset.turn = each; return BOARDS.every((name) => fits($(name))); });
+  for (let size = 1.5; first && size > 0.6; size -= 0.05) {
+    $("rail").style.setProperty("--fit", size.toFixed(2));
+    $("pays").prepend(first);
+    if (fitted()) break;
+    if (!known.placard.meters.length) continue;
+    $("main-pays").append(first);
+    if (fitted()) break;
   }
   page.dataset.turn = turn;
+}
+
+function payTable({ title, lines }) {
+  const short = lines.map((line) => Object.keys(line.when).every((each) => line.when[each].length + line.pays[each].length <= SHORT));
+  let beside = false; // whether the line before waits for a second one at its side
+  const rows = lines.map((line, place) => {
+    const paired = short[place] && (beside || short[place + 1]);
+    beside = paired && !beside;
+    return el("p", paired ? "" : "wide", el("span", "turns", ...words(line.when)), el("span", "turns", ...words(line.pays)));
+  });
+  return el("div", "pay", el("h2", "turns", ...words(title)), el("div", "", ...rows));
 }
 
 function drawPlacard() {
@@ -257,22 +291,14 @@ function drawPlacard() {
   $("name").textContent = name;
   $("game").textContent = game;
   $("limits").replaceChildren(...limits.map(({ label, text }) => el("div", "", el("dt", "turns", ...words(label)), el("dd", "", text.en))));
-  $("pays").replaceChildren(...pays.map(({ title, lines }) => {
-    const short = lines.map((line) => Object.keys(line.when).every((each) => line.when[each].length + line.pays[each].length <= SHORT));
-    let beside = false; // whether the line before waits for a second one at its side
-    const rows = lines.map((line, place) => {
-      const paired = short[place] && (beside || short[place + 1]);
-      beside = paired && !beside;
-      return el("p", paired ? "" : "wide", el("span", "turns", ...words(line.when)), el("span", "turns", ...words(line.pays)));
-    });
-    return el("div", "pay", el("h2", "turns", ...words(title)), el("div", "", ...rows));
-  }));
-  fit($("pays"));
+  $("main-pays").replaceChildren();
+  $("pays").replaceChildren(...pays.map(payTable));
   document.body.classList.toggle("no-meters", known.placard.meters.length === 0);
   document.body.classList.toggle("no-pays", pays.length === 0);
   document.body.classList.toggle("seat-game", seatHands);
   $("roads").hidden = seatHands;
   $("seat-hands").hidden = !seatHands;
+  fit();
 }
 
 // Roads: six rows of ten units each, as many columns as there is room for, the newest at the right.
@@ -282,15 +308,16 @@ const LETTER = { player: "P", banker: "B", tie: "T" };
 function road(id, marks, draw) {
   const where = $(id);
   const { clientWidth: width, clientHeight: height } = where;
-  const columns = Math.max(6, Math.round((width / Math.max(height, 1)) * 6));
+  const wide = Math.max(60, (width / Math.max(height, 1)) * 60);
+  const columns = Math.floor(wide / 10);
   const last = marks.reduce((most, [column]) => Math.max(most, column), 0);
   const first = Math.max(0, last + 2 - columns);
-  where.setAttribute("viewBox", `0 0 ${columns * 10} 60`);
+  where.setAttribute("viewBox", `0 0 ${wide} 60`);
   where.setAttribute("preserveAspectRatio", "xMinYMid meet");
   where.replaceChildren();
   let lines = "";
   for (let column = 0; column <= columns; column += 1) lines += `M${column * 10} 0V60`;
-  for (let row = 0; row <= 6; row += 1) lines += `M0 ${row * 10}H${columns * 10}`;
+  for (let row = 0; row <= 6; row += 1) lines += `M0 ${row * 10}H${wide}`;
   where.append(svg("path", { d: lines, class: "grid" }));
   marks.forEach((mark, place) => {
     const [column, row] = mark;
@@ -440,6 +467,7 @@ if (asked.get("kiosk")) {
   document.body.classList.add("kiosk");
   setInterval(() => requestAnimationFrame(() => fetch(`/alive/${encodeURIComponent(asked.get("kiosk"))}`).catch(() => {})), KIOSK_MS);
 }
-addEventListener("resize", () => { if (known.shoe && known.placard) drawShoe(); });
-new ResizeObserver(() => fit($("pays"))).observe($("pays"));
+addEventListener("resize", () => { if (known.shoe && known.placard) { drawShoe(); fit(); } });
+new ResizeObserver(fit).observe($("rail"));
+document.fonts.ready.then(fit);
 connect();

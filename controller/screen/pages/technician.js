@@ -24,7 +24,7 @@ function svg(tag, attributes, ...inside) {
 
 const text = (x, y, said, more = {}) => svg("text", { x, y, ...more }, String(said));
 const plain = (name) => name.replaceAll("_", " ");
-const money = (cents) => (cents === null ? "–" : `$${(cents / 100).toLocaleString("en-US", { minimumFractionDigits: 2 })}`);
+const money = (cents) => (cents == null ? "–" : `$${(cents / 100).toLocaleString("en-US", { minimumFractionDigits: 2 })}`);
 const row = (...cells) => el("tr", "", ...cells.map((each) => (each instanceof Node ? each : el("td", "", String(each)))));
 
 function pairs(where, told, write = String) {
@@ -179,8 +179,10 @@ function draw(told) {
   pairs("shoe", now.shoe);
   pairs("facts", { ...now.facts, "Configuration, SHA-256": wiring.digest });
   $("facts").append(el("dt", "", "Journal's head"), Object.assign(el("dd", "", head), { id: "head" }));
-  $("meters").replaceChildren(...Object.entries(now.meters).map(([meter, cents]) => row(el("th", "", plain(meter)), money(cents), el("td", now.fresh ? "" : "unequal", now.fresh ? "as the pit said just now" : "NOT fresh: no wager on it is taken"))));
-  if (!Object.keys(now.meters).length) $("meters").replaceChildren(row("this game has none"));
+  const meterHeads = ["meter", "shown here", "the pit's last word", ""].map((head) => el("th", "", head));
+  $("meters").replaceChildren(...(now.meters.length ? [row(...meterHeads)] : [row("this game has none")]), ...now.meters.map(({ meter, here_cents: here, pit_cents: pit }) =>
+    row(el("th", "", plain(meter)), money(here), el("td", here === pit ? "" : "unequal", money(pit)), el("td", now.fresh ? "" : "unequal", now.fresh ? "fresh" : "NOT fresh: no wager on it is taken"))));
+  $("meters-refused").textContent = now.meters_refused ?? "";
   drawFelt();
   drawPins();
 }
