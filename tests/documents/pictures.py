@@ -10,12 +10,17 @@ from tests.screen.browser import chromium
 from tests.screen.showing import Showing
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PICTURES = {"screen": ("royal9", 40, "small"), "screen-lucky9": ("lucky9", 6, "small")}
+PICTURES = {
+    "screen": ("royal9", 40, "small"),
+    "screen-hit": ("royal9", 5, "small"),
+    "screen-lucky9": ("lucky9", 6, "small"),
+    "screen-technician": ("royal9", 36, "tall"),
+}
 """A picture's name, the table of it, after how many rounds, and the window's size."""
 
 
 def main() -> None:
-    """Write every picture, and one of a hit."""
+    """Write every picture."""
     for name, (house, rounds, size) in PICTURES.items():
         with (
             tempfile.TemporaryDirectory(prefix="table-picture-") as folder,
@@ -24,25 +29,20 @@ def main() -> None:
         ):
             browser.size(size)
             browser.open(showing.url)
-            people = showing.people(rounds, seed=7)
-            if house == "royal9":
-                browser.until("!document.getElementById('hit').hidden")
-                browser.run("document.documentElement.dataset.turn = 'en'")
-                browser.small_picture(f"{name}-hit")
-                browser.until(f"document.getElementById('round').textContent >= '{rounds // 2}'")
-                people.send_signal(signal.SIGSTOP)  # the table as it is while people play
+            technicians = name == "screen-technician"  # the table as it is while people play
+            people = showing.people(rounds + 9 if technicians else rounds, seed=7)
+            reached = ">=" if technicians else "==="
+            browser.until(f"Number(document.getElementById('round').textContent) {reached} {rounds}")
+            if technicians:
+                people.send_signal(signal.SIGSTOP)
                 browser.open(f"{showing.url}technician")
                 browser.until("document.querySelector('#rounds tr')")
-                browser.size("tall")
-                browser.small_picture(f"{name}-technician")
-                people.send_signal(signal.SIGCONT)
-                browser.size(size)
-                browser.open(showing.url)
-            people.wait()
-            browser.until(f"document.getElementById('round').textContent >= '{rounds}'")
-            browser.until("document.getElementById('hit').hidden")
-            browser.run("document.documentElement.dataset.turn = 'en'")
+            else:
+                people.wait()
+                browser.until(f"document.getElementById('hit').hidden === {str(name != 'screen-hit').lower()}")
+                browser.run("document.documentElement.dataset.turn = 'en'")
             browser.small_picture(name)
+            people.send_signal(signal.SIGCONT)
 
 
 if __name__ == "__main__":

@@ -259,19 +259,29 @@ function fits(box) {
   return box.hidden || (box.scrollHeight <= box.clientHeight + 1 && [...box.querySelectorAll("p > :first-child")].every((each) => each.scrollWidth <= each.clientWidth));
 }
 
+const WRAP = 0.06; // by how much letters may be smaller for a line that does not wrap then
+
 function fit() {
   // Pay tables are as large as they go, in whichever language they stand, and the first of them where it takes least.
   const turn = page.dataset.turn, first = document.querySelector(".pay");
-  const fitted = () => ["en", "vi"].every((each) => { page.dataset.turn = each; return BOARDS.every((name) => fits($(name))); });
-  for (let size = 1.5; first && size > 0.6; size -= 0.05) {
+  if (!first) return;
+  let best = { worth: -Infinity };
+  const tried = (where, size) => {
+    $(where).prepend(first);
     $("rail").style.setProperty("--fit", size.toFixed(2));
-    $("pays").prepend(first);
-    if (fitted()) break;
-    if (!known.placard.meters.length) continue;
-    $("main-pays").append(first);
-    if (fitted()) break;
-  }
+    let wraps = 0;
+    for (const each of ["en", "vi"]) {
+      page.dataset.turn = each;
+      if (!BOARDS.every((name) => fits($(name)))) return;
+      const wrapped = [...$("rail").querySelectorAll(".pay p")].filter((row) => row.offsetHeight > 1.5 * parseFloat(getComputedStyle(row).lineHeight));
+      wraps = Math.max(wraps, wrapped.length);
+    }
+    if (size - WRAP * wraps > best.worth) best = { worth: size - WRAP * wraps, where, size };
+  };
+  for (let size = 1.5; size > 0.6; size -= 0.05) for (const where of known.placard.meters.length ? ["pays", "main-pays"] : ["pays"]) tried(where, size);
   page.dataset.turn = turn;
+  $(best.where ?? "pays").prepend(first);
+  $("rail").style.setProperty("--fit", (best.size ?? 0.6).toFixed(2));
 }
 
 function payTable({ title, lines }) {
