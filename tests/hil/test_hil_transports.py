@@ -107,7 +107,10 @@ class Shoe:
 
     def _look(self, hand: Hand) -> None:
         """Look whether the table has the card: by the draw lamps, or by the hand's end."""
-        if not comes_true(lambda: self._stands() or self._has(hand), _SEEN_WITHIN_S):
+        seen = comes_true(lambda: self._stands() or self._has(hand), _SEEN_WITHIN_S)
+        if not seen:
+            self._table.hear_out()  # a busy machine may not have come so far
+        if not seen and not comes_true(lambda: self._stands() or self._has(hand), 0):
             if isinstance(self._shoe, FarBeeTek) or hand.side is None:
                 self._void(hand)
             return  # an Angel Eye's next report will tell
