@@ -336,11 +336,12 @@ def holds(when: When, finished: Finished) -> bool:
     def named(name: str) -> Callable[[HandIs], list[bool]]:
         return of(*[hand for names, hand in ((firsts, player), (seconds, banker)) if name in names])
 
-    winners, won, lost = {
-        Outcome.PLAYER: (firsts, [player], [banker]),
-        Outcome.BANKER: (seconds, [banker], [player]),
-        Outcome.TIE: (("tie",), [], []),
-    }[done.outcome]
+    if done.outcome is Outcome.PLAYER:
+        winners, won, lost = firsts, [player], [banker]
+    elif done.outcome is Outcome.BANKER:
+        winners, won, lost = seconds, [banker], [player]
+    else:
+        winners, won, lost = ("tie",), [], []
     return (
         (when.winner is None or any(name in when.winner for name in winners))
         and (when.natural is None or done.natural is when.natural)

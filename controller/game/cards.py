@@ -38,6 +38,8 @@ class Suit(Enum):
     DIAMONDS = "D"
     CLUBS = "C"
 
+    __hash__ = object.__hash__  # an Enum's own is written in Python, and cards are looked up millions of times
+
 
 RANKS = "A23456789TJQK"
 """The letters of the ranks, `T` for a ten."""
