@@ -15,7 +15,8 @@ from controller import __version__
 from controller.clock import boot_id
 from controller.config import Config, load
 from controller.contract.fingerprint import fingerprint
-from controller.contract.topics import Topics, offline_state
+from controller.contract.state import offline_state
+from controller.contract.topics import Topics
 from controller.control.server import serving
 from controller.counted_log import EVERY_ONE, CountedLog
 from controller.delivery.mqtt_tls import client_context

@@ -14,6 +14,7 @@ import pytest
 
 from controller.cli.surroundings import simulated_table
 from controller.game import games
+from drivers import shoe as shoes
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -190,15 +191,15 @@ ITS_OWN = {"controller.par.splits": "lucky9"} | {f"controller.par.{file}": file 
 
 
 @pytest.mark.parametrize("module", [name for name in MODULES if name.startswith("controller.")])
-def test_no_module_asks_which_game_it_is(module: str) -> None:
-    """Neither by the type of a game nor by the name of a kind. A journal of an older version names both."""
+def test_no_module_asks_which_game_or_which_brand_of_shoe_it_is(module: str) -> None:
+    """Neither by the type of a game, nor by the name of a kind or a brand. A journal of an older version has both."""
     if module.startswith("controller.game") or module == "controller.record.old_facts":
         return
     said = set()
     for node in ast.walk(ast.parse(MODULES[module].read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom):
             said |= {GAMES[alias.name] for alias in node.names if alias.name in GAMES}
-        elif isinstance(node, ast.Constant) and node.value in games.KINDS:
+        elif isinstance(node, ast.Constant) and node.value in (*games.KINDS, *shoes.NAMES):
             said.add(node.value)
     assert said <= {ITS_OWN.get(module)}
 

@@ -14,7 +14,8 @@ from controller.contract.canonical import canonical
 from controller.contract.envelope import CONTRACT_VERSION
 from controller.contract.pit_words import AckWord, AwardStep, MetersWord
 from controller.contract.signing import signed
-from controller.contract.topics import Topics, offline_state
+from controller.contract.state import offline_state
+from controller.contract.topics import Topics
 from controller.keys import SigningKey
 
 NO_CHAIN = "0" * 64

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from controller.contract.canonical import canonical
-from controller.contract.envelope import CONTRACT_VERSION
-
 
 @dataclass(frozen=True, slots=True)
 class Topics:
@@ -54,8 +51,3 @@ class Topics:
     def pit_key(self) -> str:
         """The pit's public key, from the pit; retained, and one topic for all tables."""
         return f"{self.root}/pit-key"
-
-
-def offline_state(table: str, epoch: str, boot: int) -> bytes:
-    """The state of a table that is gone: its will, and its goodbye. `boot` names the run of the program."""
-    return canonical({"online": False, "table": table, "epoch": epoch, "boot": boot, "contract": CONTRACT_VERSION})

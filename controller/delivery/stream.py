@@ -19,13 +19,13 @@ from controller.answer import Answer
 from controller.clock import stamp_now
 from controller.config.table_file import PitSection
 from controller.contract.bounds import MOST_PAYLOAD_BYTES
-from controller.contract.canonical import canonical, parse_object
-from controller.contract.envelope import CONTRACT_VERSION
+from controller.contract.canonical import parse_object
 from controller.contract.fingerprint import fingerprint
 from controller.contract.old_events import as_now
 from controller.contract.pit_words import AckWord, AwardStep, MetersWord
+from controller.contract.state import online_state
 from controller.contract.topics import Topics
-from controller.delivery.bet_recognition import BET_RECOGNITION, wager_from_json, wager_to_json
+from controller.contract.wager_words import BET_RECOGNITION, refused_wager, wager_from_json
 from controller.delivery.guarantee import (
     NOBODY_LISTENS,
     REFUSED_FROM,
@@ -548,7 +548,7 @@ class PitStream:
     def _wager_answered(self, wager: Wager, code: str | None) -> None:
         self._wagers_asked -= 1
         if code not in (None, "wager_lies_there") and self._connected:
-            self._broker.publish(self._topics.wager_refused, canonical(wager_to_json(wager) | {"code": code}))
+            self._broker.publish(self._topics.wager_refused, refused_wager(wager, code))
 
     async def _message(self, seq: int) -> Message | None:
         if seq in self._outbox:
@@ -624,7 +624,7 @@ class PitStream:
     def _seek_pit(self) -> None:
         """Leave a broker on which no pit is heard for the next. The line between that broker and the pit may be cut.
 
-        Each stay is twice as long as the stay before: where no broker has a pit, coming and going mends nothing.
+        Each stay is twice as long as the stay before: where no broker has a pit, a move helps nobody.
         """
         if not (self._connected and self._broker.has_others):
             return
@@ -640,21 +640,15 @@ class PitStream:
 
     def _whole_state(self) -> bytes:
         oldest = self._outbox.get(self._delivery.acked_seq + 1)
-        return canonical(
-            {
-                **self._state(),
-                "online": True,
-                "contract": CONTRACT_VERSION,
-                "table": self._table_id,
-                "epoch": self._journal.epoch,
-                "boot": self._journal.boot,
-                "head_seq": self._delivery.head_seq,
-                "unacknowledged": self._delivery.unacknowledged,
-                "pit": self.standing().code,
-                "broker": self._broker.address,
-                "oldest_unacknowledged_at": oldest.says["at"] if oldest else None,
-            }
-        )
+        now = {
+            **self._state(),
+            "head_seq": self._delivery.head_seq,
+            "unacknowledged": self._delivery.unacknowledged,
+            "pit": self.standing().code,
+            "broker": self._broker.address,
+            "oldest_unacknowledged_at": oldest.says["at"] if oldest else None,
+        }
+        return online_state(self._table_id, self._journal.epoch, self._journal.boot, now)
 
 
 def _shown(key: bytes | None) -> str | None:

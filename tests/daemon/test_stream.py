@@ -14,7 +14,8 @@ from jsonschema import Draft202012Validator
 from controller.answer import Answer
 from controller.cli import surroundings
 from controller.cli.status import pit_lines
-from controller.contract.topics import Topics, offline_state
+from controller.contract.state import offline_state
+from controller.contract.topics import Topics
 from controller.delivery import guarantee as delivery
 from controller.game.cards import Card
 from controller.pit.clock import now_text

@@ -20,8 +20,8 @@ from controller.contract.canonical import canonical
 from controller.contract.envelope import CONTRACT_VERSION, Stamp, chain_head, seal
 from controller.contract.events import Event
 from controller.contract.pit_words import MetersWord, PitKeyWord, Rotation
-from controller.contract.topics import offline_state
-from controller.delivery.bet_recognition import wager_to_json
+from controller.contract.state import offline_state
+from controller.contract.wager_words import refused_wager, wager_to_json
 from controller.digest import digest
 from controller.game.play import Call
 from controller.game.wagers import Wager
@@ -182,7 +182,7 @@ def _hand_with_known_wagers() -> tuple[SpeakingTable, dict[str, Any], dict[str, 
     assert code is not None
     table.do(PlaceWager(good, "bet recognition"), PlaceWager(alone, "bet recognition"), LockWagers())
     table.draw("5S 8H KD TC").do(CollectCommission(2, "Smith"))
-    return table, wager_to_json(good), wager_to_json(odd) | {"code": code}
+    return table, wager_to_json(good), json.loads(refused_wager(odd, code))
 
 
 def _hand_of_seats() -> SpeakingTable:

@@ -21,8 +21,8 @@ from controller.contract.bounds import MOST_WAGER_CENTS, NAME
 from controller.contract.canonical import canonical, parse_object
 from controller.contract.envelope import Stamp
 from controller.contract.pit_words import STEPS, AckWord, AwardStep, MetersWord, PitKeyWord, Rotation
+from controller.contract.wager_words import wager_from_json
 from controller.control.server import parse as parse_request
-from controller.delivery.bet_recognition import wager_from_json
 from controller.delivery.guarantee import Behind, Delivery
 from controller.delivery.levels import Levels
 from controller.delivery.pit_log import compare

@@ -1,10 +1,11 @@
-"""What a bet-recognition system says of a seat's chips, as JSON, on the table's `wager` topic."""
+"""What a bet-recognition system says of a seat's chips on the table's `wager` topic, and the table's refusal."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from controller.contract.bounds import MOST_WAGER_CENTS, NAME, is_count
+from controller.contract.canonical import canonical
 from controller.game.wagers import Wager
 
 BET_RECOGNITION = "bet recognition"
@@ -33,3 +34,8 @@ def wager_from_json(value: Mapping[str, object]) -> Wager | None:
 def wager_to_json(wager: Wager) -> dict[str, object]:
     """The wager as JSON values, as it came."""
     return {"seat": wager.seat, "back": wager.back, "spot": wager.spot, "cents": wager.cents}
+
+
+def refused_wager(wager: Wager, code: str) -> bytes:
+    """The table's answer to a wager that the rules refuse with this code."""
+    return canonical(wager_to_json(wager) | {"code": code})
