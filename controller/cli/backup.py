@@ -60,7 +60,7 @@ def backup(table: Path, to: Path, moved_by: str | None) -> int:
         new.rename(to)
         sync_folder(to)
     print(f"{to}: table {good.table}, {good.rows} rows of epoch {good.epoch}, {len(archives)} archives; read back.")
-    print("It holds the table's signing key: keep it where only supervisors come.")
+    print("The backup holds the table's signing key: keep the file where only supervisors come.")
     if moved_by is not None:
         print("This machine is no table any more: its journal is set aside. On the new one: tablectl restore FILE")
     return 0
@@ -81,7 +81,7 @@ def _held(journal: Path) -> JournalFile:
     except TableError as error:
         if error.code != "journal_in_use":
             raise
-        do = "Stop it first: sudo systemctl stop table-controller. A backup without --move can be made while it runs."
+        do = "Stop the table: sudo systemctl stop table-controller. Without --move it may run during a backup."
         raise TableError("table_runs", "The table runs, and a table that is moved must not go on.", do) from None
 
 
@@ -177,7 +177,7 @@ def _configured(each: Kept, unpacked: Path) -> None:
         if kept(each.kind, path).sha256 == each.sha256:
             return
         path = path.with_name(f"{path.name}.restored")
-        print(f"{each.path} is there already and stays; the backup's lies beside it as {path.name}.")
+        print(f"{each.path} is there already and stays. The backup's file lies beside it as {path.name}.")
     _put(unpacked, path, None)
     path.chmod(0o644)
 
@@ -231,7 +231,7 @@ def _tell_shoe(journal: Path, told: Backup) -> None:
         return
     print(f"Shoe {shoe.number} was open, in round {shoe.round or 0}.")
     if told.moved_by is None:
-        print("The new journal does not know that shoe. Settle the hand on the felt by hand and note it, take the")
+        print("The new journal does not know that shoe. Settle the round on the felt and write it down, take the")
         print("cards out, and announce a new shoe. The pit's log has what the table said after the backup.")
     else:
         print("The table did not hear the shoe meanwhile: it stops at its start, and asks for a count of the cards.")

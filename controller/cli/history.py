@@ -35,7 +35,7 @@ def verify_journal(path: Path, log: Path | None, archive: Path | None) -> int:
 
 def _after(log_head: int, journal_head: int) -> str:
     more = journal_head - log_head
-    return f"the journal has {more} more, to {journal_head}" if more else "that is the journal's last event too"
+    return f"the journal has {more} more, to {journal_head}" if more else "the journal ends with that event too"
 
 
 def rounds(path: Path, archive: Path | None = None) -> int:

@@ -31,7 +31,7 @@ def new_journal(table: Path, by: str) -> int:
     key, journal = open_journal(path, Path(file.journal.signing_key), file.table.id, file.journal.archives, by)
     with closing(journal):
         if aside is not None:
-            print(f"The old journal is kept as {aside}: only there are the events that the pit does not have.")
+            print(f"The old journal is kept as {aside}. Events that the pit does not have are in that file alone.")
         print(f"A new journal was begun at {path}. A person must adopt it at the pit:")
         print(f"  table {file.table.id}, epoch {journal.epoch}, public key {key.public.hex()}")
         print(f"Its fingerprint is {fingerprint(key.public)}. The pit must show the same.")

@@ -58,16 +58,16 @@ def _lamps(do: Callable[..., dict[str, Any]], person: Terminal, wired: dict[str,
             yield absent("lamps", f"Not tried: {refused.what}", refused.do)
             return
         if _yes(person, f"Is the lamp {lamp} lit, and no other?"):
-            yield ok(f"lamp {lamp}", "It alone was lit.")
+            yield ok(f"lamp {lamp}", "This lamp alone was lit.")
         else:
             look = f"Look at its wire: BCM {bcm}, pin {PHYSICAL[bcm]} of the header (docs/wiring.md), and at `active`."
-            yield fault(f"lamp {lamp}", "lamp_not_lit", "It was not lit, or another was.", look)
+            yield fault(f"lamp {lamp}", "lamp_not_lit", "This lamp was not lit, or another lamp was lit.", look)
 
 
 def _inputs(do: Callable[..., dict[str, Any]], person: Terminal, wired: dict[str, int]) -> Iterator[Row]:
     begun_s = -_AGAIN_S
     for name, bcm in wired.items():
-        print(f"Press, cover or turn {name} now (Enter: it cannot be).", flush=True)
+        print(f"Press, cover or turn {name} now (Enter: it cannot be done).", flush=True)
         while True:
             if time.monotonic() - begun_s >= _AGAIN_S:
                 try:
@@ -78,14 +78,14 @@ def _inputs(do: Callable[..., dict[str, Any]], person: Terminal, wired: dict[str
                 begun_s = time.monotonic()
             pressed = do("status")["status"]["inputs"]
             if name in pressed:
-                yield ok(f"input {name}", "It came.")
+                yield ok(f"input {name}", "The input came.")
                 break
             if person.line_within(_POLL_S) is not None:
                 look = (
                     f"Look at its wire: BCM {bcm}, pin {PHYSICAL[bcm]} of the header (docs/wiring.md), and at `pull`."
                 )
                 others = f" Pressed was: {', '.join(pressed)}." if pressed else ""
-                yield fault(f"input {name}", "input_not_seen", f"It did not come.{others}", look)
+                yield fault(f"input {name}", "input_not_seen", f"The input did not come.{others}", look)
                 break
 
 
@@ -97,7 +97,7 @@ def _hit(do: Callable[..., dict[str, Any]], person: Terminal, seat: int) -> Iter
         return
     told = do("status")["status"]["pit"]["head_seq"]
     if not _yes(person, f"Does the lamp of seat {seat} blink fast?"):
-        do_ = "Look at the row of that lamp here."
+        do_ = "Look at the row of that lamp in this list."
         yield fault("test hit", "hit_not_shown", f"The lamp of seat {seat} did not blink.", do_)
     ends_s = time.monotonic() + _TOLD_WITHIN_S
     while do("status")["status"]["pit"]["acked_seq"] < told:

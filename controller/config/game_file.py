@@ -107,7 +107,7 @@ def _check_play(section: Section, shoe: ShoeRules, bets: tuple[Bet, ...]) -> Ite
     each_hand = [place for place, bet in enumerate(bets) if bet.each_hand]
     if play.seats_play and len(each_hand) != 1:
         do = "Write each_hand = true in the bet of that wager, and in no other."
-        yield "bets", "it is not told which wager lies on the hands of a seat", do
+        yield "bets", "no bet says that it lies on a seat's own hand", do
     elif play.seats_play:
         yield from _check_beside_the_hand(bets, bets[each_hand[0]].spot)
     for place, bet in enumerate(bets):

@@ -255,7 +255,7 @@ class Link(Client):
         if self._greeted:
             self._end(f"{self._broker} went away: {reason}")
         else:  # TLS 1.3 tells a client that its certificate is refused after the handshake, if at all
-            hint = "it does not speak MQTT in the clear" if self.in_clear else "it refuses this certificate"
+            hint = "it does not speak MQTT without TLS" if self.in_clear else "it refuses this certificate"
             self._end(f"{self._broker} hung up before a word; perhaps {hint}: see its log")
 
     def _came(self, _client: Client, _data: Any, message: Any) -> None:

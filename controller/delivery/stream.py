@@ -486,7 +486,9 @@ class PitStream:
             case TookBack(acked_seq, at):
                 self._tell(PitTookBack(acked_seq, at))
             case Older(last_at):
-                _log.warning("an acknowledgement of %s is refused: one of %s was believed before", ack.at, last_at)
+                _log.warning(
+                    "an acknowledgement of %s is refused: a later one, of %s, was believed before", ack.at, last_at
+                )
             case None if self._delivery.acked_seq < before_seq:
                 _log.warning(
                     "the pit went back from event %d to %d: the events between are sent again", before_seq, ack.seq

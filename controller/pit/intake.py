@@ -162,7 +162,7 @@ class Intake:
                 _contradiction(table, event, f"is a hit at seat {seat} on a level that was settled before"),
             )
         if repeated is not None:
-            yield hand, _contradiction(table, event, f"is a second hit of {spot} at seat {seat} in one hand")
+            yield hand, _contradiction(table, event, f"is a second hit of {spot} at seat {seat} in one round")
         if not self._books.has_wager(hand, spot, seat):
             yield hand, _contradiction(table, event, f"is a hit of {spot} at seat {seat}, which has no locked wager")
 

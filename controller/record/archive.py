@@ -107,7 +107,7 @@ def read_archive(path: Path, run: Run) -> list[StoredRow]:
     except FileNotFoundError:
         raise TableError(
             "archive_missing",
-            f"Rows {run.first_row} to {run.last_row} of the journal are in the archive {path}, and it is not there.",
+            f"The archive {path} is missing. Rows {run.first_row} to {run.last_row} of the journal are in that file.",
             "Bring that file back from its backup; `--archive FOLDER` names another folder where archives are.",
         ) from None
     except OSError as error:

@@ -133,6 +133,6 @@ def _explained(path: Path) -> Iterator[None]:
     try:
         yield
     except (tarfile.TarError, EOFError, ValueError, LookupError, TypeError, StopIteration) as error:
-        do = "Take another backup. Where there is none, keep this one, and look at the disk that it lay on."
+        do = "Use another backup. Where there is none, keep this file, and look at the disk from which it came."
         what = f"The backup {path} cannot be used: {error or type(error).__name__}."
         raise TableError("backup_damaged", what, do) from None

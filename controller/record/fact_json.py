@@ -85,7 +85,7 @@ def fact_from_json(data: bytes) -> Fact:
     except Exception as error:
         raise TableError(
             "fact_unreadable",
-            "A fact in the journal is not one this version of the program knows.",
+            "This version of the program does not know a fact in the journal.",
             "Run the version that wrote the journal, or set the journal aside and report this.",
         ) from error
     return fact

@@ -251,7 +251,7 @@ class Journal:
         if must_be is not None and epoch != must_be:
             raise TableError(
                 "journal_of_another_epoch",
-                f"The journal {self._path} is of epoch {epoch}, and the last that this table began of {must_be}.",
+                f"The journal {self._path} is of epoch {epoch}. This table's last journal is of epoch {must_be}.",
                 f"Put the journal of epoch {must_be} there, or {_BEGIN_ANEW}",
             )
         if form == 1:
@@ -943,7 +943,7 @@ def _whose(db: sqlite3.Connection, path: Path) -> tuple[str, str, bytes]:
     """The journal's table, epoch and public key."""
     table, epoch, public_key = db.execute("SELECT table_id, epoch, public_key FROM journal").fetchone()
     if len(public_key) != _KEY_BYTES:
-        raise _unsound(path, "what stands in it as the table's key is none")
+        raise _unsound(path, "its entry for the table's key is no key")
     return table, epoch, public_key
 
 

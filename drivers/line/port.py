@@ -128,7 +128,7 @@ class ShoePort:
         except OSError as error:
             raise self._lost(error.strerror) from error
         if not data:  # ready and empty: the device was unplugged, or the far end hung up
-            raise self._lost("it closed")
+            raise self._lost("the far end closed it")
         self._settle_down()
         self._on_bytes(data)
 

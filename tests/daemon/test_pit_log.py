@@ -97,7 +97,7 @@ def test_a_log_that_is_whole_agrees_to_its_end(case: Case, capsys: pytest.Captur
     assert told.err == ""
     assert told.out.splitlines()[0].startswith(f"{TABLE}/{EPOCH}: {len(FACTS)} rows, {last} events, all good; head ")
     assert told.out.splitlines()[1:] == [
-        f"the pit's log agrees from event 1 to its last, {last}; that is the journal's last event too"
+        f"the pit's log agrees from event 1 to its last, {last}; the journal ends with that event too"
     ]
 
 

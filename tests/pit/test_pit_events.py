@@ -117,7 +117,7 @@ def test_a_tables_evening_is_printed_beside_the_running_pit_and_verifies(tmp_pat
         assert [json.loads(body)["type"] for body in kept].count("round") >= 2
         assert tablectl(["verify", str(journal), "--against", str(file)]) == 0
         assert (
-            f"agrees from event 1 to its last, {len(kept)}; that is the journal's last event too"
+            f"agrees from event 1 to its last, {len(kept)}; the journal ends with that event too"
             in capsys.readouterr().out
         )
 

@@ -73,7 +73,7 @@ def test_a_pit_in_the_clear_on_a_broker_with_tls_is_told_so(tmp_path: Path) -> N
     with running_house(tmp_path) as house:
         pit = PitProcess(house.port, tmp_path / "ledger")
         try:
-            until(pit.err, "hung up before a word; perhaps it does not speak MQTT in the clear: see its log")
+            until(pit.err, "hung up before a word; perhaps it does not speak MQTT without TLS: see its log")
         finally:
             pit.ended(signal.SIGKILL)
 
