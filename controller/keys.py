@@ -86,7 +86,7 @@ def rotations_of(path: Path, public_key: bytes) -> tuple[Rotation, ...]:
         raise TableError(
             "signing_key_unusable",
             f"The file {beside} tells no rotations.",
-            "Restore that file with the key. Or remove it: then people pin the key at each table that missed a rotation.",
+            "Restore that file with the key. Or remove it: then people pin the key at tables that missed a rotation.",
         ) from None
     while rotations and rotations[-1].public_key != public_key.hex():
         rotations.pop()  # it was begun, and its key never came to be
