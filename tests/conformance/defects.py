@@ -260,8 +260,8 @@ PIT_DEFECTS = (
         "a repeated hit has a second award",
         "P31",
         _SERVICE,
-        "        received = self._ledger.receive(events)\n",
-        "        received = self._ledger.receive(events)\n"
+        "        received = self._ledger.receive(events, _BATCH_S)\n",
+        "        received = self._ledger.receive(events, _BATCH_S)\n"
         "        for table, payload in events:\n"
         "            for step in getattr(self, '_told', ()) if parse_object(payload).get('type') == 'hit' else ():\n"
         "                again = __import__('dataclasses').replace(step, award=step.award + '0', seq=step.seq + 1)\n"

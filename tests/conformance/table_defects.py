@@ -47,8 +47,8 @@ TABLE_DEFECTS = (
         "the state does not tell acks",
         "T05",
         _STREAM,
-        '"unacknowledged": self._delivery.unacknowledged,\n                "pit"',
-        '"unacknowledged": self._delivery.head_seq,\n                "pit"',
+        '"unacknowledged": self._delivery.unacknowledged,\n            "pit"',
+        '"unacknowledged": self._delivery.head_seq,\n            "pit"',
     ),
     Defect(
         "an event that is read from the disk has other bytes",
@@ -220,8 +220,8 @@ TABLE_DEFECTS = (
         "the state has a field more",
         "T30",
         _STREAM,
-        '                "online": True,\n',
-        '                "online": True,\n                "mood": "good",\n',
+        "            **self._state(),\n",
+        '            **self._state(),\n            "mood": "good",\n',
     ),
     Defect(
         "an event is changed after it was signed",

@@ -324,7 +324,7 @@ def test_a_missing_archive_is_named_and_stops_no_start(path: Path) -> None:
     with closing(opened(path)) as journal:
         assert replay(journal.open_shoe(), RULES, TABLE, journal.epoch)[1] is None
         journal.append(entries([CardDrawn(None)]))
-        with pytest.raises(OSError, match="is not there"):
+        with pytest.raises(OSError, match="is missing"):
             journal.messages_after(0, ALL)
         shutil.copyfile(made[0], made[1])
         with pytest.raises(OSError, match="other rows than the journal says"):
