@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import queue
 import re
 import shutil
@@ -161,12 +160,6 @@ class Pi:
         until(lambda: channel.exists() or self._qemu.poll() is not None, "QEMU runs", 60)
         self.header = Header(channel, pins["lamps"], pins["inputs"])
         self.line = Serial(line)
-
-    @property
-    def cpu_s(self) -> float:
-        """The seconds of this machine's processor that the Pi has used."""
-        fields = Path(f"/proc/{self._qemu.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def cut_power(self) -> None:
         """The power fails: nothing more is written."""

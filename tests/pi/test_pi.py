@@ -30,6 +30,9 @@ from controller.bench.plugin import Dealer, Eventually
 from controller.cli.main import main
 from controller.contract.fingerprint import fingerprint
 from controller.errors import TableError
+from drivers.sim import rules
+from drivers.sim.people import shuffled
+from drivers.sim.rules import Side
 from drivers.sim.signing import public_hex
 from tests.deploy.clean_debian import ROOT, layer, make_package
 from tests.hil.bench import Bench
@@ -60,6 +63,8 @@ _WATCHDOG_S = 60
 _SLOW = f"[Service]\nTimeoutStartSec=20min\nTimeoutStopSec=5min\nWatchdogSec={_WATCHDOG_S}\n"
 """The unit's limits for a Pi that is some twenty times slower than a real one."""
 _UNIT = "table-controller"
+_KEPT = 20
+"""So many cards stay in the shoe: the cutting card lies before them."""
 
 
 class _Certs(BrokerCerts):
@@ -250,6 +255,34 @@ def _goes_on(at: _AtPi, hands: dict[str, list[str]], cards: str, rounds: int) ->
     at.pins.uncover(1)
 
 
+def _deals_a_shoe(at: _AtPi) -> tuple[int, int]:
+    """A shoe of shuffled cards is dealt as far as whole hands go, and the pit has each as dealt.
+
+    Returns how many hands and cards that were.
+    """
+    shuffled_cards = next(shuffled(1, 8))
+    cards = iter(shuffled_cards)
+    already = len(at.pit.rounds)
+    hands: list[tuple[list[str], list[str]]] = []
+    first, dealt = next(cards), 1
+    burned = [next(cards) for _ in range(rules.burn_count(first))]
+    dealt += len(burned)
+    at.table.supervisor("close_shoe")
+    at.dealer.open_shoe(first, " ".join(burned))
+    while len(shuffled_cards) - dealt > _KEPT:
+        hand: dict[Side, list[str]] = {"player": [], "banker": []}
+        drawn = []
+        while (side := rules.next_side(hand["player"], hand["banker"])) is not None:
+            drawn.append(next(cards))
+            hand[side].append(drawn[-1])
+        at.dealer.play(" ".join(drawn), 1 + len(hands) % 7)
+        hands.append((hand["player"], hand["banker"]))
+        dealt += len(drawn)
+    told = at.rounds(already + len(hands))[already:]
+    assert [(event["player"]["cards"], event["banker"]["cards"]) for event in told] == hands
+    return len(hands), dealt
+
+
 _LIBRARIES = "paho.mqtt.client, cryptography.hazmat.primitives.asymmetric.ed25519, sqlite3, asyncio, ssl, serial"
 _BARE_IMPORTS = f"""
 import resource, sys, time
@@ -298,19 +331,17 @@ def _figures(at: _AtPi) -> str:
     before = _Used.so_far(at.pi)
     at.pi.run("sleep 60")
     rested = _Used.so_far(at.pi)
-    rounds = len(at.pit.rounds)
-    for number in range(rounds + 1, rounds + 6):
-        at.dealer.play("9C TD TC 5D", 1)
-        at.rounds(number)
+    rounds, cards = _deals_a_shoe(at)
     played = _Used.so_far(at.pi)
     at_rest = (rested.cpu_s - before.cpu_s) / (rested.at_s - before.at_s)
-    card_s = (played.cpu_s - rested.cpu_s - at_rest * (played.at_s - rested.at_s)) / 20
+    card_s = (played.cpu_s - rested.cpu_s - at_rest * (played.at_s - rested.at_s)) / cards
     return (
+        f"{rounds} rounds of a shoe as dealt; "
         f"start to ready {wall_s / 1e6:.0f} s, {started.cpu_s:.1f} s of CPU (bare imports: {float(bare_s):.1f} s); "
         f"{played.memory_kib / 1024:.0f} MiB (bare imports: {int(bare_kib) / 1024:.0f} MiB); "
         f"CPU at rest {at_rest:.0%}, a card {card_s * 1000:.0f} ms; "
-        f"a round {(played.written_bytes - rested.written_bytes) / 5 / 1024:.0f} KiB by the process, "
-        f"{(played.card_bytes - rested.card_bytes) / 5 / 1024:.0f} KiB on the card"
+        f"a round {(played.written_bytes - rested.written_bytes) / rounds / 1024:.0f} KiB by the process, "
+        f"{(played.card_bytes - rested.card_bytes) / rounds / 1024:.0f} KiB on the card"
     )
 
 
