@@ -7,7 +7,7 @@ lamp or an input does not belong on a pin that something else drives, or that li
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from controller.pins.devices import InputWiring, LampWiring
@@ -53,15 +53,45 @@ PULLED_UP_AT_BOOT = frozenset(range(2, 9))
 
 
 _SERIAL = (14, 15)
-_OVERLAYS = {
-    r"dtparam=i2c(_arm)?=on": ((2, 3), "I2C"),
-    r"dtoverlay=w1-gpio": ((4,), "the 1-Wire bus"),
-    r"dtparam=spi=on": ((7, 8, 9, 10, 11), "SPI"),
-    r"enable_uart=1": (_SERIAL, "the serial console"),
-    r"dtparam=i2s=on|dtoverlay=hifiberry": ((18, 19, 20, 21), "digital audio (I2S)"),
-    r"dtoverlay=(audremap|pwm)": ((12, 13, 18, 19), "PWM sound"),
+_I2C, _SPI, _I2S, _SPI_1 = (2, 3), (7, 8, 9, 10, 11), (18, 19, 20, 21), (16, 17, 18, 19, 20, 21)
+_PARAMETERS = {
+    r"i2c|i2c1|i2c_arm": (_I2C, "I2C"),
+    r"spi": (_SPI, "SPI"),
+    r"i2s": (_I2S, "digital audio (I2S)"),
+    r"uart0": (_SERIAL, "the serial console"),
 }
-"""By the begin of a line of config.txt: the BCM numbers that such a line takes, and for what."""
+"""By a parameter of a dtparam line that is on: the BCM numbers that it takes, and for what."""
+_OVERLAYS: dict[str, tuple[Mapping[str, int] | tuple[int, ...], str]] = {
+    r"w1-gpio-pullup": ({"gpiopin": 4, "extpullup": 5}, "the 1-Wire bus"),
+    r"w1-gpio": ({"gpiopin": 4}, "the 1-Wire bus"),
+    r"dht11": ({"gpiopin": 4}, "a thermometer"),
+    r"i2c-rtc|i2c-sensor|i2c-fan": (_I2C, "I2C"),
+    r"i2c-gpio": ({"i2c_gpio_sda": 23, "i2c_gpio_scl": 24}, "I2C"),
+    r"i2c3": ((4, 5), "I2C"),
+    r"i2c4": ((8, 9), "I2C"),
+    r"i2c5": ((12, 13), "I2C"),
+    r"i2c6": ((22, 23), "I2C"),
+    r"spi0-.*": (_SPI, "SPI"),
+    r"spi1-.*": (_SPI_1, "SPI"),
+    r"mcp251.*": ({"interrupt": 25}, "a CAN bus"),
+    r"uart3": ((4, 5), "a serial port"),
+    r"uart4": ((8, 9), "a serial port"),
+    r"uart5": ((12, 13), "a serial port"),
+    r"hifiberry.*|iqaudio.*|allo-.*|i2s-.*|googlevoicehat.*|max98357a": (_I2S, "digital audio (I2S)"),
+    r"audremap|pwm-2chan": ((12, 13, 18, 19), "PWM sound"),
+    r"pwm": ({"pin": 18}, "PWM sound"),
+    r"gpio-ir(-tx)?": ({"gpio_pin": 18}, "a remote control"),
+    r"pps-gpio": ({"gpiopin": 18}, "a clock's pulse"),
+    r"gpio-fan": ({"gpiopin": 12}, "a fan"),
+    r"gpio-shutdown": ({"gpio_pin": 3}, "a button of the system's"),
+    r"gpio-key": ({"gpio": 3}, "a button of the system's"),
+    r"gpio-poweroff": ({"gpiopin": 26}, "the power's switch"),
+    r"gpio-led": ({"gpio": 4}, "a lamp of the system's"),
+    r"sdio": ((22, 23, 24, 25, 26, 27), "a second SD card"),
+    r"dpi.*|vc4-kms-dpi.*": (tuple(range(28)), "a display (DPI)"),
+}
+"""By an overlay's name, the first that fits: the BCM numbers that it takes, and for what. A number that a parameter of
+the line can change stands under that parameter's name. What no row knows, the doctor reads from the kernel."""
 
 
 def conflicts(lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring]) -> Iterator[str]:
@@ -85,12 +115,58 @@ def overlaid(lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring],
         lines = [line.replace(" ", "") for line in config_txt.read_text("utf-8", "replace").splitlines()]
     except OSError:
         return
-    for begins, (bcms, what) in _OVERLAYS.items():
-        line = next((line for line in lines if re.match(begins, line)), None)
-        if line is not None:
-            for name, bcm in wired(lamps, inputs):
+    named = wired(lamps, inputs)
+    for line in lines:
+        key, _, said = line.partition("=")
+        for bcms, what in _taken(key, said):
+            for name, bcm in named:
                 if bcm in bcms:
                     yield f"{name}: the line {line} of {config_txt} gives BCM {bcm} to {what}"
+        if key == "gpio":
+            bcms, does = _set(said)
+            for name, lamp in lamps.items():
+                if lamp.bcm in bcms and {"op", f"d{lamp.active[0]}"} <= does:
+                    yield f"lamp {name}: the line {line} of {config_txt} lights this lamp until the table runs"
+            for name, input_ in inputs.items():
+                if input_.bcm in bcms and "op" in does:
+                    yield f"input {name}: the line {line} of {config_txt} drives BCM {input_.bcm} against its contact"
+
+
+def _taken(key: str, said: str) -> Iterator[tuple[Collection[int], str]]:
+    """The BCM numbers that a line of config.txt takes, and for what."""
+    words = said.split(",")
+    parameters = {name: value for name, _, value in (word.partition("=") for word in words)}
+    match key:
+        case "dtparam":
+            for name, value in parameters.items():
+                if value in ("on", "yes", "true", "1", ""):
+                    yield from (taken for known, taken in _PARAMETERS.items() if re.fullmatch(known, name))
+        case "dtoverlay":
+            known = next((taken for name, taken in _OVERLAYS.items() if re.fullmatch(name, words[0])), None)
+            if known is not None:
+                usual, what = known
+                if isinstance(usual, Mapping):
+                    said_of = {name: parameters.get(name, "") for name in usual}
+                    yield [int(said_of[name]) if said_of[name].isdecimal() else usual[name] for name in usual], what
+                else:
+                    yield usual, what
+        case "enable_uart" if said == "1":
+            yield _SERIAL, "the serial console"
+        case "enable_jtag_gpio" if said == "1":
+            yield tuple(range(22, 28)), "a debugger (JTAG)"
+
+
+def _set(said: str) -> tuple[set[int], set[str]]:
+    """The BCM numbers of a gpio line, and what the line does to them: "16-18,20=op,dl"."""
+    which, _, does = said.partition("=")
+    ranges = (each.partition("-") for each in which.split(","))
+    bcms = {
+        bcm
+        for first, _, last in ranges
+        if first.isdecimal() and (last or first).isdecimal()
+        for bcm in range(int(first), int(last or first) + 1)
+    }
+    return bcms & PHYSICAL.keys(), set(does.split(","))
 
 
 def wired(lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring]) -> list[tuple[str, int]]:

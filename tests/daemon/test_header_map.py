@@ -75,6 +75,15 @@ def test_a_conflict_is_told(lamps: dict[str, LampWiring], inputs: dict[str, Inpu
         ("enable_uart=1", 15, "the serial console"),
         ("dtoverlay=w1-gpio,gpiopin=4", 4, "the 1-Wire bus"),
         ("dtparam=i2s=on", 20, "digital audio (I2S)"),
+        ("dtparam=audio=on,spi=yes", 8, "SPI"),
+        ("dtparam=i2c_arm", 2, "I2C"),
+        ("dtoverlay=i2c-rtc,ds3231", 2, "I2C"),
+        ("dtoverlay=w1-gpio-pullup,gpiopin=17", 17, "the 1-Wire bus"),
+        ("dtoverlay=w1-gpio-pullup,gpiopin=17", 5, "the 1-Wire bus"),
+        ("dtoverlay=gpio-fan,temp=55000", 12, "a fan"),
+        ("dtoverlay=gpio-poweroff", 26, "the power's switch"),
+        ("dtoverlay=spi1-1cs", 16, "SPI"),
+        ("dtoverlay=hifiberry-dac", 18, "digital audio (I2S)"),
     ],
 )
 def test_an_overlay_that_takes_a_wired_pin_is_told(line: str, bcm: int, what: str, tmp_path: Path) -> None:
@@ -83,6 +92,42 @@ def test_an_overlay_that_takes_a_wired_pin_is_told(line: str, bcm: int, what: st
     (told,) = overlaid({}, wired, tmp_path / "config.txt")
     assert told.startswith("input key: the line ")
     assert told.endswith(f" gives BCM {bcm} to {what}")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "#dtparam=spi=on",
+        "dtparam=spi=off",
+        "dtparam=i2c_arm_baudrate=400000",
+        "dtoverlay=w1-gpio,gpiopin=17",
+        "dtoverlay=vc4-kms-v3d",
+        "enable_uart=0",
+        "gpio=4,7-11=pu",
+        "gpio=16=op,dl",
+    ],
+)
+def test_a_line_that_takes_no_wired_pin_is_not_told(line: str, tmp_path: Path) -> None:
+    (tmp_path / "config.txt").write_text(f"{line}\n")
+    inputs = {f"seat_{bcm}": InputWiring(bcm, LOW, UP) for bcm in (2, 3, 4, 7, 8, 9, 10, 11, 15)}
+    assert list(overlaid({"tie": LampWiring(16, "high")}, inputs, tmp_path / "config.txt")) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (
+            "gpio=12,16-20=op,dh",
+            "lamp tie: the line gpio=12,16-20=op,dh of CONFIG lights this lamp until the table runs",
+        ),
+        ("gpio=4-6=op,dl", "input deal: the line gpio=4-6=op,dl of CONFIG drives BCM 5 against its contact"),
+    ],
+)
+def test_a_line_that_lights_a_lamp_or_drives_an_input_at_boot_is_told(line: str, told: str, tmp_path: Path) -> None:
+    config = tmp_path / "config.txt"
+    config.write_text(f"{line}\n")
+    lamps, inputs = {"tie": LampWiring(18, "high")}, {"deal": InputWiring(5, LOW, UP)}
+    assert list(overlaid(lamps, inputs, config)) == [told.replace("CONFIG", str(config))]
 
 
 def test_a_machine_that_is_no_pi_has_no_overlays(tmp_path: Path) -> None:

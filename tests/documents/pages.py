@@ -17,7 +17,7 @@ from controller.cli.commands import every_command
 from controller.cli.surroundings import EXAMPLE_TABLE
 from controller.config import load
 from controller.pins.buttons import PRESSES, SEEN_AFTER_S
-from controller.pins.header_map import GROUNDS, PHYSICAL, POWER, PULLED_UP_AT_BOOT
+from controller.pins.header_map import PHYSICAL, PULLED_UP_AT_BOOT
 from controller.script import usages
 from controller.table.acts.entry import Act
 from controller.table.acts.every import ACTS
@@ -29,6 +29,7 @@ from controller.table.states import Phase
 from controller.words.language import LANGUAGES, language
 from tests.documents.configuration_page import configuration_page
 from tests.documents.contract_page import DOCUMENT, contract_page, fresh_document
+from tests.documents.header_picture import header_picture
 from tests.documents.table_picture import table_picture
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -69,6 +70,7 @@ def pages() -> dict[str, str]:
         "tablectl.md": _tablectl(),
         "contract.md": _contract(),
         "wiring.md": _wiring(),
+        "wiring.svg": header_picture({bcm: told for bcm, (told, _) in _wired().items()}),
         "configuration.md": _text(*configuration_page()),
         "table.svg": table_picture(),
     }
@@ -83,9 +85,11 @@ _WHY_THESE_PINS = """\
   its own has to sink 2 mA.
 - BCM 14 and 15 are the serial port, on which a Pi may write boot messages. They are left free. A table that needs
   one input more, such as `cut_card` for a shoe that does not report the cutting card, takes BCM 15 last.
-- SPI, I2C, 1-Wire and digital audio take pins when they are switched on. They are off in Raspberry Pi OS, and
-  `tablectl check` on the Pi warns of each line of `/boot/firmware/config.txt` that takes a wired pin.
-- The line `gpio=12,13,16-26=op,dl` in that file drives the lamps' pins low from the first second of the boot.
+- SPI, I2C, 1-Wire, digital audio, fans and clocks take pins when they are switched on. In Raspberry Pi OS they are
+  off. `tablectl check` on the Pi warns of each line of `/boot/firmware/config.txt` that takes a wired pin, lights a
+  lamp or drives an input. `sudo tablectl doctor` also asks the kernel which pins it has given away.
+- The line `gpio=12,13,16-26=op,dl` in that file drives the lamps' pins low from the first second of the boot. Write
+  `dh` for lamps with `active = "low"`. Name no input in such a line: the pin would work against its contact.
 
 ## Lamps: a driver stage each
 
@@ -93,6 +97,8 @@ A pin gives 3.3 V and at most 16 mA, all pins together 50 mA. So no lamp hangs o
 
 ```
                         +12 V or +24 V, its own supply
+                               |
+                              fuse
                                |
                              lamp
                                |
@@ -103,8 +109,15 @@ A pin gives 3.3 V and at most 16 mA, all pins together 50 mA. So no lamp hangs o
     ground ---------+-----------+--- ground of that supply
 ```
 
-The 10 kΩ resistor keeps the lamp dark while nothing drives the pin: during the boot, and with the cable out. A
-relay board does as well. Where the board lights its lamp at a low level, write `active = "low"` for that lamp.
+- The gate gets 3.0 V. Take a MOSFET whose data sheet gives its resistance at 2.5 V, such as an AO3400A. One that is
+  specified at 4.5 V or 10 V alone may stay half open and grow hot.
+- The 10 kΩ resistor keeps the lamp dark while nothing drives the pin: during the boot, and with the cable out.
+- A relay or any other coil in a lamp's place needs a diode across it, cathode to plus. A ULN2803A has these diodes:
+  join its pin COM to the supply's plus.
+- A relay board does as well. It has to switch at 3.3 V; many a 5 V board does not let go, as 3.3 V is no high level for
+  it. Where the board lights its lamp at a low level, write `active = "low"` for that lamp.
+- The supplies' grounds are joined at one point, at the driver board. The lamps' current does not flow through the
+  header's ground pins.
 
 ## Inputs: contacts to ground, protected
 
@@ -117,30 +130,30 @@ relay board does as well. Where the board lights its lamp at a low level, write 
     ground ---+-----------------------+--- ground
 ```
 
-The 1 kΩ resistor limits what a static discharge or a wrong cable drives into the pin. The capacitor takes the
-contact's bounce together with `debounce_ms`. A sensor with a 5 V or 24 V output goes through an optocoupler: no
-pin bears more than 3.3 V."""
+- The 1 kΩ resistor limits what a static discharge or a wrong cable drives into the pin. It also keeps 3.3 mA the most
+  that flows where a wrong setting makes the pin an output.
+- The capacitor takes the contact's bounce together with `debounce_ms`. With the Pi's own pull-up it also delays the
+  release by about 5 ms.
+- A cable beyond 1 m takes the outside resistor, twisted pairs with one ground each, and a diode array to 3.3 V and
+  ground at the pin (such as a BAT54S): cloth and carpet of a table charge people up.
+- A sensor with an output of its own has an open collector (NPN), which works like a contact. One with a 5 V or 24 V
+  output goes through an optocoupler: no pin bears more than 3.3 V.
+- A broken wire reads as a button that is not pressed, a key that is not turned, and a seat without a wager."""
+
+
+def _wired() -> dict[int, tuple[str, str]]:
+    """What the example table has on each BCM number, and how."""
+    pins = load(EXAMPLE_TABLE).file.pins
+    lamps = {lamp.bcm: (f"lamp {name}", f"out, lit by {lamp.active}") for name, lamp in pins.lamps.items()}
+    return lamps | {
+        each.bcm: (f"input {name}", f"in, pull-{each.pull}, pressed is {each.active}")
+        for name, each in pins.inputs.items()
+    }
 
 
 def _wiring() -> str:
     """The header as the example table is wired, from its file."""
-    table = load(EXAMPLE_TABLE).file
-    wired = {lamp.bcm: (f"lamp {name}", f"out, lit by {lamp.active}") for name, lamp in table.pins.lamps.items()}
-    wired |= {
-        each.bcm: (f"input {name}", f"in, pull-{each.pull}, pressed is {each.active}")
-        for name, each in table.pins.inputs.items()
-    }
-    at = {place: bcm for bcm, place in PHYSICAL.items()}
-
-    def cell(place: int) -> str:
-        if place in GROUNDS:
-            return "ground"
-        if place in POWER:
-            return POWER[place]
-        bcm = at[place]
-        return f"BCM {bcm}: **{wired[bcm][0]}**" if bcm in wired else f"BCM {bcm}, free"
-
-    rows = [f"| {cell(odd)} | {odd} | {odd + 1} | {cell(odd + 1)} |" for odd in range(1, 40, 2)]
+    wired = _wired()
     pins = [
         f"| {bcm} | {PHYSICAL[bcm]} | {wired[bcm][0]} | {wired[bcm][1]} |"
         f" {'high' if bcm in PULLED_UP_AT_BOOT else 'low'} |"
@@ -151,11 +164,9 @@ def _wiring() -> str:
         "",
         "Made from `config/tables/royal9.toml` and `controller/pins/header_map.py` by `make pages`.",
         "",
-        "The 40-pin header of a Raspberry Pi, seen from above with pin 1 at the top left:",
+        "![The 40-pin header, seen from above with pin 1 at the top left](wiring.svg)",
         "",
-        "| wired to | pin | pin | wired to |",
-        "|---|---:|:---|---|",
-        *rows,
+        "The header of a Raspberry Pi, seen from above. Pin 1 is at the top left, on the side of the SD card.",
         "",
         "## Each pin",
         "",

@@ -108,7 +108,7 @@ class Technician:
 
     def _drew_all(self, new: str) -> bool:
         """Draw the cards while the setup listens, each once the one before was shown. Whether the last was shown."""
-        if "is open" not in new:  # until then, what a shoe says is thrown away
+        if not ("Listening at" in new and "is open" in new):  # until then, what a shoe says is thrown away
             return False
         shown = [card for card in self._cards if f"the shoe says: {card}\n" in new]
         if len(shown) == self._drawn < len(self._cards):
