@@ -21,14 +21,17 @@ ifneq ($(unknown),)
 $(error $(MAKECMDGOALS) knows no variable $(unknown). $(if $(filter $(upper),$(known)),Write $(upper)=$($(unknown)),Its variables: $(or $(known),none)))
 endif
 
-.PHONY: help demo test proof bench package pages pictures docs lint lock clean
+.PHONY: help demo ha-demo test proof bench package pages pictures docs lint lock clean
 
 help:  ## what there is to make
-	@sed -n 's/^\([a-z0-9]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 8
+	@sed -n 's/^\([a-z0-9-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 8
 
 demo: .venv/.demo  ## a table on this machine, all simulated; GAME=, ROUNDS=, SPEED=, SEED=, SHOE= choose how it plays
 	@exec $(VENV)/tablectl demo $(if $(GAME),--game $(GAME)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SPEED),--speed $(SPEED)) $(if $(SEED),--seed $(SEED)) \
 	  $(if $(SHOE),--shoe $(SHOE))
+
+ha-demo: .venv/.dev  ## a pit on three machines of the loopback: the leader's machine stops, and comes again
+	@exec $(VENV)/python -m tests.fire.ha_demo
 
 test: .venv/.dev  ## the tests; ARGS="-k shoe" and the like go to pytest
 	$(VENV)/python -m pytest --numprocesses auto --dist worksteal $(ARGS)

@@ -1,0 +1,340 @@
+"""`make ha-demo`: a house's pit on three machines, and what a table sees when the leader's machine stops.
+
+The machines are addresses of the loopback. What runs on them is configured by the files of config/ha: on `one` and
+`two` etcd, PostgreSQL under Patroni, a broker and a pit; on the witness etcd and a third copy of the database. The
+table has both brokers in its `hosts`.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing, redirect_stdout, suppress
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import tomli_w
+
+from controller.cli import surroundings
+from controller.cli.client import ask
+from controller.errors import TableError
+from controller.pit.__main__ import main as pit_command
+from controller.pit.ledger import Ledger
+
+CONFIG = Path(__file__).resolve().parents[2] / "config" / "ha"
+NAMES = "one", "two", "witness"
+PROGRAMS = "patroni", "etcd", "mosquitto"
+
+_HOUSE_NETWORK, _NETWORK = "10.20.0.", "127.20.0."  # in the shipped files, and here
+_PASSWORD = "WRITE-YOUR-OWN-1"  # as in the shipped file
+_PATIENCE_S = 180.0
+_LOOK_S = 0.1
+_POSTGRES = "postgres" if os.geteuid() == 0 else None  # PostgreSQL refuses to be run by root
+_LOOKS_S = 10.0  # at the pace of people: for how long one looks at what is well
+
+
+def missing() -> list[str]:
+    """The programs that the demo needs and this machine lacks."""
+    return [name for name in PROGRAMS if _program(name) is None]
+
+
+class Machine:
+    """One machine of the house: its address, and the processes on it."""
+
+    def __init__(self, house: House, name: str) -> None:
+        self.name = name
+        self.address = f"{_NETWORK}{NAMES.index(name) + 1}"
+        self._house = house
+        self._folder = house.folder / name
+        self._folder.mkdir()
+        if _POSTGRES is not None:
+            shutil.chown(self._folder, _POSTGRES)
+        self._running: list[subprocess.Popen[bytes]] = []
+        self.pit = 0
+        """The process of its pit."""
+
+    def start(self) -> None:
+        """Start everything on the machine but the pit."""
+        self.start_etcd()
+        self.start_services()
+
+    def start_etcd(self) -> None:
+        """Start the machine's etcd."""
+        lines = self._shipped("etcd").splitlines()
+        etcd = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+        self._run("etcd", [_program("etcd") or ""], {**etcd, "ETCD_DATA_DIR": str(self._folder / "etcd")})
+
+    def start_services(self) -> None:
+        """Start its PostgreSQL under Patroni, and its broker."""
+        patroni = self._folder / "patroni.yml"
+        patroni.write_text(self._shipped("patroni.yml"), "utf-8")
+        self._run("patroni", [_program("patroni") or "", str(patroni)])
+        if self.name == "witness":
+            return
+        broker = self._folder / "mosquitto.conf"
+        listener = f"listener {self._house.broker_port} {self.address}"
+        broker.write_text(f"{listener}\nallow_anonymous true\npersistence false\nmax_queued_messages 10000\n", "utf-8")
+        self._run("mosquitto", [_program("mosquitto") or "", "-c", str(broker)])
+
+    def start_pit(self) -> None:
+        """Start the machine's pit, which speaks with the broker beside it."""
+        words = ["run", "--ledger", self._house.ledger, "--replicated", "--signing-key", str(self._house.key)]
+        words += ["--broker", f"{self.address}:{self._house.broker_port}", "--adopt-new"]
+        command = [sys.executable, "-m", "controller.pit", *words]
+        self.pit = self._run("pit", command, user=None)
+
+    def stop(self) -> None:
+        """The machine loses its power."""
+        for process in self._running:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        for process in self._running:
+            process.wait()
+        self._running.clear()
+        data = str(self._folder / "data")
+        for proc in Path("/proc").glob("[0-9]*/cmdline"):  # PostgreSQL is in a session of its own
+            with suppress(OSError):
+                if data in proc.read_text():
+                    os.kill(int(proc.parent.name), signal.SIGKILL)
+
+    def wrong(self) -> str:
+        """What Patroni finds wrong with the machine's configuration, before Patroni runs there."""
+        (self._folder / "patroni.yml").write_text(self._shipped("patroni.yml"), "utf-8")
+        command = [_program("patroni") or "", "--validate-config", str(self._folder / "patroni.yml")]
+        found = subprocess.run(command, capture_output=True, text=True, user=_POSTGRES, cwd="/")
+        return found.stdout + found.stderr
+
+    def _shipped(self, name: str) -> str:
+        """A shipped file, with this machine's name, addresses and folders in place of those of machine one."""
+        text = (CONFIG / name).read_text("utf-8")
+        cluster = [line for line in text.splitlines() if line.startswith(("ETCD_INITIAL_CLUSTER=", "  hosts:"))]
+        for line in cluster:
+            text = text.replace(line, f"@{cluster.index(line)}")
+        own = ("name: one", "ETCD_NAME=one")
+        for word in own:
+            text = text.replace(word, word.replace("one", self.name))
+        text = text.replace(f"{_HOUSE_NETWORK}1:", f"{_HOUSE_NETWORK}{NAMES.index(self.name) + 1}:")
+        for line in cluster:
+            text = text.replace(f"@{cluster.index(line)}", line)
+        if self.name == "witness":
+            text = text.replace("#tags:\n#  nofailover", "tags:\n  nofailover")
+        for port, here in self._house.ports.items():
+            text = text.replace(f":{port}", f":{here}")
+        text = text.replace("/var/lib/postgresql/15/pit", str(self._folder / "data"))
+        text = text.replace("/var/lib/postgresql/pit.pgpass", str(self._folder / "pgpass"))
+        text = text.replace("/var/run/postgresql", str(self._folder))
+        text = text.replace("/usr/lib/postgresql/15/bin", str(_postgresql()))
+        return text.replace(_HOUSE_NETWORK, _NETWORK)
+
+    def _run(
+        self, name: str, command: Sequence[str], env: dict[str, str] | None = None, user: str | None = _POSTGRES
+    ) -> int:
+        with (self._folder / f"{name}.log").open("ab") as log:
+            group = None if user is None else pwd.getpwnam(user).pw_gid
+            cwd = "/" if user is not None else Path(__file__).resolve().parents[2]
+            process = subprocess.Popen(
+                command, cwd=cwd, env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                user=user, group=group, start_new_session=True,
+            )  # fmt: skip
+        self._running.append(process)
+        return process.pid
+
+
+class House:
+    """The three machines, and a table that is dealt."""
+
+    def __init__(self, folder: Path, speed: float, ends: ExitStack) -> None:
+        self.folder = folder
+        self._speed = speed
+        folder.chmod(0o755)
+        self.ports = {port: surroundings.free_port() for port in (2379, 2380, 5432, 8008)}
+        self.broker_port = surroundings.free_port()
+        self.key = folder / "pit.key"
+        self.machines = {name: Machine(self, name) for name in NAMES}
+        for machine in self.machines.values():
+            ends.callback(machine.stop)
+        at = ",".join(f"{self.machines[name].address}:{self.ports[5432]}" for name in NAMES[:2])
+        self.ledger = f"postgresql://postgres:{_PASSWORD}@{at}/postgres?target_session_attrs=read-write"
+        self._ends = ends
+
+    def begin(self) -> None:
+        """Start the machines. The pit beside the primary leads."""
+        for machine in self.machines.values():
+            machine.start_etcd()
+        client = self.ports[2379]
+        self.await_(lambda: all(_answers(machine.address, client) for machine in self.machines.values()), "etcd")
+        for machine in self.machines.values():
+            assert (wrong := machine.wrong()) == "", wrong
+            machine.start_services()
+        self.await_(lambda: self.primary() and self._is_replicated(), "a primary with a synchronous standby")
+        self.await_(self._has_ledger, "a ledger that both copies have")
+        with redirect_stdout(None):
+            pit_command(["key", "--ledger", self.ledger, "--signing-key", str(self.key)])
+        first = self.machines[self.primary() or "one"]
+        first.start_pit()
+        self.await_(self.leader, "a pit that leads")
+        for name in NAMES[:2]:
+            if name != first.name:
+                self.machines[name].start_pit()
+
+    def _has_ledger(self) -> bool:
+        with suppress(TableError):  # the copies may still be coming
+            Ledger(self.ledger).close()
+            return True
+        return False
+
+    def deal(self) -> None:
+        """Start the table and its people."""
+        self.table = surroundings.simulated_table(self.folder, self.broker_port, table={"bet_recognition": False})
+        values = tomllib.loads(self.table.read_text("utf-8"))
+        del values["pit"]["host"]
+        values["pit"] |= {"hosts": [self.machines[name].address for name in NAMES[:2]], "stale_after_s": 5}
+        self.table.write_text(tomli_w.dumps(values), "utf-8")
+        daemon = surroundings.python("-m", "controller.cli.main", "run", str(self.table))
+        started = self._ends.enter_context(surroundings.started(daemon, self.folder / "table.log"))
+        surroundings.await_table(self.table, started, self.folder / "table.log")
+        people = surroundings.python("-m", "drivers.sim", str(self.table))
+        people += ["--account", str(self.folder / "account"), "--speed", str(self._speed), "--seed", "17"]
+        self.people = self._ends.enter_context(surroundings.started(people, self.folder / "people.log"))
+
+    def pit_status(self) -> dict[str, Any]:
+        """How the table finds its pit."""
+        status: dict[str, Any] = ask(self.table, {"do": "status"})["status"]["pit"]
+        return status
+
+    def acked(self) -> int:
+        """The last event of the table that the pit has acknowledged."""
+        return int(self.pit_status()["acked_seq"])
+
+    def copies(self) -> int:
+        """How many copies follow the primary."""
+        rows = self._query(self.primary() or "one", "SELECT 1 FROM pg_stat_replication WHERE state = 'streaming'")
+        return len(rows)
+
+    def judged(self) -> str:
+        """Compare the ledger with what the table has sent, and draw up the account. Raises AssertionError."""
+        head = self.pit_status()["head_seq"]
+        with psycopg.connect(self.ledger) as db:
+            kept = db.execute("SELECT seq FROM event ORDER BY number").fetchall()
+        assert kept == [(seq,) for seq in range(1, head + 1)], "lost, doubled or out of order"
+        with closing(Ledger(self.ledger, begin=False)) as ledger:
+            assert ledger.account().findings == ()
+        return f"{head} events: 0 lost, 0 doubled, and the account balances"
+
+    def primary(self) -> str | None:
+        """The machine whose PostgreSQL can be written to."""
+        return next((name for name in NAMES if self._query(name, "SELECT NOT pg_is_in_recovery()") == [(True,)]), None)
+
+    def leader(self) -> str | None:
+        """The machine whose pit leads."""
+        with suppress(psycopg.Error), psycopg.connect(self.ledger, connect_timeout=2) as db:
+            for (who,) in db.execute("SELECT who FROM leadership WHERE until > clock_timestamp()"):
+                return next((name for name, machine in self.machines.items() if f"process {machine.pit}," in who), None)
+        return None
+
+    def await_(self, holds: Callable[[], object], what: str) -> float:
+        """Wait until it holds. Returns how many seconds that took. Raises TableError."""
+        began_s = time.monotonic()
+        while not holds():
+            if time.monotonic() - began_s > _PATIENCE_S:
+                raise TableError("ha_demo_stuck", f"There is not {what}.", f"Look at the logs in {self.folder}.")
+            time.sleep(_LOOK_S)
+        return time.monotonic() - began_s
+
+    def _is_replicated(self) -> bool:
+        found = "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'"
+        return any(self._query(name, found) for name in NAMES[:2])
+
+    def _query(self, name: str, statement: str) -> list[tuple[object, ...]]:
+        at = f"postgresql://postgres:{_PASSWORD}@{self.machines[name].address}:{self.ports[5432]}/postgres"
+        with suppress(psycopg.Error), psycopg.connect(at, connect_timeout=2) as db:
+            return db.execute(statement.encode()).fetchall()
+        return []
+
+
+def play(folder: Path, speed: float, say: Callable[[str], None]) -> float:
+    """Let the leader's machine stop and come again. Returns for how many seconds the table got no acknowledgement.
+
+    Raises TableError, and AssertionError where something was lost or doubled.
+    """
+    with ExitStack() as ends:
+        house = House(folder, speed, ends)
+        say("three machines start: etcd and PostgreSQL on each, broker and pit on one and two")
+        house.begin()
+        house.deal()
+        led = house.leader() or "one"
+        say(f"the pit on {led} leads, and the primary database is on {house.primary()}; the table deals")
+        look_s = _LOOKS_S / speed
+        _watch(house, look_s, say)
+        before, lost = house.acked(), house.machines[led]
+        lost.stop()
+        say(f"machine {led} has lost its power: pit, database, broker and etcd are gone")
+        last_s = time.monotonic()
+        house.await_(lambda: house.leader() not in (None, led), "a pit that leads")
+        say(f"the pit on {house.leader()} leads after {time.monotonic() - last_s:.1f} s; the table dealt on")
+        house.await_(lambda: house.acked() > before, "an acknowledgement")
+        without_s = time.monotonic() - last_s
+        say(f"the table's events are acknowledged again: {without_s:.1f} s without acknowledgements")
+        _watch(house, look_s, say)
+        lost.start()
+        lost.start_pit()
+        back_s = house.await_(lambda: house.copies() == 2, "two copies beside the primary")
+        say(f"machine {led} is back and has caught up after {back_s:.0f} s; its pit stands by")
+        _watch(house, look_s, say)
+        surroundings.stop(house.people)
+        house.await_(lambda: house.pit_status()["unacknowledged"] == 0, "an acknowledgement of the last event")
+        say(house.judged())
+        return without_s
+
+
+def _watch(house: House, for_s: float, say: Callable[[str], None]) -> None:
+    begun = house.acked()
+    time.sleep(for_s)
+    house.await_(lambda: house.acked() > begun, "an acknowledgement")
+    status = house.pit_status()
+    say(f"the table speaks with {status['broker']}: {status['acked_seq']} of {status['head_seq']} events acknowledged")
+
+
+def _answers(address: str, port: int) -> bool:
+    with suppress(OSError), socket.create_connection((address, port), 1):
+        return True
+    return False
+
+
+def _program(name: str) -> str | None:
+    return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+
+
+def _postgresql() -> Path:
+    return next(iter(sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)))
+
+
+def main() -> int:
+    """The demo, at the pace of people."""
+    if lacks := missing():
+        print(
+            f"This machine lacks {', '.join(lacks)}: sudo apt-get install -y patroni etcd-server mosquitto postgresql"
+        )
+        return 1
+    began_s = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="ha-demo-") as folder:
+        try:
+            play(Path(folder), 1.0, lambda line: print(f"{time.monotonic() - began_s:6.1f} s  {line}", flush=True))
+        except TableError as error:
+            print(error, file=sys.stderr)
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

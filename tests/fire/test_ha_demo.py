@@ -1,0 +1,35 @@
+"""The house's set-up of config/ha: what the programs themselves say of its files, and a machine that stops under it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.fire.ha_demo import CONFIG, missing, play
+from tests.pit.postgresql import needs_postgresql
+
+_KEEPALIVED = shutil.which("keepalived", path="/usr/sbin:/sbin")
+
+
+@pytest.mark.proof
+@pytest.mark.skipif(_KEEPALIVED is None, reason="needs Debian's keepalived, which is not installed here")
+def test_keepalived_takes_its_file() -> None:
+    command = [_KEEPALIVED or "", "-t", "-f", str(CONFIG / "keepalived.conf")]
+    tried = subprocess.run(command, capture_output=True, text=True)
+    assert (tried.returncode, tried.stdout + tried.stderr) == (0, "")
+
+
+@pytest.mark.proof
+@needs_postgresql
+@pytest.mark.skipif(missing() != [], reason=f"needs Debian's packages with: {', '.join(missing())}")
+def test_the_leaders_machine_stops_and_nothing_is_lost(figure: Callable[[str], None]) -> None:
+    said: list[str] = []
+    with tempfile.TemporaryDirectory(prefix="ha-demo-") as folder:
+        without_s = play(Path(folder), 10.0, said.append)
+    assert said[-1].endswith("0 lost, 0 doubled, and the account balances")
+    figure(f"the leader's machine of three lost: {without_s:.1f} s without acknowledgements; {said[-1]}")
