@@ -35,10 +35,12 @@ class Samples:
     tables: tuple[int, ...]
     spell_s: float
     paced_rounds: int
+    cell_tables: tuple[int, ...]
+    cell_s: float
 
 
-FULL = Samples(120, 9, 8.0, 100_000, 500, (1, 5, 20, 50, 100, 200), 7.0, 20)
-QUICK = Samples(15, 3, 3.0, 3_000, 100, (1, 20, 100), 3.0, 4)
+FULL = Samples(120, 9, 8.0, 100_000, 500, (1, 5, 20, 50, 100, 200), 7.0, 20, (1, 10, 100, 1000), 600.0)
+QUICK = Samples(15, 3, 3.0, 3_000, 100, (1, 20, 100), 3.0, 4, (1, 10), 5.0)
 
 _Measure = Callable[[Path, Samples], Iterator[Section]]
 
@@ -99,6 +101,10 @@ def _scale(folder: Path, samples: Samples) -> Iterator[Section]:
     yield from scale.measure(folder, samples.tables, samples.spell_s, samples.paced_rounds)
 
 
+def _cell(folder: Path, samples: Samples) -> Iterator[Section]:
+    yield from scale.measure_cell(folder, samples.cell_tables, 10 * scale.PACE_S, samples.cell_s)
+
+
 def _screen(folder: Path, samples: Samples) -> Iterator[Section]:
     with house(folder / "screen") as one:
         yield from screen.measure(one, samples.hands // 3, samples.quiet_s)
@@ -112,6 +118,7 @@ _MEASURES: dict[str, _Measure] = {
     "odds": _odds,
     "screen": _screen,
     "scale": _scale,
+    "cell": _cell,
 }
 
 

@@ -16,6 +16,8 @@ from pathlib import Path
 from controller.cli import surroundings
 from controller.cli.client import ask
 from controller.errors import TableError
+from controller.pit.ledger import Ledger
+from tests.pit.postgresql import servers
 
 _PATIENCE_S = 60.0
 _POLL_S = 0.01
@@ -26,10 +28,10 @@ _libc = ctypes.CDLL(None, use_errno=True)
 class House:
     """A broker and the reference pit, and the files of one table on them."""
 
-    def __init__(self, folder: Path, port: int, broker: int, pit: int) -> None:
+    def __init__(self, folder: Path, port: int, broker: int, pit: int, databases: tuple[int, ...] = ()) -> None:
         self.folder = folder
         self.port = port
-        self.broker, self.pit = broker, pit  # their process ids
+        self.broker, self.pit, self.databases = broker, pit, databases  # their process ids
         self.table = surroundings.simulated_table(folder, port)
 
     @contextmanager
@@ -66,6 +68,26 @@ def house(folder: Path) -> Iterator[House]:
         log = folder / "pit.log"
         until(lambda: "listening" in log.read_text("utf-8"), "the pit to listen")
         yield House(folder, port, broker.pid, pit.pid)
+
+
+@contextmanager
+def cell(folder: Path) -> Iterator[House]:
+    """A house whose ledger is in PostgreSQL with a synchronous standby, and whose pit can be followed by another."""
+    folder.mkdir()
+    port, key, log = surroundings.free_port(), str(folder / "key"), folder / "pit.log"
+    with servers("one", "two") as (primary, standby), surroundings.mosquitto(folder, port) as broker:
+        primary.query("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        primary.reload()
+        standby.follow(primary)
+        standby.start()
+        of_pit = surroundings.python("-m", "controller.pit")
+        ledger = ["--ledger", primary.url, "--signing-key", key]
+        Ledger(primary.url).close()
+        subprocess.run([*of_pit, "key", *ledger], check=True, stdout=subprocess.DEVNULL)
+        run = [*of_pit, "run", *ledger, "--replicated", "--broker", f"127.0.0.1:{port}", "--adopt-new"]
+        with surroundings.started(run, log) as pit:
+            until(lambda: "listening" in log.read_text("utf-8"), "the pit to listen")
+            yield House(folder, port, broker.pid, pit.pid, (primary.pid(), standby.pid()))
 
 
 @contextmanager
@@ -130,6 +152,19 @@ def cpu_ms(pid: int) -> float:
     if failed := _libc.clock_getcpuclockid(pid, ctypes.byref(clock)):
         raise OSError(failed, os.strerror(failed))
     return time.clock_gettime_ns(clock.value) / 1e6
+
+
+def tree(pid: int) -> list[int]:
+    """A process and its children."""
+    every = [path.name for path in Path("/proc").iterdir() if path.name.isdecimal()]
+    return [pid, *(int(one) for one in every if _parent(int(one)) == pid)]
+
+
+def _parent(pid: int) -> int:
+    try:
+        return int(_told(f"/proc/{pid}/status", r"PPid:\s+(\d+)"))
+    except OSError:  # it has ended
+        return 0
 
 
 def resident_kib(pid: int) -> int:

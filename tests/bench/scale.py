@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.bench import core
-from tests.bench.house import House, cpu_ms, house, resident_kib
+from tests.bench.house import House, cell, cpu_ms, house, resident_kib, tree
 from tests.bench.light_table import LightTable
 from tests.bench.report import Section, spread
 
@@ -31,6 +31,7 @@ class Spell:
     pit: float
     broker: float
     tables: float
+    databases: float
 
     @property
     def delay(self) -> str:
@@ -102,14 +103,16 @@ class Tables:
         """`play` plays what is due, and says how long nothing is."""
         for table in self._all:
             table.delays_s.clear()
-        begun_s, before = time.monotonic(), (cpu_ms(house.pit), cpu_ms(house.broker), 1000 * time.process_time())
+        begun_s, before = time.monotonic(), _cpu_ms(house)
         while time.monotonic() < begun_s + for_s:
             self._turn(play())
         took_s = time.monotonic() - begun_s
-        after = (cpu_ms(house.pit), cpu_ms(house.broker), 1000 * time.process_time())
-        pit, broker, tables = ((then - first) / 1000 / took_s for first, then in zip(before, after, strict=True))
+        after = _cpu_ms(house)
+        pit, broker, tables, databases = (
+            (then - first) / 1000 / took_s for first, then in zip(before, after, strict=True)
+        )
         delays_ms = [1000 * delay_s for table in self._all for delay_s in table.delays_s]
-        return Spell(len(delays_ms) / took_s, delays_ms, pit, broker, tables)
+        return Spell(len(delays_ms) / took_s, delays_ms, pit, broker, tables, databases)
 
     def _turn(self, wait_s: float) -> None:
         for key, _ in self._selector.select(max(0.0, min(wait_s, _KEEP_EVERY_S))):
@@ -118,6 +121,46 @@ class Tables:
             self._kept_s = time.monotonic()
             for table in self._all:
                 table.keep()
+
+
+def _cpu_ms(house: House) -> tuple[float, ...]:
+    """Of pit, broker, tables and databases, whose processes last as long as a spell."""
+    of_databases = sum(cpu_ms(pid) for server in house.databases for pid in tree(server))
+    return cpu_ms(house.pit), cpu_ms(house.broker), 1000 * time.process_time(), of_databases
+
+
+def measure_cell(folder: Path, numbers: Sequence[int], spell_s: float, longest_s: float) -> Iterator[Section]:
+    """So many tables on one pit with a replicated ledger, at a pace; the last number of tables for `longest_s`."""
+    rows: list[tuple[str, ...]] = []
+    for number in numbers:
+        with cell(folder / f"cell-{number}") as one:
+            tables = Tables(number, one.port)
+            spell = tables.paced(one, longest_s if number == numbers[-1] else spell_s)
+            memory = resident_kib(one.pit), resident_kib(one.broker)
+            tables.close()
+        shares = (*_shares(spell), f"{100 * spell.databases:.0f}")
+        cpu_ms_a_round = 1000 * (spell.pit + spell.broker + spell.databases) / (spell.rounds_s or 1.0)
+        held = (f"{kib / 1024:.1f}" for kib in memory)
+        rows.append((str(number), f"{spell.rounds_s:.1f}", spell.delay, *shares, *held, f"{cpu_ms_a_round:.2f} ms"))
+    yield Section(
+        "A cell over PostgreSQL",
+        f"Light tables at one pit, whose ledger has a synchronous standby on the same machine. A round every {PACE_S:g}"
+        f" s at each; the last row for {longest_s:g} s. Delay: median / p99 in ms. CPU in % of one core; the last column"
+        " is that of pit, broker and both databases for each round.",
+        (
+            "tables",
+            "rounds/s",
+            "delay ms",
+            "CPU: pit",
+            "broker",
+            "tables",
+            "databases",
+            "MiB: pit",
+            "broker",
+            "a round",
+        ),
+        rows,
+    )
 
 
 def measure(folder: Path, numbers: Sequence[int], spell_s: float, rounds: int) -> Iterator[Section]:
