@@ -144,9 +144,9 @@ def measure_cell(folder: Path, numbers: Sequence[int], spell_s: float, longest_s
         rows.append((str(number), f"{spell.rounds_s:.1f}", spell.delay, *shares, *held, f"{cpu_ms_a_round:.2f} ms"))
     yield Section(
         "A cell over PostgreSQL",
-        f"Light tables at one pit, whose ledger has a synchronous standby on the same machine. A round every"
-        f" {PACE_S:g} s at each; the last row for {longest_s:g} s. Delay: median / p99 in ms. CPU in % of one core; the last column"
-        " is that of pit, broker and both databases for each round.",
+        "Light tables at one pit, whose ledger has a synchronous standby on the same machine. A round every"
+        f" {PACE_S:g} s at each; the last row for {longest_s:g} s. Delay: median / p99 in ms. CPU in % of one core; the"
+        " last column is that of pit, broker and both databases for each round.",
         (
             "tables",
             "rounds/s",
