@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from controller.cli.surroundings import EXAMPLE_TABLE, example_table, free_port, python
-from tests.support import forks
+from tests.support import forks, waiting
 
 TABLECTL = python("-m", "controller.cli.main")
 COMMANDS = [["check", str(example_table("pairs"))], ["check", "absent.toml"], ["no-such-command"], ["deal"]]
@@ -46,7 +46,7 @@ def test_a_fork_is_a_process_of_its_own_and_our_child(tmp_path: Path, monkeypatc
             assert os.getsid(pit.pid) == pit.pid
             assert b"tests.support.forks" in Path(f"/proc/{pit.pid}/cmdline").read_bytes(), "this was a start"
             pit.send_signal(ends_by)
-            assert pit.wait(10) == (0 if ends_by == signal.SIGTERM else -signal.SIGKILL)
+            assert pit.wait(waiting.PATIENCE_S) == (0 if ends_by == signal.SIGTERM else -signal.SIGKILL)
 
 
 def test_a_fork_ends_with_the_tests_even_where_they_are_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,7 +57,7 @@ def test_a_fork_ends_with_the_tests_even_where_they_are_killed(tmp_path: Path, m
         assert pit.stderr is not None
         assert pit.stderr.readline().startswith(b"pit: ")
         forker._channel.close()
-        assert pit.wait(60) == -signal.SIGKILL
+        assert pit.wait(waiting.PATIENCE_S) == -signal.SIGKILL
 
 
 _TELLS = """

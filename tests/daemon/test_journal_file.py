@@ -22,7 +22,7 @@ from controller.record.journal_file import JournalFile, JournalGoneError
 from controller.table.acts.hand import LockWagers
 from tests.daemon.daemon_world import running, table_config
 from tests.daemon.test_journal import SHOES, TABLE, opened, tampering
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE_S, eventually
 
 HALF = len(SHOES) // 2
 
@@ -168,7 +168,7 @@ async def test_a_long_copy_keeps_the_watchdog_content_and_the_fault_lamp_blinkin
     put_back = Journal.put_back
 
     def slow(self: Journal) -> str | None:
-        assert copied.wait(20)
+        assert copied.wait(PATIENCE_S)
         return put_back(self)
 
     monkeypatch.setattr(Journal, "put_back", slow)

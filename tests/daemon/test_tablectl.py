@@ -25,7 +25,7 @@ from controller.record.journal import Journal
 from controller.table.acts.every import ACTS
 from controller.table.faults import Exit
 from drivers.sim.pins import PinsPage
-from tests.support.waiting import eventually_now
+from tests.support.waiting import PATIENCE_S, eventually_now
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "config" / "tables" / "royal9.toml"
@@ -49,7 +49,7 @@ def tablectl(*arguments: str | Path, **options: Any) -> subprocess.CompletedProc
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=PATIENCE_S,
         **options,
     )
     assert "Traceback" not in done.stderr
@@ -392,7 +392,7 @@ def test_a_whole_life_from_the_shell(table: Path, tmp_path: Path, capsys: pytest
         page = PinsPage(tmp_path / "header")
         eventually_now(lambda: page.output(12) and page.output(13))  # draw_player, draw_banker
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
+        assert process.wait(PATIENCE_S) == 0
         assert [page.output(bcm) for bcm in LAMPS] == [0] * 13
         assert process.stderr is not None
         assert "Traceback" not in process.stderr.read()
@@ -404,7 +404,7 @@ def test_a_table_whose_journal_is_damaged_does_not_start_and_changes_nothing(tab
     with running_table(table) as process:
         eventually_now(lambda: main(["new-shoe", str(table), "--by", "Smith"]) == 0)
         process.send_signal(signal.SIGTERM)
-        process.wait(30)
+        process.wait(PATIENCE_S)
     path = tmp_path / "table.journal"
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("UPDATE fact SET salt = zeroblob(16)")

@@ -22,8 +22,8 @@ from controller.conformance.main import parser as conformance_parser
 from controller.pit.__main__ import parser as pit_parser
 from controller.pit_page.__main__ import parser as pit_page_parser
 from tests.documents.blocks import DOCUMENTS, ROOT, Block, blocks, without_code
+from tests.support.waiting import PATIENCE_S
 
-_PATIENCE_S = 30.0
 _A_TAP_IS_SEEN_S = 10.0
 _ORDINARY = {
     ".",
@@ -281,7 +281,7 @@ class _PracticeTable:
         finally:
             assert self._process.stdin is not None
             self._process.stdin.close()
-            ended = self._process.wait(_PATIENCE_S)
+            ended = self._process.wait(PATIENCE_S)
         assert ended == 0
 
     def type(self, block: Block) -> None:
@@ -308,7 +308,7 @@ class _PracticeTable:
                 self._more.notify_all()
 
     def _await(self, told: str, line: str) -> None:
-        assert self._says(told, _PATIENCE_S), f"{line}: {told!r} was not said, but\n{self._said}"
+        assert self._says(told, PATIENCE_S), f"{line}: {told!r} was not said, but\n{self._said}"
 
     def _says(self, told: str, within_s: float) -> bool:
         with self._more:

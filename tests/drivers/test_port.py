@@ -21,8 +21,7 @@ import serial
 
 from controller.errors import TableError
 from drivers.line.port import ShoePort, _doubling
-
-PATIENCE_S = 20.0  # a test that waits so long has failed
+from tests.support.waiting import PATIENCE_S
 
 
 class Heard:

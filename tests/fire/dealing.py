@@ -26,10 +26,10 @@ from drivers.sim.line import PtyLine
 from drivers.sim.pins import SimulatedPins
 from tests.fire.schedule import UNHEARD, Strike, Victim
 from tests.support.felt import Hand
+from tests.support.waiting import PATIENCE_S
 
 _HANDS_A_SHOE = 30
 _DECKS = 8
-_PATIENCE_S = 30.0
 _POLL_S = 0.002
 _HANDED_OVER_S = 0.05
 _PRESS_AGAIN_S = 0.3
@@ -378,7 +378,7 @@ class Dealer:
     def _say(self, request: dict[str, str | int]) -> dict[str, Any]:
         try:
             with socket.socket(socket.AF_UNIX) as channel:
-                channel.settimeout(10)
+                channel.settimeout(PATIENCE_S)
                 channel.connect(self._socket)
                 channel.sendall(json.dumps(request).encode() + b"\n")
                 answer: dict[str, Any] = json.loads(channel.makefile("rb").readline())
@@ -386,10 +386,10 @@ class Dealer:
         except (OSError, ValueError) as error:
             raise TableError("table_not_running", str(error), "") from error
 
-    def _until(self, seen: Callable[[dict[str, Any]], bool], within_s: float = _PATIENCE_S) -> None:
+    def _until(self, seen: Callable[[dict[str, Any]], bool], within_s: float = PATIENCE_S) -> None:
         self._await(lambda: seen(self.status()["face"]), within_s)
 
-    def _await(self, holds: Callable[[], bool], within_s: float = _PATIENCE_S) -> None:
+    def _await(self, holds: Callable[[], bool], within_s: float = PATIENCE_S) -> None:
         gives_up_s = time.monotonic() + within_s
         while True:
             with suppress(TableError):

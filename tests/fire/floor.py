@@ -31,6 +31,7 @@ from tests.fire.schedule import Direction, troubles
 from tests.link.house import HOST, SHIPPED, House, write
 from tests.support.brokers import Broker
 from tests.support.contract import check_message
+from tests.support.waiting import PATIENCE_S
 
 TERMS: dict[str, tuple[int, str, str, int]] = {
     "personal_vs_personal": (100_000, "1:7", "1:11", 150_000),
@@ -45,7 +46,6 @@ LISTENED_TO = ("+/state", "+/ack", "+/award", "meters")
 
 _LISTENER = "listener"
 _SHARED = ("suited_royal", "any_royal")  # these pay from a meter here, so that hits of one hand share a level
-_PATIENCE_S = 30.0
 _SETTLE_S = 120.0  # without an event: the award steps' backlog is told one by one
 _LOOK_EVERY_S = 0.1
 _LAST_LINES = 15  # of a log, where something is wrong
@@ -102,7 +102,7 @@ class Floor:
         self.pit.start()
         for table in self.tables:
             table.start()
-        came_true(lambda: all(table.links_up() for table in self.tables), _PATIENCE_S, self.picture)
+        came_true(lambda: all(table.links_up() for table in self.tables), PATIENCE_S, self.picture)
         cashier = surroundings.python("-m", "tests.fire.cashier", str(self.ledger), str(self._seed))
         self._cashier = subprocess.Popen(
             cashier, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True
@@ -312,7 +312,7 @@ class Process:
 
     def await_up(self) -> None:
         """Wait until it has been started again."""
-        assert self._up.wait(_PATIENCE_S), f"the {self._name} was not started again"
+        assert self._up.wait(PATIENCE_S), f"the {self._name} was not started again"
 
     def end(self) -> None:
         """Stop it."""

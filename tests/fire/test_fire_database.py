@@ -34,6 +34,7 @@ from tests.pit.evening import TableEvening
 from tests.pit.house import ROOT
 from tests.pit.postgresql import Server, needs_postgresql, rows, servers
 from tests.support.brokers import Broker, Peer, needs_mosquitto
+from tests.support.waiting import PATIENCE_S
 
 TROUBLES = {"leader": 50, "frozen": 20, "asleep": 3, "primary": 30, "broker": 50, "table": 40, "cancelled": 20}
 """How often what happens: a kill of the leading pit, of the primary, of the broker, a table's loss of all but its
@@ -44,7 +45,6 @@ _TABLES, _EVENTS = 4, 10_000
 _WINDOW = 50
 _AGAIN_S = 1.0
 _ASLEEP_S = 60.0
-_PATIENCE_S = 60.0
 _BETWEEN_EVENTS = _EVENTS // sum(TROUBLES.values())
 _METERS = ("grand", "fortune")
 _WHO = re.compile(r"process (\d+)")
@@ -267,7 +267,7 @@ class Fire:
             self._longest_s = max(self._longest_s, silent_s)
             if self.acked() > self._acked:
                 self._acked, self._acked_at_s = self.acked(), time.monotonic()
-            assert silent_s < _PATIENCE_S, (self.cell.folder / "pits.log").read_text()[-3000:]
+            assert silent_s < PATIENCE_S, (self.cell.folder / "pits.log").read_text()[-3000:]
             time.sleep(0.02)
 
     def befall(self, trouble: str) -> None:

@@ -20,6 +20,7 @@ from controller.bench.far_pit import Event, FarPit
 from controller.bench.far_shoe import FarShoe
 from controller.bench.header import Pins
 from controller.bench.plugin import Dealer, Eventually
+from tests.support.waiting import PATIENCE_S
 
 _DISK_BYTES = 1_500_000
 _MAKE_ROOM = r"\n  what to do: Make room on its disk\."
@@ -219,7 +220,7 @@ def test_a_table_killed_while_its_disk_refuses_starts_once_it_works_and_misses_w
     if disk.why is not None:
         with disk.refusing(table):
             table.start(await_ready=False)
-            assert table.process.wait(20) == 1
+            assert table.process.wait(PATIENCE_S) == 1
         said = f"journal_unusable: The journal {table.journal} cannot be opened: "
         assert re.match(disk.why, table.log.partition(said)[2]), table.log
         assert "Traceback" not in table.log

@@ -15,6 +15,7 @@ from controller.bench.far_shoe import FarShoe
 from controller.bench.header import Pins
 from controller.bench.plugin import Dealer, Eventually
 from tests.hil.bench import Bench
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.usefixtures("as_shipped")
 
@@ -133,7 +134,7 @@ def test_a_button_held_down_while_the_table_starts_is_no_press(at: Bench) -> Non
 def _systemd(path: Path) -> Iterator[socket.socket]:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as channel:
         channel.bind(str(path))
-        channel.settimeout(10)
+        channel.settimeout(PATIENCE_S)
         yield channel
 
 

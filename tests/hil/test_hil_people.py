@@ -20,6 +20,7 @@ from controller.bench.header import Pins
 from controller.bench.plugin import Dealer, Eventually
 from tests.hil.bench import Bench
 from tests.support.other_user import NOBODY, ask_as, needs_root
+from tests.support.waiting import PATIENCE_S
 
 _IDLE = 200
 _FLOOD = 900  # Mosquitto keeps a thousand for a client that is slow, and drops the rest
@@ -34,7 +35,7 @@ def _control(table: Table) -> Path:
 def _said(table: Table, **request: object) -> dict[str, Any]:
     """The table's answer, a refusal too."""
     with socket.socket(socket.AF_UNIX) as channel:
-        channel.settimeout(10)
+        channel.settimeout(PATIENCE_S)
         channel.connect(str(_control(table)))
         channel.sendall(json.dumps(request).encode() + b"\n")
         answer: dict[str, Any] = json.loads(channel.makefile("rb").readline())
@@ -177,7 +178,7 @@ def test_bad_wagers_are_a_counted_line(at: Bench) -> None:
     for number in range(_FLOOD):
         at.pit.say_on("wager", b'{"seat": %d}' % number)
     at.pit.say_on("ack", b"the last")  # in order, behind them
-    at.eventually(lambda: "is no acknowledgement" in at.table.log, within_s=30)
+    at.eventually(lambda: "is no acknowledgement" in at.table.log)
     assert len(_of(at.table.log, "it is no wager")) == 1
     assert at.table.stop() == 0
     assert f"it is no wager (the last of {_FLOOD - 1} such lines)" in at.table.log
@@ -186,14 +187,14 @@ def test_bad_wagers_are_a_counted_line(at: Bench) -> None:
 
 def test_noise_that_reads_as_replies_is_a_line(at: Bench) -> None:
     at.shoe.line.write(b"\x06" * _FLOOD)
-    at.eventually(lambda: at.table.status()["shoe"]["bad_bytes"].get("noise", 0) == _FLOOD, within_s=30)
+    at.eventually(lambda: at.table.status()["shoe"]["bad_bytes"].get("noise", 0) == _FLOOD)
     assert at.table.stop() == 0
     assert len(at.table.log.splitlines()) < _AT_MOST, at.table.log
 
 
 def test_refused_requests_are_a_counted_line_for_each_reason(table: Table) -> None:
     with socket.socket(socket.AF_UNIX) as channel:
-        channel.settimeout(30)
+        channel.settimeout(PATIENCE_S)
         channel.connect(str(_control(table)))
         answers = channel.makefile("rb")
         for _ in range(_FLOOD):

@@ -20,7 +20,7 @@ from tests.link.hostile import Line, honest, hostile_broker, length, packet, pub
 from tests.pit.house import House as PitHouse
 from tests.pit.house import PitProcess
 from tests.support.brokers import needs_mosquitto
-from tests.support.waiting import eventually, eventually_now, until
+from tests.support.waiting import PATIENCE_S, eventually, eventually_now, until
 
 WORD = publish(ACK.encode(), b"a word")
 _MORE_KB = 40_000  # what an attack may cost in memory
@@ -210,7 +210,7 @@ async def test_small_messages_faster_than_the_table_hears_them_end_the_connectio
 
     with hostile_broker(act, honest) as broker:
         async with broker_at(broker.port) as table:
-            assert over.wait(20)  # the loop does nothing else
+            assert over.wait(PATIENCE_S)  # the loop does nothing else
             await eventually(lambda: len(table.heard.of("connected")) == 2)
             [(_, why)] = table.heard.of("disconnected")
             assert why.endswith("sends more than this table can hear")
@@ -223,7 +223,7 @@ def pours(topic: bytes, go: threading.Event) -> Callable[[Line], None]:
     def act(line: Line) -> None:
         connect = line.greets()
         assert b"\x27" + MOST_PACKET_BYTES.to_bytes(4, "big") in connect[:20], "the Maximum Packet Size"
-        assert go.wait(20)
+        assert go.wait(PATIENCE_S)
         line.says(b"\x30" + length(_MUCH) + text(topic) + b"\0")
         for _ in range(_MUCH // 100_000):
             line.says(b" " * 100_000)

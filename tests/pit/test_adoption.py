@@ -35,7 +35,7 @@ from tests.pit.postgresql import over_both, rows
 from tests.pit.test_meters import TERMS, balanced, code_of, give, opened
 from tests.support.brokers import needs_mosquitto
 from tests.support.samples import examples
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_S, until
 
 Told = pytest.CaptureFixture[str]
 
@@ -190,7 +190,7 @@ def adopt(at: Place, *options: str, answer: str | None = None) -> tuple[int, str
             command, cwd=ROOT, stdin=slave, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
         os.write(master, answer.encode())
-        said, _ = process.communicate(timeout=20)
+        said, _ = process.communicate(timeout=PATIENCE_S)
         return process.returncode, said
     finally:
         os.close(slave)

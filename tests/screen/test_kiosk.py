@@ -22,7 +22,7 @@ import pytest
 
 from controller.cli import surroundings
 from tests.screen.browser import PROGRAM, needs_a_browser
-from tests.support.waiting import eventually_now
+from tests.support.waiting import PATIENCE_S, eventually_now
 
 _KIOSK = """
 import sys
@@ -134,7 +134,7 @@ def test_while_the_server_is_away_the_browser_is_left_alone(monitor: Monitor) ->
 
 def test_a_browser_that_is_not_installed_is_told(monitor: Monitor) -> None:
     kiosk = monitor.kiosk("no-such-browser")
-    assert kiosk.wait(30) == 1
+    assert kiosk.wait(PATIENCE_S) == 1
     assert "no-such-browser cannot be run" in monitor.said()
 
 

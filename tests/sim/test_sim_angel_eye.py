@@ -12,8 +12,7 @@ import serial
 from controller.errors import TableError
 from drivers.sim.line import PtyLine, SerialLine
 from drivers.sim.shoe.angel_eye import Result, SimulatedAngelEye, Target
-
-GIVE_UP_S = 5.0
+from tests.support.waiting import PATIENCE_S
 
 
 class RecordedLine:
@@ -235,7 +234,7 @@ def pty(tmp_path: Path) -> Iterator[PtyLine]:
 
 
 def open_host(tmp_path: Path) -> serial.Serial:
-    return serial.Serial(str(tmp_path / "shoe"), 4800, timeout=GIVE_UP_S)
+    return serial.Serial(str(tmp_path / "shoe"), 4800, timeout=PATIENCE_S)
 
 
 def test_bytes_over_a_pty(tmp_path: Path, pty: PtyLine) -> None:

@@ -26,6 +26,7 @@ from drivers.sim.account import Account
 from drivers.sim.people import Dealer, Deck, Players, TableCues
 from drivers.sim.run import run_shoe_alone
 from drivers.sim.shoe.beetek import SimulatedBeeTek
+from tests.support.waiting import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
 
@@ -195,7 +196,7 @@ def test_a_table_whose_dealer_cannot_tell_is_not_simulated(tmp_path: Path) -> No
     del values["pins"]["inputs"]["cut_card"]
     table.write_text(tomli_w.dumps(values), "utf-8")
     command = [sys.executable, "-m", "drivers.sim", str(table), "--account", str(tmp_path / "account")]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=30, check=False)
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert run.returncode == 1
     assert run.stderr.startswith("sim_not_simulated: ")
     assert "cut_card" in run.stderr

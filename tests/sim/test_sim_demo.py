@@ -65,7 +65,7 @@ def on_a_terminal(width: int, *options: str, until: str = "") -> tuple[int, str]
             if until and until.encode() in seen:
                 os.write(near, b"\x03")
                 until = ""
-        return run.wait(10), _ESCAPES.sub("", seen.decode())
+        return run.wait(PATIENCE_S), _ESCAPES.sub("", seen.decode())
     finally:
         run.kill()
         os.close(near)

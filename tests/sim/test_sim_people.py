@@ -26,6 +26,7 @@ from drivers.sim.shoe.angel_eye import SimulatedAngelEye
 from drivers.sim.wagers import Bets
 from tests.sim.felt import StackedFelt
 from tests.sim.games import bets_of
+from tests.support.waiting import PATIENCE_S
 
 PRINTED = {1: "KS 9S", 2: "KH 9H", 3: "KD 9D"}
 ROYAL9 = PuntoBanco(bets_of("royal9"), printed=PRINTED)
@@ -442,7 +443,7 @@ def start(table_file: Path, *options: str) -> subprocess.Popen[str]:
 
 def test_the_program_deals_blind(table_file: Path) -> None:
     run = start(table_file, "--seed", "7", "--rounds", "2", "--speed", "0", "--blind")
-    assert run.communicate(timeout=30)[0] == ""
+    assert run.communicate(timeout=PATIENCE_S)[0] == ""
     assert run.returncode == 0
     account = [json.loads(line) for line in table_file.with_name("account").read_text().splitlines()]
     assert [entry["type"] for entry in account] == ["shoe_opened", "round", "round"]
@@ -450,7 +451,7 @@ def test_the_program_deals_blind(table_file: Path) -> None:
 
 def test_the_program_says_what_it_lacks(table_file: Path) -> None:
     run = start(table_file, "--patience", "0.1")
-    said, _ = run.communicate(timeout=30)
+    said, _ = run.communicate(timeout=PATIENCE_S)
     assert said.startswith("sim_unheard: ")
     assert run.returncode == 1
 
@@ -464,7 +465,7 @@ def test_a_signal_ends_the_program_cleanly(table_file: Path, ending: signal.Sign
         assert time.monotonic() < gives_up_s
         time.sleep(0.01)
     run.send_signal(ending)
-    assert run.communicate(timeout=30)[0] == ""
+    assert run.communicate(timeout=PATIENCE_S)[0] == ""
     assert run.returncode == 0
     assert not os.path.lexists(shoe)
 
@@ -487,7 +488,7 @@ def test_a_signal_in_the_moment_that_the_shoe_appears_takes_it_away_again(
 def test_a_table_with_real_pins_is_refused(table_file: Path) -> None:
     table_file.write_text(table_file.read_text().replace('"simulated"', '"rpi_gpio"'))
     run = start(table_file)
-    said, _ = run.communicate(timeout=30)
+    said, _ = run.communicate(timeout=PATIENCE_S)
     assert said.startswith("sim_not_simulated: ")
     assert run.returncode == 1
 
@@ -495,7 +496,7 @@ def test_a_table_with_real_pins_is_refused(table_file: Path) -> None:
 def test_a_table_file_that_lacks_something_is_refused(table_file: Path) -> None:
     table_file.write_text(table_file.read_text().replace("debounce_ms", "bounce_ms"))
     run = start(table_file)
-    said, _ = run.communicate(timeout=30)
+    said, _ = run.communicate(timeout=PATIENCE_S)
     assert said.startswith("sim_table_file: ")
     assert "debounce_ms" in said
     assert run.returncode == 1
