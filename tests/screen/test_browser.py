@@ -110,10 +110,8 @@ def shows_the_last_hand(browser: Browser, rounds: list[dict[str, Any]]) -> None:
 
 
 def _shows(browser: Browser, selector: str, hand: dict[str, Any]) -> None:
-    assert (
-        browser.read(f"[...document.querySelectorAll(`{selector} [data-card]`)].map(e => e.dataset.card)")
-        == (hand["cards"])
-    )
+    cards = f"[...document.querySelectorAll(`{selector} [data-card]`)].map(e => e.dataset.card)"
+    browser.until(f"{cards}.join(' ') === '{' '.join(hand['cards'])}'")  # cards and roads come one after the other
     assert browser.text(f"{selector} .total") == str(hand["total"])
 
 
