@@ -742,7 +742,7 @@ def _chain(kit: TableKit) -> None:
         if chain == NO_CHAIN and seq > 1 and last[chain] != seq - 1:
             raise BrokenError(f"Event {seq} begins the chain anew.")
         last[chain] = seq
-    if len(pit.taken) > _SEVERAL and len(last) == 1:
+    if len(pit.taken) >= _SEVERAL and len(last) == 1:
         raise BrokenError("All events have one chain.")
 
 

@@ -20,7 +20,7 @@ bore because of that lock, the meter bears from then on.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from itertools import groupby
 from math import floor
@@ -135,8 +135,14 @@ class Books:
 
     def terms(self) -> dict[str, Terms]:
         """The terms that the meters are run by."""
-        names = [name for (name,) in self._db.execute("SELECT name FROM meter ORDER BY name")]
-        return {name: terms for name in names if (terms := self._terms_of(name)) is not None}
+        rows = self._db.execute(
+            "SELECT name, seed_cents, contribution, reserve, reseed_at_most_cents FROM meter"
+            " JOIN terms ON terms.number = meter.terms ORDER BY name"
+        )
+        return {
+            name: Terms(seed_cents, Fraction(contribution), Fraction(reserve), most_cents)
+            for name, seed_cents, contribution, reserve, most_cents in rows
+        }
 
     def set_terms(self, meters: Mapping[str, Terms]) -> tuple[str, ...]:
         """Run the meters on these terms from now on. A new meter begins at its seed. Returns each change as a line.
@@ -152,8 +158,9 @@ class Books:
                 "Write the meter's terms into the settings again. With the contribution 0:1 a meter grows no more.",
             )
         changes = []
+        known = self.terms()
         for name, terms in meters.items():
-            before = self._terms_of(name)
+            before = known.get(name)
             if before == terms:
                 continue
             changes.append(f"meter {name}: {terms.changes_from(before)}")
@@ -176,10 +183,6 @@ class Books:
         return dict(
             self._db.execute("SELECT name, cents FROM meter JOIN fund ON account = 'meter:' || name ORDER BY name")
         )
-
-    def has_meter(self, name: str) -> bool:
-        """Whether there is a meter of this name."""
-        return self._db.execute("SELECT 1 FROM meter WHERE name = ?", (name,)).fetchone() is not None
 
     def part_taken(self, meters: Collection[str]) -> Fraction:
         """The part of a wager that these meters and their reserves take together."""
@@ -211,11 +214,12 @@ class Books:
         if row is None:
             return False
         (stake,) = row
-        self._db.executemany("INSERT INTO wager (stake, seat) VALUES (?, ?)", [(stake, seat) for seat in seats])
-        self._db.executemany(
-            "INSERT INTO feeding SELECT ?, name, terms, generation FROM meter WHERE name = ?",
-            [(stake, meter) for meter in meters],
-        )
+        self._insert("wager (stake, seat)", [(stake, seat) for seat in seats])
+        if meters:  # a bet of fixed awards alone has none
+            self._db.execute(
+                f"INSERT INTO feeding SELECT ?, name, terms, generation FROM meter WHERE name IN ({_marks(meters)})",
+                (stake, *meters),
+            )
         self.post("contribution", self._shares(stake, price_cents * len(seats)), "wagers", event)
         return True
 
@@ -275,11 +279,9 @@ class Books:
         ).fetchone()
         if row is not None:
             return row
-        level, reserve = self._fund(f"meter:{meter}").cents, self._fund(f"reserve:{meter}").cents
-        terms = self._terms_of(meter)
-        assert terms is not None, "has_meter was asked before"
-        won = floor(level * share)
-        again = reseed(terms, reserve) if share == 1 else Reseed(0, 0)
+        level, reserve = self._funds([f"meter:{meter}", f"reserve:{meter}"]).values()
+        won = floor(level.cents * share)
+        again = reseed(self.terms()[meter], reserve.cents) if share == 1 else Reseed(0, 0)
         self.post("hit", {f"meter:{meter}": -won}, "awards", event)
         begun = {f"reserve:{meter}": -again.from_reserve_cents, "house": -again.from_house_cents}
         self.post("reseed", begun, f"meter:{meter}", event)
@@ -364,21 +366,24 @@ class Books:
         adoption: int | None = None,
     ) -> None:
         """Add exact amounts to accounts. `against` loses as many whole cents as the other accounts have grown by."""
-        entries: dict[str, int] = {against: 0}
-        for account, amount in amounts.items():
-            before = self._fund(account)
-            after = before.plus(amount)
-            self._keep(account, after)
-            entries[account] = after.cents - before.cents
-            entries[against] -= after.cents - before.cents
-        self._keep(against, self._fund(against).plus(entries[against]))
+        assert against not in amounts, "an account is not posted against itself"
+        before = self._funds([*amounts, against])
+        after = {account: before[account].plus(amount) for account, amount in amounts.items()}
+        entries = {account: fund.cents - before[account].cents for account, fund in after.items()}
+        entries[against] = -sum(entries.values())
+        after[against] = before[against].plus(entries[against])
+        self._insert(
+            "fund",
+            [(account, fund.cents, str(fund.remainder)) for account, fund in after.items()],
+            "ON CONFLICT (account) DO UPDATE SET cents = excluded.cents, remainder = excluded.remainder",
+        )
         rows = [(account, cents) for account, cents in entries.items() if cents]
         if rows:
             (number,) = self._db.execute(
                 "INSERT INTO posting (why, event, award, adoption) VALUES (?, ?, ?, ?) RETURNING number",
                 (why, event, award, adoption),
             ).fetchone()
-            self._db.executemany("INSERT INTO entry VALUES (?, ?, ?)", [(number, *row) for row in rows])
+            self._insert("entry", [(number, *row) for row in rows])
 
     def _shares(self, stake: int, wagered_cents: int) -> dict[str, Fraction]:
         """What each account gets of so many cents of the stake's wagers; below 0, what each account gives back."""
@@ -403,27 +408,29 @@ class Books:
 
         Each lock in between took its share of the meter. A lock of the whole meter took the reserve too.
         """
+        if since == until:
+            return left_after(())
         locks = self._db.execute(
             "SELECT share FROM lock WHERE meter = ? AND generation >= ? AND generation < ? AND undone = 0",
             (meter, since, until),
         )
         return left_after(Fraction(share) for (share,) in locks)
 
-    def _terms_of(self, meter: str) -> Terms | None:
-        row = self._db.execute(
-            "SELECT seed_cents, contribution, reserve, reseed_at_most_cents FROM meter"
-            " JOIN terms ON terms.number = meter.terms WHERE name = ?",
-            (meter,),
-        ).fetchone()
-        return None if row is None else Terms(row[0], Fraction(row[1]), Fraction(row[2]), row[3])
-
-    def _fund(self, account: str) -> Fund:
-        row = self._db.execute("SELECT cents, remainder FROM fund WHERE account = ?", (account,)).fetchone()
-        return Fund() if row is None else Fund(row[0], Fraction(row[1]))
-
-    def _keep(self, account: str, fund: Fund) -> None:
-        self._db.execute(
-            "INSERT INTO fund VALUES (?, ?, ?)"
-            " ON CONFLICT (account) DO UPDATE SET cents = excluded.cents, remainder = excluded.remainder",
-            (account, fund.cents, str(fund.remainder)),
+    def _funds(self, accounts: Collection[str]) -> dict[str, Fund]:
+        """What each of these accounts holds, in this order."""
+        rows = self._db.execute(
+            f"SELECT account, cents, remainder FROM fund WHERE account IN ({_marks(accounts)})", tuple(accounts)
         )
+        kept = {account: Fund(cents, Fraction(remainder)) for account, cents, remainder in rows}
+        return {account: kept.get(account, Fund()) for account in accounts}
+
+    def _insert(self, into: str, rows: Sequence[Sequence[object]], otherwise: str = "") -> None:
+        """Insert the rows in one statement: a database on another machine answers one statement at a time."""
+        if rows:
+            values = ", ".join(f"({_marks(row)})" for row in rows)
+            self._db.execute(f"INSERT INTO {into} VALUES {values} {otherwise}", [each for row in rows for each in row])
+
+
+def _marks(values: Collection[object]) -> str:
+    """A question mark for each value."""
+    return ", ".join("?" * len(values))

@@ -67,8 +67,10 @@ class Intake:
                     match bet:
                         case {"seats": [_, *_], "meters": list(named)}:
                             meters += named
-        for meter in meters:
-            if isinstance(meter, str) and NAME.fullmatch(meter) and not self._books.has_meter(meter):
+        named_well = [meter for meter in meters if isinstance(meter, str) and NAME.fullmatch(meter)]
+        known = self._books.levels().keys() if named_well else ()
+        for meter in named_well:
+            if meter not in known:
                 raise RefusedError(
                     "meter_unknown",
                     f"Table {table} has a {_HAS[event.type]} on the meter {meter}, which this pit does not have.",

@@ -22,7 +22,7 @@ from tests.support.waiting import eventually_now
 NAME = "kit-01"
 _STALE_AFTER_S = 2
 _NOT_YET = ("no_pit_key", "pit_key_differs", "pit_stands_by_it")
-_NO_HIT = "9{0} J{0} T{0} 5{0}"  # in one suit after the other: the shoe has eight of each card
+_NO_HIT = "8{0} J{0} T{0} 5{0}"  # in one suit after the other: the shoe has eight of each card
 _HITS_A_METER, _HITS_A_FIXED_AWARD = "2C KS 3D 9S", "QD 2C 9H 3D"  # at seat 1, whose cards are KS 9S
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import tempfile
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -25,6 +25,7 @@ from controller.pit.awards import Award
 from controller.pit.incoming import RefusedError
 from controller.pit.ledger import Ledger, Place
 from controller.pit.meters import Terms
+from controller.pit.store import Rows
 from controller.record.journal import Journal
 from controller.table.acts.corrections import CorrectSeatsRound
 from controller.table.acts.hand import MakeCall
@@ -109,6 +110,31 @@ def test_only_the_meters_that_a_bet_awards_grow_by_its_wagers(ledger: Ledger) ->
     give(ledger, table, table.void_on(("a", (1, 4)), ("b", (1,)), ("c", (2,))))
     assert ledger.levels() == {"big": 1_000, "small": 70}
     balanced(ledger)
+
+
+def test_a_bet_of_fixed_awards_alone_feeds_no_meter(ledger: Ledger) -> None:
+    table = TableEvening("t-0")
+    before = ledger.levels()
+    assert give(ledger, table, table.lock_on(("royal9", (1, 2), 500, ()))) == []
+    assert ledger.levels() == before
+    balanced(ledger)
+
+
+def test_locked_wagers_take_few_statements_however_many_seats_and_meters(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = TableEvening("t-0")
+    give(ledger, table, table.lock(1))
+    statements: list[str] = []
+    run = ledger._db.execute
+
+    def counted(statement: str, values: Sequence[object] = ()) -> Rows:
+        statements.append(statement)
+        return run(statement, values)
+
+    monkeypatch.setattr(ledger._db, "execute", counted)
+    give(ledger, table, table.lock(1, 2, 3, 4, 5, 6, 7))
+    assert len(statements) <= 26, "\n".join(statements)  # each is a round trip to a database on another machine
 
 
 def test_a_part_of_a_meter_leaves_the_rest_and_takes_no_reserve(ledger: Ledger) -> None:
