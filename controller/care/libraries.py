@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+import sys
 from collections.abc import Iterator
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
@@ -12,8 +13,14 @@ from pathlib import Path
 _OURS = "table-controller"
 
 
-def changed() -> list[str]:
-    """Each file of a library that is gone, or is not as it was installed."""
+def changed(prefix: Path = Path(sys.prefix)) -> list[str]:
+    """Each file of a library that is gone, or is not as it was installed.
+
+    The Debian package brings one list, SHA256SUMS, which has the bytecode and the pin libraries too.
+    """
+    if (listed := prefix / "SHA256SUMS").exists():
+        lines = (line.split("  ", 1) for line in listed.read_text("utf-8").splitlines())
+        return [file for digest, file in lines if _digest(prefix / file) != digest]
     return [
         f"{library.metadata['Name']}: {file}"
         for library in _needed(_OURS, set())
@@ -23,12 +30,17 @@ def changed() -> list[str]:
 
 
 def _found(library: Distribution, file: str) -> str | None:
-    """The SHA-256 of the file as it is now, in the form of the list; None for one that cannot be read."""
+    """The SHA-256 of the file as it is now, in the form of the library's own list; None for one that cannot be read."""
+    digest = _digest(Path(str(library.locate_file(file))))
+    return digest and base64.urlsafe_b64encode(bytes.fromhex(digest)).rstrip(b"=").decode()
+
+
+def _digest(file: Path) -> str | None:
+    """The SHA-256 of the file as it is now; None for one that cannot be read."""
     try:
-        data = Path(str(library.locate_file(file))).read_bytes()
+        return hashlib.sha256(file.read_bytes()).hexdigest()
     except OSError:
         return None
-    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
 
 
 def _needed(name: str, seen: set[str]) -> Iterator[Distribution]:

@@ -17,7 +17,7 @@ from controller.table.facts import ProgramMeasured
 _TABLE = "table-controller.service"
 _UNITS = {
     _TABLE: "the table",
-    "table-screen.service": "the screen's pages",
+    "table-screen.service": "the screen",
     "table-kiosk.service": "the monitor",
 }
 _LOG = "journalctl --unit {unit} --lines 30"
@@ -74,7 +74,7 @@ def measured(config: Config, told: dict[str, Any] | None, noted: ProgramMeasured
         says = f"The table's file or its game's file was changed since {since}."
         yield warning("configuration", "configuration_changed", says, do)
     if spoiled := changed():
-        says = f"{len(spoiled)} files of libraries are not as they were installed: {', '.join(spoiled[:3])}."
+        says = f"{len(spoiled)} files are not as they were installed: {', '.join(spoiled[:3])}."
         yield fault("program", "library_changed", says, "Install the package again, and ask who was on this machine.")
 
 

@@ -46,9 +46,13 @@ def main(arguments: list[str] | None = None) -> int:
         if options.command.file is not None:
             check_kind(options.command, getattr(options, options.command.file.name.lower()))
         code: int = options.command.run(options)
+    except PermissionError as error:
+        if starts:
+            raise  # a program that runs under its unit has no other user to be
+        do = "Say the same command again after sudo."
+        return _told(TableError("not_allowed", f"You may not use {error.filename}.", do))
     except TableError as error:
-        happened, line_end, do = str(error).partition("\n")
-        print(f"{painted(happened, 'red', sys.stderr)}{line_end}{do}", file=sys.stderr)
+        _told(error)
         stays_wrong = error.code == "config_invalid" or (starts and error.code in STAYS_WRONG)
         return EXIT_STAYS_WRONG if stays_wrong else EXIT_TROUBLE
     except KeyboardInterrupt:
@@ -57,6 +61,12 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stderr.close()  # the reader of our output has gone
         return 0
     return code
+
+
+def _told(error: TableError) -> int:
+    happened, line_end, do = str(error).partition("\n")
+    print(f"{painted(happened, 'red', sys.stderr)}{line_end}{do}", file=sys.stderr)
+    return EXIT_TROUBLE
 
 
 def _parsed(words: list[str]) -> Namespace:

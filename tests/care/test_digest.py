@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import shutil
 import subprocess
@@ -83,6 +84,17 @@ def test_a_library_that_was_changed_is_found(monkeypatch: pytest.MonkeyPatch) ->
         libraries, "_found", lambda library, file: file != "paho/mqtt/client.py" and found(library, file)
     )
     assert libraries.changed() == ["paho-mqtt: paho/mqtt/client.py"]
+
+
+def test_a_changed_file_of_the_package_is_found_its_bytecode_too(tmp_path: Path) -> None:
+    for name in ("a.py", "a.pyc", "gone.so"):
+        (tmp_path / name).write_text(name, "utf-8")
+    listed = (f"{hashlib.sha256(name.encode()).hexdigest()}  ./{name}\n" for name in ("a.py", "a.pyc", "gone.so"))
+    (tmp_path / "SHA256SUMS").write_text("".join(listed), "utf-8")
+    assert libraries.changed(tmp_path) == []
+    (tmp_path / "a.pyc").write_text("another", "utf-8")
+    (tmp_path / "gone.so").unlink()
+    assert libraries.changed(tmp_path) == ["./a.pyc", "./gone.so"]
 
 
 def test_a_start_notes_what_runs_and_tells_a_change_to_the_pit_once(tmp_path: Path) -> None:

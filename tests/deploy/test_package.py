@@ -28,9 +28,22 @@ def _cannot_start(program: Path) -> None:
     (program / "app.py").write_text("raise SystemExit(3)\n", "utf-8")
 
 
+def _kept_on_disk(table: Table, words: str) -> str:
+    """These words in the system's log on the disk, after a program has said them."""
+    table.machine.run("logger", "--tag", "probe", words)
+    table.machine.run("journalctl", "--sync")
+    of_disk = ("journalctl", "--directory=/var/log/journal", "--output=cat", f"--grep={words}")
+    return table.machine.run(*of_disk, check=False).stdout.replace("-- No entries --\n", "")
+
+
 @pytest.mark.parametrize("release", ["bookworm", "trixie"], scope="session")
 def test_installed_without_network_the_table_plays_under_its_unit(table: Table, package: Path) -> None:
+    table.machine.run("mkdir", "-p", "/var/log/journal")
+    table.machine.run("journalctl", "--flush")
+    assert "said before" in _kept_on_disk(table, "said before"), "this Debian keeps its log on the disk"
     table.install(package)
+    table.machine.run("systemctl", "restart", "systemd-journald")
+    assert _kept_on_disk(table, "said after") == "", "the package has the log kept in memory, from the next start on"
     assert table.machine.run("tablectl", "--version").stdout.split() == ["tablectl", __version__]
     assert table.machine.run("dpkg", "--verify", "table-controller").stdout == ""
     assert table.machine.run("systemctl", "is-enabled", "table-controller", check=False).stdout == "disabled\n"
