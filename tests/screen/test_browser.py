@@ -31,6 +31,12 @@ _SEED_OF_A_HIT = 340
 
 _HIT_PART = "(({ width, height }) => width * height / innerWidth / innerHeight)(hit.getBoundingClientRect())"
 
+_SMALLEST_TOTAL = (
+    "Math.min(...[...document.querySelectorAll('.zone .total, .seat-hand:not(.split) .total')]"
+    ".map(each => parseFloat(getComputedStyle(each).fontSize)))"
+)
+"""Of the totals on a monitor, in pixels. Where a seat has split, its hands are smaller."""
+
 _NOTE_HITS = f"""
 window.hitsShown = [];
 new MutationObserver(() => {{
@@ -117,11 +123,20 @@ def _shows(browser: Browser, selector: str, hand: dict[str, Any]) -> None:
 
 def every_size(browser: Browser, name: str) -> None:
     """At every size everything fits; the pictures are kept."""
+    browser.size("monitor")
+    assert browser.read(_SMALLEST_TOTAL) >= 96
     for size in SIZES:
         browser.size(size)
         browser.picture(f"{name}-{size}")
         assert browser.unfit() == [], f"{name} at {size}"
     browser.size("monitor")
+
+
+def says_that_it_is_away(browser: Browser, what: str) -> None:
+    """Meanwhile the page says so in both languages, and stays whole."""
+    browser.until(f"document.getElementById('{what}').checkVisibility()")
+    assert browser.unfit() == []
+    assert browser.text(f"#{what}") == "".join(words(each)["link"][what.replace("-", "_")] for each in ("en", "vi"))
 
 
 def shows_the_stop(browser: Browser, code: str) -> None:
@@ -161,14 +176,17 @@ def test_the_page_beside_the_journal(tmp_path: Path, browser: Browser) -> None:
         browser.until(f"document.querySelectorAll('#bead_plate [data-mark]').length === {len(rounds)}")
         shown_of(browser, showing)
         shows_the_last_hand(browser, rounds)
-        assert browser.read("parseFloat(getComputedStyle(document.querySelector('.zone .total')).fontSize) >= 96")
         every_size(browser, "royal9")
 
+        showing.daemon.kill()
+        says_that_it_is_away(browser, "away")
         showing.daemon_returns()
         shows_the_stop(browser, "shoe_unheard")
         assert browser.unfit() == []
         shown_of(browser, showing)
 
+        showing.screen.kill()
+        says_that_it_is_away(browser, "screen-away")
         showing.screen_returns()
         browser.until("document.getElementById('screen-away').hidden")
         metrics_tell(showing)
