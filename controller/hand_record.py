@@ -182,17 +182,34 @@ def _read_again(row: Row, frame: bytes) -> str:
 
 
 def said_in_words(said: DataclassInstance) -> str:
-    """The name and the values of a fact, or of bytes that became no fact; without the report."""
+    """The name and the values of a fact, or of bytes that became no fact; without the report, and without what is
+    empty or does not hold."""
+    return f"{type(said).__name__}({_values_in_words(said)})"
+
+
+def _values_in_words(said: DataclassInstance) -> str:
     values = {field.name: getattr(said, field.name) for field in fields(said) if field.name not in _LEFT_OUT}
-    words = (f"{name} {_value_in_words(value)}" for name, value in values.items() if value is not None)
-    return f"{type(said).__name__}({', '.join(words)})"
+    there = {name: value for name, value in values.items() if value is not None and value is not False}
+    return ", ".join(_named(name, value) for name, value in there.items() if value not in ((), {}))
+
+
+def _named(name: str, value: object) -> str:
+    if value is True:
+        return name.replace("_", " ")
+    return _dollars(value) if name == "cents" and isinstance(value, int) else f"{name} {_value_in_words(value)}"
 
 
 def _value_in_words(value: object) -> str:
     if isinstance(value, Enum):
         return str(value.value)
     if isinstance(value, tuple):
-        return f"({', '.join(map(_value_in_words, value))})"
+        return f"({('; ' if any(map(is_dataclass, value)) else ', ').join(map(_value_in_words, value))})"
+    if isinstance(value, dict):  # the meters' levels
+        return f"({', '.join(f'{name} {_dollars(cents)}' for name, cents in value.items())})"
     if is_dataclass(value) and not isinstance(value, type) and type(value).__str__ is object.__str__:
-        return said_in_words(value)
+        return _values_in_words(value)
     return str(value)
+
+
+def _dollars(cents: int) -> str:
+    return f"${cents / 100:,.2f}"

@@ -145,7 +145,9 @@ def test_a_journal_without_a_round_lists_none(tmp_path: Path, capsys: pytest.Cap
 def test_a_round_is_told_from_its_lock_to_its_outcome(three_rounds: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The frames are worked out by hand: 32^44^81^BD^03 = 49, which is 34 39 in characters."""
     locked, *steps = said(capsys, "replay", three_rounds, "1/1")
-    assert locked.startswith("row 4  1970-01-01T00:00:04.000Z  WagersLocked(by dealer, progressive (ProgressiveWagers(")
+    wagers = "WagersLocked(by dealer, progressive (spot royal9, seats (1)), levels ("
+    assert locked.startswith(f"row 4  1970-01-01T00:00:04.000Z  {wagers}")
+    assert "$" in locked, "levels are told in dollars"
     assert steps[:-2] == [  # the last two say how it was corrected
         "    then: next card to player",
         "    event     2 shoe 1 round 1  wagers_locked royal9 at seats [1]",
