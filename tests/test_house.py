@@ -95,6 +95,10 @@ ROOMS = {
             *("controller.exposition", "controller.errors"),
         )
     ),
+    "controller.head_office": Room(  # it judges a pit by the contract alone
+        ("controller.head_office", "controller.contract", "controller.keys", "controller.errors"),
+        third_party=False,
+    ),
     "controller.par": Room(
         ("controller.par", "controller.game", "controller.table", "controller.config", "controller.errors"),
         third_party=False,
@@ -138,6 +142,7 @@ NOT_IN_THE_DAEMON = {
     "jsonschema",
     "controller.pit",
     "controller.pit_page",
+    "controller.head_office",
     "controller.conformance",
     "controller.par",
     "controller.care",

@@ -15,8 +15,10 @@ from controller.contract.fingerprint import fingerprint
 from controller.delivery.broker_options import add_broker, tls_files
 from controller.errors import TableError
 from controller.keys import load_or_make_key, rotate_key, rotations_of
+from controller.pit import house_log
 from controller.pit.adoptions import Adoption
 from controller.pit.awards import Award, Step, Telling
+from controller.pit.keeping import Kept, back_up, restore
 from controller.pit.ledger import Ledger, Place, read_alarms, read_log
 from controller.pit.meters import money
 from controller.pit.service import Pit
@@ -27,6 +29,7 @@ _STAND_BY_AFTER = ("leadership_lost", "ledger_unreachable", "commit_unconfirmed"
 """After these a pit on a database goes off the broker and stands by until it may lead again."""
 
 _STAND_BY_S = 0.5
+_FOLLOW_S = 1.0
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -92,10 +95,29 @@ def parser() -> argparse.ArgumentParser:
     retire.add_argument("table", metavar="TABLE")
     retire.add_argument("--reason", required=True, metavar="TEXT", help="why, for whoever looks later")
 
-    what = "print a table's events as they came, a line each: the log for `tablectl verify --against`"
+    what = "print a table's log, for `tablectl verify --against`; or every table's events, for head office"
     events = _add(commands, "events", what, _events, ledger="read only; also while the pit runs")
-    events.add_argument("table", metavar="TABLE")
-    events.add_argument("--epoch", metavar="EPOCH", help="without it the one adopted last")
+    events.add_argument("table", nargs="?", metavar="TABLE", help="without it every table's, for head office")
+    events.add_argument("--epoch", metavar="EPOCH", help="of a table; without it the one adopted last")
+    what = "of every table: the events after this position (%(default)s: from the beginning)"
+    events.add_argument("--from", type=int, default=0, dest="after", metavar="N", help=what)
+    form = events.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="of every table: signed events with positions (the default)")
+    form.add_argument("--csv", action="store_true", help="of every table: a spreadsheet, which proves nothing")
+    events.add_argument("--follow", action="store_true", help="of every table: go on with what comes, until Ctrl-C")
+
+    what = "print how the ledger stands, signed: the last line of a log for head office; also while the pit runs"
+    _add_key(_add(commands, "statement", what, _statement, ledger="read only"))
+
+    what = "copy the ledger and the pit's key into a new folder, with checks; also while the pit runs"
+    backup = _add(commands, "backup", what, _backup, ledger="a file")
+    backup.add_argument("to", type=Path, metavar="FOLDER")
+    _add_key(backup)
+    what = "put a backup in the place of the ledger, which is set aside; not while the pit runs"
+    restore = _add(commands, "restore", what, _restore, ledger="a file; the pit's place for it")
+    restore.add_argument("source", type=Path, metavar="FOLDER")
+    restore.add_argument("--by", metavar="NAME", help="who says so, where the ledger in place has more than the backup")
+    _add_key(restore)
 
     what = "print every alarm that was kept, oldest first; also while the pit runs"
     alarms = _add(commands, "alarms", what, _alarms, ledger="read only")
@@ -282,10 +304,64 @@ def _retire(options: argparse.Namespace) -> int:
 
 
 def _events(options: argparse.Namespace) -> int:
+    if options.table is None:
+        return _every_event(options)
     for body in read_log(options.ledger, options.table, options.epoch):
         sys.stdout.buffer.write(body + b"\n")
     sys.stdout.flush()  # now, while a pipe that broke is still met by `main`
     return 0
+
+
+def _every_event(options: argparse.Namespace) -> int:
+    if options.csv and options.after == 0:
+        print(",".join(house_log.COLUMNS))
+    line_of = house_log.csv_line if options.csv else house_log.json_line
+    after: int = options.after
+    while True:
+        for position, epoch, event in house_log.read_events(options.ledger, after):
+            print(line_of(position, epoch, event))
+            after = position
+        sys.stdout.flush()
+        if not options.follow:
+            return 0
+        time.sleep(_FOLLOW_S)
+
+
+def _statement(options: argparse.Namespace) -> int:
+    key_file = _key_file(options)
+    if not key_file.is_file():
+        raise TableError("signing_key_missing", f"There is no key {key_file}.", "Name the pit's key: --signing-key.")
+    key = load_or_make_key(key_file)
+    print(house_log.statement(options.ledger, key, key.public).decode())
+    return 0
+
+
+def _backup(options: argparse.Namespace) -> int:
+    kept = back_up(options.ledger, _key_beside(options), options.to)
+    print(f"{options.to}: {kept.events}; read back")
+    print("It holds the pit's signing key: keep it where only supervisors come.")
+    return _told_findings(kept)
+
+
+def _restore(options: argparse.Namespace) -> int:
+    kept, aside = restore(options.source, options.ledger, _key_beside(options), options.by)
+    if aside is not None:
+        print(f"The ledger that was here is kept as {aside}.")
+    print(f"{options.ledger} is as it was at {kept.at}: {kept.events}.")
+    print("Start the pit: the tables send again what it lacks, and nobody decides on an award before that.")
+    print("Then look at `award list`: what was decided since, the tables tell, and people recall it.")
+    print("What was paid and not told to a table yet only the cashier knows: ask before you pay.")
+    return _told_findings(kept)
+
+
+def _key_beside(options: argparse.Namespace) -> Path:
+    return _key_file(options) if isinstance(options.ledger, Path) else Path()
+
+
+def _told_findings(kept: Kept) -> int:
+    for finding in kept.findings:
+        print(f"does not balance: {finding}", file=sys.stderr)
+    return 1 if kept.findings else 0
 
 
 def _alarms(options: argparse.Namespace) -> int:

@@ -19,6 +19,7 @@ from controller.cli.command import parser_of
 from controller.cli.commands import every_command
 from controller.cli.manual import parsers
 from controller.conformance.main import parser as conformance_parser
+from controller.head_office.main import parser as head_office_parser
 from controller.pit.__main__ import parser as pit_parser
 from controller.pit_page.__main__ import parser as pit_page_parser
 from tests.documents.blocks import DOCUMENTS, ROOT, Block, blocks, without_code
@@ -100,6 +101,10 @@ def _bare(words: list[str]) -> list[str]:
     return words[:end]
 
 
+_PROGRAMS = {
+    "table-controller-conformance": conformance_parser,
+    "table-controller-head-office": head_office_parser,
+}
 _MODULES = {"controller.pit": pit_parser, "controller.pit_page": pit_page_parser}
 _TABLECTL = parser_of(every_command())
 
@@ -114,8 +119,8 @@ def _wrong_with(words: list[str]) -> str:
         case [python, "-m", "pytest", *paths] if Path(python).name == "python":
             named = [path for path in paths if path.startswith("tests/")]
             return "".join(f"there is no {path}" for path in named if not (ROOT / path).exists())
-        case [program, *arguments] if Path(program).name == "table-controller-conformance":
-            return _parses(conformance_parser(), arguments)
+        case [program, *arguments] if Path(program).name in _PROGRAMS:
+            return _parses(_PROGRAMS[Path(program).name](), arguments)
         case ["make", target, *variables]:
             return _wrong_with_make(target, variables)
         case [program, *_] if program in _ORDINARY:

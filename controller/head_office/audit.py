@@ -1,0 +1,330 @@
+"""One house's log, checked by itself: signatures, numbers, chains, awards, and the pit's statement against the events.
+
+The pit is believed in nothing that the tables' own signed events tell. A *finding* is never in a sound log. A *note* is
+what head office should know, and what may be well.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import ceil, floor
+from pathlib import Path
+from typing import Any
+
+from controller.contract.fingerprint import fingerprint
+from controller.contract.old_events import as_now
+from controller.errors import TableError
+from controller.keys import signature_holds
+
+_MOST_FINDINGS = 100
+
+Stream = tuple[str, str]
+"""A table, and the epoch under which its events are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A winning wager, and how far its award is: by the pit's statement, and by what the table itself told."""
+
+    id: str
+    table: str
+    at: str
+    tier: str
+    meter: str | None
+    cents: int | None
+    step: str
+    told: str
+
+
+@dataclass
+class House:
+    """What the log of a house says. Amounts are in cents."""
+
+    name: str
+    events: int = 0
+    position: int = 0
+    stated_at: str | None = None
+    keys: dict[str, str] = field(default_factory=dict)
+    """By table, the fingerprint of the key with which it signs now; and the pit's own."""
+    meters: dict[str, dict[str, int]] = field(default_factory=dict)
+    """By meter: its level and reserve as the pit states them, and what was wagered on it, by the events."""
+    hits: list[Hit] = field(default_factory=list)
+    findings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass
+class _Told:
+    """What a table told of the award of a hit: each step with its amount."""
+
+    hit: dict[str, Any]
+    steps: list[tuple[str, int]] = field(default_factory=list)
+
+
+class _Reading:
+    """The log as it is read, line by line."""
+
+    def __init__(self, house: House, keys: Mapping[Stream, bytes]) -> None:
+        self._house = house
+        self._keys = keys
+        self._last: dict[Stream, tuple[int, str]] = {}
+        self._chains: dict[Stream, set[bytes]] = {}
+        self._stakes: dict[tuple[Any, ...], tuple[int, list[str], set[int], int]] = {}
+        self._last_hit: dict[str, int] = {}  # by meter, its position
+        self._set_aside: dict[str, int] = {}  # by meter, the first wager that counts no more
+        self._voided_late: set[str] = set()
+        self.wagered: dict[str, int] = {}
+        self.told: dict[str, _Told] = {}
+
+    def event(self, position: int, event: dict[str, Any], set_aside_as: str | None) -> None:
+        """One event: its place, its signature, and what it tells of money."""
+        house = self._house
+        table, epoch, seq, chain = (event.get(name) for name in ("table", "epoch", "seq", "chain"))
+        if not (isinstance(table, str) and isinstance(epoch, str) and isinstance(seq, int) and isinstance(chain, str)):
+            _find(house, f"position {position} holds no event")
+            return
+        stream, name = (table, set_aside_as or epoch), f"{table}/{epoch}/{seq}"
+        if event.get("id") != name:
+            _find(house, f"position {position}: the event is called {event.get('id')!r}, and is {name}")
+        before, chain_before = self._last.get(stream, (0, ""))
+        if seq != before + 1:
+            _find(house, f"{name} follows number {before}: events are missing or repeated")
+        key = self._keys.get(stream)
+        if key is None:
+            _find(house, f"{name}: no statement names the key of that epoch")
+        elif not signature_holds(event, key):
+            _find(house, f"{name} is not signed by the table's key")
+        seen = self._chains.setdefault(stream, set())
+        if chain != chain_before and chain.encode() in seen:
+            _find(house, f"{name}: its chain value stood before, and another one between")
+        seen.add(chain.encode())
+        self._last[stream] = seq, chain
+        house.events += 1
+        house.position = position
+        try:
+            self._money(position, stream, as_now(event))
+        except (KeyError, TypeError, ValueError, AttributeError):
+            _find(house, f"{name} is not an event of the contract")
+
+    def _money(self, position: int, stream: Stream, event: dict[str, Any]) -> None:
+        match event["type"]:
+            case "wagers_locked" | "void":
+                for bet in event["progressive"]:
+                    self._wagers(position, (*stream, event["shoe"], event["round"], bet["spot"]), event["type"], bet)
+            case "hit":
+                self.told[f"{stream[0]}/{stream[1]}/{event['seq']}"] = _Told(event)
+                if event["progressive"] is not None:
+                    self._last_hit[event["progressive"]["meter"]] = position
+            case "award":
+                of = event["hit"].rpartition("/")[2]
+                told = self.told.get(f"{stream[0]}/{stream[1]}/{of}")
+                if told is None:
+                    _find(self._house, f"{event['id']} tells of an award for {event['hit']}, which is no hit")
+                else:
+                    told.steps.append((event["step"], event["cents"]))
+
+    def _wagers(self, position: int, stake: tuple[Any, ...], type_: str, bet: dict[str, Any]) -> None:
+        if type_ == "wagers_locked":
+            if "~" in stake[1]:  # the stream was set aside: nothing in it counts, but what a hit took of it before
+                for meter in bet["meters"]:
+                    self._set_aside.setdefault(meter, position)
+            elif bet["seats"] and stake not in self._stakes:
+                price, meters, seats = bet["price_cents"], [*bet["meters"]], {*bet["seats"]}
+                self._stakes[stake] = price, meters, seats, position
+                for meter in meters:
+                    self.wagered[meter] = self.wagered.get(meter, 0) + price * len(seats)
+        elif stake in self._stakes:
+            price, meters, seats, locked_at = self._stakes[stake]
+            voided = seats & {*bet["seats"]}
+            seats -= voided
+            for meter in meters:
+                self.wagered[meter] -= price * len(voided)
+                if self._last_hit.get(meter, 0) > locked_at:
+                    self._voided_late.add(meter)
+
+    def inexact(self, meter: str) -> bool:
+        """Whether wagers on the meter were taken back after a hit on it: the house then bears what the hit took."""
+        set_aside = self._set_aside.get(meter)
+        return meter in self._voided_late or (set_aside is not None and self._last_hit.get(meter, 0) > set_aside)
+
+    def heads(self) -> dict[Stream, tuple[int, str]]:
+        """The last event of each stream: its number and its chain value."""
+        return self._last
+
+
+def audit(name: str, files: Sequence[Path], pins: Mapping[str, str] | None) -> House:
+    """Check a house's log, whose files are in order. `pins` are fingerprints that head office itself has noted, by the
+    table's name, and `pit`. Raises TableError `log_unreadable`."""
+    house = House(name)
+    stated = None
+    for line in _lines(files):
+        if "statement" in line:
+            stated = line
+    if stated is None:
+        house.findings.append("the log has no statement of the pit, and so no keys: write one with `statement`")
+    keys = _keys(house, stated or {}, pins)
+    reading = _Reading(house, keys)
+    for line in _lines(files):
+        match line:
+            case {"position": int(position), "event": dict(event), **more}:
+                if position <= house.position:
+                    _find(house, f"position {position} stands after {house.position}: lines are missing or repeated")
+                reading.event(position, event, more.get("set_aside_as"))
+            case {"statement": _}:
+                pass
+            case _:
+                _find(house, "a line is neither an event nor a statement")
+    if stated is not None:
+        try:
+            _compare(house, stated, reading)
+        except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
+            _find(house, f"the statement of {stated.get('at')} cannot be read: {error!r}")
+    return house
+
+
+def _lines(files: Sequence[Path]) -> Iterator[dict[str, Any]]:
+    for path in files:
+        try:
+            with path.open(encoding="utf-8") as file:
+                for number, text in enumerate(file, 1):
+                    line = json.loads(text)
+                    if not isinstance(line, dict):
+                        raise ValueError(f"line {number} is no JSON object")
+                    yield line
+        except (OSError, ValueError, RecursionError) as error:
+            what = f"The log {path} cannot be read: {error}."
+            do = "Fetch it from the house again. A last line that is cut off was fetched while it was written."
+            raise TableError("log_unreadable", what, do) from None
+
+
+def _keys(house: House, stated: Mapping[str, Any], pins: Mapping[str, str] | None) -> dict[Stream, bytes]:
+    """By stream the key under which the pit heard it. Each is compared with what head office has noted."""
+    keys: dict[Stream, bytes] = {}
+    pit = stated.get("public_key")
+    try:
+        named = {"pit": bytes.fromhex(pit)} if isinstance(pit, str) else {}
+        for each in stated.get("adoptions", ()):
+            key = bytes.fromhex(each["public_key"])
+            keys[each["table"], each["set_aside_as"] or each["epoch"]] = key
+            if not each["set_aside_as"]:
+                named[each["table"]] = key
+    except (KeyError, TypeError, ValueError):
+        _find(house, "the statement's keys cannot be read")
+        return keys
+    if stated and ("pit" not in named or not signature_holds(stated, named["pit"])):
+        _find(house, "the statement is not signed by the key that it names")
+    house.keys = {name: fingerprint(key) for name, key in named.items()}
+    if pins is None:
+        house.notes.append("its keys were not compared with any that head office has noted: see --keys")
+        return keys
+    for name, shown in house.keys.items():
+        if name not in pins:
+            _find(house, f"nobody has noted a key of {name}; the log has {shown}")
+        elif _plain(pins[name]) != _plain(shown):
+            _find(house, f"{name} has the key {shown}, and {pins[name]} was noted")
+    return keys
+
+
+def _compare(house: House, stated: dict[str, Any], reading: _Reading) -> None:
+    """The pit's last statement against what the tables' own events say."""
+    house.stated_at = str(stated["at"])
+    house.findings += [f"the pit's own account: {each}" for each in stated["findings"]]
+    if stated["position"] != house.position:
+        house.notes.append(
+            f"the last statement is of position {stated['position']}, and the log goes to {house.position}:"
+            " the amounts are compared with the next statement"
+        )
+        current = False
+    else:
+        current = True
+        for table, head in stated["heads"].items():
+            if reading.heads().get((table, head["epoch"])) != (head["seq"], head["chain"]):
+                _find(house, f"the pit has {table} through event {head['seq']}, and the log has not")
+    _awards(house, stated["awards"], reading, current)
+    for said, steps in (("owed_cents", ("pending", "verified")), ("paid_cents", ("paid",))):
+        stands = sum(each["cents"] for each in stated["awards"] if each["step"] in steps)
+        if stated[said] != stands:
+            _find(house, f"the pit says {said} {stated[said]}, and its awards are {stands}")
+    for meter in stated["meters"]:
+        _meter(house, meter, stated, reading, current)
+
+
+def _awards(house: House, awards: Sequence[dict[str, Any]], reading: _Reading, current: bool) -> None:
+    by_hit = {each["hit"]: each for each in awards}
+    for hit in by_hit.keys() - reading.told.keys():
+        _find(house, f"the pit has an award for {hit}, and no table told of that hit")
+    for id_, told in reading.told.items():
+        award, paid = by_hit.get(id_), {cents for step, cents in told.steps if step == "paid"}
+        if award is None:
+            if current:
+                _find(house, f"the hit {id_} has no award at the pit")
+        elif len(paid) > 1 or (paid and told.steps[-1][0] == "rejected"):
+            _find(house, f"{award['award']}: the table was told that it is paid, and something else: {told.steps}")
+        elif paid and award["step"] != "paid" and current:
+            _find(house, f"{award['award']} is {award['step']} at the pit, and the table was told that it is paid")
+        elif award["step"] == "paid" and paid - {award["cents"]}:
+            _find(house, f"{award['award']} is paid with {award['cents']} cents, and the table was told {paid.pop()}")
+        elif award["step"] == "paid" and not paid:
+            house.notes.append(f"{award['award']} is paid, and its table has not told so yet")
+        fixed, won = told.hit["fixed"], told.hit["progressive"]
+        if award is not None and fixed is not None and award["cents"] - award["house_cents"] != fixed["cents"]:
+            _find(house, f"{award['award']} is {award['cents']} cents, and its hit won {fixed['cents']}")
+        house.hits.append(
+            Hit(
+                id_,
+                told.hit["table"],
+                told.hit["at"],
+                told.hit["tier"],
+                None if won is None else won["meter"],
+                None if award is None else award["cents"],
+                "unknown" if award is None else award["step"],
+                told.steps[-1][0] if told.steps else "nothing",
+            )
+        )
+
+
+def _meter(house: House, said: dict[str, Any], stated: dict[str, Any], reading: _Reading, current: bool) -> None:
+    """One meter: its own sum, its awards, and whether its contributions follow from the wagers."""
+    name = said["meter"]
+    wagered = reading.wagered.get(name, 0)
+    house.meters[name] = {key: said[key] for key in ("level_cents", "reserve_cents")} | {"wagered_cents": wagered}
+    inwards = sum(said[key] for key in ("seeds_cents", "contributions_cents", "from_reserve_cents", "returned_cents"))
+    if said["level_cents"] != inwards - said["awards_cents"]:
+        _find(house, f"the level of {name} does not follow from what the pit says went in and out")
+    standing = sum(
+        each["cents"] - each["house_cents"]
+        for each in stated["awards"]
+        if each["meter"] == name and each["step"] != "rejected"
+    )
+    if standing != said["awards_cents"] - said["returned_cents"]:
+        _find(house, f"the awards of {name} are {standing} cents, and the meter gave another amount")
+    if not current or reading.inexact(name):
+        house.notes.append(f"the contributions to {name} are not compared with its wagers here")
+        return
+    shares = [_share(terms["contribution"]) for terms in stated["terms"] if terms["meter"] == name]
+    least, most = floor(min(shares) * wagered), ceil(max(shares) * wagered)
+    if not least <= said["contributions_cents"] <= most:
+        _find(
+            house,
+            f"{name} got {said['contributions_cents']} cents by the pit, and its wagers of {wagered} cents give"
+            f" {least}" + (f" to {most}" if most > least else ""),
+        )
+
+
+def _share(text: str) -> Fraction:
+    part, _, whole = text.replace("/", ":").partition(":")
+    return Fraction(int(part), int(whole or 1))
+
+
+def _plain(shown: str) -> str:
+    return "".join(shown.split()).lower()
+
+
+def _find(house: House, what: str) -> None:
+    if len(house.findings) < _MOST_FINDINGS:
+        house.findings.append(what)
+    elif len(house.findings) == _MOST_FINDINGS:
+        house.findings.append("and more")

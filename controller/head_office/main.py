@@ -1,0 +1,101 @@
+"""`table-controller-head-office`: the logs of several houses, checked and shown together."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from controller.errors import TableError
+from controller.head_office.audit import House, audit
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Check the houses; returns the exit code: 1 where a house has a finding, or a log cannot be read."""
+    options = parser().parse_args(arguments)
+    try:
+        houses = [audit(name, files, _pins(options.keys, name)) for name, files in _by_house(options.logs).items()]
+    except TableError as error:
+        print(error, file=sys.stderr)
+        return 1
+    if options.json:
+        print(json.dumps([asdict(house) for house in houses], indent=2))
+    else:
+        for house in houses:
+            _show(house)
+    return 1 if any(house.findings for house in houses) else 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the command line."""
+    parser = argparse.ArgumentParser(
+        prog="table-controller-head-office",
+        description="Checks the logs of houses, which `python -m controller.pit events` and `statement` write.",
+    )
+    parser.add_argument(
+        "logs", nargs="+", type=_log, metavar="HOUSE=FILE", help="a house's log; a log of several files: in their order"
+    )
+    parser.add_argument(
+        "--keys",
+        type=Path,
+        metavar="FILE",
+        help="the keys that head office has noted, a line each: HOUSE, a table or `pit`, and the fingerprint",
+    )
+    parser.add_argument("--json", action="store_true", help="everything, for a program")
+    return parser
+
+
+def _log(text: str) -> tuple[str, Path]:
+    house, _, path = text.partition("=")
+    if not (house and path):
+        raise argparse.ArgumentTypeError(f"{text!r} is not HOUSE=FILE")
+    return house, Path(path)
+
+
+def _by_house(logs: Sequence[tuple[str, Path]]) -> dict[str, list[Path]]:
+    houses: dict[str, list[Path]] = {}
+    for name, path in logs:
+        houses.setdefault(name, []).append(path)
+    return houses
+
+
+def _pins(path: Path | None, house: str) -> dict[str, str] | None:
+    """The fingerprints noted of a house, by table and `pit`. Raises TableError `keys_unreadable`."""
+    if path is None:
+        return None
+    do = (
+        "A line is: HOUSE TABLE FINGERPRINT, for example `north royal9-01 139e 3940 ...`; the pit's is `north pit ...`."
+    )
+    try:
+        lines = [line.split() for line in path.read_text("utf-8").splitlines() if line.strip()]
+    except (OSError, ValueError) as error:
+        raise TableError("keys_unreadable", f"The keys {path} cannot be read: {error}.", do) from None
+    if short := next((line for line in lines if len(line) < 3), None):
+        raise TableError("keys_unreadable", f"{path}: {' '.join(short)!r} is no key.", do)
+    return {name: " ".join(words) for of, name, *words in lines if of == house}
+
+
+def _show(house: House) -> None:
+    stated = f"stated {house.stated_at}" if house.stated_at else "never stated"
+    print(f"{house.name}: {house.events:,} events, to position {house.position}, {stated}")
+    for name, shown in house.keys.items():
+        print(f"    key of {name:<24}{shown}")
+    for meter, cents in house.meters.items():
+        level, reserve, wagered = (_money(cents[key]) for key in ("level_cents", "reserve_cents", "wagered_cents"))
+        print(f"    {meter:<24}{level:>16}  reserve {reserve:>12}  wagered {wagered:>16}")
+    for hit in house.hits:
+        amount = "–" if hit.cents is None else _money(hit.cents)
+        print(f"    hit {hit.id:<30}{hit.at}  {hit.tier}  {amount}  {hit.step}, the table was told: {hit.told}")
+    for note in house.notes:
+        print(f"    note: {note}")
+    for finding in house.findings:
+        print(f"    WRONG: {finding}")
+    print("    everything holds" if not house.findings else f"    findings: {len(house.findings)}")
+
+
+def _money(cents: int) -> str:
+    sign, whole = "-" if cents < 0 else "", abs(cents)
+    return f"{sign}{whole // 100:,}.{whole % 100:02d}"

@@ -1,0 +1,115 @@
+"""A house's log for head office: every event as its table signed it, with a position, and a statement by the pit.
+
+The log is a file of lines, each a JSON object. `{"position": 17, "event": {...}}` is an event. A line with `statement`,
+signed by the pit, says how the ledger stood after the event of its `position`. Positions grow, and may have gaps.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from controller.contract.canonical import parse_object
+from controller.contract.old_events import as_now
+from controller.contract.signing import Signer, signed
+from controller.pit.account import draw_up
+from controller.pit.adoptions import Adoptions
+from controller.pit.awards import Awards
+from controller.pit.books import Books
+from controller.pit.clock import now_text
+from controller.pit.ledger import Place, read_only
+
+STATEMENT_FORM = 1
+_TERMS = ("meter", "since", "contribution", "reserve", "seed_cents")
+COLUMNS = ("position", "table", "epoch", "seq", "at", "type", "shoe", "round", "spot", "seat", "tier", "meter",
+           "award", "step", "cents")  # fmt: skip
+"""The columns of the log as CSV, in which the signatures are left out: for people's spreadsheets, and for no proof."""
+
+
+def read_events(at: Place, after: int) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """The events after that position, in the order of commitment: position, epoch and event.
+
+    The epoch is the name under which the ledger keeps the event: `ab12cd~3` for a stream that was set aside.
+    """
+    with read_only(at) as db:
+        for position, epoch, body in db.stream(
+            "SELECT number, epoch, body FROM event WHERE number > ? ORDER BY number", (after,)
+        ):
+            yield position, epoch, parse_object(bytes(body))
+
+
+def json_line(position: int, epoch: str, event: dict[str, Any]) -> str:
+    """An event's line of the log."""
+    line: dict[str, object] = {"position": position, "event": event}
+    if epoch != event.get("epoch"):
+        line["set_aside_as"] = epoch
+    return json.dumps(line, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+
+def csv_line(position: int, epoch: str, event: dict[str, Any]) -> str:
+    """An event's line of a spreadsheet."""
+    now = as_now(event)
+    meter, fixed = now.get("progressive"), now.get("fixed")
+    more: dict[str, object] = {"position": position, "epoch": epoch}
+    if now.get("type") == "hit":
+        more |= {"meter": meter["meter"] if isinstance(meter, dict) else None}
+        more |= {"cents": fixed["cents"] if isinstance(fixed, dict) else None}
+    told = io.StringIO()
+    csv.DictWriter(told, COLUMNS, extrasaction="ignore", lineterminator="").writerow(now | more)
+    return told.getvalue()
+
+
+def statement(at: Place, signer: Signer, public_key: bytes) -> bytes:
+    """How the ledger stands now, signed. Over a large ledger this takes long: the account is drawn up."""
+    with read_only(at) as db:
+        account, books = draw_up(db), Books(db)
+        (position,) = db.execute("SELECT coalesce(max(number), 0) FROM event").fetchone()
+        adopted = db.execute(
+            "SELECT table_id, epoch, public_key, set_aside_as, ended_at, ended_by, ended_why FROM adoption"
+            " ORDER BY number"
+        ).fetchall()
+        heads = {
+            table: {"epoch": adoption.epoch, "seq": row[0], "chain": parse_object(bytes(row[1])).get("chain")}
+            for table, adoption in Adoptions(db).heard().items()
+            for row in db.execute(
+                "SELECT seq, body FROM event WHERE table_id = ? AND epoch = ? ORDER BY seq DESC LIMIT 1",
+                (table, adoption.epoch),
+            )
+        }
+        terms = db.execute(
+            "SELECT meter, since, contribution, reserve, seed_cents FROM terms ORDER BY number"
+        ).fetchall()
+        awards = Awards(db, books).listed()
+    names = ("table", "epoch", "public_key", "set_aside_as", "ended_at", "ended_by", "ended_why")
+    said: dict[str, object] = {
+        "statement": STATEMENT_FORM,
+        "at": now_text(),
+        "position": position,
+        "public_key": public_key.hex(),
+        "heads": heads,
+        "adoptions": [dict(zip(names, (*row[:2], bytes(row[2]).hex(), *row[3:]), strict=True)) for row in adopted],
+        "meters": [
+            {name: said for name, said in asdict(each).items() if isinstance(said, str | int)}
+            for each in account.meters
+        ],
+        "terms": [dict(zip(_TERMS, row, strict=True)) for row in terms],
+        "awards": [
+            {
+                "award": each.id,
+                "hit": each.hit,
+                "meter": each.meter,
+                "cents": each.cents,
+                "house_cents": each.house_cents,
+                "step": each.step,
+            }
+            for each in awards
+        ],
+        "owed_cents": account.owed_cents,
+        "paid_cents": account.paid_cents,
+        "findings": list(account.findings),
+    }
+    return signed(said, signer)

@@ -1,0 +1,207 @@
+"""Backup and restore of a ledger in a file.
+
+A backup is a folder: a copy of the ledger as one moment had it, the pit's key with its rotations, `backup.json`, which
+says how far each table was, and `SHA256SUMS`, which `sha256sum -c` reads too. PostgreSQL backs a ledger up by its own
+programs.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from controller.errors import TableError
+from controller.pit import people
+from controller.pit.clock import now_text
+from controller.pit.ledger import Place
+from controller.pit.ledger_file import LedgerFile, PitLock
+from controller.pit.standing import read_account, read_standing
+from controller.pit.store import missing
+
+_FORM = 1
+_HEAD, _LEDGER, _SUMS = "backup.json", "ledger", "SHA256SUMS"
+_WITH_IT = ("-wal", "-shm")  # what SQLite keeps beside a ledger: another ledger must not find it
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a backup holds: when it was made, by table the number of the last event, and what does not balance."""
+
+    at: str
+    tables: dict[str, int]
+    findings: tuple[str, ...]
+
+    @property
+    def events(self) -> str:
+        """How far it goes, for people."""
+        return ", ".join(f"{table} through event {seq}" for table, seq in self.tables.items()) or "no table yet"
+
+
+def back_up(at: Place, key: Path, to: Path) -> Kept:
+    """Make a backup in the new folder `to`, also while a pit runs. It is read back before it has its name.
+
+    Raises TableError `backup_unwritable`, `backup_by_database`, or as reading the ledger does.
+    """
+    ledger = _file(at)
+    if not ledger.is_file():
+        raise missing(ledger)
+    new = to.with_name(f"{to.name}.new")
+    with _unwritten(to):
+        if to.exists():
+            raise FileExistsError(errno.EEXIST, "there is something of that name already")
+        shutil.rmtree(new, ignore_errors=True)
+        new.mkdir(mode=0o700, parents=True)
+        copy = new / _LEDGER
+        with (
+            closing(LedgerFile(ledger, begin=False, read_only=True)) as db,
+            db.told(),
+            closing(sqlite3.connect(copy)) as into,
+        ):
+            db.connection.backup(into)
+            into.execute("PRAGMA journal_mode = DELETE")
+        names = [_LEDGER]
+        for path in (key, _rotations(key)):
+            if path.exists():
+                name = "key" if path == key else "key.rotations"
+                shutil.copyfile(path, new / name)
+                names.append(name)
+        kept = _look(copy)
+        head = {"pit_backup": _FORM, "at": kept.at, "tables": kept.tables, "findings": kept.findings}
+        (new / _HEAD).write_text(json.dumps(head, indent=2) + "\n", "utf-8")
+        sums = "".join(f"{_digest(new / name)}  {name}\n" for name in (*names, _HEAD))
+        (new / _SUMS).write_text(sums, "utf-8")
+        for path in (*new.iterdir(), new):
+            if path != new:
+                path.chmod(0o600)
+            _sync(path)
+        read_backup(new)
+        new.rename(to)
+        _sync(to.parent)
+    return kept
+
+
+def read_backup(folder: Path) -> Kept:
+    """What a backup holds, each file compared with its SHA-256. Raises TableError `backup_damaged`."""
+    do = "Take another backup. Where there is none, keep this one, and look at the disk that it lay on."
+    try:
+        sums = {name: digest for digest, name in (line.split() for line in (folder / _SUMS).read_text().splitlines())}
+        for name, digest in sums.items():
+            if Path(name).name != name or _digest(folder / name) != digest:
+                raise ValueError(f"its file {name} is not as it was")
+        if not {_HEAD, _LEDGER} <= sums.keys() or any(each.name not in {*sums, _SUMS} for each in folder.iterdir()):
+            raise ValueError("its files are not those of a backup")
+        head = json.loads((folder / _HEAD).read_text("utf-8"))
+        if head["pit_backup"] != _FORM:
+            raise ValueError("it has a form that this version does not know")
+        return Kept(str(head["at"]), dict(head["tables"]), tuple(head["findings"]))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise TableError("backup_damaged", f"The backup {folder} cannot be used: {why}.", do) from None
+
+
+def restore(source: Path, at: Place, key: Path, by: str | None) -> tuple[Kept, Path | None]:
+    """Put a backup in the place of the ledger. Returns what it holds, and where the ledger that was there is kept now.
+
+    Where the ledger in place is sound and has more than the backup, a person says so (`by`). Raises TableError
+    `backup_damaged`, `backup_by_database`, `ledger_locked`, `restore_goes_back`, `restore_in_the_way`,
+    `backup_unwritable`.
+    """
+    ledger, kept = _file(at), read_backup(source)
+    if key.exists() and (source / "key").exists() and _digest(key) != _digest(source / "key"):
+        raise TableError(
+            "restore_in_the_way",
+            f"This machine has another pit's key, {key}.",
+            "Is this the machine that you mean? Then move that key to another folder, and keep it.",
+        )
+    with _unwritten(ledger):
+        ledger.parent.mkdir(parents=True, exist_ok=True)
+        with closing(PitLock(ledger)):  # no pit runs meanwhile
+            before = ledger.exists()
+            if before:
+                _refuse_going_back(ledger, kept, by)
+            aside = ledger.with_name(f"{ledger.name}.before-{now_text().replace(':', '')}")
+            new = ledger.with_name(f"{ledger.name}.new")
+            new.unlink(missing_ok=True)
+            shutil.copyfile(source / _LEDGER, new)
+            new.chmod(0o600)
+            _sync(new)
+            for more in ("", *_WITH_IT):
+                with suppress(FileNotFoundError):
+                    ledger.with_name(ledger.name + more).rename(aside.with_name(aside.name + more))
+            new.rename(ledger)
+            for name, to in (("key", key), ("key.rotations", _rotations(key))):
+                if (source / name).exists() and not to.exists():
+                    to.touch(mode=0o600)
+                    to.write_bytes((source / name).read_bytes())
+                    _sync(to)
+            _sync(ledger.parent)
+    return kept, aside if before else None
+
+
+def _refuse_going_back(ledger: Path, kept: Kept, by: str | None) -> None:
+    try:
+        there = _look(ledger)
+    except TableError:
+        return  # damaged: that is what backups are for
+    more = [table for table, seq in there.tables.items() if seq > kept.tables.get(table, 0)]
+    if more and by is None:
+        raise TableError(
+            "restore_goes_back",
+            f"The ledger {ledger} is sound, and has more than the backup of {kept.at}: {', '.join(more)}.",
+            "Start the pit on the ledger that is there. If that ledger must go, say the same with --by NAME: it is set"
+            " aside, and the tables send again what the backup lacks.",
+        )
+    if by is not None:
+        people.name(by)
+
+
+def _look(path: Path) -> Kept:
+    """How far a ledger goes, and what does not balance in it."""
+    standing = read_standing(path)
+    return Kept(now_text(), {each.table: each.seq for each in standing.tables}, read_account(path).findings)
+
+
+def _file(at: Place) -> Path:
+    if isinstance(at, Path):
+        return at
+    raise TableError(
+        "backup_by_database",
+        "The ledger is in PostgreSQL, whose own programs back it up and restore it.",
+        "Back it up with pg_dump or pg_basebackup, and the pit's key file beside. After a restore start the pit: the"
+        " tables send again what the copy lacks.",
+    )
+
+
+def _rotations(key: Path) -> Path:
+    return key.with_name(key.name + ".rotations")
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _sync(path: Path) -> None:
+    """Have a file's bytes, or a folder's names, on the disk."""
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _unwritten(to: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        do = "Name a new folder on a disk with room, and say this as the pit's user."
+        raise TableError("backup_unwritable", f"{to} was not written: {error.strerror or error}.", do) from None

@@ -1,0 +1,241 @@
+"""Head office finds what is not true in a house's log: against logs of a real pit, each with one thing changed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from contextlib import closing, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.contract.fingerprint import fingerprint
+from controller.contract.signing import signed
+from controller.head_office.audit import audit
+from controller.head_office.main import main as head_office
+from controller.keys import SigningKey
+from controller.pit.__main__ import main as pit
+from controller.pit.ledger import Ledger
+from tests.pit.evening import EPOCH, KEY, TableEvening
+from tests.pit.test_meters import give, opened
+
+Lines = list[dict[str, Any]]
+
+
+def an_evening(ledger: Ledger) -> None:
+    """Two tables: a hit that is paid and told, a hit that is rejected, a void, and a hit that waits."""
+    one, two = TableEvening("t-0"), TableEvening("t-1")
+    give(ledger, two, two.lock(1, 2), two.void(1, 2), two.lock(3), two.finish())
+    give(ledger, one, one.lock(1), one.finish((1, "all")), first := one.hit(1, "all", "big"))
+    give(ledger, one, one.lock(1, 2), one.finish((2, "two")), second := one.hit(2, "two", 2_500))
+    for award, hit, last in (("t-0.1", first, "paid"), ("t-0.2", second, "rejected")):
+        cents = next(each.cents for each in ledger.awards() if each.id == award)
+        give(ledger, one, one.award(hit, "pending", cents))
+        for step in ("verified", "paid") if last == "paid" else ("rejected",):
+            ledger.take_step(award, step, "Ann")
+            give(ledger, one, one.award(hit, step, cents, "Ann"))
+    give(ledger, two, two.lock(5), two.finish((5, "all")), two.hit(5, "all", "small"))
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The log that the pit's commands write."""
+    folder = tmp_path_factory.mktemp("house")
+    with closing(opened(folder / "ledger")) as ledger:
+        an_evening(ledger)
+        return written(folder / "ledger")
+
+
+def written(ledger: Path) -> str:
+    """What `events` and `statement` print."""
+    with redirect_stdout(io.StringIO()):
+        assert pit(["key", "--ledger", str(ledger)]) == 0
+    with redirect_stdout(out := io.StringIO()):
+        assert pit(["events", "--ledger", str(ledger)]) == 0
+        assert pit(["statement", "--ledger", str(ledger)]) == 0
+    return out.getvalue()
+
+
+def judged(lines: Lines, folder: Path) -> list[str]:
+    """The findings in a log."""
+    path = folder / "log"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    return audit("north", [path], None).findings
+
+
+def test_a_sound_log_has_no_finding_and_shows_hits_and_meters(log: str, tmp_path: Path) -> None:
+    path = tmp_path / "north.log"
+    path.write_text(log, "utf-8")
+    house = audit("north", [path], None)
+    assert house.findings == []
+    assert [(hit.id, hit.step, hit.told) for hit in house.hits] == [
+        (f"t-0/{EPOCH}/3", "paid", "paid"),
+        (f"t-0/{EPOCH}/6", "rejected", "rejected"),
+        (f"t-1/{EPOCH}/7", "pending", "nothing"),
+    ]
+    assert {name: cents["wagered_cents"] for name, cents in house.meters.items()} == {"big": 2_500, "small": 2_500}
+    assert house.keys["t-0"] == fingerprint(KEY.public)
+    assert head_office([f"north={path}"]) == 0
+
+
+def event(of: str) -> Callable[[Lines], dict[str, Any]]:
+    """The first line with an event of this type."""
+    return lambda lines: next(line for line in lines if line.get("event", {}).get("type") == of)
+
+
+def signed_anew(line: dict[str, Any], key: SigningKey = KEY) -> None:
+    """The event's table signs what the line says now."""
+    unsigned = {name: value for name, value in line["event"].items() if name != "signature"}
+    line["event"] = json.loads(signed(unsigned, key))
+
+
+def an_amount(lines: Lines) -> None:
+    event("award")(lines)["event"]["cents"] += 1
+
+
+def another_key(lines: Lines) -> None:
+    signed_anew(event("hit")(lines), SigningKey(bytes([1]) * 32))
+
+
+def a_missing_event(lines: Lines) -> None:
+    lines.remove(event("round")(lines))
+
+
+def a_repeated_event(lines: Lines) -> None:
+    lines.insert(4, lines[3])
+
+
+def two_in_another_order(lines: Lines) -> None:
+    lines[1], lines[2] = lines[2], lines[1]
+
+
+def a_chain_that_comes_back(lines: Lines) -> None:
+    first, *_, last = (line for line in lines if line.get("event", {}).get("table") == "t-0")
+    last["event"]["chain"] = first["event"]["chain"]
+    signed_anew(last)
+
+
+def paid_twice(lines: Lines) -> None:
+    paid = next(line for line in lines if line.get("event", {}).get("step") == "paid")
+    paid["event"]["cents"] += 1
+    signed_anew(paid)
+
+
+def a_statement_changed(lines: Lines) -> None:
+    lines[-1]["paid_cents"] += 1
+
+
+def no_statement(lines: Lines) -> None:
+    del lines[-1]
+
+
+def cut_at_the_end(lines: Lines) -> None:
+    """The pit says that its ledger goes to this event; the table's last event is gone from the log."""
+    last = lines.pop(-2)
+    lines[-1]["position"] = last["position"] - 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [an_amount, another_key, a_missing_event, a_repeated_event, two_in_another_order, a_chain_that_comes_back,
+     paid_twice, a_statement_changed, no_statement, cut_at_the_end],
+)  # fmt: skip
+def test_one_thing_that_is_not_true_is_found(log: str, tmp_path: Path, change: Callable[[Lines], None]) -> None:
+    lines = [json.loads(line) for line in log.splitlines()]
+    assert judged(lines, tmp_path) == []
+    change(lines)
+    assert judged(lines, tmp_path) != []
+
+
+PIT_LIES: dict[str, Callable[[dict[str, Any]], None]] = {
+    "an award more": lambda said: said["awards"].append(said["awards"][0] | {"hit": f"t-0/{EPOCH}/1"}),
+    "an award less": lambda said: said["awards"].pop(1),
+    "not paid": lambda said: said["awards"][0].update(step="verified"),
+    "paid more": lambda said: said["awards"][0].update(cents=said["awards"][0]["cents"] + 1),
+    "the sum of what was paid": lambda said: said.update(paid_cents=said["paid_cents"] + 1),
+    "a level": lambda said: said["meters"][0].update(level_cents=1),
+    "contributions": lambda said: said["meters"][0].update(
+        contributions_cents=said["meters"][0]["contributions_cents"] - 2,
+        level_cents=said["meters"][0]["level_cents"] - 2,
+    ),
+    "a head": lambda said: said["heads"]["t-0"].update(chain="0" * 64),
+    "a finding of its own": lambda said: said["findings"].append("posting 1 is off by 1 cents"),
+    "nonsense": lambda said: said.update(awards=7),
+}
+
+
+@pytest.mark.parametrize("lie", PIT_LIES)
+def test_a_pit_that_signs_what_is_not_true_is_found(log: str, tmp_path: Path, lie: str) -> None:
+    """The pit itself holds its key: the signature of a false statement is good."""
+    lines = [json.loads(line) for line in log.splitlines()]
+    key = SigningKey(bytes([7]) * 32)
+    said = {name: value for name, value in lines[-1].items() if name != "signature"} | {"public_key": key.public.hex()}
+    lines[-1] = json.loads(signed(said, key))
+    assert judged(lines, tmp_path) == []
+    PIT_LIES[lie](said)
+    lines[-1] = json.loads(signed(said, key))
+    assert judged(lines, tmp_path) != []
+
+
+def test_keys_are_compared_with_those_that_head_office_has_noted(
+    log: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, keys = tmp_path / "north.log", tmp_path / "keys"
+    path.write_text(log, "utf-8")
+    shown = audit("north", [path], None).keys
+    keys.write_text("".join(f"north {name} {said}\n" for name, said in shown.items()), "utf-8")
+    assert head_office([f"north={path}", "--keys", str(keys)]) == 0
+    assert head_office([f"south={path}", "--keys", str(keys)]) == 1, "another house's keys"
+    keys.write_text(keys.read_text("utf-8").replace("139e", "139f"), "utf-8")
+    assert head_office([f"north={path}", "--keys", str(keys)]) == 1
+    assert "was noted" in capsys.readouterr().out
+    keys.write_text("north\n", "utf-8")
+    assert head_office([f"north={path}", "--keys", str(keys)]) == 1
+    assert "keys_unreadable" in capsys.readouterr().err
+    path.write_text(log[:-5], "utf-8")
+    assert head_office([f"north={path}"]) == 1
+    assert "log_unreadable" in capsys.readouterr().err
+
+
+def test_a_log_is_fetched_in_parts_by_its_position(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ledger = tmp_path / "ledger"
+    with closing(opened(ledger)) as open_:
+        one = TableEvening("t-0")
+        give(open_, one, one.lock(1), one.finish())
+        assert pit(["events", "--ledger", str(ledger)]) == 0
+        first = capsys.readouterr().out
+        give(open_, one, one.lock(2), one.finish((2, "two")), one.hit(2, "two", 2_500))
+        last = json.loads(first.splitlines()[-1])["position"]
+        assert pit(["events", "--ledger", str(ledger), "--from", str(last)]) == 0
+        more = capsys.readouterr().out
+        assert pit(["key", "--ledger", str(ledger)]) == 0
+        capsys.readouterr()
+        assert pit(["statement", "--ledger", str(ledger)]) == 0
+        more += capsys.readouterr().out
+    for name, text in (("1", first), ("2", more)):
+        (tmp_path / name).write_text(text, "utf-8")
+    assert head_office([f"north={tmp_path}/1", f"north={tmp_path}/2", "--json"]) == 0
+    (house,) = json.loads(capsys.readouterr().out)
+    assert (house["events"], house["findings"]) == (5, [])
+    assert audit("north", [tmp_path / "2"], None).findings != [], "its beginning is missing"
+
+    assert pit(["events", "--ledger", str(ledger), "--csv"]) == 0
+    rows = [*csv.DictReader(io.StringIO(capsys.readouterr().out))]
+    assert [row["type"] for row in rows] == ["wagers_locked", "round", "wagers_locked", "round", "hit"]
+    assert (rows[-1]["seat"], rows[-1]["cents"], rows[-1]["seq"]) == ("2", "2500", "5")
+
+
+def test_a_stream_that_was_set_aside_is_checked_under_its_own_key(tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger"
+    with closing(opened(ledger)) as open_:
+        one = TableEvening("t-0")
+        give(open_, one, one.lock(1), one.finish())
+        open_.unadopt("t-0", EPOCH, "Ann", "a test")
+        lines = [json.loads(line) for line in written(ledger).splitlines()]
+    assert {line["set_aside_as"] for line in lines if "event" in line} == {f"{EPOCH}~1"}
+    assert judged(lines, tmp_path) == []
+    signed_anew(lines[0], SigningKey(bytes([1]) * 32))
+    assert judged(lines, tmp_path) != []
