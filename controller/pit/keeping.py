@@ -62,7 +62,7 @@ def back_up(at: Place, key: Path, to: Path) -> Kept:
         copy = new / _LEDGER
         with (
             closing(LedgerFile(ledger, begin=False, read_only=True)) as db,
-            db.told(),
+            db.explained(),
             closing(sqlite3.connect(copy)) as into,
         ):
             db.connection.backup(into)

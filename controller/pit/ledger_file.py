@@ -124,7 +124,7 @@ class LedgerFile:
         self._data_version: int | None = None
         if read_only:
             with self.explained():
-                address = f"{path.absolute().as_uri()}?mode=ro"
+                address = f"{path.absolute().as_uri()}?mode=ro{_alone(path)}"
                 self.connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=_BUSY_S)
                 self._form()
             return
@@ -281,6 +281,12 @@ class LedgerFile:
             raise of_another_program(self)
         refuse_form(self, form, MIGRATED_FROM, FORM)
         return int(form)
+
+
+def _alone(path: Path) -> str:
+    """What lets SQLite read a ledger that nobody has open, where this process may not make a log beside the ledger."""
+    has_log = path.with_name(f"{path.name}-wal").exists()
+    return "" if has_log or os.access(path.parent, os.W_OK) else "&immutable=1"
 
 
 def _lock_of(path: Path) -> Path:

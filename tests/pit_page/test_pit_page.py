@@ -34,27 +34,27 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 
 def test_the_metrics_tell_what_ledger_and_tables_say(scene: Scene) -> None:
-    eventually_now(lambda: told(scene.metrics(), "pit_account_findings"), "the account")
+    eventually_now(lambda: samples_of(scene.metrics(), "pit_account_findings"), "the account")
     said = scene.metrics()
     assert asked_names("pit_") <= told_names(said), "the board or a rule asks for a metric that there is not"
     level = 10_000_00 + 41 * 2 * 500 * 8 // 100
-    assert told(said, "pit_meter_cents")['{meter="player_personal"}'] == level
-    assert told(said, "pit_account_meter_cents") == told(said, "pit_meter_cents")
-    assert told(said, "pit_awards_owed_cents") == {"": level}
-    assert told(said, "pit_hits_waiting") == {'{step="pending"}': 1, '{step="verified"}': 0}
-    assert told(said, "pit_hit_oldest_age_seconds")['{step="verified"}'] == 0
-    assert told(said, "pit_alarms_total") == {'{code="event_malformed"}': 1}
-    assert told(said, "pit_events_committed")['{table="royal9-01"}'] == len(scene.one.sent)
-    assert told(said, "pit_table_online") == {
+    assert samples_of(said, "pit_meter_cents")['{meter="player_personal"}'] == level
+    assert samples_of(said, "pit_account_meter_cents") == samples_of(said, "pit_meter_cents")
+    assert samples_of(said, "pit_awards_owed_cents") == {"": level}
+    assert samples_of(said, "pit_hits_waiting") == {'{step="pending"}': 1, '{step="verified"}': 0}
+    assert samples_of(said, "pit_hit_oldest_age_seconds")['{step="verified"}'] == 0
+    assert samples_of(said, "pit_alarms_total") == {'{code="event_malformed"}': 1}
+    assert samples_of(said, "pit_events_committed")['{table="royal9-01"}'] == len(scene.one.sent)
+    assert samples_of(said, "pit_table_online") == {
         '{table="royal9-01"}': 1,
         '{table="royal9-02"}': 1,
         '{table="royal9-03"}': 0,
     }
-    assert told(said, "pit_table_fault") == {'{table="royal9-02",code="journal_failed"}': 1}
-    assert told(said, "pit_table_unacknowledged_events")['{table="royal9-02"}'] == 7
-    assert told(said, "pit_table_link_up")['{table="royal9-02",link="shoe"}'] == 0
-    eventually_now(lambda: told(scene.metrics(), "pit_heard_age_seconds").get("", 99) < 10, "the pit's voice")
-    assert told(scene.metrics(), "pit_running") == {"": 1}
+    assert samples_of(said, "pit_table_fault") == {'{table="royal9-02",code="journal_failed"}': 1}
+    assert samples_of(said, "pit_table_unacknowledged_events")['{table="royal9-02"}'] == 7
+    assert samples_of(said, "pit_table_link_up")['{table="royal9-02",link="shoe"}'] == 0
+    eventually_now(lambda: samples_of(scene.metrics(), "pit_heard_age_seconds").get("", 99) < 10, "the pit's voice")
+    assert samples_of(scene.metrics(), "pit_running") == {"": 1}
 
 
 @pytest.mark.parametrize("path", ["", "events", "metrics", "pages/pit.js"])
@@ -87,7 +87,7 @@ def test_the_page_shows_what_waits_until_people_have_decided(
     for step in ("verify", "pay"):
         assert pit(["award", step, "royal9-01.1", *ledger, "--by", "Ann"]) == 0, capsys.readouterr().err
     browser.until("document.querySelectorAll('#hits li').length === 0")
-    eventually_now(lambda: told(scene.metrics(), "pit_awards_paid_cents") == {"": 1003280})
+    eventually_now(lambda: samples_of(scene.metrics(), "pit_awards_paid_cents") == {"": 1003280})
 
     scene.state("royal9-03", fault="<b>x</b>", pit="<script>", phase=7, shoe=-1, unacknowledged="many", links="none")
     browser.until("!document.getElementById('tables').textContent.includes('OFF')")
@@ -99,11 +99,11 @@ def test_the_page_shows_what_waits_until_people_have_decided(
 
     scene.pit.ended(signal.SIGKILL)
     browser.until("document.getElementById('troubles').textContent.includes('No pit runs')")
-    assert told(scene.metrics(), "pit_running") == {"": 0}
+    assert samples_of(scene.metrics(), "pit_running") == {"": 0}
     scene.house.broker.kill()
     browser.until("document.getElementById('troubles').textContent.includes('broker')")
     said = scene.metrics()
-    assert told(said, "pit_broker_connected") == {"": 0}
+    assert samples_of(said, "pit_broker_connected") == {"": 0}
     assert "pit_table_online" not in told_names(said), "what was heard before is not told as if it were so now"
 
 

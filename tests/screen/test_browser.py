@@ -16,7 +16,7 @@ from controller.screen.wording import words
 from tests.roads.statements import by_columns, drawn
 from tests.screen.browser import SIZES, Browser, chromium, needs_a_browser
 from tests.screen.showing import LETTER, Showing
-from tests.support.metrics import asked_names, told, told_names
+from tests.support.metrics import asked_names, samples_of, told_names
 
 pytestmark = needs_a_browser
 
@@ -154,10 +154,10 @@ def metrics_tell(showing: Showing) -> None:
         said = answer.read().decode()
     assert asked_names("table_") <= told_names(said)
     status = showing.status()
-    assert told(said, "table_events_committed") == {"": status["pit"]["head_seq"]}
-    assert told(said, "table_fault") == {'{code="shoe_unheard"}': 1}
-    assert told(said, "table_faults_total") == {'{code="shoe_unheard"}': 1}
-    assert told(said, "table_meter_cents") == {
+    assert samples_of(said, "table_events_committed") == {"": status["pit"]["head_seq"]}
+    assert samples_of(said, "table_fault") == {'{code="shoe_unheard"}': 1}
+    assert samples_of(said, "table_faults_total") == {'{code="shoe_unheard"}': 1}
+    assert samples_of(said, "table_meter_cents") == {
         f'{{meter="{meter}"}}': cents for meter, cents in status["pit"]["meters"].items()
     }
 

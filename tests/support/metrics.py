@@ -18,7 +18,7 @@ def told_names(text: str) -> set[str]:
     return {line.split()[2] for line in text.splitlines() if line.startswith("# TYPE ")}
 
 
-def told(text: str, name: str) -> dict[str, float]:
+def samples_of(text: str, name: str) -> dict[str, float]:
     """A metric's samples by their labels. Every line of the text must have the format."""
     samples: dict[str, float] = {}
     for line in text.splitlines():
