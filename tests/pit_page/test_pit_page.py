@@ -17,7 +17,7 @@ import pytest
 from controller.pit.__main__ import main as pit
 from tests.pit_page.scene import Scene
 from tests.screen.browser import Browser, chromium, needs_a_browser
-from tests.support.metrics import BOARD, RULES, asked_names, told, told_names
+from tests.support.metrics import BOARD, RULES, asked_names, samples_of, told_names
 from tests.support.waiting import eventually_now
 
 
