@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -98,7 +97,7 @@ def test_what_comes_is_followed(tmp_path: Path) -> None:
         command = [sys.executable, "-m", "controller.pit", "events", "--ledger", str(ledger), "--follow"]
         with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as follower:
             assert follower.stdout is not None
-            for seq, happens in enumerate((partial(table.lock, 1), table.finish), 1):
-                give(open_, table, happens())
-                assert json.loads(follower.stdout.readline())["event"]["seq"] == seq
+            for seat in (1, 2):
+                give(open_, table, table.lock(seat))
+                assert json.loads(follower.stdout.readline())["event"]["progressive"][0]["seats"] == [seat]
             follower.kill()
