@@ -56,6 +56,7 @@ def test_a_fork_ends_with_the_tests_even_where_they_are_killed(tmp_path: Path, m
     with subprocess.Popen(_pit(tmp_path), cwd=forks.ROOT, stderr=subprocess.PIPE, start_new_session=True) as pit:
         assert pit.stderr is not None
         assert pit.stderr.readline().startswith(b"pit: ")
+        forks._started[-1].terminate()  # as `timeout` ends the tests: with all that is in their group
         forker._channel.close()
         assert pit.wait(waiting.PATIENCE_S) == -signal.SIGKILL
 

@@ -233,12 +233,17 @@ def _import(tests: Sequence[str]) -> None:
 
 def _main() -> None:
     sys.modules["tests.support.forks"] = sys.modules["__main__"]  # for the tests that a forked pytest runs
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C at the terminal is for the tests
+    for ends in (
+        signal.SIGINT,
+        signal.SIGTERM,
+    ):  # at a terminal or by `timeout` they are for the tests, and all get them
+        signal.signal(ends, signal.SIG_IGN)
     _import(sys.argv[2:])
     gc.collect()
     gc.freeze()
     asked = _asked(socket.socket(fileno=int(sys.argv[1])))
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.umask(asked["umask"])
     if asked["new_session"]:
         os.setsid()
