@@ -111,9 +111,14 @@ class Person(Deeds):
         self._tap("deal", "wagers_locked")
 
     def _tap(self, button: str, phase: str) -> None:
-        self._pins.press(button)
-        eventually_now(lambda: self.table.phase == phase)
-        self._pins.release(button)
+        """Press and let go, again and again: a press soon after the last may count as the same, and one too many is
+        refused."""
+
+        def tapped() -> bool:
+            self._pins.tap(button)
+            return self.table.phase == phase
+
+        eventually_now(tapped)
 
     def _void(self) -> None:
         self._lock()
