@@ -50,6 +50,7 @@ def status(table: TableUnderTest, *, shoe_up: bool = True, meters_fresh: bool = 
             "key": {"pinned": "ab12 cd34", "offered": "ab12 cd34", "forged": {}},
             "stream": "streaming",
             "connected": True,
+            "broker": "127.0.0.1:1883",
             "epoch": "ab12cd34ef",
             "standing": {"code": "well", "details": {}},
             "fresh": True,
