@@ -63,6 +63,7 @@ _WATCHDOG_S = 60
 _SLOW = f"[Service]\nTimeoutStartSec=20min\nTimeoutStopSec=5min\nWatchdogSec={_WATCHDOG_S}\n"
 """The unit's limits for a Pi that is some twenty times slower than a real one."""
 _UNIT = "table-controller"
+_SWITCHED_ON_AT_MOST = 3
 _KEPT = 20
 """So many cards stay in the shoe: the cutting card lies before them."""
 
@@ -167,12 +168,16 @@ def fresh_card(floor: Floor, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def _switched_on(card: Path, kernel_words: str = "") -> Iterator[Pi]:
-    pi = Pi(board(), card, _PINS, kernel_words)
-    try:
-        pi.booted()
-        yield pi
-    finally:
-        pi.cut_power()
+    for _ in range(_SWITCHED_ON_AT_MOST):
+        pi = Pi(board(), card, _PINS, kernel_words)
+        try:
+            if pi.is_reached():
+                pi.run("systemctl is-system-running --wait", check=False)
+                yield pi
+                return
+        finally:
+            pi.cut_power()
+    raise AssertionError("the Pi's network does not come up")
 
 
 @contextmanager
