@@ -7,7 +7,7 @@ from contextlib import ExitStack, suppress
 from itertools import cycle
 from pathlib import Path
 
-from controller.bench.daemon import ROOT, Broker, Table, TableFiles
+from controller.bench.daemon import ROOT, Broker, Table, TableFiles, comes_true
 from controller.bench.far_shoe import FarShoe
 from controller.conformance.clauses import clauses
 from controller.conformance.deeds import TABLE_DEEDS, Deeds, NotTriedError
@@ -111,12 +111,12 @@ class Person(Deeds):
         self._tap("deal", "wagers_locked")
 
     def _tap(self, button: str, phase: str) -> None:
-        """Press and let go, again and again: a press soon after the last may count as the same, and one too many is
-        refused."""
+        """Press and let go, and again where that does nothing for a second: a press soon after the last may count as
+        the same press, and a contact that opens for a moment only counts as closed all the time."""
 
         def tapped() -> bool:
             self._pins.tap(button)
-            return self.table.phase == phase
+            return comes_true(lambda: self.table.phase == phase, 1)
 
         eventually_now(tapped)
 
