@@ -167,7 +167,7 @@ def test_the_house_that_is_simulated_reads_every_word_as_the_table_does(tableau:
     bets = [bet_ for each in few for bet_ in loaded(tmp_path, each)]
     held: Counter[int] = Counter()
     random = Random(7)
-    for deal in range(1500):
+    for deal in range(600):
         shoe = random.choices(FEW if deal % 2 else DECK, k=6)
         if deal % 10 == 0:  # what is printed at seats, of which one is the bettor's
             shoe[0], shoe[2] = map(Card.parse, random.choice(list(PRINTED.values())).split())
@@ -351,7 +351,7 @@ def test_bets_of_houses_that_nobody_named_are_written_with_the_same_words(tablea
     bets = [*loaded(tmp_path, raws[:MOST_BETS], reaching=True), *loaded(tmp_path, raws[MOST_BETS:], reaching=True)]
     seen: set[tuple[str, str]] = set()
     random = Random(11)
-    for deal in range(3_000):
+    for deal in range(1_200):
         shoe = random.choices([DECK, FEW, EIGHTS][deal % 3], k=6)
         steps = (next_step(tableau, shoe[:dealt]) for dealt in range(4, 7))
         done = next(step for step in steps if isinstance(step, TwoHands))

@@ -57,6 +57,7 @@ def _both_ways(one: int, other: int) -> tuple[tuple[int, int], tuple[int, int]]:
     return (one, other), (other, one)
 
 
+@pytest.mark.proof
 def test_a_jumpered_header_plays_what_it_has_pins_for(tmp_path: Path, shim: Path | None) -> None:
     """Bench and daemon on one header, each through the real RPi.GPIO; simulated are the registers and the wires."""
     if shim is None:

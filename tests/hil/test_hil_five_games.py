@@ -80,7 +80,6 @@ _EVENINGS = [
     pytest.param(Evening("royal9", rounds=8), id="royal9"),
     pytest.param(Evening("sugarhouse_midi", rounds=8), id="sugarhouse_midi"),
     pytest.param(Evening("sugarhouse", rounds=8), id="sugarhouse"),
-    pytest.param(Evening("kansas_star", rounds=8), id="kansas_star"),
     pytest.param(Evening("baccarat_royal", rounds=8), id="baccarat_royal"),
     pytest.param(Evening("baccarat_royal", rounds=6, keys=_CORRECTED), id="baccarat_royal_corrected"),
     # A house written in TOML alone; all of them with the proof.

@@ -46,7 +46,7 @@ _BEETEK = pytest.mark.table(shoe={"driver": "beetek"})
     ("seed", "kills"),
     [
         (6, KILLS),
-        pytest.param(8, 10, marks=_BEETEK, id="beetek"),
+        pytest.param(8, 10, marks=[pytest.mark.proof, _BEETEK], id="beetek"),
         pytest.param(1000, 1000, marks=[pytest.mark.proof, pytest.mark.table(shoe_wrap=1)], id="proof"),
         pytest.param(500, 150, marks=[pytest.mark.proof, _BEETEK], id="proof-beetek"),
     ],

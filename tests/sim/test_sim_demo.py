@@ -101,6 +101,7 @@ def test_the_story_is_told_on_eighty_columns_and_then_the_people_deal_on() -> No
     assert_whole(told, 80)
 
 
+@pytest.mark.proof
 def test_another_game_shows_its_own_things_on_160_columns() -> None:
     exit_code, told = on_a_terminal(160, "--game", "lucky9", "--rounds", "4", "--speed", "0", "--seed", "7")
     assert exit_code == 0, told
