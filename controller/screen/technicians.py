@@ -21,8 +21,8 @@ _ACTS = {"new_shoe": "new-shoe", "count": "count CARDS", "card": "card KS"}
 
 _CLOCK = {
     True: "set by the network",
-    False: "not set: times may be wrong, and words of the pit that somebody sends again would look fresh; see to the "
-    "machine's time service",
+    False: "Dealing goes on. The times in the journal may be wrong. An old message of the pit, sent again by somebody, "
+    "could pass as new. Let the machine's time service set the clock.",
 }
 
 
@@ -52,7 +52,7 @@ def technician_view(placard: dict[str, Any], status: dict[str, Any], ages: Ages)
             _link("Card shoe", shoe["up"], shoe["why"], ages),
             _link("Pit", pit["stream"] == "streaming", pit["stream"].replace("_", " ") + _why(pit["why"]), ages),
             _link("Progressive levels", pit["meters_fresh"], "fresh" if pit["meters_fresh"] else "not fresh", ages),
-            _link("Clock", status["clock_set"], _CLOCK[status["clock_set"]], ages),
+            _link("Clock", status["clock_set"], _CLOCK[status["clock_set"]], ages) | {"down": "not set"},
             _link("Journal", journal["error"] is None, journal["error"] or "written", ages),
         ],
         "facts": {
@@ -67,7 +67,7 @@ def technician_view(placard: dict[str, Any], status: dict[str, Any], ages: Ages)
             "Version": f"{status['version']}, up {status['up_s'] // 3600} h {status['up_s'] // 60 % 60} min",
             "The table's key": status["key_fingerprint"],
             "The pit's key": _shown(pit["key"]["pinned"]),
-            "Words that the pit's key has not signed": ", ".join(
+            "Messages refused: not signed by the pit's key": ", ".join(
                 f"{many} on {kind}" for kind, many in pit["key"]["forged"].items()
             )
             or "none",
@@ -133,7 +133,7 @@ def _meters_refused(refused: dict[str, Any] | None) -> str | None:
 
 
 def _link(name: str, up: bool, why: str, ages: Ages) -> dict[str, Any]:
-    return {"name": name, "up": up, "why": why, "for_s": ages.of(name, (up, why))}
+    return {"name": name, "up": up, "down": "DOWN", "why": why, "for_s": ages.of(name, (up, why))}
 
 
 def _why(why: str) -> str:

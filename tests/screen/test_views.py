@@ -358,12 +358,12 @@ def test_the_technicians_page_tells_the_stop_and_what_leaves_it() -> None:
     assert f"tablectl card KS --fault {status['face']['fault']['id']} --by NAME" in view["fault"]["exits"]
     assert [(link["name"], link["up"]) for link in view["links"]][:2] == [("Card shoe", False), ("Pit", True)]
     assert (
-        "would look fresh" in next(link for link in view["links"] if link["name"] == "Clock" and not link["up"])["why"]
+        "could pass as new" in next(link for link in view["links"] if link["name"] == "Clock" and not link["up"])["why"]
     )
     assert view["facts"]["Events acknowledged"] == "3 of 5"
     assert view["facts"]["Events that wait"] == "2 (100 may wait); the first for 0 s"
     assert (view["waits"], view["inputs"]) == ("Stopped", ["key"])
-    assert view["facts"]["Words that the pit's key has not signed"] == "2 on meters"
+    assert view["facts"]["Messages refused: not signed by the pit's key"] == "2 on meters"
     shown = {"meter": "player_personal", "here_cents": 1_000_000, "pit_cents": 1_000_000}
     assert (view["meters"][-1], view["meters_refused"]) == (shown, None)
     old = {"seq": 7, "at": "2026-01-01T00:00:00.000Z", "meters": {"player_personal": 900_000}, "why": "it is old"}

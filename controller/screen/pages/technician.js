@@ -174,7 +174,7 @@ function draw(told) {
     const { code, what, do: todo, details, exits, held_cards: held } = now.fault;
     $("fault").replaceChildren(el("b", "", `${code}: ${what}`), el("p", "", todo), el("p", "", `${details}${details ? "; " : ""}cards held: ${held}`), ...exits.map((each) => el("code", "", each)));
   }
-  $("links").replaceChildren(...now.links.map((link) => row(el("th", "", link.name), el("td", link.up ? "up" : "down"), link.why, `for ${age(link.for_s)}`)));
+  $("links").replaceChildren(...now.links.map((link) => row(el("th", "", link.name), el("td", link.up ? "up" : "down", link.up ? "up" : link.down), link.why, `for ${age(link.for_s)}`)));
   const head = $("head")?.textContent ?? "–";
   pairs("shoe", now.shoe);
   pairs("facts", { ...now.facts, "Configuration, SHA-256": wiring.digest });
