@@ -109,7 +109,8 @@ PIT_DEFECTS = (
         "P07",
         _LEDGER,
         "if body is not None:\n            raise RefusedError(",
-        "if body is not None:\n            self._intake.take(1, table, event)\n            raise RefusedError(",
+        "if body is not None:\n            self._intake.take(1, table, event)\n            return\n"
+        "        if body is not None:\n            raise RefusedError(",
     ),
     Defect(
         "a window is committed as it comes",

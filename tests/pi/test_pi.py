@@ -372,6 +372,8 @@ def test_a_fresh_card_becomes_a_table_that_deals_on_after_kills_and_a_power_cut(
             _goes_on(at, hands, "5C 3H", rounds)
             assert "_GPIO" in _libraries(at)
             costs = _figures(at)
+            at.table.supervisor("close_shoe")  # few cards are left in the shoe
+            at.dealer.open_shoe()
             at.dealer.lock(1)
             at.dealer.deal("KS 2D")
             hands, rounds = at.table.hands, len(at.pit.rounds)
