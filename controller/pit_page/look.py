@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
+from controller.contract.bounds import MOST_SEQ, is_count
+from controller.contract.pit_words import moment_ms
 from controller.errors import TableError
 from controller.pit.account import Account
 from controller.pit.standing import Standing
@@ -45,14 +46,10 @@ def code_in(state: dict[str, Any], key: str) -> str | None:
 def count_in(state: dict[str, Any], key: str) -> int | None:
     """A number that a table's state tells."""
     said = state.get(key)
-    return said if type(said) is int and said >= 0 else None
+    return said if is_count(said, 0, MOST_SEQ) else None
 
 
-def ms_of(text: object) -> int | None:
-    """A time of the contract, in ms since 1970; None where the text is no time."""
-    if not isinstance(text, str):
-        return None
-    try:
-        return int(datetime.fromisoformat(text).timestamp() * 1000)
-    except ValueError:
-        return None
+def ms_in(state: dict[str, Any], key: str) -> int | None:
+    """A time that a table's state tells, in ms since 1970."""
+    said = state.get(key)
+    return moment_ms(said) if isinstance(said, str) else None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from controller.contract.pit_words import moment_ms
 from controller.exposition import Exposition
 from controller.pit.standing import Standing
-from controller.pit_page.look import DrawnUp, Look, code_in, count_in, ms_of
+from controller.pit_page.look import DrawnUp, Look, code_in, count_in, ms_in
 
 STEPS = ("pending", "verified")
 _LINKS = ("shoe", "journal")
@@ -53,7 +54,10 @@ def _of_ledger(said: Exposition, look: Look, standing: Standing) -> None:
         "pit_hit_oldest_age_seconds",
         "gauge",
         "Since the oldest of these hits, by its table's clock.",
-        [({"step": step}, max((_s(look, ms_of(each.hit_at)) for each in waiting[step]), default=0)) for step in STEPS],
+        [
+            ({"step": step}, max((_s(look, moment_ms(each.hit_at)) for each in waiting[step]), default=0))
+            for step in STEPS
+        ],
     )
     held = sum(each.award.held for each in standing.waiting)
     said.add("pit_awards_held", "gauge", "Waiting awards of which a table tells what this ledger does not have.", held)
@@ -100,7 +104,7 @@ def _of_tables(said: Exposition, look: Look) -> None:
         "pit_table_oldest_unacknowledged_age_seconds",
         "gauge",
         "Since the oldest of these events, by the table's clock.",
-        [(of, _s(look, ms_of(heard.state.get("oldest_unacknowledged_at")))) for of, heard in online],
+        [(of, _s(look, ms_in(heard.state, "oldest_unacknowledged_at"))) for of, heard in online],
     )
     said.add(
         "pit_table_fault",

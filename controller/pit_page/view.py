@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from controller.contract.pit_words import moment_ms
 from controller.pit.standing import HeardTable, Standing, Waiting
 from controller.pit_page.hearing import HeardState
-from controller.pit_page.look import Look, code_in, count_in, ms_of
+from controller.pit_page.look import Look, code_in, count_in, ms_in
 from controller.screen.wording import Text, dollars, joined, same, say
 from controller.words.language import LANGUAGES, language
 
@@ -74,7 +75,7 @@ def _table(name: str, heard: HeardTable | None, told: HeardState | None) -> dict
         "code": fault,
         "finds": None if finds in (None, *_WELL) else say("finds", str(finds)),
         "waits": count_in(state, "unacknowledged") if online else None,
-        "oldest_ms": ms_of(state.get("oldest_unacknowledged_at")) if online else None,
+        "oldest_ms": ms_in(state, "oldest_unacknowledged_at") if online else None,
         "seq": None if heard is None else heard.seq,
         "trouble": not online or heard is None or fault is not None or finds not in (None, *_WELL),
     }
@@ -110,7 +111,7 @@ def _hit(waiting: Waiting) -> dict[str, object]:
         "step": award.step,
         "says": say("pit", "held" if award.held else award.step),
         "held": award.held,
-        "at_ms": ms_of(waiting.hit_at),
+        "at_ms": moment_ms(waiting.hit_at),
     }
 
 

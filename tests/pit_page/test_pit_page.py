@@ -15,6 +15,10 @@ from urllib.request import Request, urlopen
 import pytest
 
 from controller.pit.__main__ import main as pit
+from controller.pit_page.hearing import HeardState
+from controller.pit_page.look import Look
+from controller.pit_page.metrics import pit_metrics
+from controller.pit_page.view import parts
 from tests.pit_page.scene import Scene
 from tests.screen.browser import Browser, chromium, needs_a_browser
 from tests.support.metrics import BOARD, RULES, asked_names, samples_of, told_names
@@ -105,6 +109,13 @@ def test_the_page_shows_what_waits_until_people_have_decided(
     said = scene.metrics()
     assert samples_of(said, "pit_broker_connected") == {"": 0}
     assert "pit_table_online" not in told_names(said), "what was heard before is not told as if it were so now"
+
+
+def test_a_table_that_tells_an_impossible_number_is_passed_over() -> None:
+    told = {"online": True, "unacknowledged": 10**400, "shoe": 10**400, "phase": "dealing"}
+    look = Look(0, None, None, None, {"t": HeardState(told, 0)}, None, None)
+    assert samples_of(pit_metrics(look), "pit_table_unacknowledged_events") == {}
+    assert json.loads(json.dumps(parts(look)["tables"]))[0]["waits"] is None
 
 
 def test_the_board_asks_prometheus_alone() -> None:
