@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from controller.errors import TableError
+from controller.keys import SigningKey, load_or_make_key, rotations_of, write_whole
 from controller.pit import people
 from controller.pit.clock import now_text
 from controller.pit.ledger import Place
@@ -68,20 +69,17 @@ def back_up(at: Place, key: Path, to: Path) -> Kept:
             db.connection.backup(into)
             into.execute("PRAGMA journal_mode = DELETE")
         names = [_LEDGER]
-        for path in (key, _rotations(key)):
+        for name, path in (("key", key), ("key.rotations", _rotations(key))):
             if path.exists():
-                name = "key" if path == key else "key.rotations"
-                shutil.copyfile(path, new / name)
+                write_whole(new / name, path.read_bytes())
                 names.append(name)
         kept = _look(copy)
         head = {"pit_backup": _FORM, "at": kept.at, "tables": kept.tables, "findings": kept.findings}
-        (new / _HEAD).write_text(json.dumps(head, indent=2) + "\n", "utf-8")
+        write_whole(new / _HEAD, json.dumps(head, indent=2).encode() + b"\n")
         sums = "".join(f"{_digest(new / name)}  {name}\n" for name in (*names, _HEAD))
-        (new / _SUMS).write_text(sums, "utf-8")
-        for path in (*new.iterdir(), new):
-            if path != new:
-                path.chmod(0o600)
-            _sync(path)
+        write_whole(new / _SUMS, sums.encode())
+        copy.chmod(0o600)
+        _sync(copy)
         read_backup(new)
         new.rename(to)
         _sync(to.parent)
@@ -139,9 +137,7 @@ def restore(source: Path, at: Place, key: Path, by: str | None) -> tuple[Kept, P
             new.rename(ledger)
             for name, to in (("key", key), ("key.rotations", _rotations(key))):
                 if (source / name).exists() and not to.exists():
-                    to.touch(mode=0o600)
-                    to.write_bytes((source / name).read_bytes())
-                    _sync(to)
+                    write_whole(to, (source / name).read_bytes())
             _sync(ledger.parent)
     return kept, aside if before else None
 
