@@ -110,10 +110,10 @@ def restore(source: Path, at: Place, key: Path, by: str | None) -> tuple[Kept, P
 
     Where the ledger in place is sound and has more than the backup, a person says so (`by`). Raises TableError
     `backup_damaged`, `backup_by_database`, `ledger_locked`, `restore_goes_back`, `restore_in_the_way`,
-    `backup_unwritable`.
+    `signing_key_unusable`, `backup_unwritable`.
     """
     ledger, kept = _file(at), read_backup(source)
-    if key.exists() and (source / "key").exists() and _digest(key) != _digest(source / "key"):
+    if key.exists() and (source / "key").exists() and not _follows(key, source / "key"):
         raise TableError(
             "restore_in_the_way",
             f"This machine has another pit's key, {key}.",
@@ -178,6 +178,14 @@ def _file(at: Place) -> Path:
 
 def _rotations(key: Path) -> Path:
     return key.with_name(key.name + ".rotations")
+
+
+def _follows(key: Path, former: Path) -> bool:
+    """Whether the key is the former key, or came from it by rotations: tables that followed these know no other key."""
+    if key.read_bytes() == former.read_bytes():
+        return True
+    rotations = rotations_of(key, load_or_make_key(key).public)
+    return SigningKey(former.read_bytes()).public.hex() in (each.former for each in rotations)
 
 
 def _digest(path: Path) -> str:

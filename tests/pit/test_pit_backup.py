@@ -114,6 +114,15 @@ def test_a_backup_is_never_written_over_and_a_lost_machine_gets_key_and_ledger_b
     assert "restore_in_the_way" in capsys.readouterr().err
 
 
+def test_a_key_that_was_rotated_after_the_backup_stays(kept: tuple[Path, Path]) -> None:
+    ledger, copy = kept
+    key = ledger.with_name("ledger.key")
+    assert main(["rotate-key", "--ledger", str(ledger)]) == 0
+    rotated = key.read_bytes()
+    assert main(["restore", "--ledger", str(ledger), str(copy)]) == 0
+    assert key.read_bytes() == rotated, "the tables know no other key any more"
+
+
 def test_a_damaged_ledger_is_no_backup_and_gives_way_to_one(
     kept: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
