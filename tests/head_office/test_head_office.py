@@ -128,6 +128,11 @@ def a_statement_changed(lines: Lines) -> None:
     lines[-1]["paid_cents"] += 1
 
 
+def a_statement_dated_anew(lines: Lines) -> None:
+    """No event says otherwise: the signature alone does."""
+    lines[-1]["at"] = "2026-01-01T00:00:00.000Z"
+
+
 def no_statement(lines: Lines) -> None:
     del lines[-1]
 
@@ -141,7 +146,7 @@ def cut_at_the_end(lines: Lines) -> None:
 @pytest.mark.parametrize(
     "change",
     [an_amount, another_key, a_missing_event, a_repeated_event, two_in_another_order, a_chain_that_comes_back,
-     paid_twice, a_statement_changed, no_statement, cut_at_the_end],
+     paid_twice, a_statement_changed, a_statement_dated_anew, no_statement, cut_at_the_end],
 )  # fmt: skip
 def test_one_thing_that_is_not_true_is_found(log: str, tmp_path: Path, change: Callable[[Lines], None]) -> None:
     lines = [json.loads(line) for line in log.splitlines()]

@@ -6,6 +6,7 @@ import json
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -178,7 +179,7 @@ class _DoneError(Exception):
 
 
 class FarEnd:
-    """A broker's end of the pit's link: what comes in each turn, and the meters as the pit said them."""
+    """A broker's end of the pit's link: what comes in each turn, and the meters and acks as the pit said them."""
 
     taken_over = closed_by_broker = False
 
@@ -186,6 +187,7 @@ class FarEnd:
         self._pit = pit
         self._turns = iter([pit.link_stands, *turns])
         self.big: list[int] = []
+        self.acked: list[int] = []
 
     def dial(self, _tls: object) -> None:
         pass
@@ -198,6 +200,8 @@ class FarEnd:
     def publish(self, topic: str, payload: bytes, **_: object) -> SimpleNamespace:
         if topic.endswith("/meters"):
             self.big.append(json.loads(payload)["meters"]["big"])
+        elif topic.endswith("/ack"):
+            self.acked.append(json.loads(payload)["seq"])
         return SimpleNamespace(mid=len(self.big))
 
     def disconnect(self) -> None:
@@ -234,3 +238,23 @@ def test_a_meter_that_people_raised_is_said_before_a_hit_on_it_is_committed(
             pit.run()
         assert ledger.awards()[-1].cents > 2_000, "it won what was rejected, too"
         assert max(far.big) > 2_000, "and the tables have heard of that"
+
+
+def test_a_slow_database_has_its_events_acknowledged_a_few_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tables send again what is not acknowledged within two seconds. Here each event takes 0.6 s."""
+    clock_s = count(0.0, 0.6)
+    monkeypatch.setattr("controller.pit.ledger.time", SimpleNamespace(monotonic=lambda: next(clock_s)))
+    with closing(opened(tmp_path / "ledger.sqlite")) as ledger:
+        pit, table = Pit(ledger, "nowhere", 1, "pit/v1", False, KEY), TableEvening("t-0")
+
+        def five_come() -> None:
+            for seat in range(1, 6):
+                pit.link_message("pit/v1/t-0/event", table.lock(seat), False)
+
+        far = FarEnd(pit, five_come)
+        monkeypatch.setattr(pit, "_new_link", lambda: far)
+        with pytest.raises(_DoneError):
+            pit.run()
+        assert far.acked[-3:] == [2, 4, 5]
