@@ -239,7 +239,8 @@ def is_local(host: str) -> bool:
     return re.fullmatch(r"localhost|127\.[0-9.]+|::1", host) is not None
 
 
-def _check_brokers(pit: PitSection) -> Iterable[Mistake]:
+def mistakes_in_brokers(pit: PitSection) -> Iterable[Mistake]:
+    """What is wrong with the hosts of a table's brokers."""
     key = "pit.hosts" if pit.host is None else "pit.host"
     if pit.host is not None and pit.hosts is not None:
         yield "pit.hosts", "stands beside pit.host", "Keep `host` for one broker, or `hosts` for several."
@@ -257,7 +258,7 @@ def _check_brokers(pit: PitSection) -> Iterable[Mistake]:
 def _check_pit(pit: PitSection) -> Iterable[Mistake]:
     if not re.fullmatch(r"(?=.{1,200}$)[a-z0-9-]+(/[a-z0-9-]+)*", pit.root):
         yield "pit.root", f"{pit.root!r} cannot be a topic's root", "Use words of a-z, 0-9 and -, parted by /."
-    yield from _check_brokers(pit)
+    yield from mistakes_in_brokers(pit)
     yield from check_range("pit.port", pit.port, 1, 65535)
     yield from check_range("pit.keepalive_s", pit.keepalive_s, 1, 60)
     yield from check_range("pit.stale_after_s", pit.stale_after_s, 1, 600)

@@ -16,7 +16,7 @@ from controller.care.links import ACCOUNT, broker, certificates
 from controller.care.machine import Machine
 from controller.care.row import Row, Verdict
 from controller.cli.doctor import row_lines
-from controller.config.table_file import PitSection, is_local
+from controller.config.table_file import PitSection, is_local, mistakes_in_brokers
 from controller.setup.questions import Dialogue
 
 _FILES = ("ca", "certificate", "private_key", "crl")
@@ -29,15 +29,20 @@ def ask_broker(dialogue: Dialogue, folder: Path, values: dict[str, Any]) -> str:
     pit = values.setdefault("pit", {})
     while True:
         explains = (
-            "The name or address of the MQTT broker between table and pit. With TLS: the name in its certificate."
+            "The name or address of the MQTT broker between table and pit. With TLS: the name in its certificate. "
+            "Where the pit serves several brokers alike, name each of them, with blanks between them."
         )
-        pit["host"] = dialogue.ask("pit.host", "Host of the pit's broker", explains, "127.0.0.1", _host)
+        default = " ".join(pit.get("hosts", ())) or "127.0.0.1"
+        named = dialogue.ask("pit.host", "Host of the pit's broker", explains, default, _brokers)
+        for key in {"host", "hosts"} - named.keys():
+            pit.pop(key, None)
+        pit |= named
         tls = dialogue.agrees(
             "setup.tls",
             "With TLS",
             "Without TLS everybody on the network can read each hand and speak as the pit. Only a broker on this "
             "machine itself needs none.",
-            not is_local(pit["host"]),
+            not PitSection(**named).is_local,
         )
         default = "8883" if tls else "1883"
         pit["port"] = dialogue.ask("pit.port", "Port of the broker", f"Usually {default}.", default, _port)
@@ -79,8 +84,8 @@ def _ask_files(dialogue: Dialogue, tls: Path, values: dict[str, Any]) -> None:
 
 
 def _tried(table: str, pit: Mapping[str, Any]) -> list[Row]:
-    """What becomes of a connection to this broker. Nothing is sent to the broker."""
-    section = PitSection(**{name: pit[name] for name in ("host", "port", *_FILES) if name in pit})
+    """What becomes of a connection to each broker. Nothing is sent to a broker."""
+    section = PitSection(**{name: pit[name] for name in ("host", "hosts", "port", *_FILES) if name in pit})
     return [*certificates(Machine(), section, table), *broker(Machine(), section, table)]
 
 
@@ -96,7 +101,8 @@ def ask_networks(dialogue: Dialogue, values: Mapping[str, Any]) -> list[str]:
 
 def _needed(values: Mapping[str, Any]) -> Iterator[str]:
     """The addresses that the table needs, as they are known now."""
-    hosts = [values["pit"]["host"]]
+    pit = values["pit"]
+    hosts = [*PitSection(pit.get("host"), pit.get("hosts")).brokers]
     if (server := re.fullmatch(r"socket://(.+):[0-9]+", values["shoe"]["port"])) is not None:
         hosts.append(server[1])
     for host in hosts:
@@ -132,10 +138,13 @@ def _networks(text: str) -> list[str]:
     return words
 
 
-def _host(text: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9._:-]+", text):
-        raise ValueError("Write a host's name or its address.")
-    return text
+def _brokers(text: str) -> dict[str, Any]:
+    """The broker's host, or the hosts of several, as `[pit]` has them. Raises ValueError where one is none."""
+    hosts = tuple(text.split())
+    named = {"host": hosts[0]} if len(hosts) == 1 else {"hosts": hosts}
+    for _, what, do in mistakes_in_brokers(PitSection(**named)):
+        raise ValueError(f"{what}. {do}")
+    return named
 
 
 def _port(text: str) -> int:

@@ -323,6 +323,18 @@ def test_the_list_of_revoked_certificates_stays_where_tls_does(tmp_path: Path) -
     assert "crl" not in values["pit"]
 
 
+def test_several_brokers_of_the_tables_file_stay_and_can_become_one(tmp_path: Path) -> None:
+    pit: dict[str, object] = {"hosts": ["127.0.0.1", "127.0.0.2"]}
+    values: dict[str, dict[str, object]] = {"table": {"id": "royal9-01"}, "pit": pit, "shoe": {"port": "/dev/shoe"}}
+    person = _Scripted("", "", "1", "", "yes", "127.0.0.1 127.0.0.1", "127.0.0.1", "no", "1", "", "yes")
+    told = ask_broker(Dialogue(person, {}, {}, tmp_path / "kept"), tmp_path, values)
+    assert "127.0.0.1:1 does not answer" in told
+    assert "127.0.0.2:1 does not answer" in told
+    assert (pit["hosts"], "host" in pit) == (("127.0.0.1", "127.0.0.2"), False)
+    ask_broker(Dialogue(person, {}, {}, tmp_path / "kept"), tmp_path, values)
+    assert (pit["host"], "hosts" in pit) == ("127.0.0.1", False)
+
+
 def test_a_beetek_is_told_from_an_angel_eye_after_bytes_of_another_speed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
