@@ -159,14 +159,13 @@ def _taken(key: str, said: str) -> Iterator[tuple[Collection[int], str]]:
 def _set(said: str) -> tuple[set[int], set[str]]:
     """The BCM numbers of a gpio line, and what the line does to them: "16-18,20=op,dl"."""
     which, _, does = said.partition("=")
-    ranges = (each.partition("-") for each in which.split(","))
-    bcms = {
-        bcm
-        for first, _, last in ranges
+    ends = (each.partition("-") for each in which.split(","))
+    ranges = [
+        range(int(first), int(last or first) + 1)
+        for first, _, last in ends
         if first.isdecimal() and (last or first).isdecimal()
-        for bcm in range(int(first), int(last or first) + 1)
-    }
-    return bcms & PHYSICAL.keys(), set(does.split(","))
+    ]
+    return {bcm for bcm in PHYSICAL if any(bcm in each for each in ranges)}, set(does.split(","))
 
 
 def wired(lamps: Mapping[str, LampWiring], inputs: Mapping[str, InputWiring]) -> list[tuple[str, int]]:

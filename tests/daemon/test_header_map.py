@@ -105,6 +105,7 @@ def test_an_overlay_that_takes_a_wired_pin_is_told(line: str, bcm: int, what: st
         "enable_uart=0",
         "gpio=4,7-11=pu",
         "gpio=16=op,dl",
+        "gpio=28-9999999999=op,dh",  # read at once, though no header has so many pins
     ],
 )
 def test_a_line_that_takes_no_wired_pin_is_not_told(line: str, tmp_path: Path) -> None:
