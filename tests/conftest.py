@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator
 from datetime import UTC, datetime
 from inspect import iscoroutinefunction
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 from zlib import crc32
 
 import pytest
@@ -38,7 +38,7 @@ def pytest_configure(config: pytest.Config) -> None:
     samples.of_a_run(proof=bool(config.getoption("--proof")))
     forks.on = not samples.at_length
     forks.tests_of_workers = config.args
-    subprocess.Popen = forks.Popen  # type: ignore[misc]  # for every program that a test starts
+    cast(Any, subprocess).Popen = forks.Popen  # for every program that a test starts
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, _SubParsersAction
+from typing import Any, cast
 
 from controller import __version__
 from controller.cli.command import EXIT_CODES, GROUPS, Command
@@ -82,5 +83,5 @@ def _completion(parser: ArgumentParser, shell: str) -> str:
         for action in own._actions:
             kind = shtab.DIRECTORY if action.metavar == "FOLDER" else shtab.FILE if action.metavar in _FILES else None
             if kind is not None:
-                action.complete = kind  # type: ignore[attr-defined]  # shtab reads it; argparse has none
+                cast(Any, action).complete = kind  # shtab reads it, and argparse has no such attribute
     return str(shtab.complete(parser, shell))

@@ -67,15 +67,20 @@ def of_kind(values: dict[str, Any]) -> type[GameFile]:
 
 @cache  # cattrs makes its code for each type anew
 def _with_sections(*kinds: str) -> type[GameFile]:
-    kind_type = Literal[tuple(KINDS)]  # type: ignore[valid-type]  # the games that there are say what it may be
+    literal: Any = Literal
+    kind_type = literal[tuple(KINDS)]
     sections = [("kind", kind_type), *((kind, KINDS[kind]) for kind in kinds)]
     return make_dataclass("GameFile", sections, bases=(GameFile,), frozen=True)
 
 
 def play_of(game: GameFile, dealt: Literal["mini", "midi"] = "mini") -> Game:
     """The game as a table deals it. That the game is dealt so has been checked."""
-    play = game.section.dealt(dealt)
-    assert play is not None
+    return _dealt(game.section, dealt)
+
+
+def _dealt(section: Section, dealt: Literal["mini", "midi"] = "mini") -> Game:
+    play = section.dealt(dealt)
+    assert play is not None, "every game is dealt as Mini"
     return play
 
 
@@ -99,8 +104,7 @@ def _check_shoe_rules(shoe: ShoeRules) -> Iterable[Mistake]:
 
 def _check_play(section: Section, shoe: ShoeRules, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
     """The section of the kind, such as `[punto_banco]`, must fit the sections beside it."""
-    play = section.dealt("mini")
-    assert play is not None, "every game is dealt as Mini"
+    play = _dealt(section)
     if play.tableau is None and shoe.drawn_in_error == "simulated_hand":
         do = 'Write "burn" or "next_card".'
         yield "shoe.drawn_in_error", "nobody could make the choices of a simulated hand of this game", do
@@ -190,8 +194,7 @@ def _check_money(bets: tuple[Bet, ...]) -> Iterable[Mistake]:
 
 
 def _check_awards(section: Section, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
-    play = section.dealt("mini")
-    assert play is not None, "every game is dealt as Mini"
+    play = _dealt(section)
     whole = {row.meter for bet in bets for row in bet.rows if row.share == 1}
     for place, bet in enumerate(bets):
         awards = [row.award for row in bet.rows if row.award is not None]

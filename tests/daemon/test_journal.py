@@ -530,11 +530,10 @@ def test_a_flipped_bit_anywhere_is_found_or_changed_nothing_of_the_rows(
     path = tmp_path_factory.getbasetemp() / "bit.journal"
     path.write_bytes(whole)
     try:
-        found = verify(path)
+        found: object = verify(path)
     except TableError as error:
-        assert error.code in ("journal_damaged", "journal_too_new", "journal_unusable"), error  # noqa: PT017  # it may be raised or not
-    else:
-        assert found == verify(pristine)
+        found = error.code
+    assert found in ("journal_damaged", "journal_too_new", "journal_unusable", verify(pristine))
 
 
 FILES: dict[str, Callable[[bytes], bytes]] = {
