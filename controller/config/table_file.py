@@ -179,8 +179,9 @@ class PitSection:
     """The broker's name or address. With TLS: the name in the broker's certificate. A table needs `host` or `hosts`."""
 
     hosts: tuple[str, ...] | None = None
-    """In place of `host`: several brokers that the pit serves alike. The table speaks with one at a time. It goes on to
-    the next where the broker does not answer, or where no pit is heard for `stale_after_s`."""
+    """In place of `host`: several brokers that the pit serves alike, such as `["one.pit", "two.pit"]`. The table speaks
+    with one at a time. It goes on to the next where the broker does not answer, or where no pit is heard for
+    `stale_after_s`."""
 
     port: int = 1883
     """The broker's port. A broker with TLS usually has 8883."""

@@ -149,7 +149,8 @@ def _written(kind: Any, example: Any) -> str:
     if get_origin(kind) is Literal and isinstance(get_args(kind)[0], str):
         return " or ".join(f"`{_toml(choice)}`" for choice in get_args(kind))
     if get_origin(kind) is tuple:
-        return "sections" if get_args(kind)[0] is BankerRow else f"a list, such as `{_toml(example)}`"
+        listed = "a list" if example is None else f"a list, such as `{_toml(example)}`"
+        return "sections" if get_args(kind)[0] is BankerRow else listed
     if get_origin(kind) is dict or kind is Tableau:
         return "a section"
     named = {str: "a text", int: "a whole number", Fraction: "a ratio", PersonalK9: "a King and a 9"}
