@@ -45,7 +45,7 @@ class Terminal:
             except OSError:  # the terminal was closed
                 data = b""
             if not data:
-                do = "Run the same command again. The setup goes on with the answers that were given."
+                do = "Run the same command again. A setup goes on with the answers that were given."
                 raise TableError("terminal_closed", "The terminal was closed before the last answer.", do)
             self._begun += data
         line, _, self._begun = self._begun.partition(b"\n")
