@@ -49,10 +49,11 @@ def main(arguments: list[str] | None = None) -> int:
     except PermissionError as error:
         if starts:
             raise  # a program that runs under its unit has no other user to be
-        do = "Say the same command again after sudo."
-        return _told(TableError("not_allowed", f"You may not use {error.filename}.", do))
+        do = "Run the same command again with sudo."
+        _print(TableError("not_allowed", f"You may not use {error.filename}.", do))
+        return EXIT_TROUBLE
     except TableError as error:
-        _told(error)
+        _print(error)
         stays_wrong = error.code == "config_invalid" or (starts and error.code in STAYS_WRONG)
         return EXIT_STAYS_WRONG if stays_wrong else EXIT_TROUBLE
     except KeyboardInterrupt:
@@ -63,10 +64,9 @@ def main(arguments: list[str] | None = None) -> int:
     return code
 
 
-def _told(error: TableError) -> int:
+def _print(error: TableError) -> None:
     happened, line_end, do = str(error).partition("\n")
     print(f"{painted(happened, 'red', sys.stderr)}{line_end}{do}", file=sys.stderr)
-    return EXIT_TROUBLE
 
 
 def _parsed(words: list[str]) -> Namespace:
