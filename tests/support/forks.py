@@ -233,10 +233,7 @@ def _import(tests: Sequence[str]) -> None:
 
 def _main() -> None:
     sys.modules["tests.support.forks"] = sys.modules["__main__"]  # for the tests that a forked pytest runs
-    for ends in (
-        signal.SIGINT,
-        signal.SIGTERM,
-    ):  # at a terminal or by `timeout` they are for the tests, and all get them
+    for ends in (signal.SIGINT, signal.SIGTERM):  # of a terminal or `timeout`: all get them, and they are for the tests
         signal.signal(ends, signal.SIG_IGN)
     _import(sys.argv[2:])
     gc.collect()
