@@ -17,6 +17,12 @@ work=$PWD/build/package
 roots=$PWD/build/roots
 dist=${DIST:-$PWD/dist}
 
+for each in "${releases[@]}"; do
+    [[ -n ${debian[$each]-} ]] || { echo "No package is made for $each. There are: ${!debian[*]}" >&2; exit 2; }
+done
+for each in "${architectures[@]}"; do
+    [[ -n ${platform[$each]-} ]] || { echo "No package is made for $each. There are: ${!platform[*]}" >&2; exit 2; }
+done
 missing=$(for each in mmdebstrap:mmdebstrap dpkg-deb:dpkg gpg:gnupg; do command -v "${each%:*}" >/dev/null || echo "${each#*:}"; done | xargs)
 [[ -z $missing ]] || { echo "Install first: sudo apt-get install -y $missing" >&2; exit 1; }
 

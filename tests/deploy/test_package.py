@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -60,12 +61,25 @@ def test_installed_without_network_the_table_plays_under_its_unit(table: Table, 
     assert not {"check_failed", "program_changed", "library_changed", "unit_failed"} & {row["code"] for row in rows}
     well = [row["verdict"] for row in rows if row["part"] in ("program", "configuration", "units", "key", "journal")]
     assert set(well) == {"ok", "absent"}, rows  # absent: its screen and its monitor
-    for unit in ("table-controller", "table-screen", "table-controller-switch"):
+    units = ("table-controller", "table-screen", "table-controller-switch", "table-pit", "table-pit-page")
+    for unit in units:
         table.machine.run("systemd-analyze", "security", "--threshold=20", f"{unit}.service")
         table.machine.run("systemd-analyze", "verify", f"/lib/systemd/system/{unit}.service")
     table.machine.run("sh", "-c", "kill -9 $(systemctl show -P MainPID table-controller)")
     until(lambda: '"wagers_open"' in table.status())
     assert table.journal().rows > 4
+
+
+@pytest.mark.parametrize(
+    ("release", "architecture", "wrong"), [("buster", "amd64", "buster"), ("trixie", "armhf", "armhf")]
+)
+def test_for_what_no_package_is_made_is_told_before_anything_is_fetched(
+    release: str, architecture: str, wrong: str
+) -> None:
+    command, asked = [str(ROOT / "tools" / "package.sh"), release], os.environ | {"ARCHITECTURES": architecture}
+    run = subprocess.run(command, env=asked, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr.startswith(f"No package is made for {wrong}. There are: ")
 
 
 def test_set_up_by_answers_the_table_runs_within_its_networks_and_is_reported(table: Table, package: Path) -> None:
