@@ -24,7 +24,7 @@ endif
 .PHONY: help demo ha-demo test proof bench package pages pictures docs lint lock clean
 
 help:  ## what there is to make
-	@sed -n 's/^\([a-z0-9-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 8
+	@sed -n 's/^\([a-z0-9-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
 
 demo: .venv/.demo  ## a table on this machine, all simulated; GAME=, ROUNDS=, SPEED=, SEED=, SHOE= choose how it plays
 	@exec $(VENV)/tablectl demo $(if $(GAME),--game $(GAME)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SPEED),--speed $(SPEED)) $(if $(SEED),--seed $(SEED)) \
