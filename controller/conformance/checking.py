@@ -16,6 +16,8 @@ ANSWERS_WITHIN_S = 10.0
 QUIET_S = 1.0
 """A message that must not come would come within this time."""
 
+_OUT_OF_FORM = (LookupError, TypeError, ValueError, AssertionError)  # what a check raises at another form of a message
+
 _Kit = TypeVar("_Kit")
 
 
@@ -26,8 +28,8 @@ class BrokenError(Exception):
 class Checks(dict[str, Callable[[_Kit], None]], Generic[_Kit]):
     """One check for each clause, by the clause's number.
 
-    A check raises BrokenError, or NotTriedError where a deed cannot be done. A clause is kept where its check ends
-    without either.
+    A check raises BrokenError, or NotTriedError where a deed cannot be done. A clause is broken too where a message
+    lacks what its check reads there. A clause is kept where its check ends without any of these.
     """
 
     def clause(self, number: str) -> Callable[[Callable[[_Kit], None]], Callable[[_Kit], None]]:
@@ -56,4 +58,7 @@ class Checks(dict[str, Callable[[_Kit], None]], Generic[_Kit]):
             result, why = Result.BROKEN, str(broken)
         except NotTriedError as not_tried:
             result, why = Result.NOT_TRIED, str(not_tried)
+        except _OUT_OF_FORM as error:
+            result = Result.BROKEN
+            why = f"A message does not have the form that this check reads: {type(error).__name__}: {error}"
         return Line(clause, result, why, time.monotonic() - began_s)

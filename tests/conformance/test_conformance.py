@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from controller.conformance.checking import Checks
 from controller.conformance.clauses import clauses
 from controller.conformance.deeds import TABLE_DEEDS, read_commands
 from controller.conformance.far_table import FarTable
@@ -114,6 +115,16 @@ def test_a_report_says_every_line_in_each_form_and_is_signed() -> None:
     message = parse_object(report.signed(key, key.public.hex()))
     assert signature_holds(message, key.public)
     assert not signature_holds({**message, "at": "2000-01-01T00:00:00.000Z"}, key.public)
+
+
+def test_a_message_without_a_field_breaks_the_clause_that_looks_at_the_field() -> None:
+    wanted = clauses("T")[:2]
+    checks: Checks[dict[str, str]] = Checks()
+    checks.clause(wanted[0].number)(lambda kit: print(kit["progressive"]))
+    checks.clause(wanted[1].number)(lambda kit: None)
+    lines = checks.lines({}, wanted, lambda line: None)
+    assert [line.result for line in lines] == [Result.BROKEN, Result.KEPT]
+    assert "KeyError: 'progressive'" in lines[0].why
 
 
 @needs_mosquitto
