@@ -12,13 +12,11 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from controller.conformance.wire import Address, Heard, Message, Wire, now_text
-from controller.contract.envelope import Stamp
+from controller.conformance.wire import NO_CHAIN, Address, Heard, Message, Wire, at_text, now_text
 from controller.contract.pit_words import AckWord, AwardStep, MetersWord, PitKeyWord, Rotation, Word
 from controller.contract.topics import Topics
 from controller.keys import SigningKey
 
-NO_CHAIN = "0" * 64
 _METERS_EVERY_S = 0.4
 
 
@@ -186,8 +184,3 @@ class FarPit:
             self._bodies.append(heard.payload)
         if self.acks:
             wire.send(self.topics.ack, [self.ack().payload(self.key)], retain=True)
-
-
-def at_text(ms: int) -> str:
-    """A time in milliseconds since 1970 as `at`."""
-    return Stamp(ms, True).text()

@@ -9,7 +9,7 @@ import hashlib
 import os
 from collections.abc import Mapping, Sequence
 
-from controller.conformance.wire import Address, Heard, Message, Wire, now_text
+from controller.conformance.wire import NO_CHAIN, Address, Heard, Message, Wire, now_text
 from controller.contract.canonical import canonical
 from controller.contract.envelope import CONTRACT_VERSION
 from controller.contract.pit_words import AckWord, AwardStep, MetersWord
@@ -18,7 +18,6 @@ from controller.contract.state import offline_state
 from controller.contract.topics import Topics
 from controller.keys import SigningKey
 
-NO_CHAIN = "0" * 64
 _PRICE_CENTS = 500
 
 

@@ -1,6 +1,6 @@
-"""One check for each clause: what the kit does to a pit, and what it must hear. `asyncapi.json` has the numbers.
+"""One check for each clause that a pit keeps: what the kit does as its tables, and what it must hear.
 
-Checks share a table as long as its stream is sound.
+`asyncapi.json` has the numbers. Checks share a table as long as its stream is sound.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from itertools import pairwise
 
 from controller.conformance.checking import ANSWERS_WITHIN_S, QUIET_S, BrokenError, Checks
 from controller.conformance.deeds import Deeds, NotTriedError
-from controller.conformance.far_table import NO_CHAIN, FarTable
-from controller.conformance.wire import Address, Heard, Message, Wire
+from controller.conformance.far_table import FarTable
+from controller.conformance.wire import NO_CHAIN, Address, Heard, Message, Wire, first_heard
 from controller.contract.bounds import MOST_PAYLOAD_BYTES
 from controller.contract.canonical import canonical, parse_object
 from controller.contract.fingerprint import fingerprint
@@ -77,12 +77,8 @@ class PitKit:
 
     def pit_key(self) -> bytes:
         """The key that the pit names as its own."""
-        with_key = Wire(self.address, [f"{self.address.root}/pit-key"])
-        try:
-            with_key.wait(lambda: bool(with_key.heard), ANSWERS_WITHIN_S)
-            word = PitKeyWord.read(with_key.heard[-1].message) if with_key.heard else None
-        finally:
-            with_key.close()
+        heard = first_heard(self.address, f"{self.address.root}/pit-key", ANSWERS_WITHIN_S)
+        word = None if heard is None else PitKeyWord.read(heard.message)
         if word is None:
             raise BrokenError("No word in the form of pit_key.schema.json came on the topic pit-key.")
         return bytes.fromhex(word.public_key)
@@ -206,15 +202,11 @@ def echo(table: FarTable, since: int, wanted: set[str]) -> None:
 @_clause("P01")
 def _key(kit: PitKit) -> None:
     kit.pit_key()
-    later = Wire(kit.address, [f"{kit.address.root}/pit-key"])
-    try:
-        later.wait(lambda: bool(later.heard), QUIET_S)
-    finally:
-        later.close()
-    if not later.heard or not later.heard[0].retained:
+    heard = first_heard(kit.address, f"{kit.address.root}/pit-key", QUIET_S)
+    if heard is None or not heard.retained:
         raise BrokenError("A client that connects later hears no key: nothing is retained on the topic pit-key.")
-    word = PitKeyWord.read(later.heard[0].message)
-    if word is None or not signature_holds(later.heard[0].message, bytes.fromhex(word.public_key)):
+    word = PitKeyWord.read(heard.message)
+    if word is None or not signature_holds(heard.message, bytes.fromhex(word.public_key)):
         raise BrokenError("The word on the pit's key is not signed by that key.")
 
 
@@ -260,13 +252,9 @@ def _in_order(kit: PitKit) -> None:
     table = kit.table()
     table.send(*(table.reset() for _ in range(20)))
     committed(table)
-    later = Wire(kit.address, [table.topics.ack])
-    try:
-        later.wait(lambda: bool(later.heard), ANSWERS_WITHIN_S)
-    finally:
-        later.close()
-    kept = AckWord.read(later.heard[0].message) if later.heard else None
-    if kept is None or not later.heard[0].retained or kept.seq != len(table.made):
+    heard = first_heard(kit.address, table.topics.ack, ANSWERS_WITHIN_S)
+    ack = AckWord.read(heard.message) if heard is not None and heard.retained else None
+    if ack is None or ack.seq != len(table.made):
         raise BrokenError("A client that connects later does not hear the last ack: the ack is not retained.")
 
 
@@ -721,13 +709,9 @@ def _rejected(kit: PitKit) -> None:
 @_clause("P35")
 def _awards_are_not_retained(kit: PitKit) -> None:
     table, _, _ = hits(kit, [3300])
-    later = Wire(kit.address, [table.topics.award])
-    try:
-        later.wait(lambda: any(heard.retained for heard in later.heard), QUIET_S)
-        if any(heard.retained for heard in later.heard):
-            raise BrokenError("A step of an award is retained: a table that comes back would hear an old step.")
-    finally:
-        later.close()
+    heard = first_heard(kit.address, table.topics.award, QUIET_S)
+    if heard is not None and heard.retained:
+        raise BrokenError("A step of an award is retained: a table that comes back would hear an old step.")
 
 
 @_clause("P36")

@@ -19,8 +19,8 @@ from typing import Any
 import controller.contract
 from controller.conformance.checking import ANSWERS_WITHIN_S, QUIET_S, BrokenError, Checks
 from controller.conformance.deeds import Deeds, NotTriedError
-from controller.conformance.far_pit import NO_CHAIN, FarPit, at_text
-from controller.conformance.wire import Address, Message, Wire
+from controller.conformance.far_pit import FarPit
+from controller.conformance.wire import NO_CHAIN, Address, Message, at_text, first_heard
 from controller.contract.bounds import HASH, MOST_CENTS, MOST_PAYLOAD_BYTES
 from controller.contract.canonical import canonical
 from controller.contract.fingerprint import fingerprint
@@ -247,14 +247,10 @@ def not_told(pit: FarPit, words: Sequence[AwardStep], key: SigningKey | None = N
 
 @_clause("T01")
 def _state(kit: TableKit) -> None:
-    later = Wire(kit.address, [f"{kit.address.root}/{kit.table}/state"])
-    try:
-        later.wait(lambda: bool(later.heard), ANSWERS_WITHIN_S)
-    finally:
-        later.close()
-    if not later.heard or not later.heard[0].retained:
+    first = first_heard(kit.address, f"{kit.address.root}/{kit.table}/state", ANSWERS_WITHIN_S)
+    if first is None or not first.retained:
         raise BrokenError("A client that connects later hears no state of the table: the state is not retained.")
-    state = later.heard[0].message
+    state = first.message
     wrong_form("state", [state])
     if state["table"] != kit.table or state["online"] is not True:
         raise BrokenError(f"The state is of the table {state['table']!r}, online {state['online']}.")
@@ -754,12 +750,8 @@ def _flags(kit: TableKit) -> None:
             raise BrokenError(f"A message on {each.topic} came at QoS {each.qos}.")
         if each.topic == pit.topics.event and each.type != each.message.get("type"):
             raise BrokenError(f"Event {each.message.get('seq')} has the user property `type` {each.type!r}.")
-    later = Wire(kit.address, [pit.topics.event])
-    try:
-        later.wait(lambda: bool(later.heard), QUIET_S)
-    finally:
-        later.close()
-    if any(heard.retained for heard in later.heard):
+    first = first_heard(kit.address, pit.topics.event, QUIET_S)
+    if first is not None and first.retained:
         raise BrokenError("An event is retained: each new subscriber would hear it again.")
 
 

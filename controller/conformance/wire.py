@@ -11,12 +11,15 @@ from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
 from controller.contract.canonical import parse_object
-from controller.contract.envelope import Stamp
+from controller.contract.envelope import GENESIS, Stamp
 from controller.delivery.mqtt_link import connect_properties
 from controller.delivery.mqtt_tls import TlsFiles, client_context
 from controller.errors import TableError
 
 _CONNECTED_WITHIN_S = 10.0
+
+NO_CHAIN = GENESIS.hex()
+"""The chain of an ack of no event."""
 
 Message = dict[str, object]
 
@@ -126,6 +129,19 @@ class Wire:
         self._client.loop_stop()
 
 
+def first_heard(address: Address, topic: str, within_s: float) -> Heard | None:
+    """The first message that comes to a client which connects now; None where none comes in time.
+
+    What the broker retains comes first.
+    """
+    wire = Wire(address, [topic])
+    try:
+        wire.wait(lambda: bool(wire.heard), within_s)
+    finally:
+        wire.close()
+    return wire.heard[0] if wire.heard else None
+
+
 def _no_broker(address: Address, why: str) -> TableError:
     what = f"The broker {address.host}:{address.port} cannot be used: {why}."
     return TableError("no_broker", what, "Start the broker, or correct --broker and the certificates.")
@@ -133,4 +149,9 @@ def _no_broker(address: Address, why: str) -> TableError:
 
 def now_text() -> str:
     """Now, RFC 3339 in UTC, to the millisecond."""
-    return Stamp(time.time_ns() // 1_000_000, True).text()
+    return at_text(time.time_ns() // 1_000_000)
+
+
+def at_text(ms: int) -> str:
+    """A time in milliseconds since 1970 as `at`."""
+    return Stamp(ms, True).text()
