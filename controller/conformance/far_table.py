@@ -10,11 +10,10 @@ import os
 from collections.abc import Mapping, Sequence
 
 from controller.conformance.wire import NO_CHAIN, Address, Heard, Message, Wire, now_text
-from controller.contract.canonical import canonical
 from controller.contract.envelope import CONTRACT_VERSION
 from controller.contract.pit_words import AckWord, AwardStep, MetersWord
 from controller.contract.signing import signed
-from controller.contract.state import offline_state
+from controller.contract.state import offline_state, online_state
 from controller.contract.topics import Topics
 from controller.keys import SigningKey
 
@@ -57,12 +56,7 @@ class FarTable:
 
     def say_state(self, key: SigningKey | None = None) -> None:
         """Say the state; with another key, as a thief of the table's name would."""
-        state = {
-            "online": True,
-            "table": self.table,
-            "epoch": self.epoch,
-            "boot": self._boot,
-            "contract": CONTRACT_VERSION,
+        now = {
             "version": "conformance",
             "program_digest": NO_CHAIN,
             "config_digest": NO_CHAIN,
@@ -79,7 +73,7 @@ class FarTable:
             "oldest_unacknowledged_at": None,
             "broker": f"{self._address.host}:{self._address.port}",
         }
-        self.wire.say(self.topics.state, canonical(state), retain=True)
+        self.wire.say(self.topics.state, online_state(self.table, self.epoch, self._boot, now), retain=True)
 
     # Making events.
 
