@@ -10,7 +10,6 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 
 from controller.conformance.wire import NO_CHAIN, Address, Heard, Message, Wire, at_text, now_text
 from controller.contract.pit_words import AckWord, AwardStep, MetersWord, PitKeyWord, Rotation, Word
@@ -109,12 +108,12 @@ class FarPit:
         word = word or self.ack()
         self.say(self.topics.ack, word, retain=True)
 
-    def step(self, event: Message, amount_cents: int, step: str = "pending", **other: object) -> AwardStep:
-        """A step of the award of a hit, of which this is the event, with the next number. `other` replaces fields."""
+    def step(self, event: Message, amount_cents: int, step: str = "pending") -> AwardStep:
+        """A step of the award of a hit, of which this is the event, with the next number."""
         progressive = event["progressive"]
         meter = progressive["meter"] if isinstance(progressive, dict) else None
         seq = self._next_seq()
-        word = AwardStep(
+        return AwardStep(
             f"{self.table}.{event['seq']}",
             str(event["id"]),
             self.table,
@@ -127,7 +126,6 @@ class FarPit:
             at_text(seq),
             seq,
         )
-        return replace(word, **other)  # type: ignore[arg-type]  # whatever field the check names
 
     def say(self, topic: str, word: Word, key: SigningKey | None = None, retain: bool = False) -> None:
         """Say a word, signed by the pit's key or by another key."""

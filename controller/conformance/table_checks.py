@@ -602,12 +602,12 @@ def _strange_step(kit: TableKit) -> None:
     step = partial(pit.step, hit, cents_of(pit, hit))
     seq, epoch, other = hit["seq"], hit["epoch"], f"{kit.table}-other"
     strange = (
-        step(table=other, hit=f"{other}/{epoch}/{seq}"),
-        step(hit=f"{kit.table}/0000000000/{seq}"),
-        step(hit=f"{kit.table}/{epoch}/{int(str(seq)) - 1}"),
-        step(hit=f"{kit.table}/{epoch}/{int(str(seq)) + 100_000}"),
-        step(seat=99),
-        step(tier="no_such_tier"),
+        replace(step(), table=other, hit=f"{other}/{epoch}/{seq}"),
+        replace(step(), hit=f"{kit.table}/0000000000/{seq}"),
+        replace(step(), hit=f"{kit.table}/{epoch}/{int(str(seq)) - 1}"),
+        replace(step(), hit=f"{kit.table}/{epoch}/{int(str(seq)) + 100_000}"),
+        replace(step(), seat=99),
+        replace(step(), tier="no_such_tier"),
     )
     not_told(pit, strange)
     not_told(pit, [step()], SigningKey(os.urandom(32)))
