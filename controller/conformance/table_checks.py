@@ -95,6 +95,11 @@ class TableKit:
         self.deeds.do("events", count=str(count))
         heard(self._pit, head + min(count, _WINDOW))
 
+    def goes_on(self, pit: FarPit, count: int = 1) -> None:
+        """The stream must go on: the table makes this many events at least, and each is committed and acknowledged."""
+        self.events(count)
+        self.rest(pit)
+
     def round(self, pit: FarPit, deed: str = "round") -> tuple[int, Message, Message]:
         """Let a round be dealt to its end. Returns the number of events before it, its lock and its round."""
         before = len(pit.taken)
@@ -307,8 +312,7 @@ def _resend(kit: TableKit) -> None:
 @_clause("T05")
 def _acknowledged(kit: TableKit) -> None:
     pit = kit.pit()
-    kit.events(_SEVERAL)
-    kit.rest(pit)
+    kit.goes_on(pit, _SEVERAL)
     since = len(pit.heard)
     pit.wait(lambda: False, _NOT_RESENT_S)
     if repeated := [seq for seq in pit.numbers(since) if seq <= int(str(pit.state["head_seq"]))]:
@@ -358,8 +362,7 @@ def _broker_restarts(kit: TableKit) -> None:
 
     if not pit.wait(online, 3 * ANSWERS_WITHIN_S):
         raise BrokenError("After the broker's restart the table did not say its state.")
-    kit.events()
-    kit.rest(pit)
+    kit.goes_on(pit)
 
 
 # The pit's acks.
@@ -368,8 +371,7 @@ def _broker_restarts(kit: TableKit) -> None:
 @_clause("T09")
 def _back(kit: TableKit) -> None:
     pit = kit.pit()
-    kit.events(_SEVERAL)
-    kit.rest(pit)
+    kit.goes_on(pit, _SEVERAL)
     head, since = len(pit.taken), len(pit.heard)
     numbers = range(head - _SEVERAL + 1, head + 1)
     pit.say_ack(pit.ack(head - _SEVERAL))
@@ -407,8 +409,7 @@ def _strange_ack(kit: TableKit) -> None:
 @_clause("T12")
 def _old_ack(kit: TableKit) -> None:
     pit = kit.pit()
-    kit.events()
-    kit.rest(pit)
+    kit.goes_on(pit)
     since = len(pit.heard)
     old = pit.ack(len(pit.taken) - 1)
     pit.say_ack(replace(old, at=at_text((moment_ms(old.at) or 0) - 60_000)))
@@ -451,23 +452,20 @@ def _no_words(kit: TableKit) -> None:
     pit.wait(lambda: any(map(_is_offline, pit.states[since:])), QUIET_S)
     if pit.state["boot"] != boot or any(map(_is_offline, pit.states[since:])):
         raise BrokenError("Bytes that are no word of a pit ended the table's program or its connection.")
-    kit.events()
-    kit.rest(pit)
+    kit.goes_on(pit)
 
 
 @_clause("T16")
 def _too_long(kit: TableKit) -> None:
     pit = kit.pit()
-    kit.events()
-    kit.rest(pit)
+    kit.goes_on(pit)
     since = len(pit.heard)
     back = pit.ack(len(pit.taken) - 1).payload(pit.key)
     pit.wire.say(pit.topics.ack, back + b" " * (MOST_PAYLOAD_BYTES["ack"] + 1 - len(back)))
     quiet(pit, since, "An ack of more than 1,000 bytes was believed:", _NOT_RESENT_S)
     for topic in (pit.topics.award, pit.topics.meters, pit.topics.pit_key):
         pit.wire.say(topic, b" " * (MOST_PAYLOAD_BYTES[topic.rpartition("/")[2]] + 1))
-    kit.events()
-    kit.rest(pit)
+    kit.goes_on(pit)
 
 
 # The pit's key.
