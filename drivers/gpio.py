@@ -108,7 +108,7 @@ def load_rpi_gpio() -> GpioModule:
             f"the RPi.GPIO package cannot be imported: {error}",
             "install the controller with its extra `pi` (Pi 4 and earlier) or `pi5` (Pi 5)",
         ) from error
-    except (RuntimeError, NotImplementedError) as error:
+    except RuntimeError as error:  # both libraries raise it for a machine that is no Pi, or a Pi that they do not know
         raise TableError(
             "gpio_not_a_pi",
             f"RPi.GPIO refuses this machine: {error}",
