@@ -181,9 +181,8 @@ def test_a_defect_of_a_table_is_found_at_its_clause(
     defect: Defect, tmp_path: Path, figure: Callable[[str], None]
 ) -> None:
     report = try_reference_table(tmp_path, defect.plant(tmp_path / "copy"), [defect.clause])
-    assert [line.result for line in report.lines] == [Result.BROKEN], (tmp_path / "daemon.log").read_text("utf-8")[
-        -2000:
-    ]
+    log = (tmp_path / "daemon.log").read_text("utf-8")
+    assert [line.result for line in report.lines] == [Result.BROKEN], log[-2000:]
     figure(f"found at {defect.clause}: {report.lines[0].why}")
 
 
