@@ -75,7 +75,6 @@ class MqttBroker:
     ) -> None:
         self._hosts = hosts
         self._place = 0  # of the host whose turn it is
-        self._moves = False  # whether this connection ends for the next host
         self._port = port
         self._client_id = client_id
         self._keepalive_s = keepalive_s
@@ -109,7 +108,6 @@ class MqttBroker:
         retry_s = _FIRST_RETRY_S
         told: dict[str, str] = {}  # what was told last of each broker
         while True:
-            self._moves = False
             connection = self._connection = _Connection(asyncio.get_running_loop(), self, listener)
             link = self._new_link(connection)
             try:
@@ -131,9 +129,9 @@ class MqttBroker:
             told[self.address] = why
             _log.log(logging.WARNING if to_tell else logging.DEBUG, "%s", why)
             listener.broker_disconnected(why)
-            if self._moves or not stood:
+            if connection.moves or not stood:
                 self._place = (self._place + 1) % len(self._hosts)
-            if self._moves:
+            if connection.moves:
                 continue
             await asyncio.sleep(retry_s)
             if self._place == 0:  # each host has had its turn
@@ -154,7 +152,7 @@ class MqttBroker:
     def drop(self, why: str, move: bool = False) -> None:
         """End the connection. `run` makes the next connection, with `move` at once and to the next host."""
         if self._connection is not None and not self._connection.ended.done():
-            self._moves = move
+            self._connection.moves = move
             self._connection.end(why)
 
     def often_cut(self) -> str:
@@ -256,6 +254,7 @@ class _Connection:
         self._listener = listener
         self.up: asyncio.Future[None] = loop.create_future()
         self.ended: asyncio.Future[str] = loop.create_future()
+        self.moves = False  # whether it ends for the next host
         self._taken_bytes = 0  # counted in paho's thread
         self._landed_bytes = 0  # counted on the loop
 
