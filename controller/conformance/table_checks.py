@@ -201,7 +201,7 @@ def must_play(kit: TableKit, pit: FarPit) -> None:
     while not plays(kit, pit):
         if time.monotonic() > until_s:
             raise BrokenError("While the pit says acks and levels, a wager on a progressive bet was refused.")
-        pit.wait(lambda: False, QUIET_S)
+        time.sleep(QUIET_S)
 
 
 def must_not_play(kit: TableKit, pit: FarPit, what: str) -> None:
@@ -210,9 +210,9 @@ def must_not_play(kit: TableKit, pit: FarPit, what: str) -> None:
         raise BrokenError(f"{what} a wager on a progressive bet played.")
 
 
-def silence(kit: TableKit, pit: FarPit) -> None:
+def silence(kit: TableKit) -> None:
     """Let the table's limit pass."""
-    pit.wait(lambda: False, kit.stale_after_s + QUIET_S)
+    time.sleep(kit.stale_after_s + QUIET_S)
 
 
 def cents_of(pit: FarPit, hit: Message) -> int:
@@ -288,7 +288,7 @@ def _window(kit: TableKit) -> None:
     head = len(pit.taken)
     pit.acks = False
     kit.events(_WINDOW + 10)
-    pit.wait(lambda: False, QUIET_S)
+    time.sleep(QUIET_S)
     if (furthest := max(pit.numbers())) > head + _WINDOW:
         raise BrokenError(f"Event {furthest} was sent while the last acknowledged event was {head}: more than 50 wait.")
     pit.acks = True
@@ -314,7 +314,7 @@ def _acknowledged(kit: TableKit) -> None:
     pit = kit.pit()
     kit.goes_on(pit, _SEVERAL)
     since = len(pit.heard)
-    pit.wait(lambda: False, _NOT_RESENT_S)
+    time.sleep(_NOT_RESENT_S)
     if repeated := [seq for seq in pit.numbers(since) if seq <= int(str(pit.state["head_seq"]))]:
         raise BrokenError(f"Event {repeated[0]} was sent again after its ack.")
 
@@ -506,7 +506,7 @@ def _well(kit: TableKit) -> None:
 def _no_levels(kit: TableKit) -> None:
     pit = kit.pit()
     pit.says_meters = False
-    silence(kit, pit)
+    silence(kit)
     must_not_play(kit, pit, f"After {kit.stale_after_s:g} s without levels")
     must_play(kit, kit.pit())
 
@@ -514,7 +514,7 @@ def _no_levels(kit: TableKit) -> None:
 @_clause("T21")
 def _no_acks(kit: TableKit) -> None:
     pit, _ = waiting(kit)
-    silence(kit, pit)
+    silence(kit)
     must_not_play(kit, pit, f"After {kit.stale_after_s:g} s without an ack of an event")
     must_play(kit, kit.pit())
 
@@ -532,7 +532,7 @@ def _false_levels(kit: TableKit) -> None:
         until_s = time.monotonic() + kit.stale_after_s + QUIET_S
         while time.monotonic() < until_s:
             pit.wire.say(pit.topics.meters, word(pit))
-            pit.wait(lambda: False, _FORGED_EVERY_S)
+            time.sleep(_FORGED_EVERY_S)
         must_not_play(kit, pit, f"While there were only {what}")
 
 
@@ -547,7 +547,7 @@ def _shown(kit: TableKit) -> None:
     pit = kit.pit()
     must_play(kit, pit)
     pit.levels = dict.fromkeys(pit.levels, _OTHER_LEVEL_CENTS)
-    pit.wait(lambda: False, 2 * QUIET_S)
+    time.sleep(2 * QUIET_S)
     false = replace(pit.meters_word(), meters=dict.fromkeys(pit.levels, _OTHER_LEVEL_CENTS + 100))
     for payload in (
         false.payload(SigningKey(os.urandom(32))),
@@ -573,7 +573,7 @@ def _award(kit: TableKit) -> None:
         words.append(pit.step(hit, cents_of(pit, hit), step))
         say_step(pit, words[-1])
         pit.say(pit.topics.award, words[-1])
-    pit.wait(lambda: False, QUIET_S)
+    time.sleep(QUIET_S)
     for word in words:
         told = steps_told(pit, word)
         if len(told) != 1:
