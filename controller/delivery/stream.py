@@ -126,7 +126,8 @@ class PitStream:
         self._wagers_asked = 0  # wagers that the table has not answered yet
         self._unbelieved_ack: tuple[bytes, bool] | None = None  # the last ack, while no key is pinned to judge it by
         self._forged: Counter[str] = Counter()  # messages that the pinned key has not signed, by the topic's last word
-        self._moved = 0, 0.0  # how often in a row the table left a broker for silence, and when it came to this one
+        self._moves = 0  # how often in a row the table left a broker on which no pit was heard
+        self._came_s = 0.0  # when the table came to this broker
         self._something_happened = asyncio.Event()
         self._at_rest = False  # whether the delivering task waits for that event
         self._connections = 0
@@ -205,7 +206,7 @@ class PitStream:
                 return Standing("refused", details)
         if trust.pinned is None:
             return Standing("no_key") if trust.offered is None else Standing("key_unpinned", self._keys())
-        found = self._heard.standing(self._stale_after_s, delivery.waits_s(now_s), self.levels.expected, now_s)
+        found = self._found(now_s)
         match found.code:
             case "no_pit" | "silent" if trust.offered not in (None, trust.pinned):
                 return Standing("key_differs", self._keys())
@@ -215,6 +216,10 @@ class PitStream:
                 return Standing("behind", found.details | {"waiting": delivery.unacknowledged})
             case _:
                 return found
+
+    def _found(self, now_s: float) -> Standing:
+        """How the pit is found on a connection on which nothing is refused."""
+        return self._heard.standing(self._stale_after_s, self._delivery.waits_s(now_s), self.levels.expected, now_s)
 
     def _keys(self) -> dict[str, str | int]:
         return {"offered": _shown(self._trust.offered) or "", "pinned": _shown(self._trust.pinned) or ""}
@@ -297,8 +302,8 @@ class PitStream:
         acknowledgement has come, the broker retains none.
         """
         self._connected, self._why_down = True, ""
-        self._moved = self._moved[0], time.monotonic()
-        self._heard.link(True, time.monotonic())
+        self._came_s = time.monotonic()
+        self._heard.link(True, self._came_s)
         self._connections += 1
         self._on_the_way.clear()
         self._delivery.connected()
@@ -630,13 +635,11 @@ class PitStream:
         """
         if not (self._connected and self._broker.has_others):
             return
-        moves, came_s = self._moved
         now_s = time.monotonic()
-        found = self._heard.standing(self._stale_after_s, self._delivery.waits_s(now_s), self.levels.expected, now_s)
-        if found.code not in ("no_pit", "silent"):
-            self._moved = 0, came_s
-        elif now_s - came_s >= self._stale_after_s * min(2**moves, _LONGEST_STAY):
-            self._moved = moves + 1, came_s
+        if self._found(now_s).code not in ("no_pit", "silent"):
+            self._moves = 0
+        elif now_s - self._came_s >= self._stale_after_s * min(2**self._moves, _LONGEST_STAY):
+            self._moves += 1
             self._heard.moves()
             self._broker.drop(f"no pit is heard on the broker {self._broker.address}", move=True)
 
