@@ -82,22 +82,17 @@ async def broker_at(
     port: int, host: str = "127.0.0.1", up: bool = True, keepalive_s: int = 5
 ) -> AsyncIterator[Connected]:
     """The driver, running; connected unless said otherwise."""
-    broker, heard = MqttBroker([host], port, "table-test", keepalive_s, WILL, [ACK]), Heard()
-    heard.broker = broker
-    task = asyncio.create_task(broker.run(heard))
-    try:
+    async with brokers_at(host, port=port, keepalive_s=keepalive_s) as table:
         if up:
-            await eventually(lambda: heard.of("connected"))
-        yield Connected(broker, heard, task)
-    finally:
-        task.cancel()
-        await asyncio.wait([task])
+            await eventually(lambda: table.heard.of("connected"))
+        yield table
 
 
 @asynccontextmanager
-async def brokers_at(*hosts: str, port: int) -> AsyncIterator[Connected]:
+async def brokers_at(*hosts: str, port: int, keepalive_s: int = 5) -> AsyncIterator[Connected]:
     """The driver, running, with these hosts. Mosquitto listens on 127.0.0.1 alone."""
-    broker, heard = MqttBroker(hosts, port, "table-test", 5, WILL, [ACK]), Heard()
+    broker, heard = MqttBroker(hosts, port, "table-test", keepalive_s, WILL, [ACK]), Heard()
+    heard.broker = broker
     task = asyncio.create_task(broker.run(heard))
     try:
         yield Connected(broker, heard, task)

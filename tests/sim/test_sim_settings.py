@@ -151,7 +151,7 @@ def order_of_dealing(**says: Any) -> list[str]:
     table = TableUnderTest(replace(LUCKY9, play=replace(LUCKY9.play, **says))).open_shoe("AS AH")
     table.do(wager("5 hand 500"), wager("2 hand 500")).lock()
     to = []
-    for card in "2S 3S 4S 2C 3C 8D".split():  # noqa: SIM905  # as they are drawn
+    for card in ("2S", "3S", "4S", "2C", "3C", "8D"):
         to.append(str(table.face.next_hand))
         due = next_in_hand(table.table)
         table.draw(card)
