@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from string import Template
 
 import pytest
 
+from controller.pit.__main__ import parser
 from tests.fire.ha_demo import CONFIG, missing, play
 from tests.pit.postgresql import needs_postgresql
 
 _KEEPALIVED = shutil.which("keepalived", path="/usr/sbin:/sbin")
+
+
+def test_the_service_starts_a_command_that_there_is_and_its_secrets_are_files_of_its_account() -> None:
+    conf = (CONFIG / "table-pit.conf").read_text("utf-8")
+    *_, start = re.findall("^ExecStart=(.+)", conf, re.M)
+    given = {"LEDGER": "postgresql://", "BROKER": "broker.pit:8883", "CREDENTIALS_DIRECTORY": "/run"}
+    asked = parser().parse_args(shlex.split(Template(start).substitute(given))[3:])
+    kept = Path("/var/lib/table-pit")
+    assert (asked.signing_key, asked.replicated) == (kept / "ledger.key", True)
+    assert f"Environment=PGPASSFILE={kept}/pgpass\n" in conf
+    assert "LoadCredential" not in conf, "a newer systemd shows a credential as open to a group, which is refused"
 
 
 @pytest.mark.proof
