@@ -304,7 +304,7 @@ def _meter(house: House, said: dict[str, Any], stated: dict[str, Any], reading: 
     if not current or reading.inexact(name):
         house.notes.append(f"the contributions to {name} are not compared with its wagers here")
         return
-    shares = [_share(terms["contribution"]) for terms in stated["terms"] if terms["meter"] == name]
+    shares = [Fraction(terms["contribution"]) for terms in stated["terms"] if terms["meter"] == name]
     least, most = floor(min(shares) * wagered), ceil(max(shares) * wagered)
     if not least <= said["contributions_cents"] <= most:
         _find(
@@ -312,11 +312,6 @@ def _meter(house: House, said: dict[str, Any], stated: dict[str, Any], reading: 
             f"{name} got {said['contributions_cents']} cents by the pit, and its wagers of {wagered} cents give"
             f" {least}" + (f" to {most}" if most > least else ""),
         )
-
-
-def _share(text: str) -> Fraction:
-    part, _, whole = text.replace("/", ":").partition(":")
-    return Fraction(int(part), int(whole or 1))
 
 
 def _plain(shown: str) -> str:
