@@ -17,6 +17,7 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -272,21 +273,12 @@ class Fire:
 
     def befall(self, trouble: str) -> None:
         """One trouble, and on until there are acknowledgements again."""
-        done = threading.Event()
-        failed: list[BaseException] = []
-
-        def strike() -> None:
-            try:
-                getattr(self, f"_{trouble}")()
-            except BaseException as error:  # noqa: BLE001  # told below
-                failed.append(error)
-            done.set()
-
         promised = {table.name: table.highest_acked for table in self.tables}
         self._longest_s = 0.0
-        threading.Thread(target=strike).start()
-        self.turn_until(done.is_set)
-        assert failed == []
+        with ThreadPoolExecutor(1) as beside:
+            struck = beside.submit(getattr(self, f"_{trouble}"))
+            self.turn_until(struck.done)
+            struck.result()
         if trouble == "primary":
             has = dict(rows(self.cell.url, "SELECT table_id, max(seq) FROM event GROUP BY table_id"))
             assert all(has.get(name, 0) >= seq for name, seq in promised.items()), "acknowledged, and not there"
