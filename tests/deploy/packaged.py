@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,9 +11,9 @@ from pathlib import Path
 from controller import __version__
 from controller.record.journal import Verified, verify
 from tests.deploy.clean_debian import Machine, booted, clean_root, layer
+from tests.support.waiting import eventually_now
 
 STATE = Path("/var/lib/table-controller")
-_WITHIN_S = 60.0
 _ANSWERS = f"""
 table.game = "royal9"
 setup.shoe = "{STATE}/shoe"
@@ -59,7 +58,7 @@ class Table:
         deal = "exec /opt/table-controller/current/bin/tablectl sim shoe --pty /var/lib/table-controller/shoe --verbs"
         command = self.machine.command("runuser", "-u", "table-controller", "--", "sh", "-c", deal)
         self.shoe = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, cwd="/")
-        until(lambda: (self.state / "shoe").is_symlink())
+        eventually_now(lambda: (self.state / "shoe").is_symlink())
 
     def draw(self, *cards: str) -> None:
         assert self.shoe is not None
@@ -70,11 +69,11 @@ class Table:
     def open_a_shoe(self) -> None:
         assert self.shoe is not None
         assert self.shoe.stdin is not None
-        until(lambda: '"up":true' in self.status().replace(" ", ""))
+        eventually_now(lambda: '"up":true' in self.status().replace(" ", ""))
         self.machine.run("tablectl", "new-shoe", "--by", "Smith")
         self.shoe.stdin.write("new-shoe\n")
         self.draw(*_OPENS_A_SHOE)
-        until(lambda: '"wagers_open"' in self.status())
+        eventually_now(lambda: '"wagers_open"' in self.status())
 
     def close_the_shoe(self) -> None:
         self.machine.run("tablectl", "close-shoe", "--by", "Smith", "--yes")
@@ -90,14 +89,6 @@ class Table:
 
     def journal(self) -> Verified:
         return verify(self.state / "journal")
-
-
-def until(true: Callable[[], bool]) -> None:
-    """Wait until this is true."""
-    deadline = time.monotonic() + _WITHIN_S
-    while not true():
-        assert time.monotonic() < deadline, "it did not come true"
-        time.sleep(0.1)
 
 
 @contextmanager

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.deploy.clean_debian import ROOT, lacking
-from tests.deploy.packaged import STATE, Table, until
+from tests.deploy.packaged import STATE, Table
 from tests.setup.technician import Technician
 from tests.support.brokers import Broker, needs_mosquitto
+from tests.support.waiting import eventually_now
 
 pytestmark = [
     pytest.mark.proof,
@@ -93,10 +94,10 @@ def test_a_technician_commissions_a_table_over_tls_and_it_plays(table: Table, pa
         table.machine.run(*_PIT, *adopts, *_LEDGER)
         table.open_a_shoe()
         again.page.drive(_INPUTS["deal"], 0)
-        until(lambda: '"wagers_locked"' in table.status())
+        eventually_now(lambda: '"wagers_locked"' in table.status())
         again.page.drive(_INPUTS["deal"], 1)
         table.draw("KS", "2D", "9S", "3C")
-        until(lambda: json.loads(table.status())["pit"]["acked_seq"] == 3)
+        eventually_now(lambda: json.loads(table.status())["pit"]["acked_seq"] == 3)
         events = table.machine.run(*_PIT, "events", "royal9-01", *_LEDGER).stdout
         assert '"type":"round"' in events
         doctor = table.machine.run("tablectl", "doctor", "--json", check=False)

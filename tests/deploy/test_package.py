@@ -15,7 +15,8 @@ from controller import __version__
 from controller.digest import program_digest
 from controller.record.journal import SCHEMA_VERSION
 from tests.deploy.clean_debian import ROOT, lacking, make_package
-from tests.deploy.packaged import STATE, Table, another, clean_table, until
+from tests.deploy.packaged import STATE, Table, another, clean_table
+from tests.support.waiting import eventually_now
 
 pytestmark = [
     pytest.mark.proof,
@@ -66,7 +67,7 @@ def test_installed_without_network_the_table_plays_under_its_unit(table: Table, 
         table.machine.run("systemd-analyze", "security", "--threshold=20", f"{unit}.service")
         table.machine.run("systemd-analyze", "verify", f"/lib/systemd/system/{unit}.service")
     table.machine.run("sh", "-c", "kill -9 $(systemctl show -P MainPID table-controller)")
-    until(lambda: '"wagers_open"' in table.status())
+    eventually_now(lambda: '"wagers_open"' in table.status())
     assert table.journal().rows > 4
 
 
@@ -86,7 +87,7 @@ def test_set_up_by_answers_the_table_runs_within_its_networks_and_is_reported(ta
     table.install(package)
     table.plug_in()
     told = table.asked("setup.networks = '10.20.0.0/16'")
-    until(lambda: table.runs() == __version__)
+    eventually_now(lambda: table.runs() == __version__)
     assert table.machine.run("systemctl", "is-enabled", "table-controller").stdout == "enabled\n"
     allowed = table.machine.run("systemctl", "show", "-P", "IPAddressAllow", "table-controller").stdout
     assert {"10.20.0.0/16", "127.0.0.0/8"} <= set(allowed.split())
@@ -110,7 +111,7 @@ def test_a_table_is_moved_to_another_machine_inside_a_shoe(package: Path, tmp_pa
         old.machine.run("systemctl", "disable", "--now", "table-controller")
         old.machine.run("tablectl", "backup", "/root/moved", "--move", "--by", "Smith")
         old.machine.run("systemctl", "start", "table-controller", check=False)
-        until(lambda: "journal_lost" in old.machine.log())
+        eventually_now(lambda: "journal_lost" in old.machine.log())
         with clean_table(tmp_path, "new", tmp_path / "new-state") as new:
             new.install(package)
             shutil.copy(old.machine.root / "root" / "moved", new.machine.root / "root" / "moved")
@@ -118,7 +119,7 @@ def test_a_table_is_moved_to_another_machine_inside_a_shoe(package: Path, tmp_pa
             assert "Shoe 1 was open" in begun
             new.plug_in()
             new.machine.run("systemctl", "enable", "--now", "table-controller")
-            until(lambda: '"wagers_open"' in new.status())
+            eventually_now(lambda: '"wagers_open"' in new.status())
             assert new.journal().epoch in begun
             assert '"shoe_unheard"' in new.status()
             others = new.machine.run("find", str(STATE), "!", "-user", "table-controller").stdout
@@ -137,11 +138,11 @@ def test_an_update_waits_for_the_end_of_the_shoe_and_rollback_returns(
     assert table.runs() == __version__
     assert "requested: runs once no shoe is open" in table.machine.run("tablectl", "versions").stdout
     table.draw("KS", "2D", "9S", "3C")
-    until(lambda: len(table.machine.run("tablectl", "rounds").stdout.splitlines()) == 1)
+    eventually_now(lambda: len(table.machine.run("tablectl", "rounds").stdout.splitlines()) == 1)
     table.close_the_shoe()
-    until(lambda: table.runs() == NEXT)
+    eventually_now(lambda: table.runs() == NEXT)
     assert table.journal().epoch == begun.epoch
-    until(lambda: table.status() != "")
+    eventually_now(lambda: table.status() != "")
     assert f"Version {__version__} runs." in table.machine.run("tablectl", "rollback").stdout
     assert table.runs() == __version__
     table.open_a_shoe()
@@ -152,7 +153,7 @@ def test_an_update_waits_for_the_end_of_the_shoe_and_rollback_returns(
 def test_a_version_that_does_not_become_ready_is_left_by_itself(table: Table, package: Path, tmp_path: Path) -> None:
     table.install(package)
     table.set_up()
-    until(lambda: table.runs() == __version__)
+    eventually_now(lambda: table.runs() == __version__)
     table.install(another(package, BROKEN, tmp_path, _cannot_start))
     assert (
         f"Version {BROKEN} did not become ready, so {__version__} runs again."
@@ -187,7 +188,7 @@ def test_removed_and_installed_again_the_table_goes_on_with_its_journal(table: T
     assert table.journal().rows >= begun.rows, "a purge leaves the casino's record"
     table.install(package)
     table.set_up()
-    until(lambda: table.journal().rows > begun.rows)
+    eventually_now(lambda: table.journal().rows > begun.rows)
     assert table.journal().epoch == begun.epoch
 
 
@@ -202,7 +203,7 @@ def test_a_slot_flipped_inside_a_shoe_goes_on_with_that_shoe(package: Path, tmp_
         b.install(another(package, NEXT, tmp_path))
         (state / "shoe").unlink(missing_ok=True)
         b.set_up()
-        until(lambda: b.runs() == NEXT and '"wagers_open"' in b.status())
+        eventually_now(lambda: b.runs() == NEXT and '"wagers_open"' in b.status())
         flipped = b.journal()
         assert (flipped.epoch, flipped.rows > begun.rows) == (begun.epoch, True)
 

@@ -10,7 +10,8 @@ import pytest
 
 from drivers.sim.pins import PinsPage
 from tests.deploy.clean_debian import lacking
-from tests.deploy.packaged import STATE, Table, until
+from tests.deploy.packaged import STATE, Table
+from tests.support.waiting import eventually_now
 
 pytestmark = [
     pytest.mark.proof,
@@ -69,7 +70,7 @@ def test_a_changed_file_is_found_told_and_written_down_and_an_edited_journal_doe
     assert {found[code] for code in ("program_changed", "library_changed")} == {"fault"}
     assert found["configuration_changed"] == "warning"
     machine.run("systemctl", "restart", "table-controller")
-    until(lambda: '"up":true' in played.status().replace(" ", ""))
+    eventually_now(lambda: '"up":true' in played.status().replace(" ", ""))
     log = machine.run("journalctl", "-u", "table-controller", "--no-pager").stdout
     assert "alarm: program_changed" in log
     assert "alarm: configuration_changed" in log

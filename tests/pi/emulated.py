@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ import serial
 
 from controller.cli.surroundings import free_port
 from tests.pi.board import Board
+from tests.support.waiting import eventually_now
 
 PATIENCE_S = 600.0
 """How long a test waits for the Pi: it is some twenty times slower than a real one, and the machine may be busy."""
@@ -159,7 +160,7 @@ class Pi:
         command = ["setpriv", "--pdeathsig", "KILL", "prlimit", f"--cpu={_CPU_S}", *qemu.split(), "-append", words]
         self.said = card.with_suffix(".qemu").open("wb")
         self._qemu = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.said, stderr=self.said)
-        until(lambda: (channel.exists() and self.console.exists()) or self._qemu.poll() is not None, "QEMU runs", 60)
+        eventually_now(lambda: (channel.exists() and self.console.exists()) or self._qemu.poll() is not None)
         self.header = Header(channel, pins["lamps"], pins["inputs"])
         self.line = Serial(line)
 
@@ -172,7 +173,7 @@ class Pi:
 
     def is_reached(self) -> bool:
         """Whether the Pi can be reached once it asks for a login: QEMU's USB, which has the network, fails at times."""
-        until(lambda: b"login:" in self.console.read_bytes(), "the Pi asks for a login")
+        eventually_now(lambda: b"login:" in self.console.read_bytes(), "for the Pi to ask for a login", PATIENCE_S)
         deadline_s = time.monotonic() + _NETWORK_S
         while not (reached := self._once("") != "") and time.monotonic() < deadline_s:
             time.sleep(_POLL_S)
@@ -201,11 +202,3 @@ class Pi:
     def log(self) -> str:
         """The end of the Pi's log."""
         return self._once("journalctl --lines 60 --output short-monotonic --no-pager 2>&1; exit\n")
-
-
-def until(true: Callable[[], bool], what: str, within_s: float = PATIENCE_S) -> None:
-    """Wait until it is true."""
-    deadline_s = time.monotonic() + within_s
-    while not true():
-        assert time.monotonic() < deadline_s, f"in vain waited for: {what}"
-        time.sleep(_POLL_S)

@@ -37,8 +37,9 @@ from drivers.sim.signing import public_hex
 from tests.deploy.clean_debian import ROOT, layer, make_package
 from tests.hil.bench import Bench
 from tests.pi.board import board, lacking, make_card
-from tests.pi.emulated import PATIENCE_S, Pi, fresh_card_root, until
+from tests.pi.emulated import PATIENCE_S, Pi, fresh_card_root
 from tests.support.brokers import Broker, needs_mosquitto
+from tests.support.waiting import eventually_now
 
 pytestmark = [
     pytest.mark.proof,
@@ -223,7 +224,7 @@ def _fastest_lamp(pi: Pi) -> str:
         changes.update(Counter(pi.header.changes()) - before - changes)
         return changes.total() > 40
 
-    until(enough, "lamps blink")
+    eventually_now(enough, "for lamps to blink", PATIENCE_S)
     (fastest, most), (_, next_most) = (*changes.most_common(2), ("", 0))[:2]
     assert most > 3 * next_most, changes
     return fastest

@@ -35,11 +35,11 @@ async def eventually(holds: Callable[[], object], what: str = "") -> None:
         await asyncio.sleep(0.005)
 
 
-def eventually_now(holds: Callable[[], object], what: str = "") -> None:
+def eventually_now(holds: Callable[[], object], what: str = "", within_s: float = PATIENCE_S) -> None:
     """The same where there is no loop."""
-    deadline_s = time.monotonic() + PATIENCE_S
+    deadline_s = time.monotonic() + within_s
     while not holds():
-        assert time.monotonic() < deadline_s, f"waited {PATIENCE_S} s in vain {what}"
+        assert time.monotonic() < deadline_s, f"waited {within_s} s in vain {what}"
         time.sleep(0.01)
 
 
