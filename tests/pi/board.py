@@ -153,23 +153,20 @@ def _edit_device_tree(shipped: Path, new: Board) -> None:
 
 def _make_root(root: Path) -> None:
     """A clean Debian for arm64, by mmdebstrap in a user namespace that runs arm64 programs by QEMU."""
-    namespace_is_ready, go = os.pipe()
     script = f"""
-        read -r go <&{namespace_is_ready}
+        read -r namespace_is_ready
         mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc
         cat {_BINFMT} > /proc/sys/fs/binfmt_misc/register
         exec mmdebstrap --quiet --mode=root --arch=arm64 --skip=check/qemu --variant=apt --format=directory \\
             --include={_PACKAGES} bookworm {root}"""
     command = ["unshare", "--user", "--mount", "--propagation", "private", "sh", "-euc", script]
     own = Path("/proc/self/ns/user").readlink()
-    with subprocess.Popen(command, pass_fds=[namespace_is_ready], stdin=subprocess.DEVNULL) as maker:
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as maker:
         while Path(f"/proc/{maker.pid}/ns/user").readlink() == own:
             time.sleep(0.01)
         for ids in ("uid_map", "gid_map"):
             Path(f"/proc/{maker.pid}/{ids}").write_text("0 0 65536\n")
-        os.write(go, b"go\n")
-    os.close(go)
-    os.close(namespace_is_ready)
+        maker.communicate(b"\n")
     assert maker.returncode == 0, "mmdebstrap failed"
 
 
