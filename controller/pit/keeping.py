@@ -14,9 +14,10 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from controller.errors import TableError
 from controller.keys import SigningKey, load_or_make_key, rotations_of, write_whole
@@ -55,19 +56,14 @@ def back_up(at: Place, key: Path, to: Path) -> Kept:
     if not ledger.is_file():
         raise missing(ledger)
     new = to.with_name(f"{to.name}.new")
-    with _unwritten(to):
+    with _unwritten(to), ExitStack() as at_the_end:
         if to.exists():
             raise FileExistsError(errno.EEXIST, "there is something of that name already")
         shutil.rmtree(new, ignore_errors=True)
         new.mkdir(mode=0o700, parents=True)
+        at_the_end.callback(shutil.rmtree, new, ignore_errors=True)  # where it did not get its name
         copy = new / _LEDGER
-        with (
-            closing(LedgerFile(ledger, begin=False, read_only=True)) as db,
-            db.explained(),
-            closing(sqlite3.connect(copy)) as into,
-        ):
-            db.connection.backup(into)
-            into.execute("PRAGMA journal_mode = DELETE")
+        _copy(ledger, copy)
         names = [_LEDGER]
         for name, path in (("key", key), ("key.rotations", _rotations(key))):
             if path.exists():
@@ -159,8 +155,32 @@ def _refuse_going_back(ledger: Path, kept: Kept, by: str | None) -> None:
         people.name(by)
 
 
+def _copy(ledger: Path, to: Path) -> None:
+    with (
+        closing(LedgerFile(ledger, begin=False, read_only=True)) as db,
+        db.explained(),
+        closing(sqlite3.connect(to)) as into,
+    ):
+        db.connection.backup(into)
+        into.execute("PRAGMA journal_mode = DELETE")
+
+
 def _look(path: Path) -> Kept:
-    """How far a ledger goes, and what does not balance in it."""
+    """How far a ledger goes, and what does not balance in it. A ledger of an earlier form stays as it is: a copy of it
+    gets the newest form, and is looked at."""
+    try:
+        return _seen(path)
+    except TableError as error:
+        if error.code != "ledger_of_earlier_form":
+            raise
+    with TemporaryDirectory(dir=path.parent) as folder:
+        newest = Path(folder) / _LEDGER
+        _copy(path, newest)
+        LedgerFile(newest).close()
+        return _seen(newest)
+
+
+def _seen(path: Path) -> Kept:
     standing = read_standing(path)
     return Kept(now_text(), {each.table: each.seq for each in standing.tables}, read_account(path).findings)
 

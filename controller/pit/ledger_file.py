@@ -26,6 +26,7 @@ from controller.pit.store import (
     missing,
     nonsense_explained,
     of_another_program,
+    of_earlier_form,
     refuse_form,
     unusable,
 )
@@ -115,6 +116,7 @@ class LedgerFile:
 
         Raises TableError `ledger_locked`, `ledger_unusable`, `ledger_damaged`, `ledger_of_another_program`,
         `ledger_too_old`, `ledger_too_new`, `ledger_missing`, and `ledger_linked` unless the file is only read.
+        A file that is only read stays in its form: what that form lacks raises `ledger_of_earlier_form`.
         """
         if not (begin or path.is_file()):
             raise missing(path)
@@ -122,17 +124,17 @@ class LedgerFile:
         self._lock: PitLock | None = None
         self._place = ""
         self._data_version: int | None = None
+        self._only_reads_form = FORM
         if read_only:
             with self.explained():
                 address = f"{path.absolute().as_uri()}?mode=ro{_alone(path)}"
                 self.connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=_BUSY_S)
-                self._form()
+                self._only_reads_form = self._form()
             return
         refuse_linked(path)
         with nonsense_explained(self):
             self.connection = sqlite3.connect(path, isolation_level=None, timeout=_BUSY_S)
             self._begin_or_check()
-            self.execute("PRAGMA journal_mode = WAL")
             self.execute("PRAGMA synchronous = FULL")
             # A sync of an earlier run may have failed. The kernel then takes the log for written, so write the log
             # anew.
@@ -165,6 +167,8 @@ class LedgerFile:
                 raise locked(self) from error
             if "decode to UTF-8" in str(error):  # Python's own, on a text that is none
                 raise damaged(self, str(error)) from error
+            if self._only_reads_form < FORM and str(error).startswith("no such "):  # a table, or a column
+                raise of_earlier_form(self, self._only_reads_form, FORM) from error
             raise unusable(self, str(error)) from error
         except sqlite3.Error as error:
             raise damaged(self, str(error)) from error
@@ -257,14 +261,16 @@ class LedgerFile:
 
     def _begin_or_check(self) -> None:
         empty = self.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] == 0
+        form = 0 if empty else self._form()
+        self.execute("PRAGMA journal_mode = WAL")  # first: after an ALTER TABLE SQLite calls its own file locked
         if empty:
             with self.transaction():
                 self._make(NEW)
                 self.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        elif self._form() < FORM:
+        elif form < FORM:
             with self.transaction():  # where another process has done so meanwhile, nothing is left to do
-                for form in range(self._form(), FORM):
-                    self._make(FROM_FORM[form])
+                for each in range(self._form(), FORM):
+                    self._make(FROM_FORM[each])
         self._form()
 
     def _make(self, schemas: Iterable[str]) -> None:

@@ -151,6 +151,15 @@ def of_another_program(at: object) -> TableError:
     return TableError("ledger_of_another_program", f"{at} is a database, but no pit's ledger.", "Correct --ledger.")
 
 
+def of_earlier_form(at: object, form: int, newest: int) -> TableError:
+    """The error that only a pit that runs gives the ledger what a reader looks for."""
+    return TableError(
+        "ledger_of_earlier_form",
+        f"An earlier version wrote the ledger {at}: it has form {form}, and this command reads form {newest}.",
+        "Start the pit of this version (`run`): it gives the ledger the newest form. Then repeat the command.",
+    )
+
+
 def refuse_form(at: object, form: int, oldest: int, newest: int) -> None:
     """Raises TableError `ledger_too_old` or `ledger_too_new` where this program cannot read a ledger of that form."""
     what = f"The ledger {at} has form {form}; this program knows form {newest}."

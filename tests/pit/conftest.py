@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import gzip
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -66,3 +67,11 @@ def at(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     """Where a new ledger may be kept: the test runs over each. But for `over_both`, the database is the proof's."""
     place: Place = tmp_path / "ledger.sqlite" if request.param == FILE else request.getfixturevalue("database")
     return place
+
+
+@pytest.fixture
+def form_3(tmp_path: Path) -> Path:
+    """A ledger that the program of form 3 wrote: t-0.1 paid, t-0.2 rejected, t-1.1 pending with a telling."""
+    path = tmp_path / "ledger.sqlite"
+    path.write_bytes(gzip.decompress(Path(__file__).with_name("ledger_form_3.sqlite.gz").read_bytes()))
+    return path

@@ -4,12 +4,10 @@ but the alarms and what it sent."""
 from __future__ import annotations
 
 import base64
-import gzip
 import json
 import os
 import pty
 import shlex
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -29,6 +27,7 @@ from controller.pit.__main__ import main
 from controller.pit.forms import FROM_FORM
 from controller.pit.ledger import Ledger, Place, read_log
 from controller.pit.settings import DEFAULT
+from controller.pit.standing import read_standing
 from tests.pit.evening import EPOCH, KEY, TableEvening
 from tests.pit.house import ROOT, TABLE, House, ack, state
 from tests.pit.postgresql import over_both, rows
@@ -43,7 +42,6 @@ Told = pytest.CaptureFixture[str]
 THIEF = SigningKey(bytes([7] * 32))
 OURS, THEIRS = fingerprint(KEY.public), fingerprint(THIEF.public)
 BY = ("Ann", "a stolen certificate")
-FORM_3 = Path(__file__).with_name("ledger_form_3.sqlite.gz")
 
 
 def stolen(bodies: list[bytes]) -> list[bytes]:
@@ -365,15 +363,6 @@ _ADOPT = ["adopt", "--ledger"]
 # A ledger of the form before.
 
 
-@pytest.fixture
-def form_3(tmp_path: Path) -> Path:
-    """A ledger that the program of form 3 wrote: t-0.1 paid, t-0.2 rejected, t-1.1 pending with a telling."""
-    path = tmp_path / "ledger.sqlite"
-    with gzip.open(FORM_3) as packed, path.open("wb") as plain:
-        shutil.copyfileobj(packed, plain)
-    return path
-
-
 @pytest.mark.parametrize("refusals", [True, False])
 def test_a_ledger_of_form_3_is_read_as_it_is_and_goes_on_in_place(form_3: Path, capsys: Told, refusals: bool) -> None:
     if not refusals:  # it was made with the first of them
@@ -383,6 +372,7 @@ def test_a_ledger_of_form_3_is_read_as_it_is_and_goes_on_in_place(form_3: Path, 
     assert main(["alarms", "--ledger", str(form_3)]) == 0
     assert ("signature_invalid" in capsys.readouterr().out) == refusals
     bodies = list(read_log(form_3, "t-0", None))
+    assert code_of(lambda: read_standing(form_3)) == "ledger_of_earlier_form"
     assert form_3.read_bytes() == before, "whoever only reads leaves it as it was"
 
     with closing(Ledger(form_3)) as ledger:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -130,9 +131,27 @@ def test_a_damaged_ledger_is_no_backup_and_gives_way_to_one(
     ledger.write_bytes(b"SQLite format 3\0" + bytes(4000))
     assert main(["backup", "--ledger", str(ledger), str(tmp_path / "second")]) == 1
     assert "ledger_" in capsys.readouterr().err
-    assert not (tmp_path / "second").exists()
+    assert not list(tmp_path.glob("second*")), "what was half made has gone"
     assert main(["restore", "--ledger", str(ledger), str(copy)]) == 0
     assert main(["account", "--ledger", str(ledger)]) == 0
+
+
+def test_a_ledger_of_an_earlier_form_is_backed_up_as_it_is_and_gives_way_on_a_persons_word_alone(
+    form_3: Path, kept: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever updates the pit backs its ledger up before the new version gives it another form."""
+    before, copy = form_3.read_bytes(), tmp_path / "of form 3"
+    assert main(["backup", "--ledger", str(form_3), str(copy)]) == 0
+    assert form_3.read_bytes() == before
+    assert {path.name for path in copy.iterdir()} == {"ledger", "backup.json", "SHA256SUMS"}
+    with closing(sqlite3.connect(copy / "ledger")) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (3,)
+    assert read_backup(copy).tables.keys() == {"t-0", "t-1"}
+    assert main(["restore", "--ledger", str(form_3), str(kept[1])]) == 1
+    assert "restore_goes_back" in capsys.readouterr().err
+    assert main(["restore", "--ledger", str(form_3), str(copy)]) == 0
+    with closing(Ledger(form_3)) as ledger:
+        assert [award.step for award in ledger.awards()] == ["paid", "rejected", "pending"]
 
 
 def test_a_database_is_backed_up_by_its_own_means(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
