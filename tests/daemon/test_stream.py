@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -147,6 +149,27 @@ async def test_a_broker_on_which_no_pit_is_heard_is_left_for_the_next(tmp_path: 
         world.broker.levels = dict(LEVELS)
         world.broker.say_levels()
         assert world.runtime.stream.standing().code == "not_adopted", "a pit is heard here"
+
+
+async def test_each_stay_at_a_silent_broker_is_twice_as_long_as_the_one_before_but_never_longer_than_eight_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(tmp_path, pit={"stale_after_s": 10}) as world:
+        now_s = time.monotonic() + 1_000
+        monkeypatch.setattr("controller.delivery.stream.time", SimpleNamespace(monotonic=lambda: now_s))
+        world.broker.has_others = True
+        world.broker.levels = None
+        world.broker.disconnect()
+        world.broker.connect()
+        stays_s = []
+        for _ in range(6):
+            moves, came_s = world.broker.moves, now_s
+            while world.broker.moves == moves:
+                now_s += 5
+                world.runtime.stream._seek_pit()
+            stays_s.append(now_s - came_s)
+            world.broker.connect()
+        assert stays_s == [10, 20, 40, 80, 80, 80]
 
 
 async def test_a_silent_broker_that_is_the_only_one_is_kept(tmp_path: Path) -> None:

@@ -31,6 +31,14 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
         yield Scene(tmp_path_factory.mktemp("house"), ends)
 
 
+def test_a_pit_that_says_nothing_for_longer_than_ten_seconds_is_a_trouble() -> None:
+    def silent(heard_ms: int | None) -> bool:
+        pit = parts(Look(20_000, None, None, None, {}, None, heard_ms))["pit"]
+        return "The pit says nothing" in json.dumps(pit)
+
+    assert [silent(heard_ms) for heard_ms in (None, 9_999, 10_000, 20_000)] == [True, True, False, False]
+
+
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     with chromium(tmp_path_factory.mktemp("pictures")) as opened:
