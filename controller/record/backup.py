@@ -7,11 +7,13 @@ was, so nothing was said after the backup. That one alone may go on in its epoch
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import io
 import json
 import os
 import tarfile
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -87,7 +89,10 @@ def reading_backup(path: Path, into: Path) -> Iterator[tuple[Backup, Iterator[tu
 
     Raises TableError `backup_damaged`, also while the files are read.
     """
-    with _explained(path), tarfile.open(path, "r:gz") as tar:
+    with _explained(path), gzip.open(path) as packed:
+        while packed.read(1 << 20):
+            pass  # to the checksum at the end, which also covers the head: no file is taken from a damaged backup
+    with _explained(path), gzip.open(path) as packed, tarfile.open(fileobj=packed, mode="r:") as tar:
         members = iter(tar)
         head = json.loads(_bytes(tar, next(members), _HEAD))
         if head.pop("backup") != _FORM:
@@ -130,9 +135,10 @@ def _files(
 
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
+    packing = (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError)
     try:
         yield
-    except (tarfile.TarError, EOFError, ValueError, LookupError, TypeError, StopIteration) as error:
+    except (*packing, ValueError, LookupError, TypeError, StopIteration) as error:
         do = "Use another backup. Where there is none, keep this file, and look at the disk from which it came."
         what = f"The backup {path} cannot be used: {error or type(error).__name__}."
         raise TableError("backup_damaged", what, do) from None

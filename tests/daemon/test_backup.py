@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from pathlib import Path
 
@@ -196,7 +197,11 @@ def test_a_damaged_backup_is_told_and_puts_no_journal_anywhere(
     _said(capsys, "backup", str(table), str(kept), "--move", "--by", "Smith")
     _lost(tmp_path / "table")
     whole = kept.read_bytes()
-    for damaged in (whole[:100], whole[: len(whole) // 2], b"nothing", whole[:-200] + bytes(100) + whole[-100:]):
+    no_block = whole[:10] + b"\xff" + whole[11:]  # the deflate stream's first byte: a kind of block that there is not
+    changed = gzip.compress(gzip.decompress(whole).replace(b"SQLite format 3", b"SQLite format 4"))
+    cut = (whole[:100], whole[: len(whole) // 2], whole[:-4])
+    checksum = whole[:-8] + bytes(each ^ 255 for each in whole[-8:-4]) + whole[-4:]
+    for damaged in (*cut, b"", b"nothing", no_block, changed, checksum):
         kept.write_bytes(damaged)
         assert _refused(capsys, "restore", str(kept)) == "backup_damaged"
         assert not (tmp_path / "table" / "table.journal").exists()
