@@ -98,7 +98,7 @@ async def _run(config: Config, log: CountedLog) -> None:
             async with serving(runtime, Path(file.control.socket)):
                 _log.info("table %s is ready: shoe %s, phase %s", file.table.id, table.shoes_opened, runtime.face.phase)
                 gc.collect()
-                gc.freeze()  # objects made at the start stay: no collection during a hand goes through them
+                gc.freeze()  # objects made at the start stay: no collection during a round goes through them
                 sys.setswitchinterval(_SWITCH_S)
                 notify("READY=1")
                 await asyncio.wait([running])

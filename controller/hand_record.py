@@ -1,8 +1,8 @@
 """A finished round as the journal has it, step by step: for a terminal, a page, and a supervisor's screen.
 
 The codec reads the shoe's own frames again, which must give the facts in the journal. A card that nobody saw stays
-hidden, although the hand is closed. Example: a hand is voided before its face-down cards are turned up. Then the record
-has neither those cards nor their frames.
+hidden, although the round is closed. Example: a round is voided before its face-down cards are turned up. Then the
+record has neither those cards nor their frames.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class _Step:
         if _frame(fact) is None and getattr(fact, "card", None) is None:
             return False
         up = {(hand.hand, place) for hand in seen.hands for place, card in enumerate(hand.cards) if card != FACE_DOWN}
-        if not isinstance(self.after.phase, Locked):  # while wagers are locked, the layout still shows the hand before
+        if not isinstance(self.after.phase, Locked):  # while wagers are locked, the layout still shows the round before
             there = _laid(public(self.before)) if isinstance(self.before.phase, HandInPlay) else set()
             if laid := _laid(self.face) - there:
                 return not laid <= up

@@ -439,7 +439,7 @@ class Runtime:
         return asyncio.get_running_loop().run_in_executor(self._commit_thread, work)
 
     def _quiet(self) -> bool:
-        """Whether the table is between hands and nothing waits, so that work which can wait may be done now."""
+        """Whether the table is between rounds and nothing waits, so that work which can wait may be done now."""
         return self.face.phase in _BETWEEN_HANDS and self.face.fault is None and not self._inbox
 
     # Pins.
@@ -582,7 +582,7 @@ class Runtime:
                 return lost_count and PHASE_NAMES[type(table.phase)] in _SHOE_OPEN
             case PitKeyRotated(former=former):
                 return table.pit_key == former
-            case OutboxFull():  # noticed at every event; inside a hand it may wait for the next
+            case OutboxFull():  # noticed at every event; inside a round it may wait for the next
                 return table.fault is None and PHASE_NAMES[type(table.phase)] in _BETWEEN_HANDS
             case _:
                 return True
@@ -591,7 +591,7 @@ class Runtime:
         """Bytes that became no fact are counted, and logged where they begin.
 
         The bytes may be a damaged copy of a report: of a card that nobody sees, or of the shoe's result, which tells
-        that the hand is complete. Another copy of that report may yet be believed. So the bytes go into the inbox only
+        that the round is complete. Another copy of that report may yet be believed. So the bytes go into the inbox only
         after all copies can have come. Whether people may be told of them is decided then, by a table that has
         committed the report.
         """

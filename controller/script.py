@@ -1,4 +1,4 @@
-"""A hand as a text script, played on the same core that a table runs: no hardware, no network, no clock.
+"""A round as a text script, played on the same core that a table runs: no hardware, no network, no clock.
 
 Tokens are parted by white space; `#` begins a comment. Cards are `KS 9H TD`, `CUT` is the cutting card, `??` an
 unreadable card, `kept:KS` a card that the shoe kept after an overdraw. `UNHEARD` says that nobody heard the shoe for a
@@ -37,7 +37,7 @@ from controller.words.language import language
 
 EPOCH = "0"
 _KEPT = "kept:"
-"""Before a card that the shoe keeps for the next hand."""
+"""Before a card that the shoe keeps for the next round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ class ScriptTable:
             raise _TokenError("wrong_price", f"{wager.cents} cents is not the price.", f"Write {price_cents}.")
         if wager.seat in self._wagers:
             what = f"Seat {wager.seat} has a {wager.spot} wager already."
-            raise _TokenError("wagered_already", what, "Write it once a hand.")
+            raise _TokenError("wagered_already", what, "Write it once a round.")
         self._wagers |= {wager.seat}
 
 

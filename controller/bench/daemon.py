@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[2]
 POLL_S = 0.02
 _START_PATIENCE_S = 60.0
 _ANSWERS_WITHIN_S = 5.0
-_OFF_THE_WIRE_S = 0.5  # more than a hand's reports take at 4800 baud
+_OFF_THE_WIRE_S = 0.5  # more than a round's reports take at 4800 baud
 _LEAVE_A_FAULT = ("clear", "card", "void", "new_shoe", "count")
 
 
@@ -239,7 +239,7 @@ class Table:
             self.count()
 
     def clear_and_count(self) -> None:
-        """The shoe's line was lost inside a hand and is back: a supervisor clears, and counts the cards that are
+        """The shoe's line was lost inside a round and is back: a supervisor clears, and counts the cards that are
         left."""
         self.supervisor("clear")
         self.count()
@@ -299,7 +299,7 @@ class Table:
 
     @property
     def hands(self) -> dict[str, list[str]]:
-        """The cards that the table shows, by hand: of the hand in play, or of the last hand."""
+        """The cards that the table shows, by hand: of the round in play, or of the last round."""
         return {"player": [], "banker": []} | {hand["hand"]: hand["cards"] for hand in self.face["hands"]}
 
     def links_up(self) -> bool:

@@ -74,7 +74,7 @@ class FarPit:
 
     @property
     def rounds(self) -> list[Event]:
-        """The finished hands."""
+        """The finished rounds."""
         return self.told("round")
 
     @property

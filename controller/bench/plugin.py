@@ -263,7 +263,7 @@ class Dealer:
         self._pins.press("deal", until=lambda: self._table.phase == "wagers_locked")
 
     def deal(self, cards: str) -> None:
-        """Deal these cards of a hand, and wait until the table shows the last of them."""
+        """Deal these cards of a round, and wait until the table shows the last of them."""
         already = 0 if self._table.phase == "wagers_locked" else self._shown()
         self._shoe.deal(cards)
         self._eventually(lambda: self._shown() == already + len(cards.split()))
@@ -283,7 +283,7 @@ class Dealer:
         return sum(fact["fact"] == "CutCardDrawn" for fact in self._table.facts())
 
     def play(self, cards: str, *seats: int) -> None:
-        """Lock, deal a whole hand, and wait until the hand is over."""
+        """Lock, deal a whole round, and wait until the round is over."""
         self.lock(*seats)
         standing = self._table.fault
         self._shoe.deal(cards)

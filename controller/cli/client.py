@@ -58,7 +58,7 @@ def watch(table: Path) -> Iterator[dict[str, Any]]:
 
 
 def shoe_rounds(table: Path) -> list[dict[str, Any]]:
-    """The finished hands of a running table's open shoe, from its feed."""
+    """The finished rounds of a running table's open shoe, from its feed."""
     with _connected(table, str(feed_of(Path(load(table).file.control.socket)))) as channel:
         for line in channel.makefile("rb"):
             if "rounds" in (told := json.loads(line)):

@@ -230,7 +230,7 @@ def _par(options: Namespace) -> int:
 
 def _add_roads(parser: ArgumentParser) -> None:
     hands = (
-        "hands in their order, B for Banker, P for Player, T for a tie; or a running table's file, for its open shoe"
+        "rounds in their order, B for Banker, P for Player, T for a tie; or a running table's file, for its open shoe"
     )
     parser.add_argument("of", nargs="?", metavar="HANDS|TABLE.toml", help=hands)
 
@@ -558,7 +558,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("par", _PLAY, "what every bet of a game is worth: its odds, counted exactly", "TABLE.toml", _par, _add_par),
     Command(
-        "roads", _LOOK, "the five roads of the open shoe, or of a string of hands", "BBPPPTBPBB", _roads, _add_roads
+        "roads", _LOOK, "the five roads of the open shoe, or of a string of rounds", "BBPPPTBPBB", _roads, _add_roads
     ),
     Command(
         "screen",

@@ -29,7 +29,7 @@ class OpenShoe:
 
     number: int
     round: int | None
-    """The last hand that has begun."""
+    """The last round that has begun."""
 
     rules: TableRules
     config_digest: str

@@ -12,7 +12,7 @@ from controller.roads.text import LETTERS, hands_from, roads_text
 
 
 def roads(of: str | None) -> int:
-    """Print the roads of these hands, or of a running table's open shoe: its file, or None for the default table.
+    """Print the roads of these rounds, or of a running table's open shoe: its file, or None for the default table.
 
     Raises TableError `no_hands` for any other text.
     """
@@ -22,6 +22,6 @@ def roads(of: str | None) -> int:
         hands = hands_of(shoe_rounds(default_table() if of is None else Path(of)))
     else:
         do = "Write B for Banker, P for Player and T for a tie, in their order: tablectl roads BBPPPTBPBB"
-        raise TableError("no_hands", f"{of} is neither a string of hands nor a table's file.", do)
+        raise TableError("no_hands", f"{of} is neither a string of rounds nor a table's file.", do)
     print(roads_text(Roads(hands)))
     return 0

@@ -11,7 +11,7 @@ from controller.errors import TableError
 
 
 def screen(table: Path, listen: str, supervisor: bool = False) -> int:
-    """Serve the table's pages at `listen`, HOST:PORT; for a `supervisor`, finished hands too. Raises TableError
+    """Serve the table's pages at `listen`, HOST:PORT; for a `supervisor`, finished rounds too. Raises TableError
     `screen_missing` without its libraries."""
     host, _, port = listen.rpartition(":")
     if not (host and port.isdecimal()):

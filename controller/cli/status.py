@@ -71,7 +71,7 @@ def waiting(told: dict[str, Any], words: Language) -> str:
 
 
 def waits_for(face: dict[str, Any], words: Language) -> str | None:
-    """What a hand waits for, from the table's public face; None where no hand waits, or nobody may know."""
+    """What a round waits for, from the table's public face; None where no round waits, or nobody may know."""
     say = words.sections["waiting"]
     if (choice := face["choice"]) is not None:
         seat = hand_name(choice["hand"], words)

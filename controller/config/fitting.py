@@ -88,7 +88,7 @@ def check_game_fits(
 def warnings(table: TableFile, game: GameFile) -> Iterable[str]:
     """What can be meant, and is perhaps not: a seat without a sensor, a connection without TLS."""
     if table.pit.tls is None and not table.pit.is_local:
-        yield "[pit] has no TLS (ca, certificate, private_key): its network can read every hand and speak as the pit"
+        yield "[pit] has no TLS (ca, certificate, private_key): its network can read every round and speak as the pit"
     if table.pit.trust_first_key:
         yield "[pit] trust_first_key: whoever speaks first as the pit is believed, and nobody compares its key"
     yield from conflicts(table.pins.lamps, table.pins.inputs)
@@ -114,7 +114,7 @@ def warnings(table: TableFile, game: GameFile) -> Iterable[str]:
         kept = " but on a card that the shoe reports as kept" if brand.deals else ""
         yield f"a first card locks the wagers: shoe.drawn_in_error has no effect{kept}, as no other can be in error"
     if brand.deals and game.shoe.drawn_in_error == "burn":
-        counts_it = f"{brand.called} takes a burned card for a hand's first: end the shoe's own game"
+        counts_it = f"{brand.called} takes a burned card for a round's first: end the shoe's own game"
         yield f'shoe.drawn_in_error = "burn": {counts_it} after each such card, or the table stops at the next'
     if not brand.bits_until_numbers_repeat and table.table.lock_on == "first_card":
         numbers_nothing = f"{brand.called} numbers nothing: a report that is lost between rounds goes unnoticed"

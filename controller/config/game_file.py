@@ -90,8 +90,8 @@ def _check_shoe_rules(shoe: ShoeRules) -> Iterable[Mistake]:
     else:
         deepest = 52 * shoe.decks - _BURNED_AT_MOST - HAND_AT_MOST
         if not 0 <= shoe.cut_card_from_end <= max(0, deepest):
-            what = f"{shoe.cut_card_from_end} cards behind the cutting card leave no hand before it"
-            do = f"Write a number from 0 to {max(0, deepest)}: before it lie the burned cards and one hand at least."
+            what = f"{shoe.cut_card_from_end} cards behind the cutting card leave no round before it"
+            do = f"Write a number from 0 to {max(0, deepest)}: before it lie the burned cards and one round at least."
             yield "shoe.cut_card_from_end", what, do
         if shoe.fewest_cards_to_open > 52 * shoe.decks:
             yield "shoe.fewest_cards_to_open", "is more than the shoe holds", "Write 6, or little more."
@@ -99,7 +99,7 @@ def _check_shoe_rules(shoe: ShoeRules) -> Iterable[Mistake]:
     yield from check_range("shoe.hands_after_cut_card_first", shoe.hands_after_cut_card_first, 1, 10)
     yield from check_range("shoe.cut_card_tolerance", shoe.cut_card_tolerance, 0, 624)
     if shoe.fewest_cards_to_open < HAND_AT_MOST:
-        yield "shoe.fewest_cards_to_open", "is less than a hand can take", f"Write {HAND_AT_MOST} or more."
+        yield "shoe.fewest_cards_to_open", "is less than a round can take", f"Write {HAND_AT_MOST} or more."
 
 
 def _check_play(section: Section, shoe: ShoeRules, bets: tuple[Bet, ...]) -> Iterable[Mistake]:
@@ -236,14 +236,14 @@ def _check_wagers(wagers: WagerRules, rounding: Rounding) -> Iterable[Mistake]:
 
 
 def check_reach(game: GameFile) -> Iterable[Mistake]:
-    """Each row must be able to decide a hand.
+    """Each row must be able to decide a round.
 
-    A row that holds for no hand decides none. Nor does a row where a row before it holds whenever it does.
+    A row that holds for no round decides none. Nor does a row where a row before it holds whenever it does.
     """
     for each in unreachable(play_of(game), game.bets, game.shoe.decks):
         key, spot = f"bets.{each.bet}.rows.{each.row}", game.bets[each.bet].spot
         if each.why == "never_holds":
-            yield key, f"no hand is so: {spot} can never be decided by it", "Correct it, or remove it."
+            yield key, f"no round is so: {spot} can never be decided by it", "Correct it, or remove it."
         else:
             do = "Put it before them, or remove it: the first row that holds decides."
             yield key, f"wherever it holds, a row of {spot} before it holds", do

@@ -39,7 +39,7 @@ class TableSection:
     """The path of the game file, from the folder of this file."""
 
     lock_on: LockOn = "deal"
-    """What locks the wagers: the dealer's button `deal`, or a hand's first card at a table without that button."""
+    """What locks the wagers: the dealer's button `deal`, or a round's first card at a table without that button."""
 
     dealt: Literal["mini", "midi"] = "mini"
     """`"mini"`: the dealer turns up every card. `"midi"`: the cards lie face down until they are revealed."""

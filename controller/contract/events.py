@@ -350,7 +350,7 @@ class SeatsCorrection(Event):
 
 @dataclass(frozen=True, slots=True)
 class Void(Event):
-    """A hand ended without a result. Its wagers go back, and the parts that the `progressive` wagers added to the
+    """A round ended without a result. Its wagers go back, and the parts that the `progressive` wagers added to the
     meters are taken off.
 
     `settlement` returns each wager, where the table knew any.

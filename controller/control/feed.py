@@ -1,9 +1,14 @@
 """The feed: a second socket, beside the control socket, which tells what is public and reads nothing.
 
-Anybody on this machine may connect. A line of JSON has one key. `{"placard": ...}`: the table's rules. `{"rounds":
-...}`: the finished hands of the open shoe, as corrected. `{"wiring": ...}`: the pin of each lamp and input. `{"status":
-...}`: the table's status. A new reader gets all four at once, and then each line whenever it differs, on the beat of
-`watchers.py`. So a reader needs nothing that was told before. The table's screen reads this feed.
+Anybody on this machine may connect. A line is a JSON object with one of these keys:
+
+- `placard`: the table's rules.
+- `rounds`: the finished rounds of the open shoe, as corrected.
+- `wiring`: the pin of each lamp and input.
+- `status`: the table's status.
+
+A new reader gets all four lines at once, and then each line whenever the line differs, on the beat of `watchers.py`.
+So a reader needs no earlier line. The table's screen reads this feed.
 """
 
 from __future__ import annotations

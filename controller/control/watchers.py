@@ -1,8 +1,9 @@
 """The connections that watch a running table, over the control socket or its feed.
 
-All are sent the same lines, rendered once at each beat, and each is sent only the lines that are new to it. The beat
-follows a clock and not the commits. Example: in a hand whose cards lie face down, the shoe's result is committed too. A
-push at that moment would tell that the hand is complete, and so whether a third card was drawn, before anybody saw it.
+The lines are rendered once at each beat, the same for all connections. Each connection is sent only the lines that
+differ from those it was sent last. The beat follows a clock and not the commits. Example: in a round whose cards lie
+face down, the shoe's result is committed too. A line at that moment would tell that the round is complete, and so
+whether a third card was drawn, before anybody saw that card.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Punto banco: who takes the next card, and how a hand ends.
+"""Punto banco: who takes the next card, and how a round ends.
 
 The rules of drawing are a `Tableau`, data of the game file (sheet 000, "Player … Banker …"): no number of those rules
-is in this code. Each answer is computed from all cards dealt so far, so a hand has no state but its cards. In Midi
+is in this code. Each answer is computed from all cards dealt so far, so a round has no state but its cards. In Midi
 Baccarat all cards lie face down, third cards too, until the squeezers have handed them back (`PuntoBanco.reveal`).
 """
 
@@ -53,7 +53,7 @@ class Section:
 
     midi_reveal: Literal["input", "hand_end"]
     """When the cards of Midi count as turned up. `"input"`: when the dealer presses `reveal`. `"hand_end"`: when the
-    hand is complete, at a table without that button."""
+    round is complete, at a table without that button."""
 
     def dealt(self, how: Literal["mini", "midi"]) -> PuntoBanco:
         """The game as a table deals it, Mini or Midi."""
@@ -65,7 +65,7 @@ class PuntoBanco:
     """The game: its tableau, and when cards are turned up.
 
     "dealt": each card is dealt face up (Mini). "input" and "hand_end" deal face down (Midi): until the dealer says that
-    the cards have been handed back and turned up, or until the hand is complete.
+    the cards have been handed back and turned up, or until the round is complete.
     """
 
     tableau: Tableau
@@ -79,7 +79,7 @@ class PuntoBanco:
 
     @property
     def naturals(self) -> tuple[int, ...]:
-        """The two-card totals that end a hand at once."""
+        """The two-card totals that end a round at once."""
         return self.tableau.natural
 
     @property
@@ -100,7 +100,7 @@ class PuntoBanco:
     def next_step(self, _: Seating, plays: Sequence[Play]) -> Draw | Reveal | TwoHands:
         """What follows the plays so far. Face-down cards are turned up before anything shows what they are.
 
-        Raises ValueError where there are more plays than the hand takes.
+        Raises ValueError where there are more plays than the round takes.
         """
         following = next_step(self.tableau, _cards(plays))
         if self.reveal == "dealt":
@@ -132,7 +132,7 @@ class PuntoBanco:
 
     def seen(self, done: Done, _: Seating, __: int | None, printed: Printed) -> tuple[Finished, ...]:
         """The two hands. Every seat sees the same two hands; only what is printed at the seat differs."""
-        assert isinstance(done, TwoHands), "a hand of this game"
+        assert isinstance(done, TwoHands), "a round of this game"
         return (Finished(done, self.naturals, *printed),)
 
     def most_cards(self, _: int) -> int:
@@ -166,9 +166,9 @@ def _cards(plays: Sequence[Play]) -> list[Card]:
 
 
 def next_step(tableau: Tableau, dealt: Sequence[Card]) -> Draw | TwoHands:
-    """What follows once the cards `dealt`, in order from the hand's first card, are on the layout.
+    """What follows once the cards `dealt`, in order from the round's first card, are on the layout.
 
-    Raises ValueError where there are more cards than the hand takes.
+    Raises ValueError where there are more cards than the round takes.
     """
     player, banker = hands(tableau, dealt)
     hand = _next_hand(tableau, player, banker)
@@ -178,9 +178,9 @@ def next_step(tableau: Tableau, dealt: Sequence[Card]) -> Draw | TwoHands:
 
 
 def hands(tableau: Tableau, dealt: Sequence[Card]) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
-    """Player's and Banker's cards of a hand, complete or not. `dealt` is in order from the hand's first card.
+    """Player's and Banker's cards of a round, complete or not. `dealt` is in order from the round's first card.
 
-    Raises ValueError where there are more cards than the hand takes.
+    Raises ValueError where there are more cards than the round takes.
     """
     player: tuple[Card, ...] = ()
     banker: tuple[Card, ...] = ()
@@ -191,7 +191,7 @@ def hands(tableau: Tableau, dealt: Sequence[Card]) -> tuple[tuple[Card, ...], tu
             case Hand.BANKER:
                 banker += (card,)
             case None:
-                raise ValueError(f"the hand was complete before {card}")
+                raise ValueError(f"the round was complete before {card}")
     return player, banker
 
 

@@ -1,7 +1,7 @@
-"""Bets as data: what a finished hand must be for a wager to win, to push, to lose, or to win an award.
+"""Bets as data: what a finished round must be for a wager to win, to push, to lose, or to win an award.
 
 A bet is a list of rows. The first row that holds decides; where no row holds, the wager is lost. A row's condition is
-written in a closed vocabulary of what finished hands are: `When`, `HandIs` and `CardsAre`. Every written word must
+written in a closed vocabulary of what finished rounds are: `When`, `HandIs` and `CardsAre`. Every written word must
 hold. Of a word with several values, any one value may hold. `docs/bets.md` explains each word with an example.
 """
 
@@ -107,13 +107,13 @@ class HandIs(CardsAre):
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """What a finished hand is, with both its sides. A word that is None is not asked."""
+    """What a finished round is, with both its sides. A word that is None is not asked."""
 
     winner: tuple[Literal["player", "banker", "own", "dealer", "tie"], ...] | None = None
     """The side that came closer to nine, by any of its names."""
 
     natural: bool | None = None
-    """The hand ended on the first two cards of each side, because one side or both had a natural."""
+    """The round ended on the first two cards of each side, because one side or both had a natural."""
 
     margin: tuple[Points, ...] | None = None
     """The points between the two totals; 0 for a tie."""
@@ -272,9 +272,9 @@ class Bet:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A finished hand as the bets of one seat see it.
+    """A finished round as the bets of one seat see it.
 
-    `naturals` are the two-card totals that end a hand. `own` is printed at the bettor's seat, `others` at the table's
+    `naturals` are the two-card totals that end a round. `own` is printed at the bettor's seat, `others` at the table's
     other seats, taken or empty. `names` are the names of the two hands in rows: each hand has one or several. `number`
     is that of a split seat's hand, from 1 at the left; None where the seat has not split.
     """
@@ -325,8 +325,10 @@ def deciding_of(bet: Bet, seen: Sequence[Finished]) -> Row | None:
 
 
 def holds(when: When, finished: Finished) -> bool:
-    """Whether the finished hand is all that `when` says. Only what `when` asks is computed: about thirty rows are asked
-    before the lamp of a round's last card is lit."""
+    """Whether the finished round is all that `when` says.
+
+    Only what `when` asks is computed: about thirty rows are asked before the lamp of a round's last card is lit.
+    """
     done, (firsts, seconds) = finished.done, finished.names
     player, banker = done.player, done.banker
 

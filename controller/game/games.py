@@ -20,7 +20,7 @@ from controller.game.seating import Seating, TieMoves, WinMoves
 
 
 class Game(Protocol):
-    """A game by the rules of a house. Pure: each answer is computed from all plays of the hand so far."""
+    """A game by the rules of a house. Pure: each answer is computed from all plays of the round so far."""
 
     @property
     def tableau(self) -> Tableau | None:
@@ -28,7 +28,7 @@ class Game(Protocol):
 
     @property
     def naturals(self) -> tuple[int, ...]:
-        """The two-card totals that end a hand at once; empty where the game has none."""
+        """The two-card totals that end a round at once; empty where the game has none."""
 
     @property
     def squeezed(self) -> bool:
@@ -60,7 +60,7 @@ class Game(Protocol):
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """What the dealer may have to call in a hand."""
+        """What the dealer may have to call in a round."""
 
     def next_step(self, seating: Seating, plays: Sequence[Play], /) -> Draw | Choose | Reveal | Done:
         """What follows the plays so far. Raises ValueError for plays that the game does not allow."""
@@ -72,7 +72,7 @@ class Game(Protocol):
         """The round that was `told`, but with the hands that people read, by their names. Raises HandsError."""
 
     def seen(self, done: Done, seating: Seating, seat: int | None, printed: Printed, /) -> tuple[Finished, ...]:
-        """The finished hand as this seat's bets see it, once for each hand that the seat has. None: no seat's bets."""
+        """The finished round as this seat's bets see it, once for each hand that the seat has. None: no seat's bets."""
 
     def most_cards(self, seats: int, /) -> int:
         """The most cards that one round can take with this number of seats in play."""

@@ -1,4 +1,4 @@
-"""The forms of a finished hand: Player's cards beside Banker's, or each seat's hands against the dealer's."""
+"""The forms of a finished round: Player's cards beside Banker's, or each seat's hands against the dealer's."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Outcome(Enum):
 
 
 class HandsError(ValueError):
-    """The game allows no finished hand with these cards. `code` says why: a request is refused with that code."""
+    """The game allows no finished round with these cards. `code` says why: a request is refused with that code."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -44,7 +44,7 @@ class TwoHands:
     banker: tuple[Card, ...]
     outcome: Outcome
     natural: bool
-    """The hand ended with a natural: one side or both, on two cards, so nobody drew."""
+    """The round ended with a natural: one side or both, on two cards, so nobody drew."""
 
     @property
     def player_total(self) -> int:
@@ -109,11 +109,11 @@ class SeatHands:
 
 
 Done = TwoHands | SeatHands
-"""A complete hand."""
+"""A complete round."""
 
 
 def cards_of(done: Done) -> tuple[Card, ...]:
-    """Every card of a finished hand."""
+    """Every card of a finished round."""
     return tuple(card for hand in done.laid for card in hand.cards)
 
 
@@ -125,7 +125,7 @@ def seat_hand_name(seat: int, number: int = 1) -> str:
 def as_it_lies(natural: Collection[int], player: Sequence[Card], banker: Sequence[Card]) -> TwoHands:
     """Two hands judged by the cards on the felt alone, whether or not the rules would have drawn those cards.
 
-    `natural` are the two-card totals that end a hand. Raises HandsError `not_a_hand`.
+    `natural` are the two-card totals that end a round. Raises HandsError `not_a_hand`.
     """
     if not (2 <= len(player) <= 3 and 2 <= len(banker) <= 3):
         raise HandsError("not_a_hand")

@@ -1,4 +1,4 @@
-"""The words that all games share: what a hand is made of, what comes next in a hand, and what becomes of a wager.
+"""The words that all games share: what a hand is made of, what comes next in a round, and what becomes of a wager.
 
 A game is one function over the plays so far, `next_step`. It answers with a `Draw`, a `Choose`, a `Reveal`, or the
 game's own `Done`.
@@ -13,7 +13,7 @@ from controller.game.cards import Card
 
 
 class Call(Enum):
-    """What the dealer calls inside a hand, by a button."""
+    """What the dealer calls inside a round, by a button."""
 
     HIT = "hit"
     STAND = "stand"
@@ -22,7 +22,7 @@ class Call(Enum):
 
 
 Play = Card | Call
-"""One thing that happened in a hand: a card drawn, or a call."""
+"""One thing that happened in a round: a card drawn, or a call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,4 +75,4 @@ class Result(Enum):
     LOST = "lost"
     PUSHED = "pushed"
     HALF_LOST = "half_lost"
-    RETURNED = "returned"  # the wager did not play: the hand was void, or nobody bet against it
+    RETURNED = "returned"  # the wager did not play: the round was void, or nobody bet against it

@@ -1,4 +1,4 @@
-"""Finds the rows of a bet that can never decide a hand, before such a row stands in a live game; and what a row would
+"""Finds the rows of a bet that can never decide a round, before such a row stands in a live game; and what a row would
 have paid that a better row hides.
 
 Hands that no row can tell apart are tried once. So a few cards stand for all: one card for each point value, and more
@@ -31,7 +31,7 @@ _K9S = ("KS 9S", "KH 9H", "KS 9H", "KH 9S")
 
 @dataclass(frozen=True, slots=True)
 class Unreachable:
-    """A row, counted from 0, that decides no hand: it never holds, or an earlier row holds wherever this row does."""
+    """A row, counted from 0, that decides no round: it never holds, or an earlier row holds wherever this row does."""
 
     bet: int
     row: int
@@ -39,7 +39,7 @@ class Unreachable:
 
 
 def unreachable(game: Game, bets: Sequence[Bet], decks: int) -> tuple[Unreachable, ...]:
-    """The rows of the bets that can decide no hand of the game, dealt from this number of decks."""
+    """The rows of the bets that can decide no round of the game, dealt from this number of decks."""
     shapes = game.shapes()
     found: list[Unreachable] = []
     for place, bet in enumerate(bets):

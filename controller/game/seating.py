@@ -1,4 +1,4 @@
-"""Who plays a hand: the seats in play, or the two active seats that play each other, and how their roles go round."""
+"""Who plays a round: the seats in play, or the two active seats that play each other, and how their roles go round."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Actives:
 
 @dataclass(frozen=True, slots=True)
 class Seating:
-    """Who plays the hand: at Lucky 9 the seats in play, in order; at Baccarat Royal the two active seats."""
+    """Who plays the round: at Lucky 9 the seats in play, in order; at Baccarat Royal the two active seats."""
 
     in_play: tuple[int, ...] = ()
     actives: Actives | None = None

@@ -1,8 +1,8 @@
-"""Settlement: what goes back to every bettor when a hand ends, to the cent.
+"""Settlement: what goes back to every bettor when a round ends, to the cent.
 
-A pure function of the wagers that stood and the end of the hand. Each wager is settled by itself; only two active seats
-play each other. Money is whole cents and odds are exact fractions. Where cents do not divide, the table's `Rounding`
-decides, once a wager.
+A pure function of the wagers that stood and the end of the round. Each wager is settled by itself; only two active
+seats play each other. Money is whole cents and odds are exact fractions. Where cents do not divide, the table's
+`Rounding` decides, once a wager.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Totals:
     staked: int
     returned: int
     house: int
-    """What the house wins less what it pays. Negative for a hand that the house loses. Without progressive awards."""
+    """What the house wins less what it pays. Negative for a round that the house loses. Without progressive awards."""
 
     commission: int
     """Commission taken from pays."""
@@ -101,7 +101,7 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """Every wager of a hand, settled: first the traditional wagers, then the optional (sheet 000), each by seat."""
+    """Every wager of a round, settled: first the traditional wagers, then the optional (sheet 000), each by seat."""
 
     settled: tuple[Settled, ...]
     totals: Totals
@@ -113,7 +113,7 @@ class Settlement:
 def settle(
     bets: Sequence[Bet], rounding: Rounding, seen_at: Callable[[int], Sequence[Finished]], wagers: Sequence[Wager]
 ) -> Settlement:
-    """Settle a hand's wagers by the rows of their bets. `seen_at` gives the finished hand as a seat sees it, once for
+    """Settle a round's wagers by the rows of their bets. `seen_at` gives the finished round as a seat sees it, once for
     each hand that the seat has.
 
     Of unequal stakes between active seats so much plays as `unequal_stakes` says. A stake without a stake of the other
@@ -145,7 +145,7 @@ def result_of(row: Row | None) -> Result:
 
 
 def returned(bets: Sequence[Bet], wagers: Sequence[Wager]) -> Settlement:
-    """Every wager goes back, because the hand is void."""
+    """Every wager goes back, because the round is void."""
     return _settlement(bets, (Settled(wager, None, Result.RETURNED, wager.cents, 0) for wager in wagers))
 
 

@@ -49,7 +49,7 @@ NAMES: Names = (("player",), ("banker",))
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What a bet can tell finished hands apart by. Two hands that agree in all of this are the same to the bet."""
+    """What a bet can tell finished rounds apart by. Two rounds that agree in all of this are the same to the bet."""
 
     totals: bool
     """How many cards each hand has, and its total."""
@@ -135,7 +135,7 @@ def tableau_draws(tableau: Tableau) -> TableauDraws:
 
 
 Seen = tuple[object, ...]
-"""What a bet sees of one finished hand."""
+"""What a bet sees of one finished round."""
 
 Alike = tuple[Seen, Seen, bool]
 """What a bet sees of Player's hand and of Banker's, and whether their first two cards are identical."""

@@ -52,7 +52,7 @@ class Hands:
     """How many cards a hand takes on average, with the dealer's and every seat's."""
 
     about: float
-    """Wagered hands in a shoe: an estimate, since the order of hands in a shoe is not counted."""
+    """Wagered rounds in a shoe: an estimate, since the order of rounds in a shoe is not counted."""
 
     fewest: int
     most: int
@@ -149,7 +149,7 @@ def _hands(of: Subject, by_cards: dict[int, Fraction], seats: int | None, dealer
         for many in (max(burned), Fraction(sum(burned), len(burned)), min(burned))
     )
     after, first = of.shoe.hands_after_cut_card, of.shoe.hands_after_cut_card_first
-    # The cutting card comes inside a hand: half a hand more, on average.
+    # The cutting card comes inside a round: half a round more, on average.
     about = dealt / mean + Fraction(1, 2) + after
     longest, shortest = of.play.most_cards(seats or 1), 2 * ((seats or 1) + 1)
     fewest = ceil(least / longest) + min(after, first)

@@ -210,7 +210,7 @@ def _taken_back(db: Store) -> list[tuple[Any, ...]]:
 
 
 def _feedings(db: Store) -> dict[tuple[Any, ...], list[tuple[str, int, Fraction, Fraction]]]:
-    """For each bet of a hand with wagers: the meters, their generations, and their shares of a wager."""
+    """For each bet of a round with wagers: the meters, their generations, and their shares of a wager."""
     feedings: dict[tuple[Any, ...], list[tuple[str, int, Fraction, Fraction]]] = {}
     for *stake, meter, generation, contribution, reserve in db.execute(
         "SELECT table_id, epoch, shoe, round, spot, feeding.meter, generation, contribution, reserve FROM feeding"

@@ -2,9 +2,9 @@
 
 Every step is kept with its time and with the name of the person who took the step.
 
-**Shared levels.** Several hits of one hand can win the same share of a meter. They divide equally what the first of
+**Shared levels.** Several hits of one round can win the same share of a meter. They divide equally what the first of
 them locked; cents that are left over go to the first hits. For example: three hits share $100.00 as $33.34, $33.33 and
-$33.33. The hits come one by one, so an award stays pending while hits of its hand are still to come. Where a hit is
+$33.33. The hits come one by one, so an award stays pending while hits of its round are still to come. Where a hit is
 rejected and no other is paid, the level is shared anew among the hits that stand.
 
 **Steps are told to the table.** A step is published until the table's own stream tells of the step: an `award` event
@@ -124,7 +124,7 @@ class Telling:
 
 @dataclass(frozen=True, slots=True)
 class Award:
-    """An award as it stands. `shoe` and `round` name its hand, `spot` its bet. `more` hits of that hand are to come.
+    """An award as it stands. `shoe` and `round` name its round, `spot` its bet. `more` hits of that round are to come.
 
     A recall can give the award another amount than its part of the level. `house_cents` is the difference: what the
     house added, or below 0 what the house kept.
@@ -198,7 +198,7 @@ class Awards:
         """A person takes the award's next step. Returns the award as it stands then.
 
         Raises TableError `award_unknown`, `name_missing`, `step_not_next` or `award_disputed`; `award_told` where steps
-        that the table told of are to be recalled first; or `award_incomplete` where hits of the award's hand are still
+        that the table told of are to be recalled first; or `award_incomplete` where hits of the award's round are still
         to come, which may share the award.
         """
         award, by = self._award(id_), name(by)
@@ -297,7 +297,7 @@ class Awards:
             self._db.execute("UPDATE award SET hit = ? WHERE number = ?", (hit, award.number))
 
     def listed(self, wanted: str = "TRUE", *values: object) -> list[Award]:
-        """The awards of this SQL condition, oldest first, each with its tellings and the alarms about its hand."""
+        """The awards of this SQL condition, oldest first, each with its tellings and the alarms about its round."""
         rows = self._db.execute(
             "SELECT award.number, id, award.table_id, hit, shoe, round, spot, seat, tier, meter, lock, cents,"
             " house_cents, step,"
@@ -312,7 +312,7 @@ class Awards:
         ]
 
     def hand_of(self, table: str, hit: str) -> int | None:
-        """The number of the hand of a table's hit, which is named by its event's id; None where it has no award."""
+        """The number of the round of a table's hit, which is named by its event's id; None where it has no award."""
         row = self._db.execute("SELECT hand FROM award WHERE hit = ? AND table_id = ?", (hit, table)).fetchone()
         return None if row is None else int(row[0])
 

@@ -6,7 +6,7 @@ has added), `meter:NAME` and `reserve:NAME`, `awards` (what is owed) and `paid`.
 
 **Contributions.** Every locked wager on a progressive bet gives a part to each meter that the bet awards.
 
-**Hits.** A hit wins a share of a meter's level: the whole, or a part such as a tenth. The first hit of a hand locks
+**Hits.** A hit wins a share of a meter's level: the whole, or a part such as a tenth. The first hit of a round locks
 that share. A meter that was won whole begins again at its seed. Of a meter that was won in part, the rest stays on the
 meter. A meter's generation counts its locks that are not undone.
 
@@ -73,7 +73,7 @@ CREATE TABLE hand (
     hits INTEGER, -- NULL until its round is finished
     UNIQUE (table_id, epoch, shoe, round)
 ) STRICT;
-CREATE TABLE stake ( -- a progressive bet of a hand whose wagers were locked
+CREATE TABLE stake ( -- a progressive bet of a round whose wagers were locked
     number INTEGER PRIMARY KEY,
     hand INTEGER NOT NULL REFERENCES hand,
     spot TEXT NOT NULL,
@@ -93,7 +93,7 @@ CREATE TABLE feeding ( -- on which terms a stake's wagers went on which generati
     generation INTEGER NOT NULL,
     PRIMARY KEY (stake, meter)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE lock ( -- a share of a level that a hand won, and what the meter began again with
+CREATE TABLE lock ( -- a share of a level that a round won, and what the meter began again with
     number INTEGER PRIMARY KEY,
     event INTEGER NOT NULL, -- the hit
     hand INTEGER NOT NULL REFERENCES hand,
@@ -190,7 +190,7 @@ class Books:
         return sum((terms[name].contribution + terms[name].reserve for name in meters if name in terms), Fraction(0))
 
     def hand(self, table: str, epoch: str, shoe: int, round_: int) -> int:
-        """The number under which the ledger keeps a table's hand."""
+        """The number under which the ledger keeps a table's round."""
         key = (table, epoch, shoe, round_)
         self._db.execute(
             "INSERT INTO hand (table_id, epoch, shoe, round) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", key
@@ -205,7 +205,7 @@ class Books:
     ) -> bool:
         """The wagers on a progressive bet at these seats are locked, and the meters that the bet awards grow.
 
-        False where the hand's wagers on that bet were locked before. Nothing changes then.
+        False where the round's wagers on that bet were locked before. Nothing changes then.
         """
         row = self._db.execute(
             "INSERT INTO stake (hand, spot, price_cents) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING number",
@@ -247,7 +247,7 @@ class Books:
         return tuple(seat for seat in seats if seat not in voided)
 
     def take_back(self, table: str, epoch: str, set_aside_as: str, before_event: int, adoption: int) -> None:
-        """Void the wagers of a stream that was wrongly adopted, and file its hands under another epoch's name."""
+        """Void the wagers of a stream that was wrongly adopted, and file its rounds under another epoch's name."""
         open_wagers = self._db.execute(
             "SELECT hand, spot, seat FROM wager JOIN stake ON stake.number = stake JOIN hand ON hand.number = hand"
             " WHERE table_id = ? AND epoch = ? AND voided_by IS NULL ORDER BY hand, stake, seat",
@@ -258,7 +258,7 @@ class Books:
         self._db.execute("UPDATE hand SET epoch = ? WHERE table_id = ? AND epoch = ?", (set_aside_as, table, epoch))
 
     def has_wager(self, hand: int, spot: str, seat: int) -> bool:
-        """Whether the seat has a locked wager on the bet in the hand that is not voided."""
+        """Whether the seat has a locked wager on the bet in the round that is not voided."""
         row = self._db.execute(
             "SELECT 1 FROM wager JOIN stake ON number = stake"
             " WHERE hand = ? AND spot = ? AND seat = ? AND voided_by IS NULL",
@@ -267,10 +267,10 @@ class Books:
         return row.fetchone() is not None
 
     def win(self, event: int, hand: int, meter: str, share: Fraction) -> tuple[int, int]:
-        """A hit of the hand wins this share of the meter. Returns the number of the lock and the whole cents locked.
+        """A hit of the round wins this share of the meter. Returns the number of the lock and the whole cents locked.
 
-        The hand's first hit locks its share of the level. A meter that is won whole begins again. A later hit of the
-        hand that wins the same share gets the same lock, and the hits divide its cents. A later hit that wins another
+        The round's first hit locks its share of the level. A meter that is won whole begins again. A later hit of the
+        round that wins the same share gets the same lock, and the hits divide its cents. A later hit that wins another
         share locks that share of what the meter holds by then. For example: on $1,000 a first hit wins a tenth and a
         second hit wins the whole. They lock $100 and $900.
         """

@@ -1,7 +1,7 @@
 """What each committed event does to the meters and the awards, and which alarms it gives reason to.
 
 A table's event stands, whatever it says. An event that contradicts the events before is committed, and an alarm tells
-of the contradiction; the alarm is kept beside the hand that it is about. Only one kind of event is not taken: a wager
+of the contradiction; the alarm is kept beside the round that it is about. Only one kind of event is not taken: a wager
 or a hit on a meter that the pit does not have. The table keeps that event, and sends it again until the settings name
 the meter.
 """
@@ -98,7 +98,7 @@ class Intake:
         return replace(event, message=as_now(event.message, [*self._books.levels()]))
 
     def _take(self, number: int, table: str, event: TableEvent) -> Iterator[tuple[int | None, TableError]]:
-        """Yields the alarms, each with its hand. Raises _NotUnderstoodError before anything is written."""
+        """Yields the alarms, each with its round. Raises _NotUnderstoodError before anything is written."""
         message = event.message
         match event.type:
             case "wagers_locked":

@@ -1,4 +1,4 @@
-"""Archiving while the table runs: old shoes leave the journal for their archives, a portion at a time, between hands.
+"""Archiving while the table runs: old shoes leave the journal for their archives, a portion at a time, between rounds.
 
 The table does not wait for archiving: the copy is made on a thread of its own, and the journal's thread only deletes
 the rows that the copy holds. A shoe is closed every hour or so. A journal that grew long while nothing could go takes
@@ -29,7 +29,7 @@ _T = TypeVar("_T")
 
 
 class Archivist:
-    """Keeps a journal short. `quiet`: whether the table is between hands. `tell` takes facts for the table."""
+    """Keeps a journal short. `quiet`: whether the table is between rounds. `tell` takes facts for the table."""
 
     def __init__(
         self,

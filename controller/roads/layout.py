@@ -8,7 +8,7 @@ Place = tuple[int, int]
 
 
 def bead_place(number: int) -> Place:
-    """The place of a hand on the bead plate. Hands count from 0, from top to bottom, then on to the next column."""
+    """The place of a round on the bead plate. Rounds count from 0, from top to bottom, then on to the next column."""
     return divmod(number, ROWS)
 
 

@@ -1,11 +1,11 @@
-"""The five roads, by which baccarat players read a shoe. Pure. A hand's cost does not grow with the shoe.
+"""The five roads, by which baccarat players read a shoe. Pure. A round's cost does not grow with the shoe.
 
-The bead plate shows every hand. The big road has one column for each run of one winner, as deep as the run is long: a
+The bead plate shows every round. The big road has one column for each run of one winner, as deep as the run is long: a
 *logical* column, however `layout.py` draws it. The three derived roads compare such columns. The reach of a derived
 road is how many columns it looks back: big eye boy 1, small road 2, cockroach pig 3. Its marks are red (the shoe
 repeats itself) or blue (the shoe does not), and tell nothing of Banker or Player.
 
-Simulated and void hands are on no road.
+Simulated and void rounds are on no road.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ DERIVED = {"big_eye_boy": 1, "small_road": 2, "cockroach_pig": 3}
 
 @dataclass(frozen=True, slots=True)
 class Hand:
-    """A finished hand as the bead plate shows it."""
+    """A finished round as the bead plate shows it."""
 
     winner: Winner
     player_pair: bool = False
@@ -34,7 +34,7 @@ class Hand:
 
 
 def hands_of(rounds: Iterable[Mapping[str, Any]]) -> list[Hand]:
-    """The hands for the roads, from a shoe's finished rounds as the table's feed tells them."""
+    """The rounds for the roads, from a shoe's finished rounds as the table's feed tells them."""
     return [
         Hand(each["outcome"], each["player_pair"], each["banker_pair"])
         for each in rounds
@@ -44,7 +44,7 @@ def hands_of(rounds: Iterable[Mapping[str, Any]]) -> list[Hand]:
 
 @dataclass(frozen=True, slots=True)
 class Bead:
-    """A hand's place on the bead plate."""
+    """A round's place on the bead plate."""
 
     place: Place
     hand: Hand
@@ -52,7 +52,7 @@ class Bead:
 
 @dataclass(frozen=True, slots=True)
 class Circle:
-    """A hand with a winner on the big road, and the ties after it. `winner` is None for ties before the first
+    """A round with a winner on the big road, and the ties after it. `winner` is None for ties before the first
     winner."""
 
     place: Place
@@ -77,18 +77,18 @@ class DerivedRoad:
         self.marks: list[Mark] = []
 
     def add(self, depths: Sequence[int]) -> None:
-        """A hand with a winner made the big road's columns this deep. Add the mark, if this makes one."""
+        """A round with a winner made the big road's columns this deep. Add the mark, if this makes one."""
         if (color := mark(depths, self._reach)) is not None:
             new_run = not self.marks or self.marks[-1].color != color
             self.marks.append(Mark(self._grid.put(new_run), color))
 
     def ask(self, depths: Sequence[int]) -> Color | None:
-        """The mark for a hand after which the big road's columns would be this deep."""
+        """The mark for a round after which the big road's columns would be this deep."""
         return mark(depths, self._reach)
 
 
 class Roads:
-    """The roads of a shoe, hand by hand."""
+    """The roads of a shoe, round by round."""
 
     def __init__(self, hands: Iterable[Hand] = ()) -> None:
         self._grid = Grid()
@@ -100,7 +100,7 @@ class Roads:
             self.add(hand)
 
     def add(self, hand: Hand) -> None:
-        """The shoe's next finished hand."""
+        """The shoe's next finished round."""
         self.beads.append(Bead(bead_place(len(self.beads)), hand))
         last = self.circles[-1] if self.circles else None
         if hand.winner == "tie":
@@ -119,11 +119,11 @@ class Roads:
             road.add(self._depths)
 
     def ask(self, winner: Side) -> dict[str, Color | None]:
-        """The mark that each derived road gets if this side wins the next hand; None where it gets no mark."""
+        """The mark that each derived road gets if this side wins the next round; None where it gets no mark."""
         return {name: road.ask(self._with(winner)) for name, road in self.derived.items()}
 
     def _with(self, winner: Side) -> list[int]:
-        """The depths of the big road's columns after a hand that this side wins.
+        """The depths of the big road's columns after a round that this side wins.
 
         Only the columns that a derived road can look back to are kept.
         """

@@ -15,7 +15,7 @@ _ASKED: tuple[Side, ...] = ("banker", "player")
 
 
 def hands_from(letters: str) -> list[Hand]:
-    """The hands that a string of B, P and T stands for, in any case. Raises KeyError for any other letter."""
+    """The rounds that a string of B, P and T stands for, in any case. Raises KeyError for any other letter."""
     return [Hand(LETTERS[letter]) for letter in letters.upper()]
 
 
@@ -26,7 +26,7 @@ def roads_text(roads: Roads) -> str:
         each.place: (_LETTER[each.winner] if each.winner else "-") + (str(each.ties) if each.ties else "")
         for each in roads.circles
     }
-    blocks = [_block("Bead plate", beads), _block("Big road (a number counts the ties after a hand)", circles)]
+    blocks = [_block("Bead plate", beads), _block("Big road (a number counts the ties after a round)", circles)]
     for name in DERIVED:
         marks = {each.place: each.color[0].upper() for each in roads.derived[name].marks}
         blocks.append(_block(f"{_NAMES[name]} (R red, B blue)", marks))
@@ -46,7 +46,7 @@ def _rows(cells: Mapping[Place, str]) -> Iterable[str]:
 
 
 def _asked(roads: Roads) -> Iterator[str]:
-    yield "Ask marks: what the next hand would bring"
+    yield "Ask marks: what the next round would bring"
     for side in _ASKED:
         asked = roads.ask(side)
         yield f"  {side:<7} " + ", ".join(f"{_NAMES[name].lower()} {asked[name] or 'nothing'}" for name in DERIVED)

@@ -1,4 +1,4 @@
-"""A disputed hand as one page that needs no other file: `tablectl replay --html`, and what a supervisor is shown."""
+"""A disputed round as one page that needs no other file: `tablectl replay --html`, and what a supervisor is shown."""
 
 from __future__ import annotations
 

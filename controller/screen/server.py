@@ -2,7 +2,7 @@
 
 The server reads what the table tells everybody on this machine, and answers GET only. It opens no journal, and takes
 nothing from a browser but the word that it lives. A supervisor may run another server, `--supervisor`. It runs as the
-supervisor's account, so the table answers it on the control socket. It shows finished hands with their frames to
+supervisor's account, so the table answers it on the control socket. It shows finished rounds with their frames to
 whoever has its key.
 """
 
@@ -231,7 +231,7 @@ _PLAYERS = filled((_PAGES / "players.html").read_text("utf-8"), "label", "link")
 
 
 def serve(sockets: Sockets, host: str, port: int, supervisor: bool = False) -> int:
-    """Serve the pages until SIGTERM or Ctrl-C; for a supervisor, finished hands too, to whoever has the address's key.
+    """Serve the pages until SIGTERM or Ctrl-C; for a supervisor, finished rounds too, to whoever has the address's key.
 
     Raises TableError `screen_address` where the server cannot listen there.
     """

@@ -40,7 +40,7 @@ def ask_broker(dialogue: Dialogue, folder: Path, values: dict[str, Any]) -> str:
         tls = dialogue.agrees(
             "setup.tls",
             "With TLS",
-            "Without TLS everybody on the network can read each hand and speak as the pit. Only a broker on this "
+            "Without TLS everybody on the network can read each round and speak as the pit. Only a broker on this "
             "machine itself needs none.",
             not PitSection(**named).is_local,
         )

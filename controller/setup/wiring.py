@@ -62,7 +62,7 @@ def ask_wiring(dialogue: Dialogue, rules: GameFile, values: dict[str, Any]) -> b
         inputs.append("cut_card")  # a shoe that reports that card itself needs none
     _ask_pins(dialogue, pins, lamps, inputs, walks)
     locks = "deal" if "deal" in pins["inputs"] or play_of(rules).tableau is None else "first_card"
-    explains = "deal: the dealer's button locks the wagers. first_card: a hand's first card does, without that button."
+    explains = "deal: the dealer's button locks the wagers. first_card: a round's first card does, without that button."
     read = choice("deal", "first_card")
     values["table"]["lock_on"] = dialogue.ask("table.lock_on", "What locks the wagers", explains, locks, read)
     return walks

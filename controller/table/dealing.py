@@ -1,4 +1,4 @@
-"""What a card or a call does once it is believed: the burn, the hand and its end.
+"""What a card or a call does once it is believed: the burn, the round and its end.
 
 The game says what follows (`game/games.py`); here it becomes the table's next state and its events.
 """
@@ -37,7 +37,7 @@ from controller.table.stops import Stepped, cards_left, open_shoe, shoe_number, 
 
 
 def following(table: Table) -> Draw | Choose | Reveal | None:
-    """What the hand that is locked or in play needs next; None outside of a hand."""
+    """What the round that is locked or in play needs next; None outside of a round."""
     match table.phase:
         case Locked(_, seating):
             step = table.rules.play.next_step(seating, ())
@@ -45,12 +45,12 @@ def following(table: Table) -> Draw | Choose | Reveal | None:
             step = table.rules.play.next_step(seating, plays)
         case _:
             return None
-    assert not isinstance(step, Done), "a complete hand is not in play"
+    assert not isinstance(step, Done), "a complete round is not in play"
     return step
 
 
 def next_in_hand(table: Table) -> Draw | None:
-    """Where the next card goes, in a hand that takes one."""
+    """Where the next card goes, in a round that takes one."""
     match following(table):
         case Draw() as draw:
             return draw
@@ -107,17 +107,18 @@ def take_cards_in_error(table: Table, cards: tuple[Card, ...]) -> Stepped:
 
 
 def burned_in_error(table: Table) -> Table:
-    """Burn a card drawn in error. A shoe with rules of its own counts this card into a hand."""
+    """Burn a card drawn in error. A shoe with rules of its own counts this card into a round."""
     return replace(table, awaiting_result="voided", burned_in_shoes_hand=True) if table.rules.procedure > 1 else table
 
 
-# The hand.
+# The round.
 
 
 def deal(table: Table, card: Card, kept: tuple[Card, ...] = ()) -> Stepped:
-    """Deal the card to the hand that is locked or in play, which the card may finish.
+    """Deal the card in the round that is locked or in play, which the card may finish.
 
-    `kept` cards are dealt after it as long as the hand takes cards. Where the hand waits for a call, they wait too.
+    `kept` cards are dealt after that card as long as the round takes cards. Where the round waits for a call, the kept
+    cards wait too.
     """
     match table.phase:
         case Locked(wagers, seating):
@@ -132,19 +133,19 @@ def deal(table: Table, card: Card, kept: tuple[Card, ...] = ()) -> Stepped:
 
 
 def deal_kept(table: Table, cards: tuple[Card, ...]) -> Stepped:
-    """Deal these cards, which left the shoe before, to the hand that begins."""
+    """Deal these cards, which left the shoe before, in the round that begins."""
     return deal(table, cards[0], kept=cards[1:]) if cards else (table, ())
 
 
 def call(table: Table, called: Call) -> Stepped:
-    """Play the dealer's call. Cards that were kept for the hand follow the call."""
+    """Play the dealer's call. Cards that were kept for the round follow the call."""
     hand = table.phase
-    assert isinstance(hand, HandInPlay), "only called inside a hand"
+    assert isinstance(hand, HandInPlay), "only called inside a round"
     return _go_on(replace(table, phase=replace(hand, plays=(*hand.plays, called))))
 
 
 def _go_on(table: Table) -> Stepped:
-    """What the last play leads to. Kept cards that the hand does not need are kept for the next hand."""
+    """What the last play leads to. Kept cards that the round does not need are kept for the next round."""
     hand = table.phase
     assert isinstance(hand, HandInPlay)
     step = table.rules.play.next_step(hand.seating, hand.plays)
@@ -158,7 +159,7 @@ def _go_on(table: Table) -> Stepped:
 
 
 def _finish(table: Table, hand: HandInPlay, done: Done) -> Stepped:
-    """The hand is complete: its round, then its hits, then what follows."""
+    """The round is complete: its round, then its hits, then what follows."""
     shoe, wagers = open_shoe(table), hand.wagers or NO_WAGERS
     won = paying.awards(table.rules, hand.seating, done, wagers)
     settled = paying.settlement(table.rules, hand.seating, wagers.placed, done) if hand.wagers else None
@@ -241,7 +242,7 @@ def _hit(round_event: events.Round | events.SeatsRound, hit: SeatHit, row: Row) 
 
 
 def _run_out(table: Table) -> Stepped:
-    """The hand needs a card and none is left, in the shoe or kept. The hand is void, and the shoe is over."""
+    """The round needs a card and none is left, in the shoe or kept. The round is void, and the shoe is over."""
     void = void_event(table, by="table", reason="shoe_exhausted")
     closed, close_event = close_shoe(table, "exhausted", by="table")
     stopped, fault = stop(closed, "shoe_exhausted", {})
@@ -251,8 +252,8 @@ def _run_out(table: Table) -> Stepped:
 def after_hand(table: Table, not_needed: tuple[Card, ...] = ()) -> Stepped:
     """Wagers open again, or the shoe is over.
 
-    Kept cards that the hand did not need are the next hand's, like the cards still in the shoe. A card that the shoe
-    kept during the hand was drawn in error.
+    Kept cards that the round did not need are the next round's, like the cards still in the shoe. A card that the shoe
+    kept during the round was drawn in error.
     """
     in_error = table.kept if isinstance(table.phase, HandInPlay) and table.rules.procedure > 1 else ()
     table = replace(table, kept=(*not_needed, *(() if in_error else table.kept)))
@@ -264,7 +265,7 @@ def after_hand(table: Table, not_needed: tuple[Card, ...] = ()) -> Stepped:
     if not in_error:
         return table, ()
     begun, made = take_cards_in_error(table, in_error)
-    if isinstance(begun.phase, HandInPlay):  # the shoe has yet to state the result of the hand before
+    if isinstance(begun.phase, HandInPlay):  # the shoe has yet to state the result of the round before
         begun = replace(begun, awaiting_result=table.awaiting_result)
     return begun, made
 
@@ -286,7 +287,7 @@ def close_shoe(table: Table, reason: str, by: str) -> tuple[Table, Event]:
 
 
 def void_event(table: Table, by: str, reason: str) -> events.Void:
-    """The event of the hand in play ended without a result."""
+    """The event of the round in play ended without a result."""
     wagers = table.locked_wagers
     return events.Void(
         shoe=shoe_number(table),
@@ -300,7 +301,7 @@ def void_event(table: Table, by: str, reason: str) -> events.Void:
 
 
 def _at_stake(table: Table, placed: tuple[Wager, ...]) -> tuple[Wager, ...]:
-    """The wagers of the hand in play. Each split of a seat's hand has put down one more equal wager."""
+    """The wagers of the round in play. Each split of a seat's hand has put down one more equal wager."""
     hand = table.phase
     if not isinstance(hand, HandInPlay):
         return placed

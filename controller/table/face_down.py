@@ -1,10 +1,10 @@
 """What faults, alarms and the noise on the shoe's line may not tell: the one place that says which cards lie face down.
 
-Three kinds of cards lie face down: burned cards, cards kept for the next hand until they are dealt, and in a game that
+Three kinds of cards lie face down: burned cards, cards kept for the next round until they are dealt, and in a game that
 deals face down the cards that have yet to be turned up. `public.py` says how the hands themselves are shown.
 
-The moment of a message can tell a card as well as its content. For example: an Angel Eye reports a hand's result as
-soon as the hand is complete. A person who saw that a report came would know whether a third card is due.
+The moment of a message can tell a card as well as its content. For example: an Angel Eye reports a round's result as
+soon as the round is complete. A person who saw that a report came would know whether a third card is due.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ def next_is_secret(table: Table) -> bool:
 
 
 def result_is_secret(table: Table) -> bool:
-    """Whether the shoe's result of a hand that is not complete here would tell cards that lie face down."""
+    """Whether the shoe's result of a round that is not complete here would tell cards that lie face down."""
     return table.rules.play.squeezed or bool(table.kept)
 
 
 def kept_make_a_hand(table: Table) -> bool:
-    """Whether cards that are kept for the next hand, which nobody has seen, may be a whole hand to the shoe."""
+    """Whether cards that are kept for the next round, which nobody has seen, may be a whole round to the shoe."""
     if table.rules.procedure == 1 or table.awaiting_result is not None:
         return False
     return isinstance(table.phase, WagersOpen) and len(table.kept) >= 4
 
 
 def hides_cards(table: Table) -> bool:
-    """Whether there are cards of a hand that nobody has seen: dealt face down, kept for the next hand, or held by a
+    """Whether there are cards of a round that nobody has seen: dealt face down, kept for the next round, or held by a
     fault.
 
     What the shoe sends meanwhile may tell these cards.
@@ -75,7 +75,7 @@ def hides_cards(table: Table) -> bool:
 def _not_hidden(table: Table) -> int:
     """How many of the cards that a standing fault holds need not be hidden.
 
-    These are cards of the burn, which is never turned up, and cards that a hand takes face up.
+    These are cards of the burn, which is never turned up, and cards that a round takes face up.
     """
     play = table.rules.play
     match table.phase:

@@ -27,7 +27,7 @@ class Target(Enum):
 
 
 class ShoeResult(Enum):
-    """The shoe's own result of a finished hand."""
+    """The shoe's own result of a finished round."""
 
     PLAYER = "player"
     BANKER = "banker"
@@ -132,7 +132,7 @@ class BurnCountReported:
 
 @dataclass(frozen=True, slots=True)
 class ShoeResultReported:
-    """The shoe's own result of the hand."""
+    """The shoe's own result of the round."""
 
     result: ShoeResult
     player_pair: bool
@@ -189,7 +189,7 @@ class ShoePresetChanged:
 
 @dataclass(frozen=True, slots=True)
 class ShoeUnplugged:
-    """The shoe's line was lost inside a hand or the burn. In older journals: also wherever a card was due."""
+    """The shoe's line was lost inside a round or the burn. In older journals: also wherever a card was due."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +269,7 @@ class WagersLocked:
 
 @dataclass(frozen=True, slots=True)
 class LevelsNoted:
-    """The progressive meters show these amounts, in cents, while a hand plays for them. A hit uses these amounts."""
+    """The progressive meters show these amounts, in cents, while a round plays for them. A hit uses these amounts."""
 
     levels: dict[str, int]
 
@@ -395,7 +395,7 @@ class OutboxFilling:
 
 @dataclass(frozen=True, slots=True)
 class OutboxFull:
-    """Between hands, the most events that may wait for the pit's acknowledgement do wait."""
+    """Between rounds, the most events that may wait for the pit's acknowledgement do wait."""
 
     waiting: int
     most: int

@@ -15,7 +15,7 @@ class Exit(Enum):
 
     CLEAR = "clear"  # the table and the journal agree: go on
     CARD = "card"  # this is the card that the shoe could not read, or that was missed
-    VOID = "void"  # the hand is over, wagers go back, and the cards that the fault holds are dead
+    VOID = "void"  # the round is over, wagers go back, and the cards that the fault holds are dead
     NEW_SHOE = "new_shoe"  # this shoe ends here
     COUNT = "count"  # so many cards are left in the shoe
 

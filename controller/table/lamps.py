@@ -125,7 +125,7 @@ def seat_sign(face: Public, live: Live, seat: int) -> SeatSign:
 
 
 def _acting(face: Public) -> set[int | None]:
-    """The seats that the hand waits for."""
+    """The seats that the round waits for."""
     holding = {**face.squeezing, **face.actives}
     squeezing = {seat for hand, seat in holding.items() if hand in face.reveal}
     if face.squeezing and sum(len(hand.cards) for hand in face.hands) >= 4:  # also at a table without the button reveal

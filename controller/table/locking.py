@@ -36,7 +36,7 @@ def lock(table: Table, by: str, sensed: AbstractSet[int], pit_fresh: bool, *, la
     """The lock of the wagers as they lie.
 
     Without a fresh pit no progressive wager plays. Nor does any progressive wager play where the lock is `late`: the
-    hand's first card was missed, and nobody knows which chips lay at the seats then.
+    round's first card was missed, and nobody knows which chips lay at the seats then.
     """
     rules = table.rules
     code = "locked_late" if late else None if pit_fresh else "pit_stale"

@@ -1,4 +1,4 @@
-"""What a finished hand is worth by the table's rules: its settlement, its awards and its Dragon Bonus."""
+"""What a finished round is worth by the table's rules: its settlement, its awards and its Dragon Bonus."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from controller.table.states import Wagers
 
 
 def settlement(rules: TableRules, seating: Seating, wagers: tuple[Wager, ...], done: Done) -> Settlement | None:
-    """The hand's settlement; None where the table knows no wagers."""
+    """The round's settlement; None where the table knows no wagers."""
     if not rules.bet_recognition:
         return None
     return settle(rules.bets, rules.rounding, lambda seat: _seen(rules, seating, done, seat), wagers)
@@ -45,7 +45,7 @@ def awards(rules: TableRules, seating: Seating, done: Done, wagers: Wagers) -> l
 
 
 def _seen(rules: TableRules, seating: Seating, done: Done, at: int | None = None) -> tuple[Finished, ...]:
-    """The finished hand as a seat's bets see it (None: no seat's), once for each hand that the seat has."""
+    """The finished round as a seat's bets see it (None: no seat's), once for each hand that the seat has."""
     own = next((seat.k9 for seat in rules.seats if seat.number == at), None)
     others = [seat.k9 for seat in rules.seats if seat.number != at and seat.k9 is not None]
     return rules.play.seen(done, seating, at, (own, others))
@@ -150,7 +150,7 @@ def settlement_shown(settled: Settlement | None) -> events.SettlementShown | Non
 
 
 def returned_shown(rules: TableRules, wagers: tuple[Wager, ...]) -> events.SettlementShown | None:
-    """The settlement of a void hand, which returns every wager; None where there was no wager."""
+    """The settlement of a void round, which returns every wager; None where there was no wager."""
     return settlement_shown(returned(rules.bets, wagers)) if wagers else None
 
 

@@ -123,16 +123,16 @@ class PublicWager:
 
 @dataclass(frozen=True, slots=True)
 class Public:
-    """Everything that may be shown. `hands` are the hands in play; between hands, those of the last round.
+    """Everything that may be shown. `hands` are the hands in play; between rounds, those of the last round.
 
     `next_hand` takes the next card, at `next_seat` where that hand is a seat's. `reveal` names the hands whose cards
     are turned up first. `squeezing` names the seat that holds a face-down hand's cards; None is the dealer. `results`
     are the last round's, until the next round ends: one for each hand that a seat played, at Lucky 9 and at Baccarat
     Royal. `odd_card`: a person may still say that the card drawn in error opens no simulated hand. `kept` cards were
-    drawn early, and are the first cards of the next hand. `wagers` lie on the layout or play. `progressive` has every
+    drawn early, and are the first cards of the next round. `wagers` lie on the layout or play. `progressive` has every
     progressive bet of the game, and its seats once wagers are locked. `settled` tells, for as long as `results`, what
     became of all wagers of each seated player together: "won", "lost" or "even". A progressive award is won, whatever
-    its amount. `commission_owed` is in cents by seat. `burned` counts the cards put away before the shoe's first hand,
+    its amount. `commission_owed` is in cents by seat. `burned` counts the cards put away before the shoe's first round,
     the first card among them. `left_at_cut_card` cards were left when the cutting card came.
     """
 
@@ -171,7 +171,7 @@ class Public:
 
 @dataclass(frozen=True, slots=True)
 class PublicRound:
-    """A finished hand of the open shoe, as corrected. `outcome`, `natural` and pairs exist in games of two hands."""
+    """A finished round of the open shoe, as corrected. `outcome`, `natural` and pairs exist in games of two hands."""
 
     number: int
     simulated: bool
@@ -183,7 +183,7 @@ class PublicRound:
 
 
 def public_rounds(table: Table) -> tuple[PublicRound, ...]:
-    """The finished hands of the open shoe, without void hands."""
+    """The finished rounds of the open shoe, without void rounds."""
     return tuple(map(_round, table.finished))
 
 
@@ -280,7 +280,7 @@ def _choice(step: Choose) -> PublicChoice:
 
 
 def _squeezing(table: Table) -> dict[str, int | None]:
-    """Midi: who holds each hand's cards while the hand is dealt (sheet 000)."""
+    """Midi: who holds each hand's cards while the round is dealt (sheet 000)."""
     if not isinstance(table.phase, Locked | HandInPlay) or not table.rules.play.squeezed:
         return {}
     player, banker = squeezing(table.rules.wagers, (table.locked_wagers or NO_WAGERS).placed)
@@ -296,7 +296,7 @@ def _wagers(table: Table, locked: Wagers | None) -> tuple[PublicWager, ...]:
 
 
 def _is_last_hand(table: Table) -> bool:
-    """Whether the hand that takes wagers or is dealt now is the last of the shoe."""
+    """Whether the round that takes wagers or is dealt now is the last of the shoe."""
     if table.shoe is None or table.shoe.last_hand is None:
         return False
     in_play = isinstance(table.phase, HandInPlay)  # a simulated hand does not count, so it is never the last

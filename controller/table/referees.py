@@ -1,4 +1,4 @@
-"""The shoe as a second referee: its opinions on the burn, on a card's place and on a hand's result, beside our rules.
+"""The shoe as a second referee: its opinions on the burn, on a card's place and on a round's result, beside our rules.
 
 Where the shoe's opinion and our rules differ, the table stops with both; neither is taken silently. For example: the
 shoe says that a card goes to Banker, and by our rules the card is Player's. Only shoes for punto banco have opinions.
@@ -30,11 +30,11 @@ def compare_burn_count(table: Table, count: int) -> Stepped:
 
 
 def compare_result(table: Table, fact: ShoeResultReported) -> Stepped:
-    """Compare the shoe's result of a hand with ours."""
+    """Compare the shoe's result of a round with ours."""
     awaited, burned = table.awaiting_result, table.burned_in_shoes_hand
     table = replace(table, awaiting_result=None, burned_in_shoes_hand=False)
     if awaited == "voided" or (awaited is None and fact.result is ShoeResult.FORCE_QUIT):
-        return table, ()  # the shoe ends its own game of a hand that is void here, or that it never began
+        return table, ()  # the shoe ends its own game of a round that is void here, or that never began here
     ours = _in_words(awaited.outcome.value, awaited.player_pair, awaited.banker_pair) if awaited else "no finished hand"
     shoes = _in_words(fact.result.value, fact.player_pair, fact.banker_pair)
     if ours == shoes:
@@ -105,7 +105,7 @@ def _expected_target(table: Table) -> tuple[Target, int | None]:
 
 
 def _begun_by_kept(table: Table) -> tuple[Card, ...]:
-    """Of the kept cards, which may make whole hands, those of the last and unfinished hand."""
+    """Of the kept cards, which may make whole rounds, those of the last and unfinished round."""
     dealt: tuple[Card, ...] = ()
     for card in table.kept:
         dealt = (*dealt, card)
@@ -116,7 +116,7 @@ def _begun_by_kept(table: Table) -> tuple[Card, ...]:
 
 def _target_in_hand(table: Table, dealt: tuple[Card, ...]) -> tuple[Target, int]:
     drawn = baccarat.next_step(_tableau(table), dealt)
-    assert not isinstance(drawn, TwoHands), "a complete hand is not in play"
+    assert not isinstance(drawn, TwoHands), "a complete round is not in play"
     index = 3 if len(dealt) >= 4 else len(dealt) // 2 + 1
     return (Target.PLAYER if drawn.hand == Hand.PLAYER else Target.BANKER), index
 

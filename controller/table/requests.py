@@ -1,7 +1,7 @@
 """What becomes of a request, and which facts a shoe's report brings with it.
 
 A request becomes a fact only where its act's entry allows the act in this phase, or where the act is an exit of the
-standing fault. Otherwise the request is refused, with a code that says why. For example: `lock` inside a hand is
+standing fault. Otherwise the request is refused, with a code that says why. For example: `lock` inside a round is
 refused with `already_locked`. Pure: sensors and the pit's link come in as `Ambient`.
 """
 
@@ -63,7 +63,7 @@ def before(table: Table, fact: Fact, ambient: Ambient) -> tuple[Fact, ...]:
 
     - The shoe's own report of a first card announces a new shoe.
     - On a table that locks on the first card, that card locks the wagers.
-    - While a hand plays for progressive meters, any fact may decide the hand. So what the meters show by now is noted
+    - While a round plays for progressive meters, any fact may decide the round. So what the meters show by now is noted
       before every fact.
     """
     if _announces_a_shoe(table, fact):
@@ -84,7 +84,7 @@ def after(table: Table, ambient: Ambient) -> tuple[Fact, ...]:
 
 
 def _meters_moved(table: Table, ambient: Ambient) -> bool:
-    """Whether a hand plays for the meters, and the meters show other amounts than those noted.
+    """Whether a round plays for the meters, and the meters show other amounts than those noted.
 
     Meters that were never heard show nothing new.
     """

@@ -32,17 +32,17 @@ class ShoeRules:
     """How many cards lie behind the cutting card."""
 
     hands_after_cut_card: int
-    """How many hands are dealt after the hand inside which the cutting card came."""
+    """How many rounds are dealt after the round inside which the cutting card came."""
 
     fewest_cards_to_open: int
     """With fewer cards left in the shoe, wagers are not opened."""
 
     drawn_in_error: DrawnInError
-    """What becomes of a card that nobody needs. `"simulated_hand"`: a hand without wagers begins with the card.
-    `"burn"`: the card is burned. `"next_card"`: the card is the first card of the next hand."""
+    """What becomes of a card that nobody needs. `"simulated_hand"`: a round without wagers begins with the card.
+    `"burn"`: the card is burned. `"next_card"`: the card is the first card of the next round."""
 
     hands_after_cut_card_first: int = 1
-    """How many hands are dealt after the cutting card where it came in place of a hand's first card, or inside a
+    """How many rounds are dealt after the cutting card where it came in place of a round's first card, or inside a
     simulated hand."""
 
     cut_card_tolerance: int = 10
@@ -50,8 +50,8 @@ class ShoeRules:
     cutting card counts all the same."""
 
     voided_hand_counts: bool = True
-    """Whether a hand that a supervisor voids counts as one of the hands after the cutting card. `false`: another hand
-    is dealt in its place."""
+    """Whether a round that a supervisor voids counts as one of the rounds after the cutting card. `false`: another
+    round is dealt in its place."""
 
     commission_before_new_shoe: bool = True
     """Whether owed commission must be collected before a new shoe begins. A supervisor may let the commission stand."""
@@ -91,7 +91,7 @@ class TableRules:
     bets: tuple[Bet, ...]
     procedure: int = 2
     """How the shoe's facts are folded. 1 is the procedure of commit f6a00a5: a card that the shoe kept is the next
-    hand's first card, and the shoe's reports about kept cards are compared at once."""
+    round's first card, and the shoe's reports about kept cards are compared at once."""
 
     @property
     def seat_numbers(self) -> tuple[int, ...]:

@@ -47,17 +47,17 @@ def cards_to_burn(first_card: Card, rules: ShoeRules) -> int:
 
 
 def after_cut_card(shoe: Shoe, rules: ShoeRules, in_wagered_hand: bool) -> Shoe:
-    """The shoe once the cutting card has come: the number of its last wagered hand is known.
+    """The shoe once the cutting card has come: the number of its last wagered round is known.
 
-    Where the cutting card comes inside a wagered hand, the last hand is `hands_after_cut_card` hands further on.
-    Elsewhere the last hand is `hands_after_cut_card_first` hands further on.
+    Where the cutting card comes inside a wagered round, the last round is `hands_after_cut_card` rounds further on.
+    Elsewhere the last round is `hands_after_cut_card_first` rounds further on.
     """
     further = rules.hands_after_cut_card if in_wagered_hand else rules.hands_after_cut_card_first
     return replace(shoe, last_hand=shoe.wagered_hands + further)
 
 
 def after_void(shoe: Shoe, rules: ShoeRules) -> Shoe:
-    """The shoe once a wagered hand that had begun is void."""
+    """The shoe once a wagered round that had begun is void."""
     another = shoe.last_hand is not None and not rules.voided_hand_counts
     return replace(shoe, last_hand=(shoe.last_hand or 0) + 1) if another else shoe
 
@@ -68,7 +68,7 @@ def near_its_place(cards_left: int, rules: ShoeRules) -> bool:
 
 
 def ended(shoe: Shoe, rules: ShoeRules, cards_left: int) -> str | None:
-    """Why no further wagered hand may begin in this shoe; None where one may. `cards_left` can still be dealt."""
+    """Why no further wagered round may begin in this shoe; None where one may. `cards_left` can still be dealt."""
     if shoe.last_hand is not None and shoe.wagered_hands >= shoe.last_hand:
         return "last_hand"
     if cards_left < rules.fewest_cards_to_open:

@@ -22,7 +22,7 @@ from controller.table.rules import TableRules
 
 @dataclass(frozen=True, slots=True)
 class Wagers:
-    """The wagers of a hand: those on each progressive bet that any seat wagered on.
+    """The wagers of a round: those on each progressive bet that any seat wagered on.
 
     Where the table knows all wagers, `standing` and `refused` have them all. `levels` are the cents that the meters
     showed last.
@@ -62,12 +62,12 @@ class Burning:
 
 @dataclass(frozen=True, slots=True)
 class WagersOpen:
-    """Between two hands: wagers may be placed."""
+    """Between two rounds: wagers may be placed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Locked:
-    """Wagers are locked. The hand's first card comes next."""
+    """Wagers are locked. The round's first card comes next."""
 
     wagers: Wagers
     seating: Seating = NOBODY
@@ -75,7 +75,7 @@ class Locked:
 
 @dataclass(frozen=True, slots=True)
 class HandInPlay:
-    """A hand that is being dealt, with its plays in order. `wagers` is None in a simulated hand.
+    """A round that is being dealt, with its plays in order. `wagers` is None in a simulated hand.
 
     `ahead` are facts that came while cards lay face down which must be turned up first. `kept` are cards kept for this
     hand, which wait for a call.
@@ -90,7 +90,7 @@ class HandInPlay:
 
 @dataclass(frozen=True, slots=True)
 class ShoeEnded:
-    """The shoe's last hand is over. A new shoe is announced next."""
+    """The shoe's last round is over. A new shoe is announced next."""
 
 
 Phase = NoShoe | FirstCardDue | Burning | WagersOpen | Locked | HandInPlay | ShoeEnded
@@ -101,9 +101,9 @@ class Shoe:
     """What is known of the shoe being dealt.
 
     `gone` counts the cards that have left the shoe, in the order of `cards.DECK`; `unnamed` counts the cards that
-    nobody could name. `rounds` numbers every hand, simulated hands too. `wagered_hands` counts the wagered hands that
-    have begun. `last_hand` is the number of the last wagered hand, which is known once the cutting card was seen.
-    `burned` counts the cards that were put away before the first hand, the first card among them. `left_at_cut_card`
+    nobody could name. `rounds` numbers every round, simulated hands too. `wagered_hands` counts the wagered rounds that
+    have begun. `last_hand` is the number of the last wagered round, which is known once the cutting card was seen.
+    `burned` counts the cards that were put away before the first round, the first card among them. `left_at_cut_card`
     cards were left when the cutting card came.
     """
 
@@ -119,7 +119,7 @@ class Shoe:
 
 @dataclass(frozen=True, slots=True)
 class FinishedRound:
-    """A hand that was dealt, with the wagers that stood on it. `done` and `settlement` are as corrected.
+    """A round that was dealt, with the wagers that stood on it. `done` and `settlement` are as corrected.
 
     `settlement` is None where the table knows no wagers, or where there were none.
     """
@@ -132,7 +132,7 @@ class FinishedRound:
 
     @property
     def simulated(self) -> bool:
-        """Whether the hand was dealt after a card drawn in error, without wagers."""
+        """Whether the round was dealt after a card drawn in error, without wagers."""
         return self.wagers is None
 
 
@@ -209,25 +209,25 @@ class StandingFault:
 class Table:
     """The whole state of a table.
 
-    The hands:
-    - `finished`: the shoe's rounds. `last_round`: the round that is shown until the next hand.
-    - `hits`: the hits of the last wagered hand, until wagers are locked again. A progressive hit stays until a person
+    The rounds:
+    - `finished`: the shoe's rounds. `last_round`: the round that is shown until the next round.
+    - `hits`: the hits of the last wagered round, until wagers are locked again. A progressive hit stays until a person
       has seen to it.
-    - `kept`: cards that left the shoe before their time and are the next hand's first. `kept_results`: what the shoe
-      says of the hands that these cards make.
+    - `kept`: cards that left the shoe before their time and are the next round's first. `kept_results`: what the shoe
+      says of the rounds that these cards make.
     - `held`: the facts that came while the fault stood. `stops` counts the faults since this shoe was announced.
 
     The shoe's reports:
-    - `awaiting_result`: the hand whose result the shoe has yet to state; "voided" where the shoe may still state a
-      result for a hand that was void or burned.
-    - `burned_in_shoes_hand`: whether a card was burned that the shoe counts into a hand. Until that hand's result the
+    - `awaiting_result`: the round whose result the shoe has yet to state; "voided" where the shoe may still state a
+      result for a round that was void or burned.
+    - `burned_in_shoes_hand`: whether a card was burned that the shoe counts into a round. Until that round's result the
       shoe's opinions would tell of the card.
     - `last_report`: the report whose number the next report's follows, where the shoe was heard ever since. Where the
       shoe was not heard, `unheard_since` is that report, until another report comes.
     - `seq_counts_zero`: whether the shoe has gone on with 0 after 9 since it was switched on. It then always does.
 
     The seats and the pit:
-    - `placed`: the chips for the next hand. `occupied`: the seats with players. `commission_owed`: cents by seat.
+    - `placed`: the chips for the next round. `occupied`: the seats with players. `commission_owed`: cents by seat.
     - `award_seq`: the number of the pit's last award step. `disputed`: the awards of an impossible amount.
     - `pit_key`: the pit's public key in hex; None until a person has pinned a key.
     - `measured`: the program and the configuration that run; None in a journal of an earlier version.
@@ -261,12 +261,12 @@ class Table:
 
     @property
     def round_number(self) -> int | None:
-        """The number of the hand that is wagered on or dealt; None between hands."""
+        """The number of the round that is wagered on or dealt; None between rounds."""
         return self.shoe.rounds if self.shoe and isinstance(self.phase, Locked | HandInPlay) else None
 
     @property
     def locked_wagers(self) -> Wagers | None:
-        """The wagers of the hand that is locked or in play; None between hands, and in a simulated hand."""
+        """The wagers of the round that is locked or in play; None between rounds, and in a simulated hand."""
         return self.phase.wagers if isinstance(self.phase, Locked | HandInPlay) else None
 
     @property

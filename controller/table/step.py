@@ -291,7 +291,7 @@ def _believe(table: Table, held: Held) -> Stepped:
         case ShoeResultReported():
             return _legally(table, Row.SHOE_RESULT, fact)
         case ShoeErrorRaised(error):
-            # An overdraw says that the hand takes no more cards, which may still lie face down.
+            # An overdraw says that the round takes no more cards, which may still lie face down.
             return _legally(table, Row.SHOE_ERROR, fact, {} if next_is_secret(table) else {"error": error.value})
         case ShoePoweredUp():
             return _legally(table, Row.SHOE_POWERED_UP, fact)
@@ -300,7 +300,7 @@ def _believe(table: Table, held: Held) -> Stepped:
         case ShoeUnheard():
             return _legally(table, Row.SHOE_UNHEARD, fact, _unheard(table, fact))
         case ShoeErrorCancelled() | ShoeStoodBy() | ShoeLockReported() | ShoePresetChanged():
-            return table, ()  # the shoe reports on itself, and no hand depends on that
+            return table, ()  # the shoe reports on itself, and no round depends on that
         case JournalFoundBehindPit(acked_seq, head_seq, chain_differs, at):
             details = {"acked_seq": acked_seq, "head_seq": head_seq, "chain": "differs" if chain_differs else "unknown"}
             return stop(table, "journal_behind_pit", details | ({"acked_at": at} if at else {}))
@@ -482,15 +482,15 @@ def _open_shoe(table: Table, fact: ShoeOpened) -> Stepped:
 
 
 def _note_levels(table: Table, levels: dict[str, int]) -> Table:
-    """Note what the meters show now, for the hand that plays for them."""
+    """Note what the meters show now, for the round that plays for them."""
     phase = table.phase
-    assert isinstance(phase, Locked | HandInPlay), "levels are noted for a hand"
-    assert phase.wagers is not None, "this hand has wagers"
+    assert isinstance(phase, Locked | HandInPlay), "levels are noted for a round"
+    assert phase.wagers is not None, "this round has wagers"
     return replace(table, phase=replace(phase, wagers=replace(phase.wagers, levels=levels)))
 
 
 def _lock_wagers(table: Table, fact: WagersLocked) -> Stepped:
-    """Wagers are locked. The hand gets its number. Cards that were kept for it are its first cards."""
+    """Wagers are locked. The round gets its number. Its first cards are those that were kept for it."""
     shoe = open_shoe(table)
     shoe = replace(shoe, rounds=shoe.rounds + 1)
     wagers = Wagers(fact.progressive, fact.wagers, fact.refused, fact.levels)
@@ -518,7 +518,7 @@ def _lock_wagers(table: Table, fact: WagersLocked) -> Stepped:
 
 def _call(table: Table, called: Call) -> Stepped:
     """Play the dealer's call, and then believe the facts that came ahead of the call."""
-    assert isinstance(table.phase, HandInPlay), "a call is inside a hand"
+    assert isinstance(table.phase, HandInPlay), "a call is inside a round"
     ahead = table.phase.ahead
     table, made = call(replace(table, phase=replace(table.phase, ahead=Waiting())), called)
     table, released = _release(table, ahead)
@@ -539,7 +539,7 @@ def _collect_commission(table: Table, fact: CommissionCollected) -> Stepped:
 
 
 def _void_hand(table: Table, by: str) -> Stepped:
-    """A supervisor ends the hand. Wagers go back, and cards that a fault held are dead."""
+    """A supervisor ends the round. Wagers go back, and cards that a fault held are dead."""
     reason = table.fault.code if table.fault else "supervisor"
     made: tuple[Event, ...] = (void_event(table, by, reason),)
     waiting: tuple[Held, ...] = ()
@@ -564,7 +564,7 @@ def _void_hand(table: Table, by: str) -> Stepped:
 
 
 def _dead_with_the_hand(waiting: tuple[Held, ...]) -> tuple[tuple[Held, ...], tuple[Held, ...]]:
-    """The waiting facts of a void hand, and the others: from a new shoe's first card on, none is of that hand."""
+    """The waiting facts of a void round, and the others: from a new shoe's first card on, none is of that round."""
     is_new_shoes = [begins_shoe(held.fact) for held in waiting]
     ends = is_new_shoes.index(True) if True in is_new_shoes else len(waiting)
     dead = tuple(filter(is_card, waiting[:ends]))
@@ -578,7 +578,7 @@ def _out_of_shoe(table: Table, held: Held) -> Table:
 
 
 def _change_odd_card(table: Table, fate: OddCardFate) -> Stepped:
-    """The simulated hand never began. Its one card becomes the next hand's first card, or is burned."""
+    """The simulated hand never began. Its one card becomes the next round's first card, or is burned."""
     assert isinstance(table.phase, HandInPlay), "the odd card's hand is in play"
     shoe = open_shoe(table)
     cards = tuple(play for play in table.phase.plays if isinstance(play, Card))
@@ -659,7 +659,7 @@ def _go_on_with_count(table: Table, left: int, by: str) -> Stepped:
 
 
 def _lose_unheard(table: Table, cards: int) -> Stepped:
-    """So many cards left the shoe unheard. They were burned, or were cards of hands that this table did not deal."""
+    """So many cards left the shoe unheard. They were burned, or were cards of rounds that this table did not deal."""
     shoe = open_shoe(table)
     table = replace(table, shoe=replace(shoe, unnamed=shoe.unnamed + cards))
     if isinstance(table.phase, Burning):

@@ -112,7 +112,7 @@ def asked(waits: dict[str, Any], words: Language) -> str:
 
 
 def locked_lines(event: dict[str, Any]) -> list[str]:
-    """Who plays the hand after the lock, and which wagers are refused and why, a line each."""
+    """Who plays the round after the lock, and which wagers are refused and why, a line each."""
     actives = event["actives"]
     return [
         *([f"seat {actives['player']} plays Player's hand, seat {actives['banker']} Banker's"] if actives else []),

@@ -6,8 +6,8 @@ byte of the sum of the characters between `*` and the check, as two upper-case h
 begins a new line. Whatever damage came before, the next good line is found, and the codec never keeps more than one.
 
 A line is a card only when it is whole, CR and LF included: a line that is cut off tells nothing. A card whose line was
-damaged is missed. This shoe repeats nothing and numbers nothing, so a missed card shows only as a hand that waits for a
-card which already lies on the felt. For the same reason two equal lines in a row are two cards.
+damaged is missed. This shoe repeats nothing and numbers nothing, so a missed card shows only as a round that waits for
+a card which already lies on the felt. For the same reason two equal lines in a row are two cards.
 
 What the check cannot show: a sum shows any one changed character, but not two characters that change places (`*0D21`,
 the ace of clubs, and `*0D12`, the 2 of diamonds, both have the check D7), nor two changes that cancel each other. Each

@@ -47,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rounds", type=int, help="stop after this many wagered rounds (default: never)")
     parser.add_argument("--shoes", type=int, help="stop after this many shoes (default: never)")
     parser.add_argument("--speed", type=float, default=1.0, help="2: twice as fast as people; 0: no pauses")
-    parser.add_argument("--error-rate", type=float, default=0.0, help="chance of a card drawn in error after a hand")
+    parser.add_argument("--error-rate", type=float, default=0.0, help="chance of a card drawn in error after a round")
     parser.add_argument("--wrap", type=int, choices=(0, 1), default=0, help="the shoe's Seq digit after 9")
     parser.add_argument("--blind", action="store_true", help="deal by the human times alone, and look at no lamp")
     parser.add_argument("--patience", type=float, default=60.0, help="how many seconds to wait for each lamp")

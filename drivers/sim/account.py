@@ -1,4 +1,4 @@
-"""The simulated house's account of what really happened, in JSON lines: each lock of the wagers, each finished hand,
+"""The simulated house's account of what really happened, in JSON lines: each lock of the wagers, each finished round,
 each payment of commission, each shoe's begin and end. Tests compare what the controller says with this account."""
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Account:
         )
 
     def round(self, *, shoe: int, round_: int, simulated: bool, last_hand: bool, cards_left: int, dealt: Dealt) -> None:
-        """A complete hand. `round_` counts every hand of the shoe from 1."""
+        """A complete round. `round_` counts every round of the shoe from 1."""
         self._owed.update(dealt.owed)
         self._write(
             "round",
@@ -60,7 +60,7 @@ class Account:
         self._write("commission", shoe=self._shoe, seat=seat, cents=self._owed.pop(seat))
 
     def shoe_closed(self, *, shoe: int, rounds: int, wagered_hands: int, cards_left: int) -> None:
-        """The shoe's last hand is over."""
+        """The shoe's last round is over."""
         self._write(
             "shoe_closed",
             shoe=shoe,

@@ -14,7 +14,7 @@ from drivers.sim.cashier import Paid
 from drivers.sim.wagers import Bets, Wager
 
 Hands = Mapping[str, Sequence[str]]
-"""The cards of a finished hand. Two sides are compared: `player` and `banker`, or `own` and `dealer`.
+"""The cards of a finished round. Two sides are compared: `player` and `banker`, or `own` and `dealer`.
 
 `own` may come beside `player` and `banker` too: there it is the side that the bettor's own seat plays.
 """

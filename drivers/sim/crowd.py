@@ -16,7 +16,7 @@ from drivers.sim.baccarat_royal import rotated
 from drivers.sim.screen import Screen
 from drivers.sim.wagers import Actives, Bets, Bettors, Refusal, Wager
 
-_COMES_OR_GOES = 0.06  # the chance that somebody does, before each hand
+_COMES_OR_GOES = 0.06  # the chance that somebody does, before each round
 _FEWEST = 3
 _HITS_BELOW = 5
 _WISE = 0.6  # this part of the choices is wise; the others are anything that the table must allow
@@ -52,7 +52,7 @@ class Crowd:
         self.occupied: set[int] = set()
 
     def come_and_go(self) -> None:
-        """Before the first hand most seats are taken. Before the other hands somebody comes or goes now and then."""
+        """Before the first round most seats are taken. Before the other rounds somebody comes or goes now and then."""
         self._move()
         if self._roles is not None and (self._actives is None or not set(self._actives.both) <= self.occupied):
             self._do(do="actives", by="dealer")

@@ -10,7 +10,7 @@ from drivers.sim.wagers import Bets
 
 
 class Felt(Protocol):
-    """Where one hand is dealt. Each method does at the table what it is named for, and returns when that is done."""
+    """Where one round is dealt. Each method does at the table what it is named for, and returns when that is done."""
 
     def card(self, to: str) -> str:
         """Deal the next card to "player", "banker", "dealer" or a seat ("seat_3"). Returns that card."""
@@ -24,7 +24,7 @@ class Felt(Protocol):
 
 @dataclass(frozen=True)
 class Dealt:
-    """A complete hand. `told` is what the account writes of the hand, `owed` the commission by seat.
+    """A complete round. `told` is what the account writes of the round, `owed` the commission by seat.
 
     `outcome` is "player", "banker" or "tie"; None where every seat has an outcome of its own.
     """
@@ -38,4 +38,4 @@ class Game(Protocol):
     """A game as its sheet says that it is dealt, judged and paid."""
 
     def deal(self, felt: Felt, bets: Bets | None) -> Dealt:
-        """Deal a whole hand. `bets` is None for a hand without wagers."""
+        """Deal a whole round. `bets` is None for a round without wagers."""

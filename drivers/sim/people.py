@@ -25,7 +25,7 @@ from drivers.sim.wagers import Bets
 
 CUT = "CUT"
 
-# A person's times at speed 1. A hand takes some eight seconds.
+# A person's times at speed 1. A round takes some eight seconds.
 _SHUFFLE_S = 5.0
 _BURN_S = 0.4
 _CARD_S = 0.7
@@ -107,7 +107,7 @@ class Players:
         self._habits = {seat: self._rng.uniform(0.2, 0.9) for seat in seats}
 
     def choose(self) -> dict[int, bool]:
-        """Every seat, in the order in which the players act, and whether its wager is down for the next hand."""
+        """Every seat, in the order in which the players act, and whether its wager is down for the next round."""
         chosen = {seat: self._rng.random() < habit for seat, habit in self._habits.items()}
         order = self._rng.sample(sorted(chosen), len(chosen))
         return {seat: chosen[seat] for seat in order}
@@ -141,7 +141,7 @@ class Cues(Protocol):
         """The face-down cards of these hands are turned up."""
 
     def hand_over(self, dealt: Dealt) -> None:
-        """The hand is complete."""
+        """The round is complete."""
 
     def shoe_over(self) -> None:
         """The shoe is at its end."""
@@ -486,8 +486,8 @@ class _Shoe:
 class Dealer:
     """Deals shoe after shoe by the sheet, whatever the shoe or the controller says, and keeps the account.
 
-    `error_rate` is the chance that the dealer draws a card in error after a finished hand. The house's `procedure` says
-    whether that card opens a simulated hand or is burned.
+    `error_rate` is the chance that the dealer draws a card in error after a finished round. The house's `procedure`
+    says whether that card opens a simulated hand or is burned.
     """
 
     def __init__(
@@ -560,18 +560,18 @@ class Dealer:
             self._rounds_to_go -= 1
 
     def _begin(self) -> None:
-        """A wagered hand has begun with its first card."""
+        """A wagered round has begun with its first card."""
         self._shoe.wagered_hands += 1
         self._shoe.in_wagered_hand = True
 
     def _draws_in_error(self) -> bool:
-        """Whether the dealer draws a card in error now. Never where too few cards could be left for the next hand."""
+        """Whether the dealer draws a card in error now. Never where too few cards could be left for the next round."""
         takes = 1 if self._procedure.slips_are_burned else _A_HAND
         enough = self._shoe.deck.cards_left >= takes + self._procedure.fewest_cards_to_open
         return self._shoe.deck.slips and enough and self._slips.random() < self._error_rate
 
     def _slip(self) -> None:
-        """A card that nobody needed: it is burned, or opens a hand without wagers."""
+        """A card that nobody needed: it is burned, or opens a round without wagers."""
         if self._procedure.slips_are_burned:
             self._draw()
         else:
@@ -609,9 +609,9 @@ class Dealer:
 
 
 class _Felt:
-    """Where one hand is dealt: on the cues, from the shoe. `begin` is called once the hand's first card is drawn.
+    """Where one round is dealt: on the cues, from the shoe. `begin` is called once the round's first card is drawn.
 
-    A card drawn in error, `already_drawn`, is the first card of its hand: nobody waited for that card.
+    A card drawn in error, `already_drawn`, is the first card of its round: nobody waited for that card.
     """
 
     def __init__(

@@ -25,7 +25,7 @@ class PuntoBanco:
     printed: Mapping[int, str] = field(default_factory=dict)
 
     def deal(self, felt: Felt, bets: Bets | None) -> Dealt:
-        """Deal a whole hand. `bets` is None for a hand without wagers."""
+        """Deal a whole round. `bets` is None for a round without wagers."""
         hands: dict[str, list[str]] = {"player": [], "banker": []}
         while (side := rules.next_side(hands["player"], hands["banker"])) is not None:
             hands[side].append(felt.card(side))

@@ -59,7 +59,7 @@ def is_natural(cards: Sequence[str]) -> bool:
 
 
 def next_side(player: Sequence[str], banker: Sequence[str]) -> Side | None:
-    """Which hand the next card goes to, given the cards dealt so far; None when the hand is complete."""
+    """Which hand the next card goes to, given the cards dealt so far; None when the round is complete."""
     dealt = len(player) + len(banker)
     if dealt < 4:
         return "banker" if dealt % 2 else "player"
@@ -72,7 +72,7 @@ def next_side(player: Sequence[str], banker: Sequence[str]) -> Side | None:
 
 
 def outcome(player: Sequence[str], banker: Sequence[str]) -> Outcome:
-    """Who won a complete hand."""
+    """Who won a complete round."""
     if total(player) == total(banker):
         return "tie"
     return "player" if total(player) > total(banker) else "banker"

@@ -109,7 +109,7 @@ def run_table(
 def run_shoe_alone(line: Line, seed: int, pace_s: float, rounds: int | None, out: TextIO, driver: str) -> None:
     """Deal seeded shoes of punto banco on a line, a card every `pace_s` seconds, without a table.
 
-    Stops after `rounds` hands (None: never). The account goes to `out`, one JSON line a hand.
+    Stops after `rounds` rounds (None: never). The account goes to `out`, one JSON line a round.
     """
     shoe = maker(driver)(line)
     shoe.power_up()

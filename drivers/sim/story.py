@@ -26,10 +26,10 @@ from drivers.sim.wagers import Actives, Bets, Bettors, Refusal, Wager
 
 _READ_S = 2.2  # the time to read a caption, at speed 1
 _TRIES = 1000
-_MOST_CARDS = 60  # of a hand: seven seats that split their pairs
+_MOST_CARDS = 60  # of a round: seven seats that split their pairs
 _FIRST_CARD = "2"  # two more are burned: a short burn
-_MISREAD_CARD = 3  # the number of that card in its hand
-_SHOWN, _MISREAD = 1, 2  # the hand that shows the game, and the hand with the misread card
+_MISREAD_CARD = 3  # the number of that card in its round
+_SHOWN, _MISREAD = 1, 2  # the round that shows the game, and the round with the misread card
 _POLL_S = 0.02
 _PATIENCE_S = 60.0
 _SUPERVISOR = "Smith"
@@ -56,7 +56,7 @@ class Stage(Protocol):
 
 @dataclass(frozen=True)
 class Plan:
-    """The story's shoe: the cards of its hands in order, and the seats with chips in the first hand."""
+    """The story's shoe: the cards of its rounds in order, and the seats with chips in the first round."""
 
     house: House
     occupied: tuple[int, ...]
@@ -66,7 +66,7 @@ class Plan:
 
     @property
     def last(self) -> int:
-        """The number of the shoe's last hand, from 1."""
+        """The number of the shoe's last round, from 1."""
         return len(self.hands)
 
     def deck(self, seed: int) -> Deck:
@@ -85,7 +85,7 @@ class Plan:
 
 
 def planned(house: House, game: Game, seed: int) -> Plan:
-    """A shoe in whose first hand a bet of this game wins: a bet with a meter, where the game has any."""
+    """A shoe in whose first round a bet of this game wins: a bet with a meter, where the game has any."""
     rng = random.Random(f"{seed} story")
     occupied = house.seats[: 5 if house.kind == "punto_banco" else 3]
     covered = tuple(seat for seat in occupied if seat in house.sensors)[:2]
@@ -116,8 +116,8 @@ def _stacked(
     *,
     shows: bool,
 ) -> tuple[str, ...]:
-    """The cards of a hand. Where the hand `shows` the game, such a bet wins on it, if such a hand is found. Where there
-    are `pairs`, one of them is dealt to Player or to Banker."""
+    """The cards of a round. Where the round `shows` the game, such a bet wins on it, if such a round is found. Where
+    there are `pairs`, one of them is dealt to Player or to Banker."""
     for _ in range(_TRIES):
         cards = rng.sample(left, _MOST_CARDS)
         if pairs:
@@ -132,7 +132,7 @@ def _stacked(
 
 
 class _Foreseen:
-    """A felt for a hand that is only tried out, and that nobody sees."""
+    """A felt for a round that is only tried out, and that nobody sees."""
 
     def __init__(self, cards: Sequence[str]) -> None:
         self._cards = iter(cards)
@@ -155,7 +155,7 @@ def _most_shown(limits: Limits) -> int:
 
 
 def _shown(dealt: Dealt, limits: Limits) -> int:
-    """How much of the game a hand shows: an award of a meter (3), an award (2), another side bet that wins (1)."""
+    """How much of the game a round shows: an award of a meter (3), an award (2), another side bet that wins (1)."""
     awards = [_row(limits, won) for won in _told(dealt, "awards")]
     if awards:
         return 3 if any("meter" in row for row in awards) else 2
@@ -190,7 +190,7 @@ def _foreseen_bets(limits: Limits, occupied: Sequence[int], covered: Collection[
 def _wagers(
     limits: Limits, occupied: Collection[int], covered: Collection[int], hand: int, actives: Actives | None
 ) -> Iterator[Wager]:
-    """The wagers on the layout: every seat's main wager, and in the first hand the side bets, spread over the seats."""
+    """The wagers on the layout: every seat's main wager; in the first round also the side bets, spread over seats."""
     others = [bet["spot"] for bet in limits.bets if bet.get("limits") != "circle" and bet["spot"] != limits.sensed]
     seats = [seat for seat in sorted(occupied) if actives is None or seat not in actives.both]
     for seat in actives.both if actives else ():
@@ -231,7 +231,7 @@ class StoryBettors(Bettors):
     def choose(
         self, occupied: Collection[int], covered: Mapping[int, bool], actives: Actives | None
     ) -> tuple[list[Wager], tuple[Refusal, ...]]:
-        """The next hand's wagers."""
+        """The next round's wagers."""
         if self.hand is None:
             return super().choose(occupied, covered, actives)
         seen = [seat for seat, is_covered in covered.items() if is_covered]
@@ -270,7 +270,7 @@ class Cast:
     crowd: StoryCrowd
 
     def hand_begins(self, hand: int | None) -> None:
-        """The hand of this number is next. None: the story is over."""
+        """The round of this number is next. None: the story is over."""
         self.players.hand = self.bettors.hand = hand
         if hand is None:
             self.crowd.story_ends()
@@ -297,7 +297,7 @@ class StoryCues:
         self._speed = speed
         self._clock = clock
         self._hand: int | None = 0
-        self._cards = 0  # drawn in the hand, or in the burn
+        self._cards = 0  # drawn in the round, or in the burn
         self._said: set[str] = set()
 
     def announce_shoe(self) -> None:
@@ -307,7 +307,7 @@ class StoryCues:
         self._cues.announce_shoe()
 
     def card_due(self, to: str) -> None:
-        """In the burn, and in the shoe's last hand."""
+        """In the burn, and in the shoe's last round."""
         if self._hand is not None:
             self._cards += 1
             if to == "burn" and self._cards == 2:
@@ -319,7 +319,7 @@ class StoryCues:
         self._cues.card_due(to)
 
     def take_wagers(self) -> Bets:
-        """Scene 2, and the next hand's number."""
+        """Scene 2, and the next round's number."""
         if self._hand is not None:
             self._hand, self._cards = self._hand + 1, 0
             self._cast.hand_begins(self._hand)
@@ -360,7 +360,7 @@ class StoryCues:
         self._cues.reveal(hands)
 
     def hand_over(self, dealt: Dealt) -> None:
-        """What the first hand won, until the winners are paid."""
+        """What the first round won, until the winners are paid."""
         self._cues.hand_over(dealt)
         if self._hand != _SHOWN:
             return

@@ -98,7 +98,7 @@ class Bettors:
     def choose(
         self, occupied: Collection[int], covered: Mapping[int, bool], actives: Actives | None
     ) -> tuple[list[Wager], tuple[Refusal, ...]]:
-        """The next hand's wagers in the order in which they are made, and the refused wagers among them.
+        """The next round's wagers in the order in which they are made, and the refused wagers among them.
 
         `covered` tells whether each seat's sensor is covered: the chips of a covered sensor are seen too.
         """

@@ -142,7 +142,7 @@ def test_the_roads_as_text() -> None:
         "  P B",
         "  P",
         "",
-        "Big road (a number counts the ties after a hand)",
+        "Big road (a number counts the ties after a round)",
         "  B1 P  B  P  B",
         "  B  P        B",
         "     P1",
@@ -160,7 +160,7 @@ def test_the_roads_as_text() -> None:
         "Cockroach pig (R red, B blue)",
         "  B R",
         "",
-        "Ask marks: what the next hand would bring",
+        "Ask marks: what the next round would bring",
         "  banker  big eye boy red, small road red, cockroach pig red",
         "  player  big eye boy blue, small road blue, cockroach pig blue",
     ]

@@ -12,10 +12,10 @@ def test_it_prints_the_five_roads(capsys: pytest.CaptureFixture[str]) -> None:
     told = capsys.readouterr().out
     assert [line for line in told.splitlines() if line and not line.startswith(" ")][:2] == [
         "Bead plate",
-        "Big road (a number counts the ties after a hand)",
+        "Big road (a number counts the ties after a round)",
     ]
 
 
 def test_what_is_no_hand_and_no_table_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["roads", "BBX"]) == 1
-    assert "BBX is neither a string of hands nor a table's file" in capsys.readouterr().err
+    assert "BBX is neither a string of rounds nor a table's file" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""The acts of a hand: the lock of the wagers, the dealer's calls, a void, and the fate of a card drawn in error."""
+"""The acts of a round: the lock of the wagers, the dealer's calls, a void, and the fate of a card drawn in error."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ GROUP = "The round"
 
 @dataclass(frozen=True, slots=True)
 class LockWagers(Request):
-    """The dealer's `deal`: no more wagers, and the hand begins."""
+    """The dealer's `deal`: no more wagers, and the round begins."""
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
         """The lock. It is refused where nobody plays, or where the table would have to guess who wagered."""
@@ -62,7 +62,7 @@ DEAL = Act(
     forms=(Form(LockWagers, LockWagers, named=False),),
     becomes=(WagersLocked, WagersDiffered),
     refused={**NO_SHOE, **UNTIL_BURNED, **IN_A_HAND},
-    leads_to=(Locked, HandInPlay, WagersOpen, ShoeEnded),  # kept cards can be a whole hand
+    leads_to=(Locked, HandInPlay, WagersOpen, ShoeEnded),  # kept cards can be a whole round
     presses=(
         Press("deal", False, _NO_MORE_WAGERS, LockWagers),
         Press("deal", True, _NO_MORE_WAGERS, LockWagers),
@@ -139,19 +139,19 @@ CALLS = (
 
 @dataclass(frozen=True, slots=True)
 class HandVoided(ByPerson):
-    """A supervisor ended the hand and returned its wagers."""
+    """A supervisor ended the round and returned its wagers."""
 
     by: str
 
 
 @dataclass(frozen=True, slots=True)
 class VoidHand(Request):
-    """End the hand and return its wagers."""
+    """End the round and return its wagers."""
 
     supervisor: str | None
 
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
-        """The end of the hand."""
+        """The end of the round."""
         assert self.supervisor is not None, "a void has a name"
         return HandVoided(self.supervisor)
 

@@ -183,7 +183,7 @@ class PlaceWager(Request):
     def becomes(self, table: Table, ambient: Ambient) -> Fact | Refuse:
         """The wager, where it may lie.
 
-        A simulated hand has no wagers, so wagers for the next hand may be placed meanwhile.
+        A simulated hand has no wagers, so wagers for the next round may be placed meanwhile.
         """
         if isinstance(table.phase, HandInPlay) and table.phase.wagers is not None:
             return refuse("already_locked")

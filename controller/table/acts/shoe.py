@@ -26,7 +26,7 @@ GROUP = "The shoe"
 
 @dataclass(frozen=True, slots=True)
 class NewShoe(Request):
-    """Announce a new shoe. A supervisor (a name, or "key") may also end the open shoe by this, between hands."""
+    """Announce a new shoe. A supervisor (a name, or "key") may also end the open shoe by this, between rounds."""
 
     supervisor: str | None = None
 
@@ -94,14 +94,14 @@ CUT_CARD = Act(
 
 @dataclass(frozen=True, slots=True)
 class ShoeClosed(ByPerson):
-    """A supervisor ended the shoe early, between hands. No new shoe is announced yet."""
+    """A supervisor ended the shoe early, between rounds. No new shoe is announced yet."""
 
     by: str
 
 
 @dataclass(frozen=True, slots=True)
 class CloseShoe(Request):
-    """End the shoe early, between hands."""
+    """End the shoe early, between rounds."""
 
     supervisor: str
 

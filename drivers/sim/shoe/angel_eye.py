@@ -48,7 +48,7 @@ _TARGETS = {
 
 
 class Result(IntEnum):
-    """The shoe's own result of a hand: bits 6-4 of the result byte."""
+    """The shoe's own result of a round: bits 6-4 of the result byte."""
 
     PLAYER = 1
     TIE = 2
@@ -73,7 +73,7 @@ def card_byte(card: str) -> int:
 
 
 class SimulatedAngelEye:
-    """The shoe. It numbers its reports, and tells each card's target and each hand's result by its own tableau.
+    """The shoe. It numbers its reports, and tells each card's target and each round's result by its own tableau.
 
     `wrap` is the Seq digit after 9, 0 or 1; the digits also begin with it. `speed` 1 takes the time that three copies
     take on a 4800 baud wire, 2 half of that time, 0 no time. `corrupt(copy, frame)`, where set, gives the bytes that
@@ -118,7 +118,7 @@ class SimulatedAngelEye:
         result: Result | None = None,
         copies: Sequence[bool] = _ALL_COPIES,
     ) -> None:
-        """Draw a card: report it, and the hand's result if it was the hand's last card.
+        """Draw a card: report it, and the round's result if the card was the round's last.
 
         A shoe that is locked or in error reports only that a card came. `target`, `index` and `result` make the report
         lie, while the shoe's own game goes on as it should. `copies` says which copies of the card's report are sent.
@@ -130,14 +130,14 @@ class SimulatedAngelEye:
         self._drawn(card, _NO_CARD, None, None, None, _ALL_COPIES)
 
     def keep(self, card: str) -> None:
-        """Keep a card after an overdraw was cleared. The card is Player's first card of the next hand."""
+        """Keep a card after an overdraw was cleared. The card is Player's first card of the next round."""
         self._clear_hand()
         target, index = self._expected()
         self._report(b"R", _target_byte(target, index), card_byte(card))
         self._take(card, target, None)
 
     def force_quit(self) -> None:
-        """End the hand without an outcome: the result says so, and the next card is a new hand's first card."""
+        """End the round without an outcome: the result says so, and the next card is a new round's first card."""
         self._report_result(Result.FORCE_QUIT)
 
     # Its other reports.
@@ -195,7 +195,7 @@ class SimulatedAngelEye:
         return {
             "draw": Verb(
                 "CARD…",
-                "draw one card or several; the shoe's own game says where each goes, and reports each hand's result",
+                "draw one card or several; the shoe's own game says where each goes, and reports each round's result",
                 self._draw_each,
             ),
             "cut": Verb("", "the cutting card comes", self.cut_card),
@@ -217,7 +217,7 @@ class SimulatedAngelEye:
                 lambda n: self.raise_error(number_word(n, 1, 7)),
             ),
             "cancel": Verb("N", "cancel error N at the shoe", lambda n: self.cancel_error(number_word(n, 1, 7))),
-            "force-quit": Verb("", "end the hand by force", self.force_quit),
+            "force-quit": Verb("", "end the round by force", self.force_quit),
             "power-up": Verb("", "switch the shoe off and on", self.power_up),
             "skip": Verb("N", "lose N whole reports", lambda n: self.skip_seq(number_word(n, 0, 99))),
         }
