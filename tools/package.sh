@@ -45,8 +45,11 @@ inside() {
     "$work/tools/bin/cyclonedx-py" environment --output-reproducible "$work/folders"
 }
 
+mkdir -p "$roots" "$dist"
+exec {lock}>build/package.lock
+flock --nonblock "$lock" || { echo "Waiting until another run has made its packages here"; flock "$lock"; }
 rm -rf "$work"
-mkdir -p "$work/wheel" "$work/sources" "$roots" "$dist"
+mkdir -p "$work/wheel" "$work/sources"
 python3 -m venv "$work/tools"
 "$work/tools/bin/python" -m pip --quiet --disable-pip-version-check install --require-hashes -r requirements/package.lock
 pip wheel --no-deps --no-build-isolation --wheel-dir "$work/wheel" .

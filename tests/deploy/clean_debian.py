@@ -28,17 +28,24 @@ def lacking() -> str:
     return ", ".join(programs + (["root"] if os.geteuid() else []))
 
 
+@contextmanager
+def alone(file: Path) -> Iterator[None]:
+    """No other process is here by this file at the same time."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def build_root(release: str) -> Path:
     """The folder of the Debian in which a package of this release is made; `make_package` has made it before."""
     return ROOT / "build" / "roots" / release
 
 
 def make_package(folder: Path, architecture: str = "amd64", release: str = "bookworm") -> Path:
-    """The package of this working copy for this release of Debian, made in `folder`; one at a time."""
+    """The package of this working copy for this release of Debian, made in `folder` by the first who asks."""
     environment = os.environ | {"ARCHITECTURES": architecture, "DIST": str(folder)}
-    ROOT.joinpath("build").mkdir(exist_ok=True)
-    with (ROOT / "build" / "package.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with alone(folder / "lock"):
         if not (made := list(folder.glob("*.deb"))):
             subprocess.run([str(ROOT / "tools" / "package.sh"), release], env=environment, check=True)
             made = list(folder.glob("*.deb"))

@@ -14,7 +14,7 @@ import pytest
 from controller import __version__
 from controller.digest import program_digest
 from controller.record.journal import SCHEMA_VERSION
-from tests.deploy.clean_debian import ROOT, lacking, make_package
+from tests.deploy.clean_debian import ROOT, alone, lacking, make_package
 from tests.deploy.packaged import STATE, Table, another, clean_table
 from tests.support.waiting import eventually_now
 
@@ -81,6 +81,15 @@ def test_for_what_no_package_is_made_is_told_before_anything_is_fetched(
     run = subprocess.run(command, env=asked, capture_output=True, text=True, check=False)
     assert (run.returncode, run.stdout) == (2, "")
     assert run.stderr.startswith(f"No package is made for {wrong}. There are: ")
+
+
+def test_two_runs_in_one_checkout_make_their_packages_one_after_the_other(tmp_path: Path) -> None:
+    with alone(ROOT / "build" / "package.lock"):
+        command, asked = [str(ROOT / "tools" / "package.sh")], os.environ | {"DIST": str(tmp_path)}
+        with subprocess.Popen(command, env=asked, stdout=subprocess.PIPE, text=True) as second:
+            assert second.stdout is not None
+            assert second.stdout.readline() == "Waiting until another run has made its packages here\n"
+            second.kill()
 
 
 def test_set_up_by_answers_the_table_runs_within_its_networks_and_is_reported(table: Table, package: Path) -> None:
