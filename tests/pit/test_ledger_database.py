@@ -117,6 +117,28 @@ def test_wherever_a_leader_freezes_in_a_transaction_its_server_counts_the_time(d
     assert states == ["idle in transaction"] * 3
 
 
+def test_a_leader_whose_process_is_gone_is_followed_before_its_time_is_over(database: str) -> None:
+    with closing(Ledger(database)) as second:
+        first = opened(database)
+        write(database, "UPDATE leadership SET until = 'infinity'")
+        assert code_of(lambda: second.take_step("t-0.1", "paid", "Bob")) == "award_unknown", "a pit leads"
+        database_of(first)._connection.close()  # the server learns of a killed process by the same end of its line
+        follows = threading.Thread(target=second.serve, args=(quiet,), daemon=True)
+        follows.start()
+        follows.join(PATIENCE_S)
+        assert database_of(second).leads
+
+
+def test_a_former_leader_that_goes_takes_nothing_from_the_leader(database: str) -> None:
+    with closing(opened(database)) as first, closing(Ledger(database)) as second, closing(Ledger(database)) as third:
+        expire(database)
+        second.serve(quiet)
+        first.close()
+        assert database_of(third)._is_led()
+        second.close()
+        assert not database_of(third)._is_led()
+
+
 def test_a_leader_that_ends_leaves_at_once_and_terms_only_grow(database: str) -> None:
     first = opened(database)
     terms = rows(database, "SELECT term FROM leadership")
