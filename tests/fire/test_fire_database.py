@@ -1,7 +1,8 @@
 """Pits on a replicated database under fire: whatever is killed, frozen or cut, each event is committed once, in order.
 
-Two pits and a primary with its synchronous standby are processes; so is the broker. The tables are the test's own ends
-of the wire, which keep what they sent, send again what is not acknowledged, and tell each award's steps.
+Two pits and a primary with its synchronous standby are processes; so is the broker. Each is on a machine of its own, a
+network namespace. The tables are the test's own ends of the wire, which keep what they sent, send again what is not
+acknowledged, and tell each award's steps.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -34,20 +35,39 @@ from controller.pit.ledger import Ledger
 from tests.pit.evening import TableEvening
 from tests.pit.house import ROOT
 from tests.pit.postgresql import Server, needs_postgresql, rows, servers
-from tests.support.brokers import Broker, Peer, needs_mosquitto
+from tests.support.brokers import OPEN, Broker, Peer, needs_mosquitto
+from tests.support.network import HERE, Network, both_ways, needs_namespaces
 from tests.support.waiting import PATIENCE_S
 
-TROUBLES = {"leader": 50, "frozen": 20, "asleep": 3, "primary": 30, "broker": 50, "table": 40, "cancelled": 20}
+TROUBLES = {
+    "leader": 50,
+    "frozen": 20,
+    "asleep": 3,
+    "primary": 30,
+    "broker": 50,
+    "table": 40,
+    "cancelled": 20,
+    "unheard": 15,
+    "apart": 15,
+    "split": 5,
+    "offline": 15,
+}
 """How often what happens: a kill of the leading pit, of the primary, of the broker, a table's loss of all but its
-journal; the leader stands still for longer than it may, or for a minute; commits wait
-for a silent standby, and are cancelled."""
+journal; the leader stands still for longer than it may, or for a minute; commits wait for a silent standby, and are
+cancelled.
+
+The last four are packets that are dropped between two machines, in one direction or in both: between the leader and the
+primary, until another pit leads; between the primary and its standby, for a while, or until the standby is the primary
+beside a primary that runs on; between the broker and the tables, or the leader, for a while."""
 
 _TABLES, _EVENTS = 4, 10_000
 _WINDOW = 50
 _AGAIN_S = 1.0
 _ASLEEP_S = 60.0
+_CUT_S = 2.0, 14.0  # a commit waits for its replica for 10 seconds
 _BETWEEN_EVENTS = _EVENTS // sum(TROUBLES.values())
 _METERS = ("grand", "fortune")
+_DATABASES, _PITS = ("one", "two"), ("pit-1", "pit-2")
 _WHO = re.compile(r"process (\d+)")
 
 
@@ -56,7 +76,7 @@ class FarTable:
     """A table's end: its journal, how far the pit says that it has got, and the steps that it told of."""
 
     name: str
-    port: int
+    broker: tuple[str, int]
     luck: random.Random
     acked: int = 0
     highest_acked: int = 0
@@ -73,7 +93,8 @@ class FarTable:
 
     def connect(self) -> None:
         """A new connection, of a program that has its journal and nothing else."""
-        self._peer = Peer(self.port, f"pit/v1/{self.name}/ack", f"pit/v1/{self.name}/award")
+        host, port = self.broker
+        self._peer = Peer(port, f"pit/v1/{self.name}/ack", f"pit/v1/{self.name}/award", host=host)
         self._peer._client.reconnect_delay_set(1, 1)
         self.acked = 0
 
@@ -135,48 +156,61 @@ class FarTable:
 class Cell:
     """The primary and its standby, the broker, and two pits, which a supervisor starts again."""
 
-    def __init__(self, folder: Path, databases: list[Server], ends: ExitStack) -> None:
+    def __init__(self, folder: Path, network: Network, databases: list[Server], ends: ExitStack) -> None:
+        self.network = network
         self.primary, self.standby = databases
         self.primary.query("ALTER SYSTEM SET synchronous_standby_names = '*'")  # which the standby copies
         self.primary.reload()
         self.standby.follow(self.primary)
         self.standby.start()
         hosts = ",".join(quote(str(server.folder), safe="") for server in databases)
-        self.url = f"postgresql://postgres@/postgres?host={hosts}"
+        self.url = f"postgresql://postgres@/postgres?host={hosts}&target_session_attrs=read-write"
         self._key = str(folder / "key")
         Ledger(self.url).close()
         assert main(["key", "--ledger", self.url, "--signing-key", self._key]) == 0
-        self.broker = Broker(folder).start()
+        self.broker = Broker(folder, OPEN.replace("127.0.0.1", network.address("broker")))
+        self.broker.command = [*network.on("broker"), *self.broker.command]
+        self.broker.start()
         ends.callback(lambda: self.broker.kill())
         self._log = (folder / "pits.log").open("ab")
         self._over = threading.Event()
-        self._pits: dict[int, subprocess.Popen[bytes]] = {}
+        self._pits: dict[str, subprocess.Popen[bytes]] = {}  # by their machines
         self._supervisor = threading.Thread(target=self._supervise)
         self._supervisor.start()
         ends.callback(self._end)
         self.folder = folder
 
-    def leader(self) -> int | None:
-        """The process that leads, where one leads now."""
+    def leader(self) -> str | None:
+        """The machine whose pit leads, where one leads now."""
         with suppress(psycopg.Error):
             for (who,) in rows(self.url, "SELECT who FROM leadership WHERE until > clock_timestamp()"):
                 found = _WHO.search(str(who))
-                if found and int(found[1]) in self._pits:
-                    return int(found[1])
+                for machine, pit in [*self._pits.items()]:
+                    if found and int(found[1]) == pit.pid:
+                        return machine
         return None
 
-    def signal_leader(self, number: signal.Signals) -> int:
-        """Send a signal to the pit that leads, as soon as one does."""
-        while (pid := self.leader()) is None:
+    def some_leader(self) -> str:
+        """The machine whose pit leads, as soon as one does."""
+        while (machine := self.leader()) is None:
             time.sleep(0.05)
-        os.kill(pid, number)
-        return pid
+        return machine
 
-    def lose_primary(self) -> None:
-        """The primary's machine is gone. The standby takes its place, and the machine comes back as its standby."""
-        self.primary.stop()
+    def await_leader_beside(self, former: str) -> None:
+        """Wait until another pit leads."""
+        while self.leader() in (None, former):
+            time.sleep(0.05)
+
+    def signal_leader(self, number: signal.Signals) -> tuple[str, int]:
+        """Send a signal to the pit that leads, as soon as one does. Returns its machine and its process."""
+        machine = self.some_leader()
+        pid = self._pits[machine].pid
+        os.kill(pid, number)
+        return machine, pid
+
+    def replace_primary(self) -> None:
+        """The standby is the primary now. The machine of the former primary comes back as its standby."""
         self.primary, self.standby = self.standby, self.primary
-        self.primary.promote()
         self.standby.forget()
         self.standby.follow(self.primary)
         self.standby.start()
@@ -200,14 +234,17 @@ class Cell:
 
     def _supervise(self) -> None:
         while not self._over.wait(0.05):
-            for pid, pit in [*self._pits.items()]:
-                if pit.poll() is not None:
-                    del self._pits[pid]
-            while len(self._pits) < 2:
-                command = [sys.executable, "-m", "controller.pit", "run", "--ledger", self.url, "--replicated"]
-                command += ["--signing-key", self._key, "--adopt-new", "--broker", f"127.0.0.1:{self.broker.port}"]
-                pit = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=self._log)
-                self._pits[pit.pid] = pit
+            for machine in _PITS:
+                if machine not in self._pits or self._pits[machine].poll() is not None:
+                    self._pits[machine] = self._started_pit(machine)
+
+    def _started_pit(self, machine: str) -> subprocess.Popen[bytes]:
+        hosts = ",".join(map(self.network.address, _DATABASES))
+        at = f"{self.network.address('broker')}:{self.broker.port}"
+        command = [*self.network.on(machine), sys.executable, "-m", "controller.pit", "run", "--replicated"]
+        command += ["--ledger", f"postgresql://postgres@{hosts}/postgres", "--adopt-new", "--broker", at]
+        command += ["--signing-key", self._key]
+        return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=self._log)
 
     def _end(self) -> None:
         self._over.set()
@@ -250,7 +287,8 @@ class Fire:
 
     def __init__(self, cell: Cell, seed: int) -> None:
         self.cell = cell
-        self.tables = [FarTable(f"t-{n}", cell.broker.port, random.Random(f"{seed} {n}")) for n in range(_TABLES)]
+        broker = cell.network.address("broker"), cell.broker.port
+        self.tables = [FarTable(f"t-{n}", broker, random.Random(f"{seed} {n}")) for n in range(_TABLES)]
         self.without_acks_s: dict[str, list[float]] = defaultdict(list)
         self._luck = random.Random(seed)
         self._acked, self._acked_at_s = 0, time.monotonic()
@@ -273,13 +311,13 @@ class Fire:
 
     def befall(self, trouble: str) -> None:
         """One trouble, and on until there are acknowledgements again."""
-        promised = {table.name: table.highest_acked for table in self.tables}
         self._longest_s = 0.0
         with ThreadPoolExecutor(1) as beside:
             struck = beside.submit(getattr(self, f"_{trouble}"))
             self.turn_until(struck.done)
             struck.result()
-        if trouble == "primary":
+        promised = {table.name: table.highest_acked for table in self.tables}
+        if trouble in ("primary", "split"):
             has = dict(rows(self.cell.url, "SELECT table_id, max(seq) FROM event GROUP BY table_id"))
             assert all(has.get(name, 0) >= seq for name, seq in promised.items()), "acknowledged, and not there"
         before = self.acked()
@@ -290,18 +328,19 @@ class Fire:
         self.cell.signal_leader(signal.SIGKILL)
 
     def _frozen(self) -> None:
-        frozen = self.cell.signal_leader(signal.SIGSTOP)
-        while self.cell.leader() in (None, frozen):
-            time.sleep(0.05)
+        machine, frozen = self.cell.signal_leader(signal.SIGSTOP)
+        self.cell.await_leader_beside(machine)
         os.kill(frozen, signal.SIGCONT)
 
     def _asleep(self) -> None:
-        sleeper = self.cell.signal_leader(signal.SIGSTOP)
+        _, sleeper = self.cell.signal_leader(signal.SIGSTOP)
         time.sleep(_ASLEEP_S)
         os.kill(sleeper, signal.SIGCONT)
 
     def _primary(self) -> None:
-        self.cell.lose_primary()
+        self.cell.primary.stop()
+        self.cell.standby.promote()
+        self.cell.replace_primary()
 
     def _broker(self) -> None:
         self.cell.broker.kill()
@@ -317,8 +356,34 @@ class Fire:
             while not self.cell.cancel_commits():
                 time.sleep(0.02)
 
+    def _unheard(self) -> None:
+        leader = self.cell.some_leader()
+        with self._cut(leader, self.cell.primary.folder.name):
+            self.cell.await_leader_beside(leader)
+
+    def _apart(self) -> None:
+        with self._cut(self.cell.primary.folder.name, self.cell.standby.folder.name):
+            time.sleep(self._luck.uniform(*_CUT_S))
+
+    def _split(self) -> None:
+        with self.cell.network.cut(*both_ways(*_DATABASES)):
+            self.cell.standby.promote()
+            time.sleep(self._luck.uniform(*_CUT_S))
+            self.cell.primary.stop()
+        self.cell.replace_primary()
+
+    def _offline(self) -> None:
+        with self._cut("broker", self._luck.choice([HERE, self.cell.some_leader()])):
+            time.sleep(self._luck.uniform(*_CUT_S))
+
+    def _cut(self, one: str, other: str) -> AbstractContextManager[None]:
+        """What is sent from one of the two machines to the other is dropped, in one direction or in both."""
+        ways = both_ways(one, other)
+        return self.cell.network.cut(*self._luck.choice([ways, ways[:1], ways[1:]]))
+
 
 @pytest.mark.proof
+@needs_namespaces
 @needs_postgresql
 @needs_mosquitto
 def test_with_a_replicated_ledger_nothing_is_lost_doubled_or_paid_twice(
@@ -334,7 +399,8 @@ def play(seed: int, troubles: dict[str, int], folder: Path, figure: Callable[[st
     order = [trouble for trouble, count in troubles.items() for _ in range(count)]
     random.Random(seed).shuffle(order)
     with ExitStack() as ends:
-        cell = Cell(folder, ends.enter_context(servers("one", "two")), ends)
+        network = ends.enter_context(Network(*_DATABASES, *_PITS, "broker", HERE))
+        cell = Cell(folder, network, ends.enter_context(servers(*_DATABASES, network=network)), ends)
         fire = Fire(cell, seed)
         for table in fire.tables:
             ends.callback(table.close)

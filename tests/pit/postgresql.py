@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import pwd
 import shutil
 import sqlite3
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ import psycopg
 import pytest
 
 from controller.pit.ledger import Place
+from tests.support.network import Network
 
 _BIN = next(iter(sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)), Path("/usr/bin"))
 needs_postgresql = pytest.mark.skipif(
@@ -29,7 +29,6 @@ over_both = pytest.mark.parametrize("at", [FILE, pytest.param(DATABASE, marks=ne
 
 _USER = "postgres" if os.geteuid() == 0 else None  # PostgreSQL refuses to be run by root
 _CONFIG = """
-listen_addresses = ''
 max_connections = 40
 shared_buffers = 16MB
 wal_level = replica
@@ -40,10 +39,15 @@ wal_retrieve_retry_interval = '100ms'
 
 
 class Server:
-    """A PostgreSQL server in a folder of its own. `url` leads to its database."""
+    """A PostgreSQL server in a folder of its own. `url` leads to its database.
 
-    def __init__(self, folder: Path) -> None:
+    `on` are the words that run a command on the server's machine, where that is not this one; it answers at `address`.
+    """
+
+    def __init__(self, folder: Path, on: Sequence[str] = (), address: str = "") -> None:
         self.folder = folder
+        self.address = address
+        self._on = on
         self._data = folder / "data"
 
     @property
@@ -53,15 +57,20 @@ class Server:
     def begin(self) -> None:
         """An empty database."""
         self._own()
-        _run("initdb", "--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8", "-D", str(self._data))
-        self.configure(_CONFIG + f"unix_socket_directories = '{self.folder}'\n")
+        self._run(
+            "initdb", "--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8", "-D", str(self._data)
+        )
+        with (self._data / "pg_hba.conf").open("a", encoding="utf-8") as access:
+            access.write("host all all samenet trust\nhost replication all samenet trust\n")
+        self.configure(_CONFIG)
+        self._listen()
 
     def follow(self, primary: Server) -> None:
         """Become a replica of a server that runs."""
         self._own()
-        of = f"host={primary.folder} user=postgres application_name={self.folder.name}"
-        _run("pg_basebackup", "--no-sync", "--checkpoint=fast", "-R", "-D", str(self._data), "-d", of)
-        self.configure(f"unix_socket_directories = '{self.folder}'\n")
+        of = f"host={primary.address or primary.folder} user=postgres application_name={self.folder.name}"
+        self._run("pg_basebackup", "--no-sync", "--checkpoint=fast", "-R", "-D", str(self._data), "-d", of)
+        self._listen()
 
     def forget(self) -> None:
         """Lose all of it."""
@@ -73,19 +82,19 @@ class Server:
             config.write(lines)
 
     def start(self) -> None:
-        _run("pg_ctl", "-w", "-D", str(self._data), "-l", str(self.folder / "log"), "start")
+        self._run("pg_ctl", "-w", "-D", str(self._data), "-l", str(self.folder / "log"), "start")
 
     def reload(self) -> None:
-        _run("pg_ctl", "-D", str(self._data), "reload")
+        self._run("pg_ctl", "-D", str(self._data), "reload")
 
     def promote(self) -> None:
         """From a replica to a primary."""
-        _run("pg_ctl", "-w", "-D", str(self._data), "promote")
+        self._run("pg_ctl", "-w", "-D", str(self._data), "promote")
 
     def stop(self, how: str = "immediate") -> None:
         """ "immediate": as if its machine were gone."""
         if (self._data / "postmaster.pid").exists():
-            _run("pg_ctl", "-w", "-m", how, "-D", str(self._data), "stop")
+            self._run("pg_ctl", "-w", "-m", how, "-D", str(self._data), "stop")
 
     def pid(self) -> int:
         return int((self._data / "postmaster.pid").read_text().splitlines()[0])
@@ -95,10 +104,26 @@ class Server:
             cursor = db.execute(statement.encode())
             return cursor.fetchall() if cursor.description else []
 
+    def _listen(self) -> None:
+        self.configure(f"unix_socket_directories = '{self.folder}'\nlisten_addresses = '{self.address}'\n")
+
     def _own(self) -> None:
         self.folder.mkdir(exist_ok=True)
         if _USER is not None:
             shutil.chown(self.folder, _USER)
+
+    def _run(self, program: str, *arguments: str) -> None:
+        as_user = [] if _USER is None else ["setpriv", f"--reuid={_USER}", f"--regid={_USER}", "--clear-groups"]
+        done = subprocess.run(
+            [*self._on, *as_user, str(_BIN / program), *arguments],
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=60,
+        )
+        assert done.returncode == 0, done.stdout
 
 
 def rows(at: Place, statement: str, *values: object) -> list[Any]:
@@ -129,10 +154,13 @@ def new_folder() -> Path:
 
 
 @contextmanager
-def servers(*names: str) -> Iterator[list[Server]]:
-    """The first begins and runs, with an empty database. The others are only named."""
+def servers(*names: str, network: Network | None = None) -> Iterator[list[Server]]:
+    """The first begins and runs, with an empty database. The others are only named. Each is on the machine of its name,
+    where there is a network."""
     folder = new_folder()
     every = [Server(folder / name) for name in names]
+    if network is not None:
+        every = [Server(folder / name, network.on(name), network.address(name)) for name in names]
     try:
         every[0].begin()
         every[0].start()
@@ -141,18 +169,3 @@ def servers(*names: str) -> Iterator[list[Server]]:
         for server in every:
             server.stop()
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _run(program: str, *arguments: str) -> None:
-    done = subprocess.run(
-        [str(_BIN / program), *arguments],
-        user=_USER,
-        group=None if _USER is None else pwd.getpwnam(_USER).pw_gid,
-        cwd="/",
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=60,
-    )
-    assert done.returncode == 0, done.stdout

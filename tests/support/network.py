@@ -1,0 +1,114 @@
+"""Machines as network namespaces on one bridge, whose packets can be dropped from any machine to any other.
+
+Nobody is told of a dropped packet: no end of a connection hears a reset. This needs root and Debian's iproute2.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
+
+import pytest
+
+needs_namespaces = pytest.mark.skipif(
+    os.geteuid() != 0 or shutil.which("tc") is None, reason="needs root and Debian's iproute2, for namespaces"
+)
+HERE = "here"
+"""The machine that the test's own process is on."""
+
+_ports = count()
+
+
+class Network:
+    """These machines, each with the interface `eth0` at `network` and its place in their order, from 1 on.
+
+    The machine `HERE` has its interface in the namespace of the test. `network` is the first three numbers of the
+    addresses; without it the network is one of those that RFC 2544 keeps for tests.
+    """
+
+    def __init__(self, *machines: str, network: str = "") -> None:
+        self._machines = machines
+        self._network = network or f"198.18.{os.getpid() % 256}"
+        self._name = f"net{os.getpid()}-{next(_ports)}"
+
+    def __enter__(self) -> Network:
+        _ip("netns", "add", self._name)
+        _ip("-n", self._name, "link", "add", "bridge", "type", "bridge")
+        _ip("-n", self._name, "link", "set", "bridge", "up")
+        for place, machine in enumerate(self._machines, 1):
+            if machine != HERE:
+                _ip("netns", "add", self._space(machine))
+                _ip("-n", self._space(machine), "link", "set", "lo", "up")
+            there = [] if machine == HERE else ["netns", self._space(machine)]
+            _ip("link", "add", self._leg(machine), *there, "type", "veth", "peer", f"p{place}", "netns", self._name)
+            _ip("-n", self._name, "link", "set", f"p{place}", "master", "bridge", "up")
+            _ip(*self._in(machine), "address", "add", f"{self.address(machine)}/24", "dev", self._leg(machine))
+            _ip(*self._in(machine), "link", "set", self._leg(machine), "up")
+            self._prepare_drops(machine)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for machine in self._machines:
+            if machine != HERE:
+                _ip("netns", "delete", self._space(machine))
+        _ip("netns", "delete", self._name)  # with the bridge and the far end of each interface
+
+    def address(self, machine: str) -> str:
+        """Where the machine is."""
+        return f"{self._network}.{self._machines.index(machine) + 1}"
+
+    def on(self, machine: str) -> list[str]:
+        """The words that run a command on the machine, in front of that command."""
+        return [] if machine == HERE else ["ip", "netns", "exec", self._space(machine)]
+
+    @contextmanager
+    def cut(self, *ways: tuple[str, str]) -> Iterator[None]:
+        """Drop what is sent on these ways, each a sender and a receiver."""
+        for sender, receiver in ways:
+            to = f"{self.address(receiver)}/32"
+            self._tc(sender, "filter", "add", "parent", "1:", "protocol", "ip", "prio", self._prio(receiver),
+                     "u32", "match", "ip", "dst", to, "flowid", "1:1")  # fmt: skip
+        try:
+            yield
+        finally:
+            for sender, receiver in ways:
+                self._tc(sender, "filter", "delete", "parent", "1:", "prio", self._prio(receiver))
+
+    def _prepare_drops(self, machine: str) -> None:
+        """A class of packets that go nowhere. No packet is of that class yet."""
+        self._tc(machine, "qdisc", "add", "root", "handle", "1:", "htb", "r2q", "100000")
+        self._tc(machine, "class", "add", "parent", "1:", "classid", "1:1", "htb", "rate", "1gbit")
+        self._tc(machine, "qdisc", "add", "parent", "1:1", "blackhole")
+
+    def _prio(self, receiver: str) -> str:
+        return str(self._machines.index(receiver) + 1)
+
+    def _space(self, machine: str) -> str:
+        return f"{self._name}-{machine}"
+
+    def _leg(self, machine: str) -> str:
+        return self._name if machine == HERE else "eth0"
+
+    def _in(self, machine: str) -> list[str]:
+        return [] if machine == HERE else ["-n", self._space(machine)]
+
+    def _tc(self, machine: str, what: str, do: str, *words: str) -> None:
+        _run("tc", *self._in(machine), what, do, "dev", self._leg(machine), *words)
+
+
+def both_ways(one: str, other: str) -> Sequence[tuple[str, str]]:
+    """The ways between two machines."""
+    return (one, other), (other, one)
+
+
+def _ip(*words: str) -> None:
+    _run("ip", *words)
+
+
+def _run(*command: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, f"{' '.join(command)}: {done.stdout}{done.stderr}"
