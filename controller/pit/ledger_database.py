@@ -8,8 +8,8 @@ writes one after the other.
 
 **When a leader is gone.** The leader's connection holds an advisory lock on its term. The server frees that lock as
 soon as the connection ends, as it does where the leader's process is killed: another pit takes over at once. A leader
-that is frozen, or whose machine is gone without a word, keeps its lock. Such a leader is followed once its time is over.
-The lock only says when to take over: what keeps two pits from writing is the row.
+that is frozen, or whose machine is gone without a word, keeps its lock. Such a leader is followed once its time is
+over. The lock only says when to take over: what keeps two pits from writing is the row.
 
 **Replicas.** Where the pit runs `--replicated`, a commit counts once a synchronous standby of the database has it on
 its disk. PostgreSQL ends that wait in two ways that look like success: where the wait is cancelled, only a notice says
