@@ -63,8 +63,8 @@ class Hearing:
         self._mark = mark
         self._marked_ms: int | None = None
         self._kept_unread_ms = kept_unread_ms
-        self._beat_ms: int | None = None  # the last one while the line is up
-        self._slept_ms = 0  # until then
+        self._beat_ms: int | None = None  # the last beat while the line is up
+        self._slept_ms = 0  # in all, by the last beat
 
     def unheard_ms(self, now_ms: int) -> int | None:
         """For how many milliseconds at most the shoe was not heard; None where nobody knows."""

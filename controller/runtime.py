@@ -1,8 +1,8 @@
 """The loop: facts in, one commit at a time, then events, lamps and answers.
 
 Everything that comes waits in one inbox: the shoe's reports, buttons, requests over the socket, what the links notice.
-One task takes what waits, folds it, and has the one thread commit it that may touch the journal. What comes meanwhile
-is the next batch. Events, lamps and answers wait for their commit. Pins are sampled on a clock of their own, whatever
+One task takes all that waits, folds the facts, and has the journal's thread commit them. What comes meanwhile is the
+next batch. Events, lamps and answers wait for their commit. Pins are sampled on a clock of their own, whatever
 the disk does.
 """
 
@@ -93,7 +93,7 @@ _LEVELS = {
 """The log's level for an event, by its type; INFO for every other type."""
 
 _DEALING = ("burning", "hand_in_play")
-_BETWEEN_HANDS = ("no_shoe", "first_card_due", "wagers_open", "shoe_ended")
+_BETWEEN_ROUNDS = ("no_shoe", "first_card_due", "wagers_open", "shoe_ended")
 _SHOE_OPEN = ("first_card_due", "burning", "wagers_open", "wagers_locked", "hand_in_play")
 
 _T = TypeVar("_T")
@@ -114,8 +114,8 @@ class _Asked:
     """A request in the inbox, and the future that waits for its answer."""
 
     request: Request
-    fault: str | None  # the id of the fault it answers
-    shown: str | None  # the name of what was shown before it
+    fault: str | None  # the id of the fault that the request answers
+    shown: str | None  # the name of what was shown before the request
     answer: asyncio.Future[Answer] | None
 
 
@@ -187,7 +187,7 @@ class Runtime:
         self._lamps_of: tuple[Public, Live, object] | None = None  # what `_shown` are the lamps of
         self._shown: dict[str, Pattern] = {}
         self._written: dict[str, bool] = {}
-        self._lamps_change_at_ms: int | None = None  # the next that a lamp does by its pattern, on the monotonic clock
+        self._lamps_change_at_ms: int | None = None  # the next change of a lamp by its pattern, on the monotonic clock
         self._started_s = time.monotonic()
         self._second_person = SecondPerson()
         self._fault_before: StandingFault | None = table.fault  # what people saw before the fault that stands came,
@@ -440,7 +440,7 @@ class Runtime:
 
     def _quiet(self) -> bool:
         """Whether the table is between rounds and nothing waits, so that work which can wait may be done now."""
-        return self.face.phase in _BETWEEN_HANDS and self.face.fault is None and not self._inbox
+        return self.face.phase in _BETWEEN_ROUNDS and self.face.fault is None and not self._inbox
 
     # Pins.
 
@@ -539,7 +539,7 @@ class Runtime:
         changes = [pattern.changes_at_ms(now_ms) for pattern in {*self._shown.values()}]
         self._lamps_change_at_ms = min((at_ms for at_ms in changes if at_ms is not None), default=None)
         for lamp in self._config.file.pins.lamps:
-            lit = self._shown.get(lamp, Pattern.DARK).lit(now_ms)  # dark: a seat that came after the open shoe did
+            lit = self._shown.get(lamp, Pattern.DARK).lit(now_ms)  # dark: a seat that is new since the shoe opened
             if self._written.get(lamp) != lit:
                 self._pins.write(lamp, lit)
                 self._written[lamp] = lit
@@ -554,7 +554,7 @@ class Runtime:
         """The line to the shoe went up or down."""
         now_ms = since_boot_ms()
         if up:
-            self._note_unheard(now_ms)  # until this very moment it may have dealt
+            self._note_unheard(now_ms)  # the shoe may have dealt until this very moment
             self._hearing.line_up(now_ms, slept_ms())
         else:
             self._hearing.line_down()
@@ -583,7 +583,7 @@ class Runtime:
             case PitKeyRotated(former=former):
                 return table.pit_key == former
             case OutboxFull():  # noticed at every event; inside a round it may wait for the next
-                return table.fault is None and PHASE_NAMES[type(table.phase)] in _BETWEEN_HANDS
+                return table.fault is None and PHASE_NAMES[type(table.phase)] in _BETWEEN_ROUNDS
             case _:
                 return True
 

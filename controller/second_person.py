@@ -1,14 +1,14 @@
-"""An act by two people: the first one's request waits until a second one confirms it.
+"""An act by two people: the first person's request waits until a second person confirms the request.
 
 Two people are two accounts at the control socket, or an account and the supervisor's key turned at the table. The
-kernel tells whose account it is (`via`), so a second name typed at one account is no second person. Two accounts whose
-names are the same are none either (`contract.names.same_name`).
+kernel tells whose account it is (`via`), so a second name typed at one account is no second person. Nor are
+two accounts two people where their names are the same (`contract.names.same_name`).
 
-An act comes to need two people so: its request has a field `witness: str | None = None` and a property `details`, which
-holds what the second person is shown; its `becomes` ends with `acts.entry.by_two`; `requests.ByTwo` names the request;
-and each file of `controller/words` has the act's sentence under `asks`. The rest is here and in `runtime.py`. A request
-without a witness that would be allowed is refused with `second_person_due`. The request then waits, is shown in the
-status, and comes again with the witness's name.
+To make an act need two people, give its request a field `witness: str | None = None` and a property `details`, which
+holds what the second person is shown. End its `becomes` with `acts.entry.by_two`, name the request in `requests.ByTwo`,
+and put the act's sentence under `asks` in each file of `controller/words`. The rest is here and in `runtime.py`. A
+request without a witness that would be allowed is refused with `second_person_due`. The request then waits, is shown in
+the status, and comes again with the witness's name.
 """
 
 from __future__ import annotations

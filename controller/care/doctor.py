@@ -56,6 +56,6 @@ def _each(check: Callable[_P, Iterator[Row]], *args: _P.args, **kwargs: _P.kwarg
     """The check's rows. A check that fails becomes a row that says so, and the other parts are still looked at."""
     try:
         yield from check(*args, **kwargs)
-    except Exception as error:  # noqa: BLE001  # whatever a strange machine does to one check
+    except Exception as error:  # noqa: BLE001  # a failed check is a row, and hides no other row
         says = f"This check itself failed ({type(error).__name__}: {error})."
         yield fault("doctor", "check_failed", says, "Report this with the whole output of `tablectl doctor --json`.")

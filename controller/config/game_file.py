@@ -67,7 +67,7 @@ def of_kind(values: dict[str, Any]) -> type[GameFile]:
 
 @cache  # cattrs makes its code for each type anew
 def _with_sections(*kinds: str) -> type[GameFile]:
-    literal: Any = Literal
+    literal: Any = Literal  # mypy takes no Literal of computed values
     kind_type = literal[tuple(KINDS)]
     sections = [("kind", kind_type), *((kind, KINDS[kind]) for kind in kinds)]
     return make_dataclass("GameFile", sections, bases=(GameFile,), frozen=True)

@@ -263,7 +263,7 @@ def sound_sections(values: dict[str, Any], type_: type[Any]) -> dict[str, Any]:
     for name, section in get_type_hints(type_).items():
         try:
             sound[name] = _CONVERTER.structure(values[name], section) if name in values else _default(type_, name)
-        except Exception:  # noqa: BLE001  # `structure` takes whatever is raised for a mistake, and has told it
+        except Exception:  # noqa: BLE001  # as `structure`, which has told people of this mistake
             continue
     return sound
 

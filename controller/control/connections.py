@@ -34,7 +34,8 @@ _WAITS_BYTES = 16_384
 
 @dataclass(eq=False, slots=True)
 class Connection:
-    """One caller: the user of its process, by the kernel's word; since when it is silent; and whether it may end."""
+    """One caller. `uid` is the user of the caller's process, as the kernel says. Nothing came since `silent_since_s`.
+    A connection whose act is being done is `acting`, and never ends to give way."""
 
     uid: int
     writer: asyncio.StreamWriter
@@ -76,7 +77,7 @@ class Connections:
 
     @contextlib.asynccontextmanager
     async def of(self, writer: asyncio.StreamWriter) -> AsyncIterator[Connection | None]:
-        """The place of a newcomer while it is connected; None where no connection may end for it."""
+        """The place of a newcomer while it is connected; None where no connection may end for the newcomer."""
         writer.transport.set_write_buffer_limits(high=_WAITS_BYTES)
         newcomer = Connection(_peer_uid(writer), writer, asyncio.get_running_loop().time())
         place = newcomer if self._has_room_for(newcomer) else None

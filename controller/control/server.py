@@ -36,7 +36,7 @@ from controller.words.language import language
 _LONGEST_LINE = 4096
 _LOOK = "See `tablectl status` for what the table waits for."
 
-_Met = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]]
+_Serves = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]]
 
 
 @contextlib.asynccontextmanager
@@ -64,7 +64,7 @@ async def serving(runtime: Runtime, path: Path) -> AsyncIterator[None]:
                 if connection is not None:
                     await past.tell(reader, writer)
 
-    async def met(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def requests(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         async with connections.of(writer) as connection:
             with contextlib.suppress(ConnectionError):
                 if connection is None:
@@ -73,9 +73,9 @@ async def serving(runtime: Runtime, path: Path) -> AsyncIterator[None]:
                 else:
                     await _converse(runtime, past, watchers, connection, reader)
 
-    def begin(met: _Met) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], None]:
+    def begin(serve: _Serves) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], None]:
         def with_task(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            conversation = asyncio.get_running_loop().create_task(met(reader, writer))
+            conversation = asyncio.get_running_loop().create_task(serve(reader, writer))
             conversations.add(conversation)
             conversation.add_done_callback(conversations.discard)
 
@@ -86,8 +86,8 @@ async def serving(runtime: Runtime, path: Path) -> AsyncIterator[None]:
         stopped = "The table's program was stopped, so this view has ended."
         last_word = _line(_refusal("table_stopped", stopped, "Start the table: systemctl start table-controller."))
         stack.callback(watchers.end, last_word)
-        for at, meet, mode in ((path, met, 0o660), (feed_of(path), feed, 0o666), (past_of(path), events, 0o666)):
-            server = await asyncio.start_unix_server(begin(meet), sock=_bound(at, mode), limit=_LONGEST_LINE)
+        for at, serve, mode in ((path, requests, 0o660), (feed_of(path), feed, 0o666), (past_of(path), events, 0o666)):
+            server = await asyncio.start_unix_server(begin(serve), sock=_bound(at, mode), limit=_LONGEST_LINE)
             stack.callback(server.close)
         yield
 
@@ -237,7 +237,7 @@ def parse(line: bytes) -> _Asked | _Foreseen | _Replayed | _Confirmed | str:
         case {"do": "foresee", "act": {"do": str(do)}, **rest} if not rest and _keeps(value["act"]):
             asked = _asked(do, {name: said for name, said in value["act"].items() if name != "do"})
             act = act_of(asked.request)
-            if act is None or act.shows is None:  # a refused card name tells something, and must have its price
+            if act is None or act.shows is None:  # a refusal of `card KS` would tell where each KS is
                 raise _no_request()
             return _Foreseen(asked)
         case {"do": str(do), **said}:

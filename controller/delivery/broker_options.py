@@ -10,7 +10,7 @@ from controller.errors import TableError
 
 
 def add_broker(parser: ArgumentParser, whose: str, required: bool = True) -> None:
-    """Let the command line say the broker, the topics' root and the files. `whose` certificate that is: "the pit's"."""
+    """Let the command line say the broker, the topics' root and the files. `whose` certificate: such as "the pit's"."""
     parser.add_argument("--broker", type=host_and_port, required=required, metavar="HOST:PORT")
     parser.add_argument("--root", default="pit/v1", help="the topics' root, as in the tables' files (%(default)s)")
     for name, what in (("ca", "the house's CA"), ("certificate", f"{whose} own"), ("private-key", "and its key")):

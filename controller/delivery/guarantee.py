@@ -5,9 +5,10 @@ committed, and that event's chain value.
 
 - Nothing is lost: an event is sent again until the pit acknowledges it.
 - Nothing counts twice: the pit drops an event whose number it has.
-- A journal that is not the one the pit heard is found out: it would have to forge the chain. The chain value of an
-  event covers all events before it, and not the event itself. So where a journal lost its last event alone and wrote
-  another event in its place, the chain fits. But then the pit acknowledges an event that this program has not sent.
+- A wrong journal is found out. Example: an old copy of the journal is put back and goes on with other events. Then the
+  chain value in the pit's ack differs from this journal's. The chain value of an event covers all events before the
+  event, and not the event itself. So where a journal lost its last event alone and wrote another event in its place,
+  the chain fits. But then the pit acknowledges an event that this program has not sent.
 
     OFFLINE ─ connected ─> ASKING ─ the pit's retained ack, or word that there is none ─> STREAMING <─> REFUSED
                              ├─── an ack that this journal cannot have earned ──> BEHIND ─────┘ a later one that fits
@@ -49,7 +50,7 @@ class Phase(Enum):
     STREAMING = auto()
     REFUSED = auto()  # the broker refused an event; the oldest is offered again from time to time
     ALTERED = auto()  # the journal does not hold the next event as it was signed: nothing is sent on this connection
-    BEHIND = auto()  # the pit has acknowledged what this journal does not hold: nothing is sent until it says otherwise
+    BEHIND = auto()  # the pit has acknowledged what this journal does not hold: nothing is sent until an ack fits
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ The pit says the levels every two seconds, each time with a higher number. The b
 it to every new connection, whether or not the pit still runs. So the first message on a connection tells the amounts,
 and does not prove that a pit runs.
 
-Nor does a message that is old by its own time: somebody may send again what the pit once signed.
+A message that is old by its own time proves nothing either: somebody may send again what the pit once signed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ONE_STEP_WAGERS = 1000
 class Levels:
     """What is known of the levels.
 
-    `refused` is the pit's last word, with the reason, as long as that word is not the one that counts here.
+    `refused` is the pit's last word with the reason of the refusal; None where the last word was taken.
     `meters` are the meters that a wager at this table can win. Without such meters, no level is ever stale.
     `wager_cents` is the highest price of a wager that feeds a meter.
     """
@@ -35,8 +35,9 @@ class Levels:
         self._seq = 0
         self._heard_on_connection = False
         self._fresh_at_s: float | None = None
-        # By meter, the most that it showed since the start (event 0) and since each hit of this table (that event).
-        # The amounts fall from entry to entry. For a hit without an entry, the entry before holds.
+        # By meter, entries of an event and of the most cents that the meter showed since. Event 0 is the start, every
+        # other event a hit of this table. Example: [(0, 900), (7, 250)]. The cents fall from entry to entry. For a hit
+        # without an entry, the entry before holds.
         self._peaks: dict[str, list[tuple[int, int]]] = {}
         self.cents: dict[str, int] = {}
         self.refused: tuple[MetersWord, str] | None = None
@@ -47,7 +48,7 @@ class Levels:
         return bool(self._meters)
 
     def of_this_game(self) -> dict[str, int]:
-        """The levels that a wager here can win: a pit tells those of every game."""
+        """The levels that a wager at this table can win. A pit tells the levels of every game."""
         return self._of_this_game(self.cents)
 
     def refusal(self) -> dict[str, object] | None:

@@ -109,7 +109,7 @@ class Link(Client):
         self._run = run
         self._greeted = self._stands = self._over = False
         self._heard_s = time.monotonic()
-        self._slow_s = -math.inf  # when the last silence of such a length ended
+        self._slow_s = -math.inf  # when a silence of `_silence_s` ended last
         self._silence_s = _SILENT_KEEPALIVES * keepalive_s
         self.in_clear = True
         self.taken_over = False

@@ -1,4 +1,4 @@
-"""How full the outbox is, and what people are told of that. Pure. No event that waits is ever dropped."""
+"""How full the outbox is, and when people are told of that. Pure. No event that waits is ever dropped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class OutboxWatch:
         self._told = False
 
     def look(self, waiting: int) -> tuple[OutboxFilling | OutboxFull, ...]:
-        """The facts for the table while so many events wait: once "filling", and each time "full"."""
+        """The facts for the table while so many events wait: `OutboxFilling` once, `OutboxFull` each time."""
         if 2 * waiting < self._most:
             self._told = False
         filling = not self._told and 5 * waiting >= 4 * self._most

@@ -90,7 +90,7 @@ def latest_ms(now: Stamp) -> int:
 
 
 def latest_at(now: Stamp) -> str:
-    """The same as text, for comparison with the `at` of a message."""
+    """`latest_ms` as text, for comparison with the `at` of a message."""
     return Stamp(latest_ms(now), now.synchronised).text()
 
 

@@ -42,7 +42,7 @@ class PitHeard:
 
     def link(self, connected: bool, now_s: float) -> None:
         """The connection to the broker is there, or is not."""
-        if (connected or self.connected) != self.moving:
+        if (connected or self.connected) != self.moving:  # a move's own end and beginning are no news
             self.since_s = now_s
         self.moving = self.moving and self.connected and not connected
         self.connected, self.adopted, self.meters_old = connected, None, None

@@ -1,7 +1,8 @@
 """The table's side of the stream to the pit.
 
-`guarantee.py` decides what to send and when. Here those decisions are carried out with the broker and the journal, the
-pit's messages are judged, and what neither can settle becomes a fact for the table.
+`guarantee.py` decides what to send and when. This module carries out these decisions with the broker and the journal,
+and judges the pit's messages. What the table or a person has to know becomes a fact. Example: the broker refuses an
+event, and the table gets `PublishRefused`.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ from controller.table.facts import (
 _log = logging.getLogger(__name__)
 
 _STATE_EVERY_S = 0.25
-_LONGEST_STAY = 8  # times as long as the pit may be silent: at a broker on which no pit is heard
+_LONGEST_STAY = 8  # at a broker on which no pit is heard, in times of `stale_after_s`
 _RETRY_READ_S = 1.0
 _NOT_AUTHORISED = 0x87  # MQTT 5
 _MOST_UNJUDGED = 1000

@@ -2,7 +2,8 @@
 
 The first line is the header, in JSON: whose rows these are, the first and the last row, the chain's heads at both ends,
 and the SHA-256 of the rest. The rest is xz with a line of JSON for each row: `tail -n +2 FILE | xz -dc` shows the rows
-without this program. The heads in between are left out. A reader makes them again, and must come to the header's last.
+without this program. The heads in between are left out. A reader computes them again, and must come to the head at the
+end of the run.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Run:
         return f"{self.table}-{self.epoch}-{self.first_row:010d}-{self.last_row:010d}.archive"
 
     def header(self) -> dict[str, object]:
-        """The header's part that the journal knows too."""
+        """The part of the header that the journal notes too."""
         return {
             "archive": _FORM,
             "table": self.table,
@@ -76,9 +77,9 @@ def beside(journal: Path) -> Path:
 def write_archive(folder: Path, run: Run, rows: Sequence[StoredRow], signer: Signer) -> Path:
     """Write the rows' archive, have it on the disk for good, read it back, and return its path.
 
-    An archive of that name may be there already, from an attempt that a power cut ended. Where it holds just these rows
-    it is taken, and it is never written over. Raises OSError where the disk fails, TableError `archive_in_the_way` or
-    `archive_damaged`.
+    A power cut may have ended an earlier attempt, and left an archive of that name. Such a file is never written over.
+    Where the file holds exactly these rows, the file is the archive. Raises OSError where the disk fails, TableError
+    `archive_in_the_way` or `archive_damaged`.
     """
     path = folder / run.file_name
     folder.mkdir(mode=0o700, exist_ok=True)

@@ -1,8 +1,8 @@
 """Archiving while the table runs: old shoes leave the journal for their archives, a portion at a time, between rounds.
 
 The table does not wait for archiving: the copy is made on a thread of its own, and the journal's thread only deletes
-the rows that the copy holds. A shoe is closed every hour or so. A journal that grew long while nothing could go takes
-longer.
+the rows that the copy holds. A shoe is closed every hour or so, and is one portion. A journal that grew while the pit
+acknowledged nothing takes many portions.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Archivist:
         return True
 
     def _look_at_size(self, used: int, nothing_may_go: bool) -> None:
-        """Tell once that the journal is larger than allowed, and again only after it was not."""
+        """Tell that the journal is larger than allowed: once, and again only after it was smaller in between."""
         if used <= self._most_bytes:
             self._large_told = False
         elif nothing_may_go and not self._large_told:

@@ -1,8 +1,9 @@
 """A backup: a table's journal, its archives, its key, its certificate and its configuration in one compressed file.
 
 The first member, `backup.json`, says whose table this is, how far its journal goes, and of each file what it is, where
-it lay, and its SHA-256. A backup that `moved_by` somebody is no copy: the journal was set aside in the place where it
-was, so nothing was said after the backup. That one alone may go on in its epoch.
+it lay, and its SHA-256. A backup with `moved_by` is a move and no copy: the journal was set aside at its old place when
+the backup was made, so the table told nothing after that. Only such a backup may go on in its epoch. Any other backup
+may lack events that the table has told since.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Backup:
 
 
 def kept(kind: Kind, path: Path, source: Path | None = None) -> Kept:
-    """The file at `path`, whose bytes are those of `source` where that is another. Raises OSError."""
+    """The entry of the file at `path`. With a `source`, the bytes are read from there. Raises OSError."""
     with (source or path).open("rb") as file:
         return Kept(kind, str(path), hashlib.file_digest(file, "sha256").hexdigest())
 
@@ -61,8 +62,8 @@ def kept(kind: Kind, path: Path, source: Path | None = None) -> Kept:
 def write_backup(to: Path, backup: Backup, sources: Sequence[Path]) -> None:
     """Write the backup of these files, for its user alone, and have it on the disk, read back.
 
-    `sources` are where the bytes of `backup.files` lie now, in their order. Raises OSError, FileExistsError where there
-    is such a file already, and TableError `backup_damaged`.
+    `sources` are where the bytes of `backup.files` lie now, in the same order. Raises OSError (FileExistsError where
+    `to` exists), and TableError `backup_damaged`.
     """
     with (
         os.fdopen(os.open(to, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as file,
@@ -85,7 +86,7 @@ def write_backup(to: Path, backup: Backup, sources: Sequence[Path]) -> None:
 
 @contextmanager
 def reading_backup(path: Path, into: Path) -> Iterator[tuple[Backup, Iterator[tuple[Kept, Path]]]]:
-    """What a backup holds, and each of its files in turn, unpacked in the folder `into` until the next is asked for.
+    """What a backup holds, and its files one by one. Each file stands unpacked in `into` until the next is asked for.
 
     Raises TableError `backup_damaged`, also while the files are read.
     """
@@ -127,7 +128,7 @@ def _files(
                 out.flush()
                 os.fsync(out.fileno())
             if digest.hexdigest() != each.sha256:
-                raise ValueError(f"{each.path} is not as it was")
+                raise ValueError(f"{each.path} has other bytes than when the backup was made")
             yield each, unpacked
         finally:
             unpacked.unlink(missing_ok=True)

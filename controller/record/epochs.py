@@ -1,8 +1,8 @@
-"""Which journals a table's key has begun: a note beside the key, so that a journal that vanished is missed.
+"""Which journals a table's key has begun: a note beside the key, by which the table knows that a journal is missing.
 
-Each journal has an epoch of its own. The note has a line of JSON for each journal that was begun, the latest last. The
-note is made empty before the key is made. So a key without a note is older than such notes, and has begun the journal
-beside it.
+Each journal has an epoch of its own. The note has a line of JSON for each journal that was begun, the latest last. An
+empty note is written before a new key is made. So a key without a note was made by a version that wrote no notes, and
+counts as having begun its journal.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from controller.record.journal import Journal, rescued
 def open_journal(
     path: Path, key_path: Path, table_id: str, archive: Path | None = None, new_by: str | None = None
 ) -> tuple[SigningKey, Journal]:
-    """The table's key and its journal: the last journal that the key has begun, or its first.
+    """The table's key, and the last journal that the key has begun. A new key begins its first journal.
 
-    `archive` is as in `Journal`. `new_by` is the person who wants a new journal; the old journal must be away from
-    `path` then.
+    `archive` is as in `Journal`. Where a person wants a new journal, `new_by` is the person's name, and no journal may
+    stand at `path`.
     Raises TableError as `Journal` and `load_or_make_key` do, and `journal_lost`, `journal_of_another_epoch`,
     `journal_note_unusable`.
     """
@@ -31,7 +31,7 @@ def open_journal(
     epochs = _read(note, path)
     if epochs is None and not key_path.exists():
         epochs = []
-        _write(note, b"")  # before the key: one without a note has begun a journal
+        _write(note, b"")  # before the key: a key without a note counts as having begun a journal
     key = load_or_make_key(key_path)
     if new_by is None and epochs != [] and not _begun(path):
         raise _lost(path, key_path, epochs)
@@ -90,8 +90,8 @@ def _write(note: Path, content: bytes) -> None:
 
 
 def _lost(path: Path, key_path: Path, epochs: list[str] | None) -> TableError:
-    which = f", the last of epoch {epochs[-1]}" if epochs else ""
-    what = f"There is no journal at {path}, though the key {key_path} has begun and signed one{which}."
+    which = f" (epoch {epochs[-1]})" if epochs else ""
+    what = f"There is no journal at {path}, though the key {key_path} has begun and signed a journal{which}."
     copies = [rescued(Path(os.path.realpath(path)), epoch) for epoch in (epochs or [])[-1:]]
     if found := next((copy for copy in copies if copy.exists()), None):
         do = f"{found} is a copy of that journal: move it to {path}."

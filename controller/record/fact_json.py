@@ -1,7 +1,7 @@
-"""Facts as JSON and back: the form in which the journal keeps them.
+"""Facts to JSON and back. The journal keeps facts in this form.
 
-Cards and K9s are text, odds "3:2", enums their values, a fact's type its class name under `fact`. What cannot be read
-back is a `TableError` with code `fact_unreadable`, never a half-made fact.
+A card and a K9 are text (`KS`), odds are text (`3:2`), an enum is its value. The name of the fact's class stands under
+`fact`. Bytes that cannot be read back raise TableError `fact_unreadable`: there is never half a fact.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _converter() -> cattrs.Converter:
     converter.register_structure_hook(PersonalK9, lambda text, _: PersonalK9.parse(text))
     converter.register_unstructure_hook(Fraction, ratio_text)
     converter.register_structure_hook(Fraction, lambda text, _: ratio(text))
-    # What a bet does not say is not written. Each type's code is made when the first comes, as below.
+    # Fields of a bet that have their defaults are not written. cattrs makes its code for a type late, as in `_tag`.
     converter.register_unstructure_hook_factory(
         lambda type_: type_ in (Bet, Row, When, HandIs, CardsAre, Has),
         lambda type_: make_dict_unstructure_fn(type_, converter, _cattrs_omit_if_default=True),
@@ -52,8 +52,11 @@ def _rules(converter: cattrs.Converter) -> Callable[[dict[str, Any], object], Ta
 
 
 def _tag(converter: cattrs.Converter, union: Any, tag: str, members: Iterable[type]) -> None:
-    """Write the type's name under `tag`. Unlike cattrs's own way, this makes each type's code when it first comes:
-    that of all of them would be a fifth of what a table takes to start."""
+    """Write the type's name under `tag`.
+
+    cattrs makes its code for a type when the first value of that type comes. In cattrs's own way of tagging it makes
+    the code for all types at once, which takes a fifth of a table's start.
+    """
     types = {type_.__name__: type_ for type_ in members}
 
     def unstructure(value: object) -> dict[str, Any]:
@@ -76,11 +79,11 @@ def fact_to_json(fact: Fact) -> bytes:
 
 
 def fact_from_json(data: bytes) -> Fact:
-    """The fact these bytes are. Raises TableError `fact_unreadable` when they are none this program knows."""
+    """The fact in these bytes. Raises TableError `fact_unreadable` where this program knows no such fact."""
     try:
         value: Any = json.loads(data)
         if canonical(value) != data:
-            raise ValueError("these are not the bytes a journal writes")
+            raise ValueError("these bytes are not canonical, and a journal writes no others")
         fact: Fact = _CONVERTER.structure(fact_as_now(value), Fact)  # type: ignore[arg-type]  # a union is not a class to mypy
     except Exception as error:
         raise TableError(

@@ -160,15 +160,16 @@ class OnJournal(Protocol):
 
 
 def rescued(path: Path, epoch: str) -> Path:
-    """Where the copy of a journal is written whose file was removed, before the copy takes the file's place."""
+    """The path at which a journal whose file was removed is written again. From there the copy takes its place."""
     return path.with_name(f"{path.name}.rescued-{epoch}")
 
 
 class Journal:
     """An open journal, written by this process alone.
 
-    `epoch` names this journal's stream. `boot` counts its openings. `acked_seq` is the pit's acknowledgement as marked.
-    `head_seq` is the last event's number. `archived_rows` says how many of the first rows are in archives.
+    `epoch` names this journal's stream. `boot` counts its openings. `head_seq` is the last event's number,
+    `acked_seq` the number of the last event that `mark_acked` has marked. `archived_rows` says how many of the first
+    rows are in archives.
     """
 
     def __init__(
@@ -309,8 +310,8 @@ class Journal:
     def put_back(self) -> str | None:
         """Write the whole journal to its place again.
 
-        All that was committed to a file that was removed or replaced can still be read by the process that has it open.
-        What stands in the file's place is given another name, which is returned; None where nothing stood there. Raises
+        The process that has a removed or replaced file open can still read all that was committed to the file. A file
+        that stands in its place by now gets another name, which is returned; None where no file stood there. Raises
         OSError where the disk fails: try again.
         """
         try:
@@ -354,7 +355,7 @@ class Journal:
         """
         busy, *_ = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
-            what = "another program reads the journal, whose write-ahead log is to be emptied first"
+            what = "another program reads the journal, so its write-ahead log cannot be emptied yet"
             raise JournalFailedError("journal_read_meanwhile", what)
         self._log_in_doubt = False
 
@@ -435,7 +436,7 @@ class Journal:
         """
         with self._telling():
             self._db.execute("PRAGMA synchronous = NORMAL")
-            self._db.execute("PRAGMA wal_autocheckpoint = 0")  # its sync could fail without anybody hearing of it
+            self._db.execute("PRAGMA wal_autocheckpoint = 0")  # else a sync could fail, and nobody would hear of that
             try:
                 self._db.execute("UPDATE journal SET acked_seq = ?", (seq,))
             finally:
@@ -515,7 +516,7 @@ class Journal:
                 run.first_row,
                 (run.head_after, run.last_seq),
             ):
-                raise _damaged(self._path, run.first_row, "it is not the one that was archived")
+                raise _damaged(self._path, run.first_row, "it is not the row that was archived")
             self._db.execute(
                 "INSERT INTO archive VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (
@@ -586,7 +587,7 @@ class Journal:
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
-        """Turns SQLite's errors into OSError, in words for people."""
+        """Turn SQLite's errors into OSError, in words for people."""
         try:
             yield
         except sqlite3.Error as error:
@@ -624,8 +625,8 @@ def verify(path: Path, archive: Path | None = None, *folders: Path) -> Verified:
     """Read the whole journal and its archives, and check each row: numbering, chain, message ids, signatures.
 
     Archives are looked for in the folder `archive` alone; without it, where the journal says that they are, in these
-    `folders`, or beside it. Only reads, also while the table runs. Raises TableError `journal_damaged` naming the first
-    bad row, `journal_missing`, `archive_missing`, `archive_unreadable` or `archive_damaged`.
+    `folders`, or beside the journal. Only reads, also while the table runs. Raises TableError `journal_damaged` naming
+    the first bad row, `journal_missing`, `archive_missing`, `archive_unreadable` or `archive_damaged`.
     """
     with _reading(path) as db:
         table, epoch = db.execute("SELECT table_id, epoch FROM journal").fetchone()
@@ -699,13 +700,13 @@ def read_shoe(path: Path, shoe: int, *folders: Path) -> Iterator[Row]:
         run = runs[oldest][0]
         archived = (row for run, file in runs[oldest:] for row in read_archive(file, run))
         stored = chain(archived, _kept(db, 1))
-        its = False
+        begun = False
         for each in _signed(db, path, _rows(path, stored, run.head_before, run.first_row, run.first_seq - 1)):
             shoes = [says["shoe"] for says in map(json.loads, each.messages) if says["type"] == "shoe_opened"]
-            if shoes and its:
+            if shoes and begun:
                 return
-            its = its or shoe in shoes
-            if its:
+            begun = begun or shoe in shoes
+            if begun:
                 yield each
 
 
@@ -716,7 +717,7 @@ def _last_shoe(rows: Sequence[StoredRow]) -> int:
 
 
 def _from(db: sqlite3.Connection, path: Path, row: int) -> tuple[bytes, int, int]:
-    """What the rows from this one on are checked against."""
+    """Against what the rows from `row` on are checked: the head before, the row's number, the last message's."""
     head, seq = _before(db, path, row)
     return head, row, seq
 
@@ -770,7 +771,7 @@ def _open_shoe(db: sqlite3.Connection, path: Path) -> Iterator[Row]:
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """What a journal says that its table sent: whose journal it is, and its messages in order. None is checked."""
+    """What a journal says that its table sent: whose journal it is, and its messages in order. Nothing is checked."""
 
     table: str
     epoch: str
@@ -1015,7 +1016,7 @@ def _unsound(path: Path, why: str) -> TableError:
 
 def _journal_damaged(what: str) -> TableError:
     do = (
-        f"Stop the table and {_BEGIN_ANEW} Do not put an older copy in its place: the pit knows more than that, and "
-        "the table would stop."
+        f"Stop the table and {_BEGIN_ANEW} Do not put an older copy in its place: the pit knows later events than "
+        "such a copy, and the table would stop."
     )
     return TableError("journal_damaged", what, do)

@@ -1,7 +1,7 @@
-"""The journal's file on the disk: held by one process, for what it is and not for its name, and missed once it is gone.
+"""The journal's file on the disk. One process holds the file, and finds out when the file is gone from its place.
 
-A lock on a name beside the file would be lost with that name, and a link to the file would have another one. So the
-lock is on the file itself (flock, which SQLite's own locks of ranges know nothing of).
+The lock is on the file itself, and not on a name beside the file: such a name can be removed, and a second name of the
+same file would have another lock. The lock is flock's, which SQLite's own locks do not touch.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class JournalFailedError(OSError):
 class JournalGoneError(JournalFailedError):
     """The journal's file is not at its place. `Journal.put_back` writes the file again.
 
-    `file` is the name of what was missed, the file or its write-ahead log; the code is "removed", "replaced" or
-    "not_opened".
+    `file` is the name of the missing file: the journal's, or its write-ahead log's. The code is "removed", "replaced"
+    or "not_opened".
     """
 
     def __init__(self, file: str, code: str) -> None:
@@ -51,7 +51,7 @@ _Identity = tuple[int, int]
 class JournalFile:
     """The file at `path`, begun empty where there is none, and held by this process until `close`.
 
-    To be closed after SQLite's connection to it: closing any descriptor of a file gives up SQLite's locks on it.
+    Close this object after SQLite's connection: closing any descriptor of a file gives up SQLite's locks on that file.
     Raises TableError: `journal_in_use`, `journal_linked`, `journal_unusable`.
     """
 
@@ -83,11 +83,11 @@ class JournalFile:
             ) from None
         except OSError as error:
             raise _unusable(path, error) from error
-        if names > 1:  # each would have a log of its own, and what one holds the other lacks
+        if names > 1:  # each name would have a write-ahead log of its own, and neither log all rows
             raise TableError(
                 "journal_linked",
                 f"The journal {path} has {names} names on its disk (hard links).",
-                "Remove the other names (`find -samefile` finds them); a copy is made with `cp`, of a stopped table.",
+                "Remove the other names (`find -samefile` finds them). To copy a journal, stop the table and use `cp`.",
             )
 
     def for_its_user_alone(self) -> None:
@@ -103,14 +103,14 @@ class JournalFile:
                 raise _unusable(file, error) from error
 
     def log_begun(self) -> None:
-        """SQLite has opened its write-ahead log: from now on that is missed too. Raises TableError."""
+        """SQLite has opened its write-ahead log: from now on `missing` looks for the log too. Raises TableError."""
         try:
             self._log = _identity(self._log_path.stat())
         except OSError as error:
             raise _unusable(self._log_path, error) from error
 
     def missing(self) -> JournalGoneError | None:
-        """What is not at its place; None where nothing is amiss. Raises OSError where that cannot be seen."""
+        """Which file is not at its place; None where both are there. Raises OSError where the disk does not say."""
         return _amiss(self.path, self._self) or (None if self._log is None else _amiss(self._log_path, self._log))
 
     def stands(self) -> bool:
@@ -123,16 +123,16 @@ class JournalFile:
 
 
 def set_aside(path: Path, itself: bool = True) -> Path | None:
-    """Give what stands at `path`, and the write-ahead log beside it, another name there, and say which; None where
-    nothing stands. Without `itself` the log alone.
+    """Give the file at `path`, and the write-ahead log beside it, another name in the same folder.
 
-    Raises OSError, also where a table controller runs on that file.
+    Returns the new path; None where neither file was there. Without `itself` only the log gets another name. Raises
+    OSError, also where a table controller runs on that file.
     """
     log = path.with_name(path.name + "-wal")
     old = [each for each in ([path, log] if itself else [log]) if each.exists()]
     if path in old:
         _refuse_where_held(path)
-    path.with_name(path.name + "-shm").unlink(missing_ok=True)  # no more than an index of the log
+    path.with_name(path.name + "-shm").unlink(missing_ok=True)  # this file is only an index of the log
     if not old:
         return None
     taken = {each.name for each in path.parent.iterdir()}

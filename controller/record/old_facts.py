@@ -1,8 +1,8 @@
-"""What journals of earlier versions kept otherwise: their facts' names, and the rules of their shoes.
+"""The facts of earlier versions of the program, rewritten in this version's form: their names, and a shoe's rules.
 
-Before a bet was data, a shoe's rules named their spots, and said what those pay in `pays`, `dragon_bonus`, `royal9`
-and, at Baccarat Royal, in its own three keys. They are read as the bets that they were: an open shoe goes on under
-them. The one progressive bet was Royal 9, and the facts of wagers, hits and awards were named after it.
+Before a bet was data, a shoe's rules named the spots. What a spot pays stood in `pays`, `dragon_bonus`, `royal9` and,
+at Baccarat Royal, in three keys of that game. Here such rules become the bets that they described, and an open shoe
+goes on under these bets. Royal 9 was the only progressive bet: the facts of wagers, hits and awards had its name.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SPOTS = (
     "hand",
     "lucky9_bonus",
 )
-"""In the order that their wagers were settled."""
+"""The spots, in the order in which their wagers were settled."""
 
 _SUITED_ROYAL9 = {"first_two": [["J", "Q", "K"], ["9"]], "suited": True}
 _ROYAL9 = {"first_two": [["J", "Q", "K"], ["9"]]}
@@ -46,7 +46,7 @@ _KINDS: dict[str, dict[str, object]] = {
     "three_card_9": {"cards": [3], "total": [9]},
     "other": {},
 }
-"""What Lucky 9's hands counted as, and when: the first that holds."""
+"""The kinds of a hand at Lucky 9, each with its condition. A hand is of the first kind that holds."""
 
 _BONUS: dict[str, dict[str, object]] = {
     "suited_333": {"ranks": ["3", "3", "3"], "same_suit": True},
@@ -59,8 +59,10 @@ _BONUS: dict[str, dict[str, object]] = {
 
 
 def fact_as_now(fact: dict[str, Any]) -> dict[str, Any]:
-    """The JSON of a fact in the names of this version; as it came where it has them. Raises KeyError or TypeError where
-    it is of no known form."""
+    """The JSON of a fact in the names of this version. A fact of this version comes back as it is.
+
+    Raises KeyError or TypeError where the fact has no known form.
+    """
     match fact["fact"]:
         case "WagersLocked" if "royal9_seats" in fact:
             wagers = {"seats": fact["royal9_seats"], **{name: fact[name] for name in ("refused_seats", "refusal")}}
@@ -78,8 +80,10 @@ def fact_as_now(fact: dict[str, Any]) -> dict[str, Any]:
 
 
 def as_bets(rules: dict[str, Any]) -> dict[str, Any]:
-    """The JSON of a table's rules with its bets; as it came where it has them. Raises KeyError or TypeError where the
-    rules are of no known form."""
+    """The JSON of a table's rules with its bets. Rules that have bets come back as they are.
+
+    Raises KeyError or TypeError where the rules have no known form.
+    """
     if "bets" in rules:
         return rules
     rules = dict(rules)
@@ -96,7 +100,7 @@ def as_bets(rules: dict[str, Any]) -> dict[str, Any]:
 
 
 def _rows(rules: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Each spot's bet. What says it is taken out of `rules`."""
+    """The bet of each spot. The keys that described the bets are removed from `rules`."""
     pays, dragon, royal9 = (rules.pop(key) for key in ("pays", "dragon_bonus", "royal9"))
     rows: dict[str, list[dict[str, Any]]] = {spot: [] for spot in rules["wagers"]["spots"]}
     on_tie: dict[str, Any] = {"result": "push"}
@@ -105,7 +109,7 @@ def _rows(rules: dict[str, Any]) -> dict[str, dict[str, Any]]:
         to_one = play.pop("gamblers_pay")
         pays = {"player": to_one, "banker": to_one, "tie": play.pop("tie_pays")}
         on_tie = {"result": play.pop("gamblers_on_tie")}
-        play["on_tie"] = "free_seat"  # where the roles went then
+        play["on_tie"] = "free_seat"  # at that time the roles always went to a free seat after a tie
     if pays is not None:
         for side in ("player", "banker"):
             wins: dict[str, Any] = {"when": {"winner": [side]}, "pays": pays[side]}

@@ -1,5 +1,5 @@
-"""A row as the journal's file and the archives hold it: the fact's bytes, how the fact came, its messages, its place in
-the chain. Nothing here reads what the fact says."""
+"""A row in the form in which the journal's file and the archives hold rows: the bytes of the fact, how the fact came,
+the messages, and the row's place in the chain. No function here reads a fact."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ class StoredRow:
 
 
 def stamped(stamp: Stamp, via: str, fact: bytes) -> bytes:
-    """What the chain holds of a fact: when and how it came, and itself. A row of form 1 knows the wall clock alone."""
+    """The bytes that the chain covers of a fact: when and how the fact came, and the fact.
+
+    A row of form 1 has no time but that of the wall clock.
+    """
     came = f"{stamp.at_ms} {int(stamp.synchronised)} "
     if stamp.boot_id or via:
         came += f"{stamp.boot_id or '-'} {stamp.since_boot_ms} {json.dumps(via)} "

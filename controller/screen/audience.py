@@ -24,7 +24,7 @@ class Kiosks:
         self._painted_s: dict[str, float] = {}
 
     def painted(self, name: str) -> None:
-        """The page has just painted. Where there are too many names, the one heard longest ago is forgotten."""
+        """The page has just painted. Where there are too many names, the name heard longest ago is forgotten."""
         self._painted_s.pop(name, None)
         self._painted_s[name] = time.monotonic()
         if len(self._painted_s) > _MOST_KIOSKS:

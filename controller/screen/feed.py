@@ -20,7 +20,7 @@ class Feed:
     """The last lines of the table's feed at `path`. `changed` is called after each line, and when the table goes
     silent.
 
-    `live`: the table is heard. The last lines stay known when it is not.
+    `live` says whether the table is heard. The last lines stay in `said` while the table is not heard.
     """
 
     def __init__(self, path: Path, changed: Callable[[], None]) -> None:

@@ -85,7 +85,7 @@ def _result(result: str | None) -> dict[str, Any] | None:
 
 
 def _outcome(face: dict[str, Any]) -> str | None:
-    """Who won the hand that lies on the layout, once it is over."""
+    """Who won the round that lies on the layout, once that round is over."""
     in_hand = face["phase"] in ("wagers_locked", "hand_in_play")
     return None if in_hand or face["simulated"] else face["outcome"]
 
@@ -129,7 +129,7 @@ def _over(face: dict[str, Any]) -> list[Text]:
 
 
 def _stop(fault: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Why the table has stopped, for those who play at it."""
+    """Why the table has stopped, for the players."""
     if fault is None:
         return None
     code = fault["code"]

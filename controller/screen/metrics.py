@@ -24,7 +24,7 @@ class FaultCount:
 
 
 def table_metrics(live: bool, status: dict[str, Any] | None, view: dict[str, Any] | None, faults: FaultCount) -> str:
-    """The metrics. `view` is the technician's. What was heard last is not repeated once the table is not heard."""
+    """The metrics. `view` is the technician's. While the table is not heard, none of its last values is repeated."""
     said = Exposition()
     said.add("table_heard", "gauge", "1 while the table's program tells what it does.", live)
     if not live or status is None or view is None:

@@ -107,7 +107,7 @@ def _short_lines(bet: dict[str, Any]) -> Iterator[dict[str, Text]]:
 
 
 def _other_side(value: Any) -> Any:
-    """The same for the other hand."""
+    """The value with the two sides exchanged: `dragon_player` becomes `dragon_banker`."""
     match value:
         case str():
             stem, part, side = value.rpartition("_")

@@ -1,9 +1,9 @@
 """`tablectl screen`: the pages of one table, for the monitor at the table and for everybody who may look at it.
 
-The server reads what the table tells everybody on this machine, and answers GET only. It opens no journal, and takes
-nothing from a browser but the word that it lives. A supervisor may run another server, `--supervisor`. It runs as the
-supervisor's account, so the table answers it on the control socket. It shows finished rounds with their frames to
-whoever has its key.
+The server reads what the table tells everybody on this machine, and answers GET only. The server opens no journal. A
+browser can tell the server one thing alone: that its page lives. A supervisor may run another server, `--supervisor`,
+under the supervisor's own account. The table answers that server on the control socket, so that server can show
+finished rounds with their frames, to whoever has its key.
 """
 
 from __future__ import annotations

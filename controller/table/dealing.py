@@ -159,7 +159,7 @@ def _go_on(table: Table) -> Stepped:
 
 
 def _finish(table: Table, hand: HandInPlay, done: Done) -> Stepped:
-    """The round is complete: its round, then its hits, then what follows."""
+    """The round is complete: its own event, then its hits, then what follows."""
     shoe, wagers = open_shoe(table), hand.wagers or NO_WAGERS
     won = paying.awards(table.rules, hand.seating, done, wagers)
     settled = paying.settlement(table.rules, hand.seating, wagers.placed, done) if hand.wagers else None

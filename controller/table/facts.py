@@ -395,7 +395,7 @@ class OutboxFilling:
 
 @dataclass(frozen=True, slots=True)
 class OutboxFull:
-    """Between rounds, the most events that may wait for the pit's acknowledgement do wait."""
+    """As many events wait for the pit's acknowledgement as may wait. This is a fact between rounds only."""
 
     waiting: int
     most: int

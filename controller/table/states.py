@@ -78,7 +78,7 @@ class HandInPlay:
     """A round that is being dealt, with its plays in order. `wagers` is None in a simulated hand.
 
     `ahead` are facts that came while cards lay face down which must be turned up first. `kept` are cards kept for this
-    hand, which wait for a call.
+    round, which wait for a call.
     """
 
     plays: tuple[Play, ...]

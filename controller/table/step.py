@@ -204,7 +204,7 @@ def _it_came(table: Table, fact: ShoeFact | OwnFact) -> Stepped:
     """Hold the fact while a fault stands; otherwise believe it. The number of its report is checked in both cases."""
     held = Held(fact)
     report: Report | None = getattr(fact, "report", None)
-    if isinstance(fact, ShoeUnheard):  # the shoe's numbers prove nothing across it, and may differ since
+    if isinstance(fact, ShoeUnheard):  # the shoe's numbers prove nothing across that time
         since = table.last_report or table.unheard_since
         table = replace(table, last_report=None, unheard_since=since, seq_counts_zero=False)
     elif report is not None:
@@ -221,7 +221,7 @@ def _it_came(table: Table, fact: ShoeFact | OwnFact) -> Stepped:
 
 
 def _latest(fault: StandingFault, held: Waiting) -> ShoeFact | OwnFact | None:
-    """The last of all facts that wait for a person's word, where it is of one of these kinds; else None."""
+    """The last of all facts that wait for a person's word; None where the fault came without such a fact."""
     if held:
         return held[-1].fact
     if fault.code == "shoe_unplugged":

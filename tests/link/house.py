@@ -14,7 +14,7 @@ from tests.support.brokers import Broker, Peer
 
 SHIPPED = Path(__file__).parents[2] / "config" / "mosquitto"
 HOST = "localhost"
-CLIENTS = ("royal9-01", "royal9-02", "pit", "bets")
+CLIENTS = ("royal9-01", "royal9-02", "pit", "pit-page", "bets")
 
 
 class House:

@@ -77,8 +77,7 @@ def test_an_ask_mark_is_the_mark_that_then_comes() -> None:
         shoe = a_shoe(seed)
         for played in range(len(shoe)):
             roads = roads_of(shoe[:played])
-            for side, letter in (("banker", "B"), ("player", "P")):
-                asked = roads.ask(side)  # type: ignore[arg-type]
+            for asked, letter in ((roads.ask("banker"), "B"), (roads.ask("player"), "P")):
                 after = roads_of(shoe[:played] + letter)
                 for name in DERIVED:
                     more = derived(after, name)[len(derived(roads, name)) :]
