@@ -342,6 +342,18 @@ def test_the_pit_speaks_for_no_table_and_bet_recognition_for_no_pit(house: House
         assert bets.publish(f"pit/v1/{TABLE}/wager") == 0
 
 
+def test_the_pits_page_hears_what_everybody_may_and_the_states_and_speaks_for_nobody(house: House, pit: Peer) -> None:
+    with peer(house, TABLE) as table, peer(house, "pit-page", "#") as page:
+        for kind in ("event", "state"):
+            table.publish(f"pit/v1/{TABLE}/{kind}", b"said")
+        for topic in (f"pit/v1/{TABLE}/ack", "pit/v1/pit-key", "pit/v1/meters"):
+            pit.publish(topic, b"said")
+        heard = iter(page.hears, ("pit/v1/meters", b"said"))
+        assert [topic for topic, payload in heard if payload == b"said"] == [f"pit/v1/{TABLE}/state", "pit/v1/pit-key"]
+        for topic in (*(f"pit/v1/{TABLE}/{kind}" for kind in ("event", "state", "ack", "award")), "pit/v1/meters"):
+            assert page.publish(topic) == 0x87, topic
+
+
 # The table's place on the broker.
 
 
