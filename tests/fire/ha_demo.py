@@ -19,6 +19,7 @@ import time
 import tomllib
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing, redirect_stdout, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ import tomli_w
 
 from controller.cli import surroundings
 from controller.cli.client import ask
+from controller.contract.canonical import parse_object
 from controller.errors import TableError
 from controller.pit.__main__ import main as pit_command
 from controller.pit.ledger import Ledger
@@ -40,6 +42,8 @@ _PASSWORD = "WRITE-YOUR-OWN-1"  # as in the shipped file
 _PATIENCE_S = 180.0
 _LOOK_S = 0.1
 _POSTGRES = "postgres" if os.geteuid() == 0 else None  # PostgreSQL refuses to be run by root
+_STALE_AFTER_S = 5
+_METERS_EVERY_S = 1.5  # the pit says them at least so often
 _LOOKS_S = 10.0  # at the pace of people: for how long one looks at what is well
 
 
@@ -198,7 +202,7 @@ class House:
         self.table = surroundings.simulated_table(self.folder, self.broker_port, table={"bet_recognition": False})
         values = tomllib.loads(self.table.read_text("utf-8"))
         del values["pit"]["host"]
-        values["pit"] |= {"hosts": [self.machines[name].address for name in NAMES[:2]], "stale_after_s": 5}
+        values["pit"] |= {"hosts": [self.machines[name].address for name in NAMES[:2]], "stale_after_s": _STALE_AFTER_S}
         self.table.write_text(tomli_w.dumps(values), "utf-8")
         daemon = surroundings.python("-m", "controller.cli.main", "run", str(self.table))
         started = self._ends.enter_context(surroundings.started(daemon, self.folder / "table.log"))
@@ -231,6 +235,32 @@ class House:
             assert ledger.account().findings == ()
         return f"{head} events: 0 lost, 0 doubled, and the account balances"
 
+    def dealt_without(self, lost_s: float, led_s: float, again_s: float) -> tuple[int, int]:
+        """How many hands were dealt, and how many locks refused the progressive wager, while there was no pit.
+
+        By the clock the pit was lost at `lost_s`, another led at `led_s`, and acknowledged at `again_s`. Raises
+        AssertionError where a progressive wager was taken or refused when it must not be.
+        """
+        with psycopg.connect(self.ledger) as db:
+            told: list[dict[str, Any]] = [
+                parse_object(bytes(body)) for (body,) in db.execute("SELECT body FROM event ORDER BY number")
+            ]
+        hands, refused = 0, 0
+        last: object = "no lock"
+        for event in told:
+            at_s = datetime.fromisoformat(str(event["at"])).timestamp()
+            hands += event["type"] == "round" and lost_s < at_s < again_s
+            if event["type"] != "wagers_locked" or not event["progressive"]:
+                continue
+            last = event["progressive"][0]["refusal"]
+            refused += last == "pit_stale"
+            if lost_s + _STALE_AFTER_S < at_s < led_s - _LOOK_S:
+                assert last == "pit_stale", f"a pit that was gone for long: {event}"
+            elif at_s < lost_s + _STALE_AFTER_S - _METERS_EVERY_S or at_s > again_s + _METERS_EVERY_S:
+                assert last is None, f"a pit that was there: {event}"
+        assert last is None, "the progressive wager is taken again"
+        return hands, refused
+
     def primary(self) -> str | None:
         """The machine whose PostgreSQL can be written to."""
         return next((name for name in NAMES if self._query(name, "SELECT NOT pg_is_in_recovery()") == [(True,)]), None)
@@ -262,10 +292,11 @@ class House:
         return []
 
 
-def play(folder: Path, speed: float, say: Callable[[str], None]) -> float:
-    """Let the leader's machine stop and come again. Returns for how many seconds the table got no acknowledgement.
+def play(folder: Path, speed: float, say: Callable[[str], None]) -> tuple[float, int, int]:
+    """Let the leader's machine stop and come again.
 
-    Raises TableError, and AssertionError where something was lost or doubled.
+    Returns for how many seconds the table got no acknowledgement, how many hands it dealt meanwhile, and how many locks
+    refused the progressive wager. Raises TableError, and AssertionError where something was lost or doubled.
     """
     with ExitStack() as ends:
         house = House(folder, speed, ends)
@@ -278,12 +309,14 @@ def play(folder: Path, speed: float, say: Callable[[str], None]) -> float:
         _watch(house, look_s, say)
         before, lost = house.acked(), house.machines[led]
         lost.stop()
+        lost_s = time.time()
         say(f"machine {led} has lost its power: pit, database, broker and etcd are gone")
         last_s = time.monotonic()
         house.await_(lambda: house.leader() not in (None, led), "a pit that leads")
+        led_s = time.time()
         say(f"the pit on {house.leader()} leads after {time.monotonic() - last_s:.1f} s; the table dealt on")
         house.await_(lambda: house.acked() > before, "an acknowledgement")
-        without_s = time.monotonic() - last_s
+        without_s, again_s = time.monotonic() - last_s, time.time()
         say(f"the table's events are acknowledged again: {without_s:.1f} s without acknowledgements")
         _watch(house, look_s, say)
         lost.start()
@@ -293,8 +326,10 @@ def play(folder: Path, speed: float, say: Callable[[str], None]) -> float:
         _watch(house, look_s, say)
         surroundings.stop(house.people)
         house.await_(lambda: house.pit_status()["unacknowledged"] == 0, "an acknowledgement of the last event")
+        hands, refused = house.dealt_without(lost_s, led_s, again_s)
+        say(f"without a pit the table dealt {hands} hands; the progressive wager was refused at {refused} locks")
         say(house.judged())
-        return without_s
+        return without_s, hands, refused
 
 
 def _watch(house: House, for_s: float, say: Callable[[str], None]) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import shutil
-import subprocess
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -16,8 +14,6 @@ import pytest
 from controller.pit.__main__ import parser
 from tests.fire.ha_demo import CONFIG, missing, play
 from tests.pit.postgresql import needs_postgresql
-
-_KEEPALIVED = shutil.which("keepalived", path="/usr/sbin:/sbin")
 
 
 def test_the_service_starts_a_command_that_there_is_and_its_secrets_are_files_of_its_account() -> None:
@@ -32,19 +28,17 @@ def test_the_service_starts_a_command_that_there_is_and_its_secrets_are_files_of
 
 
 @pytest.mark.proof
-@pytest.mark.skipif(_KEEPALIVED is None, reason="needs Debian's keepalived, which is not installed here")
-def test_keepalived_takes_its_file() -> None:
-    command = [_KEEPALIVED or "", "-t", "-f", str(CONFIG / "keepalived.conf")]
-    tried = subprocess.run(command, capture_output=True, text=True)
-    assert (tried.returncode, tried.stdout + tried.stderr) == (0, "")
-
-
-@pytest.mark.proof
 @needs_postgresql
 @pytest.mark.skipif(missing() != [], reason=f"needs Debian's packages with: {', '.join(missing())}")
-def test_the_leaders_machine_stops_and_nothing_is_lost(figure: Callable[[str], None]) -> None:
+def test_the_leaders_machine_stops_nothing_is_lost_and_only_the_progressive_wager_pauses(
+    figure: Callable[[str], None],
+) -> None:
     said: list[str] = []
     with tempfile.TemporaryDirectory(prefix="ha-demo-") as folder:
-        without_s = play(Path(folder), 10.0, said.append)
+        without_s, hands, refused = play(Path(folder), 10.0, said.append)
     assert said[-1].endswith("0 lost, 0 doubled, and the account balances")
-    figure(f"the leader's machine of three lost: {without_s:.1f} s without acknowledgements; {said[-1]}")
+    assert min(hands, refused) > 0, said
+    figure(
+        f"the leader's machine of three lost: {without_s:.1f} s without acknowledgements, {hands} hands dealt"
+        f" meanwhile, {refused} locks without the progressive wager, which was taken before and after; {said[-1]}"
+    )
