@@ -227,5 +227,5 @@ def _unwritten(to: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        do = "Name a new folder on a disk with room, and say this as the pit's user."
+        do = "Name a new folder on a disk with room, and run this as the pit's user."
         raise TableError("backup_unwritable", f"{to} was not written: {error.strerror or error}.", do) from None

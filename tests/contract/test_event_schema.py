@@ -67,7 +67,6 @@ _OF_HITS = ("hit", "award", "hit_reset", "test_hit")
 SOUND |= {f"{event['type']}, progressive": event for event in _HIT.events if event["type"] in _OF_HITS}
 
 KINDS = [pytest.param(event, id=kind) for kind, event in SOUND.items()]
-OF_ALL = set(EVENT_SCHEMA["properties"]) - {"signature"}
 
 
 def _refused(event: dict[str, Any]) -> bool:

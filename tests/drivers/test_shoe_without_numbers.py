@@ -21,7 +21,6 @@ PHASES: dict[str, Callable[[], TableUnderTest]] = {
     "shoe_ended": lambda: TableUnderTest().open_shoe().draw("CUT").lock().draw("KH KS 9H 8S"),
 }
 CARD_DUE = {"first_card_due", "burning", "wagers_locked", "hand_in_play"}
-INSIDE_A_HAND_OR_THE_BURN = {"burning", "hand_in_play"}
 
 
 def unnumbered(card: str) -> CardDrawn:

@@ -11,6 +11,7 @@ from controller.game.baccarat import Tableau, hands, next_step
 from controller.game.cards import Card
 from controller.game.hands import Hand, Outcome, TwoHands
 from controller.game.play import Draw
+from tests.support.tables import cards
 
 # The sheet's drawing rules. D draws, S stands.
 PLAYER = "DDDDDDSS"  # by Player's total, 0 to 7
@@ -28,10 +29,6 @@ BANKER_WHEN_PLAYER_DREW = [
     "SSSSSSSSSS",  # 7
 ]
 TOTALS = range(10)
-
-
-def cards(text: str) -> list[Card]:
-    return [Card.parse(word) for word in text.split()]
 
 
 def worth(points: int) -> Card:

@@ -19,6 +19,7 @@ from controller.game.play import Call, Choose, Draw, Play, Reveal
 from controller.game.seating import Actives, Seating, TieMoves, WinMoves, drawn_actives, next_actives
 from tests.support.bets import bet, bets_of, decided
 from tests.support.samples import examples
+from tests.support.tables import cards
 
 GAMES = Path(__file__).parents[2] / "config" / "games"
 HIT, STAND, SPLIT, REVEAL = Call.HIT, Call.STAND, Call.SPLIT, Call.REVEAL
@@ -69,10 +70,6 @@ def game_of(name: str) -> BaccaratRoyal:
 
 
 PRINTED = game_of("baccarat_royal")
-
-
-def cards(text: str) -> list[Card]:
-    return [Card.parse(word) for word in text.split()]
 
 
 def worth(points: int) -> Card:

@@ -24,7 +24,6 @@ from tests.support.felt import Hand
 
 BRANDS = ("angel_eye", "beetek")
 OPENED = 8 * 52 - 3  # cards left where the first card is a two
-_CARD_DUE = ("wagers_locked", "hand_in_play")
 _LINES = ["perfect", *(pytest.param(kind, marks=pytest.mark.proof) for kind in ("byte by byte", "delayed"))]
 
 

@@ -6,7 +6,7 @@ import fcntl
 import gzip
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import count
 from pathlib import Path
 from shutil import rmtree
@@ -14,9 +14,22 @@ from shutil import rmtree
 import pytest
 
 from controller.pit.ledger import Place
+from tests.pit.house import House
 from tests.pit.postgresql import DATABASE, FILE, Server, needs_postgresql, new_folder
 
 _numbers = count()
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    with ExitStack() as ends:
+        yield House(tmp_path, ends)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where a ledger's file may be kept."""
+    return tmp_path / "ledger.sqlite"
 
 
 @pytest.fixture(scope="session")

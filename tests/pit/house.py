@@ -135,6 +135,12 @@ class House:
         self._ends.callback(far.close)
         return far
 
+    def adopting(self) -> tuple[Far, PitProcess]:
+        """A table's far end that has said its state, and a pit that adopts the table."""
+        far = self.far()
+        far.say_state()
+        return far, self.pit("--adopt-new")
+
     def held(self) -> list[tuple[int, bytes]]:
         db = sqlite3.connect(self.ledger)
         try:

@@ -9,8 +9,7 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -30,12 +29,6 @@ Told = pytest.CaptureFixture[str]
 AWARD = f"{TABLE}.1"
 MAY_DECIDE = "awards can be decided on"
 WHY = ("--reason", "burnt down")
-
-
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    with ExitStack() as ends:
-        yield House(tmp_path, ends)
 
 
 def decide(house: House, act: str, *options: str, award: str = AWARD, by: str = "Ann") -> int:

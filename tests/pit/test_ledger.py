@@ -8,7 +8,7 @@ import shlex
 import sqlite3
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from fractions import Fraction
 from functools import partial
@@ -31,6 +31,7 @@ from controller.pit.ledger import Ack, Ledger, Place, Received
 from controller.pit.meters import Terms
 from tests.pit.evening import TableEvening
 from tests.pit.postgresql import over_both, rows, write
+from tests.pit.test_meters import code_of
 from tests.support.samples import examples
 
 TABLE, EPOCH = "royal9-01", "ab12cd"
@@ -74,17 +75,6 @@ def held(at: Place, table: str = TABLE, epoch: str = EPOCH) -> list[tuple[int, b
 
 def codes(received: Received) -> list[str]:
     return [refusal.code for _, refusal in received.refused]
-
-
-def code_of(call: Callable[[], object]) -> str:
-    with pytest.raises(TableError) as told:
-        call()
-    return told.value.code
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "ledger.sqlite"
 
 
 @pytest.fixture

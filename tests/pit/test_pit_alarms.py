@@ -6,7 +6,7 @@ import resource
 import signal
 import sqlite3
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
@@ -37,22 +37,11 @@ contribution = "20:100"
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "ledger.sqlite"
-
-
-@pytest.fixture
 def ledger(path: Path) -> Iterator[Ledger]:
     with closing(Ledger(path)) as ledger:
         ledger.set_terms(DEFAULT)
         ledger.adopt(TABLE, EPOCH, KEY.public.hex())
         yield ledger
-
-
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    with ExitStack() as ends:
-        yield House(tmp_path, ends)
 
 
 def printed(path: Path, told: Told, *table: str) -> list[str]:
@@ -236,9 +225,7 @@ def test_a_house_that_begins_is_told_of_many_tables_and_of_no_thousands() -> Non
 
 @needs_mosquitto
 def test_what_the_running_pit_refuses_is_kept_over_its_end(house: House, capsys: Told) -> None:
-    far = house.far()
-    far.say_state()
-    pit = house.pit("--adopt-new")
+    far, pit = house.adopting()
     until(pit.err, "connected")
     far.send_events(event(1), event(2))
     until(pit.out, f"{TABLE} 2 ")
@@ -278,9 +265,7 @@ def test_a_table_that_floods_the_pit_takes_no_other_tables_room_and_no_thousand_
 
 @needs_mosquitto
 def test_a_full_disk_does_not_end_the_pit_at_a_refusal(house: House, capsys: Told) -> None:
-    far = house.far()
-    far.say_state()
-    pit = house.pit("--adopt-new")
+    far, pit = house.adopting()
     until(pit.err, "connected")
     far.send_events(event(1))
     until(pit.out, f"{TABLE} 1 ")

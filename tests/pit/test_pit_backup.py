@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import signal
 import sqlite3
-from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,12 +15,6 @@ from controller.pit.ledger import Ledger
 from tests.pit.evening import TableEvening
 from tests.pit.house import TABLE, House, ack
 from tests.pit.test_meters import code_of
-
-
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    with ExitStack() as ends:
-        yield House(tmp_path, ends)
 
 
 def test_a_restored_ledger_catches_up_and_pays_nothing_twice(

@@ -54,11 +54,6 @@ def commit(ledger: Ledger, evening: Evening) -> None:
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "ledger.sqlite"
-
-
-@pytest.fixture
 def ledger(path: Path) -> Iterator[Ledger]:
     with closing(Ledger(path)) as ledger:
         ledger.set_terms(DEFAULT)

@@ -6,7 +6,6 @@ import shlex
 import signal
 import sqlite3
 import subprocess
-from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 
@@ -27,16 +26,8 @@ def event(seq: int, table: str = TABLE, key: SigningKey = KEY, what: str = "Some
     return seal(body, table, epoch, seq, Stamp(1_750_000_000_000, True), seq.to_bytes(32, "big"), key)
 
 
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    with ExitStack() as ends:
-        yield House(tmp_path, ends)
-
-
 def test_events_are_committed_and_acknowledged_for_whoever_comes_later(house: House) -> None:
-    far = house.far()
-    far.say_state()
-    pit = house.pit("--adopt-new")
+    far, pit = house.adopting()
     far.ack(ack(0))
     far.send_events(event(1), event(2), event(3))
     far.ack(ack(3))
@@ -46,9 +37,7 @@ def test_events_are_committed_and_acknowledged_for_whoever_comes_later(house: Ho
 
 
 def test_killed_and_started_again_the_pit_says_again_how_far_it_is(house: House) -> None:
-    far = house.far()
-    far.say_state()
-    pit = house.pit("--adopt-new")
+    far, pit = house.adopting()
     until(pit.err, "connected")
     far.send_events(event(1))
     until(pit.out, f"{TABLE} 1 ")
@@ -87,9 +76,7 @@ def test_killed_in_the_middle_of_a_stream_the_pit_loses_nothing_and_doubles_noth
 
 
 def test_after_a_broker_restart_without_memory_the_acks_are_retained_again(house: House) -> None:
-    far = house.far()
-    far.say_state()
-    pit = house.pit("--adopt-new")
+    far, pit = house.adopting()
     until(pit.err, "connected")
     far.send_events(event(1))
     until(pit.out, f"{TABLE} 1 ")
@@ -104,9 +91,7 @@ def test_after_a_broker_restart_without_memory_the_acks_are_retained_again(house
 
 
 def test_garbage_does_not_end_the_pit(house: House) -> None:
-    far = house.far()
-    far.say_state()
-    pit = house.pit("--adopt-new")
+    far, pit = house.adopting()
     far.ack(ack(0))
     for garbage in (b"", b"\xff\xfe", b"[" * 100_000, b"{}", event(1, key=SigningKey(bytes([7] * 32)))):
         far.send_events(garbage)
@@ -124,9 +109,7 @@ def test_garbage_does_not_end_the_pit(house: House) -> None:
 def test_an_alarm_that_stands_is_said_once(house: House) -> None:
     """A table sends again every two seconds; the pit's people are told once, until its stream has gone on."""
     forged = event(1, key=SigningKey(bytes([7] * 32)))
-    far = house.far()
-    far.say_state()
-    pit = house.pit("--adopt-new")
+    far, pit = house.adopting()
     until(pit.err, "connected")
     far.send_events(forged, forged, forged, b"the end")
     told = until(pit.err, "event_malformed")
@@ -159,9 +142,7 @@ def test_a_table_is_adopted_by_a_person_while_the_pit_runs(house: House) -> None
 def test_an_acknowledgement_the_broker_refuses_is_an_alarm(tmp_path: Path) -> None:
     with ExitStack() as ends:
         house = House(tmp_path, ends, access_list="topic read pit/v1/#\ntopic write pit/v1/+/state\n")
-        far = house.far()
-        far.say_state()
-        pit = house.pit("--adopt-new")
+        _, pit = house.adopting()
         until(pit.err, "ack_refused")
         assert pit.process.poll() is None
 
@@ -194,9 +175,7 @@ def test_a_second_pit_on_the_same_ledger_ends_with_words_for_people(house: House
 @pytest.mark.proof
 def test_a_ledger_that_somebody_holds_is_waited_for(house: House) -> None:
     """As one that decides on award after award, or a copying program, does: a pit that ended itself lost minutes."""
-    far = house.far()
-    far.say_state()
-    pit = house.pit("--adopt-new")
+    far, pit = house.adopting()
     far.ack(ack(0))
     with closing(sqlite3.connect(house.ledger, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -219,9 +198,7 @@ def test_a_ledger_that_is_none_ends_the_pit_with_words_for_people(house: House) 
 @pytest.mark.parametrize("lost", ["event", "adoption"])
 def test_a_ledger_lost_while_the_pit_runs_ends_it(house: House, lost: str) -> None:
     """Trouble with the ledger is not taken for trouble with what came."""
-    far = house.far()
-    far.say_state()
-    pit = house.pit("--adopt-new")
+    far, pit = house.adopting()
     far.ack(ack(0))
     db = sqlite3.connect(house.ledger)
     db.execute(f"DROP TABLE {lost}")

@@ -14,7 +14,7 @@ from controller.game.wagers import Wager
 from controller.table.acts.hand import MakeCall
 from controller.table.acts.seats import PlaceWager, TakeSeats
 from controller.table.facts import CardDrawn, Fact, Report
-from controller.table.lamps import Live, lamps
+from controller.table.lamps import Live, Pattern, lamps
 from controller.table.rules import TableRules
 from tests.support.tables import TABLES, TableUnderTest
 
@@ -117,3 +117,9 @@ def assert_money_adds_up(event: dict[str, Any]) -> None:
         "commission_taken_cents": taken,
         "commission_owed_cents": owed,
     }
+
+
+def turns(table: TableUnderTest) -> set[int]:
+    """The seats whose lamps say that the round waits for them."""
+    lit = lamps(table.face, HEALTHY)
+    return {seat for seat in table.face.seats if lit[f"seat_{seat}"] is Pattern.LONG_FLASH}

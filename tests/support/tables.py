@@ -216,3 +216,8 @@ class TableUnderTest:
 def seen(seq: int | None) -> Report:
     """A report of that sequence digit; None from a shoe that numbers nothing."""
     return Report(seq, "05")
+
+
+def between() -> TableUnderTest:
+    """A shoe is open, wagers are open, two cards are gone."""
+    return TableUnderTest().open_shoe()

@@ -20,7 +20,7 @@ from controller.table.acts.stopped import ClearFault, NameCard
 from controller.table.facts import CardDrawn, ShoeUnplugged
 from controller.table.lamps import Pattern, lamps
 from controller.table.requests import decide
-from tests.support.five_games import HEALTHY, Watched, assert_money_adds_up, call, seats, wager, wagers
+from tests.support.five_games import HEALTHY, Watched, assert_money_adds_up, call, seats, turns, wager, wagers
 from tests.support.samples import examples
 from tests.support.tables import BACCARAT_ROYAL, TableUnderTest, cards, hand, house
 
@@ -198,9 +198,9 @@ def test_a_round_is_told_and_shown_in_the_sheets_order() -> None:
 
 def test_the_seat_that_acts_is_lit() -> None:
     table = locked().draw("2S 3H 2D 2C")
-    assert _turns(table) == {2}
+    assert turns(table) == {2}
     table.do(call("stand"))
-    assert _turns(table) == {5}
+    assert turns(table) == {5}
     assert lamps(table.face, HEALTHY)["draw_banker"] is Pattern.DOUBLE_FLASH, "his cards are to be turned up"
 
 
@@ -235,11 +235,6 @@ def _choosing(table: Watched) -> tuple[int, tuple[str, ...] | None] | None:
 
 def _shown(table: Watched) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return hand(table.face, "player").cards, hand(table.face, "banker").cards
-
-
-def _turns(table: Watched) -> set[int]:
-    lit = lamps(table.face, HEALTHY)
-    return {seat for seat in table.face.seats if lit[f"seat_{seat}"] is Pattern.LONG_FLASH}
 
 
 def _rows(event: dict[str, object]) -> list[dict[str, object]]:

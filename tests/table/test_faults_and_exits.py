@@ -55,7 +55,7 @@ from controller.table.faults import FAULTS
 from controller.table.rules import LockOn
 from controller.table.states import Waiting
 from controller.table.stops import behind_pit_at
-from tests.support.tables import BACCARAT_ROYAL, SUGARHOUSE, TableUnderTest, hand, house, seen
+from tests.support.tables import BACCARAT_ROYAL, SUGARHOUSE, TableUnderTest, between, hand, house, seen
 
 PLAYER, BANKER, BURN, FIRST_CARD = Target.PLAYER, Target.BANKER, Target.BURN, Target.FIRST_CARD
 ONE_DECK = house(decks=1, drawn_in_error="burn")
@@ -76,11 +76,6 @@ def announced() -> TableUnderTest:
 def burning() -> TableUnderTest:
     """Three cards are to be burned."""
     return announced().draw("3H")
-
-
-def between() -> TableUnderTest:
-    """A shoe is open, wagers are open, two cards are gone."""
-    return TableUnderTest().open_shoe()
 
 
 BEHIND = JournalFoundBehindPit(9, 4, chain_differs=False, at="2026-01-01T00:00:01.000Z")

@@ -17,7 +17,7 @@ from controller.table.acts.shoe import SeeCutCard
 from controller.table.acts.stopped import ClearFault, NameCard
 from controller.table.facts import CardDrawn, ShoeUnplugged
 from controller.table.lamps import Pattern, lamps
-from tests.support.five_games import HEALTHY, Watched, assert_money_adds_up, call, seats, wager, wagers
+from tests.support.five_games import HEALTHY, Watched, assert_money_adds_up, call, seats, turns, wager, wagers
 from tests.support.samples import examples
 from tests.support.tables import LUCKY9, TableUnderTest, cards, hand, house
 
@@ -76,10 +76,10 @@ def test_the_lamp_of_the_acting_seat_goes_round_the_table() -> None:
     table = locked("2 hand 1000, 5 hand 1000")
     lit = []
     for word in "2S 3S KD 2C 4C 5D hit TH stand".split():  # noqa: SIM905  # read as it is played
-        lit.append(_turns(table))
+        lit.append(turns(table))
         play(table, word)
     assert lit == [{2}, {5}, set(), {2}, {5}, set(), {2}, {2}, {5}]
-    assert (_turns(table), table.face.reveal) == (set(), ("dealer",))
+    assert (turns(table), table.face.reveal) == (set(), ("dealer",))
     assert lamps(table.face, HEALTHY)["draw_banker"] is Pattern.DOUBLE_FLASH
 
 
@@ -103,11 +103,6 @@ def test_all_seven_seats_may_play() -> None:
 
 def _results(table: Watched) -> list[tuple[int, str, str]]:
     return [(each.seat, each.hand, each.result) for each in table.face.results]
-
-
-def _turns(table: TableUnderTest) -> set[int]:
-    lit = lamps(table.face, HEALTHY)
-    return {seat for seat in table.face.seats if lit[f"seat_{seat}"] is Pattern.LONG_FLASH}
 
 
 # Splits.

@@ -36,7 +36,7 @@ from controller.table.facts import (
     Target,
 )
 from controller.table.lamps import Pattern, lamps
-from tests.support.five_games import HEALTHY, SUGARHOUSE_MIDI, Watched, call, dealt, wager, wagers
+from tests.support.five_games import HEALTHY, SUGARHOUSE_MIDI, Watched, call, dealt, turns, wager, wagers
 from tests.support.samples import examples
 from tests.support.tables import TableUnderTest, cards, hand, house
 
@@ -533,17 +533,17 @@ def test_the_largest_wager_on_a_side_squeezes_its_cards(bets: str, player: int |
     table = midi(bets=bets)
     assert table.face.squeezing == {"player": player, "banker": banker}
     table.draw("4S TH AD")
-    assert _turns(table) == set(), "they are not all dealt yet"
+    assert turns(table) == set(), "they are not all dealt yet"
     table.draw("2C")
-    assert _turns(table) == {player, banker} - {None}
+    assert turns(table) == {player, banker} - {None}
     assert _guided(table) == {"draw_player": Pattern.DOUBLE_FLASH, "draw_banker": Pattern.DOUBLE_FLASH}
     table.do(call("reveal"))
-    assert _turns(table) == set()
+    assert turns(table) == set()
     table.draw("2S")
-    assert _turns(table) == {player} - {None}, "Player's third card lies with Player's squeezer"
+    assert turns(table) == {player} - {None}, "Player's third card lies with Player's squeezer"
     assert _guided(table) == {"draw_player": Pattern.DOUBLE_FLASH, "draw_banker": Pattern.DARK}
     table.do(call("reveal")).draw("7C")
-    assert _turns(table) == {banker} - {None}
+    assert turns(table) == {banker} - {None}
     table.do(call("reveal"))
     assert (table.face.squeezing, len(table.of_type("round"))) == ({}, 1)
 
@@ -557,11 +557,6 @@ def test_a_back_bet_counts_for_the_circle_it_lies_in() -> None:
 def test_a_wager_refused_at_lock_squeezes_nothing() -> None:
     table = midi(bets="2 player 1000, 3 player 1500")
     assert table.face.squeezing == {"player": 3, "banker": None}
-
-
-def _turns(table: TableUnderTest) -> set[int]:
-    lit = lamps(table.face, HEALTHY)
-    return {seat for seat in table.face.seats if lit[f"seat_{seat}"] is Pattern.LONG_FLASH}
 
 
 def _guided(table: TableUnderTest) -> dict[str, Pattern]:

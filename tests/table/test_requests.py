@@ -11,11 +11,7 @@ from controller.table.acts.shoe import NewShoe, SeeCutCard
 from controller.table.acts.stopped import ClearFault, NameCard
 from controller.table.facts import CardDrawn, ShoeOpened, ShoeStoodBy, Target
 from controller.table.states import Table
-from tests.support.tables import ROYAL9, TableUnderTest, house, seen
-
-
-def between() -> TableUnderTest:
-    return TableUnderTest().open_shoe()
+from tests.support.tables import ROYAL9, TableUnderTest, between, house, seen
 
 
 def last_fact(table: TableUnderTest) -> object:

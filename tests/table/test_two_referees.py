@@ -12,7 +12,7 @@ from controller.table.acts.shoe import NewShoe
 from controller.table.facts import CardKept, ShoeError, ShoeErrorRaised, ShoeResult, ShoeResultReported, Target
 from controller.table.rules import TableRules
 from tests.support.five_games import Watched, call
-from tests.support.tables import MIDI, ROYAL9, TableUnderTest, cards, hand, house
+from tests.support.tables import MIDI, ROYAL9, TableUnderTest, between, cards, hand, house
 
 PLAYER, BANKER, BURN, FIRST_CARD = Target.PLAYER, Target.BANKER, Target.BURN, Target.FIRST_CARD
 
@@ -29,10 +29,6 @@ SIX_CARDS: list[Placed] = [
 PLAYER_STANDS: list[Placed] = [*SIX_CARDS[:2], (PLAYER, 2, "4D"), (BANKER, 2, "5C"), (BANKER, 3, "AH")]
 BANKER_STANDS: list[Placed] = [*SIX_CARDS[:3], (BANKER, 2, "7C"), (PLAYER, 3, "9D")]
 NATURAL: list[Placed] = [*SIX_CARDS[:2], (PLAYER, 2, "6D"), (BANKER, 2, "5C")]
-
-
-def between() -> TableUnderTest:
-    return TableUnderTest().open_shoe()
 
 
 def result(of: ShoeResult, *, player_pair: bool = False, banker_pair: bool = False) -> ShoeResultReported:
